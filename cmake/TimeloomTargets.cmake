@@ -1,0 +1,59 @@
+# Compiler settings and the functions that declare Timeloom's targets.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+find_package(Threads REQUIRED)
+find_program(TIMELOOM_CCACHE ccache)
+if(TIMELOOM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TIMELOOM_CCACHE})
+endif()
+
+add_library(timeloom_options INTERFACE)
+target_compile_options(timeloom_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fvisibility=hidden
+  # One load per access of a thread-local instead of a call of __tls_get_addr.
+  -ftls-model=initial-exec)
+target_link_libraries(timeloom_options INTERFACE Threads::Threads)
+if(TIMELOOM_SANITIZE)
+  target_compile_options(timeloom_options INTERFACE
+    -fsanitize=${TIMELOOM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(timeloom_options INTERFACE -fsanitize=${TIMELOOM_SANITIZE})
+endif()
+
+# timeloom_library(<folder-name> SOURCES a.cpp b.cpp [USES core os] [LINKS pkg::target])
+# declares the static library timeloom_<name>. USES is the folder's line in the
+# table of layers; scripts/check_layers.py checks the includes against the same table.
+function(timeloom_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LINKS" ${ARGN})
+  add_library(timeloom_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(timeloom_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(timeloom_${name} PRIVATE timeloom_options ${ARG_LINKS})
+  foreach(used ${ARG_USES})
+    target_link_libraries(timeloom_${name} PUBLIC timeloom_${used})
+  endforeach()
+endfunction()
+
+# timeloom_test(<name> SOURCES a_test.cpp [USES spool core])
+# declares a GoogleTest program and registers it with CTest.
+function(timeloom_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE timeloom_options GTest::gtest GTest::gtest_main)
+  foreach(used ${ARG_USES})
+    target_link_libraries(${name} PRIVATE timeloom_${used})
+  endforeach()
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+# Adds a folder of the house if it has content yet.
+function(timeloom_add_folder folder)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
+    add_subdirectory(${folder})
+  endif()
+endfunction()

@@ -1,0 +1,17 @@
+// Errors outside the event path.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace timeloom {
+
+// What went wrong and how to mend it, in one line that can be shown to the
+// user as it is. Thrown outside the event path only; translated at the C ABI
+// and at the border of the Python extension.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& message) : std::runtime_error(message) {}
+};
+
+}  // namespace timeloom

@@ -1,0 +1,76 @@
+// One event of a run, as it flows from a reader to the sinks, and what a sink is.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/definitions.hpp"
+#include "core/ids.hpp"
+
+namespace timeloom {
+
+enum class EventKind : std::uint8_t {
+  kEnter,            // ref: region
+  kLeave,            // ref: region
+  kParameterInt,     // ref: parameter, value: int64
+  kParameterUint,    // ref: parameter, value: uint64
+  kParameterFloat,   // ref: parameter, value: bits of a double
+  kParameterString,  // ref: parameter, value: string id
+  kMetric,           // ref: metric, value: as the metric's type says
+  kRecordingOff,     // nothing is recorded on this location until kRecordingOn
+  kRecordingOn,
+  kProgramBegin,  // ref: location group
+  kProgramEnd,    // value: exit status as int64, kUnknownExitStatus if unknown
+};
+
+inline constexpr std::int64_t kUnknownExitStatus = INT64_MIN;
+
+struct Event {
+  Timestamp time{};
+  EventKind kind{};
+  std::uint32_t ref = 0;
+  std::uint64_t value = 0;
+
+  RegionId region() const noexcept { return RegionId{ref}; }
+  ParameterId parameter() const noexcept { return ParameterId{ref}; }
+  MetricId metric() const noexcept { return MetricId{ref}; }
+  StringId string() const noexcept { return StringId{static_cast<std::uint32_t>(value)}; }
+  std::int64_t as_int() const noexcept { return std::bit_cast<std::int64_t>(value); }
+  double as_double() const noexcept { return std::bit_cast<double>(value); }
+};
+static_assert(sizeof(Event) == 24);
+
+// Takes the events of one location, in order of time; enter and leave balance.
+// Used by one thread at a time. Throws timeloom::Error.
+class LocationSink {
+ public:
+  virtual ~LocationSink() = default;
+  virtual void consume(std::span<const Event> events) = 0;
+  virtual void finish() = 0;  // no more events; called once
+};
+
+// Takes a whole run. The reader that drives it calls begin once, open_location
+// once per location (from any thread, each location from one), and finish once
+// after every LocationSink has been finished. Throws timeloom::Error.
+class RunSink {
+ public:
+  virtual ~RunSink() = default;
+  // The definitions outlive the sink's use. Between begin and finish only their
+  // `properties` change, and those not while a location is being fed.
+  virtual void begin(const Definitions& definitions) = 0;
+  virtual std::unique_ptr<LocationSink> open_location(const Location& location) = 0;
+  virtual void finish() = 0;
+};
+
+// Something that can feed a run to a sink: a set of spools, a trace.
+class RunSource {
+ public:
+  virtual ~RunSource() = default;
+  virtual const Definitions& definitions() const = 0;
+  // Reads every event once and feeds it to all sinks, with up to `threads` threads.
+  virtual void feed(std::span<RunSink* const> sinks, unsigned threads) = 0;
+};
+
+}  // namespace timeloom

@@ -1,0 +1,49 @@
+// Strong types for the ids and times of a measurement.
+//
+// An Id names one definition (region, location, ...) inside one table of
+// definitions. Ids of different tables do not convert into each other.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <limits>
+
+namespace timeloom {
+
+template <typename Tag, typename Rep>
+class Id {
+ public:
+  using rep = Rep;
+  constexpr Id() noexcept = default;
+  constexpr explicit Id(Rep value) noexcept : value_(value) {}
+  constexpr Rep value() const noexcept { return value_; }
+  constexpr bool defined() const noexcept { return value_ != std::numeric_limits<Rep>::max(); }
+  friend constexpr auto operator<=>(Id, Id) noexcept = default;
+
+ private:
+  Rep value_ = std::numeric_limits<Rep>::max();  // all ones: undefined
+};
+
+using RegionId = Id<struct RegionTag, std::uint32_t>;
+using StringId = Id<struct StringTag, std::uint32_t>;
+using ParameterId = Id<struct ParameterTag, std::uint32_t>;
+using MetricId = Id<struct MetricTag, std::uint32_t>;
+using LocationGroupId = Id<struct LocationGroupTag, std::uint32_t>;
+
+// A location is one thread of one location group (process). In files of the
+// field its value is (index of the thread << 32) | rank.
+using LocationId = Id<struct LocationTag, std::uint64_t>;
+
+// A point in time, in ticks of the clock of the Definitions it belongs to.
+enum class Timestamp : std::uint64_t {};
+constexpr std::uint64_t ticks(Timestamp time) noexcept { return static_cast<std::uint64_t>(time); }
+
+}  // namespace timeloom
+
+template <typename Tag, typename Rep>
+struct std::hash<timeloom::Id<Tag, Rep>> {
+  std::size_t operator()(timeloom::Id<Tag, Rep> id) const noexcept {
+    return std::hash<Rep>{}(id.value());
+  }
+};

@@ -1,0 +1,25 @@
+// OTF2 archives: writing a run as one, reading any as a run.
+//
+// Uses the OTF2 library (>= 3.0); the conventions are those that Score-P's
+// readers expect. No other folder sees the library's headers.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "core/event.hpp"
+
+namespace timeloom::otf2 {
+
+// A sink that writes the archive `directory`/traces.otf2 (with traces.def and
+// traces/). The directory exists, the archive does not. LocationSinks may be
+// used from different threads at the same time. Memory is bounded per open
+// location. An archive is complete only after finish(). Throws Error.
+std::unique_ptr<RunSink> create(const std::filesystem::path& directory);
+
+// Opens the archive with this anchor file ("….otf2"). Reads the definitions at
+// once; throws Error when the archive is damaged or not one at all. Events of
+// kinds that core/event.hpp does not know are passed over.
+std::unique_ptr<RunSource> open(const std::filesystem::path& anchor);
+
+}  // namespace timeloom::otf2
