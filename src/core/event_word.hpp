@@ -1,0 +1,80 @@
+// The record of one event: a word of 64 bits.
+//
+//      63                                28 27                       2 1  0
+//     +------------------------------------+--------------------------+----+
+//     | ticks since the base of the segment|          payload         |kind|
+//     +------------------------------------+--------------------------+----+
+//                   36 bits                          26 bits            2
+//
+//   kind 0  end: no record here (fresh and recycled segments are all zero)
+//   kind 1  enter, payload: region id
+//   kind 2  leave, payload: region id
+//   kind 3  extended, payload: sub-kind (8 bits), number of words that follow
+//           (8 bits), zero (10 bits)
+//
+// What does not fit takes an extended record. When 2^36 ticks (26 s at 2.6 GHz)
+// have passed since the base, a kTimeBase record with the absolute ticks sets a
+// new base, which holds until the next one. Regions beyond the first 2^26 - 1
+// share the last id, under a name that says so. The words of an extended record
+// are written before its head, so a record is either whole or not there.
+// docs/formats/spool.md describes the same for readers in other languages.
+#pragma once
+
+#include <cstdint>
+
+#include "core/ids.hpp"
+
+namespace timeloom {
+
+using EventWord = std::uint64_t;
+
+inline constexpr unsigned kKindBits = 2;
+inline constexpr unsigned kPayloadBits = 26;
+inline constexpr unsigned kTimeShift = kKindBits + kPayloadBits;
+inline constexpr unsigned kTimeBits = 64 - kTimeShift;
+inline constexpr std::uint64_t kMaxDelta = (std::uint64_t{1} << kTimeBits) - 1;
+inline constexpr std::uint32_t kMaxPayload = (std::uint32_t{1} << kPayloadBits) - 1;
+static_assert(kTimeBits == 36);
+
+enum class WordKind : std::uint8_t { kEnd = 0, kEnter = 1, kLeave = 2, kExtended = 3 };
+
+// Sub-kinds of extended records, with the words that follow.
+enum class ExtendedKind : std::uint8_t {
+  kTimeBase = 1,         // absolute ticks
+  kParameterInt = 2,     // parameter id, int64
+  kParameterUint = 3,    // parameter id, uint64
+  kParameterFloat = 4,   // parameter id, bits of a double
+  kParameterString = 5,  // parameter id, string id
+  kMetric = 6,           // metric id, value as the metric's type says
+  kRecordingOff = 7,     // none
+  kRecordingOn = 8,      // none
+};
+
+// A word without a time; the event path adds the time to it with one `or`.
+constexpr EventWord make_word(WordKind kind, std::uint32_t payload) noexcept {
+  return static_cast<EventWord>(kind) | (static_cast<EventWord>(payload) << kKindBits);
+}
+constexpr EventWord make_extended(ExtendedKind kind, unsigned words) noexcept {
+  return make_word(WordKind::kExtended, static_cast<std::uint32_t>(kind) | (words << 8));
+}
+constexpr EventWord at(EventWord word, std::uint64_t delta) noexcept {
+  return word | (delta << kTimeShift);
+}
+
+// An enter word becomes the leave word of the same region and back.
+inline constexpr EventWord kEnterLeaveFlip = 3;
+static_assert((make_word(WordKind::kEnter, 5) ^ kEnterLeaveFlip) == make_word(WordKind::kLeave, 5));
+
+constexpr WordKind kind_of(EventWord word) noexcept { return static_cast<WordKind>(word & 3); }
+constexpr std::uint32_t payload_of(EventWord word) noexcept {
+  return static_cast<std::uint32_t>(word >> kKindBits) & kMaxPayload;
+}
+constexpr std::uint64_t delta_of(EventWord word) noexcept { return word >> kTimeShift; }
+constexpr ExtendedKind extended_kind_of(EventWord word) noexcept {
+  return static_cast<ExtendedKind>(payload_of(word) & 0xff);
+}
+constexpr unsigned extended_words_of(EventWord word) noexcept {
+  return (payload_of(word) >> 8) & 0xff;
+}
+
+}  // namespace timeloom

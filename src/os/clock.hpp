@@ -1,0 +1,56 @@
+// The clock of the event path, and what ties its ticks to wall time.
+//
+// Ticks are the invariant time-stamp counter on x86-64, the virtual counter on
+// arm64, and nanoseconds of CLOCK_MONOTONIC where neither can be trusted. All
+// functions may be called from any thread.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace timeloom::os {
+
+enum class ClockSource : std::uint32_t { kMonotonic = 0, kTsc = 1, kArmVirtualCounter = 2 };
+
+namespace detail {
+// Decided before main() from what the kernel says of the counter; constant afterwards.
+extern const bool kCounterUsable;
+std::uint64_t monotonic_ns() noexcept;
+}  // namespace detail
+
+// Which source now() reads in this process.
+ClockSource clock_source() noexcept;
+
+// The current time in ticks. Not serialising: on the event path the few
+// nanoseconds by which the CPU may reorder the read matter less than a fence.
+inline std::uint64_t now() noexcept {
+#if defined(__x86_64__)
+  if (detail::kCounterUsable) [[likely]] {
+    return __rdtsc();
+  }
+#elif defined(__aarch64__)
+  if (detail::kCounterUsable) [[likely]] {
+    std::uint64_t value;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(value));
+    return value;
+  }
+#endif
+  return detail::monotonic_ns();
+}
+
+// The same instant on three clocks. Two of them give the line from ticks to time.
+struct ClockSync {
+  std::uint64_t ticks = 0;
+  std::uint64_t monotonic_ns = 0;  // CLOCK_MONOTONIC
+  std::uint64_t realtime_ns = 0;   // nanoseconds since 1970
+};
+
+// Reads the three clocks as closely together as a few tries allow.
+ClockSync sync_clocks() noexcept;
+
+}  // namespace timeloom::os

@@ -1,0 +1,140 @@
+#include "os/file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace timeloom::os {
+namespace {
+
+// Programs that daemonise close descriptors 0 to 255 or so, and others rely on
+// the lowest free number being given out; stay out of their way.
+constexpr int kLowestDescriptor = 512;
+
+File open_file(const std::string& path, int flags, int* error) noexcept {
+  int fd = -1;
+  do {
+    fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) {
+    *error = errno;
+    return File{};
+  }
+  *error = 0;
+  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, kLowestDescriptor);
+  if (moved >= 0) {
+    ::close(fd);
+    fd = moved;
+  }
+  return File{fd};
+}
+
+void touch_pages(const Mapping& mapping) noexcept {
+  constexpr std::size_t kPage = 4096;
+  for (std::size_t i = 0; i < mapping.size(); i += kPage) {
+    volatile std::byte* byte = mapping.data() + i;
+    *byte = *byte;
+  }
+}
+
+}  // namespace
+
+File& File::operator=(File&& other) noexcept {
+  if (this != &other) {
+    close();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+File::~File() { close(); }
+
+void File::close() noexcept {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+File File::create_exclusive(const std::string& path, int* error) noexcept {
+  return open_file(path, O_RDWR | O_CREAT | O_EXCL, error);
+}
+
+File File::open_read(const std::string& path, int* error) noexcept {
+  return open_file(path, O_RDONLY, error);
+}
+
+std::uint64_t File::size(int* error) const noexcept {
+  struct stat status{};
+  *error = ::fstat(fd_, &status) == 0 ? 0 : errno;
+  return *error == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+int File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const noexcept {
+  while (!bytes.empty()) {
+    const ssize_t n = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    if (n == 0) return EIO;
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+  return 0;
+}
+
+std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> bytes,
+                          int* error) const noexcept {
+  std::size_t done = 0;
+  *error = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = ::pread(fd_, bytes.data() + done, bytes.size() - done,
+                              static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) *error = errno;
+    if (n <= 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+int File::allocate(std::uint64_t offset, std::uint64_t length) const noexcept {
+  int result = 0;
+  do {
+    result = ::posix_fallocate(fd_, static_cast<off_t>(offset), static_cast<off_t>(length));
+  } while (result == EINTR);
+  return result;
+}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  if (this != &other) {
+    if (data_ != nullptr) ::munmap(data_, size_);
+    data_ = std::exchange(other.data_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+  }
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (data_ != nullptr) ::munmap(data_, size_);
+}
+
+Mapping Mapping::map(const File& file, std::uint64_t offset, std::size_t size,
+                     int* error) noexcept {
+  Mapping mapping;
+  void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                         file.fd(), static_cast<off_t>(offset));
+  if (address == MAP_FAILED) {
+    *error = errno;
+    return mapping;
+  }
+  *error = 0;
+  mapping.data_ = static_cast<std::byte*>(address);
+  mapping.size_ = size;
+  // MAP_POPULATE maps the pages of a shared file for reading only; the first
+  // write to each would still fault.
+  if (::madvise(address, size, MADV_POPULATE_WRITE) != 0) touch_pages(mapping);  // before Linux 5.14
+  return mapping;
+}
+
+}  // namespace timeloom::os

@@ -1,0 +1,66 @@
+// Files for the spool: owned descriptors, whole appends, and mappings whose
+// space is allocated first, so that a full disk is an error value and not a
+// SIGBUS. Nothing here throws; errors are errno values (0: success).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace timeloom::os {
+
+// An owned file descriptor. Movable; not synchronised. Descriptors are moved
+// above the range that daemonising programs close one by one when possible.
+class File {
+ public:
+  File() noexcept = default;
+  explicit File(int fd) noexcept : fd_(fd) {}
+  File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  File& operator=(File&& other) noexcept;
+  ~File();
+
+  // Opens with O_CLOEXEC; `error` gets the errno value, 0 on success.
+  static File create_exclusive(const std::string& path, int* error) noexcept;
+  static File open_read(const std::string& path, int* error) noexcept;
+
+  bool is_open() const noexcept { return fd_ >= 0; }
+  int fd() const noexcept { return fd_; }
+  std::uint64_t size(int* error) const noexcept;
+
+  // Writes all bytes at `offset`. On failure nothing is undone: what was
+  // written stays, and the caller writes over it or leaves it to the reader's checks.
+  int write_at(std::uint64_t offset, std::span<const std::byte> bytes) const noexcept;
+  // Reads up to bytes.size() bytes at `offset`; fewer only at the end of the file.
+  std::size_t read_at(std::uint64_t offset, std::span<std::byte> bytes, int* error) const noexcept;
+  // Makes sure that [offset, offset + length) has space on the disk.
+  int allocate(std::uint64_t offset, std::uint64_t length) const noexcept;
+  void close() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+// A shared, writable mapping of a part of a file; unmapped at destruction.
+class Mapping {
+ public:
+  Mapping() noexcept = default;
+  Mapping(Mapping&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  Mapping& operator=(Mapping&& other) noexcept;
+  ~Mapping();
+
+  // Maps [offset, offset + size) and touches every page. The space must have
+  // been allocated.
+  static Mapping map(const File& file, std::uint64_t offset, std::size_t size, int* error) noexcept;
+
+  std::byte* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace timeloom::os

@@ -1,0 +1,63 @@
+#include "os/thread.hpp"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace timeloom::os {
+namespace {
+
+constexpr std::size_t kStackSize = 256 * 1024;
+
+struct Start {
+  std::string name;
+  std::function<void()> body;
+};
+
+void* run(void* argument) {
+  const std::unique_ptr<Start> start(static_cast<Start*>(argument));
+  pthread_setname_np(pthread_self(), start->name.c_str());
+  start->body();
+  return nullptr;
+}
+
+}  // namespace
+
+std::uint64_t thread_id() noexcept { return static_cast<std::uint64_t>(::syscall(SYS_gettid)); }
+
+std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
+
+int HelperThread::start(const char* name, std::function<void()> body) noexcept {
+  auto start = std::unique_ptr<Start>(new (std::nothrow) Start{name, std::move(body)});
+  if (!start) return ENOMEM;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackSize);
+  // The new thread inherits the mask of its creator; block before, restore after.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = pthread_create(&thread_, &attributes, run, start.get());
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (error == 0) {
+    start.release();
+    running_ = true;
+  }
+  return error;
+}
+
+void HelperThread::join() noexcept {
+  if (running_) pthread_join(thread_, nullptr);
+  running_ = false;
+}
+
+void at_fork_in_child(void (*child)()) noexcept { pthread_atfork(nullptr, nullptr, child); }
+
+}  // namespace timeloom::os

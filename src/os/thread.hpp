@@ -1,0 +1,35 @@
+// Threads of our own inside somebody else's process.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <functional>
+
+namespace timeloom::os {
+
+// The kernel's id of the calling thread, and of this process.
+std::uint64_t thread_id() noexcept;
+std::uint64_t process_id() noexcept;
+
+// A thread that the user's program does not notice: all signals blocked, a
+// small stack, a name of its own. join() must be called before destruction
+// unless the process was forked meanwhile (then abandon()).
+class HelperThread {
+ public:
+  // Returns an errno value, 0 on success.
+  int start(const char* name, std::function<void()> body) noexcept;
+  bool running() const noexcept { return running_; }
+  void join() noexcept;
+  void abandon() noexcept { running_ = false; }
+
+ private:
+  pthread_t thread_{};
+  bool running_ = false;
+};
+
+// Calls `child` in the child of every later fork of this process, in the only
+// thread that exists there.
+void at_fork_in_child(void (*child)()) noexcept;
+
+}  // namespace timeloom::os

@@ -1,0 +1,40 @@
+// The definitions of this process: each different one once, in order of ids.
+//
+// Not synchronised: src/record/measurement.cpp guards it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/definitions.hpp"
+#include "spool/writer.hpp"
+
+namespace timeloom::record {
+
+class DefinitionTable {
+ public:
+  // The id of an equal definition, or a new one, which is then also written to
+  // `writer` if there is one.
+  RegionId region(const Region& region, spool::Writer* writer);
+  ParameterId parameter(std::string_view name, ParameterType type, spool::Writer* writer);
+  MetricId metric(std::string_view name, std::string_view unit, MetricValueType type,
+                  spool::Writer* writer);
+  StringId string(std::string_view text, spool::Writer* writer);
+
+  // Writes all of them, for a spool that begins.
+  void write_all(spool::Writer& writer) const;
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> region_ids_;
+  std::unordered_map<std::string, std::uint32_t> parameter_ids_;
+  std::unordered_map<std::string, std::uint32_t> metric_ids_;
+  std::unordered_map<std::string, std::uint32_t> string_ids_;
+  std::vector<Region> regions_;
+  std::vector<Parameter> parameters_;
+  std::vector<Metric> metrics_;
+  std::vector<std::string> strings_;
+};
+
+}  // namespace timeloom::record

@@ -1,0 +1,268 @@
+#include "record/measurement.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "os/thread.hpp"
+#include "record/definition_table.hpp"
+
+namespace timeloom::record {
+namespace {
+
+struct Attached {
+  ThreadRecorder* recorder;
+  std::uintptr_t thread;  // pthread id
+};
+
+struct State {
+  std::mutex mutex;  // guards what follows; never taken on the event path
+  DefinitionTable definitions;
+  std::unique_ptr<spool::Writer> writer;
+  std::vector<Attached> attached;  // the recorders that take part, one a thread
+  std::uint32_t next_location = 0;
+  std::uint64_t finished_events = 0;  // of threads that have ended
+  std::uint64_t unmatched_leaves = 0;
+  ThreadNamer namer = nullptr;
+  std::atomic<bool> active = false;
+  std::atomic<bool> recording = false;
+};
+
+// Never destroyed: threads may outlive the static objects of the program.
+State& state() {
+  static State* const instance = new State;
+  return *instance;
+}
+
+// The recorder of every thread that has none of its own. It has no room, so
+// nobody ever writes to it.
+constinit ThreadRecorder g_no_recorder;
+
+// True while the thread must not attach: it is being named, or it is ending.
+constinit thread_local bool t_keep_off = false;
+
+// Owns the recorder of a thread and detaches it when the thread ends.
+struct ThreadEnd {
+  std::unique_ptr<ThreadRecorder> own;
+
+  ~ThreadEnd() {
+    t_keep_off = true;
+    t_recorder = &g_no_recorder;
+    if (own == nullptr) return;
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    std::erase_if(s.attached, [this](const Attached& a) { return a.recorder == own.get(); });
+    if (!own->attached()) return;
+    own->close_from(0);
+    s.finished_events += own->events();
+    own->detach();
+  }
+};
+thread_local ThreadEnd t_thread_end;
+
+std::string default_name(std::uint32_t location) {
+  return location == 0 ? "Master thread" : "Thread " + std::to_string(location);
+}
+
+// Puts the calling thread's recorder on the list, with a location of its own.
+ThreadRecorder* join_measurement(State& s) {
+  const std::lock_guard lock(s.mutex);
+  if (!s.active) return nullptr;
+  if (t_thread_end.own == nullptr) t_thread_end.own = std::make_unique<ThreadRecorder>();
+  ThreadRecorder* recorder = t_thread_end.own.get();
+  s.attached.push_back({recorder, static_cast<std::uintptr_t>(pthread_self())});
+  recorder->attach(s.writer.get(), s.next_location++);
+  return recorder;
+}
+
+// In the only thread of a forked child. Another thread of the parent may have
+// held a mutex at the fork, so everything is left as it is and forgotten.
+void forget_after_fork() {
+  State& s = state();
+  for (const Attached& a : s.attached) a.recorder->abandon();
+  new (&s.mutex) std::mutex;
+  s.attached.clear();
+  s.active = false;
+  s.recording = false;
+  if (s.writer != nullptr) s.writer->abandon();
+  (void)s.writer.release();  // its files and its thread belong to the parent
+}
+
+Totals totals_locked(const State& s) {
+  Totals result;
+  result.events = s.finished_events;
+  for (const Attached& a : s.attached) result.events += a.recorder->events();
+  result.threads = s.next_location;
+  result.bytes = s.writer->bytes();
+  result.lost_events = s.writer->lost();
+  result.unmatched_leaves = s.unmatched_leaves;
+  result.error = s.writer->error();
+  return result;
+}
+
+void name_this_thread(State& s, const ThreadRecorder& recorder) {
+  // Naming may run the program's code; what we cause is not to be recorded.
+  t_keep_off = true;
+  t_recorder = &g_no_recorder;
+  std::string name = s.namer != nullptr ? s.namer(recorder.location()) : std::string{};
+  if (name.empty()) name = default_name(recorder.location());
+  s.writer->define_location(recorder.location(), os::thread_id(), name);
+  t_keep_off = false;
+}
+
+}  // namespace
+
+constinit thread_local ThreadRecorder* t_recorder = &g_no_recorder;
+
+ThreadRecorder* attach_this_thread() noexcept {
+  State& s = state();
+  if (!s.recording.load(std::memory_order_acquire) || t_keep_off) return nullptr;
+  try {
+    ThreadRecorder* recorder = join_measurement(s);
+    if (recorder == nullptr) return nullptr;
+    name_this_thread(s, *recorder);
+    t_recorder = recorder;
+    return recorder;
+  } catch (const std::bad_alloc&) {
+    return nullptr;  // this thread goes on unrecorded
+  }
+}
+
+void start(const StartOptions& options) {
+  State& s = state();
+  static const bool kForkHandled = [] {
+    os::at_fork_in_child(forget_after_fork);
+    return true;
+  }();
+  (void)kForkHandled;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (s.active) throw Error("a measurement is already running in this process; stop it first");
+    s.writer = spool::Writer::create(options.spool_directory, options.writer);
+    s.writer->define_clock_sync(os::sync_clocks());
+    s.writer->define_process(options.process);
+    for (const auto& [key, value] : options.properties) s.writer->define_property(key, value);
+    s.definitions.write_all(*s.writer);
+    s.next_location = 0;
+    s.finished_events = 0;
+    s.unmatched_leaves = 0;
+    s.active = true;
+    s.recording.store(true, std::memory_order_release);
+  }
+  attach_this_thread();
+}
+
+Totals stop() noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (!s.active) return {};
+  s.recording = false;
+  s.active = false;
+  Totals result = totals_locked(s);
+  for (const Attached& a : s.attached) a.recorder->detach();
+  s.attached.clear();
+  s.writer->define_clock_sync(os::sync_clocks());
+  result.bytes = s.writer->bytes();
+  s.writer->close();
+  result.error = s.writer->error();
+  s.writer.reset();
+  return result;
+}
+
+Totals totals() noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.active ? totals_locked(s) : Totals{};
+}
+
+bool active() noexcept { return state().active; }
+bool recording() noexcept { return state().recording.load(std::memory_order_relaxed); }
+
+bool set_recording(bool on) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (!s.active || s.recording == on) return false;
+  for (const Attached& a : s.attached) {
+    a.recorder->extended(on ? ExtendedKind::kRecordingOn : ExtendedKind::kRecordingOff, {});
+  }
+  s.recording = on;
+  return true;
+}
+
+RegionId define_region(const Region& region) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.definitions.region(region, s.writer.get());
+}
+
+EventWord enter_word(RegionId id) noexcept { return make_word(WordKind::kEnter, id.value()); }
+
+ParameterId define_parameter(std::string_view name, ParameterType type) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.definitions.parameter(name, type, s.writer.get());
+}
+
+MetricId define_metric(std::string_view name, std::string_view unit, MetricValueType type) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.definitions.metric(name, unit, type, s.writer.get());
+}
+
+StringId define_string(std::string_view text) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.definitions.string(text, s.writer.get());
+}
+
+void marker(const std::string& text) noexcept {
+  const std::uint64_t now = os::now();
+  ThreadRecorder* recorder = t_recorder->attached() ? t_recorder : attach_this_thread();
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (recorder == nullptr || !s.recording) return;
+  s.writer->define_marker(recorder->location(), now, text);
+}
+
+void count_unmatched_leave() noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  ++s.unmatched_leaves;
+}
+
+void set_thread_namer(ThreadNamer namer) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.namer = namer;
+}
+
+void rename_thread(const ThreadRecorder& recorder, const std::string& name) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (!s.active || !recorder.attached()) return;
+  s.writer->define_location(recorder.location(), 0, name);
+}
+
+void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, void* context),
+                       void* context) {
+  State& s = state();
+  std::vector<Attached> attached;
+  {
+    const std::lock_guard lock(s.mutex);
+    attached = s.attached;
+  }
+  for (const Attached& a : attached) visit(*a.recorder, a.thread, context);
+}
+
+ThreadRecorder* exchange_recorder(ThreadRecorder* recorder) noexcept {
+  return std::exchange(t_recorder, recorder);
+}
+
+}  // namespace timeloom::record

@@ -1,0 +1,80 @@
+// The measurement in this process: at most one at a time, any number in turn.
+//
+// Definitions (regions, parameters, metrics, strings) live as long as the
+// process, so that an id can be kept with a code object; every measurement
+// writes them into its own spool. Functions may be called from any thread
+// unless they say otherwise. Only start() throws.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/definitions.hpp"
+#include "core/event_word.hpp"
+#include "record/thread_recorder.hpp"
+#include "spool/writer.hpp"
+
+namespace timeloom::record {
+
+struct StartOptions {
+  std::string spool_directory;  // does not exist, its parent does
+  spool::WriterOptions writer;
+  LocationGroup process;
+  std::map<std::string, std::string> properties;
+};
+
+struct Totals {
+  std::uint64_t events = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t bytes = 0;  // of records
+  std::uint64_t lost_events = 0;
+  std::uint64_t unmatched_leaves = 0;  // ends of user regions that were not open
+  int error = 0;                       // errno value of the first failed write
+};
+
+// Begins a measurement and attaches the calling thread as location 0. Throws
+// Error; then nothing is being measured.
+void start(const StartOptions& options);
+
+// Ends it: hands back all segments, drains, closes. No other thread may be
+// recording, e.g. because the caller holds the GIL. Does nothing without one.
+Totals stop() noexcept;
+
+// What has been recorded so far.
+Totals totals() noexcept;
+
+bool active() noexcept;
+
+// Recording can be switched off and on within a measurement: between the two
+// the caller records nothing. Puts RecordingOff/On on every attached thread;
+// the same rule as for stop() holds for other threads. True if it changed.
+bool set_recording(bool on) noexcept;
+bool recording() noexcept;
+
+// Ids for new or known definitions. They may be asked for at any time.
+RegionId define_region(const Region& region);
+EventWord enter_word(RegionId id) noexcept;
+ParameterId define_parameter(std::string_view name, ParameterType type);
+MetricId define_metric(std::string_view name, std::string_view unit, MetricValueType type);
+StringId define_string(std::string_view text);
+
+void marker(const std::string& text) noexcept;
+void count_unmatched_leave() noexcept;
+
+// Who names a thread that records for the first time; called on that thread.
+using ThreadNamer = std::string (*)(std::uint32_t location);
+void set_thread_namer(ThreadNamer namer) noexcept;
+void rename_thread(const ThreadRecorder& recorder, const std::string& name) noexcept;
+
+// Calls `visit` for every attached recorder with its thread's pthread id.
+// Other threads must not be recording.
+void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, void* context),
+                       void* context);
+
+// Routes the calling thread's events to `recorder` and returns the one before;
+// for calibration on a scratch spool.
+ThreadRecorder* exchange_recorder(ThreadRecorder* recorder) noexcept;
+
+}  // namespace timeloom::record

@@ -1,0 +1,172 @@
+#include "record/thread_recorder.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace timeloom::record {
+namespace {
+
+// Words kept free behind limit_: a time base (2) and the longest extended record (3).
+constexpr std::size_t kReserve = 8;
+constexpr std::size_t kFirstStackSize = 1024;
+
+}  // namespace
+
+ThreadRecorder::~ThreadRecorder() {
+  if (stack_ != &bottom_) std::free(stack_);
+}
+
+void ThreadRecorder::attach(spool::Writer* writer, std::uint32_t location) noexcept {
+  writer_ = writer;
+  location_ = location;
+  sequence_ = 0;
+  retired_words_ = 0;
+  extra_words_ = 0;
+  top_ = stack_;
+  *top_ = {};
+}
+
+void ThreadRecorder::detach() noexcept {
+  if (segment_ != nullptr) {
+    const auto words = static_cast<std::size_t>(cursor_ - segment_->words());
+    retired_words_ += words;
+    writer_->retire(segment_, words);
+  }
+  abandon();
+}
+
+void ThreadRecorder::abandon() noexcept {
+  segment_ = nullptr;
+  cursor_ = limit_ = nullptr;
+  writer_ = nullptr;
+  top_ = stack_;
+}
+
+std::uint64_t ThreadRecorder::events() const noexcept {
+  std::uint64_t words = retired_words_;
+  if (segment_ != nullptr) words += static_cast<std::uint64_t>(cursor_ - segment_->words());
+  return words - extra_words_;
+}
+
+bool ThreadRecorder::next_segment(std::uint64_t now) noexcept {
+  if (segment_ != nullptr) {
+    const auto words = static_cast<std::size_t>(cursor_ - segment_->words());
+    retired_words_ += words;
+    writer_->retire(segment_, words);
+    segment_ = nullptr;
+  }
+  cursor_ = limit_ = nullptr;
+  segment_ = writer_->acquire(location_, sequence_, now);
+  if (segment_ == nullptr) return false;
+  ++sequence_;
+  cursor_ = segment_->words();
+  limit_ = cursor_ + writer_->words_per_segment() - kReserve;
+  base_ = now;
+  return true;
+}
+
+// Makes sure that a record at time `now` can be put; false: it is lost.
+bool ThreadRecorder::make_room(std::uint64_t now) noexcept {
+  if (cursor_ >= limit_) return next_segment(now);
+  if (now - base_ > kMaxDelta) {
+    // Also when `now` lies before the base, seen from another core.
+    base_ = std::max(now, base_);
+    cursor_[1] = base_;
+    extra_words_ += 2;
+    std::uint64_t* const head = cursor_;
+    cursor_ += 2;
+    __atomic_store_n(head, make_extended(ExtendedKind::kTimeBase, 1), __ATOMIC_RELEASE);
+  }
+  return true;
+}
+
+void ThreadRecorder::append_slow(EventWord word) noexcept {
+  const std::uint64_t now = os::now();
+  if (!make_room(now)) return writer_->count_lost(1);
+  put(at(word, std::max(now, base_) - base_));
+}
+
+void ThreadRecorder::enter_slow(Token token, EventWord enter) noexcept {
+  if (!attached()) {
+    // The shared recorder of threads that have none, or one of a past measurement.
+    ThreadRecorder* recorder = attach_this_thread();
+    if (recorder != nullptr) recorder->enter(token, enter);
+    return;
+  }
+  if (!push({token, enter})) return writer_->count_lost(2);
+  append_slow(enter);
+}
+
+bool ThreadRecorder::push(OpenRegion region) noexcept {
+  if (top_ >= stack_end_) {
+    const auto depth = static_cast<std::size_t>(top_ - stack_);
+    const std::size_t size = stack_size_ == 0 ? kFirstStackSize : stack_size_ * 2;
+    void* old = stack_ == &bottom_ ? nullptr : stack_;
+    auto* stack = static_cast<OpenRegion*>(std::realloc(old, size * sizeof(OpenRegion)));
+    if (stack == nullptr) return false;
+    if (old == nullptr) stack[0] = {};
+    stack_ = stack;
+    stack_size_ = size;
+    stack_end_ = stack + size - 1;
+    top_ = stack + depth;
+  }
+  *++top_ = region;
+  return true;
+}
+
+// Leaves everything down to and including `entry`.
+void ThreadRecorder::pop_to(OpenRegion* entry) noexcept {
+  while (top_ >= entry) {
+    const OpenRegion region = *top_--;
+    if ((region.token & kUnrecorded) == 0) append_slow(region.enter ^ kEnterLeaveFlip);
+  }
+}
+
+bool ThreadRecorder::leave_outer(Token token) noexcept {
+  for (OpenRegion* entry = top_; entry > stack_; --entry) {
+    if ((entry->token | kUnrecorded) == (token | kUnrecorded)) {
+      pop_to(entry);
+      return true;
+    }
+  }
+  return false;
+}
+
+void ThreadRecorder::close_from(std::size_t index) noexcept { pop_to(stack_ + 1 + index); }
+
+void ThreadRecorder::enter_unrecorded(Token token) noexcept {
+  ThreadRecorder* recorder = attached() ? this : attach_this_thread();
+  if (recorder != nullptr) recorder->push({token | kUnrecorded, 0});
+}
+
+void ThreadRecorder::leave_unrecorded(Token token) noexcept {
+  for (OpenRegion* entry = top_; entry > stack_; --entry) {
+    if (entry->token == (token | kUnrecorded)) {
+      top_ = entry - 1;
+      return;
+    }
+    if (entry->token == token) {
+      entry->token = kEndedUnseen;
+      return;
+    }
+  }
+}
+
+void ThreadRecorder::extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept {
+  if (!attached()) {
+    ThreadRecorder* recorder = attach_this_thread();
+    if (recorder != nullptr) recorder->extended(kind, words);
+    return;
+  }
+  const std::uint64_t now = os::now();
+  if (!make_room(now)) return writer_->count_lost(1);
+  std::memcpy(cursor_ + 1, words.data(), words.size_bytes());
+  const EventWord head = at(make_extended(kind, static_cast<unsigned>(words.size())),
+                            std::max(now, base_) - base_);
+  extra_words_ += words.size();
+  std::uint64_t* const position = cursor_;
+  cursor_ += 1 + words.size();
+  __atomic_store_n(position, head, __ATOMIC_RELEASE);
+}
+
+}  // namespace timeloom::record

@@ -1,0 +1,138 @@
+// The event path: appends the events of one thread to its segment of the spool.
+//
+// Every thread has one ThreadRecorder, found through a thread-local pointer
+// that is never null: a thread that has not recorded yet, or records nothing,
+// points to (or is) a recorder without room, so that one comparison finds every
+// rare case. The inline functions take no lock, allocate nothing and throw
+// nothing; what is rare is out of line in thread_recorder.cpp.
+//
+// Thread safety: a recorder is used by its own thread. Others may touch it only
+// while that thread is known not to record, e.g. under the GIL.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "core/event_word.hpp"
+#include "os/clock.hpp"
+#include "spool/writer.hpp"
+
+namespace timeloom::record {
+
+// What was entered, to be recognised when it is left: the address of a code
+// object, or user_token() of a region. Never zero; bit 0 is ours.
+using Token = std::uintptr_t;
+
+constexpr Token user_token(EventWord enter) noexcept {
+  return (static_cast<Token>(payload_of(enter)) << 2) | 2;
+}
+
+// A region that is open on this thread.
+struct OpenRegion {
+  Token token;
+  EventWord enter;  // its enter word, without a time
+};
+
+// Bit 0 of a token marks something that was entered without being recorded,
+// because recording was off; its leave is passed over.
+inline constexpr Token kUnrecorded = 1;
+// Token of a region that ended while recording was off.
+inline constexpr Token kEndedUnseen = 4;
+
+class ThreadRecorder {
+ public:
+  ThreadRecorder() noexcept = default;
+  ThreadRecorder(const ThreadRecorder&) = delete;
+  ThreadRecorder& operator=(const ThreadRecorder&) = delete;
+  ~ThreadRecorder();
+
+  // Records that the region of `enter` is entered now.
+  void enter(Token token, EventWord enter) noexcept {
+    const std::uint64_t delta = os::now() - base_;
+    if (cursor_ >= limit_ || top_ >= stack_end_ || delta > kMaxDelta) [[unlikely]] {
+      return enter_slow(token, enter);
+    }
+    put(at(enter, delta));
+    *++top_ = {token, enter};
+  }
+
+  // Records the leave of what this thread entered last; false, and nothing is
+  // recorded, when that was not `token`.
+  bool leave_last(Token token) noexcept {
+    if (top_->token != token) [[unlikely]] return false;
+    const EventWord leave = top_->enter ^ kEnterLeaveFlip;
+    --top_;
+    const std::uint64_t delta = os::now() - base_;
+    if (cursor_ >= limit_ || delta > kMaxDelta) [[unlikely]] {
+      append_slow(leave);
+    } else {
+      put(at(leave, delta));
+    }
+    return true;
+  }
+
+  // For what leave_last() refuses: closes whatever was entered inside `token`
+  // and is still open, then `token`. False when `token` is not open.
+  bool leave_outer(Token token) noexcept;
+  bool leave(Token token) noexcept { return leave_last(token) || leave_outer(token); }
+
+  // Records an event with up to two further words.
+  void extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept;
+
+  // While recording is off: remembers an enter without recording it, and a
+  // leave that must not be recorded.
+  void enter_unrecorded(Token token) noexcept;
+  void leave_unrecorded(Token token) noexcept;
+
+  // What is open, outermost first. close_from(i) leaves everything from index i on.
+  std::span<const OpenRegion> open_regions() const noexcept { return {stack_ + 1, top_ + 1}; }
+  void close_from(std::size_t index) noexcept;
+
+  // Begins and ends the recorder's part in a measurement (src/record/measurement.cpp).
+  void attach(spool::Writer* writer, std::uint32_t location) noexcept;
+  void detach() noexcept;
+  // In the child of a fork: forgets segment and writer without touching them.
+  void abandon() noexcept;
+  bool attached() const noexcept { return writer_ != nullptr; }
+  std::uint32_t location() const noexcept { return location_; }
+  std::uint64_t events() const noexcept;
+
+ private:
+  void put(EventWord word) noexcept {
+    // One store of eight bytes: a record is there or it is not.
+    __atomic_store_n(cursor_, word, __ATOMIC_RELAXED);
+    ++cursor_;
+  }
+  [[gnu::noinline, gnu::cold]] void enter_slow(Token token, EventWord enter) noexcept;
+  [[gnu::noinline, gnu::cold]] void append_slow(EventWord word) noexcept;
+  bool make_room(std::uint64_t now) noexcept;
+  bool next_segment(std::uint64_t now) noexcept;
+  bool push(OpenRegion region) noexcept;
+  void pop_to(OpenRegion* entry) noexcept;
+
+  std::uint64_t* cursor_ = nullptr;  // next word
+  std::uint64_t* limit_ = nullptr;   // words from here on are for extended records
+  std::uint64_t base_ = 0;           // ticks that deltas count from
+  OpenRegion* top_ = &bottom_;       // last entry in use
+  OpenRegion* stack_end_ = nullptr;  // last entry that may be used
+
+  OpenRegion bottom_{};  // token 0 matches nothing, so leave_last() needs no other check
+  OpenRegion* stack_ = &bottom_;
+  std::size_t stack_size_ = 0;
+  spool::Writer* writer_ = nullptr;
+  spool::Segment* segment_ = nullptr;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t retired_words_ = 0;
+  std::uint64_t extra_words_ = 0;  // words that are no events of their own
+  std::uint32_t location_ = 0;
+};
+
+// The calling thread's recorder; never null.
+extern constinit thread_local ThreadRecorder* t_recorder;
+
+// The recorder of the calling thread, made and attached if a measurement runs
+// and it is not yet; nullptr when nothing is to be recorded on this thread.
+ThreadRecorder* attach_this_thread() noexcept;
+
+}  // namespace timeloom::record

@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <cstring>
+
+#include "spool/format.hpp"
+#include "spool/reader.hpp"
+
+namespace timeloom::spool {
+namespace {
+
+// Takes numbers and texts off the front of a payload; ok() is false once it
+// asked for more than there was.
+class Cursor {
+ public:
+  explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  T number() {
+    T value{};
+    if (const auto* data = take(sizeof value)) std::memcpy(&value, data, sizeof value);
+    return value;
+  }
+  std::string text() {
+    const auto size = number<std::uint32_t>();
+    const auto* data = take(size);
+    return data == nullptr ? std::string{} : std::string(reinterpret_cast<const char*>(data), size);
+  }
+  bool ok() const { return ok_; }
+
+ private:
+  const std::byte* take(std::size_t size) {
+    if (size > bytes_.size()) {
+      ok_ = false;
+      return nullptr;
+    }
+    const std::byte* data = bytes_.data();
+    bytes_ = bytes_.subspan(size);
+    return data;
+  }
+
+  std::span<const std::byte> bytes_;
+  bool ok_ = true;
+};
+
+// An enumerator from a file, or `fallback` when this version does not know it.
+template <typename Enum>
+Enum enumerator(std::uint8_t value, Enum last, Enum fallback) {
+  return value <= static_cast<std::uint8_t>(last) ? static_cast<Enum>(value) : fallback;
+}
+
+bool parse_process(Cursor& in, LocationGroup& process) {
+  process.process_id = in.number<std::uint64_t>();
+  process.hostname = in.text();
+  process.name = in.text();
+  process.executable = in.text();
+  const auto count = in.number<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) process.arguments.push_back(in.text());
+  return in.ok();
+}
+
+bool parse_region(Cursor& in, std::map<std::uint32_t, Region>& regions) {
+  const auto id = in.number<std::uint32_t>();
+  Region region;
+  region.name = in.text();
+  region.canonical_name = in.text();
+  region.file = in.text();
+  region.group = in.text();
+  region.first_line = in.number<std::uint32_t>();
+  region.last_line = in.number<std::uint32_t>();
+  region.paradigm = enumerator(in.number<std::uint8_t>(), Paradigm::kOther, Paradigm::kUnknown);
+  region.role = enumerator(in.number<std::uint8_t>(), RegionRole::kOther, RegionRole::kUnknown);
+  if (in.ok()) regions[id] = std::move(region);
+  return in.ok();
+}
+
+bool parse_metric(Cursor& in, std::map<std::uint32_t, Metric>& metrics) {
+  const auto id = in.number<std::uint32_t>();
+  Metric metric;
+  metric.name = in.text();
+  metric.unit = in.text();
+  metric.description = in.text();
+  metric.type =
+      enumerator(in.number<std::uint8_t>(), MetricValueType::kDouble, MetricValueType::kUint64);
+  if (in.ok()) metrics[id] = std::move(metric);
+  return in.ok();
+}
+
+bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
+  switch (kind) {
+    case DefinitionKind::kProcess:
+      return parse_process(in, out.process);
+    case DefinitionKind::kClockSync: {
+      os::ClockSync sync;
+      sync.ticks = in.number<std::uint64_t>();
+      sync.monotonic_ns = in.number<std::uint64_t>();
+      sync.realtime_ns = in.number<std::uint64_t>();
+      if (in.ok()) out.clock_syncs.push_back(sync);
+      return in.ok();
+    }
+    case DefinitionKind::kString: {
+      const auto id = in.number<std::uint32_t>();
+      std::string text = in.text();
+      if (in.ok()) out.strings[id] = std::move(text);
+      return in.ok();
+    }
+    case DefinitionKind::kRegion:
+      return parse_region(in, out.regions);
+    case DefinitionKind::kLocation: {
+      const auto index = in.number<std::uint32_t>();
+      ProcessDefinitions::Thread thread;
+      thread.thread_id = in.number<std::uint64_t>();
+      thread.name = in.text();
+      if (!in.ok()) return false;
+      auto& known = out.threads[index];
+      if (thread.thread_id == 0) thread.thread_id = known.thread_id;  // a new name only
+      known = std::move(thread);
+      return in.ok();
+    }
+    case DefinitionKind::kParameter: {
+      const auto id = in.number<std::uint32_t>();
+      Parameter parameter;
+      parameter.name = in.text();
+      parameter.type =
+          enumerator(in.number<std::uint8_t>(), ParameterType::kString, ParameterType::kUint64);
+      if (in.ok()) out.parameters[id] = std::move(parameter);
+      return in.ok();
+    }
+    case DefinitionKind::kMetric:
+      return parse_metric(in, out.metrics);
+    case DefinitionKind::kMarker: {
+      ProcessDefinitions::Mark mark;
+      mark.thread = in.number<std::uint32_t>();
+      mark.ticks = in.number<std::uint64_t>();
+      mark.text = in.text();
+      if (in.ok()) out.markers.push_back(std::move(mark));
+      return in.ok();
+    }
+    case DefinitionKind::kProperty: {
+      std::string key = in.text();
+      std::string value = in.text();
+      if (in.ok()) out.properties[key] = std::move(value);
+      return in.ok();
+    }
+    case DefinitionKind::kEnd:
+      out.lost_events = in.number<std::uint64_t>();
+      out.ended = in.ok();
+      return in.ok();
+  }
+  return true;  // a kind of a later version: passed over
+}
+
+}  // namespace
+
+void parse_definitions(std::span<const std::byte> bytes, ProcessDefinitions& definitions,
+                       Damage& damage) {
+  while (!bytes.empty()) {
+    DefinitionHeader header{};
+    if (bytes.size() < sizeof header) break;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (header.size > kMaxDefinitionSize || header.size > bytes.size() - sizeof header) break;
+    const auto payload = bytes.subspan(sizeof header, header.size);
+    const bool sound = checksum(payload.data(), payload.size()) == header.check &&
+                       parse_record(header.kind, Cursor(payload), definitions);
+    if (!sound) ++damage.definitions;
+    bytes = bytes.subspan(sizeof header + header.size);
+  }
+  if (!bytes.empty()) ++damage.definitions;  // torn or overwritten: the rest cannot be found
+}
+
+}  // namespace timeloom::spool

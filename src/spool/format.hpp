@@ -1,0 +1,115 @@
+// The on-disk form of a running measurement of one process: a directory with
+//
+//   defs   definitions, appended as they are made
+//   log    full segments, appended by the drain
+//   ring   the segments that are being written, mapped into the program
+//
+// All numbers are little-endian. docs/formats/spool.md is the description for
+// readers; the layouts are pinned here.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace timeloom::spool {
+
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint64_t kDefsMagic = 0x31534645444c5401;  // "\x01TLDEFS1"
+inline constexpr std::uint64_t kRingMagic = 0x31474e49524c5401;  // "\x01TLRING1"
+inline constexpr std::uint32_t kSegmentMagic = 0x4745534c;       // "LSEG"
+
+inline constexpr char kDefsName[] = "defs";
+inline constexpr char kLogName[] = "log";
+inline constexpr char kRingName[] = "ring";
+
+// The head of `defs`, followed by records.
+struct DefsHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t clock_source;  // os::ClockSource
+};
+static_assert(sizeof(DefsHeader) == 16);
+
+enum class DefinitionKind : std::uint16_t {
+  kProcess = 1,    // u64 pid, str host, str name, str executable, u32 n, n * str argument
+  kClockSync = 2,  // u64 ticks, u64 monotonic ns, u64 realtime ns
+  kString = 3,     // u32 id, str text
+  kRegion = 4,     // u32 id, str name, str canonical name, str file, str group,
+                   // u32 first line, u32 last line, u8 paradigm, u8 role
+  kLocation = 5,   // u32 index, u64 thread id, str name; a later one renames
+  kParameter = 6,  // u32 id, str name, u8 type
+  kMetric = 7,     // u32 id, str name, str unit, str description, u8 type
+  kMarker = 8,     // u32 location index, u64 ticks, str text
+  kProperty = 9,   // str key, str value
+  kEnd = 10,       // u64 lost events; the measurement was stopped in good order
+};
+
+// Head of one record of `defs`; the payload follows. str is u32 length, bytes.
+struct DefinitionHeader {
+  std::uint32_t size;  // of the payload, in bytes
+  DefinitionKind kind;
+  std::uint16_t reserved;
+  std::uint32_t check;  // checksum() of the payload
+};
+static_assert(sizeof(DefinitionHeader) == 12);
+
+inline constexpr std::uint32_t kMaxDefinitionSize = 1 << 20;
+
+// FNV-1a: catches torn and overwritten records, no protection against intent.
+constexpr std::uint32_t checksum(const std::byte* data, std::size_t size) noexcept {
+  std::uint32_t hash = 2166136261u;
+  for (std::size_t i = 0; i < size; ++i) {
+    hash = (hash ^ static_cast<std::uint32_t>(data[i])) * 16777619u;
+  }
+  return hash;
+}
+
+// The first page of `ring`. Segment i lies at kRingHeaderSize + i * segment_size.
+struct RingHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t segment_size;  // bytes, with its header
+  std::atomic<std::uint32_t> segment_count;
+  std::uint32_t reserved;
+  std::atomic<std::uint64_t> lost_events;  // could not be recorded for want of space
+};
+inline constexpr std::size_t kRingHeaderSize = 4096;
+static_assert(sizeof(RingHeader) == 32);
+
+// kFree -> kActive (a thread writes) -> kFull (waits for the drain) ->
+// kDrained (in the log; its records are being zeroed) -> kFree.
+enum class SegmentState : std::uint32_t { kFree = 0, kActive = 1, kFull = 2, kDrained = 3 };
+
+// Head of a segment in the ring and of a chunk in the log. Records follow: in
+// the ring up to the first zero word, in the log `size` bytes.
+struct SegmentHeader {
+  std::uint32_t magic;
+  std::atomic<SegmentState> state;
+  std::uint32_t location;  // index of the thread in this process
+  std::uint32_t size;      // bytes of records; in the ring set when full
+  std::uint64_t sequence;  // 0, 1, 2 … within the location
+  std::uint64_t base;      // ticks that the first records' times count from
+  std::uint64_t check;     // segment_check() of the fields above, without the state
+  std::uint64_t reserved[3];
+};
+static_assert(sizeof(SegmentHeader) == 64);
+static_assert(std::is_standard_layout_v<SegmentHeader>);
+static_assert(std::atomic<SegmentState>::is_always_lock_free);
+
+// Over what does not change while a segment is active.
+constexpr std::uint64_t segment_check(std::uint32_t location, std::uint64_t sequence,
+                                      std::uint64_t base) noexcept {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (const std::uint64_t part : {std::uint64_t{location}, sequence, base}) {
+    hash = (hash ^ part) * 0xff51afd7ed558ccdu;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+inline constexpr std::uint32_t kMinSegmentSize = 4096;
+inline constexpr std::uint32_t kMaxSegmentSize = 16 << 20;
+
+}  // namespace timeloom::spool

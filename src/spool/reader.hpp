@@ -1,0 +1,126 @@
+// Reads the spool of one process, also of one that was killed or damaged.
+//
+// Whatever is sound is read; what is not is counted in Damage. Only a directory
+// that holds no spool at all, or one of an unknown version, is an Error.
+//
+// Thread safety: after open() everything is const; each LocationReader is used
+// by one thread, different ones may be used at the same time.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/definitions.hpp"
+#include "core/event.hpp"
+#include "os/clock.hpp"
+#include "os/file.hpp"
+
+namespace timeloom::spool {
+
+// What the definitions of a spool say. Ids are those of the process.
+struct ProcessDefinitions {
+  os::ClockSource clock_source = os::ClockSource::kMonotonic;
+  LocationGroup process;
+  std::vector<os::ClockSync> clock_syncs;  // in order of time; may be empty
+  std::map<std::uint32_t, Region> regions;
+  std::map<std::uint32_t, std::string> strings;
+  std::map<std::uint32_t, Parameter> parameters;
+  std::map<std::uint32_t, Metric> metrics;
+  struct Thread {
+    std::string name;
+    std::uint64_t thread_id = 0;
+  };
+  std::map<std::uint32_t, Thread> threads;  // by index of the location
+  struct Mark {
+    std::uint32_t thread = 0;
+    std::uint64_t ticks = 0;
+    std::string text;
+  };
+  std::vector<Mark> markers;
+  std::map<std::string, std::string> properties;
+  bool ended = false;  // the measurement was stopped in good order
+  std::uint64_t lost_events = 0;
+};
+
+struct Damage {
+  std::uint64_t definitions = 0;       // records of `defs` that were not sound
+  std::uint64_t segments = 0;          // segments that were not sound, or only in part
+  std::uint64_t missing_segments = 0;  // gaps in the sequence of a location
+  bool any() const noexcept { return definitions + segments + missing_segments > 0; }
+};
+
+// Where a segment's records are.
+struct SegmentRef {
+  enum class Where : std::uint8_t { kLog, kRing };
+  std::uint64_t sequence = 0;
+  std::uint64_t base = 0;
+  std::uint64_t offset = 0;  // of the first record in the file
+  std::uint32_t size = 0;    // bytes
+  Where where = Where::kLog;
+};
+
+class LocationReader;
+
+class Reader {
+ public:
+  // Opens the spool in `directory`. Throws Error.
+  static std::unique_ptr<Reader> open(const std::string& directory);
+
+  const ProcessDefinitions& definitions() const noexcept { return definitions_; }
+  const Damage& damage() const noexcept { return damage_; }
+  // The indices of the threads that recorded anything or were defined.
+  std::vector<std::uint32_t> locations() const;
+  // Bytes of records of a location, an upper limit of 8 times its events.
+  std::uint64_t bytes(std::uint32_t location) const;
+  LocationReader read(std::uint32_t location) const;
+
+ private:
+  friend class LocationReader;
+  void index_log();
+  void index_ring();
+  void check_sequences();
+
+  std::string directory_;
+  os::File log_;
+  os::File ring_;
+  ProcessDefinitions definitions_;
+  Damage damage_;
+  std::map<std::uint32_t, std::vector<SegmentRef>> segments_;
+};
+
+// Iterates over the events of one location in order of time. Times are ticks.
+class LocationReader {
+ public:
+  // Replaces `batch` by the next events; false when there are none left.
+  bool next(std::vector<Event>& batch);
+  // Segments so far that were sound only in part.
+  std::uint64_t damaged_segments() const noexcept { return damaged_; }
+
+ private:
+  friend class Reader;
+  LocationReader(const Reader& reader, const std::vector<SegmentRef>& segments)
+      : reader_(&reader), segments_(&segments) {}
+  bool load(const SegmentRef& segment);
+
+  const Reader* reader_;
+  const std::vector<SegmentRef>* segments_;
+  std::size_t next_segment_ = 0;
+  std::vector<std::uint64_t> words_;
+  std::uint64_t last_ticks_ = 0;
+  std::uint64_t damaged_ = 0;
+};
+
+// The records of one segment, decoded. Appends to `events`; false when the
+// words were not sound, then the events before the damage have been appended.
+// `last_ticks` is the time of the event before and is advanced.
+bool decode_segment(std::span<const std::uint64_t> words, std::uint64_t base,
+                    std::uint64_t& last_ticks, std::vector<Event>& events);
+
+// Parses the bytes of `defs` behind its header.
+void parse_definitions(std::span<const std::byte> bytes, ProcessDefinitions& definitions,
+                       Damage& damage);
+
+}  // namespace timeloom::spool

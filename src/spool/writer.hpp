@@ -1,0 +1,128 @@
+// Writes the spool of one process.
+//
+// Threads take a segment, append records to it with plain stores (that is the
+// event path, in src/record), and hand it back when it is full. A background
+// thread moves full segments to the log. When it falls behind, the thread that
+// finds no free segment moves one itself, so nothing waits and nothing is lost.
+// When all segments are in use by threads the ring grows.
+//
+// Thread safety: every function may be called from any thread, except create
+// and close. Nothing but create throws; after the first failed write the
+// segments that are full stay in the ring, acquire() returns nullptr when the
+// last is used up, and error() says why.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/definitions.hpp"
+#include "os/clock.hpp"
+#include "os/file.hpp"
+#include "os/thread.hpp"
+#include "spool/format.hpp"
+
+namespace timeloom::spool {
+
+// A segment in the hands of one thread.
+class Segment {
+ public:
+  explicit Segment(std::byte* address) noexcept : address_(address) {}
+  SegmentHeader& header() const noexcept { return *reinterpret_cast<SegmentHeader*>(address_); }
+  std::uint64_t* words() const noexcept {
+    return reinterpret_cast<std::uint64_t*>(address_ + sizeof(SegmentHeader));
+  }
+
+ private:
+  std::byte* address_;
+};
+
+struct WriterOptions {
+  std::uint32_t segment_size = 256 << 10;  // bytes; a multiple of the page size
+  std::uint64_t ring_size = 16 << 20;      // bytes at start
+  std::uint64_t ring_limit = std::uint64_t{4} << 30;  // bytes that the ring may grow to
+};
+
+class Writer {
+ public:
+  // Creates `directory` (its parent exists) and starts the drain. Throws Error.
+  static std::unique_ptr<Writer> create(const std::string& directory, const WriterOptions& options);
+  ~Writer();
+
+  // Definitions; each has reached the file when the call returns. One that
+  // could not be written sets error(); its events remain readable under a
+  // name made of the id.
+  void define_process(const LocationGroup& process) noexcept;
+  void define_region(RegionId id, const Region& region) noexcept;
+  void define_location(std::uint32_t index, std::uint64_t thread_id, const std::string& name) noexcept;
+  void define_string(StringId id, const std::string& text) noexcept;
+  void define_parameter(ParameterId id, const Parameter& parameter) noexcept;
+  void define_metric(MetricId id, const Metric& metric) noexcept;
+  void define_marker(std::uint32_t location, std::uint64_t ticks, const std::string& text) noexcept;
+  void define_property(const std::string& key, const std::string& value) noexcept;
+  void define_clock_sync(const os::ClockSync& sync) noexcept;
+
+  // A zeroed segment for the location, or nullptr when there is no space left.
+  Segment* acquire(std::uint32_t location, std::uint64_t sequence, std::uint64_t base) noexcept;
+  // Hands a segment with `words` records words back.
+  void retire(Segment* segment, std::size_t words) noexcept;
+  std::size_t words_per_segment() const noexcept;
+
+  void count_lost(std::uint64_t events) noexcept;
+  std::uint64_t lost() const noexcept;
+  // The first errno value a write failed with; 0: none.
+  int error() const noexcept { return error_.load(std::memory_order_relaxed); }
+  // Bytes of records written so far, in the log and (retired) in the ring.
+  std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+
+  // Drains what was retired, writes the end record, stops the drain. No thread
+  // holds a segment any more. The ring is removed when all of it is in the log.
+  void close() noexcept;
+
+  // In the child of a fork: forgets everything without touching the files.
+  void abandon() noexcept;
+
+ private:
+  Writer(std::string directory, const WriterOptions& options);
+  void open_files();
+  Segment* take_free() noexcept;                // with mutex_ held
+  bool grow(std::uint64_t bytes) noexcept;      // with mutex_ held
+  void append(DefinitionKind kind, std::span<const std::byte> payload) noexcept;
+  void drain_loop() noexcept;
+  bool drain(Segment* segment) noexcept;
+  void fail(int error) noexcept;
+  RingHeader& ring_header() const noexcept;
+
+  const std::string directory_;
+  const WriterOptions options_;
+  os::File defs_;
+  os::File log_;
+  os::File ring_;
+  os::Mapping ring_header_;
+
+  std::mutex defs_mutex_;
+  std::uint64_t defs_end_ = 0;
+
+  std::mutex log_mutex_;
+  std::uint64_t log_end_ = 0;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable work_;
+  std::vector<os::Mapping> blocks_;
+  std::deque<Segment> segments_;  // stable addresses
+  std::vector<Segment*> free_;
+  std::deque<Segment*> full_;
+  bool stopping_ = false;
+  bool closed_ = false;
+
+  std::atomic<int> error_ = 0;
+  std::atomic<std::uint64_t> bytes_ = 0;
+  os::HelperThread drain_thread_;
+};
+
+}  // namespace timeloom::spool
