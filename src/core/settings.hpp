@@ -1,0 +1,79 @@
+// The registry of settings: one table that makes the options of the command
+// line, the TIMELOOM_* variables, the [tool.timeloom] keys of pyproject.toml,
+// the help and docs/settings.md.
+//
+// The table is constant. A Settings object is a plain value: one writer, then
+// any number of readers. Wrong values throw Error with the source in the message.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/filter.hpp"
+
+namespace timeloom {
+
+enum class SettingType : std::uint8_t { kBool, kInteger, kSize, kString, kChoice, kList };
+
+struct Setting {
+  std::string_view name;  // "buffer-size": --buffer-size, TIMELOOM_BUFFER_SIZE, key buffer-size
+  SettingType type;
+  std::string_view default_value;
+  std::string_view group;        // heading in the help
+  std::string_view placeholder;  // stands for the value in the help
+  std::string_view meaning;      // one sentence without a full stop
+  std::span<const std::string_view> choices = {};  // of kChoice
+  char short_name = 0;
+  std::uint64_t minimum = 0;  // of kInteger and kSize
+  std::uint64_t maximum = UINT64_MAX;
+};
+
+std::span<const Setting> all_settings() noexcept;
+const Setting* find_setting(std::string_view name) noexcept;  // null: no such setting
+std::string variable_of(const Setting& setting);               // TIMELOOM_BUFFER_SIZE
+
+// The candidate most like `name`; empty if none is near enough to be meant.
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates);
+std::string_view nearest_setting(std::string_view name);
+
+// The values in force. Sources are applied from the weakest to the strongest:
+// pyproject.toml, variables, command line. A later value replaces an earlier
+// one; a list goes on where the earlier one ended.
+class Settings {
+ public:
+  // `origin` is how the user wrote it, e.g. "--buffer-size"; it opens the message of an Error.
+  void set(const Setting& setting, std::string_view value, const std::string& origin);
+  // Same, by name. Throws Error for an unknown name, with the nearest one.
+  void set(std::string_view name, std::string_view value, const std::string& origin);
+
+  // Asking for a name that is not in the table, or with the wrong type, is a
+  // mistake in the program: throws std::logic_error.
+  bool flag(std::string_view name) const;
+  std::uint64_t number(std::string_view name) const;  // integers, and sizes in bytes
+  std::string text(std::string_view name) const;      // strings and choices
+  std::vector<std::string> list(std::string_view name) const;
+
+  // Those of include and exclude, in the order given.
+  const std::vector<FilterRule>& rules() const noexcept { return rules_; }
+  // `TIMELOOM_NAME=value` for every setting, as lines.
+  std::string as_variables() const;
+
+ private:
+  std::string value_of(const Setting& setting) const;
+
+  std::map<std::string_view, std::string> values_;  // checked; by the table's names
+  std::vector<FilterRule> rules_;
+};
+
+// Sets what the TIMELOOM_* variables say. `environment` is like environ(7).
+// Throws Error for a wrong value and for a variable that no setting has.
+void read_variables(Settings& settings, const char* const* environment);
+
+// Bytes of "4096", "16M", "1 GiB"; throws Error whose message opens with `origin`.
+std::uint64_t parse_size(std::string_view text, const std::string& origin);
+
+}  // namespace timeloom

@@ -1,0 +1,104 @@
+// The table of settings and what can be asked of it by name.
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "core/settings.hpp"
+
+namespace timeloom {
+namespace {
+
+using enum SettingType;
+
+constexpr std::string_view kRecording = "What is recorded";
+constexpr std::string_view kResult = "Where the result goes";
+constexpr std::string_view kLimits = "Memory";
+
+constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitoring", "frame",
+                                                            "profile", "trace",      "dummy"};
+
+constexpr std::array kTable = {
+    Setting{"instrumenter", kChoice, "auto", kRecording, "NAME",
+            "how Python calls are observed; auto is monitoring from Python 3.12 on and frame "
+            "before, dummy observes none",
+            kInstrumenters},
+    Setting{"c-functions", kBool, "off", kRecording, "", "record calls of C functions, too"},
+    Setting{"exclude", kList, "", kRecording, "PATTERN",
+            "do not record functions whose module.qualname matches, or whose file matches a "
+            "pattern that has a /; what they call is recorded; can be repeated"},
+    Setting{"include", kList, "", kRecording, "PATTERN",
+            "record matching functions; of all rules the last that matches decides; when the "
+            "first rule is an include, nothing else is recorded"},
+    Setting{"output", kString, "", kResult, "DIR",
+            "directory of the run; without it timeloom-PROGRAM-DATE-TIME in the current directory",
+            {}, 'o'},
+    Setting{"force", kBool, "off", kResult, "", "replace the run that is in the output directory"},
+    Setting{"weave", kBool, "on", kResult, "",
+            "make trace and tables when the program ends; otherwise the first command that opens "
+            "the run does"},
+    Setting{"keep-spool", kBool, "off", kResult, "", "keep the raw records after weaving"},
+    Setting{"quiet", kBool, "off", kResult, "", "print no summary at the end"},
+    Setting{"buffer-size", kSize, "16M", kLimits, "SIZE",
+            "memory for records that are not yet on disk; grows when the disk is slow",
+            {}, 0, 1 << 20, std::uint64_t{1} << 40},
+};
+
+// Number of letters to insert, delete, replace or swap (Damerau-Levenshtein).
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      const std::size_t replaced = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0u : 1u);
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::span<const Setting> all_settings() noexcept { return kTable; }
+
+const Setting* find_setting(std::string_view name) noexcept {
+  const auto found = std::ranges::find(kTable, name, &Setting::name);
+  return found == kTable.end() ? nullptr : &*found;
+}
+
+std::string variable_of(const Setting& setting) {
+  std::string name = "TIMELOOM_";
+  for (const char c : setting.name) {
+    name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates) {
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
+  for (const std::string_view candidate : candidates) {
+    const bool begins = name.size() >= 3 && candidate.starts_with(name);
+    const std::size_t d = begins ? 1 : distance(name, candidate);
+    if (d < best_distance) {
+      best = candidate;
+      best_distance = d;
+    }
+  }
+  return best;
+}
+
+std::string_view nearest_setting(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Setting& setting : kTable) {
+    names.push_back(setting.name);
+  }
+  return nearest_name(name, names);
+}
+
+}  // namespace timeloom
