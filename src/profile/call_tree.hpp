@@ -1,0 +1,95 @@
+// The call-path profile of a run: how often each call path was visited on each
+// location, and how long it took.
+//
+// A plain value that owns all it needs, so the run it came from may be closed.
+// Not synchronised: do not change it while another thread reads it. Nothing
+// here throws.
+//
+// Times are ticks of definitions.clock. Inclusive time counts from enter to
+// leave, whatever happens in between: while recording is off, time passes on
+// in the regions that are open. Exclusive time is derived: inclusive time less
+// that of the children.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/definitions.hpp"
+#include "core/event.hpp"
+#include "core/ids.hpp"
+
+namespace timeloom::profile {
+
+// A call path: a region together with the call path that entered it.
+using NodeId = Id<struct CallPathTag, std::uint32_t>;
+
+// The visits of one call path.
+struct Statistics {
+  std::uint64_t visits = 0;
+  std::uint64_t inclusive = 0;
+  std::uint64_t min = UINT64_MAX;  // shortest visit; UINT64_MAX: never visited
+  std::uint64_t max = 0;           // longest visit
+
+  void add_visit(std::uint64_t duration) noexcept {
+    ++visits;
+    inclusive += duration;
+    min = std::min(min, duration);
+    max = std::max(max, duration);
+  }
+  void add(const Statistics& other) noexcept {
+    visits += other.visits;
+    inclusive += other.inclusive;
+    min = std::min(min, other.min);
+    max = std::max(max, other.max);
+  }
+  friend bool operator==(const Statistics&, const Statistics&) = default;
+};
+
+struct Node {
+  NodeId parent;    // undefined: a root
+  RegionId region;  // undefined: the call paths beyond the limit, see call_tree_sink.hpp
+  std::uint32_t depth = 0;  // of a root: 0
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+// What one location spent in one call path.
+struct Cell {
+  NodeId node;
+  Statistics statistics;
+  friend bool operator==(const Cell&, const Cell&) = default;
+};
+
+struct LocationProfile {
+  Timestamp first{};  // of its events; equal to `last` when it has none
+  Timestamp last{};
+  std::vector<Cell> cells;  // in order of nodes, only those visited
+  friend bool operator==(const LocationProfile&, const LocationProfile&) = default;
+};
+
+struct CallTree {
+  // Of the run: clock, creator, machine, regions, location groups, locations
+  // and properties. Strings, parameters, metrics and markers are left out.
+  Definitions definitions;
+  // In pre-order: a node is followed by its subtree, children in the order of
+  // their first visit.
+  std::vector<Node> nodes;
+  std::vector<LocationProfile> locations;  // as definitions.locations
+};
+
+// A call path summed over locations.
+struct Totals : Statistics {
+  std::uint64_t exclusive = 0;
+};
+
+// Says whether a location is to be counted.
+using LocationFilter = std::function<bool(const Location&)>;
+
+// Sums the locations that `filter` takes (all without one), by node.
+std::vector<Totals> sum_locations(const CallTree& tree, const LocationFilter& filter = {});
+
+// The time of all roots: what the shares of a report refer to.
+std::uint64_t total_time(const CallTree& tree, const std::vector<Totals>& totals);
+
+}  // namespace timeloom::profile

@@ -1,0 +1,71 @@
+#include "profile/call_tree_sink.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "profile/tree_merge.hpp"
+
+namespace timeloom::profile {
+
+namespace {
+
+class FoldingSink : public LocationSink {
+ public:
+  FoldingSink(LocationFold fold, FoldedLocation& result)
+      : fold_(std::move(fold)), result_(result) {}
+  void consume(std::span<const Event> events) override { fold_.consume(events); }
+  void finish() override { result_ = fold_.finish(); }
+
+ private:
+  LocationFold fold_;
+  FoldedLocation& result_;
+};
+
+Definitions what_a_profile_needs(const Definitions& all) {
+  Definitions kept;
+  kept.clock = all.clock;
+  kept.creator = all.creator;
+  kept.machine_name = all.machine_name;
+  kept.regions = all.regions;
+  kept.groups = all.groups;
+  kept.locations = all.locations;
+  kept.properties = all.properties;
+  return kept;
+}
+
+}  // namespace
+
+void CallTreeSink::begin(const Definitions& definitions) {
+  definitions_ = &definitions;
+  folded_.resize(definitions.locations.size());
+}
+
+std::unique_ptr<LocationSink> CallTreeSink::open_location(const Location& location) {
+  const auto& all = definitions_->locations;
+  const auto found = std::lower_bound(
+      all.begin(), all.end(), location.id,
+      [](const Location& one, LocationId id) { return one.id < id; });
+  if (found == all.end() || found->id != location.id) {
+    throw Error("location '" + location.name + "' is not among the definitions of its run");
+  }
+  const auto index = static_cast<std::size_t>(found - all.begin());
+  return std::make_unique<FoldingSink>(
+      LocationFold(location.name, definitions_->regions.size(), options_.max_nodes),
+      folded_[index]);
+}
+
+void CallTreeSink::finish() {
+  tree_.definitions = what_a_profile_needs(*definitions_);
+  TreeMerge merge(folded_.size());
+  for (std::size_t i = 0; i < folded_.size(); ++i) {
+    // Not known before the trace is written when the run comes from spools.
+    std::uint64_t& events = tree_.definitions.locations[i].event_count;
+    if (events == 0) events = folded_[i].events;
+    merge.add(i, std::move(folded_[i]));
+  }
+  merge.finish(tree_);
+  folded_.clear();
+  definitions_ = nullptr;
+}
+
+}  // namespace timeloom::profile

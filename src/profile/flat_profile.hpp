@@ -1,0 +1,25 @@
+// The flat profile: one row a region, wherever it was called from.
+//
+// Plain functions over a CallTree that nobody changes meanwhile. Nothing throws.
+#pragma once
+
+#include <vector>
+
+#include "profile/call_tree.hpp"
+
+namespace timeloom::profile {
+
+struct FlatRow {
+  RegionId region;  // undefined: the call paths beyond the limit
+  // All visits, but the inclusive time only of those that are not inside
+  // another visit of the same region, so that recursion counts no time twice.
+  Totals totals;
+  // The time of all visits, recursive ones too: their mean is this by visits.
+  std::uint64_t visit_time = 0;
+};
+
+// The regions that were visited, in order of their ids. `totals` is what
+// sum_locations() made of the tree.
+std::vector<FlatRow> flat_profile(const CallTree& tree, const std::vector<Totals>& totals);
+
+}  // namespace timeloom::profile

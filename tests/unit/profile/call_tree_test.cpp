@@ -1,0 +1,124 @@
+#include "profile/call_tree.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "story.hpp"
+
+namespace timeloom::profile {
+namespace {
+
+std::string error_of(const Story& story) {
+  try {
+    story.fold();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CallTree, SumsTheVisitsOfACallPath) {
+  const CallTree tree = Story().thread("main", "main +1 f +2 ) +3 f +7 ) +1 )").fold();
+  EXPECT_EQ(describe(tree),
+            "main: 1 visits, inclusive 14, exclusive 5, 14 to 14\n"
+            "  f: 2 visits, inclusive 9, exclusive 9, 2 to 7\n");
+  EXPECT_EQ(total_time(tree, sum_locations(tree)), 14u);
+}
+
+TEST(CallTree, TellsCallPathsApartAndKeepsTheirOrder) {
+  const CallTree tree =
+      Story().thread("main", "a +1 c +2 ) ) b +1 c +4 d +1 ) ) ) a +1 c +1 ) e ) ) a )").fold();
+  EXPECT_EQ(describe(tree),
+            "a: 3 visits, inclusive 5, exclusive 2, 0 to 3\n"
+            "  c: 2 visits, inclusive 3, exclusive 3, 1 to 2\n"
+            "  e: 1 visits, inclusive 0, exclusive 0, 0 to 0\n"
+            "b: 1 visits, inclusive 6, exclusive 1, 6 to 6\n"
+            "  c: 1 visits, inclusive 5, exclusive 4, 5 to 5\n"
+            "    d: 1 visits, inclusive 1, exclusive 1, 1 to 1\n");
+}
+
+TEST(CallTree, RecursionMakesOneCallPathALevel) {
+  const CallTree tree = Story().thread("main", "f +1 f +1 f +1 ) +1 f +5 ) ) +1 )").fold();
+  EXPECT_EQ(describe(tree),
+            "f: 1 visits, inclusive 10, exclusive 2, 10 to 10\n"
+            "  f: 1 visits, inclusive 8, exclusive 2, 8 to 8\n"
+            "    f: 2 visits, inclusive 6, exclusive 6, 1 to 5\n");
+}
+
+TEST(CallTree, MergesLocationsByCallPathAndKeepsThemApart) {
+  const CallTree tree = Story()
+                            .thread("one", "x +1 y +1 ) )")
+                            .thread("two", "z +1 ) x +5 y +2 ) w +1 ) )", 1)
+                            .thread("idle", "")
+                            .fold();
+  EXPECT_EQ(describe(tree),
+            "x: 2 visits, inclusive 10, exclusive 6, 2 to 8\n"
+            "  y: 2 visits, inclusive 3, exclusive 3, 1 to 2\n"
+            "  w: 1 visits, inclusive 1, exclusive 1, 1 to 1\n"
+            "z: 1 visits, inclusive 1, exclusive 1, 1 to 1\n");
+  const auto in_group_0 = [](const Location& one) { return one.group == LocationGroupId{0}; };
+  EXPECT_EQ(describe(tree, in_group_0),
+            "x: 1 visits, inclusive 2, exclusive 1, 2 to 2\n"
+            "  y: 1 visits, inclusive 1, exclusive 1, 1 to 1\n");
+  ASSERT_EQ(tree.locations.size(), 3u);
+  EXPECT_EQ(tree.locations[1].first, Timestamp{100});
+  EXPECT_EQ(tree.locations[1].last, Timestamp{109});
+  EXPECT_EQ(tree.definitions.locations[1].event_count, 8u);
+  EXPECT_TRUE(tree.locations[2].cells.empty());
+}
+
+TEST(CallTree, TimePassesOnWhileRecordingIsOff) {
+  const CallTree tree = Story().thread("main", "f +1 off +10 on +1 g +1 ) )").fold();
+  EXPECT_EQ(describe(tree),
+            "f: 1 visits, inclusive 13, exclusive 12, 13 to 13\n"
+            "  g: 1 visits, inclusive 1, exclusive 1, 1 to 1\n");
+}
+
+TEST(CallTree, IsTheSameForEverySizeOfBatch) {
+  Story story;
+  story.thread("main", "a +1 b +1 ) +2 c +1 b +4 ) ) ) a b ) )");
+  const std::string expected = describe(story.fold({}, 1));
+  for (const std::size_t batch : {2, 5, 100}) EXPECT_EQ(describe(story.fold({}, batch)), expected);
+}
+
+TEST(CallTree, FoldsVeryDeepRecursion) {
+  std::string script;
+  for (int i = 0; i < 100'000; ++i) script += "f +1 ";
+  for (int i = 0; i < 100'000; ++i) script += ") ";
+  const CallTree tree = Story().thread("main", script).fold();
+  ASSERT_EQ(tree.nodes.size(), 100'000u);
+  EXPECT_EQ(tree.nodes.back().depth, 99'999u);
+  EXPECT_EQ(sum_locations(tree)[0].inclusive, 100'000u);
+  EXPECT_EQ(sum_locations(tree)[0].exclusive, 1u);
+}
+
+TEST(CallTree, CountsWhatIsBeyondTheLimitInOneNodeBelowItsCaller) {
+  const CallTree tree =
+      Story().thread("main", "a +1 b +1 ) +1 c +1 d +2 ) ) +1 e +4 ) +1 b +1 ) )").fold({2});
+  EXPECT_EQ(describe(tree),
+            "a: 1 visits, inclusive 13, exclusive 4, 13 to 13\n"
+            "  b: 2 visits, inclusive 2, exclusive 2, 1 to 1\n"
+            "  (rest): 2 visits, inclusive 7, exclusive 7, 3 to 4\n");
+}
+
+TEST(CallTree, RefusesEventsThatDoNotBalance) {
+  EXPECT_EQ(error_of(Story().thread("t", "a +1 ) !0")),
+            "damaged trace: location 't' leaves region 0 without an enter");
+  EXPECT_EQ(error_of(Story().thread("t", "a b +1 !0")),
+            "damaged trace: location 't' leaves region 0 while it is in region 1");
+  EXPECT_EQ(error_of(Story().thread("t", "a b )")),
+            "damaged trace: location 't' ends inside region 0");
+  Story unknown;
+  unknown.thread("t", "a b ) )").definitions().regions.pop_back();
+  EXPECT_EQ(error_of(unknown),
+            "damaged trace: location 't' enters region 1, which is undefined");
+}
+
+TEST(CallTree, RefusesTimeThatRunsBackwards) {
+  Story story;
+  story.thread("t", "a +1 +18446744073709551610 )");
+  EXPECT_EQ(error_of(story), "damaged trace: location 't' leaves region 0 before it enters it");
+}
+
+}  // namespace
+}  // namespace timeloom::profile
