@@ -3,8 +3,9 @@
 usage: workload.py HOOK LOOP CALLS REPEATS RESULT
 
 HOOK    plain, floor-monitoring, floor-frame, floor-profile, cProfile, viztracer,
-        or paused (between timeloom.pause() and timeloom.resume()). Under
-        `python -m timeloom` the hook is Timeloom's, and HOOK is plain.
+        viztracer-python (without its C function events), or paused (between
+        timeloom.pause() and timeloom.resume()). Under `python -m timeloom` the
+        hook is Timeloom's, and HOOK is plain.
 LOOP    call (an empty function), floor-with (`with Empty("x")`) or region
         (`with timeloom.region("x")`)
 RESULT  gets the nanoseconds per iteration of the loop, and of the same loop
@@ -85,10 +86,10 @@ def watch_by_cprofile():
     cProfile.Profile().enable()
 
 
-def watch_by_viztracer():
+def watch_by_viztracer(**options):
     import viztracer
 
-    viztracer.VizTracer(verbose=0).start()
+    viztracer.VizTracer(verbose=0, **options).start()
 
 
 def pause():
@@ -104,6 +105,7 @@ HOOKS = {
     "floor-profile": watch_by_profile,
     "cProfile": watch_by_cprofile,
     "viztracer": watch_by_viztracer,
+    "viztracer-python": lambda: watch_by_viztracer(ignore_c_function=True),
     "paused": pause,
 }
 

@@ -1,0 +1,56 @@
+"""The limits Timeloom holds itself to, checked against figures of overhead.py."""
+
+import typing
+
+
+class Check(typing.NamedTuple):
+    what: str
+    measured: str
+    limit: str
+    holds: bool | None  # None: not measured on this Python
+
+
+def ratio(what: str, value: float | None, name: str, base: float | None, most: float) -> Check:
+    limit = f"at most {most:g} × {name}"
+    if value is None or not base:
+        return Check(what, "–", limit, None)
+    return Check(what, f"{value:.1f} / {base:.1f} ns = {value / base:.2f}", limit, value / base <= most)
+
+
+def at_most(what: str, value: float | None, most: float, unit: str) -> Check:
+    limit = f"at most {most:g} {unit}"
+    if value is None:
+        return Check(what, "–", limit, None)
+    return Check(what, f"{value:g} {unit}", limit, value <= most)
+
+
+def at_least(what: str, value: float | None, least: float, unit: str) -> Check:
+    limit = f"at least {least:g} {unit}"
+    if value is None:
+        return Check(what, "–", limit, None)
+    return Check(what, f"{value:g} {unit}", limit, value >= least)
+
+
+def check(figures: dict, long_weave: dict | None) -> list[Check]:
+    """`long_weave` is what weave_memory.py printed for 100 million events."""
+    added = figures["added_ns"]
+    extra = figures["extra"]
+    monitoring, frame = added["timeloom-monitoring"], added["timeloom-frame"]
+    region, floor = figures["with_region_ns"], figures["floor_with_ns"]
+    return [
+        ratio("monitoring, a call", monitoring, "floor-monitoring", added["floor-monitoring"], 2.3),
+        ratio("monitoring, a call", monitoring, "viztracer", added["viztracer"], 0.6),
+        ratio("monitoring, a call", monitoring, "cProfile", added["cProfile"], 0.45),
+        ratio("frame, a call", frame, "floor-frame", added["floor-frame"], 2.5),
+        ratio("frame, a call", frame, "viztracer", added["viztracer"], 0.45),
+        ratio("frame, a call", frame, "floor-profile", added["floor-profile"], 0.5),
+        at_most("a filtered function, monitoring", added["filtered"], 2, "ns"),
+        at_most("any function while paused", added["paused"], 2, "ns"),
+        ratio("`with region`", region, "empty context manager", floor, 3),
+        at_most("spool", figures["bytes_per_event_spool"], 9, "bytes an event"),
+        at_most("OTF2", figures["bytes_per_event_otf2"], 13, "bytes an event"),
+        at_most("weave, one core", figures["weave_ns_per_event"], 40, "ns an event"),
+        at_least("weave, two locations on two cores", extra.get("weave_speedup_2"), 1.7, "times"),
+        at_most("weave, 100 million events", (long_weave or {}).get("weave_peak_mb"), 200, "MB"),
+        at_most("start and finish of an empty program", figures["startup_ms"], 60, "ms"),
+    ]

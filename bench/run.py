@@ -1,0 +1,149 @@
+"""Runs bench/overhead.py on each interpreter and writes bench/RESULTS.md.
+
+usage: python bench/run.py [--rounds N] [--scratch DIR] [--no-long-weave] PYTHON...
+
+Each PYTHON is the interpreter of an environment that has Timeloom and
+bench/requirements.txt installed. Run it on an idle machine: the figures are
+single nanoseconds.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from limits import Check, check
+
+HERE = pathlib.Path(__file__).resolve().parent
+RESULTS = HERE / "RESULTS.md"
+LONG_WEAVE_BYTES = 3_000_000_000
+
+
+def output_of(command: list[str]) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def cpu_model() -> str:
+    text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    match = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return match.group(1) if match else platform.machine()
+
+
+def compiler_version() -> str:
+    name = os.environ.get("CXX", "c++")
+    return output_of([name, "--version"]).splitlines()[0] if shutil.which(name) else "none found"
+
+
+def package_versions(python: str) -> str:
+    code = (
+        "import importlib.metadata as m, sys\n"
+        "found = {d.name.lower(): d.version for d in m.distributions()}\n"
+        "print(', '.join(f'{n} {found.get(n, \"absent\")}' for n in ('timeloom', 'viztracer')))"
+    )
+    return output_of([python, "-c", code])
+
+
+def machine_lines(arguments, load: float) -> list[str]:
+    return [
+        f"* date: {datetime.date.today().isoformat()}",
+        f"* machine: {cpu_model()}, {os.cpu_count()} cores, {platform.machine()}",
+        f"* kernel: {platform.system()} {platform.release()}; load when it began: {load:.2f}",
+        f"* compiler: {compiler_version()}",
+        f"* file system of the runs: {output_of(['stat', '-f', '-c', '%T', arguments.scratch])}",
+    ]
+
+
+def cell(value: float | None) -> str:
+    return "–" if value is None else f"{value:g}"
+
+
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def flat(figures: dict, prefix: str = "") -> dict:
+    """The figures under their keys, those of nested objects as `outer.inner`."""
+    result = {}
+    for key, value in figures.items():
+        if isinstance(value, dict):
+            result.update(flat(value, f"{prefix}{key}."))
+        elif key != "python":
+            result[prefix + key] = value
+    return result
+
+
+def figures_table(all_figures: list[dict]) -> list[str]:
+    columns = [flat(figures) for figures in all_figures]
+    names = list(dict.fromkeys(name for column in columns for name in column))
+    rows = [[f"`{name}`", *(cell(column.get(name)) for column in columns)] for name in names]
+    return table(["figure", *(figures["python"] for figures in all_figures)], rows)
+
+
+def check_lines(figures: dict, checks: list[Check]) -> list[str]:
+    verdict = {True: "yes", False: "**no**", None: "not measured"}
+    rows = [[one.what, one.measured, one.limit, verdict[one.holds]] for one in checks]
+    return [f"### Python {figures['python']}", ""] + table(["what", "measured", "limit", "holds"], rows)
+
+
+def run_long_weave(python: str, scratch: str) -> dict | None:
+    if shutil.disk_usage(scratch).free < LONG_WEAVE_BYTES:
+        print(f"run.py: {scratch} has too little space for the long weave", file=sys.stderr)
+        return None
+    command = [python, str(HERE / "weave_memory.py"), "--scratch", scratch]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def report(arguments) -> tuple[str, bool]:
+    """The text of RESULTS.md, and whether every limit that was measured holds."""
+    load = os.getloadavg()[0]
+    all_figures, packages = [], []
+    for python in arguments.python:
+        print(f"run.py: measuring {python}", file=sys.stderr)
+        command = [python, str(HERE / "overhead.py"), "--json", "--rounds", str(arguments.rounds)]
+        all_figures.append(json.loads(output_of([*command, "--scratch", arguments.scratch])))
+        packages.append(f"* Python {all_figures[-1]['python']}: {package_versions(python)}")
+    long_weave = None
+    if arguments.long_weave:
+        long_weave = run_long_weave(arguments.python[-1], arguments.scratch)
+    lines = ["# What Timeloom costs", "", "Written by `make bench`; bench/overhead.py says how."]
+    lines += ["", *machine_lines(arguments, load), *packages, "", "## Limits", ""]
+    sound = True
+    for figures in all_figures:
+        checks = check(figures, long_weave)
+        sound = sound and all(one.holds is not False for one in checks)
+        lines += [*check_lines(figures, checks), ""]
+    lines += ["## Figures", "", *figures_table(all_figures)]
+    if long_weave:
+        lines += ["", "A long run: " + ", ".join(f"`{k}` {v:g}" for k, v in long_weave.items()) + "."]
+    return "\n".join(lines) + "\n", sound
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("python", nargs="+", help="interpreters to measure")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--scratch", default=tempfile.gettempdir(), help="where runs are written")
+    parser.add_argument("--no-long-weave", dest="long_weave", action="store_false",
+                        help="leave out the weave of 100 million events")  # fmt: skip
+    parser.add_argument("--output", type=pathlib.Path, default=RESULTS)
+    arguments = parser.parse_args()
+    text, sound = report(arguments)
+    arguments.output.write_text(text, encoding="utf-8")
+    print(text)
+    print(f"run.py: wrote {arguments.output}"
+          f"{'' if sound else '; some limits do not hold'}", file=sys.stderr)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
