@@ -15,7 +15,15 @@
 #include "record/definition_table.hpp"
 
 namespace timeloom::record {
+
+// Written with State::mutex held.
+constinit std::atomic<bool> detail::g_active = false;
+constinit std::atomic<bool> detail::g_recording = false;
+
 namespace {
+
+using detail::g_active;
+using detail::g_recording;
 
 struct Attached {
   ThreadRecorder* recorder;
@@ -31,8 +39,6 @@ struct State {
   std::uint64_t finished_events = 0;  // of threads that have ended
   std::uint64_t unmatched_leaves = 0;
   ThreadNamer namer = nullptr;
-  std::atomic<bool> active = false;
-  std::atomic<bool> recording = false;
 };
 
 // Never destroyed: threads may outlive the static objects of the program.
@@ -74,9 +80,10 @@ std::string default_name(std::uint32_t location) {
 // Puts the calling thread's recorder on the list, with a location of its own.
 ThreadRecorder* join_measurement(State& s) {
   const std::lock_guard lock(s.mutex);
-  if (!s.active) return nullptr;
+  if (!g_active) return nullptr;
   if (t_thread_end.own == nullptr) t_thread_end.own = std::make_unique<ThreadRecorder>();
   ThreadRecorder* recorder = t_thread_end.own.get();
+  if (recorder->attached()) return recorder;
   s.attached.push_back({recorder, static_cast<std::uintptr_t>(pthread_self())});
   recorder->attach(s.writer.get(), s.next_location++);
   return recorder;
@@ -89,8 +96,8 @@ void forget_after_fork() {
   for (const Attached& a : s.attached) a.recorder->abandon();
   new (&s.mutex) std::mutex;
   s.attached.clear();
-  s.active = false;
-  s.recording = false;
+  g_active = false;
+  g_recording = false;
   if (s.writer != nullptr) s.writer->abandon();
   (void)s.writer.release();  // its files and its thread belong to the parent
 }
@@ -123,7 +130,7 @@ constinit thread_local ThreadRecorder* t_recorder = &g_no_recorder;
 
 ThreadRecorder* attach_this_thread() noexcept {
   State& s = state();
-  if (!s.recording.load(std::memory_order_acquire) || t_keep_off) return nullptr;
+  if (!recording() || t_keep_off) return nullptr;
   try {
     ThreadRecorder* recorder = join_measurement(s);
     if (recorder == nullptr) return nullptr;
@@ -144,7 +151,7 @@ void start(const StartOptions& options) {
   (void)kForkHandled;
   {
     const std::lock_guard lock(s.mutex);
-    if (s.active) throw Error("a measurement is already running in this process; stop it first");
+    if (g_active) throw Error("a measurement is already running in this process; stop it first");
     s.writer = spool::Writer::create(options.spool_directory, options.writer);
     s.writer->define_clock_sync(os::sync_clocks());
     s.writer->define_process(options.process);
@@ -153,8 +160,8 @@ void start(const StartOptions& options) {
     s.next_location = 0;
     s.finished_events = 0;
     s.unmatched_leaves = 0;
-    s.active = true;
-    s.recording.store(true, std::memory_order_release);
+    g_active = true;
+    g_recording.store(true, std::memory_order_release);
   }
   attach_this_thread();
 }
@@ -162,9 +169,9 @@ void start(const StartOptions& options) {
 Totals stop() noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (!s.active) return {};
-  s.recording = false;
-  s.active = false;
+  if (!g_active) return {};
+  g_recording = false;
+  g_active = false;
   Totals result = totals_locked(s);
   for (const Attached& a : s.attached) a.recorder->detach();
   s.attached.clear();
@@ -179,20 +186,17 @@ Totals stop() noexcept {
 Totals totals() noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  return s.active ? totals_locked(s) : Totals{};
+  return g_active ? totals_locked(s) : Totals{};
 }
-
-bool active() noexcept { return state().active; }
-bool recording() noexcept { return state().recording.load(std::memory_order_relaxed); }
 
 bool set_recording(bool on) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (!s.active || s.recording == on) return false;
+  if (!g_active || g_recording == on) return false;
   for (const Attached& a : s.attached) {
     a.recorder->extended(on ? ExtendedKind::kRecordingOn : ExtendedKind::kRecordingOff, {});
   }
-  s.recording = on;
+  g_recording = on;
   return true;
 }
 
@@ -227,7 +231,7 @@ void marker(const std::string& text) noexcept {
   ThreadRecorder* recorder = t_recorder->attached() ? t_recorder : attach_this_thread();
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (recorder == nullptr || !s.recording) return;
+  if (recorder == nullptr || !g_recording) return;
   s.writer->define_marker(recorder->location(), now, text);
 }
 
@@ -246,7 +250,7 @@ void set_thread_namer(ThreadNamer namer) noexcept {
 void rename_thread(const ThreadRecorder& recorder, const std::string& name) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (!s.active || !recorder.attached()) return;
+  if (!g_active || !recorder.attached()) return;
   s.writer->define_location(recorder.location(), 0, name);
 }
 

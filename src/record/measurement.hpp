@@ -6,6 +6,7 @@
 // unless they say otherwise. Only start() throws.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -45,13 +46,18 @@ Totals stop() noexcept;
 // What has been recorded so far.
 Totals totals() noexcept;
 
-bool active() noexcept;
+namespace detail {
+extern constinit std::atomic<bool> g_active;
+extern constinit std::atomic<bool> g_recording;
+}  // namespace detail
+
+inline bool active() noexcept { return detail::g_active.load(std::memory_order_relaxed); }
 
 // Recording can be switched off and on within a measurement: between the two
 // the caller records nothing. Puts RecordingOff/On on every attached thread;
 // the same rule as for stop() holds for other threads. True if it changed.
 bool set_recording(bool on) noexcept;
-bool recording() noexcept;
+inline bool recording() noexcept { return detail::g_recording.load(std::memory_order_acquire); }
 
 // Ids for new or known definitions. They may be asked for at any time.
 RegionId define_region(const Region& region);

@@ -26,6 +26,14 @@ void ThreadRecorder::attach(spool::Writer* writer, std::uint32_t location) noexc
   *top_ = {};
 }
 
+void ThreadRecorder::attach_scratch(const ThreadRecorder& other,
+                                    std::span<std::uint64_t> words) noexcept {
+  attach(other.writer_, other.location_);
+  cursor_ = words.data();
+  limit_ = words.data() + words.size() - kReserve;
+  base_ = os::now();
+}
+
 void ThreadRecorder::detach() noexcept {
   if (segment_ != nullptr) {
     const auto words = static_cast<std::size_t>(cursor_ - segment_->words());

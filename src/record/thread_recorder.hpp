@@ -92,6 +92,9 @@ class ThreadRecorder {
   // Begins and ends the recorder's part in a measurement (src/record/measurement.cpp).
   void attach(spool::Writer* writer, std::uint32_t location) noexcept;
   void detach() noexcept;
+  // Records into plain memory on behalf of `other`; ended by abandon(). The
+  // memory must have room for all that is recorded.
+  void attach_scratch(const ThreadRecorder& other, std::span<std::uint64_t> words) noexcept;
   // In the child of a fork: forgets segment and writer without touching them.
   void abandon() noexcept;
   bool attached() const noexcept { return writer_ != nullptr; }

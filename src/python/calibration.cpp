@@ -1,0 +1,79 @@
+#include "python/calibration.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "os/clock.hpp"
+#include "python/code_regions.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+constexpr int kCalls = 1000;
+constexpr int kRepetitions = 5;
+constexpr char kProgram[] =
+    "def empty():\n"
+    "    pass\n"
+    "def loop(function):\n"
+    "    for _ in range(1000):\n"
+    "        function()\n";
+
+// Decides for a function without defining a region in the run.
+void mark(PyObject* function, EventWord word) {
+  store_code_extra(reinterpret_cast<PyCodeObject*>(PyFunction_GetCode(function)), g_code_index, word);
+}
+
+double best_seconds(PyObject* loop, PyObject* empty) {
+  std::uint64_t best = std::numeric_limits<std::uint64_t>::max();
+  for (int i = 0; i < kRepetitions; ++i) {
+    const std::uint64_t before = os::sync_clocks().monotonic_ns;
+    const Ref result(PyObject_CallOneArg(loop, empty));
+    if (!result) return 0;
+    best = std::min(best, os::sync_clocks().monotonic_ns - before);
+  }
+  return static_cast<double>(best) * 1e-9;
+}
+
+// Routes this thread's events to memory of its own while it lives.
+class Scratch {
+ public:
+  Scratch() : words_(4 * kCalls * kRepetitions) {
+    recorder_.attach_scratch(*record::t_recorder, words_);
+    previous_ = record::exchange_recorder(&recorder_);
+  }
+  ~Scratch() {
+    record::exchange_recorder(previous_);
+    recorder_.abandon();
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+ private:
+  std::vector<std::uint64_t> words_;
+  record::ThreadRecorder recorder_;
+  record::ThreadRecorder* previous_ = nullptr;
+};
+
+}  // namespace
+
+double calibrate_event_seconds(const Instrumenter& instrumenter) {
+  if (!record::t_recorder->attached()) return 0;
+  const ErrorGuard guard;
+  const Ref names(PyDict_New());
+  const Ref run(names ? PyRun_String(kProgram, Py_file_input, names.get(), names.get()) : nullptr);
+  if (!run) return PyErr_Clear(), 0.0;
+  PyObject* empty = PyDict_GetItemString(names.get(), "empty");  // borrowed, as loop
+  PyObject* loop = PyDict_GetItemString(names.get(), "loop");
+  mark(empty, make_word(WordKind::kEnter, 0));
+  mark(loop, kExcluded);
+  const double plain = best_seconds(loop, empty);
+  const Scratch scratch;
+  if (!instrumenter.install(false)) return PyErr_Clear(), 0.0;
+  const double measured = best_seconds(loop, empty);
+  instrumenter.uninstall();
+  return std::max(measured - plain, 0.0) / (2.0 * kCalls);
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,46 @@
+// Which region a code object is, and whether it is recorded at all.
+//
+// Decided once, when a code object is first seen, and kept with it, so that the
+// event path finds the answer with two loads and nothing has to be undone when
+// the code object dies and its address is used again. Needs the GIL.
+#pragma once
+
+#include <string>
+
+#include "core/event_word.hpp"
+#include "core/filter.hpp"
+#include "python/compat.hpp"
+#include "record/thread_recorder.hpp"
+
+namespace timeloom::python {
+
+// Kept with a code object that is not recorded. Its kind is not "enter".
+inline constexpr EventWord kExcluded = 2;
+
+extern Py_ssize_t g_code_index;
+
+// The enter word of the code object's region, kExcluded, or 0: not seen yet.
+inline EventWord known_word(PyCodeObject* code) noexcept {
+  return load_code_extra(code, g_code_index);
+}
+inline bool is_region(EventWord word) noexcept { return kind_of(word) == WordKind::kEnter; }
+
+inline record::Token token_of(PyCodeObject* code) noexcept {
+  return reinterpret_cast<record::Token>(code);
+}
+
+// Decides for a code object that runs with these globals (may be nullptr).
+EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
+
+// Whether the rules exclude a region.
+bool excludes(const Region& region);
+
+// Takes the rules for all decisions from here on; those of another filter are
+// forgotten. `own_directory` is where our own Python files lie: never recorded.
+// False when the interpreter has no room for our decisions.
+bool set_filter(const Filter& filter, const std::string& own_directory);
+
+// The text of a str object, with what is no UTF-8 escaped.
+std::string text_of(PyObject* object);
+
+}  // namespace timeloom::python

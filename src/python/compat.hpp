@@ -1,0 +1,215 @@
+// Everything that differs between the versions of CPython, in one place.
+//
+// Supported: 3.11, 3.12, 3.13; written so that later ones build. All functions
+// need the GIL (or an attached thread state on free-threaded builds).
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <frameobject.h>
+#include <structmember.h>
+
+#ifndef Py_BUILD_CORE
+#define Py_BUILD_CORE 1  // for the layout of the interpreter's frames
+#define TIMELOOM_UNDEF_BUILD_CORE
+#endif
+#include <internal/pycore_frame.h>
+#ifdef TIMELOOM_UNDEF_BUILD_CORE
+#undef Py_BUILD_CORE
+#endif
+
+#include <cstdint>
+
+#include "core/event_word.hpp"
+
+namespace timeloom::python {
+
+#if PY_VERSION_HEX < 0x030b0000
+#error "Timeloom needs CPython 3.11 or later"
+#endif
+
+#if PY_VERSION_HEX >= 0x030c0000
+inline constexpr bool kHasMonitoring = true;
+#else
+inline constexpr bool kHasMonitoring = false;
+#endif
+
+using InterpreterFrame = _PyInterpreterFrame;
+using FrameEvaluator = _PyFrameEvalFunction;
+
+// Borrowed; valid while the frame runs.
+inline PyCodeObject* code_of(InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return _PyFrame_GetCode(frame);
+#else
+  return frame->f_code;
+#endif
+}
+
+inline PyObject* globals_of(InterpreterFrame* frame) noexcept { return frame->f_globals; }
+
+// The first positional argument of a frame that has just been called, or nullptr.
+inline PyObject* first_local_of(InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030e0000
+  return PyStackRef_AsPyObjectBorrow(frame->localsplus[0]);
+#else
+  return frame->localsplus[0];
+#endif
+}
+
+// Calling a generator function runs its frame up to the creation of the
+// generator; that is not yet a run of the body. Afterwards the frame belongs to
+// the generator.
+inline bool creates_generator(InterpreterFrame* frame, PyCodeObject* code) noexcept {
+  constexpr int kGeneratorFlags = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+  return (code->co_flags & kGeneratorFlags) != 0 && frame->owner != FRAME_OWNED_BY_GENERATOR;
+}
+
+// What a code object carries for us; 0 when nothing was stored yet.
+inline EventWord load_code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
+#if PY_VERSION_HEX < 0x030e0000 && !defined(Py_GIL_DISABLED)
+  // The layout behind co_extra, the same from 3.6 to 3.13. Reading it here saves
+  // a call per event.
+  struct CodeExtra {
+    Py_ssize_t size;
+    void* values[1];
+  };
+  const auto* extra = static_cast<const CodeExtra*>(code->co_extra);
+  if (extra == nullptr || extra->size <= index) return 0;
+  return reinterpret_cast<EventWord>(extra->values[index]);
+#else
+  void* value = nullptr;
+  if (PyUnstable_Code_GetExtra(reinterpret_cast<PyObject*>(code), index, &value) != 0) {
+    PyErr_Clear();
+  }
+  return reinterpret_cast<EventWord>(value);
+#endif
+}
+
+inline bool store_code_extra(PyCodeObject* code, Py_ssize_t index, EventWord word) noexcept {
+  auto* object = reinterpret_cast<PyObject*>(code);
+  auto* value = reinterpret_cast<void*>(word);
+#if PY_VERSION_HEX >= 0x030c0000
+  const int result = PyUnstable_Code_SetExtra(object, index, value);
+#else
+  const int result = _PyCode_SetExtra(object, index, value);
+#endif
+  if (result != 0) PyErr_Clear();
+  return result == 0;
+}
+
+// A new index for load_code_extra(), or -1 when the interpreter has none left.
+inline Py_ssize_t new_code_extra_index() noexcept {
+#if PY_VERSION_HEX >= 0x030c0000
+  return PyUnstable_Eval_RequestCodeExtraIndex(nullptr);
+#else
+  return _PyEval_RequestCodeExtraIndex(nullptr);
+#endif
+}
+
+// As long as it lives, code runs as if nothing had called it: it finds no frame
+// below its own and the whole recursion limit for itself. To be made and
+// destroyed in the same C function, outermost Python code running between.
+class BareStack {
+ public:
+  BareStack() noexcept : thread_(PyThreadState_Get()) {
+#if PY_VERSION_HEX < 0x030e0000
+    frame_ = current_frame();
+    current_frame() = nullptr;
+    exchange_depths(1);
+#endif
+  }
+  ~BareStack() {
+#if PY_VERSION_HEX < 0x030e0000
+    current_frame() = frame_;
+    exchange_depths(-1);
+#endif
+  }
+  BareStack(const BareStack&) = delete;
+  BareStack& operator=(const BareStack&) = delete;
+
+ private:
+#if PY_VERSION_HEX >= 0x030e0000
+  // Later versions keep a sentinel below all frames, which cannot be replaced:
+  // there our frames stay visible to code that walks the stack.
+#else
+#if PY_VERSION_HEX >= 0x030d0000
+  _PyInterpreterFrame*& current_frame() noexcept { return thread_->current_frame; }
+#else
+  _PyInterpreterFrame*& current_frame() noexcept { return thread_->cframe->current_frame; }
+#endif
+  // Gives back the depth used so far, or (-1) takes it away again.
+  void exchange_depths(int direction) noexcept {
+#if PY_VERSION_HEX >= 0x030c0000
+#if PY_VERSION_HEX >= 0x030d0000
+    constexpr int kCLimit = Py_C_RECURSION_LIMIT;
+#else
+    constexpr int kCLimit = C_RECURSION_LIMIT;
+#endif
+    if (direction > 0) {
+      depth_ = thread_->py_recursion_limit - thread_->py_recursion_remaining;
+      c_depth_ = kCLimit - thread_->c_recursion_remaining;
+    }
+    thread_->py_recursion_remaining += direction * depth_;
+    thread_->c_recursion_remaining += direction * c_depth_;
+#else
+    if (direction > 0) depth_ = thread_->recursion_limit - thread_->recursion_remaining;
+    thread_->recursion_remaining += direction * depth_;
+#endif
+  }
+  _PyInterpreterFrame* frame_ = nullptr;
+  int depth_ = 0;
+  [[maybe_unused]] int c_depth_ = 0;
+#endif
+  [[maybe_unused]] PyThreadState* thread_;
+};
+
+// Keeps the exception of the program while we call into the interpreter.
+class ErrorGuard {
+ public:
+  ErrorGuard() noexcept { PyErr_Fetch(&type_, &value_, &traceback_); }
+  ~ErrorGuard() { PyErr_Restore(type_, value_, traceback_); }
+  ErrorGuard(const ErrorGuard&) = delete;
+  ErrorGuard& operator=(const ErrorGuard&) = delete;
+
+ private:
+  PyObject* type_ = nullptr;
+  PyObject* value_ = nullptr;
+  PyObject* traceback_ = nullptr;
+};
+
+// An owned reference.
+class Ref {
+ public:
+  Ref() noexcept = default;
+  explicit Ref(PyObject* object) noexcept : object_(object) {}
+  explicit Ref(PyFrameObject* frame) noexcept : object_(reinterpret_cast<PyObject*>(frame)) {}
+  explicit Ref(PyCodeObject* code) noexcept : object_(reinterpret_cast<PyObject*>(code)) {}
+  Ref(Ref&& other) noexcept : object_(other.release()) {}
+  Ref& operator=(Ref&& other) noexcept {
+    PyObject* old = object_;
+    object_ = other.release();
+    Py_XDECREF(old);
+    return *this;
+  }
+  ~Ref() { Py_XDECREF(object_); }
+  static Ref borrow(PyObject* object) noexcept {
+    Py_XINCREF(object);
+    return Ref(object);
+  }
+
+  PyObject* get() const noexcept { return object_; }
+  PyObject* release() noexcept {
+    PyObject* object = object_;
+    object_ = nullptr;
+    return object;
+  }
+  PyFrameObject* frame() const noexcept { return reinterpret_cast<PyFrameObject*>(object_); }
+  PyCodeObject* code() const noexcept { return reinterpret_cast<PyCodeObject*>(object_); }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+
+ private:
+  PyObject* object_ = nullptr;
+};
+
+}  // namespace timeloom::python

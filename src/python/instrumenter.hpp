@@ -1,0 +1,41 @@
+// What watches the interpreter and calls the event path.
+//
+// All instrumenters produce the same stream of regions: an enter when a code
+// object starts or resumes, a leave when it returns, yields or unwinds. Each is
+// one file; the table is in instrumenter.cpp. Needs the GIL.
+#pragma once
+
+#include <string>
+
+#include "python/compat.hpp"
+
+namespace timeloom::python {
+
+struct Instrumenter {
+  const char* name;
+  bool c_functions;  // can record C functions too
+  // Both throw nothing; install returns false with a Python exception set.
+  bool (*install)(bool c_functions);
+  // Stops watching; may be followed by install() again.
+  void (*uninstall)();
+};
+
+extern const Instrumenter kMonitoring;  // monitoring.cpp
+extern const Instrumenter kFrame;       // frame.cpp
+extern const Instrumenter kProfile;     // legacy.cpp
+extern const Instrumenter kTrace;       // legacy.cpp
+extern const Instrumenter kDummy;       // instrumenter.cpp
+
+// The instrumenter that a setting names on this Python; "auto" chooses. nullptr
+// with a Python exception set when there is none of that name or it cannot do
+// what is asked.
+const Instrumenter* find_instrumenter(const std::string& name, bool c_functions);
+
+// C functions are known by their method definition, which outlives their
+// objects. `callable` is what is called; nullptr result: not a C function whose
+// call is recorded.
+PyMethodDef* c_function_of(PyObject* callable) noexcept;
+void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept;
+void leave_c_function(PyMethodDef* method) noexcept;
+
+}  // namespace timeloom::python

@@ -1,0 +1,152 @@
+// Instrumenters "profile" and "trace": PyEval_SetProfile and PyEval_SetTrace.
+//
+// CPython keeps these hooks per thread, and a new thread starts without one. A
+// catcher that sees every call in every thread (sys.monitoring where there is
+// one, a frame hook on 3.11) puts the hook on threads that lack it: those that
+// run already, those that the program starts by any means, and those that C
+// code brings in. A hook that the program itself sets is left alone. When we
+// stop watching, each thread drops the hook at its next event.
+#include "python/code_regions.hpp"
+#include "python/instrumenter.hpp"
+#include "python/monitoring_tool.hpp"
+#include "record/thread_recorder.hpp"
+
+namespace timeloom::python {
+namespace {
+
+enum class Hook { kProfile, kTrace };
+Hook g_hook = Hook::kProfile;
+bool g_c_functions = false;
+bool g_watching = false;
+FrameEvaluator g_next = _PyEval_EvalFrameDefault;
+
+void on_call(PyFrameObject* frame) noexcept {
+  const Ref code(PyFrame_GetCode(frame));
+  EventWord word = known_word(code.code());
+  if (word == 0) {
+    const ErrorGuard guard;
+    const Ref globals(PyFrame_GetGlobals(frame));
+    word = decide_word(code.code(), globals.get());
+  }
+  if (is_region(word)) record::t_recorder->enter(token_of(code.code()), word);
+}
+
+void on_return(PyFrameObject* frame) noexcept {
+  const Ref code(PyFrame_GetCode(frame));
+  const record::Token token = token_of(code.code());
+  if (record::t_recorder->leave_last(token)) return;
+  if (known_word(code.code()) != kExcluded) record::t_recorder->leave_outer(token);
+}
+
+// Puts `function` on the calling thread.
+void set_hook(Py_tracefunc function) noexcept {
+  if (g_hook == Hook::kProfile) {
+    PyEval_SetProfile(function, nullptr);
+  } else {
+    PyEval_SetTrace(function, nullptr);
+  }
+}
+
+int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
+  if (!g_watching) {
+    set_hook(nullptr);
+    return 0;
+  }
+  switch (what) {
+    case PyTrace_CALL:
+      on_call(frame);
+      break;
+    case PyTrace_RETURN:
+      on_return(frame);
+      break;
+    case PyTrace_C_CALL:
+    case PyTrace_C_RETURN:
+    case PyTrace_C_EXCEPTION: {
+      PyMethodDef* method = g_c_functions ? c_function_of(argument) : nullptr;
+      if (method == nullptr) break;
+      if (what != PyTrace_C_CALL) {
+        leave_c_function(method);
+        break;
+      }
+      const Ref code(PyFrame_GetCode(frame));
+      if (known_word(code.code()) != kExcluded) enter_c_function(method, argument);
+      break;
+    }
+    default:
+      break;  // lines, exceptions
+  }
+  return 0;
+}
+
+Py_tracefunc hook_of(PyThreadState* thread) noexcept {
+  return g_hook == Hook::kProfile ? thread->c_profilefunc : thread->c_tracefunc;
+}
+
+void catch_thread(PyThreadState* thread) noexcept {
+  if (hook_of(thread) != nullptr) [[likely]] return;
+  const ErrorGuard guard;
+  set_hook(on_event);
+}
+
+PyObject* catch_by_monitoring(PyObject*, PyObject* const*, std::size_t, PyObject*) noexcept {
+  catch_thread(PyThreadState_Get());
+  return Py_NewRef(Py_None);
+}
+
+PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
+  if (g_watching) catch_thread(thread);
+  return g_next(thread, frame, throwing);
+}
+
+bool install_catcher() {
+  if constexpr (kHasMonitoring) {
+    static constexpr MonitoringEvent kStart[] = {{"PY_START", catch_by_monitoring, false}};
+    if (subscribe(kStart)) return true;
+    // Other tools hold every id. The threads that are there have been hooked.
+    PyErr_Clear();
+    PySys_WriteStderr(
+        "timeloom: every tool id of sys.monitoring is taken; threads that start from now on are "
+        "not recorded\n");
+    return true;
+  }
+  PyInterpreterState* interpreter = PyInterpreterState_Get();
+  const FrameEvaluator present = _PyInterpreterState_GetEvalFrameFunc(interpreter);
+  if (present != catch_by_frame) {
+    g_next = present;
+    _PyInterpreterState_SetEvalFrameFunc(interpreter, catch_by_frame);
+  }
+  return true;
+}
+
+void uninstall_catcher() {
+  if constexpr (kHasMonitoring) return unsubscribe();
+  PyInterpreterState* interpreter = PyInterpreterState_Get();
+  if (_PyInterpreterState_GetEvalFrameFunc(interpreter) == catch_by_frame) {
+    _PyInterpreterState_SetEvalFrameFunc(interpreter, g_next);
+  }
+}
+
+bool install(Hook hook, bool c_functions) {
+  g_hook = hook;
+  g_c_functions = c_functions;
+  g_watching = true;
+  catch_thread(PyThreadState_Get());
+  return install_catcher();
+}
+
+void uninstall() {
+  g_watching = false;
+  uninstall_catcher();
+  const ErrorGuard guard;
+  if (hook_of(PyThreadState_Get()) == on_event) set_hook(nullptr);
+}
+
+}  // namespace
+
+const Instrumenter kProfile{
+    "profile", true, [](bool c_functions) { return install(Hook::kProfile, c_functions); },
+    uninstall};
+const Instrumenter kTrace{
+    "trace", false, [](bool c_functions) { return install(Hook::kTrace, c_functions); }, uninstall};
+
+}  // namespace timeloom::python

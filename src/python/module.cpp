@@ -1,0 +1,139 @@
+// The extension module timeloom._core: what Python sees of the rest.
+#include <string>
+#include <vector>
+
+#include "core/filter.hpp"
+#include "python/compat.hpp"
+#include "python/code_regions.hpp"
+#include "python/errors.hpp"
+#include "python/run_program.hpp"
+#include "python/session.hpp"
+#include "python/settings_binding.hpp"
+#include "python/user_api.hpp"
+#include "python/user_region.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+PyObject* none_if(bool success) { return success ? Py_NewRef(Py_None) : nullptr; }
+
+// An item of the settings; borrowed, nullptr when it is not there.
+PyObject* item(PyObject* settings, const char* key) { return PyDict_GetItemString(settings, key); }
+
+std::string text_item(PyObject* settings, const char* key, const char* otherwise) {
+  PyObject* value = item(settings, key);
+  return value != nullptr && PyUnicode_Check(value) ? bytes_of(value) : otherwise;
+}
+
+bool parse_rules(PyObject* sequence, std::vector<FilterRule>& rules) {
+  const Ref items(sequence == nullptr ? PyTuple_New(0) : PySequence_Tuple(sequence));
+  if (!items) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
+    int include = 0;
+    const char* pattern = nullptr;
+    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(items.get(), i), "ps", &include, &pattern)) return false;
+    rules.push_back({include != 0, pattern});
+  }
+  return true;
+}
+
+// Our own Python files are never recorded.
+std::string own_directory() {
+  const Ref package(PyImport_ImportModule("timeloom"));
+  const Ref file(package ? PyObject_GetAttrString(package.get(), "__file__") : nullptr);
+  PyErr_Clear();
+  if (!file || !PyUnicode_Check(file.get())) return {};
+  const std::string path = text_of(file.get());
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+// start(settings): those of run_program.hpp; `output` is the run directory.
+PyObject* start(PyObject*, PyObject* settings) {
+  if (!PyDict_Check(settings)) {
+    PyErr_SetString(PyExc_TypeError, "start() takes the settings, a dict");
+    return nullptr;
+  }
+  SessionOptions options;
+  options.run = text_item(settings, "output", "");
+  options.instrumenter = text_item(settings, "instrumenter", "auto");
+  if (PyObject* value = item(settings, "c_functions")) options.c_functions = value == Py_True;
+  if (PyObject* value = item(settings, "buffer_size")) {
+    options.buffer_size = PyLong_AsUnsignedLongLong(value);
+    if (PyErr_Occurred() != nullptr) return nullptr;
+  }
+  std::vector<FilterRule> rules;
+  if (!parse_rules(item(settings, "filter"), rules)) return nullptr;
+  options.filter = Filter(std::move(rules));
+  options.own_directory = own_directory();
+  return none_if(start_session(options));
+}
+
+PyObject* finish(PyObject*, PyObject*) {
+  SessionResult result;
+  if (!finish_session(result)) return none_if(PyErr_Occurred() == nullptr);
+  return Py_BuildValue(
+      "{s:s,s:s,s:K,s:K,s:K,s:K,s:K,s:i,s:d,s:d}", "run", result.run.c_str(), "instrumenter",
+      result.instrumenter.c_str(), "events", static_cast<unsigned long long>(result.events),
+      "threads", static_cast<unsigned long long>(result.threads), "bytes",
+      static_cast<unsigned long long>(result.bytes), "lost_events",
+      static_cast<unsigned long long>(result.lost_events), "unmatched_leaves",
+      static_cast<unsigned long long>(result.unmatched_leaves), "error", result.error,
+      "wall_seconds", result.wall_seconds, "overhead_seconds", result.overhead_seconds);
+}
+
+PyObject* running(PyObject*, PyObject*) { return PyBool_FromLong(session_running()); }
+PyObject* pause(PyObject*, PyObject*) { return none_if(pause_instrumentation()); }
+PyObject* resume(PyObject*, PyObject*) { return none_if(resume_instrumentation()); }
+PyObject* instrumenting(PyObject*, PyObject*) { return PyBool_FromLong(instrumentation_on()); }
+PyObject* enable_recording(PyObject*, PyObject*) { return none_if(set_recording(true)); }
+PyObject* disable_recording(PyObject*, PyObject*) { return none_if(set_recording(false)); }
+PyObject* recording(PyObject*, PyObject*) { return PyBool_FromLong(record::recording()); }
+
+PyObject* after_fork(PyObject*, PyObject*) {
+  forget_session_after_fork();
+  return Py_NewRef(Py_None);
+}
+
+PyMethodDef kSessionMethods[] = {
+    {"start", start, METH_O, "Begin a measurement of this process."},
+    {"finish", finish, METH_NOARGS, "End it; a dict of totals, or None when there was none."},
+    {"running", running, METH_NOARGS, "Whether a measurement of this process is running."},
+    {"pause", pause, METH_NOARGS, "Switch the automatic instrumentation off."},
+    {"resume", resume, METH_NOARGS, "Switch the automatic instrumentation on."},
+    {"instrumenting", instrumenting, METH_NOARGS, "Whether calls are being observed."},
+    {"enable_recording", enable_recording, METH_NOARGS, "Switch all recording on."},
+    {"disable_recording", disable_recording, METH_NOARGS, "Switch all recording off."},
+    {"recording", recording, METH_NOARGS, "Whether anything is being recorded."},
+    {"_after_fork", after_fork, METH_NOARGS, "Called in the child of a fork."},
+    {nullptr, nullptr, 0, nullptr}};
+
+// A forked child records nothing; its hooks are removed before its code runs on.
+int register_fork_handler(PyObject* module) {
+  const Ref os(PyImport_ImportModule("os"));
+  const Ref register_function(os ? PyObject_GetAttrString(os.get(), "register_at_fork") : nullptr);
+  const Ref handler(PyObject_GetAttrString(module, "_after_fork"));
+  const Ref positional(PyTuple_New(0));
+  const Ref named(handler ? Py_BuildValue("{s:O}", "after_in_child", handler.get()) : nullptr);
+  if (!register_function || !positional || !named) return -1;
+  const Ref result(PyObject_Call(register_function.get(), positional.get(), named.get()));
+  return result ? 0 : -1;
+}
+
+int execute(PyObject* module) {
+  if (add_error(module) != 0) return -1;
+  if (PyModule_AddFunctions(module, kSessionMethods) != 0) return -1;
+  if (PyModule_AddFunctions(module, kUserApiMethods) != 0) return -1;
+  if (PyModule_AddFunctions(module, kLauncherMethods) != 0) return -1;
+  if (add_region_types(module) != 0) return -1;
+  return register_fork_handler(module);
+}
+
+PyModuleDef_Slot kSlots[] = {{Py_mod_exec, reinterpret_cast<void*>(execute)}, {0, nullptr}};
+PyModuleDef kModule = {PyModuleDef_HEAD_INIT, "timeloom._core", "The measurement core of Timeloom.",
+                       0, nullptr, kSlots, nullptr, nullptr, nullptr};
+
+}  // namespace
+}  // namespace timeloom::python
+
+PyMODINIT_FUNC PyInit__core() { return PyModuleDef_Init(&timeloom::python::kModule); }

@@ -1,0 +1,95 @@
+// Instrumenter "monitoring": sys.monitoring (PEP 669), Python 3.12 and later.
+//
+// A code object that is excluded returns DISABLE from each of its places once
+// and costs nothing afterwards.
+#include "python/code_regions.hpp"
+#include "python/instrumenter.hpp"
+#include "python/monitoring_tool.hpp"
+#include "record/thread_recorder.hpp"
+
+namespace timeloom::python {
+namespace {
+
+PyCodeObject* code_argument(PyObject* const* arguments) noexcept {
+  return reinterpret_cast<PyCodeObject*>(arguments[0]);
+}
+
+PyObject* none() noexcept { return Py_NewRef(Py_None); }
+
+[[gnu::noinline, gnu::cold]] PyObject* first_enter(PyCodeObject* code, EventWord word) noexcept {
+  if (word == 0) word = decide_word(code, PyEval_GetGlobals());
+  if (!is_region(word)) return Py_NewRef(g_disable);
+  record::t_recorder->enter(token_of(code), word);
+  return none();
+}
+
+// PY_START, PY_RESUME
+PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  const EventWord word = known_word(code);
+  if (!is_region(word)) [[unlikely]] return first_enter(code, word);
+  record::t_recorder->enter(token_of(code), word);
+  return none();
+}
+
+[[gnu::noinline, gnu::cold]] PyObject* unexpected_leave(PyCodeObject* code) noexcept {
+  if (known_word(code) == kExcluded) return Py_NewRef(g_disable);
+  record::t_recorder->leave_outer(token_of(code));
+  return none();
+}
+
+// PY_RETURN, PY_YIELD
+PyObject* on_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  if (!record::t_recorder->leave_last(token_of(code))) [[unlikely]] return unexpected_leave(code);
+  return none();
+}
+
+// PY_THROW and PY_UNWIND cannot be disabled for one place.
+PyObject* on_throw(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  EventWord word = known_word(code);
+  if (word == 0) word = decide_word(code, PyEval_GetGlobals());
+  if (is_region(word)) record::t_recorder->enter(token_of(code), word);
+  return none();
+}
+
+PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  if (known_word(code) != kExcluded) record::t_recorder->leave(token_of(code));
+  return none();
+}
+
+// CALL: code, offset, callable, first argument
+PyObject* on_call(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyMethodDef* method = c_function_of(arguments[2]);
+  if (method != nullptr && known_word(code_argument(arguments)) != kExcluded) {
+    enter_c_function(method, arguments[2]);
+  }
+  return none();
+}
+
+// C_RETURN, C_RAISE
+PyObject* on_c_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyMethodDef* method = c_function_of(arguments[2]);
+  if (method != nullptr) leave_c_function(method);
+  return none();
+}
+
+constexpr MonitoringEvent kEvents[] = {
+    {"PY_START", on_enter, false},  {"PY_RESUME", on_enter, false}, {"PY_RETURN", on_leave, false},
+    {"PY_YIELD", on_leave, false},  {"PY_THROW", on_throw, false},  {"PY_UNWIND", on_unwind, false},
+    {"CALL", on_call, false},       {"C_RETURN", on_c_leave, true}, {"C_RAISE", on_c_leave, true},
+};
+constexpr std::size_t kPythonEvents = 6;  // the first ones; the others are of C functions
+
+bool install(bool c_functions) {
+  const std::span all(kEvents);
+  return subscribe(c_functions ? all : all.first(kPythonEvents));
+}
+
+}  // namespace
+
+const Instrumenter kMonitoring{"monitoring", true, install, unsubscribe};
+
+}  // namespace timeloom::python

@@ -1,0 +1,106 @@
+#include "python/monitoring_tool.hpp"
+
+#include <cstddef>
+
+#include "python/errors.hpp"
+
+namespace timeloom::python {
+
+PyObject* g_disable = nullptr;
+
+namespace {
+
+// A callable of a type with a vectorcall of its own, the cheapest there is.
+struct Callback {
+  PyObject_HEAD
+  vectorcallfunc call;
+};
+
+int g_tool = -1;
+
+PyMemberDef kCallbackMembers[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Callback, call), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+PyType_Slot kCallbackSlots[] = {{Py_tp_members, kCallbackMembers},
+                                {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                {0, nullptr}};
+PyType_Spec kCallbackSpec = {"timeloom._core.MonitoringCallback", sizeof(Callback), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, kCallbackSlots};
+
+Ref make_callback(vectorcallfunc call) {
+  static PyObject* const type = PyType_FromSpec(&kCallbackSpec);
+  if (type == nullptr) return Ref{};
+  auto* callback = PyObject_New(Callback, reinterpret_cast<PyTypeObject*>(type));
+  if (callback == nullptr) return Ref{};
+  callback->call = call;
+  return Ref(reinterpret_cast<PyObject*>(callback));
+}
+
+// Borrowed; nullptr before Python 3.12.
+PyObject* monitoring() { return PySys_GetObject("monitoring"); }
+
+// 3 and 4 are free for everybody; debuggers, coverage tools, profilers and
+// optimizers are entitled to the others.
+int take_tool(PyObject* api) {
+  constexpr int kTools[] = {4, 3, 5, 1, 0, 2};
+  for (const int tool : kTools) {
+    const Ref taken(PyObject_CallMethod(api, "use_tool_id", "is", tool, "timeloom"));
+    if (taken) return tool;
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return -1;
+    PyErr_Clear();
+  }
+  PyErr_SetString(g_error,
+                  "every tool id of sys.monitoring is taken by other tools; choose another "
+                  "instrumenter (--instrumenter frame)");
+  return -1;
+}
+
+bool register_all(PyObject* api, std::span<const MonitoringEvent> events) {
+  const Ref names(PyObject_GetAttrString(api, "events"));
+  if (!names) return false;
+  long mask = 0;
+  for (const MonitoringEvent& event : events) {
+    const Ref number(PyObject_GetAttrString(names.get(), event.name));
+    const Ref callback = make_callback(event.call);
+    if (!number || !callback) return false;
+    const Ref old(PyObject_CallMethod(api, "register_callback", "iOO", g_tool, number.get(),
+                                      callback.get()));
+    if (!old) return false;
+    if (!event.implied) mask |= PyLong_AsLong(number.get());
+  }
+  // What an earlier subscription disabled is to be seen again.
+  const Ref restarted(PyObject_CallMethod(api, "restart_events", nullptr));
+  if (!restarted) return false;
+  const Ref set(PyObject_CallMethod(api, "set_events", "il", g_tool, mask));
+  return static_cast<bool>(set);
+}
+
+}  // namespace
+
+bool subscribe(std::span<const MonitoringEvent> events) {
+  PyObject* api = monitoring();
+  if (api == nullptr) {
+    PyErr_SetString(g_error, "this Python has no sys.monitoring (it came with 3.12)");
+    return false;
+  }
+  if (g_disable == nullptr) g_disable = PyObject_GetAttrString(api, "DISABLE");
+  if (g_disable == nullptr) return false;
+  g_tool = take_tool(api);
+  if (g_tool < 0) return false;
+  if (register_all(api, events)) return true;
+  unsubscribe();
+  return false;
+}
+
+void unsubscribe() {
+  PyObject* api = monitoring();
+  if (g_tool < 0 || api == nullptr) return;
+  const ErrorGuard guard;
+  const Ref cleared(PyObject_CallMethod(api, "set_events", "ii", g_tool, 0));
+  PyErr_Clear();
+  const Ref freed(PyObject_CallMethod(api, "free_tool_id", "i", g_tool));
+  PyErr_Clear();
+  g_tool = -1;
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,53 @@
+// The measurement of a Python program: recorder, instrumenter and filter
+// together. All functions need the GIL; those that can fail return false with a
+// Python exception set.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/filter.hpp"
+#include "python/compat.hpp"
+
+namespace timeloom::python {
+
+struct SessionOptions {
+  std::string run;                    // the run directory; made if it is not there
+  std::string instrumenter = "auto";
+  bool c_functions = false;
+  std::uint64_t buffer_size = 16 << 20;  // bytes
+  Filter filter;
+  std::string own_directory;          // where our Python files lie
+};
+
+struct SessionResult {
+  std::string run;
+  std::string instrumenter;
+  std::uint64_t events = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t lost_events = 0;
+  std::uint64_t unmatched_leaves = 0;
+  int error = 0;  // errno value of the first failed write
+  double wall_seconds = 0;
+  double overhead_seconds = 0;  // calibrated cost of an event times their number
+};
+
+bool start_session(const SessionOptions& options);
+// False without an exception when no measurement of this process is running.
+bool finish_session(SessionResult& result);
+bool session_running() noexcept;
+
+// The automatic instrumentation, which user regions do not depend on. They
+// change nothing when it is already so.
+bool pause_instrumentation();
+bool resume_instrumentation();
+bool instrumentation_on() noexcept;
+
+// All recording.
+bool set_recording(bool on);
+
+// In the child of a fork, where recorder and spool are gone: removes the hooks.
+void forget_session_after_fork() noexcept;
+
+}  // namespace timeloom::python

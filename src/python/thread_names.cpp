@@ -1,0 +1,91 @@
+#include "python/thread_names.hpp"
+
+#include <pthread.h>
+
+#include <string>
+
+#include "python/code_regions.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+constinit thread_local InterpreterFrame* t_first_frame = nullptr;
+
+// A thread of `threading` begins in Thread._bootstrap, before it is entered in
+// the table of running threads.
+bool is_bootstrap(PyCodeObject* code) noexcept {
+  return PyUnicode_CompareWithASCIIString(code->co_qualname, "Thread._bootstrap") == 0;
+}
+
+Ref outermost_frame() noexcept {
+  Ref frame(PyThreadState_GetFrame(PyThreadState_Get()));
+  while (frame) {
+    Ref back(PyFrame_GetBack(frame.frame()));
+    if (!back) break;
+    frame = std::move(back);
+  }
+  return frame;
+}
+
+// The Thread object that a bootstrap frame was called on.
+Ref thread_of_bootstrap() noexcept {
+  if (InterpreterFrame* first = t_first_frame) {
+    return is_bootstrap(code_of(first)) ? Ref::borrow(first_local_of(first)) : Ref{};
+  }
+  const Ref frame = outermost_frame();
+  if (!frame) return Ref{};
+  const Ref code(PyFrame_GetCode(frame.frame()));
+  if (!is_bootstrap(code.code())) return Ref{};
+  const Ref locals(PyFrame_GetLocals(frame.frame()));
+  return locals ? Ref(PyMapping_GetItemString(locals.get(), "self")) : Ref{};
+}
+
+// The Thread object of a running thread, if `threading` knows it.
+Ref running_thread(std::uintptr_t thread) noexcept {
+  PyObject* modules = PyImport_GetModuleDict();  // borrowed
+  PyObject* threading = PyDict_GetItemString(modules, "threading");
+  if (threading == nullptr) return Ref{};
+  const Ref active(PyObject_GetAttrString(threading, "_active"));
+  const Ref key(PyLong_FromUnsignedLongLong(thread));
+  if (!active || !key) return Ref{};
+  return Ref(PyObject_GetItem(active.get(), key.get()));
+}
+
+// Empty when the object has no name.
+std::string name_of(const Ref& thread) {
+  if (!thread) return {};
+  const Ref name(PyObject_GetAttrString(thread.get(), "_name"));
+  return name && PyUnicode_Check(name.get()) ? text_of(name.get()) : std::string{};
+}
+
+std::string name_this_thread(std::uint32_t location) {
+  // A thread that ends may record without a thread state.
+  if (PyGILState_Check() == 0) return {};
+  const ErrorGuard guard;
+  std::string name = name_of(thread_of_bootstrap());
+  PyErr_Clear();
+  if (name.empty()) name = name_of(running_thread(static_cast<std::uintptr_t>(pthread_self())));
+  PyErr_Clear();
+  if (name.empty() && location == 0) name = "MainThread";
+  return name;
+}
+
+void update_name(record::ThreadRecorder& recorder, std::uintptr_t thread, void*) {
+  const std::string name = name_of(running_thread(thread));
+  PyErr_Clear();
+  if (!name.empty()) record::rename_thread(recorder, name);
+}
+
+}  // namespace
+
+void install_thread_namer() noexcept { record::set_thread_namer(name_this_thread); }
+
+void note_first_frame(InterpreterFrame* frame) noexcept { t_first_frame = frame; }
+
+void update_thread_names() noexcept {
+  const ErrorGuard guard;
+  record::for_each_recorder(update_name, nullptr);
+}
+
+}  // namespace timeloom::python
