@@ -106,6 +106,22 @@ int File::allocate(std::uint64_t offset, std::uint64_t length) const noexcept {
   return result;
 }
 
+// Record locks of fcntl(2), not flock(2): a lock of flock is shared with forked
+// children and would outlive the process.
+int File::mark_in_use() const noexcept {
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return ::fcntl(fd_, F_SETLK, &lock) == 0 ? 0 : errno;
+}
+
+bool File::in_use() const noexcept {
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return ::fcntl(fd_, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   if (this != &other) {
     if (data_ != nullptr) ::munmap(data_, size_);

@@ -38,6 +38,12 @@ class File {
   int allocate(std::uint64_t offset, std::uint64_t length) const noexcept;
   void close() noexcept;
 
+  // Marks the file as in use by this process until it is closed or the process
+  // ends in whatever way. Not inherited by forked children.
+  int mark_in_use() const noexcept;
+  // Whether a process, other than the calling one, has marked the file.
+  bool in_use() const noexcept;
+
  private:
   int fd_ = -1;
 };

@@ -77,6 +77,11 @@ std::unique_ptr<Reader> Reader::open(const std::string& directory) {
   return reader;
 }
 
+bool Reader::being_written(const std::string& directory) {
+  const os::File defs = open_part(directory, kDefsName);
+  return defs.is_open() && defs.in_use();
+}
+
 void Reader::index_log() {
   int error = 0;
   const std::uint64_t end = log_.size(&error);

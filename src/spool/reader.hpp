@@ -69,6 +69,9 @@ class Reader {
   // Opens the spool in `directory`. Throws Error.
   static std::unique_ptr<Reader> open(const std::string& directory);
 
+  // Whether the process that writes the spool in `directory` is still at it.
+  static bool being_written(const std::string& directory);
+
   const ProcessDefinitions& definitions() const noexcept { return definitions_; }
   const Damage& damage() const noexcept { return damage_; }
   // The indices of the threads that recorded anything or were defined.

@@ -47,6 +47,7 @@ void Writer::open_files() {
     return file;
   };
   defs_ = create(kDefsName);
+  defs_.mark_in_use();  // where there are no locks, nobody can tell whether we live
   log_ = create(kLogName);
   ring_ = create(kRingName);
   const DefsHeader header{kDefsMagic, kVersion, static_cast<std::uint32_t>(os::clock_source())};

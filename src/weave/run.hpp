@@ -29,16 +29,17 @@ struct WeaveOptions {
 };
 
 // Weaves the spools of the run into traces.otf2 and callpaths.json inside
-// `run`. Can be repeated until it succeeded: everything is written beside and
+// `run`. Refused while the program is running or another weave is at it. Can be repeated until it succeeded: everything is written beside and
 // renamed at the end, the spools are removed last. Throws Error.
 WeaveSummary weave(const std::filesystem::path& run, const WeaveOptions& options = {});
 
 // True if `run` holds spools that have not been woven.
 bool unfinished(const std::filesystem::path& run);
 
-// The run that `path` means: a run directory, a .otf2 anchor file (then its
-// directory), or without a path the newest run of the current directory.
-// Throws Error when there is none.
+// The run that `path` means: a run directory, the anchor file of an archive
+// (its directory when it is ours, the file itself when it has another name), or
+// without a path the newest run of the current directory. Throws Error when
+// there is none.
 std::filesystem::path find_run(const std::optional<std::filesystem::path>& path);
 
 // The OTF2 anchor file of a woven run or of a foreign archive. Throws Error.

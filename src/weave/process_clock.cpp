@@ -1,0 +1,40 @@
+#include "weave/process_clock.hpp"
+
+#include <cmath>
+#include <thread>
+
+namespace timeloom::weave {
+namespace {
+
+// Of a process that was killed before it compared its clocks twice. The counter
+// of this machine runs at the same speed if it is the same machine.
+double ns_per_tick_here() {
+  using namespace std::chrono_literals;
+  const os::ClockSync before = os::sync_clocks();
+  std::this_thread::sleep_for(20ms);
+  const os::ClockSync after = os::sync_clocks();
+  return static_cast<double>(after.monotonic_ns - before.monotonic_ns) /
+         static_cast<double>(after.ticks - before.ticks);
+}
+
+double ns_per_tick(os::ClockSource source, const std::vector<os::ClockSync>& syncs) {
+  if (source == os::ClockSource::kMonotonic || syncs.empty()) return 1.0;
+  const os::ClockSync& first = syncs.front();
+  const os::ClockSync& last = syncs.back();
+  const bool apart = last.ticks > first.ticks && last.monotonic_ns > first.monotonic_ns;
+  if (!apart) return source == os::clock_source() ? ns_per_tick_here() : 1.0;
+  return static_cast<double>(last.monotonic_ns - first.monotonic_ns) /
+         static_cast<double>(last.ticks - first.ticks);
+}
+
+}  // namespace
+
+ProcessClock::ProcessClock(os::ClockSource source, const std::vector<os::ClockSync>& syncs) {
+  if (!syncs.empty()) {
+    origin_ticks_ = syncs.front().ticks;
+    origin_ns_ = syncs.front().monotonic_ns;
+  }
+  factor_ = static_cast<std::uint64_t>(std::ldexp(ns_per_tick(source, syncs), kShift));
+}
+
+}  // namespace timeloom::weave

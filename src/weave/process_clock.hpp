@@ -1,0 +1,36 @@
+// From the ticks of one process to nanoseconds of CLOCK_MONOTONIC.
+//
+// A plain value; thread-safe. The line goes through the first and the last
+// comparison of the clocks that the spool holds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "os/clock.hpp"
+
+namespace timeloom::weave {
+
+class ProcessClock {
+ public:
+  ProcessClock(os::ClockSource source, const std::vector<os::ClockSync>& syncs);
+
+  Timestamp to_time(std::uint64_t ticks) const noexcept {
+    if (ticks < origin_ticks_) return Timestamp{origin_ns_ - scale(origin_ticks_ - ticks)};
+    return Timestamp{origin_ns_ + scale(ticks - origin_ticks_)};
+  }
+
+ private:
+  static constexpr unsigned kShift = 40;
+  std::uint64_t scale(std::uint64_t ticks) const noexcept {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((static_cast<Wide>(ticks) * factor_) >> kShift);
+  }
+
+  std::uint64_t origin_ticks_ = 0;
+  std::uint64_t origin_ns_ = 0;
+  std::uint64_t factor_ = std::uint64_t{1} << kShift;  // ns per tick * 2^kShift
+};
+
+}  // namespace timeloom::weave

@@ -1,0 +1,241 @@
+#include "weave/run.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/error.hpp"
+#include "formats/otf2/otf2.hpp"
+#include "profile/call_tree_sink.hpp"
+#include "profile/callpaths_file.hpp"
+#include "spool/reader.hpp"
+#include "weave/manifest.hpp"
+#include "weave/spool_source.hpp"
+
+namespace timeloom::weave {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr char kAnchor[] = "traces.otf2";
+constexpr char kSpool[] = "spool";
+constexpr char kWorking[] = ".weaving";
+
+std::vector<std::string> spools_of(const fs::path& run) {
+  std::vector<std::string> result;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(run / kSpool, error)) {
+    if (entry.is_directory() && fs::exists(entry.path() / "defs")) {
+      result.push_back(entry.path().string());
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+// One weave of a run at a time; the lock goes with the process.
+class RunLock {
+ public:
+  explicit RunLock(const fs::path& run) : fd_(::open(run.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (fd_ < 0) throw Error("cannot open " + run.string() + ": " + std::strerror(errno));
+    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      ::close(fd_);
+      throw Error(run.string() + " is being woven by another process; wait until it has finished");
+    }
+  }
+  ~RunLock() { ::close(fd_); }
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+
+ private:
+  int fd_;
+};
+
+// Shows how far the weave is, on a terminal and after the first second.
+class ProgressLine {
+ public:
+  ProgressLine(const SpoolSource& source, bool wanted) {
+    if (wanted && ::isatty(STDERR_FILENO) != 0) {
+      thread_ = std::thread([this, &source] { show(source); });
+    }
+  }
+  ~ProgressLine() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    changed_.notify_one();
+    if (thread_.joinable()) thread_.join();
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+ private:
+  void show(const SpoolSource& source) {
+    using namespace std::chrono_literals;
+    std::unique_lock lock(mutex_);
+    bool shown = false;
+    for (auto pause = 1000ms; !changed_.wait_for(lock, pause, [this] { return done_; });
+         pause = 200ms) {
+      std::fprintf(stderr, "\rtimeloom: weaving the trace, %3.0f %%", 100 * source.progress());
+      shown = true;
+    }
+    if (shown) std::fprintf(stderr, "\r\033[K");
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+void remove_results(const fs::path& directory) {
+  // The anchor goes first and comes last: without it the run counts as unwoven.
+  for (const char* name : {kAnchor, "traces.def", "traces", profile::kCallpathsName}) {
+    fs::remove_all(directory / name);
+  }
+}
+
+void move_results(const fs::path& from, const fs::path& to) {
+  for (const char* name : {"traces", "traces.def", profile::kCallpathsName, kAnchor}) {
+    fs::rename(from / name, to / name);
+  }
+}
+
+void write_results(SpoolSource& source, const fs::path& directory, const WeaveOptions& options) {
+  const std::unique_ptr<RunSink> trace = otf2::create(directory);
+  profile::CallTreeSink tree;
+  const std::array<RunSink*, 2> sinks{trace.get(), &tree};
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  {
+    const ProgressLine line(source, options.progress);
+    source.feed(sinks, options.threads != 0 ? options.threads : cores);
+  }
+  profile::save(tree.take(), directory / profile::kCallpathsName);
+}
+
+WeaveSummary summary_of(const SpoolSource& source) {
+  WeaveSummary summary;
+  summary.events = source.events();
+  summary.locations = source.definitions().locations.size();
+  summary.processes = source.definitions().groups.size();
+  summary.lost_events = source.lost_events() + source.dropped_events();
+  summary.closed_regions = source.ended_in_order() ? 0 : source.closed_regions();
+  summary.damaged_segments = source.damaged_segments();
+  if (!source.ended_in_order()) summary.ending = "ended before the measurement could be finished";
+  return summary;
+}
+
+// The only .otf2 file of a directory, under whatever name; empty if there is none.
+fs::path only_anchor(const fs::path& directory) {
+  fs::path found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().extension() != ".otf2") continue;
+    if (!found.empty()) return {};
+    found = entry.path();
+  }
+  return found;
+}
+
+bool is_run(const fs::path& directory) {
+  std::error_code error;
+  return fs::exists(directory / kAnchor, error) || fs::is_directory(directory / kSpool, error) ||
+         !only_anchor(directory).empty();
+}
+
+fs::path newest_run() {
+  fs::path newest;
+  fs::file_time_type newest_time{};
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(".", error)) {
+    if (!entry.is_directory(error) || !is_run(entry.path())) continue;
+    // The settings are written when the run begins; foreign archives have none.
+    fs::file_time_type time = fs::last_write_time(entry.path() / "scorep.cfg", error);
+    if (error) time = fs::last_write_time(entry.path(), error);
+    if (newest.empty() || time > newest_time) {
+      newest = entry.path().lexically_normal();
+      newest_time = time;
+    }
+  }
+  if (newest.empty()) {
+    throw Error("there is no run in this directory; name one, or make one: timeloom run script.py");
+  }
+  return newest;
+}
+
+}  // namespace
+
+bool unfinished(const fs::path& run) {
+  return !fs::exists(run / kAnchor) && fs::is_directory(run / kSpool);
+}
+
+WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
+  const RunLock lock(run);
+  const std::vector<std::string> spools = spools_of(run);
+  if (spools.empty()) {
+    throw Error(run.string() + (fs::exists(run / kAnchor)
+                                    ? " has been woven already; open it with: timeloom report "
+                                    : " holds no spool of a measurement; is it the directory of a "
+                                      "run? ") +
+                (fs::exists(run / kAnchor) ? run.string() : ""));
+  }
+  for (const std::string& spool : spools) {
+    if (spool::Reader::being_written(spool)) {
+      throw Error("the program of " + run.string() +
+                  " is still running; weave it when the program has ended");
+    }
+  }
+  SpoolSource source(spools);
+  const fs::path working = run / kWorking;
+  fs::remove_all(working);
+  fs::create_directory(working);
+  write_results(source, working, options);
+  remove_results(run);
+  move_results(working, run);
+  fs::remove_all(working);
+  if (!options.keep_spool) fs::remove_all(run / kSpool);
+  write_manifest(run);
+  return summary_of(source);
+} catch (const fs::filesystem_error& error) {
+  throw Error("cannot write to " + run.string() + ": " + error.code().message() +
+              "; nothing recorded was lost, weave again: timeloom weave " + run.string());
+}
+
+fs::path find_run(const std::optional<fs::path>& path) {
+  if (!path) return newest_run();
+  std::error_code error;
+  if (path->extension() == ".otf2" && fs::is_regular_file(*path, error)) {
+    if (path->filename() != kAnchor) return *path;  // an archive of another tool
+    const fs::path directory = path->parent_path();
+    return directory.empty() ? fs::path(".") : directory;
+  }
+  if (!fs::exists(*path, error)) throw Error(path->string() + " does not exist");
+  if (!fs::is_directory(*path, error) || !is_run(*path)) {
+    throw Error(path->string() +
+                " is no run: it holds neither a trace (traces.otf2) nor a spool; name the "
+                "directory of a run or an .otf2 file");
+  }
+  return *path;
+}
+
+fs::path trace_of(const fs::path& run) {
+  if (fs::is_regular_file(run)) return run;
+  if (fs::exists(run / kAnchor)) return run / kAnchor;
+  const fs::path anchor = only_anchor(run);
+  if (!anchor.empty()) return anchor;
+  throw Error(run.string() + " holds no trace (traces.otf2)");
+}
+
+}  // namespace timeloom::weave

@@ -1,0 +1,73 @@
+// The spools of a run as a RunSource: definitions unified over processes, times
+// in nanoseconds of one clock, regions that a crash left open closed.
+//
+// Thread safety: used by one thread; feed() starts its own.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/event.hpp"
+#include "spool/reader.hpp"
+#include "weave/process_clock.hpp"
+#include "weave/stream.hpp"
+#include "weave/unify.hpp"
+
+namespace timeloom::weave {
+
+class SpoolSource : public RunSource {
+ public:
+  // `directories`: one spool each, all of one run. Throws Error.
+  explicit SpoolSource(const std::vector<std::string>& directories);
+
+  const Definitions& definitions() const override { return definitions_; }
+  void feed(std::span<RunSink* const> sinks, unsigned threads) override;
+
+  // What feeding found; complete when feed() has returned.
+  std::uint64_t events() const noexcept { return events_; }
+  std::uint64_t closed_regions() const noexcept { return closed_regions_; }
+  std::uint64_t damaged_segments() const noexcept { return damaged_segments_; }
+  std::uint64_t lost_events() const noexcept { return lost_events_; }
+  std::uint64_t dropped_events() const noexcept { return dropped_events_; }
+  // False when a process was ended before it could finish its measurement.
+  bool ended_in_order() const noexcept { return ended_; }
+  // How much of the records has been fed, 0 to 1; may be asked from any thread.
+  double progress() const noexcept;
+
+ private:
+  struct Process {
+    std::unique_ptr<spool::Reader> reader;
+    ProcessIds ids;
+    ProcessClock clock;
+    Timestamp begin{};
+    Timestamp end{};  // 0: not known, the process was ended from outside
+  };
+  struct Task {  // one location
+    const Process* process;
+    std::uint32_t index;  // of the thread in its process
+    std::size_t location;  // in definitions_.locations
+    std::uint64_t bytes;
+  };
+
+  void add_process(const std::string& directory, Unifier& unifier);
+  void add_locations();
+  void add_properties();
+  void feed_location(const Task& task, std::span<RunSink* const> sinks);
+
+  Definitions definitions_;
+  std::vector<Process> processes_;
+  std::vector<Task> tasks_;
+  std::uint64_t total_bytes_ = 0;
+  bool ended_ = true;
+  std::atomic<std::uint64_t> done_bytes_ = 0;
+  std::atomic<std::uint64_t> events_ = 0;
+  std::atomic<std::uint64_t> closed_regions_ = 0;
+  std::atomic<std::uint64_t> damaged_segments_ = 0;
+  std::atomic<std::uint64_t> dropped_events_ = 0;
+  std::uint64_t lost_events_ = 0;
+};
+
+}  // namespace timeloom::weave

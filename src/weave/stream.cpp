@@ -1,0 +1,81 @@
+#include "weave/stream.hpp"
+
+#include <algorithm>
+
+namespace timeloom::weave {
+
+// Ids and time; false when the event refers to something without a definition.
+bool Stream::translate(Event& event) {
+  event.time = clock_.to_time(ticks(event.time));
+  switch (event.kind) {
+    case EventKind::kEnter:
+    case EventKind::kLeave:
+      event.ref = ids_.regions[event.ref];
+      return event.ref != IdMap::kNone;
+    case EventKind::kParameterString:
+      event.value = ids_.strings[static_cast<std::uint32_t>(event.value)];
+      event.ref = ids_.parameters[event.ref];
+      return event.ref != IdMap::kNone && event.value != IdMap::kNone;
+    case EventKind::kParameterInt:
+    case EventKind::kParameterUint:
+    case EventKind::kParameterFloat:
+      event.ref = ids_.parameters[event.ref];
+      return event.ref != IdMap::kNone;
+    case EventKind::kMetric:
+      event.ref = ids_.metrics[event.ref];
+      return event.ref != IdMap::kNone;
+    case EventKind::kRecordingOff:
+    case EventKind::kRecordingOn:
+    case EventKind::kProgramBegin:
+    case EventKind::kProgramEnd:
+      return true;
+  }
+  return false;
+}
+
+// A leave closes what was entered last. Where records are missing it may close
+// more, or match nothing.
+bool Stream::leave(const Event& event, std::vector<Event>& extra) {
+  if (!open_.empty() && open_.back() == event.ref) [[likely]] {
+    open_.pop_back();
+    return true;
+  }
+  const auto found = std::find(open_.rbegin(), open_.rend(), event.ref);
+  if (found == open_.rend()) return false;
+  while (open_.back() != event.ref) {
+    extra.push_back({event.time, EventKind::kLeave, open_.back(), 0});
+    open_.pop_back();
+    ++closed_;
+  }
+  open_.pop_back();
+  return true;
+}
+
+void Stream::translate(std::vector<Event>& batch) {
+  output_.clear();
+  output_.reserve(batch.size());
+  for (Event& event : batch) {
+    bool keep = translate(event);
+    if (keep && event.kind == EventKind::kEnter) open_.push_back(event.ref);
+    if (keep && event.kind == EventKind::kLeave) keep = leave(event, output_);
+    if (keep) {
+      output_.push_back(event);
+    } else {
+      ++dropped_;
+    }
+  }
+  if (!output_.empty()) last_ = output_.back().time;
+  batch.swap(output_);
+}
+
+void Stream::close(Timestamp end, std::vector<Event>& batch) {
+  batch.clear();
+  const Timestamp time = std::max(end, last_);
+  for (; !open_.empty(); open_.pop_back()) {
+    batch.push_back({time, EventKind::kLeave, open_.back(), 0});
+    ++closed_;
+  }
+  last_ = time;
+}
+
+}  // namespace timeloom::weave

@@ -1,0 +1,43 @@
+// Turns the events of one location, as the spool has them, into the events of
+// the run: ids of the run, nanoseconds, and every enter with its leave.
+//
+// One object a location, used by one thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/event.hpp"
+#include "weave/process_clock.hpp"
+#include "weave/unify.hpp"
+
+namespace timeloom::weave {
+
+class Stream {
+ public:
+  Stream(const ProcessIds& ids, const ProcessClock& clock) : ids_(ids), clock_(clock) {}
+
+  // Translates the batch in place; it may become longer or shorter.
+  void translate(std::vector<Event>& batch);
+  // The leaves of what is still open, at `end` or the last event if that is later.
+  void close(Timestamp end, std::vector<Event>& batch);
+
+  std::uint64_t closed_regions() const noexcept { return closed_; }
+  // Events that could not be kept: leaves of nothing, ids without a definition.
+  std::uint64_t dropped_events() const noexcept { return dropped_; }
+  Timestamp last_time() const noexcept { return last_; }
+
+ private:
+  bool translate(Event& event);
+  bool leave(const Event& event, std::vector<Event>& extra);
+
+  const ProcessIds& ids_;
+  const ProcessClock& clock_;
+  std::vector<std::uint32_t> open_;  // regions of the run, outermost first
+  std::vector<Event> output_;
+  Timestamp last_{};
+  std::uint64_t closed_ = 0;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace timeloom::weave

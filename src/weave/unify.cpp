@@ -1,0 +1,66 @@
+#include "weave/unify.hpp"
+
+namespace timeloom::weave {
+namespace {
+
+std::string key_of(const Region& region) {
+  std::string key;
+  for (const std::string* part : {&region.name, &region.canonical_name, &region.file, &region.group}) {
+    key.append(*part).push_back('\0');
+  }
+  key += std::to_string(region.first_line) + ':' + std::to_string(region.last_line) + ':' +
+         std::to_string(static_cast<int>(region.paradigm)) + ':' +
+         std::to_string(static_cast<int>(region.role));
+  return key;
+}
+
+std::string key_of(const Parameter& parameter) {
+  return parameter.name + '\0' + std::to_string(static_cast<int>(parameter.type));
+}
+
+std::string key_of(const Metric& metric) {
+  return metric.name + '\0' + metric.unit + '\0' + std::to_string(static_cast<int>(metric.type));
+}
+
+}  // namespace
+
+void IdMap::set(std::uint32_t from, std::uint32_t to) {
+  // Ids are dense; one far out comes from damage that a checksum missed.
+  constexpr std::uint32_t kLimit = 1 << 27;
+  if (from >= kLimit) return;
+  if (from >= to_.size()) to_.resize(from + 1, kNone);
+  to_[from] = to;
+}
+
+template <typename Definition>
+std::uint32_t Unifier::unify(std::map<std::string, std::uint32_t>& known, const std::string& key,
+                             std::vector<Definition>& table, const Definition& definition) {
+  const auto [entry, is_new] =
+      known.try_emplace(key, static_cast<std::uint32_t>(table.size()));
+  if (is_new) table.push_back(definition);
+  return entry->second;
+}
+
+ProcessIds Unifier::add(const spool::ProcessDefinitions& process, bool complete) {
+  ProcessIds ids;
+  for (const auto& [id, region] : process.regions) {
+    ids.regions.set(id, unify(regions_, key_of(region), run_.regions, region));
+  }
+  if (!complete) {
+    Region unknown;
+    unknown.name = unknown.canonical_name = "(definition lost)";
+    ids.regions.set_fallback(unify(regions_, key_of(unknown), run_.regions, unknown));
+  }
+  for (const auto& [id, text] : process.strings) {
+    ids.strings.set(id, unify(strings_, text, run_.strings, text));
+  }
+  for (const auto& [id, parameter] : process.parameters) {
+    ids.parameters.set(id, unify(parameters_, key_of(parameter), run_.parameters, parameter));
+  }
+  for (const auto& [id, metric] : process.metrics) {
+    ids.metrics.set(id, unify(metrics_, key_of(metric), run_.metrics, metric));
+  }
+  return ids;
+}
+
+}  // namespace timeloom::weave

@@ -1,0 +1,59 @@
+// Joins the definitions of the processes of a run into one set.
+//
+// Plain functions and values; what is filled is not to be used by other threads
+// meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/definitions.hpp"
+#include "spool/reader.hpp"
+
+namespace timeloom::weave {
+
+// From the ids of a process to those of the run; UINT32_MAX: not defined there.
+class IdMap {
+ public:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  void set(std::uint32_t from, std::uint32_t to);
+  // What ids without a definition become.
+  void set_fallback(std::uint32_t to) noexcept { fallback_ = to; }
+  std::uint32_t operator[](std::uint32_t id) const noexcept {
+    const std::uint32_t to = id < to_.size() ? to_[id] : kNone;
+    return to != kNone ? to : fallback_;
+  }
+
+ private:
+  std::vector<std::uint32_t> to_;
+  std::uint32_t fallback_ = kNone;
+};
+
+struct ProcessIds {
+  IdMap regions;
+  IdMap strings;
+  IdMap parameters;
+  IdMap metrics;
+};
+
+// Equal definitions of different processes become one; ids of the run are in
+// the order in which definitions are first met.
+class Unifier {
+ public:
+  explicit Unifier(Definitions& run) : run_(run) {}
+  // `complete`: every id that occurs in an event has its definition. Otherwise
+  // regions without one share a region that says so.
+  ProcessIds add(const spool::ProcessDefinitions& process, bool complete);
+
+ private:
+  template <typename Definition>
+  std::uint32_t unify(std::map<std::string, std::uint32_t>& known, const std::string& key,
+                      std::vector<Definition>& table, const Definition& definition);
+
+  Definitions& run_;
+  std::map<std::string, std::uint32_t> regions_, strings_, parameters_, metrics_;
+};
+
+}  // namespace timeloom::weave
