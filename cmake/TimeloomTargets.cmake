@@ -19,6 +19,10 @@ target_compile_options(timeloom_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fvisibility=hidden
   # One load per access of a thread-local instead of a call of __tls_get_addr.
   -ftls-model=initial-exec)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 warns of its own std::string at -O3 (GCC bug 105651).
+  target_compile_options(timeloom_options INTERFACE -Wno-restrict)
+endif()
 target_link_libraries(timeloom_options INTERFACE Threads::Threads)
 if(TIMELOOM_SANITIZE)
   target_compile_options(timeloom_options INTERFACE
