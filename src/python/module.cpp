@@ -6,6 +6,7 @@
 #include "python/compat.hpp"
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
+#include "python/measurement_block.hpp"
 #include "python/run_program.hpp"
 #include "python/session.hpp"
 #include "python/settings_binding.hpp"
@@ -38,16 +39,6 @@ bool parse_rules(PyObject* sequence, std::vector<FilterRule>& rules) {
   return true;
 }
 
-// Our own Python files are never recorded.
-std::string own_directory() {
-  const Ref package(PyImport_ImportModule("timeloom"));
-  const Ref file(package ? PyObject_GetAttrString(package.get(), "__file__") : nullptr);
-  PyErr_Clear();
-  if (!file || !PyUnicode_Check(file.get())) return {};
-  const std::string path = text_of(file.get());
-  return path.substr(0, path.rfind('/') + 1);
-}
-
 // start(settings): those of run_program.hpp; `output` is the run directory.
 PyObject* start(PyObject*, PyObject* settings) {
   if (!PyDict_Check(settings)) {
@@ -65,7 +56,7 @@ PyObject* start(PyObject*, PyObject* settings) {
   std::vector<FilterRule> rules;
   if (!parse_rules(item(settings, "filter"), rules)) return nullptr;
   options.filter = Filter(std::move(rules));
-  options.own_directory = own_directory();
+  options.own_directory = own_directory() + "/";
   return none_if(start_session(options));
 }
 
@@ -125,6 +116,7 @@ int execute(PyObject* module) {
   if (PyModule_AddFunctions(module, kSessionMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kUserApiMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kLauncherMethods) != 0) return -1;
+  if (PyModule_AddFunctions(module, kBlockMethods) != 0) return -1;
   if (add_region_types(module) != 0) return -1;
   return register_fork_handler(module);
 }

@@ -97,6 +97,15 @@ bool watch(bool on) {
 
 }  // namespace
 
+std::string own_directory() {
+  const Ref package(PyImport_ImportModule("timeloom"));
+  const Ref file(package ? PyObject_GetAttrString(package.get(), "__file__") : nullptr);
+  PyErr_Clear();
+  if (!file || !PyUnicode_Check(file.get())) return {};
+  const std::string path = text_of(file.get());
+  return path.substr(0, path.rfind('/'));
+}
+
 bool session_running() noexcept {
   return g_session.instrumenter != nullptr && g_session.process == os::process_id();
 }

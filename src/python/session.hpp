@@ -17,7 +17,7 @@ struct SessionOptions {
   bool c_functions = false;
   std::uint64_t buffer_size = 16 << 20;  // bytes
   Filter filter;
-  std::string own_directory;          // where our Python files lie
+  std::string own_directory;          // where our Python files lie, with a / at the end
 };
 
 struct SessionResult {
@@ -32,6 +32,9 @@ struct SessionResult {
   double wall_seconds = 0;
   double overhead_seconds = 0;  // calibrated cost of an event times their number
 };
+
+// The directory of our Python package; its files are never recorded.
+std::string own_directory();
 
 bool start_session(const SessionOptions& options);
 // False without an exception when no measurement of this process is running.

@@ -1,0 +1,76 @@
+"""What ``timeloom.region`` does as a decorator.
+
+A plain function is wrapped in C++ and gets no frame of its own. Coroutines and
+generators stay what they are; the wrapper here hands every step of them to a
+C++ object that runs it inside the region, so that the region covers the whole
+run of the thing and not its creation.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any, Callable
+
+from timeloom import _core
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    module = getattr(function, "__module__", None)
+    qualified = getattr(function, "__qualname__", None) or repr(function)
+    return f"{module}.{qualified}" if module else qualified
+
+
+def decorate(name: str | None, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` as a region; without a name it is named like the function."""
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(decorate(name, function.__func__))
+    if not callable(function):
+        raise TypeError(f"a region decorates functions, not {type(function).__name__} objects")
+    region = name if name is not None else _name_of(function)
+    if inspect.iscoroutinefunction(function):
+        return _coroutine(region, function)
+    if inspect.isasyncgenfunction(function):
+        return _async_generator(region, function)
+    if inspect.isgeneratorfunction(function):
+        return _generator(region, function)
+    return functools.wraps(function)(_core.region_function(region, function))
+
+
+def _coroutine(region: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def run(*args: Any, **kwargs: Any) -> Any:
+        return await _core.region_steps(region, function(*args, **kwargs))
+
+    return run
+
+
+def _generator(region: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return (yield from _core.region_steps(region, function(*args, **kwargs)))
+
+    return run
+
+
+def _async_generator(region: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def run(*args: Any, **kwargs: Any) -> Any:
+        inner = function(*args, **kwargs)
+        step = inner.__anext__()
+        while True:
+            try:
+                value = await _core.region_steps(region, step)
+            except StopAsyncIteration:
+                return
+            try:
+                sent = yield value
+            except GeneratorExit:
+                await _core.region_steps(region, inner.aclose())
+                raise
+            except BaseException as error:  # noqa: B036 - all of them belong to the inner one
+                step = inner.athrow(error)
+            else:
+                step = inner.asend(sent)
+
+    return run

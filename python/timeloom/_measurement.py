@@ -1,0 +1,53 @@
+"""Measuring a block of a program that was started plainly."""
+
+# Types are in __init__.pyi: importing `typing` or `__future__` here would show in
+# the program's sys.modules.
+import sys
+
+from timeloom import _core
+from timeloom._launch import _read_pyproject as read_pyproject
+
+
+class Measurement:
+    """Measures what runs between ``start()`` and ``finish()``, or a ``with`` block.
+
+    Keyword arguments are the settings of ``timeloom run`` with ``_`` for ``-``,
+    e.g. ``Measurement(output="run1", instrumenter="profile", c_functions=True)``;
+    variables and ``pyproject.toml`` count as they do there. ``output`` defaults
+    to a new directory ``timeloom-PROGRAM-DATE-TIME``.
+
+    At most one measurement runs at a time in a process, any number one after
+    the other. Raises :class:`timeloom.Error` when measuring cannot be done as
+    asked; what the block itself raises passes through, and the run is kept.
+    """
+
+    def __init__(self, **settings):
+        self._settings = settings
+        self._result = None
+
+    @property
+    def run(self):
+        """The directory of the run; None before ``finish()``."""
+        return None if self._result is None else self._result["run"]
+
+    @property
+    def totals(self):
+        """What was recorded (events, threads, bytes, wall_seconds, ...); None before ``finish()``."""
+        return None if self._result is None else dict(self._result)
+
+    def start(self):
+        program = sys.argv[0] if sys.argv and sys.argv[0] else "python"
+        settings = _core.read_settings(self._settings, read_pyproject())
+        _core.start_block(settings, program)
+        return self
+
+    def finish(self):
+        """Stop, weave, and return the directory of the run."""
+        self._result = _core.finish_block()
+        return self.run
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.finish()

@@ -1,0 +1,70 @@
+#include "python/measurement_block.hpp"
+
+#include <filesystem>
+#include <string>
+
+#include "core/run_directory.hpp"
+#include "core/settings.hpp"
+#include "python/errors.hpp"
+#include "python/session.hpp"
+#include "python/settings_binding.hpp"
+#include "python/weave_process.hpp"
+
+namespace timeloom::python {
+namespace {
+
+struct Block {
+  std::string package;  // directory of our Python package, for the program that weaves
+  bool weave = true;
+  bool keep_spool = false;
+};
+Block g_block;
+
+// Makes the run directory; throws Error.
+std::string make_run(const Settings& settings, const std::string& program) {
+  const std::filesystem::path directory = run_directory(settings, program);
+  check_run_directory(directory, settings.flag("force"));
+  make_run_directory(directory, settings);
+  return directory.string();
+}
+
+PyObject* start_block(PyObject* core, PyObject* arguments) {
+  PyObject* values = nullptr;
+  PyObject* program = nullptr;
+  if (!PyArg_ParseTuple(arguments, "O!U", &PyDict_Type, &values, &program)) return nullptr;
+  if (session_running()) {
+    PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
+    return nullptr;
+  }
+  try {
+    Settings settings;
+    apply_dict(values, settings, "");
+    g_block = {own_directory(), settings.flag("weave"), settings.flag("keep-spool")};
+    const Ref run(object_of(make_run(settings, bytes_of(program))));
+    if (!run || PyDict_SetItemString(values, "output", run.get()) != 0) return nullptr;
+  } catch (const std::exception& error) {
+    PyErr_SetString(g_error, error.what());
+    return nullptr;
+  }
+  return PyObject_CallMethod(core, "start", "O", values);
+}
+
+PyObject* finish_block(PyObject* core, PyObject*) {
+  Ref totals(PyObject_CallMethod(core, "finish", nullptr));
+  if (!totals || totals.get() == Py_None) return totals.release();
+  bool woven = false;
+  if (g_block.weave) {
+    const std::string run = bytes_of(PyDict_GetItemString(totals.get(), "run"));
+    woven = weave_in_child(run, g_block.package, g_block.keep_spool, true) == WeaveOutcome::kDone;
+  }
+  if (PyDict_SetItemString(totals.get(), "woven", woven ? Py_True : Py_False) != 0) return nullptr;
+  return totals.release();
+}
+
+}  // namespace
+
+PyMethodDef kBlockMethods[] = {{"start_block", start_block, METH_VARARGS, nullptr},
+                               {"finish_block", finish_block, METH_NOARGS, nullptr},
+                               {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace timeloom::python

@@ -1,0 +1,169 @@
+"""Reads a spool from its description in docs/formats/spool.md alone.
+
+Independent of the C++ reader on purpose: what both understand in the same way is
+what the page says.
+"""
+
+import pathlib
+import struct
+
+KIND_ENTER, KIND_LEAVE, KIND_EXTENDED = 1, 2, 3
+TIME_BASE = 1
+EXTENDED = {
+    2: "parameter_int",
+    3: "parameter_uint",
+    4: "parameter_float",
+    5: "parameter_string",
+    6: "metric",
+    7: "recording_off",
+    8: "recording_on",
+}
+
+
+def _text(data, offset):
+    (size,) = struct.unpack_from("<I", data, offset)
+    return data[offset + 4 : offset + 4 + size].decode(), offset + 4 + size
+
+
+class Spool:
+    """Definitions by id, and `events(location)`: (kind, name or id, value, ticks)."""
+
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        self.regions, self.strings, self.parameters, self.metrics = {}, {}, {}, {}
+        self.threads, self.markers, self.properties = {}, [], {}
+        self.ended = False
+        self._read_definitions((self.directory / "defs").read_bytes())
+        self._segments = {}
+        self._read_log()
+        self._read_ring()
+
+    def _read_definitions(self, data):
+        assert data[:8] == b"\x01TLDEFS1"
+        offset = 16
+        while offset < len(data):
+            size, kind, _, _ = struct.unpack_from("<IHHI", data, offset)
+            payload = data[offset + 12 : offset + 12 + size]
+            offset += 12 + size
+            self._definition(kind, payload)
+
+    def _definition(self, kind, payload):
+        if kind == 4:
+            (key,) = struct.unpack_from("<I", payload)
+            name, at = _text(payload, 4)
+            canonical, at = _text(payload, at)
+            file, at = _text(payload, at)
+            group, at = _text(payload, at)
+            first, last, paradigm, role = struct.unpack_from("<IIBB", payload, at)
+            self.regions[key] = {
+                "name": name, "file": file, "group": group, "first": first, "last": last,
+                "paradigm": paradigm, "role": role,
+            }  # fmt: skip
+        elif kind == 3:
+            (key,) = struct.unpack_from("<I", payload)
+            self.strings[key] = _text(payload, 4)[0]
+        elif kind == 5:
+            key, thread = struct.unpack_from("<IQ", payload)
+            self.threads[key] = _text(payload, 12)[0]
+        elif kind == 6:
+            (key,) = struct.unpack_from("<I", payload)
+            self.parameters[key] = _text(payload, 4)[0]
+        elif kind == 7:
+            (key,) = struct.unpack_from("<I", payload)
+            name, at = _text(payload, 4)
+            unit, at = _text(payload, at)
+            _, at = _text(payload, at)
+            self.metrics[key] = (name, unit, payload[at])
+        elif kind == 8:
+            location, ticks = struct.unpack_from("<IQ", payload)
+            self.markers.append((location, ticks, _text(payload, 12)[0]))
+        elif kind == 9:
+            key, at = _text(payload, 0)
+            self.properties[key] = _text(payload, at)[0]
+        elif kind == 10:
+            self.ended = True
+            (self.lost,) = struct.unpack_from("<Q", payload)
+
+    def _read_log(self):
+        data = (self.directory / "log").read_bytes()
+        offset = 0
+        while offset < len(data):
+            location, size, sequence, base = struct.unpack_from("<8xIIQQ", data, offset)
+            words = data[offset + 64 : offset + 64 + size]
+            self._segments.setdefault(location, {})[sequence] = (base, words)
+            offset += 64 + size
+
+    def _read_ring(self):
+        path = self.directory / "ring"
+        if not path.exists():
+            return
+        data = path.read_bytes()
+        segment_size, count = struct.unpack_from("<II", data, 12)
+        for i in range(count):
+            offset = 4096 + i * segment_size
+            state, location, _, sequence, base = struct.unpack_from("<4xIIIQQ", data, offset)
+            if state in (1, 2):
+                words = data[offset + 64 : offset + segment_size]
+                self._segments.setdefault(location, {}).setdefault(sequence, (base, words))
+
+    def locations(self):
+        return sorted(set(self.threads) | set(self._segments))
+
+    def events(self, location):
+        segments = self._segments.get(location, {})
+        assert sorted(segments) == list(range(len(segments)))
+        for _, (base, data) in sorted(segments.items()):
+            words = struct.unpack(f"<{len(data) // 8}Q", data)
+            yield from self._decode(base, words)
+
+    def _decode(self, base, words):
+        i = 0
+        while i < len(words) and words[i]:
+            word = words[i]
+            kind, payload, ticks = word & 3, (word >> 2) & 0x3FFFFFF, base + (word >> 28)
+            i += 1
+            if kind in (KIND_ENTER, KIND_LEAVE):
+                name = self.regions[payload]["name"]
+                yield ("enter" if kind == KIND_ENTER else "leave", name, None, ticks)
+                continue
+            sub, count = payload & 0xFF, (payload >> 8) & 0xFF
+            extra = words[i : i + count]
+            i += count
+            if sub == TIME_BASE:
+                base = extra[0]
+            else:
+                yield self._extended(EXTENDED[sub], extra, ticks)
+
+    def _extended(self, kind, extra, ticks):
+        if not extra:
+            return (kind, None, None, ticks)
+        raw = struct.pack("<Q", extra[1])
+        if kind == "metric":
+            name, unit, value_type = self.metrics[extra[0]]
+            return (kind, (name, unit), struct.unpack("<qQd"[0] + "qQd"[value_type], raw)[0], ticks)
+        name = self.parameters[extra[0]]
+        if kind == "parameter_string":
+            return (kind, name, self.strings[extra[1]], ticks)
+        code = {"parameter_int": "q", "parameter_uint": "Q", "parameter_float": "d"}[kind]
+        return (kind, name, struct.unpack("<" + code, raw)[0], ticks)
+
+
+def spools_of(run):
+    """The spools of a run, in order of their names."""
+    return [Spool(path) for path in sorted((pathlib.Path(run) / "spool").iterdir())]
+
+
+def stream(spool, location, keep=lambda name: True):
+    """The events of a location without their times; checks order and balance."""
+    result, open_regions, last = [], [], 0
+    for kind, name, value, ticks in spool.events(location):
+        assert ticks >= last
+        last = ticks
+        if kind == "enter":
+            open_regions.append(name)
+        elif kind == "leave":
+            assert open_regions.pop() == name
+        if kind not in ("enter", "leave") or keep(name):
+            result.append((kind, name) if value is None else (kind, name, value))
+    assert spool.ended is False or open_regions == [] or location != 0, open_regions
+    return result
