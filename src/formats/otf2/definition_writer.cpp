@@ -1,0 +1,132 @@
+#include "definition_writer.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+#include "global_definitions.hpp"
+
+namespace timeloom::otf2 {
+
+namespace {
+
+constexpr std::uint64_t kSmallestChunk = 256u << 10;
+constexpr std::uint64_t kLargestChunk = 16u << 20;
+
+// The time of the run as defined, widened so that every event and marker is in it.
+Epoch epoch_of(const Definitions& definitions, const Written& written) {
+  const ClockProperties& clock = definitions.clock;
+  std::uint64_t first = clock.begin;
+  std::uint64_t last = clock.begin + clock.length;
+  const auto widen = [&](std::uint64_t from, std::uint64_t to) {
+    first = std::min(first, from);
+    last = std::max(last, to);
+  };
+  if (!written.times().empty()) widen(written.times().first, written.times().last);
+  for (const Marker& marker : definitions.markers) widen(ticks(marker.time), ticks(marker.time));
+  Epoch epoch{first, last - first, OTF2_UNDEFINED_TIMESTAMP};
+  if (clock.realtime) {
+    const double earlier = static_cast<double>(clock.begin - first) * 1e9 /
+                           static_cast<double>(clock.ticks_per_second);
+    const auto shift = static_cast<std::uint64_t>(std::llround(earlier));
+    epoch.realtime = *clock.realtime - std::min(shift, *clock.realtime);
+  }
+  return epoch;
+}
+
+// No mapping tables, since events are written with global ids, and one clock
+// for all: the offset is 0 at the begin and at the end.
+void write_local_definitions(const Shared& shared, const Epoch& epoch) {
+  check(OTF2_Archive_OpenDefFiles(shared.archive), shared.what);
+  for (const Location& location : shared.definitions->locations) {
+    OTF2_DefWriter* writer =
+        check(OTF2_Archive_GetDefWriter(shared.archive, location.id.value()), shared.what);
+    const std::uint64_t end = epoch.begin + std::max<std::uint64_t>(epoch.length, 1);
+    check(OTF2_DefWriter_WriteClockOffset(writer, epoch.begin, 0, 0), shared.what);
+    check(OTF2_DefWriter_WriteClockOffset(writer, end, 0, 0), shared.what);
+    check(OTF2_Archive_CloseDefWriter(shared.archive, writer), shared.what);
+  }
+  check(OTF2_Archive_CloseDefFiles(shared.archive), shared.what);
+}
+
+// The library takes letters, digits and '_' with a name space, in upper case.
+std::string property_name(const std::string& name) {
+  std::string result = name.find("::") == std::string::npos ? "timeloom::" + name : name;
+  for (char& c : result) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c != ':' && c != '_' && (byte >= 128 || std::isalnum(byte) == 0)) c = '_';
+  }
+  return result;
+}
+
+void write_properties(const Shared& shared) {
+  // What is not recorded is not complete, whatever the program did.
+  std::map<std::string, std::string> properties = {
+      {"OTF2::MPI_COMMUNICATION_COMPLETE", "false"},
+      {"OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE", "false"},
+      {"OTF2::THREAD_CREATE_WAIT_EVENT_COMPLETE", "false"},
+      {"OTF2::THREAD_LOCK_EVENT_COMPLETE", "false"},
+      {"OTF2::PTHREAD_LOCATION_REUSED", "false"}};
+  for (const auto& [name, value] : shared.definitions->properties) {
+    if (!value.empty()) properties[property_name(name)] = value;
+  }
+  for (const auto& [name, value] : properties) {
+    check(OTF2_Archive_SetProperty(shared.archive, name.c_str(), value.c_str(), true),
+          shared.what + ", property '" + name + "'");
+  }
+}
+
+// As small as the longest record allows, since readers hold a chunk in memory.
+std::uint64_t chunk_size_for(const Shared& shared) {
+  const std::size_t group = std::min(kGroupMembers, shared.definitions->regions.size()) * 9;
+  const std::uint64_t needed = std::max(shared.strings.longest(), group) + 1024;
+  const std::uint64_t chunks = (needed + kSmallestChunk - 1) / kSmallestChunk;
+  return std::min(chunks * kSmallestChunk, kLargestChunk);
+}
+
+}  // namespace
+
+void intern_strings(Shared& shared) {
+  for (const std::string& text : shared.definitions->strings) {
+    shared.string_references.push_back(shared.strings.intern(text));
+  }
+  for (const LocationGroup& group : shared.definitions->groups) {
+    Shared::Program program{shared.strings.intern(group.executable), {}};
+    for (const std::string& argument : group.arguments) {
+      program.arguments.push_back(shared.strings.intern(argument));
+    }
+    shared.programs.push_back(std::move(program));
+  }
+  intern_names(shared);
+}
+
+void write_definitions(Shared& shared, const Written& written) {
+  const Epoch epoch = epoch_of(*shared.definitions, written);
+  check(OTF2_Archive_SetDefChunkSize(shared.archive, chunk_size_for(shared)), shared.what);
+  write_local_definitions(shared, epoch);
+  write_properties(shared);
+  write_global_definitions(shared, written, epoch);
+}
+
+void write_markers(const std::filesystem::path& anchor, const Shared& shared) {
+  if (shared.definitions->markers.empty()) return;
+  const std::unique_ptr<OTF2_Reader, decltype(&OTF2_Reader_Close)> reader(
+      check(OTF2_Reader_Open(anchor.c_str()), shared.what), &OTF2_Reader_Close);
+  check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), shared.what);
+  OTF2_MarkerWriter* writer = check(OTF2_Reader_GetMarkerWriter(reader.get()), shared.what);
+  check(OTF2_MarkerWriter_WriteDefMarker(writer, 0, "Timeloom", "marker", OTF2_SEVERITY_NONE),
+        shared.what);
+  for (const Marker& marker : shared.definitions->markers) {
+    const std::string text = writable(marker.text, kSmallestChunk - 1024);
+    const bool local = marker.location.defined();
+    check(OTF2_MarkerWriter_WriteMarker(
+              writer, ticks(marker.time), 0, 0,
+              local ? OTF2_MARKER_SCOPE_LOCATION : OTF2_MARKER_SCOPE_GLOBAL,
+              local ? marker.location.value() : OTF2_UNDEFINED_UINT64, text.c_str()),
+          shared.what);
+  }
+  check(OTF2_Reader_CloseMarkerWriter(reader.get(), writer), shared.what);
+}
+
+}  // namespace timeloom::otf2

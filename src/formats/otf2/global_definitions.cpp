@@ -1,0 +1,258 @@
+#include "global_definitions.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace timeloom::otf2 {
+
+namespace {
+
+OTF2_Paradigm paradigm_of(Paradigm paradigm) {
+  switch (paradigm) {
+    case Paradigm::kUser: return OTF2_PARADIGM_USER;
+    case Paradigm::kCompiler: return OTF2_PARADIGM_COMPILER;
+    case Paradigm::kMeasurement: return OTF2_PARADIGM_MEASUREMENT_SYSTEM;
+    case Paradigm::kOther: return OTF2_PARADIGM_NONE;
+    case Paradigm::kUnknown: break;
+  }
+  return OTF2_PARADIGM_UNKNOWN;
+}
+
+OTF2_RegionRole role_of(RegionRole role) {
+  switch (role) {
+    case RegionRole::kFunction: return OTF2_REGION_ROLE_FUNCTION;
+    case RegionRole::kCode: return OTF2_REGION_ROLE_CODE;
+    case RegionRole::kLoop: return OTF2_REGION_ROLE_LOOP;
+    case RegionRole::kWrapper: return OTF2_REGION_ROLE_WRAPPER;
+    case RegionRole::kArtificial: return OTF2_REGION_ROLE_ARTIFICIAL;
+    case RegionRole::kOther:
+    case RegionRole::kUnknown: break;
+  }
+  return OTF2_REGION_ROLE_UNKNOWN;
+}
+
+OTF2_LocationType type_of(LocationType type) {
+  switch (type) {
+    case LocationType::kCpuThread: return OTF2_LOCATION_TYPE_CPU_THREAD;
+    case LocationType::kAcceleratorStream: return OTF2_LOCATION_TYPE_ACCELERATOR_STREAM;
+    case LocationType::kMetric: return OTF2_LOCATION_TYPE_METRIC;
+    case LocationType::kUnknown: break;
+  }
+  return OTF2_LOCATION_TYPE_UNKNOWN;
+}
+
+OTF2_ParameterType type_of(ParameterType type) {
+  switch (type) {
+    case ParameterType::kInt64: return OTF2_PARAMETER_TYPE_INT64;
+    case ParameterType::kUint64: return OTF2_PARAMETER_TYPE_UINT64;
+    case ParameterType::kFloat:  // see shortest_text in location_writer.cpp
+    case ParameterType::kString: break;
+  }
+  return OTF2_PARAMETER_TYPE_STRING;
+}
+
+OTF2_Type type_of(MetricValueType type) {
+  switch (type) {
+    case MetricValueType::kInt64: return OTF2_TYPE_INT64;
+    case MetricValueType::kUint64: return OTF2_TYPE_UINT64;
+    case MetricValueType::kDouble: break;
+  }
+  return OTF2_TYPE_DOUBLE;
+}
+
+const std::string& canonical_name(const Region& region) {
+  return region.canonical_name.empty() ? region.name : region.canonical_name;
+}
+
+std::string machine_name(const Definitions& definitions) {
+  return definitions.machine_name.empty() ? "Linux" : definitions.machine_name;
+}
+
+class GlobalDefinitions {
+ public:
+  GlobalDefinitions(Shared& shared, const Written& written, OTF2_GlobalDefWriter* writer)
+      : definitions_(*shared.definitions), shared_(shared), written_(written), writer_(writer) {}
+
+  void write(const Epoch& epoch) {
+    ok(OTF2_GlobalDefWriter_WriteClockProperties(writer_, definitions_.clock.ticks_per_second,
+                                                 epoch.begin, epoch.length, epoch.realtime));
+    write_strings();
+    write_attributes();
+    write_processes();
+    write_locations();
+    write_regions();
+    write_region_groups(region_groups());
+    write_metrics();
+    write_parameters();
+  }
+
+ private:
+  void ok(OTF2_ErrorCode code) const { check(code, shared_.what); }
+  OTF2_StringRef ref(const std::string& text) { return shared_.strings.intern(text); }
+
+  void write_strings() {
+    OTF2_StringRef reference = 0;
+    for (const std::string& text : shared_.strings.strings()) {
+      ok(OTF2_GlobalDefWriter_WriteString(writer_, reference++, text.c_str()));
+    }
+  }
+
+  void write_attributes() {
+    ok(OTF2_GlobalDefWriter_WriteAttribute(writer_, kProcessIdAttribute, ref("ProcessId"),
+                                           ref("Process identifier"), OTF2_TYPE_UINT64));
+    ok(OTF2_GlobalDefWriter_WriteAttribute(writer_, kThreadIdAttribute, ref("ThreadId"),
+                                           ref("Thread identifier"), OTF2_TYPE_UINT64));
+  }
+
+  void write_node(OTF2_SystemTreeNodeRef self, const std::string& name, const char* class_name,
+                  OTF2_SystemTreeNodeRef parent, OTF2_SystemTreeDomain domain) {
+    ok(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, self, ref(name), ref(class_name), parent));
+    ok(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer_, self, domain));
+  }
+
+  // The machine is node 0, the hosts follow in the order of their first process.
+  void write_processes() {
+    write_node(0, machine_name(definitions_), "machine", OTF2_UNDEFINED_SYSTEM_TREE_NODE,
+               OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
+    std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
+    OTF2_LocationGroupRef self = 0;
+    for (const LocationGroup& group : definitions_.groups) {
+      const auto next = static_cast<OTF2_SystemTreeNodeRef>(hosts.size() + 1);
+      const auto [host, fresh] = hosts.try_emplace(group.hostname, next);
+      if (fresh) {
+        write_node(next, group.hostname, "node", 0, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+      }
+      ok(OTF2_GlobalDefWriter_WriteLocationGroup(writer_, self, ref(group.name),
+                                                 OTF2_LOCATION_GROUP_TYPE_PROCESS, host->second,
+                                                 OTF2_UNDEFINED_LOCATION_GROUP));
+      if (group.process_id != 0) {
+        ok(OTF2_GlobalDefWriter_WriteLocationGroupProperty(
+            writer_, self, ref("ProcessId"), OTF2_TYPE_STRING,
+            text_value(std::to_string(group.process_id))));
+      }
+      ++self;
+    }
+  }
+
+  OTF2_AttributeValue text_value(const std::string& text) {
+    OTF2_AttributeValue value;
+    value.stringRef = ref(text);
+    return value;
+  }
+
+  void write_locations() {
+    for (const Location& location : definitions_.locations) {
+      ok(OTF2_GlobalDefWriter_WriteLocation(writer_, location.id.value(), ref(location.name),
+                                            type_of(location.type), written_.events(location.id),
+                                            location.group.value()));
+      if (location.thread_id != 0) {
+        ok(OTF2_GlobalDefWriter_WriteLocationProperty(
+            writer_, location.id.value(), ref("ThreadId"), OTF2_TYPE_STRING,
+            text_value(std::to_string(location.thread_id))));
+      }
+    }
+  }
+
+  void write_regions() {
+    OTF2_RegionRef self = 0;
+    for (const Region& region : definitions_.regions) {
+      const OTF2_StringRef file = region.file.empty() ? OTF2_UNDEFINED_STRING : ref(region.file);
+      ok(OTF2_GlobalDefWriter_WriteRegion(writer_, self++, ref(region.name),
+                                          ref(canonical_name(region)), 0, role_of(region.role),
+                                          paradigm_of(region.paradigm), OTF2_REGION_FLAG_NONE, file,
+                                          region.first_line, region.last_line));
+    }
+  }
+
+  std::map<std::string, std::vector<std::uint64_t>> region_groups() const {
+    std::map<std::string, std::vector<std::uint64_t>> groups;
+    for (std::size_t i = 0; i < definitions_.regions.size(); ++i) {
+      const std::string& group = definitions_.regions[i].group;
+      if (!group.empty()) groups[group].push_back(i);
+    }
+    return groups;
+  }
+
+  // A group too large for one record becomes several of the same name.
+  void write_region_groups(const std::map<std::string, std::vector<std::uint64_t>>& groups) {
+    OTF2_GroupRef self = 0;
+    for (const auto& [name, members] : groups) {
+      const Paradigm paradigm = definitions_.regions[members.front()].paradigm;
+      for (std::size_t at = 0; at < members.size(); at += kGroupMembers) {
+        const std::size_t count = std::min(kGroupMembers, members.size() - at);
+        ok(OTF2_GlobalDefWriter_WriteGroup(writer_, self++, ref(name), OTF2_GROUP_TYPE_REGIONS,
+                                           paradigm_of(paradigm), OTF2_GROUP_FLAG_NONE,
+                                           static_cast<std::uint32_t>(count), members.data() + at));
+      }
+    }
+  }
+
+  // A class of its own for each counter, as they come one at a time.
+  void write_metrics() {
+    OTF2_MetricRef self = 0;
+    for (const Metric& metric : definitions_.metrics) {
+      ok(OTF2_GlobalDefWriter_WriteMetricMember(
+          writer_, self, ref(metric.name), ref(metric.description), OTF2_METRIC_TYPE_USER,
+          OTF2_METRIC_ABSOLUTE_POINT, type_of(metric.type), OTF2_BASE_DECIMAL, 0,
+          ref(metric.unit)));
+      ok(OTF2_GlobalDefWriter_WriteMetricClass(writer_, self, 1, &self, OTF2_METRIC_ASYNCHRONOUS,
+                                               OTF2_RECORDER_KIND_CPU));
+      ++self;
+    }
+  }
+
+  void write_parameters() {
+    OTF2_ParameterRef self = 0;
+    for (const Parameter& parameter : definitions_.parameters) {
+      ok(OTF2_GlobalDefWriter_WriteParameter(writer_, self++, ref(parameter.name),
+                                             type_of(parameter.type)));
+    }
+  }
+
+  const Definitions& definitions_;
+  Shared& shared_;
+  const Written& written_;
+  OTF2_GlobalDefWriter* writer_;
+};
+
+}  // namespace
+
+void intern_names(Shared& shared) {
+  const Definitions& definitions = *shared.definitions;
+  const auto ref = [&](const std::string& text) { shared.strings.intern(text); };
+  for (const char* text : {"machine", "node", "ProcessId", "ThreadId", "Process identifier",
+                           "Thread identifier"}) {
+    ref(text);
+  }
+  ref(machine_name(definitions));
+  for (const LocationGroup& group : definitions.groups) {
+    ref(group.name);
+    ref(group.hostname);
+    ref(std::to_string(group.process_id));
+  }
+  for (const Location& location : definitions.locations) {
+    ref(location.name);
+    ref(std::to_string(location.thread_id));
+  }
+  for (const Region& region : definitions.regions) {
+    ref(region.name);
+    ref(canonical_name(region));
+    ref(region.file);
+    ref(region.group);
+  }
+  for (const Metric& metric : definitions.metrics) {
+    ref(metric.name);
+    ref(metric.unit);
+    ref(metric.description);
+  }
+  for (const Parameter& parameter : definitions.parameters) ref(parameter.name);
+}
+
+void write_global_definitions(Shared& shared, const Written& written, const Epoch& epoch) {
+  OTF2_GlobalDefWriter* writer =
+      check(OTF2_Archive_GetGlobalDefWriter(shared.archive), shared.what);
+  GlobalDefinitions(shared, written, writer).write(epoch);
+  check(OTF2_Archive_CloseGlobalDefWriter(shared.archive, writer), shared.what);
+}
+
+}  // namespace timeloom::otf2

@@ -1,0 +1,24 @@
+// Writes the file of global definitions: what the ids in all events mean.
+//
+// Used by the thread that finishes the archive, after all events. Throws Error.
+#pragma once
+
+#include "location_writer.hpp"
+
+namespace timeloom::otf2 {
+
+struct Epoch {
+  std::uint64_t begin = 0;
+  std::uint64_t length = 0;
+  std::uint64_t realtime = OTF2_UNDEFINED_TIMESTAMP;
+};
+
+// As many members of a region group as fit into one record of the largest chunk.
+inline constexpr std::size_t kGroupMembers = 1u << 20;
+
+// Makes strings of all names; before the size of the longest one is asked for.
+void intern_names(Shared& shared);
+
+void write_global_definitions(Shared& shared, const Written& written, const Epoch& epoch);
+
+}  // namespace timeloom::otf2

@@ -1,0 +1,41 @@
+// What every use of the OTF2 library needs: its headers, its errors as
+// timeloom::Error, its locks.
+//
+// The library reports an error through a callback, from the place where it
+// happened up to the call that failed, and sometimes returns success none the
+// less. So the first report of a thread is kept, and check() looks at both.
+// Any thread may call any of these functions.
+#pragma once
+
+#include <cstdlib>  // needed by the library's lock headers
+
+#include <otf2/otf2.h>
+
+#include <string>
+
+namespace timeloom::otf2 {
+
+// From now on the library prints nothing itself. Called before its first use.
+void catch_library_errors();
+
+// Forgets what the library reported in this thread.
+void forget_library_errors() noexcept;
+
+// Throws Error: what failed, why, and how to mend it where that is known.
+[[noreturn]] void fail(const std::string& what, OTF2_ErrorCode code = OTF2_SUCCESS);
+
+// Throws Error when `code` or the library's reports in this thread tell of an error.
+void check(OTF2_ErrorCode code, const std::string& what);
+
+// The same for calls that return a handle.
+template <typename Handle>
+Handle* check(Handle* handle, const std::string& what) {
+  check(handle == nullptr ? OTF2_ERROR_PROCESSED_WITH_FAULTS : OTF2_SUCCESS, what);
+  return handle;
+}
+
+// Make the handle safe for use by several threads.
+OTF2_ErrorCode set_locks(OTF2_Archive* archive);
+OTF2_ErrorCode set_locks(OTF2_Reader* reader);
+
+}  // namespace timeloom::otf2

@@ -1,0 +1,172 @@
+#include "location_writer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "core/error.hpp"
+
+namespace timeloom::otf2 {
+
+namespace {
+
+// OTF2 has no float parameters: they are written as strings, with the shortest
+// text that reads back as the same number.
+std::string shortest_text(double value) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+
+OTF2_MetricValue metric_value(std::uint64_t bits) {
+  OTF2_MetricValue value;
+  value.unsigned_int = bits;  // a union: the same 8 bytes for every type
+  return value;
+}
+
+OTF2_Type metric_type(MetricValueType type) {
+  switch (type) {
+    case MetricValueType::kInt64: return OTF2_TYPE_INT64;
+    case MetricValueType::kUint64: return OTF2_TYPE_UINT64;
+    case MetricValueType::kDouble: break;
+  }
+  return OTF2_TYPE_DOUBLE;
+}
+
+class LocationWriter : public LocationSink {
+ public:
+  LocationWriter(Shared& shared, Written& written, const Location& location)
+      : shared_(shared), written_(written), location_(location) {
+    forget_library_errors();
+    attributes_ = OTF2_AttributeList_New();
+    writer_ = OTF2_Archive_GetEvtWriter(shared_.archive, location_.id.value());
+    if (attributes_ == nullptr || writer_ == nullptr) {
+      OTF2_AttributeList_Delete(attributes_);
+      fail(what());
+    }
+  }
+
+  // After an error: the archive closes what finish() did not.
+  ~LocationWriter() override { OTF2_AttributeList_Delete(attributes_); }
+  LocationWriter(const LocationWriter&) = delete;
+  LocationWriter& operator=(const LocationWriter&) = delete;
+
+  void consume(std::span<const Event> events) override {
+    if (events.empty()) return;
+    forget_library_errors();
+    for (const Event& event : events) {
+      const OTF2_ErrorCode code = write(event);
+      if (code != OTF2_SUCCESS) [[unlikely]] fail(what(), code);
+    }
+    times_.first = std::min(times_.first, ticks(events.front().time));
+    times_.last = std::max(times_.last, ticks(events.back().time));
+  }
+
+  void finish() override {
+    forget_library_errors();
+    std::uint64_t count = 0;
+    check(OTF2_EvtWriter_GetNumberOfEvents(writer_, &count), what());
+    check(OTF2_Archive_CloseEvtWriter(shared_.archive, writer_), what());
+    writer_ = nullptr;
+    written_.add(location_.id, count, times_);
+  }
+
+ private:
+  std::string what() const { return shared_.what + ", location '" + location_.name + "'"; }
+
+  OTF2_ErrorCode write(const Event& event) {
+    const OTF2_TimeStamp time = ticks(event.time);
+    switch (event.kind) {
+      case EventKind::kEnter: return OTF2_EvtWriter_Enter(writer_, nullptr, time, event.ref);
+      case EventKind::kLeave: return OTF2_EvtWriter_Leave(writer_, nullptr, time, event.ref);
+      default: return write_other(event, time);
+    }
+  }
+
+  OTF2_ErrorCode write_other(const Event& event, OTF2_TimeStamp time) {
+    switch (event.kind) {
+      case EventKind::kParameterInt:
+        return OTF2_EvtWriter_ParameterInt(writer_, nullptr, time, event.ref, event.as_int());
+      case EventKind::kParameterUint:
+        return OTF2_EvtWriter_ParameterUnsignedInt(writer_, nullptr, time, event.ref, event.value);
+      case EventKind::kParameterFloat:
+        return OTF2_EvtWriter_ParameterString(
+            writer_, nullptr, time, event.ref,
+            shared_.strings.intern(shortest_text(event.as_double())));
+      case EventKind::kParameterString:
+        return OTF2_EvtWriter_ParameterString(writer_, nullptr, time, event.ref, string_of(event));
+      case EventKind::kMetric:
+        return write_metric(event, time);
+      case EventKind::kRecordingOff:
+        return OTF2_EvtWriter_MeasurementOnOff(writer_, nullptr, time, OTF2_MEASUREMENT_OFF);
+      case EventKind::kRecordingOn:
+        return OTF2_EvtWriter_MeasurementOnOff(writer_, nullptr, time, OTF2_MEASUREMENT_ON);
+      case EventKind::kProgramBegin:
+        return write_program_begin(event, time);
+      case EventKind::kProgramEnd:  // OTF2's undefined status is ours
+        return OTF2_EvtWriter_ProgramEnd(writer_, nullptr, time, event.as_int());
+      default:
+        return OTF2_ERROR_INVALID_ARGUMENT;
+    }
+  }
+
+  OTF2_StringRef string_of(const Event& event) const {
+    if (event.value >= shared_.string_references.size()) {
+      throw Error(what() + ": an event refers to string " + std::to_string(event.value) +
+                  ", which is not defined");
+    }
+    return shared_.string_references[event.value];
+  }
+
+  OTF2_ErrorCode write_metric(const Event& event, OTF2_TimeStamp time) {
+    if (event.ref >= shared_.definitions->metrics.size()) {
+      throw Error(what() + ": an event refers to metric " + std::to_string(event.ref) +
+                  ", which is not defined");
+    }
+    const OTF2_Type type = metric_type(shared_.definitions->metrics[event.ref].type);
+    const OTF2_MetricValue value = metric_value(event.value);
+    return OTF2_EvtWriter_Metric(writer_, nullptr, time, event.ref, 1, &type, &value);
+  }
+
+  OTF2_ErrorCode write_program_begin(const Event& event, OTF2_TimeStamp time) {
+    if (event.ref >= shared_.programs.size()) {
+      throw Error(what() + ": an event refers to location group " + std::to_string(event.ref) +
+                  ", which is not defined");
+    }
+    const std::uint64_t process = shared_.definitions->groups[event.ref].process_id;
+    if (process != 0) {
+      OTF2_AttributeList_AddUint64(attributes_, kProcessIdAttribute, process);
+    }
+    if (location_.thread_id != 0 && location_.thread_id != process) {
+      OTF2_AttributeList_AddUint64(attributes_, kThreadIdAttribute, location_.thread_id);
+    }
+    const Shared::Program& program = shared_.programs[event.ref];
+    // The call empties the list of attributes.
+    return OTF2_EvtWriter_ProgramBegin(writer_, attributes_, time, program.name,
+                                       static_cast<std::uint32_t>(program.arguments.size()),
+                                       program.arguments.data());
+  }
+
+  Shared& shared_;
+  Written& written_;
+  const Location location_;
+  OTF2_EvtWriter* writer_ = nullptr;
+  OTF2_AttributeList* attributes_ = nullptr;
+  Written::Span times_;
+};
+
+}  // namespace
+
+void Written::add(LocationId location, std::uint64_t events, const Span& times) {
+  const std::lock_guard lock(mutex_);
+  events_[location] += events;
+  times_.first = std::min(times_.first, times.first);
+  times_.last = std::max(times_.last, times.last);
+}
+
+std::unique_ptr<LocationSink> open_location_writer(Shared& shared, Written& written,
+                                                   const Location& location) {
+  return std::make_unique<LocationWriter>(shared, written, location);
+}
+
+}  // namespace timeloom::otf2

@@ -1,0 +1,58 @@
+// Writes the events of one location into its event file.
+//
+// Owned by who opened it, used by one thread at a time. Holds one chunk of the
+// file in memory. What it wrote is told to the archive's `Written` at finish().
+#pragma once
+
+#include "core/event.hpp"
+#include "library.hpp"
+#include "string_table.hpp"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace timeloom::otf2 {
+
+// What all location writers of an archive share. Filled before the first of
+// them is opened, except for `strings`, which locks by itself.
+struct Shared {
+  OTF2_Archive* archive = nullptr;
+  std::string what;  // begins every error: "cannot write the trace …"
+  const Definitions* definitions = nullptr;
+  StringTable strings;
+  std::vector<OTF2_StringRef> string_references;  // by StringId
+  struct Program {
+    OTF2_StringRef name = 0;
+    std::vector<OTF2_StringRef> arguments;
+  };
+  std::vector<Program> programs;  // by LocationGroupId
+};
+
+inline constexpr OTF2_AttributeRef kProcessIdAttribute = 0;
+inline constexpr OTF2_AttributeRef kThreadIdAttribute = 1;
+
+// What has been written so far; any thread may add to it.
+class Written {
+ public:
+  struct Span {
+    std::uint64_t first = UINT64_MAX;
+    std::uint64_t last = 0;
+    bool empty() const { return first > last; }
+  };
+  void add(LocationId location, std::uint64_t events, const Span& times);
+  bool has(LocationId location) const { return events_.contains(location); }
+  std::uint64_t events(LocationId location) const { return events_.at(location); }
+  const Span& times() const { return times_; }
+
+ private:
+  std::mutex mutex_;
+  std::map<LocationId, std::uint64_t> events_;
+  Span times_;
+};
+
+std::unique_ptr<LocationSink> open_location_writer(Shared& shared, Written& written,
+                                                   const Location& location);
+
+}  // namespace timeloom::otf2

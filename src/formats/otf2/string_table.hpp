@@ -1,0 +1,35 @@
+// The strings of an archive that is being written: text in, OTF2 reference out.
+//
+// Owned by the writer; any thread may call intern(), the rest only when no
+// other thread does. Reference 0 is the empty string, as readers expect.
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <deque>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace timeloom::otf2 {
+
+// Text as OTF2 can hold it: without zero bytes, and cut after `longest` bytes
+// at the end of a character.
+std::string writable(const std::string& text, std::size_t longest);
+
+class StringTable {
+ public:
+  StringTable() { intern(""); }
+  OTF2_StringRef intern(const std::string& text);
+  // By reference, ready to be written.
+  const std::deque<std::string>& strings() const { return strings_; }
+  std::size_t longest() const { return longest_; }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, OTF2_StringRef> references_;
+  std::deque<std::string> strings_;
+  std::size_t longest_ = 0;
+};
+
+}  // namespace timeloom::otf2

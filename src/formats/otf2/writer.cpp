@@ -1,0 +1,137 @@
+// The archive as a whole: opens it, hands out location writers, finishes it.
+
+#include <array>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "core/error.hpp"
+#include "definition_writer.hpp"
+#include "otf2.hpp"
+
+namespace timeloom::otf2 {
+
+namespace {
+
+constexpr std::uint64_t kEventChunk = 1u << 20;
+
+// One chunk for each file being written. The library asks for a second one
+// when it is full, gets none, and so writes the first and takes it again:
+// memory stays touched and bounded.
+struct Chunk {
+  std::unique_ptr<std::byte[]> memory;
+  bool taken = false;
+};
+
+void* take_chunk(void*, OTF2_FileType, OTF2_LocationRef, void** buffer, std::uint64_t size) {
+  auto* chunk = static_cast<Chunk*>(*buffer);
+  if (chunk == nullptr) {
+    chunk = new (std::nothrow) Chunk;
+    if (chunk == nullptr) return nullptr;
+    chunk->memory.reset(new (std::nothrow) std::byte[size]);
+    *buffer = chunk;
+  }
+  if (chunk->taken || chunk->memory == nullptr) return nullptr;
+  chunk->taken = true;
+  return chunk->memory.get();
+}
+
+void free_chunk(void*, OTF2_FileType, OTF2_LocationRef, void** buffer, bool final) {
+  auto* chunk = static_cast<Chunk*>(*buffer);
+  if (chunk == nullptr) return;
+  chunk->taken = false;
+  if (final) {
+    delete chunk;
+    *buffer = nullptr;
+  }
+}
+
+OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
+  return OTF2_FLUSH;
+}
+
+constexpr OTF2_MemoryCallbacks kMemory = {take_chunk, free_chunk};
+// Without a post-flush callback no BufferFlush event is written.
+constexpr OTF2_FlushCallbacks kFlush = {always_flush, nullptr};
+
+class ArchiveWriter : public RunSink {
+ public:
+  explicit ArchiveWriter(const std::filesystem::path& directory)
+      : directory_(directory), anchor_(directory / "traces.otf2") {
+    shared_.what = "cannot write the trace in " + directory.string();
+    for (const auto& path : {anchor_, directory / "traces.def", directory / "traces"}) {
+      std::error_code ignored;
+      if (std::filesystem::exists(path, ignored)) {
+        throw Error(shared_.what + ": " + path.string() + " exists already; remove it first");
+      }
+    }
+  }
+
+  ~ArchiveWriter() override {
+    if (shared_.archive == nullptr) return;
+    OTF2_Archive_Close(shared_.archive);
+    remove_anchor();  // closing wrote it, but the archive is not complete
+  }
+  ArchiveWriter(const ArchiveWriter&) = delete;
+  ArchiveWriter& operator=(const ArchiveWriter&) = delete;
+
+  void begin(const Definitions& definitions) override {
+    catch_library_errors();
+    forget_library_errors();
+    shared_.definitions = &definitions;
+    intern_strings(shared_);
+    shared_.archive = check(
+        OTF2_Archive_Open(directory_.c_str(), "traces", OTF2_FILEMODE_WRITE, kEventChunk,
+                          OTF2_UNDEFINED_UINT64, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
+        shared_.what);
+    ok(OTF2_Archive_SetFlushCallbacks(shared_.archive, &kFlush, nullptr));
+    ok(OTF2_Archive_SetMemoryCallbacks(shared_.archive, &kMemory, nullptr));
+    ok(set_locks(shared_.archive));
+    ok(OTF2_Archive_SetSerialCollectiveCallbacks(shared_.archive));
+    ok(OTF2_Archive_SetCreator(shared_.archive, definitions.creator.c_str()));
+    ok(OTF2_Archive_SetMachineName(shared_.archive, definitions.machine_name.c_str()));
+    ok(OTF2_Archive_OpenEvtFiles(shared_.archive));
+  }
+
+  std::unique_ptr<LocationSink> open_location(const Location& location) override {
+    return open_location_writer(shared_, written_, location);
+  }
+
+  void finish() override {
+    forget_library_errors();
+    for (const Location& location : shared_.definitions->locations) {
+      if (!written_.has(location.id)) open_location(location)->finish();  // readers expect a file
+    }
+    ok(OTF2_Archive_CloseEvtFiles(shared_.archive));
+    write_definitions(shared_, written_);
+    OTF2_Archive* archive = std::exchange(shared_.archive, nullptr);
+    try {
+      ok(OTF2_Archive_Close(archive));
+      write_markers(anchor_, shared_);
+    } catch (...) {
+      remove_anchor();
+      throw;
+    }
+  }
+
+ private:
+  void ok(OTF2_ErrorCode code) const { check(code, shared_.what); }
+
+  void remove_anchor() const {
+    std::error_code ignored;
+    std::filesystem::remove(anchor_, ignored);
+  }
+
+  const std::filesystem::path directory_;
+  const std::filesystem::path anchor_;
+  Shared shared_;
+  Written written_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunSink> create(const std::filesystem::path& directory) {
+  return std::make_unique<ArchiveWriter>(directory);
+}
+
+}  // namespace timeloom::otf2
