@@ -1,0 +1,53 @@
+"""The launcher: from the command line to the running program.
+
+Everything that is imported here is imported before the user's program, which
+should find the interpreter as plain python leaves it. So this module imports
+next to nothing, and what it does import is forgotten again.
+"""
+
+import posix
+import sys
+
+from timeloom import _core
+
+_SECTION = "[tool.timeloom"
+
+
+def main():
+    before = set(sys.modules)
+    pyproject = _read_pyproject()
+    brought = [name for name in sys.modules if name not in before]
+    settings, program = _core.parse_command_line(sys.argv[1:], pyproject)
+    _core.run_program(settings, program, brought)
+
+
+def _read_pyproject():
+    """(path, table) of the nearest pyproject.toml, None if it does not speak of us."""
+    path, text = _nearest_pyproject()
+    if _SECTION not in text:
+        return None
+    import tomllib
+
+    try:
+        table = tomllib.loads(text).get("tool", {}).get("timeloom", {})
+    except tomllib.TOMLDecodeError as error:
+        sys.stderr.write(f"timeloom: {path}: {error}\n")
+        raise SystemExit(2) from None
+    return path, table
+
+
+def _nearest_pyproject():
+    try:
+        directory = posix.getcwd()
+    except OSError:
+        return "", ""
+    while True:
+        path = directory.rstrip("/") + "/pyproject.toml"
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                return path, file.read()
+        except OSError:
+            pass
+        if directory == "/":
+            return "", ""
+        directory = directory[: directory.rfind("/")] or "/"

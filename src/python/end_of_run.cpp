@@ -1,0 +1,246 @@
+#include "python/end_of_run.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "python/settings_binding.hpp"
+#include "python/weave_process.hpp"
+
+namespace timeloom::python {
+namespace {
+
+// What is remembered from the start; the program may change all of it.
+struct Start {
+  PyObject* core = nullptr;  // owned, for the life of the process
+  pid_t process = 0;
+  std::string directory;
+  std::string package;
+  struct stat error_output{};
+  bool has_error_output = false;
+  bool weave = true;
+  bool keep_spool = false;
+  bool quiet = false;
+  bool interrupted = false;
+};
+Start* g_start = nullptr;
+
+struct Result {
+  std::string run;
+  unsigned long long events = 0;
+  unsigned long long threads = 0;
+  unsigned long long bytes = 0;
+  unsigned long long lost_events = 0;
+  double wall_seconds = 0;
+  double overhead_seconds = 0;
+};
+
+// Descriptor 2 may be closed or belong to a file of the program by now.
+bool error_output_unchanged() {
+  struct stat now{};
+  return g_start->has_error_output && ::fstat(STDERR_FILENO, &now) == 0 &&
+         now.st_dev == g_start->error_output.st_dev && now.st_ino == g_start->error_output.st_ino;
+}
+
+void flush(const char* name, const char* original) {
+  PyObject* stream = PySys_GetObject(name);  // borrowed
+  if (stream == nullptr || stream == Py_None || stream != PySys_GetObject(original)) return;
+  Ref result(PyObject_CallMethod(stream, "flush", nullptr));
+  if (!result) PyErr_Clear();  // python will say so when it flushes at its end
+}
+
+void write_error_output(const std::string& text) {
+  if (!error_output_unchanged()) return;
+  flush("stdout", "__stdout__");
+  flush("stderr", "__stderr__");
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t n = ::write(STDERR_FILENO, text.data() + written, text.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;
+    written += static_cast<std::size_t>(n);
+  }
+}
+
+std::string current_exception() {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  Ref owned_type(type), owned_value(value), owned_traceback(traceback);
+  Ref text(value == nullptr ? nullptr : PyObject_Str(value));
+  if (!text) PyErr_Clear();
+  return text ? bytes_of(text.get()) : "unknown error";
+}
+
+unsigned long long count_of(PyObject* dict, const char* key) {
+  PyObject* value = PyDict_GetItemString(dict, key);
+  return value != nullptr && PyLong_Check(value) ? PyLong_AsUnsignedLongLong(value) : 0;
+}
+
+double seconds_of(PyObject* dict, const char* key) {
+  PyObject* value = PyDict_GetItemString(dict, key);
+  return value != nullptr && PyFloat_Check(value) ? PyFloat_AS_DOUBLE(value) : 0;
+}
+
+Result result_of(PyObject* dict) {
+  Result result;
+  PyObject* run = PyDict_GetItemString(dict, "run");
+  if (run != nullptr && PyUnicode_Check(run)) result.run = bytes_of(run);
+  result.events = count_of(dict, "events");
+  result.threads = count_of(dict, "threads");
+  result.bytes = count_of(dict, "bytes");
+  result.lost_events = count_of(dict, "lost_events");
+  result.wall_seconds = seconds_of(dict, "wall_seconds");
+  result.overhead_seconds = seconds_of(dict, "overhead_seconds");
+  return result;
+}
+
+std::string grouped(unsigned long long number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+std::string formatted(const char* format, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+std::string size_text(unsigned long long bytes) {
+  if (bytes < 1000) return std::to_string(bytes) + " B";
+  double value = static_cast<double>(bytes) / 1000;
+  for (const char* unit : {"kB", "MB", "GB"}) {
+    if (value < 999.95) return formatted("%.1f ", value) + unit;
+    value /= 1000;
+  }
+  return formatted("%.1f TB", value);
+}
+
+// The run as the user can write it in the directory where the program started.
+std::string shell_word(const std::string& run) {
+  std::string word = run;
+  if (word.starts_with(g_start->directory + "/")) word.erase(0, g_start->directory.size() + 1);
+  const bool plain = word.find_first_not_of(
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-:,@%") == std::string::npos;
+  if (plain && !word.starts_with('-')) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string plural(unsigned long long count, const char* word) {
+  return grouped(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+std::string summary(const Result& result, const std::string& weaving) {
+  const double share = result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
+  std::string text = "timeloom: " + formatted("%.3f s", result.wall_seconds) + ", " +
+                     plural(result.events, "event") + " of " + plural(result.threads, "thread") +
+                     ", " + size_text(result.bytes) + ", estimated overhead " +
+                     formatted("%.1f %%", share) + "\n";
+  if (result.lost_events > 0) {
+    text += "timeloom: " + plural(result.lost_events, "event") + " could not be recorded\n";
+  }
+  if (!weaving.empty()) text += "timeloom: " + weaving + "\n";
+  return text + "timeloom: next: timeloom report " + shell_word(result.run) + "\n";
+}
+
+// What the summary has to say about the weaving; empty when all is well.
+std::string weave_run(const Result& result) {
+  if (!g_start->weave) return "not woven yet; the next command does it";
+  const WeaveOutcome outcome =
+      weave_in_child(result.run, g_start->package, g_start->keep_spool, g_start->quiet || !error_output_unchanged());
+  switch (outcome) {
+    case WeaveOutcome::kDone:
+      break;
+    case WeaveOutcome::kNoProgram:
+      return "not woven: the program timeloom was not found; its next command does it";
+    case WeaveOutcome::kFailed:
+      return "not woven: timeloom weave " + shell_word(result.run) + " failed; nothing is lost";
+  }
+  return {};
+}
+
+// PyRun_String notes how its code ended, for the end of python.
+void run_interrupted_code() {
+  Ref names(PyDict_New());
+  Ref result(names ? PyRun_String("raise KeyboardInterrupt", Py_file_input, names.get(), names.get()) : nullptr);
+  PyErr_Clear();
+}
+
+void finish_weave_and_report() {
+  Ref dict(PyObject_CallMethod(g_start->core, "finish", nullptr));
+  if (!dict) {
+    write_error_output("timeloom: the measurement could not be finished: " + current_exception() + "\n");
+    return;
+  }
+  if (!PyDict_Check(dict.get())) return;  // the program has finished it itself
+  const Result result = result_of(dict.get());
+  const std::string weaving = weave_run(result);
+  const bool complain = g_start->weave && !weaving.empty();
+  if (!g_start->quiet) {
+    write_error_output(summary(result, weaving));
+  } else if (complain) {
+    write_error_output("timeloom: " + weaving + "\n");
+  }
+}
+
+PyObject* finish_run(PyObject*, PyObject*) {
+  if (::getpid() == g_start->process) finish_weave_and_report();  // not in a forked child
+  if (g_start->interrupted) run_interrupted_code();
+  Py_RETURN_NONE;
+}
+
+PyMethodDef g_finish_method = {"finish_run", finish_run, METH_NOARGS, nullptr};
+
+// Registers without leaving the module in sys.modules, where the program would
+// not find it under plain python.
+bool register_at_exit(PyObject* function) {
+  PyObject* modules = PyImport_GetModuleDict();
+  const bool known = PyDict_GetItemString(modules, "atexit") != nullptr;
+  Ref atexit(PyImport_ImportModule("atexit"));
+  if (!atexit) return false;
+  if (!known && PyDict_DelItemString(modules, "atexit") < 0) return false;
+  Ref result(PyObject_CallMethod(atexit.get(), "register", "O", function));
+  return static_cast<bool>(result);
+}
+
+std::string package_directory() {
+  PyObject* package = PyDict_GetItemString(PyImport_GetModuleDict(), "timeloom");
+  Ref file(package == nullptr ? nullptr : PyObject_GetAttrString(package, "__file__"));
+  if (!file || !PyUnicode_Check(file.get())) {
+    PyErr_Clear();
+    return {};
+  }
+  const std::string path = bytes_of(file.get());
+  return path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+}
+
+}  // namespace
+
+void end_by_interrupt() {
+  if (g_start == nullptr) {
+    run_interrupted_code();
+  } else {
+    g_start->interrupted = true;  // now it would be recorded
+  }
+}
+
+bool finish_run_at_exit(PyObject* core, const Settings& settings) {
+  g_start = new Start;  // lives as long as the process
+  g_start->core = Py_NewRef(core);
+  g_start->process = ::getpid();
+  char buffer[4096];
+  if (::getcwd(buffer, sizeof buffer) != nullptr) g_start->directory = buffer;
+  g_start->package = package_directory();
+  g_start->has_error_output = ::fstat(STDERR_FILENO, &g_start->error_output) == 0;
+  g_start->weave = settings.flag("weave");
+  g_start->keep_spool = settings.flag("keep-spool");
+  g_start->quiet = settings.flag("quiet");
+  Ref function(PyCFunction_New(&g_finish_method, nullptr));
+  return function && register_at_exit(function.get());
+}
+
+}  // namespace timeloom::python

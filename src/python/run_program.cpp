@@ -1,0 +1,290 @@
+#include "python/run_program.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+#include "core/error.hpp"
+#include "core/run_directory.hpp"
+#include "core/settings.hpp"
+#include "python/end_of_run.hpp"
+#include "python/instrumenter.hpp"
+#include "python/main_module.hpp"
+#include "python/settings_binding.hpp"
+
+namespace timeloom::python {
+namespace {
+
+// How the program ended, as far as we still have to do something about it.
+enum class Ending {
+  kNormal,
+  kFailed,  // its exception has been printed
+  kExit,    // SystemExit is set
+};
+
+// 1 if the importer of sys.path says that `path` has a __main__, 0 if it has
+// none, -1 if `path` is no place for modules: then it is a script.
+int has_main(const std::string& path) {
+  Ref name(object_of(path));
+  Ref importer(name ? PyImport_GetImporter(name.get()) : nullptr);
+  if (!importer || importer.get() == Py_None) {
+    PyErr_Clear();
+    return -1;
+  }
+  Ref spec(PyObject_CallMethod(importer.get(), "find_spec", "s", "__main__"));
+  if (!spec) PyErr_Clear();
+  return spec && spec.get() != Py_None ? 1 : 0;
+}
+
+// Completes `program`; throws Error if it cannot be run. `file` gets the open script.
+void open_program(Program& program, std::FILE*& file) {
+  if (program.kind != Program::Kind::kFile) return;
+  program.path = absolute_path(program.target);
+  const int main = has_main(program.path);
+  if (main == 0) throw Error("can't find '__main__' module in '" + program.path + "'");
+  if (main == 1) {
+    program.kind = Program::Kind::kDirectory;
+    return;
+  }
+  file = std::fopen(program.path.c_str(), "rbe");
+  if (file == nullptr) {
+    throw Error("can't open file '" + program.path + "': [Errno " + std::to_string(errno) + "] " +
+                std::strerror(errno));
+  }
+  struct stat status{};
+  if (::fstat(::fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
+    throw Error("'" + program.path + "' is a directory, cannot continue");
+  }
+}
+
+Program program_of(PyObject* tuple) {
+  const char* kind = nullptr;
+  PyObject* target = nullptr;
+  PyObject* arguments = nullptr;
+  if (!PyArg_ParseTuple(tuple, "sUO", &kind, &target, &arguments)) {
+    PyErr_Clear();
+    throw std::logic_error("the program is a tuple (kind, target, arguments)");
+  }
+  Program program;
+  program.target = bytes_of(target);
+  program.arguments = words_of(arguments);
+  const std::string name = kind;
+  program.kind = name == "module"    ? Program::Kind::kModule
+                 : name == "command" ? Program::Kind::kCommand
+                 : name == "stdin"   ? Program::Kind::kStdin
+                                     : Program::Kind::kFile;
+  return program;
+}
+
+std::string name_for_run(const Program& program) {
+  switch (program.kind) {
+    case Program::Kind::kCommand:
+      return "command";
+    case Program::Kind::kStdin:
+      return "stdin";
+    case Program::Kind::kModule:
+    case Program::Kind::kFile:
+    case Program::Kind::kDirectory:
+      break;
+  }
+  return program.target;
+}
+
+std::string exception_text() {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  Ref owned_type(type), owned_value(value), owned_traceback(traceback);
+  Ref text(value == nullptr ? nullptr : PyObject_Str(value));
+  if (!text) PyErr_Clear();
+  return text ? bytes_of(text.get()) : "unknown error";
+}
+
+void check_instrumenter(const Settings& settings) {
+  if (find_instrumenter(settings.text("instrumenter"), settings.flag("c-functions")) == nullptr) {
+    throw Error(exception_text());
+  }
+}
+
+int run_file(const Program& program, std::FILE* file) {
+  if (skips_first_line()) {
+    // The end of the line stays, so that the numbers of lines do.
+    for (int c = std::getc(file); c != EOF; c = std::getc(file)) {
+      if (c == '\n') {
+        std::ungetc(c, file);
+        break;
+      }
+    }
+  }
+  if (Py_MakePendingCalls() < 0) {
+    std::fclose(file);
+    PyErr_Print();
+    return -1;
+  }
+  PyCompilerFlags flags = _PyCompilerFlags_INIT;
+  return PyRun_AnyFileExFlags(file, program.path.c_str(), 1, &flags);
+}
+
+#if PY_VERSION_HEX >= 0x030d0000
+// From 3.13 on tracebacks show the lines of -c: linecache is given the text
+// once it has been compiled. Python's function for this is not public.
+bool show_lines_of_command(PyObject* code, PyObject* text) {
+  Ref linecache(PyImport_ImportModule("linecache"));
+  if (!linecache) return false;
+  // 3.13.0 keeps the text by name, later versions by code object.
+  const bool by_code = PyObject_HasAttrString(linecache.get(), "_interactive_cache");
+  Ref name(PyUnicode_FromString("<string>"));
+  Ref result(name ? PyObject_CallMethod(linecache.get(), "_register_code", "OOO",
+                                        by_code ? code : name.get(), text, name.get())
+                  : nullptr);
+  return static_cast<bool>(result);
+}
+
+int run_command(const char* text) {
+  PyCompilerFlags flags = _PyCompilerFlags_INIT;
+  flags.cf_flags |= PyCF_IGNORE_COOKIE;
+  PyObject* main = PyImport_AddModule("__main__");  // borrowed
+  Ref code(Py_CompileStringExFlags(text, "<string>", Py_file_input, &flags, -1));
+  Ref source(PyUnicode_FromString(text));
+  PyObject* dict = main == nullptr ? nullptr : PyModule_GetDict(main);
+  Ref result(code && source && dict && show_lines_of_command(code.get(), source.get())
+                 ? PyEval_EvalCode(code.get(), dict, dict)
+                 : nullptr);
+  if (result) return 0;
+  code = Ref();  // what it defines must die with __main__
+  PyErr_Print();
+  return -1;
+}
+#else
+int run_command(const char* text) {
+  PyCompilerFlags flags = _PyCompilerFlags_INIT;
+  flags.cf_flags |= PyCF_IGNORE_COOKIE;
+  return PyRun_SimpleStringFlags(text, &flags);
+}
+#endif
+
+int run_command_text(const Program& program) {
+  Ref text(object_of(program.target));
+  Ref bytes(text ? PyUnicode_AsUTF8String(text.get()) : nullptr);
+  if (!bytes) {
+    PySys_WriteStderr("Unable to decode the command from the command line:\n");
+    PyErr_Print();
+    return -1;
+  }
+  text = Ref();
+  return run_command(PyBytes_AS_STRING(bytes.get()));
+}
+
+bool inspects() { return interpreter_flag("inspect"); }
+
+Ending run_module(const Program& program) {
+  const bool module = program.kind == Program::Kind::kModule;
+  Ref name(object_of(module ? program.target : "__main__"));
+  Ref runpy(PyImport_ImportModule("runpy"));
+  Ref result(name && runpy ? PyObject_CallMethod(runpy.get(), "_run_module_as_main", "Oi", name.get(), module ? 1 : 0)
+                           : nullptr);
+  if (result) return Ending::kNormal;
+  // Python itself ends with the status of a SystemExit. With -i it prints it.
+  if (PyErr_ExceptionMatches(PyExc_SystemExit) && !inspects()) return Ending::kExit;
+  PyErr_Print();
+  return Ending::kFailed;
+}
+
+Ending run(const Program& program, std::FILE* file) {
+  int result = 0;
+  PyCompilerFlags flags = _PyCompilerFlags_INIT;
+  switch (program.kind) {
+    case Program::Kind::kModule:
+    case Program::Kind::kDirectory:
+      return run_module(program);
+    case Program::Kind::kFile:
+      result = run_file(program, file);
+      break;
+    case Program::Kind::kCommand:
+      result = run_command_text(program);
+      break;
+    case Program::Kind::kStdin:
+      result = PyRun_AnyFileExFlags(stdin, "<stdin>", 0, &flags);
+      break;
+  }
+  return result == 0 ? Ending::kNormal : Ending::kFailed;
+}
+
+// Lets python go on as after a program of its own.
+PyObject* pass_on(Ending ending) {
+  if (ending == Ending::kNormal) Py_RETURN_NONE;
+  if (ending == Ending::kExit) return nullptr;
+  if (inspects()) {
+    // Python would print a SystemExit of ours. It asks the terminal next, and
+    // what is typed there decides about the status; without one it is 1.
+    if (interpreter_flag("interactive") || ::isatty(STDIN_FILENO)) Py_RETURN_NONE;
+    Py_Exit(1);
+  }
+  if (PySys_GetObject("last_type") == PyExc_KeyboardInterrupt) end_by_interrupt();
+  PyErr_SetObject(PyExc_SystemExit, Ref(PyLong_FromLong(1)).get());
+  return nullptr;
+}
+
+// The user's program must not suffer from what goes wrong here.
+void start_measuring(PyObject* core, PyObject* dict, const Settings& settings, const std::string& directory) {
+  try {
+    make_run_directory(directory, settings);
+    Ref output(object_of(directory));
+    if (output && PyDict_SetItemString(dict, "output", output.get()) == 0) {
+      Ref started(PyObject_CallMethod(core, "start", "O", dict));
+      if (started && finish_run_at_exit(core, settings)) return;
+    }
+    say("nothing is measured: " + exception_text());
+  } catch (const std::exception& error) {
+    say(std::string("nothing is measured: ") + error.what());
+  }
+}
+
+PyObject* run_program(PyObject* core, PyObject* dict, PyObject* tuple, PyObject* brought) {
+  Settings settings;
+  apply_dict(dict, settings, "");
+  Program program = program_of(tuple);
+  std::FILE* file = nullptr;
+  open_program(program, file);
+  check_instrumenter(settings);
+  const std::string directory = run_directory(settings, name_for_run(program));
+  check_run_directory(directory, settings.flag("force"));
+  if (!prepare_interpreter(program, brought)) return nullptr;
+  Ending ending;
+  {
+    const BareStack bare;
+    start_measuring(core, dict, settings, directory);
+    ending = run(program, file);
+  }
+  return pass_on(ending);
+}
+
+PyObject* run_program_method(PyObject* module, PyObject* arguments) {
+  PyObject *dict, *program, *brought;
+  if (!PyArg_ParseTuple(arguments, "O!O!O", &PyDict_Type, &dict, &PyTuple_Type, &program, &brought)) {
+    return nullptr;
+  }
+  try {
+    return run_program(module, dict, program, brought);
+  } catch (const std::exception& error) {
+    return refuse_usage(error.what());
+  } catch (const PythonError&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+PyMethodDef kLauncherMethods[] = {
+    {"parse_command_line", parse_command_line_method, METH_VARARGS, nullptr},
+    {"read_settings", read_settings_method, METH_VARARGS, nullptr},
+    {"run_program", run_program_method, METH_VARARGS, nullptr},
+    {"settings_page", settings_page_method, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace timeloom::python

@@ -1,0 +1,37 @@
+// Settings between the registry (core) and Python. Needs the GIL. Functions
+// that return an object return null with a Python exception set on failure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/settings.hpp"
+#include "python/compat.hpp"
+
+namespace timeloom::python {
+
+// Thrown where a Python exception is set already; caught before Python is
+// returned to.
+struct PythonError {};
+
+// The settings as a dict, as described in run_program.hpp, and back.
+PyObject* dict_of(const Settings& settings);
+// Throws Error for a name or value that is not accepted, and PythonError.
+void apply_dict(PyObject* dict, Settings& settings, const std::string& where);
+
+// Text as the operating system has it; surrogates become the bytes they stand
+// for. bytes_of() and words_of() throw PythonError.
+std::string bytes_of(PyObject* text);
+PyObject* object_of(const std::string& bytes);
+std::vector<std::string> words_of(PyObject* sequence);
+
+// One line on stderr, "timeloom: ...".
+void say(const std::string& line) noexcept;
+// Says it and sets SystemExit(2); returns null.
+PyObject* refuse_usage(const std::string& line) noexcept;
+
+PyObject* parse_command_line_method(PyObject* module, PyObject* arguments);
+PyObject* read_settings_method(PyObject* module, PyObject* arguments);
+PyObject* settings_page_method(PyObject* module, PyObject* none);
+
+}  // namespace timeloom::python

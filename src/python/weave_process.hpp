@@ -1,0 +1,16 @@
+// Weaves a run by `timeloom weave` in a process of its own, so that the measured
+// process never loads OTF2. Main thread; does not throw.
+#pragma once
+
+#include <string>
+
+namespace timeloom::python {
+
+enum class WeaveOutcome { kDone, kFailed, kNoProgram };
+
+// Waits for the end. `package`: directory of the Python package, searched first
+// for bin/timeloom, then the directory of scripts, then PATH. What the child
+// prints goes to stderr, or nowhere with `silent`.
+WeaveOutcome weave_in_child(const std::string& run, const std::string& package, bool keep_spool, bool silent);
+
+}  // namespace timeloom::python
