@@ -1,0 +1,45 @@
+// Options that take one of a few words, or a number in a range.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <CLI/Error.hpp>
+#include <CLI/Option.hpp>
+#include <CLI/Validators.hpp>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+namespace timeloom::tools {
+
+// Adds it; another word is wrong usage, said in one line. `words` outlives the App.
+template <typename Target, typename Value>
+void add_choice(CLI::App& app, const std::string& name, Target& target,
+                const std::map<std::string, Value>& words, const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [&target, &words, name](const std::string& word) {
+           const auto found = words.find(word);
+           if (found != words.end()) {
+             target = found->second;
+             return;
+           }
+           std::string all;
+           for (const auto& [known, value] : words) all += (all.empty() ? "" : ", ") + known;
+           throw CLI::ValidationError(name, "'" + word + "' is none of " + all);
+         },
+         help)
+      ->type_name("WORD");
+}
+
+// Checks that a word is a number from `least` to `most`.
+inline CLI::Validator number_between(double least, double most, const std::string& what) {
+  const auto check = [least, most, what](const std::string& word) {
+    char* end = nullptr;
+    const double value = std::strtod(word.c_str(), &end);
+    const bool good = end != word.c_str() && *end == '\0' && value >= least && value <= most;
+    return good ? std::string() : "'" + word + "' is not " + what;
+  };
+  return CLI::Validator(check, "");
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,13 @@
+#include "tools/commands.hpp"
+
+namespace timeloom::tools {
+
+std::vector<Command> register_commands(CLI::App& program) {
+  return {
+      register_report(program),
+      register_info(program),
+      register_weave(program),
+  };
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,36 @@
+// The subcommands of the program. Each is one file, <name>_command.cpp, with a
+// function that registers it (its options, its help) and one that runs it. A
+// new one is such a file, its declaration here and its line in commands.cpp.
+//
+// Used by the main thread only.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace timeloom::tools {
+
+// Exit statuses of the program; `timeloom run` ends as the program it ran.
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;      // something could not be read or done
+inline constexpr int kWrongUsage = 2;  // the command line does not make sense
+
+// What runs a command returns the exit status and throws Error.
+struct Command {
+  CLI::App* app;  // its options and its help; owned by the program's App
+  std::function<int()> run;
+  // Instead of `run`, for a command that parses its own command line: takes
+  // whatever follows its name as it is.
+  std::function<int(std::vector<std::string> arguments)> run_words = {};
+};
+
+Command register_report(CLI::App& program);
+Command register_info(CLI::App& program);
+Command register_weave(CLI::App& program);
+
+// All of them, in the order of the help.
+std::vector<Command> register_commands(CLI::App& program);
+
+}  // namespace timeloom::tools

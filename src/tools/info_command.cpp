@@ -1,0 +1,127 @@
+// `timeloom info RUN`: what a run holds.
+
+#include <fmt/format.h>
+
+#include <CLI/Option.hpp>
+#include <memory>
+
+#include "core/error.hpp"
+#include "tools/choice.hpp"
+#include "tools/commands.hpp"
+#include "tools/info_text.hpp"
+#include "tools/json_text.hpp"
+#include "tools/open_run.hpp"
+#include "tools/output.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+struct InfoOptions {
+  std::optional<std::string> run;
+  bool json = false;
+  ColourMode colour = ColourMode::kAuto;
+};
+
+ordered_json files_json(const std::vector<RunFile>& files) {
+  ordered_json list = ordered_json::array();
+  for (const RunFile& file : files) {
+    list.push_back({{"name", file.name}, {"bytes", file.bytes}, {"files", file.files},
+                    {"what", file.what}, {"opened_by", file.opened_by}});
+  }
+  return list;
+}
+
+ordered_json processes_json(const Definitions& definitions) {
+  ordered_json list = ordered_json::array();
+  for (const LocationGroup& group : definitions.groups) {
+    list.push_back({{"name", group.name}, {"host", group.hostname}, {"process_id", group.process_id},
+                    {"executable", group.executable}, {"arguments", group.arguments}});
+  }
+  return list;
+}
+
+ordered_json threads_json(const Definitions& definitions) {
+  ordered_json list = ordered_json::array();
+  for (const Location& location : definitions.locations) {
+    ordered_json one = {{"id", location.id.value()}, {"name", location.name}};
+    one["group"] = location.group.defined() ? ordered_json(location.group.value()) : ordered_json();
+    one["thread_id"] = location.thread_id;
+    one["events"] = location.event_count;
+    list.push_back(one);
+  }
+  return list;
+}
+
+ordered_json metrics_json(const Definitions& definitions) {
+  ordered_json list = ordered_json::array();
+  for (const Metric& metric : definitions.metrics) {
+    list.push_back({{"name", metric.name}, {"unit", metric.unit}, {"description", metric.description}});
+  }
+  return list;
+}
+
+ordered_json names_json(const std::vector<Parameter>& parameters) {
+  ordered_json list = ordered_json::array();
+  for (const Parameter& parameter : parameters) list.push_back(parameter.name);
+  return list;
+}
+
+ordered_json markers_json(const Definitions& definitions) {
+  ordered_json list = ordered_json::array();
+  for (const Marker& marker : definitions.markers) {
+    const std::uint64_t since = ticks(marker.time) - std::min(ticks(marker.time), definitions.clock.begin);
+    list.push_back({{"time_s", seconds(since, definitions)}, {"thread", marker.location.value()},
+                    {"text", marker.text}});
+  }
+  return list;
+}
+
+std::string info_json(const Definitions& definitions, const std::vector<RunFile>& files,
+                      const std::string& run) {
+  ordered_json info;
+  info["format"] = "timeloom-info";
+  info["version"] = 1;
+  add_facts(info, facts_of(definitions), run);
+  info["creator"] = definitions.creator;
+  info["machine"] = definitions.machine_name;
+  info["ticks_per_second"] = definitions.clock.ticks_per_second;
+  info["files"] = files_json(files);
+  info["groups"] = processes_json(definitions);
+  info["locations"] = threads_json(definitions);
+  info["regions"] = definitions.regions.size();
+  info["metrics"] = metrics_json(definitions);
+  info["parameters"] = names_json(definitions.parameters);
+  info["markers"] = markers_json(definitions);
+  info["properties"] = definitions.properties;
+  return json_text(info, 2) + "\n";
+}
+
+int run_info(const InfoOptions& options) {
+  const std::filesystem::path run = open_run(options.run);
+  const std::unique_ptr<RunSource> source = trace_source(run);
+  const std::vector<RunFile> files = files_of(weave::trace_of(run).parent_path());
+  Output output;
+  if (options.json) output.write(info_json(source->definitions(), files, run.string()));
+  else write_info(source->definitions(), files, run.string(), Terminal::detect(options.colour), output);
+  output.flush();
+  return kDone;
+}
+
+}  // namespace
+
+Command register_info(CLI::App& program) {
+  const auto options = std::make_shared<InfoOptions>();
+  CLI::App* app = program.add_subcommand("info", "Say what a run holds: files, threads, metrics, losses");
+  app->add_option("RUN", options->run, "Run directory or OTF2 archive (default: the newest run here)")
+      ->type_name("");
+  app->add_flag("--json", options->json, "Print JSON");
+  static const std::map<std::string, ColourMode> modes = {
+      {"auto", ColourMode::kAuto}, {"always", ColourMode::kAlways}, {"never", ColourMode::kNever}};
+  add_choice(*app, "--color", options->colour, modes, "auto (default), always or never");
+  return {app, [options] { return run_info(*options); }};
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,136 @@
+#include "tools/info_text.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/text.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::size_t kLabel = 12;
+constexpr std::size_t kMostMarkers = 10;  // --json has all
+
+class InfoWriter {
+ public:
+  InfoWriter(const Definitions& all, const Terminal& terminal, Output& output)
+      : all_(all), terminal_(terminal), output_(output) {}
+
+  void write(const std::vector<RunFile>& files, const std::string& run) {
+    output_.write(terminal_.paint(printable(run), Ink::kBold) + "\n\n");
+    facts();
+    this->files(files);
+    threads();
+    names();
+    markers();
+    properties();
+  }
+
+ private:
+  void line(std::string_view label, const std::string& value) {
+    if (value.empty()) return;
+    const std::size_t width = std::max(terminal_.width, kLabel + 20) - kLabel;
+    output_.write(terminal_.paint(pad_right(label, kLabel), Ink::kDim) +
+                  shorten_right(printable(value), width, terminal_) + "\n");
+  }
+
+  void title(const std::string& text) { output_.write("\n" + terminal_.paint(text, Ink::kAccent) + "\n"); }
+
+  // A number to the right, then columns to the left; the last takes the rest.
+  void row(const std::string& number, const std::string& name, std::size_t name_width, const std::string& rest) {
+    std::string text = pad_left(number, kLabel) + "  " +
+                       pad_right(shorten_left(printable(name), name_width, terminal_), name_width) + "  ";
+    const std::size_t used = columns(text);
+    text += terminal_.paint(shorten_right(printable(rest), terminal_.width - std::min(terminal_.width - 1, used), terminal_), Ink::kDim);
+    while (text.ends_with(' ')) text.pop_back();
+    output_.write(text + "\n");
+  }
+
+  void facts() {
+    const RunFacts facts = facts_of(all_);
+    line("program", facts.program);
+    line("host", facts.host);
+    if (facts.start) line("started", local_time(*facts.start));
+    line("wall time", duration(facts.wall_seconds, terminal_, " "));
+    line("processes", count(facts.processes));
+    line("threads", count(facts.threads));
+    line("events", count(facts.events));
+    line("regions", count(all_.regions.size()));
+    line("clock", fmt::format("{} ticks a second", count(all_.clock.ticks_per_second)));
+    line("written by", all_.creator);
+    for (const std::string& loss : facts.losses) {
+      output_.write(terminal_.paint("! " + printable(loss), Ink::kWarning) + "\n");
+    }
+  }
+
+  void files(const std::vector<RunFile>& files) {
+    title("Files");
+    std::size_t width = 0;
+    for (const RunFile& file : files) width = std::max(width, columns(printable(file.name)));
+    width = std::min(width, terminal_.width / 3);
+    for (const RunFile& file : files) {
+      std::string what = file.what;
+      if (!file.opened_by.empty()) what += " (" + file.opened_by + ")";
+      row(bytes(file.bytes), file.name, width, what);
+    }
+  }
+
+  void threads() {
+    title("Threads");
+    std::size_t width = columns("name");
+    for (const Location& one : all_.locations) width = std::max(width, columns(printable(name_of(one))));
+    width = std::min(width, terminal_.width / 3);
+    const bool several = all_.groups.size() > 1;
+    output_.write(terminal_.paint(pad_left("events", kLabel) + "  " + pad_right("name", width) + "  id" +
+                                      (several ? ", process" : "") + "\n", Ink::kDim));
+    for (const Location& one : all_.locations) {
+      std::string rest = std::to_string(one.id.value());
+      if (several && one.group.value() < all_.groups.size()) {
+        rest += fmt::format(", {} {}", one.group.value(), all_.groups[one.group.value()].name);
+      }
+      row(count(one.event_count), name_of(one), width, rest);
+    }
+  }
+
+  void names() {
+    if (!all_.metrics.empty()) title("Metrics");
+    for (const Metric& metric : all_.metrics) {
+      line("", metric.unit.empty() ? metric.name : fmt::format("{} [{}]", metric.name, metric.unit));
+    }
+    if (!all_.parameters.empty()) title("Parameters");
+    for (const Parameter& parameter : all_.parameters) line("", parameter.name);
+  }
+
+  void markers() {
+    if (!all_.markers.empty()) title("Markers");
+    for (std::size_t i = 0; i < std::min(all_.markers.size(), kMostMarkers); ++i) {
+      const Marker& marker = all_.markers[i];
+      const std::uint64_t time = ticks(marker.time) - std::min(ticks(marker.time), all_.clock.begin);
+      output_.write(pad_left(duration(seconds(time, all_), terminal_, " "), kLabel) + "  " +
+                    shorten_right(printable(marker.text), terminal_.width - kLabel - 2, terminal_) + "\n");
+    }
+    if (all_.markers.size() > kMostMarkers) {
+      line("", fmt::format("and {} more (--json)", count(all_.markers.size() - kMostMarkers)));
+    }
+  }
+
+  void properties() {
+    if (!all_.properties.empty()) title("Properties");
+    for (const auto& [name, value] : all_.properties) {
+      output_.write(shorten_right(printable(name + " = " + value), terminal_.width, terminal_) + "\n");
+    }
+  }
+
+  const Definitions& all_;
+  const Terminal& terminal_;
+  Output& output_;
+};
+
+}  // namespace
+
+void write_info(const Definitions& definitions, const std::vector<RunFile>& files,
+                const std::string& run, const Terminal& terminal, Output& output) {
+  InfoWriter(definitions, terminal, output).write(files, run);
+}
+
+}  // namespace timeloom::tools

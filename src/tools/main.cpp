@@ -1,0 +1,108 @@
+// The `timeloom` program: finds the subcommand, runs it, and turns what goes
+// wrong into one line and an exit status.
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+#include "core/error.hpp"
+#include "tools/commands.hpp"
+#include "tools/open_run.hpp"
+#include "tools/output.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr char kExitStatuses[] =
+    "Exit status: 0 done, 1 something could not be read or done, 2 wrong usage.";
+
+void set_up(CLI::App& program) {
+  program.set_help_flag("-h,--help", "Print this help");
+  program.set_version_flag("-V,--version", "timeloom " TIMELOOM_VERSION, "Print the version");
+  program.require_subcommand(1);
+  program.get_formatter()->column_width(24);
+  program.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  program.get_formatter()->label("Subcommands", "Commands");
+  program.get_formatter()->label("OPTIONS", "OPTIONS");
+}
+
+int print(const std::string& text) {
+  Output output;
+  output.write(text);
+  output.flush();
+  return kDone;
+}
+
+// One line, whatever the parser had to say.
+int wrong_usage(const CLI::App& program, std::string what) {
+  std::string command = "timeloom";
+  for (const CLI::App* app : program.get_subcommands()) command += " " + app->get_name();
+  while (!what.empty() && what.back() == '\n') what.pop_back();
+  say(what + "; see '" + command + " --help'");
+  return kWrongUsage;
+}
+
+bool is_command(const std::vector<Command>& commands, const std::string& word) {
+  return std::any_of(commands.begin(), commands.end(),
+                     [&](const Command& one) { return one.app->get_name() == word; });
+}
+
+int run_chosen(CLI::App& program, const std::vector<Command>& commands, int argc, char** argv) {
+  for (const Command& command : commands) {
+    if (argc > 1 && command.run_words && command.app->get_name() == argv[1]) {
+      return command.run_words({argv + 2, argv + argc});
+    }
+  }
+  if (argc > 1 && argv[1][0] != '-' && !is_command(commands, argv[1])) {
+    return wrong_usage(program, "there is no command '" + std::string(argv[1]) + "'");
+  }
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return print(program.help());
+  } catch (const CLI::CallForAllHelp&) {
+    return print(program.help("", CLI::AppFormatMode::All));
+  } catch (const CLI::CallForVersion& version) {
+    return print(std::string(version.what()) + "\n");
+  } catch (const CLI::RequiredError&) {
+    const bool chosen = !program.get_subcommands().empty();
+    return wrong_usage(program, chosen ? "RUN is missing" : "a command is missing");
+  } catch (const CLI::ParseError& error) {
+    return wrong_usage(program, error.what());
+  }
+  for (const Command& command : commands) {
+    if (command.app->parsed()) return command.run();
+  }
+  return kWrongUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program("Shows where Python programs spend their time.", "timeloom");
+  set_up(program);
+  const std::vector<Command> commands = register_commands(program);
+  program.footer(kExitStatuses);
+  for (const Command& command : commands) command.app->footer(kExitStatuses);
+  return run_chosen(program, commands, argc, argv);
+}
+
+}  // namespace timeloom::tools
+
+int main(int argc, char** argv) {
+  try {
+    return timeloom::tools::main(argc, argv);
+  } catch (const timeloom::Error& error) {
+    timeloom::tools::say(error.what());
+  } catch (const std::bad_alloc&) {
+    timeloom::tools::say("not enough memory for this run");
+  } catch (const std::exception& error) {
+    timeloom::tools::say(error.what());
+  }
+  return timeloom::tools::kFailed;
+}

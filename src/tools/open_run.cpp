@@ -1,0 +1,93 @@
+#include "tools/open_run.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <system_error>
+#include <thread>
+
+#include "core/error.hpp"
+#include "formats/otf2/otf2.hpp"
+#include "profile/call_tree_sink.hpp"
+#include "profile/callpaths_file.hpp"
+#include "tools/text.hpp"
+
+namespace timeloom::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The profile is used only if it was written after the trace it belongs to.
+// Beside an archive of another name it belongs to something else.
+bool is_up_to_date(const fs::path& profile, const fs::path& trace) {
+  if (trace.filename() != "traces.otf2") return false;
+  std::error_code error;
+  const auto written = fs::last_write_time(profile, error);
+  if (error) return false;
+  const auto trace_written = fs::last_write_time(trace, error);
+  return !error && written >= trace_written;
+}
+
+profile::CallTree fold(const fs::path& trace) {
+  const std::unique_ptr<RunSource> source = otf2::open(trace);
+  profile::CallTreeSink sink;
+  const std::array<RunSink*, 1> sinks = {&sink};
+  source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
+  return sink.take();
+}
+
+}  // namespace
+
+void say(const std::string& line) {
+  std::fprintf(stderr, "timeloom: %s\n", printable(line).c_str());
+}
+
+std::string describe(const weave::WeaveSummary& summary) {
+  std::string line = plural(summary.events, "event") + " of " +
+                     plural(summary.locations, "thread") + " in " +
+                     plural(summary.processes, "process");
+  if (summary.lost_events > 0) {
+    line += ", " + plural(summary.lost_events, "event") + " could not be recorded";
+  }
+  if (!summary.ending.empty()) line += ", " + summary.ending;
+  if (summary.closed_regions > 0) {
+    line += ", " + plural(summary.closed_regions, "region") + " cut off by the end of the program";
+  }
+  if (summary.damaged_segments > 0) {
+    line += ", " + plural(summary.damaged_segments, "damaged part") + " left out";
+  }
+  return line;
+}
+
+fs::path open_run(const std::optional<std::string>& name) {
+  std::optional<fs::path> path;
+  if (name) path = *name;
+  const fs::path run = weave::find_run(path);
+  if (weave::unfinished(run)) {
+    weave::WeaveOptions options;
+    options.progress = isatty(STDERR_FILENO) == 1;
+    say(run.string() + " was unfinished, woven now: " + describe(weave::weave(run, options)));
+  }
+  return run;
+}
+
+std::unique_ptr<RunSource> trace_source(const fs::path& run) {
+  return otf2::open(weave::trace_of(run));
+}
+
+profile::CallTree call_tree_of(const fs::path& run) {
+  const fs::path trace = weave::trace_of(run);
+  const fs::path profile = trace.parent_path() / profile::kCallpathsName;
+  if (!is_up_to_date(profile, trace)) return fold(trace);
+  try {
+    return profile::load(profile);
+  } catch (const Error& error) {
+    say(error.what());
+    return fold(trace);
+  }
+}
+
+}  // namespace timeloom::tools

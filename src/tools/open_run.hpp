@@ -1,0 +1,34 @@
+// From what the user names to what a command reads.
+//
+// Used by the main thread; throws Error when there is no such run or it cannot
+// be read. What was cut off, and which file could not be used, is said on
+// standard error.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/event.hpp"
+#include "profile/call_tree.hpp"
+#include "weave/run.hpp"
+
+namespace timeloom::tools {
+
+// The run that `name` means, woven first if it is unfinished.
+std::filesystem::path open_run(const std::optional<std::string>& name);
+
+// Its profile: from callpaths.json, or else from its trace.
+profile::CallTree call_tree_of(const std::filesystem::path& run);
+
+// The trace of the run, for its definitions or its events.
+std::unique_ptr<RunSource> trace_source(const std::filesystem::path& run);
+
+// One line: what was woven, what was lost, what was cut off.
+std::string describe(const weave::WeaveSummary& summary);
+
+// One line on standard error, headed by the name of the program.
+void say(const std::string& line);
+
+}  // namespace timeloom::tools

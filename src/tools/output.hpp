@@ -1,0 +1,29 @@
+// Standard output of a command.
+//
+// Collects text and writes it in large pieces. A reader that has seen enough
+// (`timeloom report | head`) is no error: from then on nothing is written.
+// Used by one thread. Throws Error when writing fails for any other reason.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace timeloom::tools {
+
+class Output {
+ public:
+  explicit Output(int descriptor = 1);
+
+  void write(std::string_view text);
+  // Writes what was collected. Call it at the end: the destructor does not.
+  void flush();
+  // True when nobody reads any more, so the rest need not be made.
+  bool closed() const noexcept { return closed_; }
+
+ private:
+  int descriptor_;
+  std::string text_;
+  bool closed_ = false;
+};
+
+}  // namespace timeloom::tools

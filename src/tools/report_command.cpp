@@ -1,0 +1,151 @@
+// `timeloom report [RUN]`: where the time went.
+
+#include <fmt/format.h>
+
+#include <CLI/Option.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "core/error.hpp"
+#include "tools/choice.hpp"
+#include "tools/commands.hpp"
+#include "tools/open_run.hpp"
+#include "tools/report_data.hpp"
+#include "tools/report_text.hpp"
+#include "tools/text.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+struct ReportOptions {
+  std::optional<std::string> run;
+  bool tree = false;
+  bool flat = false;
+  std::optional<SortKey> sort;
+  std::uint32_t depth = 100;
+  double min_percent = 1;
+  bool min_percent_given = false;
+  bool depth_given = false;
+  std::vector<std::string> threads;
+  std::vector<std::string> groups;
+  bool json = false;
+  bool csv = false;
+  ColourMode colour = ColourMode::kAuto;
+};
+
+// The locations that the options choose.
+std::set<LocationId> selected(const ReportOptions& options, const Definitions& definitions) {
+  const auto is_any = [](const std::vector<std::string>& wanted, const std::string& name, std::uint64_t id) {
+    return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& one) {
+      return one == name || one == std::to_string(id);
+    });
+  };
+  std::set<LocationId> ids;
+  for (const Location& location : definitions.locations) {
+    const std::uint32_t group = location.group.value();
+    const bool known = group < definitions.groups.size();
+    const std::string& process = known ? definitions.groups[group].name : definitions.machine_name;
+    if (!options.groups.empty() && !is_any(options.groups, process, group)) continue;
+    if (!options.threads.empty() && !is_any(options.threads, name_of(location), location.id.value())) continue;
+    ids.insert(location.id);
+  }
+  if (ids.empty() && !options.groups.empty() && options.threads.empty()) {
+    throw Error("no process '" + options.groups.front() + "' in this run; 'timeloom info' lists them");
+  }
+  if (ids.empty() && !options.threads.empty()) {
+    throw Error("no thread '" + options.threads.front() +
+                "' in this run or in that process; 'timeloom info' lists them");
+  }
+  return ids;
+}
+
+std::string scope_of(const std::set<LocationId>& ids, const Definitions& definitions) {
+  if (ids.size() != 1 || definitions.locations.size() == 1) return plural(ids.size(), "thread");
+  for (const Location& location : definitions.locations) {
+    if (ids.contains(location.id)) return "thread " + printable(name_of(location));
+  }
+  return {};
+}
+
+void write_text(const ReportOptions& options, const RowOptions& rows, const ReportData& data,
+                const std::string& scope, const std::string& run, Output& output) {
+  const Terminal terminal = Terminal::detect(options.colour);
+  write_headline(facts_of(data.definitions()), run, terminal, output);
+  if (data.total_seconds() == 0 && data.tree_rows({}).rows.empty()) {
+    output.write("\nNo region was entered: there is nothing to show.\n");
+    return;
+  }
+  if (options.tree) write_tree(data, rows, scope, terminal, output);
+  if (options.flat) write_flat(data, rows, scope, terminal, output);
+  write_legend(options.tree, terminal, output);
+}
+
+int run_report(const ReportOptions& options) {
+  const std::filesystem::path run = open_run(options.run);
+  const profile::CallTree tree = call_tree_of(run);
+  const std::set<LocationId> ids = selected(options, tree.definitions);
+  const ReportData data(tree, [&](const Location& location) { return ids.contains(location.id); });
+
+  RowOptions rows;
+  rows.sort = options.sort;
+  // Data for programs is complete unless they ask for less.
+  const bool for_people = !options.json && !options.csv;
+  if (for_people || options.min_percent_given) rows.min_percent = options.min_percent;
+  if (for_people || options.depth_given) rows.depth = options.depth;
+
+  Output output;
+  const DataOptions selection{rows, options.tree, options.flat};
+  if (options.json) write_json(data, facts_of(tree.definitions), run.string(), selection, output);
+  else if (options.csv) write_csv(data, selection, output);
+  else write_text(options, rows, data, scope_of(ids, tree.definitions), run.string(), output);
+  output.flush();
+  return kDone;
+}
+
+}  // namespace
+
+Command register_report(CLI::App& program) {
+  const auto options = std::make_shared<ReportOptions>();
+  CLI::App* app = program.add_subcommand("report", "Show where the time went, as call tree and flat table");
+  app->add_option("RUN", options->run, "Run directory or OTF2 archive (default: the newest run here)")
+      ->type_name("");
+  app->add_flag("--tree", options->tree, "Only the call tree");
+  app->add_flag("--flat", options->flat, "Only the flat table, one line a region");
+  static const std::map<std::string, SortKey> keys = {{"inclusive", SortKey::kInclusive},
+                                                      {"exclusive", SortKey::kExclusive},
+                                                      {"visits", SortKey::kVisits},
+                                                      {"mean", SortKey::kMean},
+                                                      {"name", SortKey::kName}};
+  add_choice(*app, "--sort", options->sort, keys,
+             "Order: inclusive (tree), exclusive (flat), visits, mean, name");
+  CLI::Option* depth = app->add_option("--depth", options->depth, "Levels of the call tree (default: 100)")
+      ->type_name("N")->check(number_between(1, UINT32_MAX, "a number of levels, 1 or more"));
+  CLI::Option* percent = app->add_option("--min-percent", options->min_percent,
+                                         "Hide what takes less of the total (default: 1)")
+      ->type_name("P")->check(number_between(0, 100, "a percentage from 0 to 100"));
+  app->add_option("--thread", options->threads, "Only this thread: its name or id; can be repeated")
+      ->type_name("NAME")->expected(1)->take_all();
+  app->add_option("--group", options->groups,
+                  "Only this process (location group): its name or number; can be repeated")
+      ->type_name("NAME")->expected(1)->take_all();
+  app->add_flag("--json", options->json, "Print JSON, complete unless limited");
+  app->add_flag("--csv", options->csv, "Print CSV, complete unless limited");
+  app->callback([options] {
+    if (options->json && options->csv) throw CLI::ExcludesError("--json", "--csv");
+  });
+  static const std::map<std::string, ColourMode> modes = {
+      {"auto", ColourMode::kAuto}, {"always", ColourMode::kAlways}, {"never", ColourMode::kNever}};
+  add_choice(*app, "--color", options->colour, modes, "auto (default), always or never");
+  const auto run = [options, depth, percent] {
+    options->depth_given = depth->count() > 0;
+    options->min_percent_given = percent->count() > 0;
+    if (!options->tree && !options->flat) options->tree = options->flat = true;
+    return run_report(*options);
+  };
+  return {app, run};
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,105 @@
+#include "tools/report_data.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/json_text.hpp"
+#include "tools/text.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json row_json(const Row& row, bool tree, const ReportData& data) {
+  const Region& region = data.region(row.region);
+  const Figures& figures = row.figures;
+  ordered_json one;
+  if (tree) {
+    one["id"] = row.node.value();
+    one["parent"] = row.parent.defined() ? ordered_json(row.parent.value()) : ordered_json();
+    one["depth"] = row.depth;
+  }
+  one["name"] = data.name_of(row.region);
+  one["file"] = region.file;
+  one["line"] = region.first_line;
+  one["group"] = region.group;
+  one["visits"] = figures.visits;
+  one["inclusive_s"] = figures.inclusive;
+  one["exclusive_s"] = figures.exclusive;
+  one["mean_s"] = figures.mean;
+  one["min_s"] = figures.min;
+  one["max_s"] = figures.max;
+  one["inclusive_share"] = figures.inclusive_share;
+  one["exclusive_share"] = figures.exclusive_share;
+  return one;
+}
+
+void write_rows(const char* key, const Rows& rows, bool tree, const ReportData& data, Output& output) {
+  output.write(fmt::format(",\n\"{}\": {{\n  \"hidden_small\": {},\n  \"hidden_deep\": {},\n  \"rows\": [",
+                           key, rows.hidden.small, rows.hidden.deep));
+  const char* separator = "\n    ";
+  for (const Row& row : rows.rows) {
+    if (output.closed()) return;
+    output.write(separator + json_text(row_json(row, tree, data)));
+    separator = ",\n    ";
+  }
+  output.write("\n  ]\n}");
+}
+
+// Quoted where RFC 4180 wants it.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char byte : text) {
+    if (byte == '"') quoted += '"';
+    quoted += byte;
+  }
+  return quoted + '"';
+}
+
+void write_csv_rows(const char* table, const Rows& rows, const ReportData& data, Output& output) {
+  const bool tree = *table == 't';
+  for (const Row& row : rows.rows) {
+    if (output.closed()) return;
+    const Figures& figures = row.figures;
+    const Region& region = data.region(row.region);
+    output.write(fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table,
+        tree ? fmt::to_string(row.node.value()) : "",
+        row.parent.defined() ? fmt::to_string(row.parent.value()) : "",
+        tree ? fmt::to_string(row.depth) : "", csv_field(data.name_of(row.region)),
+        csv_field(region.file), region.first_line, csv_field(region.group), figures.visits,
+        figures.inclusive, figures.exclusive, figures.mean, figures.min, figures.max,
+        figures.inclusive_share, figures.exclusive_share));
+  }
+}
+
+}  // namespace
+
+void write_json(const ReportData& data, const RunFacts& facts, const std::string& run,
+                const DataOptions& options, Output& output) {
+  ordered_json head;
+  head["format"] = "timeloom-report";
+  head["version"] = 1;
+  add_facts(head, facts, run);
+  head["total_s"] = data.total_seconds();
+  std::string text = json_text(head, 0);
+  text.erase(text.rfind("\n}"));
+  output.write(text);
+  if (options.tree) write_rows("tree", data.tree_rows(options.rows), true, data, output);
+  if (options.flat) write_rows("flat", data.flat_rows(options.rows), false, data, output);
+  output.write("\n}\n");
+}
+
+void write_csv(const ReportData& data, const DataOptions& options, Output& output) {
+  output.write(
+      "table,id,parent,depth,name,file,line,group,visits,inclusive_s,exclusive_s,mean_s,min_s,"
+      "max_s,inclusive_share,exclusive_share\n");
+  if (options.tree) write_csv_rows("tree", data.tree_rows(options.rows), data, output);
+  if (options.flat) write_csv_rows("flat", data.flat_rows(options.rows), data, output);
+}
+
+}  // namespace timeloom::tools

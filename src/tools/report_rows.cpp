@@ -1,0 +1,135 @@
+#include "tools/report_rows.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "tools/run_facts.hpp"
+
+namespace timeloom::tools {
+
+using profile::CallTree;
+using profile::FlatRow;
+using profile::NodeId;
+using profile::Totals;
+
+namespace {
+
+double value_of(const Figures& figures, SortKey key) {
+  switch (key) {
+    case SortKey::kInclusive: return figures.inclusive;
+    case SortKey::kExclusive: return figures.exclusive;
+    case SortKey::kVisits: return static_cast<double>(figures.visits);
+    case SortKey::kMean: return figures.mean;
+    case SortKey::kName: break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+ReportData::ReportData(const CallTree& tree, const profile::LocationFilter& filter)
+    : tree_(&tree),
+      totals_(profile::sum_locations(tree, filter)),
+      total_(profile::total_time(tree, totals_)) {}
+
+double ReportData::to_seconds(std::uint64_t ticks) const { return seconds(ticks, tree_->definitions); }
+
+double ReportData::share(double part) const { return total_ == 0 ? 0 : part / total_seconds(); }
+
+const Region& ReportData::region(RegionId region) const {
+  static const Region none;
+  return region.defined() ? tree_->definitions.regions[region.value()] : none;
+}
+
+std::string ReportData::name_of(RegionId id) const {
+  if (!id.defined()) return "(more call paths)";
+  const std::string& name = region(id).name;
+  return name.empty() ? "region " + std::to_string(id.value()) : name;
+}
+
+Figures ReportData::figures_of(const Totals& totals, std::uint64_t visit_time) const {
+  Figures figures;
+  figures.visits = totals.visits;
+  figures.inclusive = to_seconds(totals.inclusive);
+  figures.exclusive = to_seconds(totals.exclusive);
+  figures.mean = to_seconds(visit_time) / static_cast<double>(totals.visits);
+  figures.min = to_seconds(totals.min);
+  figures.max = to_seconds(totals.max);
+  figures.inclusive_share = share(figures.inclusive);
+  figures.exclusive_share = share(figures.exclusive);
+  return figures;
+}
+
+void ReportData::sort(std::vector<Row>& rows, SortKey key) const {
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    if (key == SortKey::kName) return name_of(a.region) < name_of(b.region);
+    return value_of(a.figures, key) > value_of(b.figures, key);
+  });
+}
+
+Row ReportData::tree_row(std::uint32_t node) const {
+  Row row;
+  row.node = NodeId{node};
+  row.parent = tree_->nodes[node].parent;
+  row.region = tree_->nodes[node].region;
+  row.depth = tree_->nodes[node].depth;
+  row.figures = figures_of(totals_[node], totals_[node].inclusive);
+  return row;
+}
+
+Rows ReportData::tree_rows(const RowOptions& options) const {
+  Rows result;
+  std::unordered_map<NodeId, std::vector<Row>> children;
+  for (std::uint32_t i = 0; i < totals_.size(); ++i) {
+    if (totals_[i].visits == 0) continue;
+    const Row row = tree_row(i);
+    if (total_ > 0 && row.figures.inclusive_share * 100 < options.min_percent) {
+      ++result.hidden.small;
+      result.hidden.small_seconds += row.figures.exclusive;
+    } else if (row.depth >= options.depth) {
+      ++result.hidden.deep;
+    } else {
+      children[row.parent].push_back(row);
+    }
+  }
+  // The rows that wait to be shown, the next one last.
+  std::vector<Row> waiting;
+  const auto add_children_of = [&](NodeId node) {
+    const auto found = children.find(node);
+    if (found == children.end()) return;
+    std::vector<Row>& siblings = found->second;
+    sort(siblings, options.sort.value_or(SortKey::kInclusive));
+    siblings.back().last_child = true;
+    siblings.back().only_child = siblings.size() == 1;
+    waiting.insert(waiting.end(), siblings.rbegin(), siblings.rend());
+    children.erase(found);
+  };
+  for (add_children_of({}); !waiting.empty();) {
+    result.rows.push_back(waiting.back());
+    waiting.pop_back();
+    add_children_of(result.rows.back().node);
+  }
+  return result;
+}
+
+Rows ReportData::flat_rows(const RowOptions& options) const {
+  Rows result;
+  const SortKey key = options.sort.value_or(SortKey::kExclusive);
+  for (const FlatRow& region : profile::flat_profile(*tree_, totals_)) {
+    Row row;
+    row.region = region.region;
+    row.figures = figures_of(region.totals, region.visit_time);
+    const double measure = key == SortKey::kInclusive ? row.figures.inclusive_share
+                                                      : row.figures.exclusive_share;
+    if (total_ > 0 && measure * 100 < options.min_percent) {
+      ++result.hidden.small;
+      result.hidden.small_seconds += row.figures.exclusive;
+    } else {
+      result.rows.push_back(row);
+    }
+  }
+  sort(result.rows, key);
+  return result;
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,89 @@
+// The rows of a report: which call paths and regions it shows, in what order,
+// and how many it leaves out.
+//
+// Plain values made from a CallTree, which must outlive the ReportData. Used by
+// one thread. Nothing throws.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/call_tree.hpp"
+#include "profile/flat_profile.hpp"
+
+namespace timeloom::tools {
+
+enum class SortKey { kInclusive, kExclusive, kVisits, kMean, kName };
+
+struct RowOptions {
+  std::optional<SortKey> sort;  // default: the tree by inclusive, the flat table by exclusive time
+  double min_percent = 0;       // of the total, by the time the table is sorted by (see below)
+  std::uint32_t depth = UINT32_MAX;  // levels of the tree
+};
+
+// Times in seconds; shares of the time of all roots, 0 to 1.
+struct Figures {
+  std::uint64_t visits = 0;
+  double inclusive = 0;
+  double exclusive = 0;
+  double mean = 0;
+  double min = 0;
+  double max = 0;
+  double inclusive_share = 0;
+  double exclusive_share = 0;
+};
+
+struct Row {
+  RegionId region;  // undefined: call paths beyond the limit of a thread
+  Figures figures;
+  // In the tree only.
+  profile::NodeId node;
+  profile::NodeId parent;
+  std::uint32_t depth = 0;
+  bool only_child = false;  // among the rows shown
+  bool last_child = false;
+};
+
+struct Hidden {
+  std::uint64_t small = 0;  // rows below min_percent
+  std::uint64_t deep = 0;   // rows below the deepest level shown
+  double small_seconds = 0;  // exclusive time of the small ones
+};
+
+struct Rows {
+  std::vector<Row> rows;
+  Hidden hidden;
+};
+
+class ReportData {
+ public:
+  ReportData(const profile::CallTree& tree, const profile::LocationFilter& filter);
+
+  // The call paths, each followed by those below it. Small is what has little
+  // inclusive time.
+  Rows tree_rows(const RowOptions& options) const;
+  // The regions. Small is what has little exclusive time, or inclusive time if
+  // sorted by that.
+  Rows flat_rows(const RowOptions& options) const;
+
+  double total_seconds() const { return to_seconds(total_); }
+  const Definitions& definitions() const { return tree_->definitions; }
+  // A name for people: never empty.
+  std::string name_of(RegionId region) const;
+  const Region& region(RegionId region) const;
+
+ private:
+  double to_seconds(std::uint64_t ticks) const;
+  double share(double part) const;
+  Figures figures_of(const profile::Totals& totals, std::uint64_t visit_time) const;
+  void sort(std::vector<Row>& rows, SortKey key) const;
+  Row tree_row(std::uint32_t node) const;
+
+  const profile::CallTree* tree_;
+  std::vector<profile::Totals> totals_;  // by node, of the locations that were taken
+  std::uint64_t total_;
+};
+
+}  // namespace timeloom::tools

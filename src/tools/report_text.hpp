@@ -1,0 +1,30 @@
+// A report as text for people: a headline, the call tree, the flat table.
+//
+// Fits the width of the terminal: columns of numbers are left out where there
+// is no room for them (never cut), names are shortened. Used by one thread;
+// throws Error when the output cannot be written.
+#pragma once
+
+#include <string>
+
+#include "tools/output.hpp"
+#include "tools/report_rows.hpp"
+#include "tools/run_facts.hpp"
+#include "tools/terminal.hpp"
+
+namespace timeloom::tools {
+
+// Program, wall time, threads, events; what was lost; which run it is.
+void write_headline(const RunFacts& facts, const std::string& run, const Terminal& terminal,
+                    Output& output);
+
+// `scope` says whose time it is: "5 threads".
+void write_tree(const ReportData& data, const RowOptions& options, const std::string& scope,
+                const Terminal& terminal, Output& output);
+void write_flat(const ReportData& data, const RowOptions& options, const std::string& scope,
+                const Terminal& terminal, Output& output);
+
+// What the words and lines of the tables mean; the last lines of a report.
+void write_legend(bool tree, const Terminal& terminal, Output& output);
+
+}  // namespace timeloom::tools

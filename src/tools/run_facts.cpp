@@ -1,0 +1,84 @@
+#include "tools/run_facts.hpp"
+
+#include <charconv>
+#include <string_view>
+
+#include "tools/text.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+// As one would type it, without the directories of the executable.
+std::string program_of(const LocationGroup& group) {
+  if (group.executable.empty()) return {};
+  std::string line = group.executable.substr(group.executable.rfind('/') + 1);
+  for (const std::string& argument : group.arguments) {
+    const bool blank = argument.empty() || argument.find_first_of(" \t\n'\"") != std::string::npos;
+    line += blank ? " '" + argument + "'" : " " + argument;
+  }
+  return line;
+}
+
+// A number that weaving left among the properties; 0 without one.
+std::uint64_t number(const Definitions& definitions, const char* key) {
+  const auto found = definitions.properties.find(key);
+  if (found == definitions.properties.end()) return 0;
+  std::uint64_t value = 0;
+  const std::string& text = found->second;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::vector<std::string> losses_of(const Definitions& definitions) {
+  std::vector<std::string> losses;
+  const auto ending = definitions.properties.find("timeloom::ending");
+  if (ending != definitions.properties.end() && !ending->second.empty()) {
+    losses.push_back(ending->second);
+  }
+  if (const auto lost = number(definitions, "timeloom::lost_events")) {
+    losses.push_back(plural(lost, "event") + " could not be recorded");
+  }
+  if (const auto dropped = number(definitions, "timeloom::dropped_events")) {
+    losses.push_back(plural(dropped, "event") + " left out because they were not sound");
+  }
+  if (const auto damaged = number(definitions, "timeloom::damaged_definitions")) {
+    losses.push_back(plural(damaged, "damaged definition") + " left out");
+  }
+  if (const auto closed = number(definitions, "timeloom::closed_regions")) {
+    losses.push_back(plural(closed, "region") + " still open at the end; closed at the last event");
+  }
+  if (const auto damaged = number(definitions, "timeloom::damaged_segments")) {
+    losses.push_back(plural(damaged, "damaged part") + " of the recording left out");
+  }
+  return losses;
+}
+
+}  // namespace
+
+double seconds(std::uint64_t ticks, const Definitions& definitions) {
+  return static_cast<double>(ticks) / static_cast<double>(definitions.clock.ticks_per_second);
+}
+
+std::string name_of(const Location& location) {
+  return location.name.empty() ? "thread " + std::to_string(location.id.value()) : location.name;
+}
+
+RunFacts facts_of(const Definitions& definitions) {
+  RunFacts facts;
+  if (!definitions.groups.empty()) {
+    facts.program = program_of(definitions.groups.front());
+    facts.host = definitions.groups.front().hostname;
+  }
+  facts.start = definitions.clock.realtime;
+  facts.wall_seconds = seconds(definitions.clock.length, definitions);
+  facts.processes = definitions.groups.size();
+  for (const Location& location : definitions.locations) {
+    facts.events += location.event_count;
+    if (location.type != LocationType::kMetric) ++facts.threads;
+  }
+  facts.losses = losses_of(definitions);
+  return facts;
+}
+
+}  // namespace timeloom::tools

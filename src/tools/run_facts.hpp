@@ -1,0 +1,33 @@
+// What a headline says about a run, taken from its definitions.
+//
+// A plain value. Nothing throws.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/definitions.hpp"
+
+namespace timeloom::tools {
+
+struct RunFacts {
+  std::string program;  // of the first process, with its arguments; empty: unknown
+  std::string host;     // of the first process; empty: unknown
+  std::optional<std::uint64_t> start;  // nanoseconds since 1970
+  double wall_seconds = 0;
+  std::uint64_t processes = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t events = 0;
+  std::vector<std::string> losses;  // what was lost or cut off, one sentence each
+};
+
+RunFacts facts_of(const Definitions& definitions);
+
+double seconds(std::uint64_t ticks, const Definitions& definitions);
+
+// How a location is called; the number tells apart threads of one name.
+std::string name_of(const Location& location);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,32 @@
+// What the place where text goes can show, and text that makes use of it.
+//
+// Plain values and functions; detect() reads the environment, so nobody may
+// change that meanwhile. Nothing throws.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace timeloom::tools {
+
+enum class ColourMode { kAuto, kAlways, kNever };
+
+enum class Ink { kPlain, kBold, kDim, kAccent, kWarning };
+
+struct Terminal {
+  std::size_t width = 80;
+  bool colour = false;
+  bool unicode = false;  // the locale is UTF-8
+
+  // Of standard output. The width is COLUMNS, else that of the terminal
+  // (also of the one behind a pager), else 80.
+  static Terminal detect(ColourMode mode);
+
+  std::string paint(std::string_view text, Ink ink) const;
+  std::string_view ellipsis() const { return unicode ? "\u2026" : "..."; }
+  std::string_view micro() const { return unicode ? "\u00b5s" : "us"; }
+  std::string_view dot() const { return unicode ? " \u00b7 " : ", "; }
+};
+
+}  // namespace timeloom::tools

@@ -1,0 +1,47 @@
+// `timeloom weave RUN`: turn the spools of a run into a trace and tables.
+
+#include <unistd.h>
+
+#include <CLI/Option.hpp>
+#include <memory>
+
+#include "tools/choice.hpp"
+#include "tools/commands.hpp"
+#include "tools/open_run.hpp"
+#include "tools/output.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+struct WeaveCommandOptions {
+  std::string run;
+  weave::WeaveOptions weave;
+};
+
+int run_weave(WeaveCommandOptions options) {
+  const std::filesystem::path run = weave::find_run(options.run);
+  Output output;
+  if (!weave::unfinished(run)) {
+    output.write(run.string() + " is woven already: nothing to do\n");
+  } else {
+    options.weave.progress = isatty(STDERR_FILENO) == 1;
+    output.write(run.string() + ": " + describe(weave::weave(run, options.weave)) + "\n");
+  }
+  output.flush();
+  return kDone;
+}
+
+}  // namespace
+
+Command register_weave(CLI::App& program) {
+  const auto options = std::make_shared<WeaveCommandOptions>();
+  CLI::App* app = program.add_subcommand("weave", "Turn what an unfinished run recorded into a trace");
+  app->add_option("RUN", options->run, "Run directory")->type_name("")->required();
+  app->add_flag("--keep-spool", options->weave.keep_spool, "Do not remove the recorded data afterwards");
+  app->add_option("--threads", options->weave.threads, "Threads that weave (default: one a core)")
+      ->type_name("N")->check(number_between(1, 65536, "a number of threads, 1 or more"));
+  return {app, [options] { return run_weave(*options); }};
+}
+
+}  // namespace timeloom::tools
