@@ -38,10 +38,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from floors.build import build  # noqa: E402
+import machine  # noqa: E402
 import startup  # noqa: E402
 import weaving  # noqa: E402
 
 REPEATS = 5
+BUSY = 0.1  # cores; more than this makes the figures doubtful
 HAS_MONITORING = hasattr(sys, "monitoring")
 
 
@@ -150,6 +152,7 @@ def median(values: list[float] | None) -> float | None:
 
 
 def figures(arguments) -> dict:
+    others = machine.OtherLoad()
     wanted = arguments.only.split(",") if arguments.only else None
     listed = [one for one in ADDED + EXTRA + WITH if not wanted or one.name in wanted]
     chosen = available(listed)
@@ -166,7 +169,9 @@ def figures(arguments) -> dict:
         "unmeasured_region_ns": median(costs.get("unmeasured_region_ns")),
         "added_ns": {one.name: median(added.get(one.name)) for one in EXTRA},
     }
-    installed = importlib.util.find_spec("timeloom") is not None
+    installed = os.path.exists(startup.program())
+    if not installed:
+        say(f"{startup.program()} is missing; the figures of weave and startup are null")
     if not wanted or "weave" in wanted:
         weave = weaving.measure(scratch, arguments.weave_events) if installed else {}
         result.update({key: weave.pop(key, None) for key in weaving.MAIN_KEYS})
@@ -175,6 +180,9 @@ def figures(arguments) -> dict:
         start = startup.measure(scratch) if installed else {}
         result["startup_ms"] = start.pop("startup_ms", None)
         extra.update(start)
+    extra["other_load_cores"] = others.cores()
+    if extra["other_load_cores"] > BUSY:
+        say(f"other programs kept {extra['other_load_cores']} cores busy; measure again without")
     return {**result, "extra": extra}
 
 

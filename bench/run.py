@@ -13,32 +13,17 @@ import json
 import os
 import pathlib
 import platform
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
 from limits import Check, check
+from machine import compiler_version, cpu_model, file_system, output_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 RESULTS = HERE / "RESULTS.md"
 LONG_WEAVE_BYTES = 3_000_000_000
-
-
-def output_of(command: list[str]) -> str:
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-
-
-def cpu_model() -> str:
-    text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    match = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return match.group(1) if match else platform.machine()
-
-
-def compiler_version() -> str:
-    name = os.environ.get("CXX", "c++")
-    return output_of([name, "--version"]).splitlines()[0] if shutil.which(name) else "none found"
 
 
 def package_versions(python: str) -> str:
@@ -50,13 +35,13 @@ def package_versions(python: str) -> str:
     return output_of([python, "-c", code])
 
 
-def machine_lines(arguments, load: float) -> list[str]:
+def machine_lines(arguments) -> list[str]:
     return [
         f"* date: {datetime.date.today().isoformat()}",
         f"* machine: {cpu_model()}, {os.cpu_count()} cores, {platform.machine()}",
-        f"* kernel: {platform.system()} {platform.release()}; load when it began: {load:.2f}",
+        f"* kernel: {platform.system()} {platform.release()}",
         f"* compiler: {compiler_version()}",
-        f"* file system of the runs: {output_of(['stat', '-f', '-c', '%T', arguments.scratch])}",
+        f"* file system of the runs: {file_system(arguments.scratch)}",
     ]
 
 
@@ -104,18 +89,21 @@ def run_long_weave(python: str, scratch: str) -> dict | None:
 
 def report(arguments) -> tuple[str, bool]:
     """The text of RESULTS.md, and whether every limit that was measured holds."""
-    load = os.getloadavg()[0]
     all_figures, packages = [], []
     for python in arguments.python:
         print(f"run.py: measuring {python}", file=sys.stderr)
         command = [python, str(HERE / "overhead.py"), "--json", "--rounds", str(arguments.rounds)]
         all_figures.append(json.loads(output_of([*command, "--scratch", arguments.scratch])))
-        packages.append(f"* Python {all_figures[-1]['python']}: {package_versions(python)}")
+        figures = all_figures[-1]
+        packages.append(
+            f"* Python {figures['python']}: {package_versions(python)}; other programs used "
+            f"{figures['extra']['other_load_cores']:g} cores meanwhile"
+        )
     long_weave = None
     if arguments.long_weave:
         long_weave = run_long_weave(arguments.python[-1], arguments.scratch)
     lines = ["# What Timeloom costs", "", "Written by `make bench`; bench/overhead.py says how."]
-    lines += ["", *machine_lines(arguments, load), *packages, "", "## Limits", ""]
+    lines += ["", *machine_lines(arguments), *packages, "", "## Limits", ""]
     sound = True
     for figures in all_figures:
         checks = check(figures, long_weave)
