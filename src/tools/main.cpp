@@ -70,8 +70,9 @@ int run_chosen(CLI::App& program, const std::vector<Command>& commands, int argc
   } catch (const CLI::CallForVersion& version) {
     return print(std::string(version.what()) + "\n");
   } catch (const CLI::RequiredError&) {
-    const bool chosen = !program.get_subcommands().empty();
-    return wrong_usage(program, chosen ? "RUN is missing" : "a command is missing");
+    if (!program.get_subcommands().empty()) return wrong_usage(program, "RUN is missing");
+    return wrong_usage(program, argc > 1 ? "unknown option '" + std::string(argv[1]) + "'"
+                                         : "a command is missing");
   } catch (const CLI::ParseError& error) {
     return wrong_usage(program, error.what());
   }
