@@ -1,0 +1,127 @@
+#include "chunk_check.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/error.hpp"
+
+namespace timeloom::otf2 {
+
+namespace {
+
+// Control bytes; other numbers are records.
+constexpr std::uint8_t kEndOfChunk = 0;
+constexpr std::uint8_t kEndOfFile = 2;
+constexpr std::uint8_t kChunkHeader = 3;
+constexpr std::uint8_t kTimestamp = 5;  // in event files
+constexpr std::uint8_t kAttributeList = 6;  // in event files
+
+bool walk_header(FileKind, Bytes& bytes) {
+  constexpr std::uint64_t kHeaderSize = 18;
+  if (bytes.left() < kHeaderSize || bytes.at[0] != kChunkHeader) return false;
+  const std::uint8_t endianness = bytes.at[1];
+  if (endianness != 0x42 && endianness != 0x23) return false;
+  bytes.big_endian = endianness == 0x23;
+  bytes.at += kHeaderSize;
+  return true;
+}
+
+bool walk_length(Bytes& bytes, std::uint64_t& length) {
+  if (bytes.left() < 1) return false;
+  length = *bytes.at++;
+  if (length != 0xff) return true;
+  if (bytes.left() < 8) return false;
+  length = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    length |= std::uint64_t{bytes.at[i]} << 8 * (bytes.big_endian ? 7 - i : i);
+  }
+  bytes.at += 8;
+  return true;
+}
+
+}  // namespace
+
+ChunkCheck::ChunkCheck(const std::filesystem::path& path, FileKind kind, std::uint64_t chunk_size)
+    : path_(path), kind_(kind), file_(std::fopen(path.c_str(), "rbe")) {
+  if (file_ == nullptr) {
+    throw Error("cannot read " + path.string() + ": " + std::strerror(errno) +
+                "; an archive is its .otf2 and .def file and the directory beside them");
+  }
+  std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // whole chunks are read
+  chunk_.resize(chunk_size);
+}
+
+ChunkCheck::Result ChunkCheck::next() {
+  const std::size_t size = std::fread(chunk_.data(), 1, chunk_.size(), file_.get());
+  if (std::ferror(file_.get()) != 0) {
+    throw Error("cannot read " + path_.string() + ": " + std::strerror(errno));
+  }
+  // The library takes a byte after every record for granted.
+  const std::size_t usable = size == chunk_.size() ? size - 1 : size;
+  Bytes bytes{chunk_.data(), chunk_.data() + usable, false};
+  Result result;
+  if (!walk_header(kind_, bytes)) return {0, false, true};
+  bool attributes = false;
+  while (true) {
+    const Step taken = bytes.left() == 0 && size == chunk_.size() && chunk_.back() == kEndOfChunk
+                           ? Step::kEndOfChunk
+                           : step(bytes);
+    switch (taken) {
+      case Step::kRecord: ++result.records; attributes = false; continue;
+      case Step::kAttributes:
+        // The library reads the next one recursively; writers never make two.
+        if (attributes) break;
+        attributes = true;
+        continue;
+      case Step::kEndOfChunk: if (!attributes && size == chunk_.size()) return result; break;
+      case Step::kEndOfFile: if (!attributes) { result.last = true; return result; } break;
+      case Step::kDamaged: break;
+    }
+    result.damaged = true;
+    return result;
+  }
+}
+
+ChunkCheck::Step ChunkCheck::step(Bytes& bytes) const {
+  if (bytes.left() < 1) return Step::kDamaged;
+  std::uint8_t record = *bytes.at++;
+  if (kind_ == FileKind::kEvents && record == kTimestamp) {
+    if (bytes.left() < 9) return Step::kDamaged;
+    bytes.at += 8;
+    record = *bytes.at++;
+    if (record == kTimestamp) return Step::kDamaged;
+  }
+  if (record == kEndOfChunk) return Step::kEndOfChunk;
+  if (record == kEndOfFile) return Step::kEndOfFile;
+  if (record < kTimestamp) return Step::kDamaged;
+  return step_record(record, bytes);
+}
+
+ChunkCheck::Step ChunkCheck::step_record(std::uint8_t record, Bytes& bytes) const {
+  const RecordLayout layout = layout_of(kind_, record);
+  if (layout.bare) return walk(layout.fields, bytes) ? Step::kRecord : Step::kDamaged;
+  std::uint64_t length = 0;
+  if (!walk_length(bytes, length) || bytes.left() < length) return Step::kDamaged;
+  Bytes fields{bytes.at, bytes.at + length, bytes.big_endian};
+  bytes.at += length;
+  if (layout.fields != nullptr && !walk(layout.fields, fields)) return Step::kDamaged;
+  if (kind_ != FileKind::kEvents || record != kAttributeList) return Step::kRecord;
+  return fields.left() == 0 ? Step::kAttributes : Step::kDamaged;
+}
+
+std::uint64_t count_records(const std::filesystem::path& path, FileKind kind,
+                            std::uint64_t chunk_size) {
+  ChunkCheck file(path, kind, chunk_size);
+  std::uint64_t records = 0;
+  while (true) {
+    const ChunkCheck::Result chunk = file.next();
+    records += chunk.records;
+    if (chunk.damaged) {
+      throw Error(path.string() + " is damaged or cut off after " + std::to_string(records) +
+                  " records, and the trace cannot be read without it; copy the trace again");
+    }
+    if (chunk.last) return records;
+  }
+}
+
+}  // namespace timeloom::otf2

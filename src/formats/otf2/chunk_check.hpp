@@ -1,0 +1,48 @@
+// Walks a file of an archive chunk by chunk, ahead of the library, and says how
+// many of its records are sound.
+//
+// The library reads whole chunks into memory that it does not clear; behind the
+// end of a truncated file it would find what was there before. So it is told to
+// read no more records than were counted here. Memory: one chunk. Used by one
+// thread at a time; throws Error when the file cannot be read.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "record_layout.hpp"
+
+namespace timeloom::otf2 {
+
+class ChunkCheck {
+ public:
+  ChunkCheck(const std::filesystem::path& path, FileKind kind, std::uint64_t chunk_size);
+
+  struct Result {
+    std::uint64_t records = 0;  // sound ones, in this chunk
+    bool last = false;          // the file ends here, as it should
+    bool damaged = false;       // behind these records nothing can be read
+  };
+  Result next();
+
+ private:
+  enum class Step { kRecord, kAttributes, kEndOfChunk, kEndOfFile, kDamaged };
+  Step step(Bytes& bytes) const;
+  Step step_record(std::uint8_t record, Bytes& bytes) const;
+
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  const std::filesystem::path path_;
+  const FileKind kind_;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::vector<std::uint8_t> chunk_;
+};
+
+// Counts the records of a whole file; throws Error when any of them is damaged.
+std::uint64_t count_records(const std::filesystem::path& path, FileKind kind,
+                            std::uint64_t chunk_size);
+
+}  // namespace timeloom::otf2

@@ -1,0 +1,130 @@
+#include "definition_reader.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "chunk_check.hpp"
+#include "core/error.hpp"
+#include "raw_definitions.hpp"
+
+namespace timeloom::otf2 {
+
+namespace {
+
+// Text of the library, which it allocated.
+std::string take_text(char* text) {
+  std::string result = text == nullptr ? "" : text;
+  std::free(text);
+  return result;
+}
+
+// The library turns names into upper case; ours come back as they were given.
+std::string property_name(std::string name) {
+  if (name.starts_with("TIMELOOM::")) {
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+void read_anchor_texts(OTF2_Reader* reader, const std::string& what, Definitions& definitions) {
+  char* text = nullptr;
+  check(OTF2_Reader_GetMachineName(reader, &text), what);
+  definitions.machine_name = take_text(text);
+  check(OTF2_Reader_GetCreator(reader, &text), what);
+  definitions.creator = take_text(text);
+  std::uint32_t count = 0;
+  char** names = nullptr;
+  check(OTF2_Reader_GetPropertyNames(reader, &count, &names), what);
+  const std::unique_ptr<char*, decltype(&std::free)> owned(names, &std::free);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    check(OTF2_Reader_GetProperty(reader, names[i], &text), what);
+    definitions.properties[property_name(names[i])] = take_text(text);
+  }
+}
+
+struct Markers {
+  Definitions* definitions;
+  std::unordered_map<OTF2_MarkerRef, std::string> categories;
+};
+
+OTF2_CallbackCode on_def_marker(void* data, OTF2_MarkerRef self, const char*, const char* category,
+                                OTF2_MarkerSeverity) noexcept {
+  static_cast<Markers*>(data)->categories[self] = category;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_marker(void* data, OTF2_TimeStamp time, OTF2_TimeStamp, OTF2_MarkerRef marker,
+                            OTF2_MarkerScope scope, std::uint64_t where,
+                            const char* text) noexcept {
+  auto& markers = *static_cast<Markers*>(data);
+  Marker result;
+  result.time = Timestamp{time};
+  if (scope == OTF2_MARKER_SCOPE_LOCATION) result.location = LocationId{where};
+  result.text = *text != '\0' ? text : markers.categories[marker];
+  markers.definitions->markers.push_back(std::move(result));
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+}  // namespace
+
+bool ReferenceTable::add(std::uint32_t reference, std::uint32_t index) {
+  constexpr std::uint32_t kDense = 1u << 20;  // a damaged reference must not cost memory
+  if (find(reference) != kNoIndex) return false;
+  if (reference >= kDense) return sparse_.emplace(reference, index).second;
+  if (reference >= dense_.size()) dense_.resize(reference + 1, kNoIndex);
+  dense_[reference] = index;
+  return true;
+}
+
+std::uint32_t ReferenceTable::find_sparse(std::uint32_t reference) const {
+  const auto found = sparse_.find(reference);
+  return found == sparse_.end() ? kNoIndex : found->second;
+}
+
+ReaderHandle open_reader(const Anchor& anchor) {
+  catch_library_errors();
+  forget_library_errors();
+  const std::string what = "cannot read the trace " + anchor.path.string();
+  ReaderHandle reader(check(OTF2_Reader_Open(anchor.path.c_str()), what));
+  check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), what);
+  check(set_locks(reader.get()), what);
+  return reader;
+}
+
+void read_definitions(OTF2_Reader* reader, const Anchor& anchor, Definitions& definitions,
+                      References& references) {
+  const std::string what = "cannot read the definitions of " + anchor.path.string();
+  count_records(anchor.global_definitions(), FileKind::kGlobalDefinitions,
+                anchor.definition_chunk);
+  read_anchor_texts(reader, what, definitions);
+  RawDefinitions raw;
+  raw.read(reader, what);
+  raw.resolve(definitions, references, what);
+}
+
+bool read_markers(OTF2_Reader* reader, const Anchor& anchor, Definitions& definitions) {
+  if (!std::filesystem::exists(anchor.markers())) return true;
+  ChunkCheck file(anchor.markers(), FileKind::kMarkers, anchor.definition_chunk);
+  ChunkCheck::Result chunk = file.next();
+  std::uint64_t sound = chunk.records;
+  for (; !chunk.last && !chunk.damaged; sound += chunk.records) chunk = file.next();
+  if (sound == 0) return !chunk.damaged;
+
+  const std::string what = "cannot read the markers of " + anchor.path.string();
+  Markers markers{&definitions, {}};
+  OTF2_MarkerReader* marker_reader = check(OTF2_Reader_GetMarkerReader(reader), what);
+  const std::unique_ptr<OTF2_MarkerReaderCallbacks, decltype(&OTF2_MarkerReaderCallbacks_Delete)>
+      callbacks(OTF2_MarkerReaderCallbacks_New(), &OTF2_MarkerReaderCallbacks_Delete);
+  OTF2_MarkerReaderCallbacks_SetDefMarkerCallback(callbacks.get(), on_def_marker);
+  OTF2_MarkerReaderCallbacks_SetMarkerCallback(callbacks.get(), on_marker);
+  check(OTF2_Reader_RegisterMarkerCallbacks(reader, marker_reader, callbacks.get(), &markers),
+        what);
+  std::uint64_t read = 0;
+  check(OTF2_Reader_ReadMarkers(reader, marker_reader, sound, &read), what);
+  check(OTF2_Reader_CloseMarkerReader(reader, marker_reader), what);
+  std::stable_sort(definitions.markers.begin(), definitions.markers.end(),
+                   [](const Marker& a, const Marker& b) { return a.time < b.time; });
+  return !chunk.damaged;
+}
+
+}  // namespace timeloom::otf2

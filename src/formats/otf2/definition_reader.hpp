@@ -1,0 +1,59 @@
+// Reads what the ids of an archive mean.
+//
+// An archive numbers its definitions as it likes; core counts from 0. The
+// References say which is which. Filled once, then only read, by any thread.
+#pragma once
+
+#include "anchor.hpp"
+#include "core/definitions.hpp"
+#include "library.hpp"
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace timeloom::otf2 {
+
+inline constexpr std::uint32_t kNoIndex = UINT32_MAX;
+
+// References of one kind of definition, and their places in a vector of Definitions.
+class ReferenceTable {
+ public:
+  // False if the reference was there already.
+  bool add(std::uint32_t reference, std::uint32_t index);
+  std::uint32_t find(std::uint32_t reference) const {
+    if (reference < dense_.size()) return dense_[reference];
+    return find_sparse(reference);
+  }
+
+ private:
+  std::uint32_t find_sparse(std::uint32_t reference) const;
+  std::vector<std::uint32_t> dense_;  // most archives count from 0
+  std::unordered_map<std::uint32_t, std::uint32_t> sparse_;
+};
+
+struct References {
+  ReferenceTable strings;
+  ReferenceTable regions;
+  ReferenceTable groups;
+  ReferenceTable parameters;
+  std::unordered_map<OTF2_MetricRef, std::vector<std::uint32_t>> metrics;  // class or instance
+  OTF2_AttributeRef process_id = OTF2_UNDEFINED_ATTRIBUTE;
+};
+
+struct CloseReader {
+  void operator()(OTF2_Reader* reader) const { OTF2_Reader_Close(reader); }
+};
+using ReaderHandle = std::unique_ptr<OTF2_Reader, CloseReader>;
+
+// A handle that may be used by several threads. Throws Error.
+ReaderHandle open_reader(const Anchor& anchor);
+
+// Throws Error when anything is damaged or does not fit together.
+void read_definitions(OTF2_Reader* reader, const Anchor& anchor, Definitions& definitions,
+                      References& references);
+
+// The markers; what is damaged of them is left out. Returns false if so.
+bool read_markers(OTF2_Reader* reader, const Anchor& anchor, Definitions& definitions);
+
+}  // namespace timeloom::otf2

@@ -1,0 +1,249 @@
+#include "location_reader.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <exception>
+
+#include "chunk_check.hpp"
+
+namespace timeloom::otf2 {
+
+namespace {
+
+constexpr std::uint64_t kBatch = 4096;
+
+struct EvtReader {
+  EvtReader(OTF2_Reader* of, LocationId location, const std::string& what)
+      : reader(of), events(check(OTF2_Reader_GetEvtReader(of, location.value()), what)) {}
+  ~EvtReader() { OTF2_Reader_CloseEvtReader(reader, events); }
+  EvtReader(const EvtReader&) = delete;
+  EvtReader& operator=(const EvtReader&) = delete;
+
+  OTF2_Reader* reader;
+  OTF2_EvtReader* events;
+};
+
+using Callbacks =
+    std::unique_ptr<OTF2_EvtReaderCallbacks, decltype(&OTF2_EvtReaderCallbacks_Delete)>;
+
+// Turns what the library reads into core events. Its functions are called by
+// the library, through which no exception may pass: they are kept.
+class Translator {
+ public:
+  Translator(const Source& source, const Location& location)
+      : source_(source), location_(location), balance_(batch, repairs) {
+    batch.reserve(2 * kBatch);
+  }
+
+  void register_with(OTF2_Reader* reader, OTF2_EvtReader* events, const std::string& what) {
+    const Callbacks callbacks(OTF2_EvtReaderCallbacks_New(), &OTF2_EvtReaderCallbacks_Delete);
+    OTF2_EvtReaderCallbacks* const all = callbacks.get();
+    OTF2_EvtReaderCallbacks_SetEnterCallback(all, on_enter);
+    OTF2_EvtReaderCallbacks_SetLeaveCallback(all, on_leave);
+    OTF2_EvtReaderCallbacks_SetMetricCallback(all, on_metric);
+    OTF2_EvtReaderCallbacks_SetParameterStringCallback(all, on_parameter_string);
+    OTF2_EvtReaderCallbacks_SetParameterIntCallback(all, on_parameter_int);
+    OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(all, on_parameter_uint);
+    OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(all, on_measurement);
+    OTF2_EvtReaderCallbacks_SetProgramBeginCallback(all, on_program_begin);
+    OTF2_EvtReaderCallbacks_SetProgramEndCallback(all, on_program_end);
+    check(OTF2_Reader_RegisterEvtCallbacks(reader, events, all, this), what);
+  }
+
+  void close_all() { balance_.close_all(); }
+
+  std::vector<Event> batch;
+  Repairs repairs;
+  std::exception_ptr failure;
+
+ private:
+  static Translator& self(void* data) { return *static_cast<Translator*>(data); }
+
+  OTF2_CallbackCode add(OTF2_TimeStamp time, EventKind kind, std::uint32_t ref,
+                        std::uint64_t value = 0) noexcept {
+    if (ref == kNoIndex) {
+      ++repairs.undefined_events;
+      return OTF2_CALLBACK_SUCCESS;
+    }
+    try {
+      balance_.add({Timestamp{time}, kind, ref, value});
+      return OTF2_CALLBACK_SUCCESS;
+    } catch (...) {
+      failure = std::current_exception();
+      return OTF2_CALLBACK_INTERRUPT;
+    }
+  }
+
+  static OTF2_CallbackCode on_enter(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                    void* data, OTF2_AttributeList*,
+                                    OTF2_RegionRef region) noexcept {
+    return self(data).add(time, EventKind::kEnter,
+                          self(data).source_.references.regions.find(region));
+  }
+
+  static OTF2_CallbackCode on_leave(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                    void* data, OTF2_AttributeList*,
+                                    OTF2_RegionRef region) noexcept {
+    return self(data).add(time, EventKind::kLeave,
+                          self(data).source_.references.regions.find(region));
+  }
+
+  static OTF2_CallbackCode on_parameter_string(OTF2_LocationRef, OTF2_TimeStamp time,
+                                               std::uint64_t, void* data, OTF2_AttributeList*,
+                                               OTF2_ParameterRef parameter,
+                                               OTF2_StringRef string) noexcept {
+    const References& references = self(data).source_.references;
+    const std::uint32_t text = references.strings.find(string);
+    const std::uint32_t index = references.parameters.find(parameter);
+    return self(data).add(time, EventKind::kParameterString, text == kNoIndex ? text : index,
+                          text);
+  }
+
+  static OTF2_CallbackCode on_parameter_int(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                            void* data, OTF2_AttributeList*,
+                                            OTF2_ParameterRef parameter,
+                                            std::int64_t value) noexcept {
+    return self(data).add(time, EventKind::kParameterInt,
+                          self(data).source_.references.parameters.find(parameter),
+                          std::bit_cast<std::uint64_t>(value));
+  }
+
+  static OTF2_CallbackCode on_parameter_uint(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                             void* data, OTF2_AttributeList*,
+                                             OTF2_ParameterRef parameter,
+                                             std::uint64_t value) noexcept {
+    return self(data).add(time, EventKind::kParameterUint,
+                          self(data).source_.references.parameters.find(parameter), value);
+  }
+
+  static OTF2_CallbackCode on_measurement(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                          void* data, OTF2_AttributeList*,
+                                          OTF2_MeasurementMode mode) noexcept {
+    const bool on = mode == OTF2_MEASUREMENT_ON;
+    return self(data).add(time, on ? EventKind::kRecordingOn : EventKind::kRecordingOff, 0);
+  }
+
+  static OTF2_CallbackCode on_program_begin(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                            void* data, OTF2_AttributeList*, OTF2_StringRef,
+                                            std::uint32_t, const OTF2_StringRef*) noexcept {
+    return self(data).add(time, EventKind::kProgramBegin, self(data).location_.group.value());
+  }
+
+  static OTF2_CallbackCode on_program_end(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                          void* data, OTF2_AttributeList*,
+                                          std::int64_t status) noexcept {
+    return self(data).add(time, EventKind::kProgramEnd, 0, std::bit_cast<std::uint64_t>(status));
+  }
+
+  // One event for each member of the class.
+  static OTF2_CallbackCode on_metric(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                     void* data, OTF2_AttributeList*, OTF2_MetricRef metric,
+                                     std::uint8_t count, const OTF2_Type* types,
+                                     const OTF2_MetricValue* values) noexcept {
+    Translator& translator = self(data);
+    const auto members = translator.source_.references.metrics.find(metric);
+    if (members == translator.source_.references.metrics.end()) {
+      return translator.add(time, EventKind::kMetric, kNoIndex);
+    }
+    for (std::size_t i = 0; i < count && i < members->second.size(); ++i) {
+      const std::uint32_t index = members->second[i];
+      const std::uint64_t value =
+          index == kNoIndex ? 0 : translator.metric_value(index, types[i], values[i]);
+      const OTF2_CallbackCode code = translator.add(time, EventKind::kMetric, index, value);
+      if (code != OTF2_CALLBACK_SUCCESS) return code;
+    }
+    return OTF2_CALLBACK_SUCCESS;
+  }
+
+  // As the metric's definition says, whatever type the event has.
+  std::uint64_t metric_value(std::uint32_t index, OTF2_Type type,
+                             const OTF2_MetricValue& value) const {
+    const bool wants_double =
+        source_.definitions.metrics[index].type == MetricValueType::kDouble;
+    if ((type == OTF2_TYPE_DOUBLE) == wants_double) return value.unsigned_int;
+    if (!wants_double) return static_cast<std::uint64_t>(whole(value.floating_point));
+    const double number = type == OTF2_TYPE_INT64 ? static_cast<double>(value.signed_int)
+                                                  : static_cast<double>(value.unsigned_int);
+    return std::bit_cast<std::uint64_t>(number);
+  }
+
+  static std::int64_t whole(double number) {
+    constexpr double kLimit = 9.2e18;  // beyond, the conversion is undefined
+    return number > -kLimit && number < kLimit ? static_cast<std::int64_t>(number) : 0;
+  }
+
+  const Source& source_;
+  const Location& location_;
+  EventBalance balance_;
+};
+
+void hand_on(Translator& translator, std::span<const std::unique_ptr<LocationSink>> sinks) {
+  if (translator.batch.empty()) return;
+  for (const auto& sink : sinks) sink->consume(translator.batch);
+  translator.batch.clear();
+}
+
+// Reads `count` events, of which the file check said that they are there.
+// False if the library nevertheless finds damage.
+bool read_events(const EvtReader& reader, Translator& translator, std::uint64_t count,
+                 std::span<const std::unique_ptr<LocationSink>> sinks) {
+  while (count > 0) {
+    std::uint64_t read = 0;
+    const OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(
+        reader.reader, reader.events, std::min(count, kBatch), &read);
+    if (translator.failure) std::rethrow_exception(translator.failure);
+    hand_on(translator, sinks);
+    if (code != OTF2_SUCCESS || read == 0) return false;
+    count -= read;
+  }
+  return true;
+}
+
+std::string what_failed(const Anchor& anchor, const Location& location) {
+  return "cannot read " + anchor.events(location.id).string();
+}
+
+}  // namespace
+
+void apply_local_definitions(OTF2_Reader* reader, const Anchor& anchor, const Location& location) {
+  const std::filesystem::path path = anchor.local_definitions(location.id);
+  if (!std::filesystem::exists(path)) return;  // not every tool writes one
+  const std::string what = "cannot read " + path.string();
+  forget_library_errors();
+  OTF2_DefReader* definitions = check(OTF2_Reader_GetDefReader(reader, location.id.value()), what);
+  std::uint64_t read = 0;
+  check(OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &read), what);
+  check(OTF2_Reader_CloseDefReader(reader, definitions), what);
+}
+
+Repairs read_location(OTF2_Reader* reader, const Source& source, const Location& location,
+                      std::span<const std::unique_ptr<LocationSink>> sinks) {
+  const std::filesystem::path path = source.anchor.events(location.id);
+  Translator translator(source, location);
+  std::uint64_t found = 0;
+  if (std::filesystem::exists(path)) {  // checked when the archive was opened
+    ChunkCheck file(path, FileKind::kEvents, source.anchor.event_chunk);
+    ChunkCheck::Result chunk = file.next();
+    if (chunk.records > 0 || !chunk.damaged) {
+      const std::string what = what_failed(source.anchor, location);
+      forget_library_errors();
+      const EvtReader events(reader, location.id, what);
+      translator.register_with(reader, events.events, what);
+      bool sound = read_events(events, translator, chunk.records, sinks);
+      for (found = chunk.records; sound && !chunk.last && !chunk.damaged; found += chunk.records) {
+        chunk = file.next();
+        sound = read_events(events, translator, chunk.records, sinks);
+      }
+      if (!sound) chunk.damaged = true;
+    }
+    if (chunk.damaged) ++translator.repairs.damaged_files;
+  }
+  translator.close_all();
+  hand_on(translator, sinks);
+  if (location.event_count > found) {
+    translator.repairs.missing_events += location.event_count - found;
+  }
+  return translator.repairs;
+}
+
+}  // namespace timeloom::otf2

@@ -1,0 +1,35 @@
+// Reads the events of one location and hands them on.
+#pragma once
+
+#include <span>
+
+#include "definition_reader.hpp"
+#include "event_balance.hpp"
+
+namespace timeloom::otf2 {
+
+// What the readers of all locations share; only read by them.
+struct Source {
+  Anchor anchor;
+  Definitions definitions;
+  References references;
+};
+
+// Mapping tables and clock offsets of the location, for the events that
+// `reader` then gives. Once for each location and handle. Throws Error.
+void apply_local_definitions(OTF2_Reader* reader, const Anchor& anchor, const Location& location);
+
+// Feeds every event of the location to all sinks, without finishing them. Of a
+// damaged file the sound part. Several threads may read different locations
+// with the same handle: the library keeps what belongs to a location apart, and
+// locks the rest; but all of them must have been selected before, because
+// selecting moves what others read without a lock. Throws Error.
+Repairs read_location(OTF2_Reader* reader, const Source& source, const Location& location,
+                      std::span<const std::unique_ptr<LocationSink>> sinks);
+
+// Fills in what only the first event of a process tells (ProgramBegin):
+// executable, arguments, id of the process.
+void read_programs(OTF2_Reader* reader, const Anchor& anchor, const References& references,
+                   Definitions& definitions);
+
+}  // namespace timeloom::otf2

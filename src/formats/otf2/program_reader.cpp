@@ -1,0 +1,73 @@
+// What ProgramBegin tells of a process, read ahead of its other events because
+// it belongs to the definitions.
+
+#include "chunk_check.hpp"
+#include "location_reader.hpp"
+
+namespace timeloom::otf2 {
+
+namespace {
+
+struct Program {
+  const References& references;
+  Definitions& definitions;
+  LocationGroup& group;
+
+  std::string text(OTF2_StringRef reference) const {
+    const std::uint32_t index = references.strings.find(reference);
+    return index == kNoIndex ? std::string() : definitions.strings[index];
+  }
+};
+
+OTF2_CallbackCode on_program_begin(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* data,
+                                   OTF2_AttributeList* attributes, OTF2_StringRef name,
+                                   std::uint32_t count, const OTF2_StringRef* arguments) noexcept {
+  const Program& program = *static_cast<Program*>(data);
+  program.group.executable = program.text(name);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    program.group.arguments.push_back(program.text(arguments[i]));
+  }
+  std::uint64_t process = 0;
+  const OTF2_AttributeRef wanted = program.references.process_id;
+  if (wanted != OTF2_UNDEFINED_ATTRIBUTE &&
+      OTF2_AttributeList_TestAttributeByID(attributes, wanted) &&
+      OTF2_AttributeList_GetUint64(attributes, wanted, &process) == OTF2_SUCCESS) {
+    program.group.process_id = process;
+  }
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+// The first event, if there is a sound one.
+void read_first_event(OTF2_Reader* reader, const Location& location, Program& program,
+                      const std::string& what) {
+  OTF2_EvtReader* events = check(OTF2_Reader_GetEvtReader(reader, location.id.value()), what);
+  OTF2_EvtReaderCallbacks* callbacks = OTF2_EvtReaderCallbacks_New();
+  OTF2_EvtReaderCallbacks_SetProgramBeginCallback(callbacks, on_program_begin);
+  OTF2_Reader_RegisterEvtCallbacks(reader, events, callbacks, &program);
+  OTF2_EvtReaderCallbacks_Delete(callbacks);
+  std::uint64_t read = 0;
+  // An error here is met again, and counted, when the events are read.
+  OTF2_Reader_ReadLocalEvents(reader, events, 1, &read);
+  OTF2_Reader_CloseEvtReader(reader, events);
+  forget_library_errors();
+}
+
+}  // namespace
+
+void read_programs(OTF2_Reader* reader, const Anchor& anchor, const References& references,
+                   Definitions& definitions) {
+  std::vector<bool> seen(definitions.groups.size());
+  for (const Location& location : definitions.locations) {
+    // By convention the first location of a process begins with it.
+    if (seen[location.group.value()]) continue;
+    seen[location.group.value()] = true;
+    const std::filesystem::path path = anchor.events(location.id);
+    if (!std::filesystem::exists(path)) continue;
+    if (ChunkCheck(path, FileKind::kEvents, anchor.event_chunk).next().records == 0) continue;
+    Program program{references, definitions, definitions.groups[location.group.value()]};
+    apply_local_definitions(reader, anchor, location);
+    read_first_event(reader, location, program, "cannot read " + path.string());
+  }
+}
+
+}  // namespace timeloom::otf2

@@ -1,0 +1,141 @@
+#include "raw_definitions.hpp"
+
+#include <utility>
+
+namespace timeloom::otf2 {
+
+namespace {
+
+RawDefinitions& raw(void* data) { return *static_cast<RawDefinitions*>(data); }
+
+// Exceptions must not pass through the library: without memory for the
+// definitions nothing can be done, and noexcept ends the program.
+
+OTF2_CallbackCode on_clock(void* data, std::uint64_t ticks_per_second, std::uint64_t offset,
+                           std::uint64_t length, std::uint64_t realtime) noexcept {
+  raw(data).has_clock = true;
+  raw(data).clock = {ticks_per_second, offset, length, std::nullopt};
+  if (realtime != OTF2_UNDEFINED_TIMESTAMP) raw(data).clock.realtime = realtime;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_string(void* data, OTF2_StringRef self, const char* text) noexcept {
+  raw(data).strings.push_back({self, text});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_attribute(void* data, OTF2_AttributeRef self, OTF2_StringRef name,
+                               OTF2_StringRef, OTF2_Type) noexcept {
+  raw(data).attributes.push_back({self, name});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_node(void* data, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
+                          OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent) noexcept {
+  raw(data).nodes.try_emplace(self, RawDefinitions::Node{name, class_name, parent});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_group(void* data, OTF2_LocationGroupRef self, OTF2_StringRef name,
+                           OTF2_LocationGroupType, OTF2_SystemTreeNodeRef parent,
+                           OTF2_LocationGroupRef) noexcept {
+  raw(data).groups.push_back({self, name, parent});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_group_property(void* data, OTF2_LocationGroupRef owner, OTF2_StringRef name,
+                                    OTF2_Type type, OTF2_AttributeValue value) noexcept {
+  raw(data).group_properties.push_back({owner, name, type, value});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_location(void* data, OTF2_LocationRef self, OTF2_StringRef name,
+                              OTF2_LocationType type, std::uint64_t events,
+                              OTF2_LocationGroupRef group) noexcept {
+  raw(data).locations.push_back({self, name, type, events, group});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_location_property(void* data, OTF2_LocationRef owner, OTF2_StringRef name,
+                                       OTF2_Type type, OTF2_AttributeValue value) noexcept {
+  raw(data).location_properties.push_back({owner, name, type, value});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_region(void* data, OTF2_RegionRef self, OTF2_StringRef name,
+                            OTF2_StringRef canonical_name, OTF2_StringRef, OTF2_RegionRole role,
+                            OTF2_Paradigm paradigm, OTF2_RegionFlag, OTF2_StringRef file,
+                            std::uint32_t first_line, std::uint32_t last_line) noexcept {
+  raw(data).regions.push_back(
+      {self, name, canonical_name, file, role, paradigm, first_line, last_line});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_region_group(void* data, OTF2_GroupRef, OTF2_StringRef name,
+                                  OTF2_GroupType type, OTF2_Paradigm, OTF2_GroupFlag,
+                                  std::uint32_t count, const std::uint64_t* members) noexcept {
+  if (type == OTF2_GROUP_TYPE_REGIONS) {
+    raw(data).region_groups.push_back({name, {members, members + count}});
+  }
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_metric_member(void* data, OTF2_MetricMemberRef self, OTF2_StringRef name,
+                                   OTF2_StringRef description, OTF2_MetricType, OTF2_MetricMode,
+                                   OTF2_Type type, OTF2_Base base, std::int64_t exponent,
+                                   OTF2_StringRef unit) noexcept {
+  raw(data).members.push_back({self, name, description, unit, type, base, exponent});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_metric_class(void* data, OTF2_MetricRef self, std::uint8_t count,
+                                  const OTF2_MetricMemberRef* members, OTF2_MetricOccurrence,
+                                  OTF2_RecorderKind) noexcept {
+  raw(data).metric_classes.push_back({self, {members, members + count}});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_metric_instance(void* data, OTF2_MetricRef self, OTF2_MetricRef metric_class,
+                                     OTF2_LocationRef, OTF2_MetricScope, std::uint64_t) noexcept {
+  raw(data).metric_instances.push_back({self, metric_class});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode on_parameter(void* data, OTF2_ParameterRef self, OTF2_StringRef name,
+                               OTF2_ParameterType type) noexcept {
+  raw(data).parameters.push_back({self, name, type});
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+}  // namespace
+
+void RawDefinitions::read(OTF2_Reader* reader, const std::string& what) {
+  forget_library_errors();
+  OTF2_GlobalDefReader* definitions = check(OTF2_Reader_GetGlobalDefReader(reader), what);
+  const std::unique_ptr<OTF2_GlobalDefReaderCallbacks,
+                        decltype(&OTF2_GlobalDefReaderCallbacks_Delete)>
+      owned(OTF2_GlobalDefReaderCallbacks_New(), &OTF2_GlobalDefReaderCallbacks_Delete);
+  OTF2_GlobalDefReaderCallbacks* const callbacks = owned.get();
+  OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(callbacks, on_clock);
+  OTF2_GlobalDefReaderCallbacks_SetStringCallback(callbacks, on_string);
+  OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(callbacks, on_attribute);
+  OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(callbacks, on_node);
+  OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(callbacks, on_group);
+  OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(callbacks, on_group_property);
+  OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, on_location);
+  OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(callbacks, on_location_property);
+  OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks, on_region);
+  OTF2_GlobalDefReaderCallbacks_SetGroupCallback(callbacks, on_region_group);
+  OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(callbacks, on_metric_member);
+  OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(callbacks, on_metric_class);
+  OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(callbacks, on_metric_instance);
+  OTF2_GlobalDefReaderCallbacks_SetParameterCallback(callbacks, on_parameter);
+  check(OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, this), what);
+  std::uint64_t read = 0;
+  // Up to the end of the file, whatever number the anchor tells.
+  check(OTF2_Reader_ReadGlobalDefinitions(reader, definitions, OTF2_UNDEFINED_UINT64, &read),
+        what);
+  check(OTF2_Reader_CloseGlobalDefReader(reader, definitions), what);
+}
+
+}  // namespace timeloom::otf2

@@ -1,0 +1,68 @@
+// The global definitions as an archive holds them: in any order, each naming
+// others by reference. Collected first, then resolved into core Definitions.
+#pragma once
+
+#include "definition_reader.hpp"
+
+#include <string>
+
+namespace timeloom::otf2 {
+
+class RawDefinitions {
+ public:
+  // Lets the library read all global definitions. Throws Error.
+  void read(OTF2_Reader* reader, const std::string& what);
+  // Throws Error when something refers to what is not there and cannot be left out.
+  void resolve(Definitions& definitions, References& references, const std::string& what) const;
+
+  // Filled by callbacks of the library.
+  struct Text { OTF2_StringRef self; std::string text; };
+  struct Node { OTF2_StringRef name; OTF2_StringRef class_name; OTF2_SystemTreeNodeRef parent; };
+  struct Group { OTF2_LocationGroupRef self; OTF2_StringRef name; OTF2_SystemTreeNodeRef parent; };
+  struct Thread {
+    OTF2_LocationRef self;
+    OTF2_StringRef name;
+    OTF2_LocationType type;
+    std::uint64_t events;
+    OTF2_LocationGroupRef group;
+  };
+  struct Code {
+    OTF2_RegionRef self;
+    OTF2_StringRef name, canonical_name, file;
+    OTF2_RegionRole role;
+    OTF2_Paradigm paradigm;
+    std::uint32_t first_line, last_line;
+  };
+  struct RegionGroup { OTF2_StringRef name; std::vector<std::uint64_t> members; };
+  struct Member {
+    OTF2_MetricMemberRef self;
+    OTF2_StringRef name, description, unit;
+    OTF2_Type type;
+    OTF2_Base base;
+    std::int64_t exponent;
+  };
+  struct MetricClass { OTF2_MetricRef self; std::vector<OTF2_MetricMemberRef> members; };
+  struct MetricInstance { OTF2_MetricRef self, metric_class; };
+  struct NamedParameter { OTF2_ParameterRef self; OTF2_StringRef name; OTF2_ParameterType type; };
+  struct Attribute { OTF2_AttributeRef self; OTF2_StringRef name; };
+  // Of a location or location group.
+  struct Property { std::uint64_t owner; OTF2_StringRef name; OTF2_Type type; OTF2_AttributeValue value; };
+
+  bool has_clock = false;
+  ClockProperties clock;
+  std::vector<Text> strings;
+  std::unordered_map<OTF2_SystemTreeNodeRef, Node> nodes;
+  std::vector<Group> groups;
+  std::vector<Thread> locations;
+  std::vector<Code> regions;
+  std::vector<RegionGroup> region_groups;
+  std::vector<Member> members;
+  std::vector<MetricClass> metric_classes;
+  std::vector<MetricInstance> metric_instances;
+  std::vector<NamedParameter> parameters;
+  std::vector<Attribute> attributes;
+  std::vector<Property> group_properties;
+  std::vector<Property> location_properties;
+};
+
+}  // namespace timeloom::otf2

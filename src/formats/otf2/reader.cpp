@@ -1,0 +1,164 @@
+// The archive as a whole: opens it, reads its definitions, feeds its locations.
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "chunk_check.hpp"
+#include "core/error.hpp"
+#include "location_reader.hpp"
+#include "otf2.hpp"
+
+namespace timeloom::otf2 {
+
+namespace {
+
+[[noreturn]] void missing(const Location& location, const std::filesystem::path& file) {
+  throw Error("the trace is not complete: location '" + location.name + "' has no file " +
+              file.string() + "; copy the trace with its directory");
+}
+
+// Every file that the events need is there and can be trusted. A tool may write
+// no local definitions at all, but not those of some locations only.
+void check_files(const Anchor& anchor, const Definitions& definitions) {
+  std::vector<const Location*> without;
+  for (const Location& location : definitions.locations) {
+    const std::filesystem::path events = anchor.events(location.id);
+    const std::filesystem::path local = anchor.local_definitions(location.id);
+    const bool has_events = std::filesystem::exists(events);
+    if (location.event_count > 0 && !has_events) missing(location, events);
+    if (std::filesystem::exists(local)) {
+      count_records(local, FileKind::kLocalDefinitions, anchor.definition_chunk);
+    } else if (has_events) {
+      without.push_back(&location);
+    }
+  }
+  if (!without.empty() && without.size() < definitions.locations.size()) {
+    missing(*without.front(), anchor.local_definitions(without.front()->id));
+  }
+}
+
+// Locations in the order in which they are read: the longest first, so that
+// the threads end at about the same time.
+std::vector<std::size_t> reading_order(const std::vector<Location>& locations) {
+  std::vector<std::size_t> order(locations.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return locations[a].event_count > locations[b].event_count;
+  });
+  return order;
+}
+
+// Calls `work` for every item, with up to `threads` threads; throws what it threw first.
+template <typename Work>
+void for_each(const std::vector<std::size_t>& items, unsigned threads, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto run = [&] {
+    for (std::size_t i = next++; i < items.size(); i = next++) {
+      try {
+        work(items[i]);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+        next = items.size();
+      }
+    }
+  };
+  std::vector<std::jthread> helpers;
+  const std::size_t wanted = std::min<std::size_t>(std::max(threads, 1u), items.size());
+  while (helpers.size() + 1 < wanted) helpers.emplace_back(run);
+  run();
+  helpers.clear();  // joins
+  if (failure) std::rethrow_exception(failure);
+}
+
+class ArchiveReader : public RunSource {
+ public:
+  explicit ArchiveReader(const std::filesystem::path& path) {
+    source_.anchor = read_anchor(path);
+    const ReaderHandle reader = open_reader(source_.anchor);
+    read_definitions(reader.get(), source_.anchor, source_.definitions, source_.references);
+    check_files(source_.anchor, source_.definitions);
+    if (!read_markers(reader.get(), source_.anchor, source_.definitions)) ++damaged_files_;
+    open_files(reader.get());
+    read_programs(reader.get(), source_.anchor, source_.references, source_.definitions);
+  }
+
+  const Definitions& definitions() const override { return source_.definitions; }
+
+  void feed(std::span<RunSink* const> sinks, unsigned threads) override {
+    const ReaderHandle reader = open_reader(source_.anchor);
+    // The library itself makes Enter and Leave of the events of tools that
+    // sample, if it has seen which region a calling context belongs to.
+    read_global_definitions(reader.get());
+    open_files(reader.get());
+    for (RunSink* sink : sinks) sink->begin(source_.definitions);
+    Repairs repairs;
+    repairs.damaged_files = damaged_files_;
+    std::mutex mutex;
+    for_each(reading_order(source_.definitions.locations), threads, [&](std::size_t index) {
+      const Repairs found = feed_location(reader.get(), source_.definitions.locations[index], sinks);
+      const std::lock_guard lock(mutex);
+      repairs.add(found);
+    });
+    tell(repairs);
+    for (RunSink* sink : sinks) sink->finish();
+  }
+
+ private:
+  std::string what() const { return "cannot read the trace " + source_.anchor.path.string(); }
+
+  void open_files(OTF2_Reader* reader) const {
+    for (const Location& location : source_.definitions.locations) {
+      check(OTF2_Reader_SelectLocation(reader, location.id.value()), what());
+    }
+    check(OTF2_Reader_OpenDefFiles(reader), what());
+    check(OTF2_Reader_OpenEvtFiles(reader), what());
+  }
+
+  void read_global_definitions(OTF2_Reader* reader) const {
+    OTF2_GlobalDefReader* definitions = check(OTF2_Reader_GetGlobalDefReader(reader), what());
+    std::uint64_t read = 0;
+    check(OTF2_Reader_ReadGlobalDefinitions(reader, definitions, OTF2_UNDEFINED_UINT64, &read),
+          what());
+  }
+
+  Repairs feed_location(OTF2_Reader* reader, const Location& location,
+                        std::span<RunSink* const> sinks) const {
+    std::vector<std::unique_ptr<LocationSink>> open;
+    for (RunSink* sink : sinks) open.push_back(sink->open_location(location));
+    apply_local_definitions(reader, source_.anchor, location);
+    const Repairs repairs = read_location(reader, source_, location, open);
+    for (const auto& sink : open) sink->finish();
+    return repairs;
+  }
+
+  // What was not as it should be becomes a property of the run.
+  void tell(const Repairs& repairs) {
+    const auto set = [this](const char* name, std::uint64_t count) {
+      source_.definitions.properties.erase(name);  // of an earlier reading
+      if (count > 0) source_.definitions.properties[name] = std::to_string(count);
+    };
+    set("timeloom::otf2_closed_regions", repairs.closed_regions);
+    set("timeloom::otf2_dropped_leaves", repairs.dropped_leaves);
+    set("timeloom::otf2_moved_events", repairs.moved_events);
+    set("timeloom::otf2_undefined_events", repairs.undefined_events);
+    set("timeloom::otf2_missing_events", repairs.missing_events);
+    set("timeloom::otf2_damaged_files", repairs.damaged_files);
+  }
+
+  Source source_;
+  std::uint64_t damaged_files_ = 0;  // found when the archive was opened
+};
+
+}  // namespace
+
+std::unique_ptr<RunSource> open(const std::filesystem::path& anchor) {
+  return std::make_unique<ArchiveReader>(anchor);
+}
+
+}  // namespace timeloom::otf2

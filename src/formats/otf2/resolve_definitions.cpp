@@ -1,0 +1,259 @@
+// The second half of RawDefinitions: references become places in Definitions.
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/error.hpp"
+#include "raw_definitions.hpp"
+
+namespace timeloom::otf2 {
+
+namespace {
+
+Paradigm paradigm_of(OTF2_Paradigm paradigm) {
+  switch (paradigm) {
+    case OTF2_PARADIGM_UNKNOWN: return Paradigm::kUnknown;
+    case OTF2_PARADIGM_USER: return Paradigm::kUser;
+    case OTF2_PARADIGM_COMPILER: return Paradigm::kCompiler;
+    case OTF2_PARADIGM_MEASUREMENT_SYSTEM: return Paradigm::kMeasurement;
+    default: return Paradigm::kOther;
+  }
+}
+
+RegionRole role_of(OTF2_RegionRole role) {
+  switch (role) {
+    case OTF2_REGION_ROLE_UNKNOWN: return RegionRole::kUnknown;
+    case OTF2_REGION_ROLE_FUNCTION: return RegionRole::kFunction;
+    case OTF2_REGION_ROLE_CODE: return RegionRole::kCode;
+    case OTF2_REGION_ROLE_LOOP: return RegionRole::kLoop;
+    case OTF2_REGION_ROLE_WRAPPER: return RegionRole::kWrapper;
+    case OTF2_REGION_ROLE_ARTIFICIAL: return RegionRole::kArtificial;
+    default: return RegionRole::kOther;
+  }
+}
+
+LocationType location_type_of(OTF2_LocationType type) {
+  switch (type) {
+    case OTF2_LOCATION_TYPE_CPU_THREAD: return LocationType::kCpuThread;
+    case OTF2_LOCATION_TYPE_ACCELERATOR_STREAM: return LocationType::kAcceleratorStream;
+    case OTF2_LOCATION_TYPE_METRIC: return LocationType::kMetric;
+    default: return LocationType::kUnknown;
+  }
+}
+
+ParameterType parameter_type_of(OTF2_ParameterType type) {
+  if (type == OTF2_PARAMETER_TYPE_INT64) return ParameterType::kInt64;
+  if (type == OTF2_PARAMETER_TYPE_UINT64) return ParameterType::kUint64;
+  return ParameterType::kString;
+}
+
+MetricValueType metric_type_of(OTF2_Type type) {
+  if (type == OTF2_TYPE_INT64) return MetricValueType::kInt64;
+  if (type == OTF2_TYPE_UINT64) return MetricValueType::kUint64;
+  return MetricValueType::kDouble;
+}
+
+class Resolver {
+ public:
+  Resolver(const RawDefinitions& raw, Definitions& definitions, References& references,
+           const std::string& what)
+      : raw_(raw), definitions_(definitions), references_(references), what_(what) {}
+
+  void resolve() {
+    if (!raw_.has_clock || raw_.clock.ticks_per_second == 0) damaged("it has no clock");
+    definitions_.clock = raw_.clock;
+    strings();
+    regions();
+    groups();
+    locations();
+    metrics();
+    parameters();
+    for (const RawDefinitions::Attribute& attribute : raw_.attributes) {
+      if (text(attribute.name) == "ProcessId") references_.process_id = attribute.self;
+    }
+  }
+
+ private:
+  [[noreturn]] void damaged(const std::string& how) const {
+    throw Error(what_ + ": " + how + "; the trace is damaged, copy it again");
+  }
+
+  std::string text(OTF2_StringRef reference) const {
+    const std::uint32_t index = references_.strings.find(reference);
+    return index == kNoIndex ? std::string() : definitions_.strings[index];
+  }
+
+  static std::uint32_t size_of(const auto& vector) {
+    return static_cast<std::uint32_t>(vector.size());
+  }
+
+  void strings() {
+    for (const RawDefinitions::Text& raw : raw_.strings) {
+      if (references_.strings.add(raw.self, size_of(definitions_.strings))) {
+        definitions_.strings.push_back(raw.text);
+      }
+    }
+  }
+
+  void regions() {
+    for (const RawDefinitions::Code& raw : raw_.regions) {
+      if (!references_.regions.add(raw.self, size_of(definitions_.regions))) continue;
+      Region region;
+      region.name = text(raw.name);
+      region.canonical_name = text(raw.canonical_name);
+      region.file = text(raw.file);
+      region.first_line = raw.first_line;
+      region.last_line = raw.last_line;
+      region.paradigm = paradigm_of(raw.paradigm);
+      region.role = role_of(raw.role);
+      definitions_.regions.push_back(std::move(region));
+    }
+    for (const RawDefinitions::RegionGroup& raw : raw_.region_groups) name_group(raw);
+  }
+
+  void name_group(const RawDefinitions::RegionGroup& raw) {
+    const std::string name = text(raw.name);
+    for (const std::uint64_t member : raw.members) {
+      if (member >= OTF2_UNDEFINED_REGION) continue;
+      const std::uint32_t index = references_.regions.find(static_cast<std::uint32_t>(member));
+      if (index != kNoIndex && definitions_.regions[index].group.empty()) {
+        definitions_.regions[index].group = name;
+      }
+    }
+  }
+
+  // The host is the nearest node of class "node", else the nearest of all.
+  std::string host_of(OTF2_SystemTreeNodeRef parent) const {
+    constexpr int kDeepest = 64;  // a damaged tree may have loops
+    const auto first = raw_.nodes.find(parent);
+    for (int depth = 0; depth < kDeepest; ++depth) {
+      const auto node = raw_.nodes.find(parent);
+      if (node == raw_.nodes.end()) break;
+      if (text(node->second.class_name) == "node") return text(node->second.name);
+      parent = node->second.parent;
+    }
+    return first == raw_.nodes.end() ? std::string() : text(first->second.name);
+  }
+
+  void groups() {
+    for (const RawDefinitions::Group& raw : raw_.groups) {
+      if (!references_.groups.add(raw.self, size_of(definitions_.groups))) continue;
+      LocationGroup group;
+      group.name = text(raw.name);
+      group.hostname = host_of(raw.parent);
+      definitions_.groups.push_back(std::move(group));
+    }
+    for (const RawDefinitions::Property& property : raw_.group_properties) {
+      const std::uint32_t index =
+          references_.groups.find(static_cast<std::uint32_t>(property.owner));
+      if (index != kNoIndex && text(property.name) == "ProcessId") {
+        definitions_.groups[index].process_id = number(property);
+      }
+    }
+    name_machine();
+  }
+
+  void name_machine() {
+    if (!definitions_.machine_name.empty()) return;
+    for (const auto& [self, node] : raw_.nodes) {
+      if (text(node.class_name) == "machine") definitions_.machine_name = text(node.name);
+    }
+  }
+
+  // The value of an id, which some write as text and some as number; 0: unknown.
+  std::uint64_t number(const RawDefinitions::Property& property) const {
+    if (property.type == OTF2_TYPE_UINT64) return property.value.uint64;
+    if (property.type != OTF2_TYPE_STRING) return 0;
+    const std::string digits = text(property.value.stringRef);
+    std::uint64_t value = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return value;
+  }
+
+  void locations() {
+    for (const RawDefinitions::Thread& raw : raw_.locations) {
+      Location location;
+      location.id = LocationId{raw.self};
+      location.name = text(raw.name);
+      location.type = location_type_of(raw.type);
+      location.event_count = raw.events;
+      const std::uint32_t group = references_.groups.find(raw.group);
+      if (!location.id.defined()) damaged("a location has no id");
+      if (group == kNoIndex) damaged("location '" + location.name + "' belongs to no process");
+      location.group = LocationGroupId{group};
+      definitions_.locations.push_back(std::move(location));
+    }
+    auto& all = definitions_.locations;
+    std::sort(all.begin(), all.end(),
+              [](const Location& a, const Location& b) { return a.id < b.id; });
+    const auto twice = std::adjacent_find(
+        all.begin(), all.end(), [](const Location& a, const Location& b) { return a.id == b.id; });
+    if (twice != all.end()) damaged("location '" + twice->name + "' is defined twice");
+    location_properties();
+  }
+
+  void location_properties() {
+    auto& all = definitions_.locations;
+    for (const RawDefinitions::Property& property : raw_.location_properties) {
+      if (text(property.name) != "ThreadId") continue;
+      const LocationId id{property.owner};
+      const auto found = std::lower_bound(
+          all.begin(), all.end(), id, [](const Location& a, LocationId b) { return a.id < b; });
+      if (found != all.end() && found->id == id) found->thread_id = number(property);
+    }
+  }
+
+  void metrics() {
+    ReferenceTable members;
+    for (const RawDefinitions::Member& raw : raw_.members) {
+      if (!members.add(raw.self, size_of(definitions_.metrics))) continue;
+      Metric metric;
+      metric.name = text(raw.name);
+      metric.description = text(raw.description);
+      metric.unit = unit_of(raw);
+      metric.type = metric_type_of(raw.type);
+      definitions_.metrics.push_back(std::move(metric));
+    }
+    for (const RawDefinitions::MetricClass& raw : raw_.metric_classes) {
+      std::vector<std::uint32_t>& indices = references_.metrics[raw.self];
+      for (const OTF2_MetricMemberRef member : raw.members) {
+        indices.push_back(members.find(member));
+      }
+    }
+    for (const RawDefinitions::MetricInstance& raw : raw_.metric_instances) {
+      const auto metric_class = references_.metrics.find(raw.metric_class);
+      if (metric_class == references_.metrics.end()) continue;
+      const std::vector<std::uint32_t> indices = metric_class->second;
+      references_.metrics.try_emplace(raw.self, indices);
+    }
+  }
+
+  // Values are not scaled, as they would not stay whole numbers.
+  std::string unit_of(const RawDefinitions::Member& raw) const {
+    const std::string unit = text(raw.unit);
+    if (raw.exponent == 0) return unit;
+    const std::string base = raw.base == OTF2_BASE_BINARY ? "2^" : "10^";
+    return base + std::to_string(raw.exponent) + " " + unit;
+  }
+
+  void parameters() {
+    for (const RawDefinitions::NamedParameter& raw : raw_.parameters) {
+      if (!references_.parameters.add(raw.self, size_of(definitions_.parameters))) continue;
+      definitions_.parameters.push_back({text(raw.name), parameter_type_of(raw.type)});
+    }
+  }
+
+  const RawDefinitions& raw_;
+  Definitions& definitions_;
+  References& references_;
+  const std::string& what_;
+};
+
+}  // namespace
+
+void RawDefinitions::resolve(Definitions& definitions, References& references,
+                             const std::string& what) const {
+  Resolver(*this, definitions, references, what).resolve();
+}
+
+}  // namespace timeloom::otf2
