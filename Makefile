@@ -1,0 +1,45 @@
+# Everything that is done often has one word here; `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help deps build check test test-cpp test-python test-sanitize demo bench lint format clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+deps: ## install the Debian packages that are missing
+	@scripts/install_deps.sh
+
+build: deps ## build the program and the C++ tests into build/release
+	cmake --preset release
+	cmake --build --preset release
+
+check: deps ## check the layers and the format of the code
+	python3 scripts/check_layers.py
+	scripts/format.sh --check
+
+test: check test-cpp test-python ## install, build, run every test with every Python
+
+test-cpp: build ## run the C++ tests
+	ctest --preset release
+
+test-python: deps ## run the Python tests; ARGS go to scripts/run_python_tests.py
+	python3 scripts/run_python_tests.py $(ARGS)
+
+test-sanitize: deps ## run the C++ tests under sanitizers, and the fuzzers for a while
+	scripts/test_sanitize.sh
+
+demo: deps ## install, build, run the examples, show their reports
+	@scripts/demo.sh
+
+bench: deps ## measure what Timeloom costs; writes bench/RESULTS.md
+	scripts/bench.sh $(ARGS)
+
+lint: deps ## run clang-tidy over the C++ code
+	scripts/lint.sh
+
+format: deps ## format the C++ code
+	scripts/format.sh
+
+clean: ## remove what was built
+	rm -rf build

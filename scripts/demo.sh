@@ -1,0 +1,10 @@
+#!/bin/sh
+# Installs Timeloom for the newest supported Python and runs examples/demo.sh with it.
+set -eu
+cd -- "$(dirname -- "$0")/.."
+
+echo "== Installing Timeloom"
+PYTHON=$(python3 scripts/environments.py --newest)
+DEMO=${DEMO:-build/demo}
+export PYTHON DEMO
+exec examples/demo.sh

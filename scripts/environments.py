@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Installs Timeloom into an environment of its own for each Python of this machine.
+
+usage: scripts/environments.py [--newest] [--extra NAME] [-r REQUIREMENTS]
+
+Prints the interpreters of the environments, build/venv-3.X/bin/python: of all usable
+Pythons (scripts/pythons.py), or with --newest of the newest supported one only.
+What pip has to say goes to stderr.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pythons
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+
+
+def directory_for(python: pythons.Python) -> pathlib.Path:
+    return BUILD / f"venv-{python.tag}"
+
+
+def clean_environment() -> dict[str, str]:
+    """Ours without what would make another Python or other modules run."""
+    gone = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV"}
+    return {k: v for k, v in os.environ.items() if k not in gone and not k.startswith("TIMELOOM_")}
+
+
+def make(python: pythons.Python) -> pathlib.Path:
+    """The interpreter of the environment, which is made anew for another base interpreter."""
+    directory = directory_for(python)
+    marker = directory / "made-of"
+    base = f"{python.path} {python.full_version}"
+    if not marker.exists() or marker.read_text() != base:
+        shutil.rmtree(directory, ignore_errors=True)
+        command = [python.path, "-m", "venv", str(directory)]
+        subprocess.run(command, check=True, stdout=sys.stderr, env=clean_environment())
+        marker.write_text(base)
+    return directory / "bin" / "python"
+
+
+def install(python: pythons.Python, extras: str = "", requirements: tuple[str, ...] = ()) -> pathlib.Path:
+    """Installs the working tree and what is asked for; subprocess.CalledProcessError if it fails.
+
+    A build directory that stays makes the next installation compile only what changed."""
+    interpreter = make(python)
+    project = f"{ROOT}[{extras}]" if extras else str(ROOT)
+    build_directory = f"--config-settings=build-dir={BUILD / f'wheel-{python.tag}'}"
+    files = [word for file in requirements for word in ("-r", file)]
+    command = [interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run(
+        [*command, build_directory, project, *files],
+        check=True, stdout=sys.stderr, env=clean_environment(), cwd=ROOT,
+    )  # fmt: skip
+    return interpreter
+
+
+def newest_supported(usable: list[pythons.Python]) -> pythons.Python:
+    supported = [python for python in usable if python.tag in pythons.SUPPORTED]
+    return (supported or usable)[-1]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--newest", action="store_true")
+    parser.add_argument("--extra", default="")
+    parser.add_argument("-r", dest="requirements", action="append", default=[])
+    arguments = parser.parse_args()
+    usable = [python for python in pythons.find(dict(os.environ)) if not python.problem]
+    if not usable:
+        sys.exit("environments.py: no usable Python; scripts/pythons.py says why")
+    for python in [newest_supported(usable)] if arguments.newest else usable:
+        print(install(python, arguments.extra, tuple(arguments.requirements)), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"environments.py: {error}")

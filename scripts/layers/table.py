@@ -1,0 +1,119 @@
+"""The table of layers and the other rules, as data. docs/architecture.md gives the reasons."""
+
+import dataclasses
+import re
+
+# What each folder of src may include besides itself. "formats" stands for every
+# folder in src/formats, "formats/*" for those that have no line of their own.
+ALLOWED = {
+    "os": (),
+    "core": ("os",),
+    "spool": ("core", "os"),
+    "record": ("spool", "core", "os"),
+    "profile": ("core",),
+    "formats/otf2": ("core",),
+    "formats/cube": ("profile", "core"),
+    "formats/*": ("profile", "core"),
+    "weave": ("spool", "profile", "formats", "core", "os"),
+    "python": ("record", "core"),
+    "preload": ("record", "core"),
+    "view": ("formats", "profile", "core"),
+    "tools": ("weave", "view", "formats", "profile", "core"),
+}
+
+# These build and are tested without what lies above them, so their tests include
+# no more than they do. Other tests may set up what they like.
+TESTED_ALONE = ("os", "core", "spool", "record")
+
+# Packages of python/ that each package may import.
+ALLOWED_IMPORTS = {
+    "timeloom": (),
+    "scorep": ("timeloom",),
+    "omnitrace": ("timeloom",),
+    "timeloom_kernel": ("timeloom",),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class ForeignHeaders:
+    """Headers of others that only some files of src may include."""
+
+    whose: str
+    pattern: re.Pattern
+    home: re.Pattern  # of paths below src
+    home_name: str
+
+
+CPYTHON = r"(.*/)?Python\.h|(internal/)?pycore_\w+\.h|(cpython/.*|frameobject|structmember)\.h"
+
+FOREIGN_HEADERS = (
+    ForeignHeaders("CPython's header", re.compile(CPYTHON), re.compile(r"python/"), "src/python"),
+    ForeignHeaders(
+        "OTF2's header",
+        re.compile(r"otf2/.*\.h|OTF2_\w+\.h"),
+        re.compile(r"formats/otf2/"),
+        "src/formats/otf2",
+    ),
+    ForeignHeaders(
+        "MPI's header",
+        re.compile(r"mpi\.h"),
+        re.compile(r"preload/|weave/mpi[^/]*$"),
+        "src/preload and src/weave/mpi*",
+    ),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Conditions:
+    """Names that only some files may test in an #if."""
+
+    what: str
+    pattern: re.Pattern
+    home: re.Pattern  # of paths below src
+    home_name: str
+
+
+VERSION = r"\bPY_(VERSION_HEX|MAJOR_VERSION|MINOR_VERSION|MICRO_VERSION)\b"
+PLATFORM = (
+    r"\b(__linux__|__linux|linux|__unix__|__APPLE__|__FreeBSD__|__ANDROID__|__CYGWIN__|_WIN32|_WIN64"
+    r"|__x86_64__|__amd64__|__i386__|__aarch64__|__arm__|__ARM_ARCH|__riscv|__powerpc__|__powerpc64__"
+    r"|__GLIBC__|__GLIBC_PREREQ|__SIZEOF_POINTER__|__BYTE_ORDER__)\b"
+)
+
+CONDITIONS = (
+    Conditions(
+        "the version of CPython",
+        re.compile(VERSION),
+        re.compile(r"python/compat\.hpp$"),
+        "src/python/compat.hpp",
+    ),
+    Conditions("the platform", re.compile(PLATFORM), re.compile(r"os/"), "src/os"),
+)
+
+# Those of them may not even be linked to these. That they get nothing of the kind
+# through what they use follows from the table.
+NEVER_LINKED = re.compile(r"otf2|open-trace-format|mpi|python", re.IGNORECASE)
+
+
+def folder_of(path: str) -> str | None:
+    """The folder of the table that a path below src lies in; None: in none."""
+    parts = path.split("/")
+    if parts[0] == "formats":
+        return "/".join(parts[:2]) if len(parts) > 2 else None
+    return parts[0] if len(parts) > 1 else None
+
+
+def row_of(folder: str) -> tuple[str, ...] | None:
+    """What a folder may use; None if the table does not know the folder."""
+    if folder not in ALLOWED and folder.startswith("formats/"):
+        return ALLOWED["formats/*"]
+    return ALLOWED.get(folder)
+
+
+def may_use(folder: str, used: str) -> bool:
+    row = row_of(folder) or ()
+    return used == folder or used in row or (used.startswith("formats/") and "formats" in row)
+
+
+def describe_row(folder: str) -> str:
+    return ", ".join(row_of(folder) or ()) or "nothing"
