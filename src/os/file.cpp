@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,6 +31,14 @@ File open_file(const std::string& path, int flags, int* error) noexcept {
     fd = moved;
   }
   return File{fd};
+}
+
+// The kernel answers a write beyond the limit of `ulimit -f` with SIGXFSZ, which
+// ends a program that does not expect it; so we look before we write.
+bool beyond_file_limit(std::uint64_t end) noexcept {
+  struct rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         end > limit.rlim_cur;
 }
 
 void touch_pages(const Mapping& mapping) noexcept {
@@ -72,6 +81,7 @@ std::uint64_t File::size(int* error) const noexcept {
 }
 
 int File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const noexcept {
+  if (beyond_file_limit(offset + bytes.size())) return EFBIG;
   while (!bytes.empty()) {
     const ssize_t n = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
@@ -99,9 +109,18 @@ std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> bytes,
 }
 
 int File::allocate(std::uint64_t offset, std::uint64_t length) const noexcept {
+  if (beyond_file_limit(offset + length)) return EFBIG;
   int result = 0;
   do {
     result = ::posix_fallocate(fd_, static_cast<off_t>(offset), static_cast<off_t>(length));
+  } while (result == EINTR);
+  return result;
+}
+
+int File::truncate(std::uint64_t size) const noexcept {
+  int result = 0;
+  do {
+    result = ::ftruncate(fd_, static_cast<off_t>(size)) == 0 ? 0 : errno;
   } while (result == EINTR);
   return result;
 }
@@ -149,7 +168,14 @@ Mapping Mapping::map(const File& file, std::uint64_t offset, std::size_t size,
   mapping.size_ = size;
   // MAP_POPULATE maps the pages of a shared file for reading only; the first
   // write to each would still fault.
-  if (::madvise(address, size, MADV_POPULATE_WRITE) != 0) touch_pages(mapping);  // before Linux 5.14
+  if (::madvise(address, size, MADV_POPULATE_WRITE) == 0) return mapping;
+  if (errno != EINVAL) {
+    // No page to be had in spite of the allocation (a file system that copies
+    // on write, a quota): an error value here, a SIGBUS if we touched it.
+    *error = errno;
+    return Mapping{};
+  }
+  touch_pages(mapping);  // before Linux 5.14
   return mapping;
 }
 

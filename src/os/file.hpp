@@ -1,6 +1,7 @@
 // Files for the spool: owned descriptors, whole appends, and mappings whose
 // space is allocated first, so that a full disk is an error value and not a
-// SIGBUS. Nothing here throws; errors are errno values (0: success).
+// SIGBUS, and a file at its limit (ulimit -f) no SIGXFSZ. Nothing here throws;
+// errors are errno values (0: success).
 #pragma once
 
 #include <cstddef>
@@ -36,10 +37,14 @@ class File {
   std::size_t read_at(std::uint64_t offset, std::span<std::byte> bytes, int* error) const noexcept;
   // Makes sure that [offset, offset + length) has space on the disk.
   int allocate(std::uint64_t offset, std::uint64_t length) const noexcept;
+  // Cuts the file to `size` bytes.
+  int truncate(std::uint64_t size) const noexcept;
   void close() noexcept;
 
-  // Marks the file as in use by this process until it is closed or the process
-  // ends in whatever way. Not inherited by forked children.
+  // Marks the file as in use by this process until the process ends in whatever
+  // way, or closes this or any other descriptor of the same file: a process
+  // must not ask in_use() about a file that it has marked itself. Not inherited
+  // by forked children.
   int mark_in_use() const noexcept;
   // Whether a process, other than the calling one, has marked the file.
   bool in_use() const noexcept;

@@ -142,28 +142,54 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
     }
     case DefinitionKind::kEnd:
       out.lost_events = in.number<std::uint64_t>();
+      out.log_size = in.number<std::uint64_t>();
       out.ended = in.ok();
       return in.ok();
   }
   return true;  // a kind of a later version: passed over
 }
 
+// The size of the record at the front of `bytes` with its head; 0: there is no
+// sound one. Adds what it had to read to `effort`.
+std::size_t sound_record(std::span<const std::byte> bytes, DefinitionHeader& header,
+                         std::uint64_t& effort) {
+  if (bytes.size() < sizeof header) return 0;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.reserved != 0 || header.size > kMaxDefinitionSize ||
+      header.size > bytes.size() - sizeof header) {
+    return 0;
+  }
+  effort += header.size;
+  const bool sound = definition_check(header, bytes.data() + sizeof header) == header.check;
+  return sound ? sizeof header + header.size : 0;
+}
+
 }  // namespace
 
+// What does not check is passed over byte by byte up to the next record that
+// does; every such stretch counts once.
 void parse_definitions(std::span<const std::byte> bytes, ProcessDefinitions& definitions,
                        Damage& damage) {
-  while (!bytes.empty()) {
+  // No damage by accident needs more; with intent, the search would be quadratic.
+  constexpr std::uint64_t kMaxEffort = 256 << 20;
+  std::uint64_t wasted = 0;
+  bool lost = false;
+  while (!bytes.empty() && wasted < kMaxEffort) {
     DefinitionHeader header{};
-    if (bytes.size() < sizeof header) break;
-    std::memcpy(&header, bytes.data(), sizeof header);
-    if (header.size > kMaxDefinitionSize || header.size > bytes.size() - sizeof header) break;
+    std::uint64_t effort = 0;
+    const std::size_t size = sound_record(bytes, header, effort);
+    if (size == 0) {
+      if (!lost) ++damage.definitions;
+      lost = true;
+      wasted += effort;
+      bytes = bytes.subspan(1);
+      continue;
+    }
+    lost = false;
     const auto payload = bytes.subspan(sizeof header, header.size);
-    const bool sound = checksum(payload.data(), payload.size()) == header.check &&
-                       parse_record(header.kind, Cursor(payload), definitions);
-    if (!sound) ++damage.definitions;
-    bytes = bytes.subspan(sizeof header + header.size);
+    if (!parse_record(header.kind, Cursor(payload), definitions)) ++damage.definitions;
+    bytes = bytes.subspan(size);
   }
-  if (!bytes.empty()) ++damage.definitions;  // torn or overwritten: the rest cannot be found
 }
 
 }  // namespace timeloom::spool

@@ -1,5 +1,8 @@
 // The definitions half of spool::Writer: records appended to `defs`.
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "spool/writer.hpp"
@@ -7,43 +10,66 @@
 namespace timeloom::spool {
 namespace {
 
+// The payload of one record. Without memory it stays incomplete, which append()
+// then refuses: no exception may leave the writer.
 class Payload {
  public:
   template <typename T>
     requires std::is_arithmetic_v<T>
-  Payload& number(T value) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), bytes, bytes + sizeof value);
-    return *this;
+  Payload& number(T value) noexcept {
+    return add(&value, sizeof value);
   }
-  // Longer texts than a record may hold are cut; no name in practice is.
-  Payload& text(const std::string& value) {
+  // Longer texts than a record may hold are cut, between two characters; no
+  // name in practice is.
+  Payload& text(const std::string& value) noexcept {
     constexpr std::size_t kMaxText = 64 << 10;
-    const std::size_t size = std::min(value.size(), kMaxText);
-    number(static_cast<std::uint32_t>(size));
-    const auto* bytes = reinterpret_cast<const std::byte*>(value.data());
-    bytes_.insert(bytes_.end(), bytes, bytes + size);
-    return *this;
+    std::size_t size = std::min(value.size(), kMaxText);
+    const auto inside_character = [&value](std::size_t at) {
+      return at < value.size() && (static_cast<unsigned char>(value[at]) & 0xc0) == 0x80;
+    };
+    for (int i = 0; i < 3 && inside_character(size); ++i) --size;
+    return number(static_cast<std::uint32_t>(size)).add(value.data(), size);
   }
-  std::span<const std::byte> bytes() const { return bytes_; }
+  // Empty if there was no memory for it.
+  std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
  private:
+  Payload& add(const void* data, std::size_t size) noexcept {
+    const auto* bytes = static_cast<const std::byte*>(data);
+    try {
+      if (!failed_) bytes_.insert(bytes_.end(), bytes, bytes + size);
+    } catch (const std::bad_alloc&) {
+      failed_ = true;
+      bytes_.clear();
+    }
+    return *this;
+  }
+
   std::vector<std::byte> bytes_;
+  bool failed_ = false;
 };
 
 }  // namespace
 
 void Writer::append(DefinitionKind kind, std::span<const std::byte> payload) noexcept {
+  if (payload.empty()) return fail(ENOMEM);
   if (payload.size() > kMaxDefinitionSize) return fail(EMSGSIZE);
-  const DefinitionHeader header{static_cast<std::uint32_t>(payload.size()), kind, 0,
-                                checksum(payload.data(), payload.size())};
-  std::vector<std::byte> record(sizeof header + payload.size());
+  DefinitionHeader header{static_cast<std::uint32_t>(payload.size()), kind, 0, 0};
+  header.check = definition_check(header, payload.data());
+  std::vector<std::byte> record;
+  try {
+    record.resize(sizeof header + payload.size());
+  } catch (const std::bad_alloc&) {
+    return fail(ENOMEM);
+  }
   std::memcpy(record.data(), &header, sizeof header);
   std::memcpy(record.data() + sizeof header, payload.data(), payload.size());
   const std::lock_guard lock(defs_mutex_);
-  // A record that fails halfway is written over by the next one.
   const int error = defs_.write_at(defs_end_, record);
-  if (error != 0) return fail(error);
+  if (error != 0) {
+    defs_.truncate(defs_end_);
+    return fail(error);
+  }
   defs_end_ += record.size();
 }
 

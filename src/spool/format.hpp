@@ -11,11 +11,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 namespace timeloom::spool {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint16_t kVersion = 1;
 inline constexpr std::uint64_t kDefsMagic = 0x31534645444c5401;  // "\x01TLDEFS1"
 inline constexpr std::uint64_t kRingMagic = 0x31474e49524c5401;  // "\x01TLRING1"
 inline constexpr std::uint32_t kSegmentMagic = 0x4745534c;       // "LSEG"
@@ -24,11 +25,22 @@ inline constexpr char kDefsName[] = "defs";
 inline constexpr char kLogName[] = "log";
 inline constexpr char kRingName[] = "ring";
 
+// FNV-1a: catches torn and overwritten records, no protection against intent.
+// `hash`: the result for the bytes before, to continue with.
+constexpr std::uint32_t checksum(const std::byte* data, std::size_t size,
+                                 std::uint32_t hash = 2166136261u) noexcept {
+  for (std::size_t i = 0; i < size; ++i) {
+    hash = (hash ^ static_cast<std::uint32_t>(data[i])) * 16777619u;
+  }
+  return hash;
+}
+
 // The head of `defs`, followed by records.
 struct DefsHeader {
   std::uint64_t magic;
-  std::uint32_t version;
-  std::uint32_t clock_source;  // os::ClockSource
+  std::uint16_t version;
+  std::uint16_t clock_source;  // os::ClockSource
+  std::uint32_t check;         // checksum() of the 12 bytes before
 };
 static_assert(sizeof(DefsHeader) == 16);
 
@@ -43,7 +55,8 @@ enum class DefinitionKind : std::uint16_t {
   kMetric = 7,     // u32 id, str name, str unit, str description, u8 type
   kMarker = 8,     // u32 location index, u64 ticks, str text
   kProperty = 9,   // str key, str value
-  kEnd = 10,       // u64 lost events; the measurement was stopped in good order
+  kEnd = 10,       // u64 lost events, u64 bytes of `log`; the measurement was
+                   // stopped in good order
 };
 
 // Head of one record of `defs`; the payload follows. str is u32 length, bytes.
@@ -51,31 +64,30 @@ struct DefinitionHeader {
   std::uint32_t size;  // of the payload, in bytes
   DefinitionKind kind;
   std::uint16_t reserved;
-  std::uint32_t check;  // checksum() of the payload
+  std::uint32_t check;  // checksum() of the 8 bytes before, then of the payload
 };
 static_assert(sizeof(DefinitionHeader) == 12);
 
-inline constexpr std::uint32_t kMaxDefinitionSize = 1 << 20;
-
-// FNV-1a: catches torn and overwritten records, no protection against intent.
-constexpr std::uint32_t checksum(const std::byte* data, std::size_t size) noexcept {
-  std::uint32_t hash = 2166136261u;
-  for (std::size_t i = 0; i < size; ++i) {
-    hash = (hash ^ static_cast<std::uint32_t>(data[i])) * 16777619u;
-  }
-  return hash;
+// What `check` of a head has to be.
+inline std::uint32_t definition_check(const DefinitionHeader& header,
+                                      const std::byte* payload) noexcept {
+  const auto* head = reinterpret_cast<const std::byte*>(&header);
+  return checksum(payload, header.size, checksum(head, offsetof(DefinitionHeader, check)));
 }
 
-// The first page of `ring`. Segment i lies at kRingHeaderSize + i * segment_size.
+inline constexpr std::uint32_t kMaxDefinitionSize = 1 << 20;
+
+// The head of `ring`. Segment i lies at kRingHeaderSize + i * segment_size.
 struct RingHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t segment_size;  // bytes, with its header
   std::atomic<std::uint32_t> segment_count;
-  std::uint32_t reserved;
+  std::uint32_t check;                     // checksum() of the first 16 bytes
   std::atomic<std::uint64_t> lost_events;  // could not be recorded for want of space
 };
-inline constexpr std::size_t kRingHeaderSize = 4096;
+// The largest page of the machines we run on, so that segments can be mapped.
+inline constexpr std::size_t kRingHeaderSize = 64 << 10;
 static_assert(sizeof(RingHeader) == 32);
 
 // kFree -> kActive (a thread writes) -> kFull (waits for the drain) ->
@@ -91,21 +103,47 @@ struct SegmentHeader {
   std::uint32_t size;      // bytes of records; in the ring set when full
   std::uint64_t sequence;  // 0, 1, 2 … within the location
   std::uint64_t base;      // ticks that the first records' times count from
-  std::uint64_t check;     // segment_check() of the fields above, without the state
-  std::uint64_t reserved[3];
+  std::uint64_t check;     // segment_check() of location, sequence and base
+  std::uint64_t records;   // in the log: records_check() of the records
+  std::uint64_t seal;      // in the log: segment_seal() of all fields but magic and state
+  std::uint64_t reserved;
 };
 static_assert(sizeof(SegmentHeader) == 64);
 static_assert(std::is_standard_layout_v<SegmentHeader>);
 static_assert(std::atomic<SegmentState>::is_always_lock_free);
+
+namespace detail {
+constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t part) noexcept {
+  hash = (hash ^ part) * 0xff51afd7ed558ccdu;
+  return hash ^ (hash >> 32);
+}
+}  // namespace detail
 
 // Over what does not change while a segment is active.
 constexpr std::uint64_t segment_check(std::uint32_t location, std::uint64_t sequence,
                                       std::uint64_t base) noexcept {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
   for (const std::uint64_t part : {std::uint64_t{location}, sequence, base}) {
-    hash = (hash ^ part) * 0xff51afd7ed558ccdu;
-    hash ^= hash >> 32;
+    hash = detail::mix(hash, part);
   }
+  return hash;
+}
+
+// `check` is that of the segment, so this covers what it covers.
+constexpr std::uint64_t segment_seal(std::uint64_t check, std::uint32_t size,
+                                     std::uint64_t records) noexcept {
+  return detail::mix(detail::mix(check, size), records);
+}
+
+// Over the records of a segment in the log. Every step can be undone, so a
+// change of a single word never goes unseen; four lanes keep the multiplier busy.
+constexpr std::uint64_t records_check(std::span<const std::uint64_t> words) noexcept {
+  std::uint64_t lanes[4] = {1, 2, 3, 4};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    lanes[i % 4] = (lanes[i % 4] ^ words[i]) * 0x9fb21c651e98df25u;
+  }
+  std::uint64_t hash = words.size();
+  for (const std::uint64_t lane : lanes) hash = detail::mix(hash, lane);
   return hash;
 }
 

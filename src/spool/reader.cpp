@@ -1,10 +1,10 @@
 #include "spool/reader.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "core/error.hpp"
-#include "core/event_word.hpp"
 #include "spool/format.hpp"
 
 namespace timeloom::spool {
@@ -19,11 +19,17 @@ struct RawHeader {
   std::uint64_t sequence;
   std::uint64_t base;
   std::uint64_t check;
-  std::uint64_t reserved[3];
+  std::uint64_t records;
+  std::uint64_t seal;
+  std::uint64_t reserved;
 
   bool sound() const {
-    return magic == kSegmentMagic && check == segment_check(location, sequence, base) &&
-           size <= kMaxSegmentSize && size % sizeof(std::uint64_t) == 0;
+    return magic == kSegmentMagic && check == segment_check(location, sequence, base);
+  }
+  // In the log, where nothing changes any more.
+  bool sealed() const {
+    return sound() && seal == segment_seal(check, size, records) && size <= kMaxSegmentSize &&
+           size % sizeof(std::uint64_t) == 0;
   }
 };
 static_assert(sizeof(RawHeader) == sizeof(SegmentHeader));
@@ -52,27 +58,58 @@ std::vector<std::byte> read_all(const os::File& file, std::uint64_t offset) {
   return bytes;
 }
 
-}  // namespace
-
-std::unique_ptr<Reader> Reader::open(const std::string& directory) {
-  const os::File defs = open_part(directory, kDefsName);
+DefsHeader read_head(const os::File& defs, const std::string& directory) {
   DefsHeader header{};
   if (!defs.is_open() || !read_object(defs, 0, header) || header.magic != kDefsMagic) {
     throw Error(directory + " holds no spool of a Timeloom measurement");
+  }
+  const auto bytes = std::as_bytes(std::span(&header, 1));
+  if (header.check != checksum(bytes.data(), offsetof(DefsHeader, check))) {
+    throw Error("the head of " + directory + "/" + kDefsName +
+                " is damaged, so its events have no time; take the file from a copy");
   }
   if (header.version != kVersion) {
     throw Error(directory + " was written by another version of Timeloom (spool format " +
                 std::to_string(header.version) + ", this one reads " + std::to_string(kVersion) +
                 "); weave it with that version");
   }
+  return header;
+}
+
+// Where the next sealed segment of the log begins, from `offset` on; `end` if
+// there is none. Segments lie at multiples of eight bytes.
+std::uint64_t next_sealed(const os::File& log, std::uint64_t offset, std::uint64_t end) {
+  std::vector<std::uint64_t> words(128 << 10);
+  constexpr std::size_t kHeaderWords = sizeof(RawHeader) / sizeof(std::uint64_t);
+  while (end - offset >= sizeof(RawHeader)) {
+    int error = 0;
+    const std::size_t read =
+        log.read_at(offset, std::as_writable_bytes(std::span(words)), &error) / sizeof words[0];
+    if (read < kHeaderWords) break;
+    for (std::size_t i = 0; i + kHeaderWords <= read; ++i) {
+      if (static_cast<std::uint32_t>(words[i]) != kSegmentMagic) continue;
+      RawHeader header{};
+      std::memcpy(&header, &words[i], sizeof header);
+      if (header.sealed()) return offset + i * sizeof words[0];
+    }
+    offset += (read - kHeaderWords + 1) * sizeof words[0];
+  }
+  return end;
+}
+
+}  // namespace
+
+std::unique_ptr<Reader> Reader::open(const std::string& directory) {
+  const os::File defs = open_part(directory, kDefsName);
+  const DefsHeader header = read_head(defs, directory);
   std::unique_ptr<Reader> reader(new Reader);
   reader->directory_ = directory;
   reader->definitions_.clock_source = static_cast<os::ClockSource>(header.clock_source);
   parse_definitions(read_all(defs, sizeof header), reader->definitions_, reader->damage_);
   reader->log_ = open_part(directory, kLogName);
   reader->ring_ = open_part(directory, kRingName);
-  if (reader->log_.is_open()) reader->index_log();
-  if (reader->ring_.is_open()) reader->index_ring();
+  reader->index_log();
+  reader->index_ring();
   reader->check_sequences();
   return reader;
 }
@@ -82,68 +119,99 @@ bool Reader::being_written(const std::string& directory) {
   return defs.is_open() && defs.in_use();
 }
 
+bool Reader::complete() const noexcept {
+  // In the end the ring is removed, unless a write failed before.
+  return definitions_.ended && !ring_.is_open() && !damage_.any();
+}
+
 void Reader::index_log() {
   int error = 0;
-  const std::uint64_t end = log_.size(&error);
+  const std::uint64_t end = log_.is_open() ? log_.size(&error) : 0;
   std::uint64_t offset = 0;
-  while (offset < end) {
+  while (end - offset >= sizeof(RawHeader)) {
     RawHeader header{};
-    const bool whole = end - offset >= sizeof header && read_object(log_, offset, header);
-    if (!whole || !header.sound()) {
-      // The last append was cut short; its segment is still in the ring. What
-      // would follow damage in the middle cannot be found.
-      damage_.segments += definitions_.ended || (whole && !header.sound()) ? 1 : 0;
-      return;
+    if (!read_object(log_, offset, header) || !header.sealed()) {
+      ++damage_.segments;
+      offset = next_sealed(log_, offset + sizeof(std::uint64_t), end);
+      continue;
     }
-    const std::uint64_t available = end - offset - sizeof header;
-    if (header.size > available) {
-      damage_.segments += definitions_.ended ? 1 : 0;
-      return;
+    offset += sizeof header;
+    if (header.size > end - offset) {
+      // Killed while it was appended: then it is still in the ring.
+      torn_ = {header.location, header.sequence};
+      break;
     }
-    segments_[header.location].push_back({header.sequence, header.base, offset + sizeof header,
-                                          header.size, SegmentRef::Where::kLog});
-    offset += sizeof header + header.size;
+    segments_[header.location].push_back({header.sequence, header.base, offset, header.records,
+                                          header.size, 0, SegmentRef::Where::kLog});
+    offset += header.size;
   }
+  // What was cut off at the border of two segments leaves no other trace.
+  if (definitions_.ended && offset != definitions_.log_size) ++damage_.segments;
 }
 
 void Reader::index_ring() {
   struct {
     std::uint64_t magic;
-    std::uint32_t version, segment_size, segment_count, reserved;
+    std::uint32_t version, segment_size, segment_count, check;
     std::uint64_t lost_events;
   } header{};
   static_assert(sizeof header == sizeof(RingHeader));
-  if (!read_object(ring_, 0, header)) return;  // killed before the ring was there
-  const bool sound = header.magic == kRingMagic && header.version == kVersion &&
-                     header.segment_size >= kMinSegmentSize &&
-                     header.segment_size <= kMaxSegmentSize;
-  if (!sound) {
-    damage_.segments += header.magic != 0 ? 1 : 0;
+  const bool recorded = !definitions_.threads.empty() || !segments_.empty();
+  if (!ring_.is_open() || !read_object(ring_, 0, header) || header.magic == 0) {
+    // Removed after a good end, or not yet there when the process was killed.
+    if (!definitions_.ended && recorded) ++damage_.segments;
     return;
   }
-  definitions_.lost_events = std::max(definitions_.lost_events, header.lost_events);
+  const auto bytes = std::as_bytes(std::span(&header, 1));
+  const std::uint32_t size = header.segment_size;
+  if (header.magic != kRingMagic || header.check != checksum(bytes.data(), 16) ||
+      header.version != kVersion || size < kMinSegmentSize || size > kMaxSegmentSize) {
+    ++damage_.segments;
+    return;
+  }
+  if (!definitions_.ended) definitions_.lost_events = header.lost_events;
   int error = 0;
   const std::uint64_t end = ring_.size(&error);
-  for (std::uint64_t i = 0; i < header.segment_count; ++i) {
-    const std::uint64_t offset = kRingHeaderSize + i * header.segment_size;
-    RawHeader segment{};
-    if (offset >= end || !read_object(ring_, offset, segment)) break;
-    const auto state = static_cast<SegmentState>(segment.state);
-    if (state != SegmentState::kActive && state != SegmentState::kFull) continue;
-    const std::uint32_t room = header.segment_size - static_cast<std::uint32_t>(sizeof segment);
-    if (!segment.sound() || segment.size > room) {
-      ++damage_.segments;
-      continue;
-    }
-    const std::uint32_t size = state == SegmentState::kFull ? segment.size : room;
-    segments_[segment.location].push_back({segment.sequence, segment.base,
-                                           offset + sizeof segment, size,
-                                           SegmentRef::Where::kRing});
+  if (kRingHeaderSize + std::uint64_t{header.segment_count} * size > end) ++damage_.segments;
+  for (std::uint64_t offset = kRingHeaderSize; offset < end; offset += size) {
+    index_ring_segment(offset, size - static_cast<std::uint32_t>(sizeof(RawHeader)));
   }
+}
+
+void Reader::index_ring_segment(std::uint64_t offset, std::uint32_t room) {
+  struct {
+    RawHeader header;
+    std::uint64_t first_word;
+  } segment{};
+  if (!read_object(ring_, offset, segment)) return;  // cut off, and counted as that
+  const RawHeader& header = segment.header;
+  const auto state = static_cast<SegmentState>(header.state);
+  const bool in_use = state == SegmentState::kActive || state == SegmentState::kFull;
+  if (!in_use && segment.first_word == 0) return;
+  if (!header.sound()) {
+    ++damage_.segments;
+    return;
+  }
+  if (!in_use) {
+    // In the log, and killed while it was emptied; or its state is damaged.
+    if (known(header.location, header.sequence)) return;
+    ++damage_.segments;
+  }
+  segments_[header.location].push_back({header.sequence, header.base, offset + sizeof header, 0,
+                                        room, state == SegmentState::kFull ? header.size : 0,
+                                        SegmentRef::Where::kRing});
+}
+
+bool Reader::known(std::uint32_t location, std::uint64_t sequence) const {
+  const auto found = segments_.find(location);
+  return found != segments_.end() &&
+         std::any_of(found->second.begin(), found->second.end(),
+                     [&](const SegmentRef& segment) { return segment.sequence == sequence; });
 }
 
 // Sorts, drops ring copies of what is in the log already, and counts gaps.
 void Reader::check_sequences() {
+  if (torn_ && !known(torn_->location, torn_->sequence)) ++damage_.segments;
   for (auto& [location, segments] : segments_) {
     std::stable_sort(segments.begin(), segments.end(),
                      [](const SegmentRef& a, const SegmentRef& b) { return a.sequence < b.sequence; });
@@ -182,109 +250,6 @@ LocationReader Reader::read(std::uint32_t location) const {
   static const std::vector<SegmentRef> kNone;
   const auto found = segments_.find(location);
   return LocationReader(*this, found == segments_.end() ? kNone : found->second);
-}
-
-bool LocationReader::load(const SegmentRef& segment) {
-  const os::File& file =
-      segment.where == SegmentRef::Where::kLog ? reader_->log_ : reader_->ring_;
-  words_.resize(segment.size / sizeof(std::uint64_t));
-  int error = 0;
-  const std::size_t read = file.read_at(segment.offset, std::as_writable_bytes(std::span(words_)),
-                                        &error);
-  const bool whole = read == segment.size;
-  words_.resize(read / sizeof(std::uint64_t));
-  return whole;
-}
-
-bool LocationReader::next(std::vector<Event>& batch) {
-  batch.clear();
-  while (batch.empty() && next_segment_ < segments_->size()) {
-    const SegmentRef& segment = (*segments_)[next_segment_++];
-    const bool whole = load(segment);
-    const bool sound = decode_segment(words_, segment.base, last_ticks_, batch);
-    if (!whole || !sound) ++damaged_;
-  }
-  return !batch.empty();
-}
-
-namespace {
-
-// The event kind of an extended record with a reference and a value, if it is one.
-std::optional<EventKind> valued_kind(ExtendedKind kind) {
-  switch (kind) {
-    case ExtendedKind::kParameterInt: return EventKind::kParameterInt;
-    case ExtendedKind::kParameterUint: return EventKind::kParameterUint;
-    case ExtendedKind::kParameterFloat: return EventKind::kParameterFloat;
-    case ExtendedKind::kParameterString: return EventKind::kParameterString;
-    case ExtendedKind::kMetric: return EventKind::kMetric;
-    default: return std::nullopt;
-  }
-}
-
-bool decode_extended(EventWord head, std::span<const std::uint64_t> words, std::uint64_t& base,
-                     Event& event, bool& is_event) {
-  const ExtendedKind kind = extended_kind_of(head);
-  is_event = true;
-  if (kind == ExtendedKind::kTimeBase) {
-    is_event = false;
-    if (words.size() != 1 || words[0] < base) return false;
-    base = words[0];
-    return true;
-  }
-  if (kind == ExtendedKind::kRecordingOff || kind == ExtendedKind::kRecordingOn) {
-    event.kind = kind == ExtendedKind::kRecordingOff ? EventKind::kRecordingOff
-                                                     : EventKind::kRecordingOn;
-    return words.empty();
-  }
-  if (const auto valued = valued_kind(kind)) {
-    if (words.size() != 2 || words[0] >= UINT32_MAX) return false;
-    event.kind = *valued;
-    event.ref = static_cast<std::uint32_t>(words[0]);
-    event.value = words[1];
-    return true;
-  }
-  is_event = false;  // of a later version: passed over
-  return static_cast<std::uint8_t>(kind) != 0;
-}
-
-}  // namespace
-
-bool decode_segment(std::span<const std::uint64_t> words, std::uint64_t base,
-                    std::uint64_t& last_ticks, std::vector<Event>& events) {
-  // A thread that moves to another core may find its counter a little behind.
-  // Such steps are levelled; larger ones mean damage.
-  constexpr std::uint64_t kBackstep = 1 << 20;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const EventWord word = words[i];
-    Event event;
-    bool is_event = true;
-    switch (kind_of(word)) {
-      case WordKind::kEnd:
-        return word == 0;
-      case WordKind::kEnter:
-        event.kind = EventKind::kEnter;
-        event.ref = payload_of(word);
-        break;
-      case WordKind::kLeave:
-        event.kind = EventKind::kLeave;
-        event.ref = payload_of(word);
-        break;
-      case WordKind::kExtended: {
-        const unsigned count = extended_words_of(word);
-        if (count > words.size() - i - 1) return false;
-        if (!decode_extended(word, words.subspan(i + 1, count), base, event, is_event)) return false;
-        i += count;
-        break;
-      }
-    }
-    if (!is_event) continue;
-    const std::uint64_t ticks = base + delta_of(word);
-    if (ticks + kBackstep < last_ticks) return false;
-    last_ticks = std::max(ticks, last_ticks);
-    event.time = Timestamp{last_ticks};
-    events.push_back(event);
-  }
-  return true;
 }
 
 }  // namespace timeloom::spool

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,11 +44,12 @@ struct ProcessDefinitions {
   std::map<std::string, std::string> properties;
   bool ended = false;  // the measurement was stopped in good order
   std::uint64_t lost_events = 0;
+  std::uint64_t log_size = 0;  // bytes of `log` when it ended
 };
 
 struct Damage {
-  std::uint64_t definitions = 0;       // records of `defs` that were not sound
-  std::uint64_t segments = 0;          // segments that were not sound, or only in part
+  std::uint64_t definitions = 0;       // places of `defs` that were not sound
+  std::uint64_t segments = 0;          // places of `log` and `ring` that were not sound
   std::uint64_t missing_segments = 0;  // gaps in the sequence of a location
   bool any() const noexcept { return definitions + segments + missing_segments > 0; }
 };
@@ -58,7 +60,9 @@ struct SegmentRef {
   std::uint64_t sequence = 0;
   std::uint64_t base = 0;
   std::uint64_t offset = 0;  // of the first record in the file
-  std::uint32_t size = 0;    // bytes
+  std::uint64_t check = 0;   // in the log: records_check() of the records
+  std::uint32_t size = 0;    // bytes; in the ring up to the end of the segment
+  std::uint32_t full = 0;    // in the ring: bytes of records if it was full, else 0
   Where where = Where::kLog;
 };
 
@@ -74,6 +78,9 @@ class Reader {
 
   const ProcessDefinitions& definitions() const noexcept { return definitions_; }
   const Damage& damage() const noexcept { return damage_; }
+  // Whether every definition and record that was made is there, as far as one
+  // can tell without reading the records.
+  bool complete() const noexcept;
   // The indices of the threads that recorded anything or were defined.
   std::vector<std::uint32_t> locations() const;
   // Bytes of records of a location, an upper limit of 8 times its events.
@@ -84,6 +91,8 @@ class Reader {
   friend class LocationReader;
   void index_log();
   void index_ring();
+  void index_ring_segment(std::uint64_t offset, std::uint32_t room);
+  bool known(std::uint32_t location, std::uint64_t sequence) const;
   void check_sequences();
 
   std::string directory_;
@@ -92,6 +101,11 @@ class Reader {
   ProcessDefinitions definitions_;
   Damage damage_;
   std::map<std::uint32_t, std::vector<SegmentRef>> segments_;
+  struct Torn {  // a segment whose end is not in the log
+    std::uint32_t location;
+    std::uint64_t sequence;
+  };
+  std::optional<Torn> torn_;
 };
 
 // Iterates over the events of one location in order of time. Times are ticks.
@@ -99,7 +113,7 @@ class LocationReader {
  public:
   // Replaces `batch` by the next events; false when there are none left.
   bool next(std::vector<Event>& batch);
-  // Segments so far that were sound only in part.
+  // Segments so far that were not sound, or only in part.
   std::uint64_t damaged_segments() const noexcept { return damaged_; }
 
  private:
@@ -107,6 +121,7 @@ class LocationReader {
   LocationReader(const Reader& reader, const std::vector<SegmentRef>& segments)
       : reader_(&reader), segments_(&segments) {}
   bool load(const SegmentRef& segment);
+  bool decode(const SegmentRef& segment, std::vector<Event>& batch);
 
   const Reader* reader_;
   const std::vector<SegmentRef>* segments_;
@@ -116,10 +131,10 @@ class LocationReader {
   std::uint64_t damaged_ = 0;
 };
 
-// The records of one segment, decoded. Appends to `events`; false when the
-// words were not sound, then the events before the damage have been appended.
-// `last_ticks` is the time of the event before and is advanced.
-bool decode_segment(std::span<const std::uint64_t> words, std::uint64_t base,
+// The records of one segment, decoded and appended to `events`, up to a zero
+// word, the first that is not sound, or the end. Returns the number of words
+// decoded. `last_ticks` is the time of the event before and is advanced.
+std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t base,
                     std::uint64_t& last_ticks, std::vector<Event>& events);
 
 // Parses the bytes of `defs` behind its header.

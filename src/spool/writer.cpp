@@ -26,20 +26,53 @@ std::span<const std::byte> bytes_of(const T& value) noexcept {
 
 }  // namespace
 
+void SegmentList::push_front(Segment* segment) noexcept {
+  segment->next_ = first_;
+  first_ = segment;
+  if (last_ == nullptr) last_ = segment;
+}
+
+void SegmentList::push_back(Segment* segment) noexcept {
+  segment->next_ = nullptr;
+  (last_ == nullptr ? first_ : last_->next_) = segment;
+  last_ = segment;
+}
+
+Segment* SegmentList::pop_front() noexcept {
+  Segment* segment = first_;
+  if (segment == nullptr) return nullptr;
+  first_ = segment->next_;
+  if (first_ == nullptr) last_ = nullptr;
+  return segment;
+}
+
 Writer::Writer(std::string directory, const WriterOptions& options)
     : directory_(std::move(directory)), options_(options) {}
 
 std::unique_ptr<Writer> Writer::create(const std::string& directory, const WriterOptions& options) {
+  const auto page = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
+  if (options.segment_size < kMinSegmentSize || options.segment_size > kMaxSegmentSize ||
+      options.segment_size % page != 0) {
+    throw Error("a spool cannot have segments of " + std::to_string(options.segment_size) +
+                " bytes; take a multiple of " + std::to_string(page) + " up to " +
+                std::to_string(kMaxSegmentSize));
+  }
+  if (::mkdir(directory.c_str(), 0777) != 0) cannot("create", directory, errno);
   std::unique_ptr<Writer> writer(new Writer(directory, options));
-  writer->open_files();
-  const int error =
-      writer->drain_thread_.start("timeloom-drain", [self = writer.get()] { self->drain_loop(); });
-  if (error != 0) cannot("start a thread for", directory, error);
+  try {
+    writer->open_files();
+    writer->write_heads();
+    const int error = writer->drain_thread_.start(
+        "timeloom-drain", [self = writer.get()] { self->drain_loop(); });
+    if (error != 0) cannot("start a thread for", directory, error);
+  } catch (...) {
+    writer->remove_files();
+    throw;
+  }
   return writer;
 }
 
 void Writer::open_files() {
-  if (::mkdir(directory_.c_str(), 0777) != 0) cannot("create", directory_, errno);
   const auto create = [this](const char* name) {
     int error = 0;
     os::File file = os::File::create_exclusive(directory_ + "/" + name, &error);
@@ -50,7 +83,11 @@ void Writer::open_files() {
   defs_.mark_in_use();  // where there are no locks, nobody can tell whether we live
   log_ = create(kLogName);
   ring_ = create(kRingName);
-  const DefsHeader header{kDefsMagic, kVersion, static_cast<std::uint32_t>(os::clock_source())};
+}
+
+void Writer::write_heads() {
+  DefsHeader header{kDefsMagic, kVersion, static_cast<std::uint16_t>(os::clock_source()), 0};
+  header.check = checksum(bytes_of(header).data(), offsetof(DefsHeader, check));
   int error = defs_.write_at(0, bytes_of(header));
   if (error != 0) cannot("write to", directory_ + "/" + kDefsName, error);
   defs_end_ = sizeof header;
@@ -62,13 +99,21 @@ void Writer::open_files() {
   ring->magic = kRingMagic;
   ring->version = kVersion;
   ring->segment_size = options_.segment_size;
+  ring->check = checksum(ring_header_.data(), offsetof(RingHeader, segment_count));
   const std::lock_guard lock(mutex_);
   if (!grow(options_.ring_size)) cannot("allocate the ring of", directory_, error_.load());
 }
 
-Writer::~Writer() {
-  close();
+// After a failed start: nothing was recorded, and nobody is to take it for a run.
+void Writer::remove_files() noexcept {
+  closed_ = true;
+  for (const char* name : {kDefsName, kLogName, kRingName}) {
+    ::unlink((directory_ + "/" + name).c_str());
+  }
+  ::rmdir(directory_.c_str());
 }
+
+Writer::~Writer() { close(); }
 
 RingHeader& Writer::ring_header() const noexcept {
   return *reinterpret_cast<RingHeader*>(ring_header_.data());
@@ -86,7 +131,8 @@ void Writer::fail(int error) noexcept {
 bool Writer::grow(std::uint64_t bytes) noexcept {
   const std::uint64_t present = segments_.size() * std::uint64_t{options_.segment_size};
   bytes = std::max<std::uint64_t>(bytes / options_.segment_size, 1) * options_.segment_size;
-  if (present + bytes > std::max(options_.ring_limit, options_.ring_size)) return false;
+  // The first block is taken as it was asked for, whatever the limit.
+  if (present != 0 && present + bytes > options_.ring_limit) return false;
   const std::uint64_t offset = kRingHeaderSize + present;
   int error = ring_.allocate(offset, bytes);
   os::Mapping block;
@@ -95,49 +141,48 @@ bool Writer::grow(std::uint64_t bytes) noexcept {
     fail(error);
     return false;
   }
-  for (std::uint64_t i = 0; i < bytes; i += options_.segment_size) {
-    new (block.data() + i) SegmentHeader{};
-    segments_.emplace_back(block.data() + i);
-    free_.push_back(&segments_.back());
+  try {
+    add_segments(std::move(block), bytes);
+  } catch (const std::bad_alloc&) {
+    fail(ENOMEM);
+    return false;
   }
-  blocks_.push_back(std::move(block));
-  ring_header().segment_count.store(static_cast<std::uint32_t>(segments_.size()),
-                                    std::memory_order_release);
   return true;
 }
 
-Segment* Writer::take_free() noexcept {
-  if (free_.empty()) return nullptr;
-  Segment* segment = free_.back();  // the one used last is the one still in the caches
-  free_.pop_back();
-  return segment;
+void Writer::add_segments(os::Mapping block, std::uint64_t bytes) {
+  std::byte* const data = block.data();
+  blocks_.push_back(std::move(block));
+  for (std::uint64_t i = 0; i < bytes; i += options_.segment_size) {
+    new (data + i) SegmentHeader{};
+    free_.push_back(&segments_.emplace_back(data + i));
+  }
+  ring_header().segment_count.store(static_cast<std::uint32_t>(segments_.size()),
+                                    std::memory_order_release);
+}
+
+// A segment that nobody uses: a free one, else a full one that is drained here
+// and now instead of waiting for the drain, else one of a larger ring.
+Segment* Writer::find_segment() noexcept {
+  std::unique_lock lock(mutex_);
+  // The one used last is the one still in the caches.
+  if (Segment* segment = free_.pop_front()) return segment;
+  if (error() != 0) return nullptr;
+  if (Segment* full = full_.pop_front()) {
+    lock.unlock();
+    if (drain(full)) return full;
+    lock.lock();
+    full_.push_front(full);
+    return nullptr;
+  }
+  constexpr std::uint64_t kGrowth = 4 << 20;
+  return grow(kGrowth) ? free_.pop_front() : nullptr;
 }
 
 Segment* Writer::acquire(std::uint32_t location, std::uint64_t sequence,
                          std::uint64_t base) noexcept {
-  Segment* segment = nullptr;
-  {
-    std::unique_lock lock(mutex_);
-    segment = take_free();
-    if (segment == nullptr && !full_.empty() && error() == 0) {
-      // The drain is behind: lend it a hand instead of waiting for it.
-      Segment* full = full_.front();
-      full_.pop_front();
-      lock.unlock();
-      const bool drained = drain(full);
-      lock.lock();
-      if (drained) {
-        segment = full;
-      } else {
-        full_.push_front(full);
-      }
-    }
-    if (segment == nullptr && error() == 0) {
-      constexpr std::uint64_t kGrowth = 4 << 20;
-      if (grow(kGrowth)) segment = take_free();
-    }
-    if (segment == nullptr) return nullptr;
-  }
+  Segment* segment = find_segment();
+  if (segment == nullptr) return nullptr;
   SegmentHeader& header = segment->header();
   header.location = location;
   header.size = 0;
@@ -145,6 +190,7 @@ Segment* Writer::acquire(std::uint32_t location, std::uint64_t sequence,
   header.base = base;
   header.check = segment_check(location, sequence, base);
   header.magic = kSegmentMagic;
+  // From here on a reader takes the segment for ours; all of the above comes first.
   header.state.store(SegmentState::kActive, std::memory_order_release);
   return segment;
 }
@@ -161,21 +207,31 @@ void Writer::retire(Segment* segment, std::size_t words) noexcept {
   work_.notify_one();
 }
 
+// With log_mutex_ held. An append that fails halfway leaves nothing behind, so
+// that the log always ends with a whole segment unless we are killed.
+int Writer::append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept {
+  if (error() != 0) return error();
+  header.records = records_check({words, header.size / sizeof(std::uint64_t)});
+  header.seal = segment_seal(header.check, header.size, header.records);
+  const std::size_t size = sizeof header + header.size;
+  const int error =
+      log_.write_at(log_end_, {reinterpret_cast<const std::byte*>(&header), size});
+  if (error != 0) {
+    log_.truncate(log_end_);
+    fail(error);
+    return error;
+  }
+  log_end_ += size;
+  return 0;
+}
+
 // Moves one full segment to the log and empties it. The order matters: at every
 // instruction its records are in the log, or in the ring, or in both.
 bool Writer::drain(Segment* segment) noexcept {
   SegmentHeader& header = segment->header();
-  const std::size_t size = sizeof(SegmentHeader) + header.size;
   {
     const std::lock_guard lock(log_mutex_);
-    if (error() != 0) return false;
-    const int error =
-        log_.write_at(log_end_, {reinterpret_cast<const std::byte*>(&header), size});
-    if (error != 0) {
-      fail(error);
-      return false;
-    }
-    log_end_ += size;
+    if (append_to_log(header, segment->words()) != 0) return false;
   }
   header.state.store(SegmentState::kDrained, std::memory_order_release);
   std::memset(segment->words(), 0, header.size);
@@ -199,14 +255,16 @@ void Writer::drain_loop() noexcept {
       lock.lock();
       continue;
     }
-    if (full_.empty() || error() != 0) return;  // stopping, and nothing left to do
-    Segment* segment = full_.front();
-    full_.pop_front();
+    Segment* segment = error() == 0 ? full_.pop_front() : nullptr;
+    if (segment == nullptr) {
+      if (stopping_) return;  // what could not be drained stays in the ring
+      continue;
+    }
     lock.unlock();
     const bool drained = drain(segment);
     lock.lock();
     if (drained) {
-      free_.push_back(segment);
+      free_.push_front(segment);
     } else {
       full_.push_front(segment);
     }
@@ -230,10 +288,8 @@ void Writer::close() noexcept {
   }
   work_.notify_one();
   drain_thread_.join();
-  if (!defs_.is_open()) return;  // create() failed
-  if (ring_header_.data() == nullptr) return;
-  const std::uint64_t lost_events = lost();
-  append(DefinitionKind::kEnd, bytes_of(lost_events));
+  const std::uint64_t end[] = {lost(), log_end_};
+  append(DefinitionKind::kEnd, bytes_of(end));
   if (error() == 0) ::unlink((directory_ + "/" + kRingName).c_str());
 }
 

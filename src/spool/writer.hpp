@@ -4,7 +4,8 @@
 // event path, in src/record), and hand it back when it is full. A background
 // thread moves full segments to the log. When it falls behind, the thread that
 // finds no free segment moves one itself, so nothing waits and nothing is lost.
-// When all segments are in use by threads the ring grows.
+// When all segments are in use by threads the ring grows. Handing segments out
+// and back allocates nothing.
 //
 // Thread safety: every function may be called from any thread, except create
 // and close. Nothing but create throws; after the first failed write the
@@ -29,21 +30,38 @@
 
 namespace timeloom::spool {
 
-// A segment in the hands of one thread.
+// A segment in the hands of one thread, or on one of the writer's lists.
 class Segment {
  public:
   explicit Segment(std::byte* address) noexcept : address_(address) {}
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
   SegmentHeader& header() const noexcept { return *reinterpret_cast<SegmentHeader*>(address_); }
   std::uint64_t* words() const noexcept {
     return reinterpret_cast<std::uint64_t*>(address_ + sizeof(SegmentHeader));
   }
 
  private:
+  friend class SegmentList;
   std::byte* address_;
+  Segment* next_ = nullptr;  // on a list
+};
+
+// A list through the segments themselves.
+class SegmentList {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  void push_front(Segment* segment) noexcept;
+  void push_back(Segment* segment) noexcept;
+  Segment* pop_front() noexcept;  // nullptr: empty
+
+ private:
+  Segment* first_ = nullptr;
+  Segment* last_ = nullptr;
 };
 
 struct WriterOptions {
-  std::uint32_t segment_size = 256 << 10;  // bytes; a multiple of the page size
+  std::uint32_t segment_size = 256 << 10;  // bytes; a multiple of the page size, at most 16 MiB
   std::uint64_t ring_size = 16 << 20;      // bytes at start
   std::uint64_t ring_limit = std::uint64_t{4} << 30;  // bytes that the ring may grow to
 };
@@ -90,11 +108,15 @@ class Writer {
  private:
   Writer(std::string directory, const WriterOptions& options);
   void open_files();
-  Segment* take_free() noexcept;                // with mutex_ held
-  bool grow(std::uint64_t bytes) noexcept;      // with mutex_ held
+  void write_heads();
+  void remove_files() noexcept;
+  Segment* find_segment() noexcept;
+  bool grow(std::uint64_t bytes) noexcept;                              // with mutex_ held
+  void add_segments(os::Mapping block, std::uint64_t bytes);            // with mutex_ held
   void append(DefinitionKind kind, std::span<const std::byte> payload) noexcept;
   void drain_loop() noexcept;
   bool drain(Segment* segment) noexcept;
+  int append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept;
   void fail(int error) noexcept;
   RingHeader& ring_header() const noexcept;
 
@@ -115,8 +137,8 @@ class Writer {
   std::condition_variable work_;
   std::vector<os::Mapping> blocks_;
   std::deque<Segment> segments_;  // stable addresses
-  std::vector<Segment*> free_;
-  std::deque<Segment*> full_;
+  SegmentList free_;
+  SegmentList full_;
   bool stopping_ = false;
   bool closed_ = false;
 

@@ -100,7 +100,7 @@ class Spool:
         data = path.read_bytes()
         segment_size, count = struct.unpack_from("<II", data, 12)
         for i in range(count):
-            offset = 4096 + i * segment_size
+            offset = 65536 + i * segment_size
             state, location, _, sequence, base = struct.unpack_from("<4xIIIQQ", data, offset)
             if state in (1, 2):
                 words = data[offset + 64 : offset + segment_size]

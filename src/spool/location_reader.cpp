@@ -1,0 +1,124 @@
+#include <algorithm>
+
+#include "core/event_word.hpp"
+#include "spool/format.hpp"
+#include "spool/reader.hpp"
+
+namespace timeloom::spool {
+namespace {
+
+// Later than any counter gets, and far enough from the end that no sum wraps.
+constexpr std::uint64_t kLatest = std::uint64_t{1} << 63;
+
+// The event kind of an extended record with a reference and a value, if it is one.
+std::optional<EventKind> valued_kind(ExtendedKind kind) {
+  switch (kind) {
+    case ExtendedKind::kParameterInt: return EventKind::kParameterInt;
+    case ExtendedKind::kParameterUint: return EventKind::kParameterUint;
+    case ExtendedKind::kParameterFloat: return EventKind::kParameterFloat;
+    case ExtendedKind::kParameterString: return EventKind::kParameterString;
+    case ExtendedKind::kMetric: return EventKind::kMetric;
+    default: return std::nullopt;
+  }
+}
+
+bool decode_extended(EventWord head, std::span<const std::uint64_t> words, std::uint64_t& base,
+                     Event& event, bool& is_event) {
+  const ExtendedKind kind = extended_kind_of(head);
+  is_event = true;
+  if (kind == ExtendedKind::kTimeBase) {
+    is_event = false;
+    if (words.size() != 1 || words[0] < base || words[0] >= kLatest) return false;
+    base = words[0];
+    return true;
+  }
+  if (kind == ExtendedKind::kRecordingOff || kind == ExtendedKind::kRecordingOn) {
+    event.kind = kind == ExtendedKind::kRecordingOff ? EventKind::kRecordingOff
+                                                     : EventKind::kRecordingOn;
+    return words.empty();
+  }
+  if (const auto valued = valued_kind(kind)) {
+    if (words.size() != 2 || words[0] >= UINT32_MAX) return false;
+    event.kind = *valued;
+    event.ref = static_cast<std::uint32_t>(words[0]);
+    event.value = words[1];
+    return true;
+  }
+  is_event = false;  // of a later version: passed over
+  return static_cast<std::uint8_t>(kind) != 0;
+}
+
+}  // namespace
+
+std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t base,
+                           std::uint64_t& last_ticks, std::vector<Event>& events) {
+  // A thread that moves to another core may find its counter a little behind.
+  // Such steps are levelled; larger ones mean damage.
+  constexpr std::uint64_t kBackstep = 1 << 20;
+  if (base >= kLatest) return 0;
+  std::size_t i = 0;
+  while (i < words.size()) {
+    const EventWord word = words[i];
+    std::size_t size = 1;
+    Event event;
+    bool is_event = true;
+    switch (kind_of(word)) {
+      case WordKind::kEnd:
+        return i;
+      case WordKind::kEnter:
+      case WordKind::kLeave:
+        event.kind = kind_of(word) == WordKind::kEnter ? EventKind::kEnter : EventKind::kLeave;
+        event.ref = payload_of(word);
+        break;
+      case WordKind::kExtended:
+        size += extended_words_of(word);
+        if (size > words.size() - i) return i;
+        if (!decode_extended(word, words.subspan(i + 1, size - 1), base, event, is_event)) return i;
+        break;
+    }
+    if (is_event) {
+      const std::uint64_t ticks = base + delta_of(word);
+      if (ticks + kBackstep < last_ticks) return i;
+      last_ticks = std::max(ticks, last_ticks);
+      event.time = Timestamp{last_ticks};
+      events.push_back(event);
+    }
+    i += size;
+  }
+  return i;
+}
+
+// False when not all bytes of the segment are there.
+bool LocationReader::load(const SegmentRef& segment) {
+  const os::File& file =
+      segment.where == SegmentRef::Where::kLog ? reader_->log_ : reader_->ring_;
+  words_.resize(segment.size / sizeof(std::uint64_t));
+  int error = 0;
+  const std::size_t read = file.read_at(segment.offset, std::as_writable_bytes(std::span(words_)),
+                                        &error);
+  words_.resize(read / sizeof(std::uint64_t));
+  return read == segment.size;
+}
+
+// Appends the sound events of the loaded segment; false if there is more to it.
+bool LocationReader::decode(const SegmentRef& segment, std::vector<Event>& batch) {
+  const bool in_log = segment.where == SegmentRef::Where::kLog;
+  if (in_log && records_check(words_) != segment.check) return false;
+  const std::size_t used = decode_segment(words_, segment.base, last_ticks_, batch);
+  if (in_log) return used == words_.size();
+  const bool at_end = used == words_.size() || words_[used] == 0;
+  return at_end && (segment.full == 0 || segment.full == used * sizeof(std::uint64_t));
+}
+
+bool LocationReader::next(std::vector<Event>& batch) {
+  batch.clear();
+  while (batch.empty() && next_segment_ < segments_->size()) {
+    const SegmentRef& segment = (*segments_)[next_segment_++];
+    const bool whole = load(segment);
+    const bool sound = decode(segment, batch);
+    if (!whole || !sound) ++damaged_;
+  }
+  return !batch.empty();
+}
+
+}  // namespace timeloom::spool
