@@ -1,4 +1,4 @@
-"""The table of layers and the other rules, as data. docs/architecture.md gives the reasons."""
+"""The table of layers and the other rules, as data. CONTRIBUTING.md gives the reasons."""
 
 import dataclasses
 import re
