@@ -127,10 +127,10 @@ Command register_report(CLI::App& program) {
                                          "Hide what takes less of the total (default: 1)")
       ->type_name("P")->check(number_between(0, 100, "a percentage from 0 to 100"));
   app->add_option("--thread", options->threads, "Only this thread: its name or id; can be repeated")
-      ->type_name("NAME")->expected(1)->take_all();
+      ->type_name("NAME")->allow_extra_args(false);
   app->add_option("--group", options->groups,
                   "Only this process (location group): its name or number; can be repeated")
-      ->type_name("NAME")->expected(1)->take_all();
+      ->type_name("NAME")->allow_extra_args(false);
   app->add_flag("--json", options->json, "Print JSON, complete unless limited");
   app->add_flag("--csv", options->csv, "Print CSV, complete unless limited");
   app->callback([options] {
