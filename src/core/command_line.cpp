@@ -81,7 +81,8 @@ class Parser {
       (name == "help" ? line_.help : line_.version) = true;
     } else if (const Setting* setting = find_setting(name)) {
       add_option(*setting, option, equals == std::string::npos ? nullptr : &word[equals + 1]);
-    } else if (const Setting* negated = negated_setting(name); negated && equals == std::string::npos) {
+    } else if (const Setting* negated = negated_setting(name);
+               negated && equals == std::string::npos) {
       line_.options.emplace_back(negated, "off");
     } else {
       refuse_option(option, name);
@@ -97,18 +98,22 @@ class Parser {
     if (setting.type == SettingType::kBool) {
       line_.options.emplace_back(&setting, value ? value : "on");
     } else {
-      line_.options.emplace_back(
-          &setting, value ? value : words_.value_for(option, setting.meaning));
+      line_.options.emplace_back(&setting,
+                                 value ? value : words_.value_for(option, setting.meaning));
     }
     Settings().set(setting, line_.options.back().second, option);  // refuse what is wrong at once
   }
 
   [[noreturn]] static void refuse_option(const std::string& option, const std::string& name) {
-    const bool negated = name.starts_with("no-");
-    const std::string_view nearest = nearest_setting(negated ? name.substr(3) : name);
+    const std::string no = name.starts_with("no-") ? "no-" : "";
+    const std::string plain = name.substr(no.size());
+    if (find_setting(plain) != nullptr) {
+      throw Error("unknown option " + option + "; --" + plain + " is no switch, leave it out");
+    }
+    const std::string_view nearest = nearest_setting(plain);
     throw Error("unknown option " + option + "; " +
                 (nearest.empty() ? "see timeloom run --help"
-                                 : "did you mean --" + std::string(negated ? "no-" : "") + std::string(nearest) + "?"));
+                                 : "did you mean --" + no + std::string(nearest) + "?"));
   }
 
   // A word like -O, -Xdev, -Im: letters, of which the first that takes a value
@@ -163,7 +168,8 @@ class Parser {
   void add_flag(const std::string& flag, const std::string& value = {}) {
     if (flags_ == InterpreterFlags::kRefuse) {
       const std::string whole = value.empty() ? flag : flag + " " + value;
-      throw Error(flag + " is a flag of the interpreter; write: python " + whole + " -m timeloom ...");
+      throw Error(flag + " is a flag of the interpreter; write: python " + whole +
+                  " -m timeloom ...");
     }
     line_.interpreter_flags.push_back(flag);
     if (!value.empty()) {
@@ -193,21 +199,15 @@ std::vector<std::string> option_words(const CommandLine& line) {
 std::vector<std::string> program_words(const CommandLine& line) {
   std::vector<std::string> words;
   switch (line.kind) {
-    case ProgramKind::kNone:
-      return words;
-    case ProgramKind::kModule:
-      words.push_back("-m");
-      break;
-    case ProgramKind::kCommand:
-      words.push_back("-c");
-      break;
+    case ProgramKind::kNone: return words;
+    case ProgramKind::kModule: words.push_back("-m"); break;
+    case ProgramKind::kCommand: words.push_back("-c"); break;
     case ProgramKind::kFile:
       if (line.target.starts_with('-')) {
         words.push_back("--");
       }
       break;
-    case ProgramKind::kStdin:
-      break;
+    case ProgramKind::kStdin: break;
   }
   words.push_back(line.target);
   words.insert(words.end(), line.arguments.begin(), line.arguments.end());

@@ -1,6 +1,6 @@
 // The command line of `timeloom run` and `python -m timeloom`:
 //
-//   [interpreter flags] [options] script.py | -m module | -c code | - | directory | zip  [arguments]
+//   [interpreter flags] [options] script.py | -m module | -c code | - | directory | zip [arguments]
 //
 // Flags and options may be mixed; the program ends both. Both doors parse with
 // this code, so that they agree on every word. Pure functions; wrong usage

@@ -34,7 +34,8 @@ std::string short_name(std::string_view program) {
   }
   std::string result;
   for (const char c : name) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
     result += plain ? c : '_';
   }
   return result.empty() || result.front() == '.' ? "program" : result;
@@ -79,7 +80,8 @@ fs::path run_directory(const Settings& settings, std::string_view program) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
   if (error) {
-    throw Error("the current directory is gone: " + error.message() + "; change to one that exists");
+    throw Error("the current directory is gone: " + error.message() +
+                "; change to one that exists");
   }
   const std::string chosen = settings.text("output");
   if (chosen.empty()) {
@@ -109,7 +111,8 @@ void check_run_directory(const fs::path& path, bool force) {
     throw Error(path.string() + " exists and is no run of Timeloom; choose another with --output");
   }
   if (!force) {
-    throw Error("the run " + path.string() + " exists; replace it with --force or choose another with --output");
+    throw Error("the run " + path.string() +
+                " exists; replace it with --force or choose another with --output");
   }
 }
 

@@ -15,16 +15,15 @@ using enum SettingType;
 
 constexpr std::string_view kPrefix = "TIMELOOM_";
 
-// Variables of ours that are no settings: where `timeloom run` finds Python.
-constexpr std::array<std::string_view, 1> kOtherVariables = {"TIMELOOM_PYTHON"};
-
-[[noreturn]] void refuse(const std::string& origin, std::string_view value, const std::string& accepted) {
+[[noreturn]] void refuse(const std::string& origin, std::string_view value,
+                         const std::string& accepted) {
   throw Error(origin + ": '" + std::string(value) + "' is not accepted; write " + accepted);
 }
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return result;
 }
 
@@ -56,18 +55,19 @@ std::uint64_t parse_integer(std::string_view text, const std::string& origin) {
   return value;
 }
 
-void check_range(const Setting& setting, std::uint64_t value, std::string_view text, const std::string& origin) {
+void check_range(const Setting& setting, std::uint64_t value, std::string_view text,
+                 const std::string& origin) {
   if (value < setting.minimum || value > setting.maximum) {
-    refuse(origin, text, "a value from " + std::to_string(setting.minimum) + " to " +
-                             std::to_string(setting.maximum));
+    refuse(origin, text,
+           "a value from " + std::to_string(setting.minimum) + " to " +
+               std::to_string(setting.maximum));
   }
 }
 
 // The value in the one form in which it is kept.
 std::string checked(const Setting& setting, std::string_view value, const std::string& origin) {
   switch (setting.type) {
-    case kBool:
-      return parse_bool(value, origin) ? "on" : "off";
+    case kBool: return parse_bool(value, origin) ? "on" : "off";
     case kInteger: {
       const std::uint64_t number = parse_integer(value, origin);
       check_range(setting, number, value, origin);
@@ -88,8 +88,7 @@ std::string checked(const Setting& setting, std::string_view value, const std::s
         throw Error(origin + " is empty; give a value or leave it out");
       }
       return std::string(value);
-    case kList:
-      break;
+    case kList: break;
   }
   return std::string(value);
 }
@@ -117,21 +116,22 @@ const Setting& known(std::string_view name) {
   return *setting;
 }
 
+// A variable that is almost that of a setting is meant to be it. Others belong
+// to somebody else: module systems set TIMELOOM_ROOT and the like.
 void check_variable_name(std::string_view variable) {
-  if (std::ranges::find(kOtherVariables, variable) != kOtherVariables.end()) {
+  std::string name;
+  for (const char c : variable.substr(kPrefix.size())) {
+    name += c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  const std::string_view nearest = nearest_setting(name);
+  if (nearest.empty()) {
     return;
   }
-  std::vector<std::string> names(kOtherVariables.begin(), kOtherVariables.end());
-  for (const Setting& setting : all_settings()) {
-    names.push_back(variable_of(setting));
+  const std::string meant = variable_of(*find_setting(nearest));
+  if (meant != variable) {
+    throw Error("variable " + std::string(variable) + ": no such setting; did you mean " + meant +
+                "?");
   }
-  if (std::ranges::find(names, variable) != names.end()) {
-    return;
-  }
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  const std::string_view nearest = nearest_name(variable, views);
-  throw Error("variable " + std::string(variable) + ": no such setting; " +
-              (nearest.empty() ? "unset it, or see timeloom run --help" : "did you mean " + std::string(nearest) + "?"));
 }
 
 }  // namespace
@@ -243,7 +243,8 @@ std::uint64_t parse_size(std::string_view text, const std::string& origin) {
   constexpr std::array<std::string_view, 5> kUnits = {"", "k", "m", "g", "t"};
   for (unsigned power = 0; power < kUnits.size(); ++power) {
     const std::string letter(kUnits[power]);
-    const bool bytes = unit == letter || unit == letter + "b" || (power > 0 && unit == letter + "ib");
+    const bool bytes =
+        unit == letter || unit == letter + "b" || (power > 0 && unit == letter + "ib");
     if (bytes) {
       if (value > (UINT64_MAX >> (10 * power))) {
         refuse(origin, text, accepted);

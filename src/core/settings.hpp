@@ -23,9 +23,9 @@ struct Setting {
   std::string_view name;  // "buffer-size": --buffer-size, TIMELOOM_BUFFER_SIZE, key buffer-size
   SettingType type;
   std::string_view default_value;
-  std::string_view group;        // heading in the help
-  std::string_view placeholder;  // stands for the value in the help
-  std::string_view meaning;      // one sentence without a full stop
+  std::string_view group;                          // heading in the help
+  std::string_view placeholder;                    // stands for the value in the help
+  std::string_view meaning;                        // one sentence without a full stop
   std::span<const std::string_view> choices = {};  // of kChoice
   char short_name = 0;
   std::uint64_t minimum = 0;  // of kInteger and kSize
@@ -34,7 +34,7 @@ struct Setting {
 
 std::span<const Setting> all_settings() noexcept;
 const Setting* find_setting(std::string_view name) noexcept;  // null: no such setting
-std::string variable_of(const Setting& setting);               // TIMELOOM_BUFFER_SIZE
+std::string variable_of(const Setting& setting);              // TIMELOOM_BUFFER_SIZE
 
 // The candidate most like `name`; empty if none is near enough to be meant.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates);
@@ -70,7 +70,7 @@ class Settings {
 };
 
 // Sets what the TIMELOOM_* variables say. `environment` is like environ(7).
-// Throws Error for a wrong value and for a variable that no setting has.
+// Throws Error for a wrong value and for a name that looks like a misspelt one.
 void read_variables(Settings& settings, const char* const* environment);
 
 // Bytes of "4096", "16M", "1 GiB"; throws Error whose message opens with `origin`.

@@ -22,9 +22,9 @@ constexpr char kUsage[] =
 
 constexpr char kEnding[] =
     "\n"
-    "Every option is also a variable (--buffer-size: TIMELOOM_BUFFER_SIZE) and a key of\n"
-    "[tool.timeloom] in pyproject.toml. An option wins over the variable, and that over\n"
-    "the key.\n"
+    "Every option is also a variable (--buffer-size: TIMELOOM_BUFFER_SIZE) and a\n"
+    "key of [tool.timeloom] in pyproject.toml. An option wins over the variable, and\n"
+    "that over the key.\n"
     "\n"
     "exit status: that of the program; 2 if it was not started for wrong usage.\n";
 
@@ -93,18 +93,12 @@ std::string help_entry(const Setting& setting) {
 
 std::string type_text(const Setting& setting) {
   switch (setting.type) {
-    case SettingType::kBool:
-      return "on or off";
-    case SettingType::kInteger:
-      return "whole number";
-    case SettingType::kSize:
-      return "size (`512K`, `16M`, `2G`)";
-    case SettingType::kString:
-      return "text";
-    case SettingType::kChoice:
-      return "one of " + choices_of(setting);
-    case SettingType::kList:
-      return "list of patterns";
+    case SettingType::kBool: return "on or off";
+    case SettingType::kInteger: return "whole number";
+    case SettingType::kSize: return "size (`512K`, `16M`, `2G`)";
+    case SettingType::kString: return "text";
+    case SettingType::kChoice: return "one of " + choices_of(setting);
+    case SettingType::kList: return "list of patterns";
   }
   return {};
 }
@@ -115,9 +109,11 @@ std::string page_entry(const Setting& setting) {
   meaning[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(meaning[0])));
   text += meaning + ".\n\n";
   text += "| option | variable | key | value | default |\n|---|---|---|---|---|\n";
-  text += "| `" + option_text(setting) + "` | `" + variable_of(setting) + "` | `" +
-          std::string(setting.name) + "` | " + type_text(setting) + " | " +
-          (setting.default_value.empty() ? "none" : "`" + std::string(setting.default_value) + "`") + " |\n\n";
+  text +=
+      "| `" + option_text(setting) + "` | `" + variable_of(setting) + "` | `" +
+      std::string(setting.name) + "` | " + type_text(setting) + " | " +
+      (setting.default_value.empty() ? "none" : "`" + std::string(setting.default_value) + "`") +
+      " |\n\n";
   return text;
 }
 
@@ -152,7 +148,8 @@ or against the file if it has a `/`. A file pattern that begins with neither `/`
 nor `*` may match from any directory on.
 
 A value that is not accepted, or a name that does not exist, stops the command
-with exit status 2 before the program starts.
+with exit status 2 before the program starts. A variable `TIMELOOM_...` that is no
+setting and resembles none is left alone.
 
 `TIMELOOM_PYTHON` is no setting: it names the interpreter that `timeloom run`
 starts when it is not installed beside one.
@@ -171,8 +168,9 @@ std::string run_help() {
     }
     text += help_entry(setting);
   }
-  text += "\nOther:\n  -h, --help            show this help\n"
-          "  -V, --version         show the version of Timeloom\n";
+  text +=
+      "\nOther:\n  -h, --help            show this help\n"
+      "  -V, --version         show the version of Timeloom\n";
   return text + kEnding;
 }
 
