@@ -17,7 +17,7 @@ timeloom=$(dirname -- "$PYTHON")/timeloom
 step() { printf '\n== %s\n' "$*"; }
 
 # The head of a report; reads all of it, so that its writer is never cut off.
-short_report() { "$timeloom" report "$@" | sed -n '1,36p'; }
+short_report() { "$timeloom" report "$@" | sed -n '1,44p'; }
 
 step "Installing NumPy and Sphinx"
 "$PYTHON" -m pip install --quiet --disable-pip-version-check -r "$examples/requirements.txt"
@@ -25,7 +25,7 @@ mkdir -p "$demo"
 
 step "timeloom run examples/stencil.py"
 "$timeloom" run --force -o "$demo/stencil" "$examples/stencil.py"
-short_report "$demo/stencil" --depth 5 --min-percent 1
+short_report "$demo/stencil" --depth 7 --min-percent 1
 
 step "timeloom run -m sphinx: Sphinx builds its own quickstart"
 rm -rf "$demo/docs"
@@ -33,7 +33,7 @@ rm -rf "$demo/docs"
   --project Woven --author Timeloom --release 1 "$demo/docs" > "$demo/quickstart.log"
 "$timeloom" run --force -o "$demo/sphinx" -m sphinx -q -b html "$demo/docs" "$demo/docs/_build"
 test -s "$demo/docs/_build/index.html"
-short_report "$demo/sphinx" --depth 8 --min-percent 5
+short_report "$demo/sphinx" --depth 9 --min-percent 3
 
 step "Both runs"
 printf '%s\n' "$demo/stencil" "$demo/sphinx"
