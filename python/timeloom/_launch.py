@@ -10,7 +10,7 @@ import sys
 
 from timeloom import _core
 
-_SECTION = "[tool.timeloom"
+_SECTION = b"[tool.timeloom"
 
 
 def main():
@@ -23,14 +23,14 @@ def main():
 
 def _read_pyproject():
     """(path, table) of the nearest pyproject.toml, None if it does not speak of us."""
-    path, text = _nearest_pyproject()
-    if _SECTION not in text:
+    path, data = _nearest_pyproject()
+    if _SECTION not in data:
         return None
     import tomllib
 
     try:
-        table = tomllib.loads(text).get("tool", {}).get("timeloom", {})
-    except tomllib.TOMLDecodeError as error:
+        table = tomllib.loads(data.decode()).get("tool", {}).get("timeloom", {})
+    except ValueError as error:  # no TOML, or no UTF-8
         sys.stderr.write(f"timeloom: {path}: {error}\n")
         raise SystemExit(2) from None
     return path, table
@@ -40,14 +40,14 @@ def _nearest_pyproject():
     try:
         directory = posix.getcwd()
     except OSError:
-        return "", ""
+        return "", b""
     while True:
         path = directory.rstrip("/") + "/pyproject.toml"
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
+            with open(path, "rb") as file:
                 return path, file.read()
         except OSError:
             pass
         if directory == "/":
-            return "", ""
+            return "", b""
         directory = directory[: directory.rfind("/")] or "/"

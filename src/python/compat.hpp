@@ -34,6 +34,11 @@ inline constexpr bool kHasMonitoring = true;
 inline constexpr bool kHasMonitoring = false;
 #endif
 
+// Tracebacks show the lines of a program given by -c.
+inline constexpr bool kShowsLinesOfCommand = PY_VERSION_HEX >= 0x030d0000;
+// A fresh __main__ has a dict of annotations.
+inline constexpr bool kMainHasAnnotations = PY_VERSION_HEX < 0x030e0000;
+
 using InterpreterFrame = _PyInterpreterFrame;
 using FrameEvaluator = _PyFrameEvalFunction;
 
@@ -96,6 +101,48 @@ inline bool store_code_extra(PyCodeObject* code, Py_ssize_t index, EventWord wor
 #endif
   if (result != 0) PyErr_Clear();
   return result == 0;
+}
+
+// 3.13 calls the __init__ of a class without asking the frame hook, once it has
+// specialised the call.
+inline constexpr bool kInitPassesHook = PY_VERSION_HEX >= 0x030d0000 && PY_VERSION_HEX < 0x030e0000;
+
+// Code that the interpreter runs on behalf of a trace or profile function is not traced.
+inline bool is_tracing(PyThreadState* thread) noexcept { return thread->tracing != 0; }
+
+// How many calls a thread may still nest; the interpreter refuses a frame at 0.
+inline int calls_left(PyThreadState* thread) noexcept {
+#if PY_VERSION_HEX >= 0x030c0000
+  return thread->py_recursion_remaining;
+#else
+  return thread->recursion_remaining;
+#endif
+}
+
+// The interpreter's protection of the C stack: none but the count above (3.11),
+// a count of C calls of its own (3.12, 3.13), the addresses of the stack.
+enum class StackGuard { kNone, kCount, kAddress };
+#if PY_VERSION_HEX >= 0x030e0000
+inline constexpr StackGuard kStackGuard = StackGuard::kAddress;
+inline constexpr int kCCallLimit = 0;
+#elif PY_VERSION_HEX >= 0x030d0000
+inline constexpr StackGuard kStackGuard = StackGuard::kCount;
+inline constexpr int kCCallLimit = Py_C_RECURSION_LIMIT;
+#elif PY_VERSION_HEX >= 0x030c0000
+inline constexpr StackGuard kStackGuard = StackGuard::kCount;
+inline constexpr int kCCallLimit = C_RECURSION_LIMIT;
+#else
+inline constexpr StackGuard kStackGuard = StackGuard::kNone;
+inline constexpr int kCCallLimit = 0;
+#endif
+// Only with StackGuard::kCount.
+inline int& c_calls_left(PyThreadState* thread) noexcept {
+#if PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030e0000
+  return thread->c_recursion_remaining;
+#else
+  static int none = 0;
+  return (void)thread, none;
+#endif
 }
 
 // A new index for load_code_extra(), or -1 when the interpreter has none left.

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "python/main_module.hpp"
 #include "python/settings_binding.hpp"
 #include "python/weave_process.hpp"
 
@@ -18,7 +19,7 @@ struct Start {
   pid_t process = 0;
   std::string directory;
   std::string package;
-  struct stat error_output{};
+  struct stat error_output {};
   bool has_error_output = false;
   bool weave = true;
   bool keep_spool = false;
@@ -39,7 +40,7 @@ struct Result {
 
 // Descriptor 2 may be closed or belong to a file of the program by now.
 bool error_output_unchanged() {
-  struct stat now{};
+  struct stat now {};
   return g_start->has_error_output && ::fstat(STDERR_FILENO, &now) == 0 &&
          now.st_dev == g_start->error_output.st_dev && now.st_ino == g_start->error_output.st_ino;
 }
@@ -122,8 +123,10 @@ std::string size_text(unsigned long long bytes) {
 std::string shell_word(const std::string& run) {
   std::string word = run;
   if (word.starts_with(g_start->directory + "/")) word.erase(0, g_start->directory.size() + 1);
-  const bool plain = word.find_first_not_of(
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-:,@%") == std::string::npos;
+  const bool plain =
+      word.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-:,@%") ==
+      std::string::npos;
   if (plain && !word.starts_with('-')) return word;
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
@@ -135,7 +138,8 @@ std::string plural(unsigned long long count, const char* word) {
 }
 
 std::string summary(const Result& result, const std::string& weaving) {
-  const double share = result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
+  const double share =
+      result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
   std::string text = "timeloom: " + formatted("%.3f s", result.wall_seconds) + ", " +
                      plural(result.events, "event") + " of " + plural(result.threads, "thread") +
                      ", " + size_text(result.bytes) + ", estimated overhead " +
@@ -150,11 +154,10 @@ std::string summary(const Result& result, const std::string& weaving) {
 // What the summary has to say about the weaving; empty when all is well.
 std::string weave_run(const Result& result) {
   if (!g_start->weave) return "not woven yet; the next command does it";
-  const WeaveOutcome outcome =
-      weave_in_child(result.run, g_start->package, g_start->keep_spool, g_start->quiet || !error_output_unchanged());
+  const WeaveOutcome outcome = weave_in_child(result.run, g_start->package, g_start->keep_spool,
+                                              g_start->quiet || !error_output_unchanged());
   switch (outcome) {
-    case WeaveOutcome::kDone:
-      break;
+    case WeaveOutcome::kDone: break;
     case WeaveOutcome::kNoProgram:
       return "not woven: the program timeloom was not found; its next command does it";
     case WeaveOutcome::kFailed:
@@ -166,14 +169,17 @@ std::string weave_run(const Result& result) {
 // PyRun_String notes how its code ended, for the end of python.
 void run_interrupted_code() {
   Ref names(PyDict_New());
-  Ref result(names ? PyRun_String("raise KeyboardInterrupt", Py_file_input, names.get(), names.get()) : nullptr);
+  Ref result(names
+                 ? PyRun_String("raise KeyboardInterrupt", Py_file_input, names.get(), names.get())
+                 : nullptr);
   PyErr_Clear();
 }
 
 void finish_weave_and_report() {
   Ref dict(PyObject_CallMethod(g_start->core, "finish", nullptr));
   if (!dict) {
-    write_error_output("timeloom: the measurement could not be finished: " + current_exception() + "\n");
+    write_error_output("timeloom: the measurement could not be finished: " + current_exception() +
+                       "\n");
     return;
   }
   if (!PyDict_Check(dict.get())) return;  // the program has finished it itself
@@ -205,17 +211,6 @@ bool register_at_exit(PyObject* function) {
   if (!known && PyDict_DelItemString(modules, "atexit") < 0) return false;
   Ref result(PyObject_CallMethod(atexit.get(), "register", "O", function));
   return static_cast<bool>(result);
-}
-
-std::string package_directory() {
-  PyObject* package = PyDict_GetItemString(PyImport_GetModuleDict(), "timeloom");
-  Ref file(package == nullptr ? nullptr : PyObject_GetAttrString(package, "__file__"));
-  if (!file || !PyUnicode_Check(file.get())) {
-    PyErr_Clear();
-    return {};
-  }
-  const std::string path = bytes_of(file.get());
-  return path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
 }
 
 }  // namespace

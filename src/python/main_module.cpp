@@ -27,6 +27,11 @@ bool started_as_module(const InterpreterStart& start) {
   return start.program.size() >= 2 && start.program[0] == "-m" && start.program[1] == "timeloom";
 }
 
+// By the path of the package, as `timeloom run -S` does.
+bool started_by_path(const InterpreterStart& start) {
+  return !start.program.empty() && start.program[0] == package_directory();
+}
+
 bool runs_through_runpy(const Program& program) {
   return program.kind == Program::Kind::kModule || program.kind == Program::Kind::kDirectory;
 }
@@ -40,9 +45,8 @@ bool make_main_module() {
   if (!main || !annotations || !builtins || !frozen) return false;
   Ref loader(PyObject_GetAttrString(frozen.get(), "BuiltinImporter"));
   PyObject* dict = PyModule_GetDict(main.get());
-#if PY_VERSION_HEX < 0x030e0000
-  if (PyDict_SetItemString(dict, "__annotations__", annotations.get()) < 0) return false;
-#endif
+  if (kMainHasAnnotations && PyDict_SetItemString(dict, "__annotations__", annotations.get()) < 0)
+    return false;
   return loader && PyDict_SetItemString(dict, "__builtins__", builtins.get()) == 0 &&
          PyDict_SetItemString(dict, "__loader__", loader.get()) == 0 &&
          PyDict_SetItemString(PyImport_GetModuleDict(), "__main__", main.get()) == 0;
@@ -58,27 +62,33 @@ bool forget(PyObject* name) {
   const std::size_t dot = whole.rfind('.');
   if (dot == std::string::npos) return true;
   PyObject* parent = PyDict_GetItemString(modules, whole.substr(0, dot).c_str());
-  if (parent != nullptr && PyObject_DelAttrString(parent, whole.c_str() + dot + 1) < 0) PyErr_Clear();
+  if (parent != nullptr && PyObject_DelAttrString(parent, whole.c_str() + dot + 1) < 0)
+    PyErr_Clear();
   return true;
 }
 
+bool is_name(PyObject* object, const char* text) {
+  return PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, text) == 0;
+}
+
 // Importing a module puts its name behind those of the modules that it imports.
-// Python's own start ends with `site`; then -m imports runpy.
-bool forget_runpy() {
+// Python's own start ends with `site`, without it with `io`; then -m imports
+// runpy. The rest is ours; 3.11 in development mode loads encodings.ascii to
+// import an extension.
+bool forget_imports(bool keep_runpy) {
   PyObject* modules = PyImport_GetModuleDict();
-  const char* last_of_start = PyDict_GetItemString(modules, "site") ? "site" : "__main__";
+  const char* last_of_start = PyDict_GetItemString(modules, "site") ? "site" : "io";
   Ref names(PyDict_Keys(modules));
   if (!names) return false;
-  Py_ssize_t begin = -1;
-  Py_ssize_t end = -1;
+  const bool has_runpy = PyDict_GetItemString(modules, "runpy") != nullptr;
+  enum { kStart, kRunpy, kOurs } part = kStart;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(names.get()); ++i) {
     PyObject* name = PyList_GET_ITEM(names.get(), i);
-    if (!PyUnicode_Check(name)) return true;  // not a table that we understand
-    if (PyUnicode_CompareWithASCIIString(name, last_of_start) == 0) begin = i + 1;
-    if (PyUnicode_CompareWithASCIIString(name, "runpy") == 0) end = i + 1;
-  }
-  for (Py_ssize_t i = begin; begin > 0 && i < end; ++i) {
-    if (!forget(PyList_GET_ITEM(names.get(), i))) return false;
+    const bool of_runpy = part == kRunpy && !keep_runpy && !is_name(name, "__main__");
+    const bool of_ours = part == kOurs && is_name(name, "encodings.ascii");
+    if ((of_runpy || of_ours) && !forget(name)) return false;
+    if (is_name(name, last_of_start)) part = has_runpy ? kRunpy : kOurs;
+    if (is_name(name, "runpy")) part = kOurs;
   }
   return true;
 }
@@ -90,8 +100,7 @@ bool forget_modules(const Program& program, PyObject* brought) {
     if (!forget(PySequence_Fast_GET_ITEM(names.get(), i))) return false;
   }
   // An interactive start imports readline between site and runpy.
-  const bool interactive = interpreter_flag("interactive");
-  return runs_through_runpy(program) || interactive || forget_runpy();
+  return forget_imports(runs_through_runpy(program) || interpreter_flag("interactive"));
 }
 
 bool set_sys_list(const char* name, const std::vector<std::string>& words) {
@@ -123,7 +132,8 @@ bool set_arguments(const Program& program, const InterpreterStart& start) {
   }
   if (!set_sys_list("argv", with_arguments(argv0, program))) return false;
   PyObject* words = PySys_GetObject("orig_argv");  // borrowed
-  if (!started_as_module(start) || words == nullptr) return true;
+  const bool ours = started_as_module(start) || started_by_path(start);
+  if (!ours || words == nullptr) return true;
   original.insert(original.begin(), start.flags.begin(), start.flags.end());
   original.insert(original.begin(), words_of(words).front());
   return set_sys_list("orig_argv", with_arguments(original, program));
@@ -138,7 +148,8 @@ std::string directory_of_script(std::string path) {
   if (length > 0) {
     const std::string link(buffer, static_cast<std::size_t>(length));
     const std::size_t slash = path.rfind('/');
-    if (link.front() == '/' || (link.find('/') != std::string::npos && slash == std::string::npos)) {
+    if (link.front() == '/' ||
+        (link.find('/') != std::string::npos && slash == std::string::npos)) {
       path = link;
     } else if (link.find('/') != std::string::npos) {
       path = path.substr(0, slash + 1) + link;
@@ -162,18 +173,11 @@ bool set_path(const Program& program, const InterpreterStart& start) {
   }
   std::string entry;
   switch (program.kind) {
-    case Program::Kind::kDirectory:
-      entry = program.path;
-      break;
-    case Program::Kind::kFile:
-      entry = directory_of_script(program.target);
-      break;
-    case Program::Kind::kModule:
-      entry = current_directory();
-      break;
+    case Program::Kind::kDirectory: entry = program.path; break;
+    case Program::Kind::kFile: entry = directory_of_script(program.target); break;
+    case Program::Kind::kModule: entry = current_directory(); break;
     case Program::Kind::kCommand:
-    case Program::Kind::kStdin:
-      break;
+    case Program::Kind::kStdin: break;
   }
   const bool gone = program.kind == Program::Kind::kModule && entry.empty();
   if (gone || (safe && program.kind != Program::Kind::kDirectory)) return true;
@@ -187,6 +191,17 @@ bool prepare_interpreter(const Program& program, PyObject* brought) {
   const InterpreterStart start = interpreter_start();
   return forget_modules(program, brought) && make_main_module() && set_arguments(program, start) &&
          set_path(program, start);
+}
+
+std::string package_directory() {
+  PyObject* package = PyDict_GetItemString(PyImport_GetModuleDict(), "timeloom");
+  Ref file(package == nullptr ? nullptr : PyObject_GetAttrString(package, "__file__"));
+  if (!file || !PyUnicode_Check(file.get())) {
+    PyErr_Clear();
+    return {};
+  }
+  const std::string path = bytes_of(file.get());
+  return path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
 }
 
 std::string absolute_path(const std::string& path) {

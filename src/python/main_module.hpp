@@ -26,6 +26,9 @@ bool prepare_interpreter(const Program& program, PyObject* brought);
 // The path as python makes it absolute: the current directory before it.
 std::string absolute_path(const std::string& path);
 
+// Where the Python package timeloom lies; empty if that is not known.
+std::string package_directory();
+
 // Whether sys.flags has this flag on.
 bool interpreter_flag(const char* name);
 

@@ -55,7 +55,7 @@ void open_program(Program& program, std::FILE*& file) {
     throw Error("can't open file '" + program.path + "': [Errno " + std::to_string(errno) + "] " +
                 std::strerror(errno));
   }
-  struct stat status{};
+  struct stat status {};
   if (::fstat(::fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
     throw Error("'" + program.path + "' is a directory, cannot continue");
   }
@@ -82,14 +82,11 @@ Program program_of(PyObject* tuple) {
 
 std::string name_for_run(const Program& program) {
   switch (program.kind) {
-    case Program::Kind::kCommand:
-      return "command";
-    case Program::Kind::kStdin:
-      return "stdin";
+    case Program::Kind::kCommand: return "command";
+    case Program::Kind::kStdin: return "stdin";
     case Program::Kind::kModule:
     case Program::Kind::kFile:
-    case Program::Kind::kDirectory:
-      break;
+    case Program::Kind::kDirectory: break;
   }
   return program.target;
 }
@@ -129,9 +126,8 @@ int run_file(const Program& program, std::FILE* file) {
   return PyRun_AnyFileExFlags(file, program.path.c_str(), 1, &flags);
 }
 
-#if PY_VERSION_HEX >= 0x030d0000
-// From 3.13 on tracebacks show the lines of -c: linecache is given the text
-// once it has been compiled. Python's function for this is not public.
+// From 3.13 on linecache is given the text of -c once it has been compiled.
+// Python's function for this is not public.
 bool show_lines_of_command(PyObject* code, PyObject* text) {
   Ref linecache(PyImport_ImportModule("linecache"));
   if (!linecache) return false;
@@ -144,9 +140,7 @@ bool show_lines_of_command(PyObject* code, PyObject* text) {
   return static_cast<bool>(result);
 }
 
-int run_command(const char* text) {
-  PyCompilerFlags flags = _PyCompilerFlags_INIT;
-  flags.cf_flags |= PyCF_IGNORE_COOKIE;
+int run_shown_command(const char* text, PyCompilerFlags& flags) {
   PyObject* main = PyImport_AddModule("__main__");  // borrowed
   Ref code(Py_CompileStringExFlags(text, "<string>", Py_file_input, &flags, -1));
   Ref source(PyUnicode_FromString(text));
@@ -155,17 +149,22 @@ int run_command(const char* text) {
                  ? PyEval_EvalCode(code.get(), dict, dict)
                  : nullptr);
   if (result) return 0;
-  code = Ref();  // what it defines must die with __main__
   PyErr_Print();
   return -1;
 }
-#else
+
 int run_command(const char* text) {
   PyCompilerFlags flags = _PyCompilerFlags_INIT;
   flags.cf_flags |= PyCF_IGNORE_COOKIE;
-  return PyRun_SimpleStringFlags(text, &flags);
+  return kShowsLinesOfCommand ? run_shown_command(text, flags)
+                              : PyRun_SimpleStringFlags(text, &flags);
 }
-#endif
+
+// What python imports to run the program is not the program's doing.
+bool prepare_command(const Program& program) {
+  const bool needed = kShowsLinesOfCommand && program.kind == Program::Kind::kCommand;
+  return !needed || Ref(PyImport_ImportModule("linecache"));
+}
 
 int run_command_text(const Program& program) {
   Ref text(object_of(program.target));
@@ -185,7 +184,8 @@ Ending run_module(const Program& program) {
   const bool module = program.kind == Program::Kind::kModule;
   Ref name(object_of(module ? program.target : "__main__"));
   Ref runpy(PyImport_ImportModule("runpy"));
-  Ref result(name && runpy ? PyObject_CallMethod(runpy.get(), "_run_module_as_main", "Oi", name.get(), module ? 1 : 0)
+  Ref result(name && runpy ? PyObject_CallMethod(runpy.get(), "_run_module_as_main", "Oi",
+                                                 name.get(), module ? 1 : 0)
                            : nullptr);
   if (result) return Ending::kNormal;
   // Python itself ends with the status of a SystemExit. With -i it prints it.
@@ -199,17 +199,10 @@ Ending run(const Program& program, std::FILE* file) {
   PyCompilerFlags flags = _PyCompilerFlags_INIT;
   switch (program.kind) {
     case Program::Kind::kModule:
-    case Program::Kind::kDirectory:
-      return run_module(program);
-    case Program::Kind::kFile:
-      result = run_file(program, file);
-      break;
-    case Program::Kind::kCommand:
-      result = run_command_text(program);
-      break;
-    case Program::Kind::kStdin:
-      result = PyRun_AnyFileExFlags(stdin, "<stdin>", 0, &flags);
-      break;
+    case Program::Kind::kDirectory: return run_module(program);
+    case Program::Kind::kFile: result = run_file(program, file); break;
+    case Program::Kind::kCommand: result = run_command_text(program); break;
+    case Program::Kind::kStdin: result = PyRun_AnyFileExFlags(stdin, "<stdin>", 0, &flags); break;
   }
   return result == 0 ? Ending::kNormal : Ending::kFailed;
 }
@@ -230,13 +223,15 @@ PyObject* pass_on(Ending ending) {
 }
 
 // The user's program must not suffer from what goes wrong here.
-void start_measuring(PyObject* core, PyObject* dict, const Settings& settings, const std::string& directory) {
+void start_measuring(PyObject* core, PyObject* dict, const Settings& settings,
+                     const std::string& directory) {
   try {
     make_run_directory(directory, settings);
     Ref output(object_of(directory));
     if (output && PyDict_SetItemString(dict, "output", output.get()) == 0) {
-      Ref started(PyObject_CallMethod(core, "start", "O", dict));
-      if (started && finish_run_at_exit(core, settings)) return;
+      // Registered first: afterwards its imports would be recorded.
+      if (finish_run_at_exit(core, settings) && Ref(PyObject_CallMethod(core, "start", "O", dict)))
+        return;
     }
     say("nothing is measured: " + exception_text());
   } catch (const std::exception& error) {
@@ -253,7 +248,7 @@ PyObject* run_program(PyObject* core, PyObject* dict, PyObject* tuple, PyObject*
   check_instrumenter(settings);
   const std::string directory = run_directory(settings, name_for_run(program));
   check_run_directory(directory, settings.flag("force"));
-  if (!prepare_interpreter(program, brought)) return nullptr;
+  if (!prepare_interpreter(program, brought) || !prepare_command(program)) return nullptr;
   Ending ending;
   {
     const BareStack bare;
@@ -265,7 +260,8 @@ PyObject* run_program(PyObject* core, PyObject* dict, PyObject* tuple, PyObject*
 
 PyObject* run_program_method(PyObject* module, PyObject* arguments) {
   PyObject *dict, *program, *brought;
-  if (!PyArg_ParseTuple(arguments, "O!O!O", &PyDict_Type, &dict, &PyTuple_Type, &program, &brought)) {
+  if (!PyArg_ParseTuple(arguments, "O!O!O", &PyDict_Type, &dict, &PyTuple_Type, &program,
+                        &brought)) {
     return nullptr;
   }
   try {

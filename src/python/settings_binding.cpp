@@ -40,16 +40,13 @@ PyObject* list_of(const std::vector<std::string>& words) {
 
 PyObject* value_of(const Settings& settings, const Setting& setting) {
   switch (setting.type) {
-    case SettingType::kBool:
-      return PyBool_FromLong(settings.flag(setting.name));
+    case SettingType::kBool: return PyBool_FromLong(settings.flag(setting.name));
     case SettingType::kInteger:
     case SettingType::kSize:
       return checked(PyLong_FromUnsignedLongLong(settings.number(setting.name)));
     case SettingType::kString:
-    case SettingType::kChoice:
-      return checked(object_of(settings.text(setting.name)));
-    case SettingType::kList:
-      return list_of(settings.list(setting.name));
+    case SettingType::kChoice: return checked(object_of(settings.text(setting.name)));
+    case SettingType::kList: return list_of(settings.list(setting.name));
   }
   throw std::logic_error("a setting without a type");
 }
@@ -68,7 +65,8 @@ PyObject* make_dict(const Settings& settings) {
   Ref dict(checked(PyDict_New()));
   for (const Setting& setting : all_settings()) {
     Ref value(value_of(settings, setting));
-    if (PyDict_SetItemString(dict.get(), key_of(setting).c_str(), value.get()) < 0) throw PythonError();
+    if (PyDict_SetItemString(dict.get(), key_of(setting).c_str(), value.get()) < 0)
+      throw PythonError();
   }
   Ref rules(rules_of(settings));
   if (PyDict_SetItemString(dict.get(), "filter", rules.get()) < 0) throw PythonError();
@@ -86,7 +84,8 @@ std::string text_of_value(PyObject* value, const std::string& origin) {
   throw Error(origin + ": a value of type " + Py_TYPE(value)->tp_name + " is not accepted");
 }
 
-void apply_list(const Setting& setting, PyObject* list, Settings& settings, const std::string& origin) {
+void apply_list(const Setting& setting, PyObject* list, Settings& settings,
+                const std::string& origin) {
   Ref fast(checked(PySequence_Fast(list, "a list")));
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.get()); ++i) {
     settings.set(setting, text_of_value(PySequence_Fast_GET_ITEM(fast.get(), i), origin), origin);
@@ -130,16 +129,11 @@ PyObject* exit_normally(const std::string& text) {
 
 const char* kind_name(ProgramKind kind) {
   switch (kind) {
-    case ProgramKind::kFile:
-      return "file";
-    case ProgramKind::kModule:
-      return "module";
-    case ProgramKind::kCommand:
-      return "command";
-    case ProgramKind::kStdin:
-      return "stdin";
-    case ProgramKind::kNone:
-      break;
+    case ProgramKind::kFile: return "file";
+    case ProgramKind::kModule: return "module";
+    case ProgramKind::kCommand: return "command";
+    case ProgramKind::kStdin: return "stdin";
+    case ProgramKind::kNone: break;
   }
   throw Error("no program given; write: timeloom run script.py, or see timeloom run --help");
 }

@@ -32,8 +32,9 @@ bool runnable(const std::string& path) {
 }
 
 std::string find_program(const std::string& package) {
-  std::vector<std::string> places = {package + "/bin/timeloom", sys_text("prefix") + "/bin/timeloom",
-                                     fs::path(sys_text("executable")).parent_path().string() + "/timeloom"};
+  std::vector<std::string> places = {
+      package + "/bin/timeloom", sys_text("prefix") + "/bin/timeloom",
+      fs::path(sys_text("executable")).parent_path().string() + "/timeloom"};
   const char* path = std::getenv("PATH");
   std::string_view rest = path == nullptr ? "" : path;
   while (!rest.empty()) {
@@ -75,7 +76,8 @@ class ChildSignal {
   bool was_pending_ = false;
 };
 
-// Standard descriptors that are open and lead nowhere but to our stderr.
+// Standard descriptors that are open and lead nowhere but to our stderr: what
+// the command prints on success is in the summary.
 class Descriptors {
  public:
   explicit Descriptors(bool silent) noexcept {
@@ -84,7 +86,7 @@ class Descriptors {
     if (silent || ::fcntl(STDERR_FILENO, F_GETFD) < 0) {
       posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     }
-    posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   }
   ~Descriptors() { posix_spawn_file_actions_destroy(&actions_); }
   Descriptors(const Descriptors&) = delete;
@@ -130,7 +132,8 @@ bool succeeded(pid_t child, const std::string& run) {
 
 }  // namespace
 
-WeaveOutcome weave_in_child(const std::string& run, const std::string& package, bool keep_spool, bool silent) {
+WeaveOutcome weave_in_child(const std::string& run, const std::string& package, bool keep_spool,
+                            bool silent) {
   const std::string program = find_program(package);
   if (program.empty()) return WeaveOutcome::kNoProgram;
   std::vector<std::string> words = {"timeloom", "weave"};
@@ -143,7 +146,8 @@ WeaveOutcome weave_in_child(const std::string& run, const std::string& package, 
   const Descriptors descriptors(silent);
   const Attributes attributes(signal.mask());
   pid_t child = 0;
-  if (::posix_spawn(&child, program.c_str(), descriptors.get(), attributes.get(), arguments.data(), environ) != 0) {
+  if (::posix_spawn(&child, program.c_str(), descriptors.get(), attributes.get(), arguments.data(),
+                    environ) != 0) {
     return WeaveOutcome::kFailed;
   }
   return succeeded(child, run) ? WeaveOutcome::kDone : WeaveOutcome::kFailed;

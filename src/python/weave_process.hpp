@@ -9,8 +9,9 @@ namespace timeloom::python {
 enum class WeaveOutcome { kDone, kFailed, kNoProgram };
 
 // Waits for the end. `package`: directory of the Python package, searched first
-// for bin/timeloom, then the directory of scripts, then PATH. What the child
-// prints goes to stderr, or nowhere with `silent`.
-WeaveOutcome weave_in_child(const std::string& run, const std::string& package, bool keep_spool, bool silent);
+// for bin/timeloom, then the directory of scripts, then PATH. The child writes
+// to our stderr, or nowhere with `silent`; never to stdout.
+WeaveOutcome weave_in_child(const std::string& run, const std::string& package, bool keep_spool,
+                            bool silent);
 
 }  // namespace timeloom::python

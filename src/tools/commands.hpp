@@ -26,6 +26,7 @@ struct Command {
   std::function<int(std::vector<std::string> arguments)> run_words = {};
 };
 
+Command register_run(CLI::App& program);
 Command register_report(CLI::App& program);
 Command register_info(CLI::App& program);
 Command register_weave(CLI::App& program);

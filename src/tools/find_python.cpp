@@ -54,7 +54,8 @@ std::vector<Site> sites_of(const fs::path& prefix) {
       const std::string name = directory.filename().string();
       if (!name.starts_with("python3.")) continue;
       for (const char* packages : {"site-packages", "dist-packages"}) {
-        if (has_timeloom(directory / packages)) sites.push_back({directory / packages, name, prefix});
+        if (has_timeloom(directory / packages))
+          sites.push_back({directory / packages, name, prefix});
       }
     }
   }
@@ -118,11 +119,13 @@ PythonChoice find_python(const std::string& executable) {
   if (const char* named = std::getenv("TIMELOOM_PYTHON"); named != nullptr && *named != '\0') {
     const std::string program = on_path(named);
     if (!program.empty()) return {program, {}};
-    throw Error("variable TIMELOOM_PYTHON: '" + std::string(named) + "' is no program; name a Python in which Timeloom is installed");
+    throw Error("variable TIMELOOM_PYTHON: '" + std::string(named) +
+                "' is no program; name a Python in which Timeloom is installed");
   }
   // Installed for one user, or in a prefix without an interpreter: the same version, elsewhere.
   for (const Site& site : sites) {
-    if (const std::string program = on_path(site.python); !program.empty()) return {program, package_of(site)};
+    if (const std::string program = on_path(site.python); !program.empty())
+      return {program, package_of(site)};
   }
   if (const std::string program = on_path("python3"); !program.empty()) return {program, {}};
   throw Error("no Python found; put python3 on PATH or name one in TIMELOOM_PYTHON");

@@ -11,6 +11,7 @@
 #include "core/settings_text.hpp"
 #include "tools/commands.hpp"
 #include "tools/find_python.hpp"
+#include "tools/open_run.hpp"
 #include "tools/output.hpp"
 
 namespace timeloom::tools {
@@ -26,7 +27,8 @@ std::vector<std::string> python_words(const CommandLine& line, const PythonChoic
   append(words, line.interpreter_flags);
   // With -S python does not look where packages are installed, but it can be
   // given the path of one.
-  const bool without_site = std::ranges::find(line.interpreter_flags, "-S") != line.interpreter_flags.end();
+  const bool without_site =
+      std::ranges::find(line.interpreter_flags, "-S") != line.interpreter_flags.end();
   if (without_site && !python.package.empty()) {
     words.push_back(python.package);
   } else {
