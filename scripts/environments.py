@@ -47,7 +47,8 @@ def make(python: pythons.Python) -> pathlib.Path:
 def install(python: pythons.Python, extras: str = "", requirements: tuple[str, ...] = ()) -> pathlib.Path:
     """Installs the working tree and what is asked for; subprocess.CalledProcessError if it fails.
 
-    A build directory that stays makes the next installation compile only what changed."""
+    A build directory that stays makes the next installation compile only what changed. One
+    name of the compiler, where each Python has its own, lets ccache see that it is the same."""
     interpreter = make(python)
     project = f"{ROOT}[{extras}]" if extras else str(ROOT)
     build_directory = f"--config-settings=build-dir={BUILD / f'wheel-{python.tag}'}"
@@ -55,7 +56,7 @@ def install(python: pythons.Python, extras: str = "", requirements: tuple[str, .
     command = [interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run(
         [*command, build_directory, project, *files],
-        check=True, stdout=sys.stderr, env=clean_environment(), cwd=ROOT,
+        check=True, stdout=sys.stderr, env={"CC": "cc", "CXX": "c++", **clean_environment()}, cwd=ROOT,
     )  # fmt: skip
     return interpreter
 
