@@ -25,6 +25,7 @@ std::optional<EventKind> valued_kind(ExtendedKind kind) {
 bool decode_extended(EventWord head, std::span<const std::uint64_t> words, std::uint64_t& base,
                      Event& event, bool& is_event) {
   const ExtendedKind kind = extended_kind_of(head);
+  if (payload_of(head) >> 16 != 0) return false;
   is_event = true;
   if (kind == ExtendedKind::kTimeBase) {
     is_event = false;
@@ -44,8 +45,7 @@ bool decode_extended(EventWord head, std::span<const std::uint64_t> words, std::
     event.value = words[1];
     return true;
   }
-  is_event = false;  // of a later version: passed over
-  return static_cast<std::uint8_t>(kind) != 0;
+  return false;  // a later version would have another number
 }
 
 }  // namespace

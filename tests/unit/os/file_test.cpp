@@ -1,0 +1,172 @@
+#include "os/file.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+
+#include "../support/bytes.hpp"
+#include "../support/temp_directory.hpp"
+
+namespace timeloom::os {
+namespace {
+
+std::span<const std::byte> bytes(const std::string& text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+class FileTest : public ::testing::Test {
+ protected:
+  File create(const std::string& name) {
+    int error = -1;
+    File file = File::create_exclusive(directory_ / name, &error);
+    EXPECT_EQ(error, 0);
+    return file;
+  }
+  std::string content(const std::string& name) { return test::read_bytes(directory_ / name); }
+
+  // What `question` says in another process, which has inherited our descriptors.
+  static bool in_child(const std::function<bool()>& question) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(question() ? 0 : 1);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status));
+    return WEXITSTATUS(status) == 0;
+  }
+
+  bool in_use(const std::string& name) {
+    int error = 0;
+    const File file = File::open_read(directory_ / name, &error);
+    return file.in_use();
+  }
+
+  test::TempDirectory directory_;
+};
+
+TEST_F(FileTest, WritesAndReadsAtAnyOffset) {
+  const File file = create("a");
+  EXPECT_EQ(file.write_at(0, bytes("hello")), 0);
+  EXPECT_EQ(file.write_at(8, bytes("there")), 0);
+  EXPECT_EQ(content("a"), std::string("hello\0\0\0there", 13));
+  std::array<std::byte, 64> buffer{};
+  int error = -1;
+  EXPECT_EQ(file.read_at(8, buffer, &error), 5u);
+  EXPECT_EQ(error, 0);
+  EXPECT_EQ(std::memcmp(buffer.data(), "there", 5), 0);
+  EXPECT_EQ(file.read_at(100, buffer, &error), 0u);
+  EXPECT_EQ(file.size(&error), 13u);
+}
+
+TEST_F(FileTest, CutsOffItsEnd) {
+  const File file = create("a");
+  file.write_at(0, bytes("hello"));
+  EXPECT_EQ(file.truncate(2), 0);
+  EXPECT_EQ(content("a"), "he");
+}
+
+TEST_F(FileTest, DoesNotOpenWhatAnotherMade) {
+  create("a");
+  int error = 0;
+  EXPECT_FALSE(File::create_exclusive(directory_ / "a", &error).is_open());
+  EXPECT_EQ(error, EEXIST);
+  EXPECT_FALSE(File::open_read(directory_ / "none", &error).is_open());
+  EXPECT_EQ(error, ENOENT);
+}
+
+TEST_F(FileTest, StaysOutOfTheWayOfLowDescriptors) {
+  struct rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur <= 512) GTEST_SKIP() << "no descriptors above 512 here";
+  EXPECT_GE(create("a").fd(), 512);
+}
+
+TEST_F(FileTest, SaysWhyAWriteFailed) {
+  int error = 0;
+  create("a").write_at(0, bytes("x"));
+  const File file = File::open_read(directory_ / "a", &error);
+  EXPECT_EQ(file.write_at(0, bytes("y")), EBADF);
+  EXPECT_EQ(content("a"), "x");
+}
+
+// SIGXFSZ is as the system sets it: it would end the child.
+TEST_F(FileTest, MeetsTheFileSizeLimitWithoutASignal) {
+  EXPECT_TRUE(in_child([this] {
+    ::signal(SIGXFSZ, SIG_DFL);
+    const struct rlimit limit{4096, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    int error = 0;
+    const File file = File::create_exclusive(directory_ / "a", &error);
+    return file.write_at(4090, bytes("123456")) == 0 && file.write_at(4090, bytes("1234567")) == EFBIG &&
+           file.allocate(0, 4096) == 0 && file.allocate(0, 4097) == EFBIG;
+  }));
+  EXPECT_EQ(content("a").size(), 4096u);
+}
+
+TEST_F(FileTest, AMappingIsTheFile) {
+  const File file = create("a");
+  ASSERT_EQ(file.allocate(0, 3 * 65536), 0);
+  int error = -1;
+  {
+    const Mapping mapping = Mapping::map(file, 65536, 65536, &error);
+    ASSERT_EQ(error, 0);
+    ASSERT_EQ(mapping.size(), 65536u);
+    std::memcpy(mapping.data() + 10, "mapped", 6);
+    EXPECT_EQ(content("a").substr(65546, 6), "mapped");
+  }
+  EXPECT_EQ(content("a").substr(65546, 6), "mapped");
+}
+
+TEST_F(FileTest, AMappingThatCannotBeIsAnError) {
+  const File file = create("a");
+  int error = 0;
+  EXPECT_EQ(Mapping::map(file, 1, 4096, &error).data(), nullptr);
+  EXPECT_EQ(error, EINVAL);
+}
+
+TEST_F(FileTest, OthersSeeThatItIsInUse) {
+  const File file = create("a");
+  EXPECT_FALSE(in_child([this] { return in_use("a"); }));
+  ASSERT_EQ(file.mark_in_use(), 0);
+  EXPECT_TRUE(in_child([this] { return in_use("a"); }));
+}
+
+TEST_F(FileTest, IsInUseNoLongerThanItsProcessLives) {
+  // The child that marks it has a child of its own, which inherits the descriptor.
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  EXPECT_TRUE(in_child([&] {
+    int error = 0;
+    const File file = File::create_exclusive(directory_ / "a", &error);
+    if (file.mark_in_use() != 0) return false;
+    if (::fork() == 0) {
+      char end = 0;
+      ::close(pipe[1]);
+      ::_exit(static_cast<int>(::read(pipe[0], &end, 1)));
+    }
+    return true;
+  }));
+  EXPECT_FALSE(in_use("a"));
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+}
+
+TEST_F(FileTest, MovesItsDescriptor) {
+  File first = create("a");
+  const int fd = first.fd();
+  File second = std::move(first);
+  EXPECT_EQ(second.fd(), fd);
+  EXPECT_FALSE(first.is_open());
+  second = create("b");
+  EXPECT_EQ(::fcntl(fd, F_GETFD), -1);  // closed by the assignment
+}
+
+}  // namespace
+}  // namespace timeloom::os
