@@ -35,11 +35,21 @@ def package_versions(python: str) -> str:
     return output_of([python, "-c", code])
 
 
+def revision() -> str:
+    """The commit that is measured, with a + when files differ from it."""
+    git = ["git", "-C", str(HERE)]
+    try:
+        return output_of([*git, "describe", "--always", "--dirty=+"])
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
 def machine_lines(arguments) -> list[str]:
     return [
         f"* date: {datetime.date.today().isoformat()}",
         f"* machine: {cpu_model()}, {os.cpu_count()} cores, {platform.machine()}",
         f"* kernel: {platform.system()} {platform.release()}",
+        f"* revision: {revision()}",
         f"* compiler: {compiler_version()}",
         f"* file system of the runs: {file_system(arguments.scratch)}",
     ]
