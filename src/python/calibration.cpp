@@ -40,7 +40,7 @@ double best_seconds(PyObject* loop, PyObject* empty) {
 class Scratch {
  public:
   Scratch() : words_(4 * kCalls * kRepetitions) {
-    recorder_.attach_scratch(*record::t_recorder, words_);
+    recorder_.attach_scratch(words_);
     previous_ = record::exchange_recorder(&recorder_);
   }
   ~Scratch() {
@@ -59,7 +59,6 @@ class Scratch {
 }  // namespace
 
 double calibrate_event_seconds(const Instrumenter& instrumenter) {
-  if (!record::t_recorder->attached()) return 0;
   const ErrorGuard guard;
   const Ref names(PyDict_New());
   const Ref run(names ? PyRun_String(kProgram, Py_file_input, names.get(), names.get()) : nullptr);

@@ -1,6 +1,7 @@
 #include "python/code_regions.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "record/measurement.hpp"
 
@@ -13,12 +14,22 @@ namespace {
 struct Rules {
   Filter filter;
   std::string own_directory;
+  Py_ssize_t index = -1;  // where code objects keep what these rules decide
+
+  bool owns(const Region& region) const {
+    return !own_directory.empty() && region.file.starts_with(own_directory);
+  }
 };
 
-Rules& rules() {
-  static Rules* const instance = new Rules;
+// Those of all measurements of this process. The interpreter never takes an
+// index back, so the same rules use the same one again.
+std::vector<Rules>& all_rules() {
+  static auto* const instance = new std::vector<Rules>(1);
   return *instance;
 }
+std::size_t g_rules = 0;  // those in force
+
+const Rules& rules() { return all_rules()[g_rules]; }
 
 std::string module_of(PyObject* globals) {
   if (globals == nullptr || !PyDict_Check(globals)) return {};
@@ -56,9 +67,7 @@ Region region_of(PyCodeObject* code, PyObject* globals) {
 }  // namespace
 
 bool excludes(const Region& region) {
-  const Rules& r = rules();
-  if (!r.own_directory.empty() && region.file.starts_with(r.own_directory)) return true;
-  return r.filter.excluded(region.name, region.file);
+  return rules().filter.excluded(region.name, region.file);
 }
 
 std::string text_of(PyObject* object) {
@@ -79,8 +88,8 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   const ErrorGuard guard;
   try {
     Region region = region_of(code, globals);
-    EventWord word = kExcluded;
-    if (!excludes(region)) {
+    EventWord word = rules().owns(region) ? kOwn : kExcluded;
+    if (word == kExcluded && !excludes(region)) {
       region.last_line = last_line_of(code);
       word = record::enter_word(record::define_region(region));
     }
@@ -92,17 +101,19 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
 }
 
 bool set_filter(const Filter& filter, const std::string& own_directory) {
-  static bool has_index = false;
-  Rules& r = rules();
-  const bool same = has_index && r.filter == filter && r.own_directory == own_directory;
-  if (!same) {
+  std::vector<Rules>& all = all_rules();
+  const auto same = std::find_if(all.begin(), all.end(), [&](const Rules& r) {
+    return r.index >= 0 && r.filter == filter && r.own_directory == own_directory;
+  });
+  if (same == all.end()) {
     const Py_ssize_t index = new_code_extra_index();
-    if (index < 0) return has_index;
-    g_code_index = index;
-    has_index = true;
-    r.filter = filter;
-    r.own_directory = own_directory;
+    if (index < 0) return false;
+    all.push_back({filter, own_directory, index});
+    g_rules = all.size() - 1;
+  } else {
+    g_rules = static_cast<std::size_t>(same - all.begin());
   }
+  g_code_index = rules().index;
   return true;
 }
 

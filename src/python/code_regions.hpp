@@ -16,6 +16,8 @@ namespace timeloom::python {
 
 // Kept with a code object that is not recorded. Its kind is not "enter".
 inline constexpr EventWord kExcluded = 2;
+// The same for our own Python files, whose calls of C functions are not recorded either.
+inline constexpr EventWord kOwn = kExcluded | EventWord{1} << kKindBits;
 
 extern Py_ssize_t g_code_index;
 
@@ -24,6 +26,7 @@ inline EventWord known_word(PyCodeObject* code) noexcept {
   return load_code_extra(code, g_code_index);
 }
 inline bool is_region(EventWord word) noexcept { return kind_of(word) == WordKind::kEnter; }
+inline bool is_excluded(EventWord word) noexcept { return word != 0 && !is_region(word); }
 
 inline record::Token token_of(PyCodeObject* code) noexcept {
   return reinterpret_cast<record::Token>(code);
@@ -35,9 +38,9 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
 // Whether the rules exclude a region.
 bool excludes(const Region& region);
 
-// Takes the rules for all decisions from here on; those of another filter are
-// forgotten. `own_directory` is where our own Python files lie: never recorded.
-// False when the interpreter has no room for our decisions.
+// Takes the rules for all decisions from here on; those made by other rules are
+// not asked meanwhile. `own_directory` is where our own Python files lie: never
+// recorded. False when the interpreter has no room for our decisions.
 bool set_filter(const Filter& filter, const std::string& own_directory);
 
 // The text of a str object, with what is no UTF-8 escaped.

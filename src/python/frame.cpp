@@ -3,7 +3,9 @@
 // The cheapest hook there is, since one C function sees both ends of a call. A
 // hook that somebody else installed before is called in place of the default.
 #include "python/code_regions.hpp"
+#include "python/deep_stack.hpp"
 #include "python/instrumenter.hpp"
+#include "python/monitoring_tool.hpp"
 #include "python/thread_names.hpp"
 #include "record/thread_recorder.hpp"
 
@@ -14,10 +16,18 @@ FrameEvaluator g_next = _PyEval_EvalFrameDefault;
 // False while paused: frames that are under way return here all the same.
 bool g_watching = false;
 
-[[gnu::noinline, gnu::cold]] EventWord first_seen(PyCodeObject* code,
-                                                  InterpreterFrame* frame) noexcept {
+// Functions called __init__ are watched by monitoring where the hook may miss them.
+bool g_init_by_monitoring = false;
+PyObject* g_init = nullptr;  // the name, interned
+
+bool is_init(PyCodeObject* code) noexcept {
+  constexpr int kGeneratorFlags = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+  return code->co_name == g_init && (code->co_flags & kGeneratorFlags) == 0;
+}
+
+[[gnu::noinline, gnu::cold]] EventWord first_seen(PyCodeObject* code, PyObject* globals) noexcept {
   const ErrorGuard guard;
-  return decide_word(code, globals_of(frame));
+  return decide_word(code, globals);
 }
 
 // The first event of a thread: `frame` is not yet the current one.
@@ -28,14 +38,26 @@ bool g_watching = false;
   note_first_frame(nullptr);
 }
 
+// Frames that are not recorded: nobody asks for them now, they run on behalf of
+// a trace function (which other instrumenters cannot see), they are refused with
+// RecursionError before they begin, or monitoring reports them.
+bool passes_over(PyThreadState* thread, InterpreterFrame* frame, PyCodeObject* code) noexcept {
+  if (!g_watching || is_tracing(thread) || creates_generator(frame, code)) return true;
+  if (calls_left(thread) <= 0 && thread->recursion_headroom == 0) return true;
+  return kInitPassesHook && g_init_by_monitoring && is_init(code);
+}
+
 PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
+  if (stack_runs_low(thread)) [[unlikely]] {
+    return evaluate_with_room(evaluate, thread, frame, throwing);
+  }
   PyCodeObject* code = code_of(frame);
   EventWord word = known_word(code);
   if (!is_region(word)) [[unlikely]] {
-    if (word == 0) word = first_seen(code, frame);
+    if (word == 0) word = first_seen(code, globals_of(frame));
     if (!is_region(word)) return g_next(thread, frame, throwing);
   }
-  if (!g_watching || creates_generator(frame, code)) [[unlikely]] return g_next(thread, frame, throwing);
+  if (passes_over(thread, frame, code)) [[unlikely]] return g_next(thread, frame, throwing);
   const record::Token token = token_of(code);
   if (record::t_recorder->attached()) [[likely]] {
     record::t_recorder->enter(token, word);
@@ -48,6 +70,51 @@ PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing)
   return result;
 }
 
+PyCodeObject* code_argument(PyObject* const* arguments) noexcept {
+  return reinterpret_cast<PyCodeObject*>(arguments[0]);
+}
+
+// PY_START
+PyObject* on_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  if (!is_init(code)) return Py_NewRef(g_disable);
+  EventWord word = known_word(code);
+  if (word == 0) word = first_seen(code, PyEval_GetGlobals());
+  if (!is_region(word)) return Py_NewRef(g_disable);
+  record::t_recorder->enter(token_of(code), word);
+  return Py_NewRef(Py_None);
+}
+
+// PY_RETURN
+PyObject* on_return(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  if (!is_init(code)) return Py_NewRef(g_disable);
+  record::t_recorder->leave(token_of(code));
+  return Py_NewRef(Py_None);
+}
+
+// PY_UNWIND
+PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  if (is_init(code)) record::t_recorder->leave(token_of(code));
+  return Py_NewRef(Py_None);
+}
+
+constexpr MonitoringEvent kInitEvents[] = {{"PY_START", on_start, false},
+                                           {"PY_RETURN", on_return, false},
+                                           {"PY_UNWIND", on_unwind, false}};
+
+// Without a free tool id some calls of __init__ are not seen.
+void watch_init() {
+  if (!kInitPassesHook) return;
+  if (g_init == nullptr) g_init = PyUnicode_InternFromString("__init__");
+  g_init_by_monitoring = g_init != nullptr && subscribe(kInitEvents);
+  if (g_init_by_monitoring) return;
+  PyErr_Clear();
+  PySys_WriteStderr(
+      "timeloom: every tool id of sys.monitoring is taken; calls of __init__ may be missing\n");
+}
+
 bool install(bool) {
   PyInterpreterState* interpreter = PyInterpreterState_Get();
   const FrameEvaluator present = _PyInterpreterState_GetEvalFrameFunc(interpreter);
@@ -56,11 +123,14 @@ bool install(bool) {
     _PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate);
   }
   g_watching = true;
+  watch_init();
   return true;
 }
 
 void uninstall() {
   g_watching = false;
+  if (g_init_by_monitoring) unsubscribe();
+  g_init_by_monitoring = false;
   PyInterpreterState* interpreter = PyInterpreterState_Get();
   // If another hook was put on top of ours, it goes on calling us.
   if (_PyInterpreterState_GetEvalFrameFunc(interpreter) == evaluate) {

@@ -1,5 +1,6 @@
 #include "python/instrumenter.hpp"
 
+#include <string_view>
 #include <unordered_map>
 
 #include "python/code_regions.hpp"
@@ -62,27 +63,75 @@ PyMethodDef* c_function_of(PyObject* callable) noexcept {
 
 namespace {
 
+// The class that a built-in method belongs to, nullptr for plain functions. A
+// bound method knows its object only, which may be of a class derived from it.
+PyTypeObject* class_of(PyMethodDef* method, PyObject* callable) {
+  if (!PyCFunction_Check(callable)) {
+    return reinterpret_cast<PyMethodDescrObject*>(callable)->d_common.d_type;
+  }
+  PyObject* self = reinterpret_cast<PyCFunctionObject*>(callable)->m_self;  // borrowed
+  if (self == nullptr || PyModule_Check(self)) return nullptr;
+  auto* type = PyType_Check(self) ? reinterpret_cast<PyTypeObject*>(self) : Py_TYPE(self);
+  for (Py_ssize_t i = 0; type->tp_mro != nullptr && i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    PyObject* base = PyTuple_GET_ITEM(type->tp_mro, i);
+    const Ref names(PyObject_GetAttrString(base, "__dict__"));
+    const Ref found(names ? PyMapping_GetItemString(names.get(), method->ml_name) : nullptr);
+    PyErr_Clear();
+    if (!found) continue;
+    const bool is_method = Py_IS_TYPE(found.get(), &PyMethodDescr_Type) ||
+                           Py_IS_TYPE(found.get(), &PyClassMethodDescr_Type);
+    if (is_method && reinterpret_cast<PyMethodDescrObject*>(found.get())->d_method == method) {
+      return reinterpret_cast<PyTypeObject*>(base);
+    }
+  }
+  return type;
+}
+
+std::string attribute(PyObject* object, const char* name) {
+  const Ref value(PyObject_GetAttrString(object, name));
+  PyErr_Clear();
+  return value && PyUnicode_Check(value.get()) ? text_of(value.get()) : std::string{};
+}
+
 Region region_of(PyMethodDef* method, PyObject* callable) {
   Region region;
-  const Ref module(PyObject_GetAttrString(callable, "__module__"));
-  const Ref qualified(PyObject_GetAttrString(callable, "__qualname__"));
-  if (!module || !PyUnicode_Check(module.get())) {
-    region.group = "builtins";  // methods of the built-in types have no module
+  if (PyTypeObject* type = class_of(method, callable)) {
+    auto* object = reinterpret_cast<PyObject*>(type);
+    region.group = attribute(object, "__module__");
+    region.name = attribute(object, "__qualname__") + "." + method->ml_name;
   } else {
-    region.group = text_of(module.get());
+    region.group = attribute(callable, "__module__");
+    region.name = method->ml_name;
   }
-  const bool named = qualified && PyUnicode_Check(qualified.get());
-  region.name = region.group + "." + (named ? text_of(qualified.get()) : method->ml_name);
-  PyErr_Clear();
+  if (region.group.empty()) region.group = "builtins";
+  region.name = region.group + "." + region.name;
   region.canonical_name = region.name;
   region.paradigm = Paradigm::kCompiler;
   region.role = RegionRole::kFunction;
   return region;
 }
 
-std::unordered_map<PyMethodDef*, EventWord>& c_function_words() {
-  static auto* const words = new std::unordered_map<PyMethodDef*, EventWord>;
+// What all classes share as their __new__ is told apart by the class.
+const void* key_of(PyMethodDef* method, PyObject* callable) noexcept {
+  static PyMethodDef* const kNew = c_function_of(Ref(PyObject_GetAttrString(
+      reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__new__")).get());
+  if (method != kNew) return method;
+  return reinterpret_cast<PyCFunctionObject*>(callable)->m_self;
+}
+
+// What the rules in force say of each C function.
+std::unordered_map<const void*, EventWord>& c_function_words() {
+  static auto* const words = new std::unordered_map<const void*, EventWord>;
+  static Py_ssize_t rules = -1;
+  if (rules != g_code_index) words->clear();
+  rules = g_code_index;
   return *words;
+}
+
+// Our own functions are not part of the program.
+bool is_own(const Region& region) {
+  const std::string_view module = region.group;
+  return module == "timeloom" || module.starts_with("timeloom.");
 }
 
 record::Token token_of(PyMethodDef* method) noexcept {
@@ -93,12 +142,14 @@ record::Token token_of(PyMethodDef* method) noexcept {
 
 void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept {
   try {
-    auto [entry, is_new] = c_function_words().try_emplace(method, 0);
+    auto [entry, is_new] = c_function_words().try_emplace(key_of(method, callable), 0);
     if (is_new) {
       const ErrorGuard guard;
       const Region region = region_of(method, callable);
       entry->second =
-          excludes(region) ? kExcluded : record::enter_word(record::define_region(region));
+          is_own(region) || excludes(region)
+              ? kExcluded
+              : record::enter_word(record::define_region(region));
     }
     if (is_region(entry->second)) record::t_recorder->enter(token_of(method), entry->second);
   } catch (const std::exception&) {
@@ -106,8 +157,8 @@ void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept {
   }
 }
 
-void leave_c_function(PyMethodDef* method) noexcept {
-  const auto entry = c_function_words().find(method);
+void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept {
+  const auto entry = c_function_words().find(key_of(method, callable));
   if (entry != c_function_words().end() && is_region(entry->second)) {
     record::t_recorder->leave(token_of(method));
   }

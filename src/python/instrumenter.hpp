@@ -36,6 +36,6 @@ const Instrumenter* find_instrumenter(const std::string& name, bool c_functions)
 // call is recorded.
 PyMethodDef* c_function_of(PyObject* callable) noexcept;
 void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept;
-void leave_c_function(PyMethodDef* method) noexcept;
+void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept;
 
 }  // namespace timeloom::python

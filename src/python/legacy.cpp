@@ -7,8 +7,10 @@
 // code brings in. A hook that the program itself sets is left alone. When we
 // stop watching, each thread drops the hook at its next event.
 #include "python/code_regions.hpp"
+#include "python/deep_stack.hpp"
 #include "python/instrumenter.hpp"
 #include "python/monitoring_tool.hpp"
+#include "python/reconcile.hpp"
 #include "record/thread_recorder.hpp"
 
 namespace timeloom::python {
@@ -35,21 +37,35 @@ void on_return(PyFrameObject* frame) noexcept {
   const Ref code(PyFrame_GetCode(frame));
   const record::Token token = token_of(code.code());
   if (record::t_recorder->leave_last(token)) return;
-  if (known_word(code.code()) != kExcluded) record::t_recorder->leave_outer(token);
+  if (is_region(known_word(code.code()))) record::t_recorder->leave_outer(token);
+}
+
+// Whether C functions that this frame calls are recorded.
+bool records_calls_of(PyFrameObject* frame) noexcept {
+  const Ref code(PyFrame_GetCode(frame));
+  EventWord word = known_word(code.code());
+  if (word == 0) {
+    const Ref globals(PyFrame_GetGlobals(frame));
+    word = decide_word(code.code(), globals.get());
+  }
+  return word != kOwn;
 }
 
 // Puts `function` on the calling thread.
-void set_hook(Py_tracefunc function) noexcept {
-  if (g_hook == Hook::kProfile) {
+void set_hook(Hook hook, Py_tracefunc function) noexcept {
+  if (hook == Hook::kProfile) {
     PyEval_SetProfile(function, nullptr);
   } else {
     PyEval_SetTrace(function, nullptr);
   }
 }
 
+// A function for each kind of hook: a thread may still have the one of a past
+// measurement when it gets the other.
+template <Hook hook>
 int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
-  if (!g_watching) {
-    set_hook(nullptr);
+  if (!g_watching || g_hook != hook) {
+    set_hook(hook, nullptr);
     return 0;
   }
   switch (what) {
@@ -63,13 +79,12 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
     case PyTrace_C_RETURN:
     case PyTrace_C_EXCEPTION: {
       PyMethodDef* method = g_c_functions ? c_function_of(argument) : nullptr;
-      if (method == nullptr) break;
-      if (what != PyTrace_C_CALL) {
-        leave_c_function(method);
-        break;
+      if (method == nullptr || !records_calls_of(frame)) break;
+      if (what == PyTrace_C_CALL) {
+        enter_c_function(method, argument);
+      } else {
+        leave_c_function(method, argument);
       }
-      const Ref code(PyFrame_GetCode(frame));
-      if (known_word(code.code()) != kExcluded) enter_c_function(method, argument);
       break;
     }
     default:
@@ -82,26 +97,45 @@ Py_tracefunc hook_of(PyThreadState* thread) noexcept {
   return g_hook == Hook::kProfile ? thread->c_profilefunc : thread->c_tracefunc;
 }
 
-void catch_thread(PyThreadState* thread) noexcept {
-  if (hook_of(thread) != nullptr) [[likely]] return;
+Py_tracefunc our_hook() noexcept {
+  return g_hook == Hook::kProfile ? on_event<Hook::kProfile> : on_event<Hook::kTrace>;
+}
+
+void put_hook() noexcept {
   const ErrorGuard guard;
-  set_hook(on_event);
+  set_hook(g_hook, our_hook());
 }
 
 PyObject* catch_by_monitoring(PyObject*, PyObject* const*, std::size_t, PyObject*) noexcept {
-  catch_thread(PyThreadState_Get());
+  PyThreadState* thread = PyThreadState_Get();
+  if (hook_of(thread) == nullptr) [[unlikely]] {
+    // The program may have had a hook of its own here, and we seen nothing. That
+    // this frame begins has been reported before, when there was no hook.
+    const Ref beginning(PyThreadState_GetFrame(thread));
+    reconcile_this_thread(beginning.frame());
+    put_hook();
+    if (beginning) on_call(beginning.frame());
+  }
   return Py_NewRef(Py_None);
 }
 
 PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
-  if (g_watching) catch_thread(thread);
+  if (stack_runs_low(thread)) [[unlikely]] {
+    return evaluate_with_room(catch_by_frame, thread, frame, throwing);
+  }
+  if (g_watching && hook_of(thread) == nullptr && !is_tracing(thread)) [[unlikely]] {
+    reconcile_this_thread(nullptr);  // `frame` is not yet among those that run
+    put_hook();
+  }
   return g_next(thread, frame, throwing);
 }
 
 bool install_catcher() {
   if constexpr (kHasMonitoring) {
-    static constexpr MonitoringEvent kStart[] = {{"PY_START", catch_by_monitoring, false}};
-    if (subscribe(kStart)) return true;
+    static constexpr MonitoringEvent kBegins[] = {{"PY_START", catch_by_monitoring, false},
+                                                  {"PY_RESUME", catch_by_monitoring, false},
+                                                  {"PY_THROW", catch_by_monitoring, false}};
+    if (subscribe(kBegins)) return true;
     // Other tools hold every id. The threads that are there have been hooked.
     PyErr_Clear();
     PySys_WriteStderr(
@@ -130,7 +164,7 @@ bool install(Hook hook, bool c_functions) {
   g_hook = hook;
   g_c_functions = c_functions;
   g_watching = true;
-  catch_thread(PyThreadState_Get());
+  if (hook_of(PyThreadState_Get()) == nullptr) put_hook();
   return install_catcher();
 }
 
@@ -138,7 +172,7 @@ void uninstall() {
   g_watching = false;
   uninstall_catcher();
   const ErrorGuard guard;
-  if (hook_of(PyThreadState_Get()) == on_event) set_hook(nullptr);
+  if (hook_of(PyThreadState_Get()) == our_hook()) set_hook(g_hook, nullptr);
 }
 
 }  // namespace

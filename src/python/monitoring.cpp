@@ -33,7 +33,7 @@ PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
 }
 
 [[gnu::noinline, gnu::cold]] PyObject* unexpected_leave(PyCodeObject* code) noexcept {
-  if (known_word(code) == kExcluded) return Py_NewRef(g_disable);
+  if (is_excluded(known_word(code))) return Py_NewRef(g_disable);
   record::t_recorder->leave_outer(token_of(code));
   return none();
 }
@@ -56,14 +56,21 @@ PyObject* on_throw(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
 
 PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   PyCodeObject* code = code_argument(arguments);
-  if (known_word(code) != kExcluded) record::t_recorder->leave(token_of(code));
+  if (is_region(known_word(code))) record::t_recorder->leave(token_of(code));
   return none();
+}
+
+// Whether C functions that this code calls are recorded.
+bool records_calls_of(PyCodeObject* code) noexcept {
+  EventWord word = known_word(code);
+  if (word == 0) word = decide_word(code, PyEval_GetGlobals());
+  return word != kOwn;
 }
 
 // CALL: code, offset, callable, first argument
 PyObject* on_call(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   PyMethodDef* method = c_function_of(arguments[2]);
-  if (method != nullptr && known_word(code_argument(arguments)) != kExcluded) {
+  if (method != nullptr && records_calls_of(code_argument(arguments))) {
     enter_c_function(method, arguments[2]);
   }
   return none();
@@ -72,7 +79,7 @@ PyObject* on_call(PyObject*, PyObject* const* arguments, std::size_t, PyObject*)
 // C_RETURN, C_RAISE
 PyObject* on_c_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   PyMethodDef* method = c_function_of(arguments[2]);
-  if (method != nullptr) leave_c_function(method);
+  if (method != nullptr && records_calls_of(code_argument(arguments))) leave_c_function(method, arguments[2]);
   return none();
 }
 

@@ -16,6 +16,7 @@ struct Callback {
   vectorcallfunc call;
 };
 
+constexpr char kName[] = "timeloom";
 int g_tool = -1;
 
 PyMemberDef kCallbackMembers[] = {
@@ -44,7 +45,7 @@ PyObject* monitoring() { return PySys_GetObject("monitoring"); }
 int take_tool(PyObject* api) {
   constexpr int kTools[] = {4, 3, 5, 1, 0, 2};
   for (const int tool : kTools) {
-    const Ref taken(PyObject_CallMethod(api, "use_tool_id", "is", tool, "timeloom"));
+    const Ref taken(PyObject_CallMethod(api, "use_tool_id", "is", tool, kName));
     if (taken) return tool;
     if (!PyErr_ExceptionMatches(PyExc_ValueError)) return -1;
     PyErr_Clear();
@@ -53,6 +54,14 @@ int take_tool(PyObject* api) {
                   "every tool id of sys.monitoring is taken by other tools; choose another "
                   "instrumenter (--instrumenter frame)");
   return -1;
+}
+
+// The program may have freed the id and taken it for itself.
+bool is_ours(PyObject* api) {
+  const Ref name(PyObject_CallMethod(api, "get_tool", "i", g_tool));
+  PyErr_Clear();
+  return name && PyUnicode_Check(name.get()) &&
+         PyUnicode_CompareWithASCIIString(name.get(), kName) == 0;
 }
 
 bool register_all(PyObject* api, std::span<const MonitoringEvent> events) {
@@ -96,10 +105,12 @@ void unsubscribe() {
   PyObject* api = monitoring();
   if (g_tool < 0 || api == nullptr) return;
   const ErrorGuard guard;
-  const Ref cleared(PyObject_CallMethod(api, "set_events", "ii", g_tool, 0));
-  PyErr_Clear();
-  const Ref freed(PyObject_CallMethod(api, "free_tool_id", "i", g_tool));
-  PyErr_Clear();
+  if (is_ours(api)) {
+    const Ref cleared(PyObject_CallMethod(api, "set_events", "ii", g_tool, 0));
+    PyErr_Clear();
+    const Ref freed(PyObject_CallMethod(api, "free_tool_id", "i", g_tool));
+    PyErr_Clear();
+  }
   g_tool = -1;
 }
 

@@ -1,6 +1,9 @@
 #include "python/reconcile.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <new>
 #include <vector>
 
 #include "python/code_regions.hpp"
@@ -9,10 +12,14 @@
 namespace timeloom::python {
 namespace {
 
+using Codes = std::vector<record::Token>;
+using CodesOfThreads = std::map<std::uintptr_t, Codes>;  // by pthread id
+
 // What runs on a thread, outermost first, without what is excluded.
-std::vector<record::Token> running_codes(PyThreadState* thread) {
-  std::vector<record::Token> codes;
+Codes running_codes(PyThreadState* thread, PyFrameObject* without) {
+  Codes codes;
   for (Ref frame(PyThreadState_GetFrame(thread)); frame; frame = Ref(PyFrame_GetBack(frame.frame()))) {
+    if (frame.frame() == without) continue;
     const Ref code(PyFrame_GetCode(frame.frame()));
     EventWord word = known_word(code.code());
     if (word == 0) {
@@ -25,14 +32,12 @@ std::vector<record::Token> running_codes(PyThreadState* thread) {
   return codes;
 }
 
-bool is_user_region(const record::OpenRegion& region) noexcept { return (region.token & 2) != 0; }
-
-void reconcile(record::ThreadRecorder& recorder, const std::vector<record::Token>& codes) {
+void reconcile(record::ThreadRecorder& recorder, const Codes& codes) {
   auto running = codes.begin();
   std::size_t kept = 0;
   for (const record::OpenRegion& open : recorder.open_regions()) {
     if (open.token == record::kEndedUnseen) break;
-    if (!is_user_region(open)) {
+    if (!record::is_user_region(open.token)) {
       const auto found = std::find(running, codes.end(), open.token & ~record::kUnrecorded);
       if (found == codes.end()) break;
       running = found + 1;
@@ -43,11 +48,20 @@ void reconcile(record::ThreadRecorder& recorder, const std::vector<record::Token
   for (; running != codes.end(); ++running) recorder.enter_unrecorded(*running);
 }
 
-void visit(record::ThreadRecorder& recorder, std::uintptr_t thread_id, void*) {
-  PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
-  for (; thread != nullptr; thread = PyThreadState_Next(thread)) {
-    if (thread->thread_id == thread_id) reconcile(recorder, running_codes(thread));
-  }
+// A thread without any Python code runs nothing.
+void visit(record::ThreadRecorder& recorder, std::uintptr_t thread, void* codes_of_threads) {
+  static const Codes kNone;
+  const auto& known = *static_cast<const CodesOfThreads*>(codes_of_threads);
+  const auto codes = known.find(thread);
+  reconcile(recorder, codes == known.end() ? kNone : codes->second);
+}
+
+void close_ended(record::ThreadRecorder& recorder, std::uintptr_t, void*) {
+  const auto open = recorder.open_regions();
+  const auto ended = std::find_if(open.begin(), open.end(), [](const record::OpenRegion& region) {
+    return region.token == record::kEndedUnseen;
+  });
+  recorder.close_from(static_cast<std::size_t>(ended - open.begin()));
 }
 
 }  // namespace
@@ -55,10 +69,27 @@ void visit(record::ThreadRecorder& recorder, std::uintptr_t thread_id, void*) {
 void reconcile_all_threads() noexcept {
   const ErrorGuard guard;
   try {
-    record::for_each_recorder(visit, nullptr);
+    CodesOfThreads codes;
+    PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+    for (; thread != nullptr; thread = PyThreadState_Next(thread)) {
+      codes[thread->thread_id] = running_codes(thread, nullptr);
+    }
+    record::for_each_recorder(visit, &codes);
   } catch (const std::bad_alloc&) {
     return;  // what is open is closed later, by an outer leave
   }
 }
+
+void reconcile_this_thread(PyFrameObject* innermost) noexcept {
+  if (!record::t_recorder->attached()) return;
+  const ErrorGuard guard;
+  try {
+    reconcile(*record::t_recorder, running_codes(PyThreadState_Get(), innermost));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+void close_ended_regions() noexcept { record::for_each_recorder(close_ended, nullptr); }
 
 }  // namespace timeloom::python

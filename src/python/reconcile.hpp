@@ -1,13 +1,20 @@
-// After a pause: makes what the recorders believe to be open agree with what is
-// still running. Needs the GIL.
+// Brings what the recorders hold open in line with what really runs, after a
+// time in which it was not observed. Needs the GIL.
 #pragma once
+
+#include "python/compat.hpp"
 
 namespace timeloom::python {
 
-// For every attached thread: regions whose functions have returned meanwhile
-// are left now; functions that were entered meanwhile and are still running are
-// noted, so that their leave is not taken for somebody else's. A function that
-// returned and was called again from the same place counts as the same visit.
+// On every thread: leaves functions and regions that have ended and remembers
+// functions that were not seen to begin, whose end is not to be recorded.
 void reconcile_all_threads() noexcept;
+
+// Only for the calling thread, and without `innermost`, which is just beginning
+// (nullptr: all that run).
+void reconcile_this_thread(PyFrameObject* innermost) noexcept;
+
+// On every thread: leaves the user regions that have ended while recording was off.
+void close_ended_regions() noexcept;
 
 }  // namespace timeloom::python

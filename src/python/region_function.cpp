@@ -31,7 +31,7 @@ class Inside {
     enter_user_region(word_);
   }
   ~Inside() {
-    if (word_ != 0 && record::active()) leave_user_region(word_);
+    if (word_ != 0 && record::active()) leave_own_user_region(word_);
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;

@@ -28,6 +28,7 @@ struct Session {
   std::string run;
   std::uint64_t start_ns = 0;
   std::uint64_t process = 0;  // a forked child does not own its parent's session
+  bool finishing = false;     // other threads may run while we calibrate
 };
 Session g_session;
 
@@ -95,6 +96,16 @@ bool watch(bool on) {
   return true;
 }
 
+// The program goes on when it cannot be observed any more.
+void watch_again() {
+  if (g_session.instrumenter != &kDummy) reconcile_all_threads();
+  if (watch(true)) return;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const Ref owned_type(type), owned_value(value), owned_traceback(traceback);
+  PySys_FormatStderr("timeloom: calls are not recorded from here on: %S\n", value);
+}
+
 }  // namespace
 
 std::string own_directory() {
@@ -131,7 +142,7 @@ bool start_session(const SessionOptions& options) {
     return false;
   }
   g_session = {instrumenter, options.c_functions, false, false, options.run,
-               os::sync_clocks().monotonic_ns, os::process_id()};
+               os::sync_clocks().monotonic_ns, os::process_id(), false};
   if (watch(true)) return true;
   record::stop();
   g_session = {};
@@ -140,12 +151,14 @@ bool start_session(const SessionOptions& options) {
 
 bool finish_session(SessionResult& result) {
   Session& s = g_session;
-  if (!session_running()) return false;
+  if (!session_running() || s.finishing) return false;
+  s.finishing = true;
   const std::uint64_t end_ns = os::sync_clocks().monotonic_ns;
   watch(false);
-  const double event_cost = calibrate_event_seconds(*s.instrumenter);
   update_thread_names();
   const record::Totals totals = record::stop();
+  // Now, when what other threads do is not recorded any more.
+  const double event_cost = calibrate_event_seconds(*s.instrumenter);
   result.run = s.run;
   result.instrumenter = s.instrumenter->name;
   result.events = totals.events;
@@ -161,17 +174,16 @@ bool finish_session(SessionResult& result) {
 }
 
 bool pause_instrumentation() {
-  if (!session_running() || g_session.paused) return true;
+  if (!session_running() || g_session.finishing || g_session.paused) return true;
   g_session.paused = true;
   return watch(false);
 }
 
 bool resume_instrumentation() {
-  if (!session_running() || !g_session.paused) return true;
+  if (!session_running() || g_session.finishing || !g_session.paused) return true;
   g_session.paused = false;
-  if (!record::recording()) return true;
-  reconcile_all_threads();
-  return watch(true);
+  if (record::recording()) watch_again();
+  return true;
 }
 
 bool instrumentation_on() noexcept { return session_running() && g_session.watching; }
@@ -183,9 +195,10 @@ void forget_session_after_fork() noexcept {
 
 bool set_recording(bool on) {
   if (!session_running() || !record::set_recording(on)) return true;
-  if (g_session.paused) return true;
-  if (on) reconcile_all_threads();
-  return watch(on);
+  if (!on) return g_session.paused || watch(false);
+  close_ended_regions();
+  if (!g_session.paused) watch_again();
+  return true;
 }
 
 }  // namespace timeloom::python

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <map>
+#include <new>
 #include <string>
 
 #include "python/code_regions.hpp"
@@ -71,10 +73,19 @@ std::string name_this_thread(std::uint32_t location) {
   return name;
 }
 
-void update_name(record::ThreadRecorder& recorder, std::uintptr_t thread, void*) {
-  const std::string name = name_of(running_thread(thread));
-  PyErr_Clear();
-  if (!name.empty()) record::rename_thread(recorder, name);
+void note_thread(record::ThreadRecorder&, std::uintptr_t thread, void* names) {
+  static_cast<std::map<std::uintptr_t, std::string>*>(names)->try_emplace(thread);
+}
+
+void rename_running_threads() {
+  std::map<std::uintptr_t, std::string> names;
+  record::for_each_recorder(note_thread, &names);
+  for (auto& [thread, name] : names) {
+    name = name_of(running_thread(thread));
+    PyErr_Clear();
+  }
+  std::erase_if(names, [](const auto& entry) { return entry.second.empty(); });
+  record::rename_threads(names);
 }
 
 }  // namespace
@@ -85,7 +96,11 @@ void note_first_frame(InterpreterFrame* frame) noexcept { t_first_frame = frame;
 
 void update_thread_names() noexcept {
   const ErrorGuard guard;
-  record::for_each_recorder(update_name, nullptr);
+  try {
+    rename_running_threads();
+  } catch (const std::bad_alloc&) {
+    return;  // the names they began with will do
+  }
 }
 
 }  // namespace timeloom::python

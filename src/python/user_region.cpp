@@ -60,7 +60,7 @@ PyObject* region_enter(PyObject* self, PyObject*) {
 }
 
 PyObject* region_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
-  if (record::active()) leave_user_region(word_of(self_of(self)));
+  if (record::active()) leave_own_user_region(word_of(self_of(self)));
   return Py_NewRef(Py_None);
 }
 
@@ -137,14 +137,29 @@ void enter_user_region(EventWord word) noexcept {
   }
 }
 
-void leave_user_region(EventWord word) noexcept {
+namespace {
+
+void leave_with(bool (record::ThreadRecorder::*leave)(record::Token) noexcept, EventWord word) noexcept {
   if (word == 0) return;
   const record::Token token = record::user_token(word);
   if (record::recording()) [[likely]] {
-    if (!record::t_recorder->leave(token)) record::count_unmatched_leave();
+    if (!(record::t_recorder->*leave)(token)) record::count_unmatched_leave();
   } else if (record::active()) {
     record::t_recorder->leave_unrecorded(token);
   }
+}
+
+}  // namespace
+
+void leave_user_region(EventWord word) noexcept {
+  leave_with(&record::ThreadRecorder::leave, word);
+}
+
+void leave_own_user_region(EventWord word) noexcept {
+  if (word != 0 && record::recording()) [[likely]] {
+    if (record::t_recorder->leave_last(record::user_token(word))) [[likely]] return;
+  }
+  leave_with(&record::ThreadRecorder::leave_own, word);
 }
 
 int add_region_types(PyObject* module) {

@@ -14,6 +14,9 @@ EventWord user_region_word(PyObject* name) noexcept;
 // Records enter and leave of a user region now; without a measurement nothing.
 void enter_user_region(EventWord word) noexcept;
 void leave_user_region(EventWord word) noexcept;
+// The same for a region that the running function, if any, has entered itself:
+// does not end what the caller of a generator opened under the same name.
+void leave_own_user_region(EventWord word) noexcept;
 
 // Adds the types to the module; -1 on failure.
 int add_region_types(PyObject* module);

@@ -172,6 +172,7 @@ Totals stop() noexcept {
   if (!g_active) return {};
   g_recording = false;
   g_active = false;
+  for (const Attached& a : s.attached) a.recorder->close_from(0);
   Totals result = totals_locked(s);
   for (const Attached& a : s.attached) a.recorder->detach();
   s.attached.clear();
@@ -247,22 +248,20 @@ void set_thread_namer(ThreadNamer namer) noexcept {
   s.namer = namer;
 }
 
-void rename_thread(const ThreadRecorder& recorder, const std::string& name) noexcept {
+void rename_threads(const std::map<std::uintptr_t, std::string>& names) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (!g_active || !recorder.attached()) return;
-  s.writer->define_location(recorder.location(), 0, name);
+  for (const Attached& a : s.attached) {
+    const auto name = names.find(a.thread);
+    if (name != names.end()) s.writer->define_location(a.recorder->location(), 0, name->second);
+  }
 }
 
 void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, void* context),
                        void* context) {
   State& s = state();
-  std::vector<Attached> attached;
-  {
-    const std::lock_guard lock(s.mutex);
-    attached = s.attached;
-  }
-  for (const Attached& a : attached) visit(*a.recorder, a.thread, context);
+  const std::lock_guard lock(s.mutex);
+  for (const Attached& a : s.attached) visit(*a.recorder, a.thread, context);
 }
 
 ThreadRecorder* exchange_recorder(ThreadRecorder* recorder) noexcept {

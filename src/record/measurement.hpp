@@ -39,8 +39,9 @@ struct Totals {
 // Error; then nothing is being measured.
 void start(const StartOptions& options);
 
-// Ends it: hands back all segments, drains, closes. No other thread may be
-// recording, e.g. because the caller holds the GIL. Does nothing without one.
+// Ends it: leaves what is open on any thread, hands back all segments, drains,
+// closes. No other thread may be recording, e.g. because the caller holds the
+// GIL. Does nothing without one.
 Totals stop() noexcept;
 
 // What has been recorded so far.
@@ -72,10 +73,12 @@ void count_unmatched_leave() noexcept;
 // Who names a thread that records for the first time; called on that thread.
 using ThreadNamer = std::string (*)(std::uint32_t location);
 void set_thread_namer(ThreadNamer namer) noexcept;
-void rename_thread(const ThreadRecorder& recorder, const std::string& name) noexcept;
+// Names the attached threads anew, by their pthread ids.
+void rename_threads(const std::map<std::uintptr_t, std::string>& names) noexcept;
 
-// Calls `visit` for every attached recorder with its thread's pthread id.
-// Other threads must not be recording.
+// Calls `visit` for every attached recorder with its thread's pthread id. Other
+// threads must not be recording. They cannot end meanwhile, so `visit` must not
+// wait for any; nor may it call back into this header.
 void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, void* context),
                        void* context);
 

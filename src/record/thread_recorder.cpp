@@ -26,9 +26,9 @@ void ThreadRecorder::attach(spool::Writer* writer, std::uint32_t location) noexc
   *top_ = {};
 }
 
-void ThreadRecorder::attach_scratch(const ThreadRecorder& other,
-                                    std::span<std::uint64_t> words) noexcept {
-  attach(other.writer_, other.location_);
+void ThreadRecorder::attach_scratch(std::span<std::uint64_t> words) noexcept {
+  attach(nullptr, 0);
+  if (push({})) --top_;  // makes the stack: without a writer there is no slow path
   cursor_ = words.data();
   limit_ = words.data() + words.size() - kReserve;
   base_ = os::now();
@@ -130,12 +130,30 @@ void ThreadRecorder::pop_to(OpenRegion* entry) noexcept {
   }
 }
 
+// Leaves `entry` and what was entered inside it. When a user region ends, the
+// functions above it still run, and will leave.
+void ThreadRecorder::close(OpenRegion* entry) noexcept {
+  OpenRegion* const last = top_;
+  const bool functions_run_on = is_user_region(entry->token);
+  pop_to(entry);
+  if (!functions_run_on) return;
+  for (OpenRegion* above = entry + 1; above <= last; ++above) {
+    if (is_function(above->token)) *++top_ = {above->token | kUnrecorded, above->enter};
+  }
+}
+
 bool ThreadRecorder::leave_outer(Token token) noexcept {
   for (OpenRegion* entry = top_; entry > stack_; --entry) {
-    if ((entry->token | kUnrecorded) == (token | kUnrecorded)) {
-      pop_to(entry);
-      return true;
-    }
+    if ((entry->token | kUnrecorded) == (token | kUnrecorded)) return close(entry), true;
+  }
+  return false;
+}
+
+bool ThreadRecorder::leave_own(Token token) noexcept {
+  if (leave_last(token)) return true;
+  for (OpenRegion* entry = top_; entry > stack_; --entry) {
+    if ((entry->token | kUnrecorded) == (token | kUnrecorded)) return close(entry), true;
+    if (is_function(entry->token) && (entry->token & kUnrecorded) == 0) break;
   }
   return false;
 }

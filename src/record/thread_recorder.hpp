@@ -40,6 +40,11 @@ inline constexpr Token kUnrecorded = 1;
 // Token of a region that ended while recording was off.
 inline constexpr Token kEndedUnseen = 4;
 
+constexpr bool is_user_region(Token token) noexcept { return (token & 2) != 0; }
+constexpr bool is_function(Token token) noexcept {
+  return !is_user_region(token) && (token & ~kUnrecorded) != kEndedUnseen;
+}
+
 class ThreadRecorder {
  public:
   ThreadRecorder() noexcept = default;
@@ -73,9 +78,14 @@ class ThreadRecorder {
   }
 
   // For what leave_last() refuses: closes whatever was entered inside `token`
-  // and is still open, then `token`. False when `token` is not open.
+  // and is still open, then `token`. False when `token` is not open. Functions
+  // that are closed because a user region ends run on: they are remembered as
+  // entered without being recorded.
   bool leave_outer(Token token) noexcept;
   bool leave(Token token) noexcept { return leave_last(token) || leave_outer(token); }
+  // The same for a user region that was entered by the innermost function. False
+  // as well when that function has left it: what is open further out belongs to others.
+  bool leave_own(Token token) noexcept;
 
   // Records an event with up to two further words.
   void extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept;
@@ -92,9 +102,9 @@ class ThreadRecorder {
   // Begins and ends the recorder's part in a measurement (src/record/measurement.cpp).
   void attach(spool::Writer* writer, std::uint32_t location) noexcept;
   void detach() noexcept;
-  // Records into plain memory on behalf of `other`; ended by abandon(). The
-  // memory must have room for all that is recorded.
-  void attach_scratch(const ThreadRecorder& other, std::span<std::uint64_t> words) noexcept;
+  // Records into plain memory; ended by abandon(). The memory must have room for
+  // all that is recorded. For one region at a time, in less than 20 seconds.
+  void attach_scratch(std::span<std::uint64_t> words) noexcept;
   // In the child of a fork: forgets segment and writer without touching them.
   void abandon() noexcept;
   bool attached() const noexcept { return writer_ != nullptr; }
@@ -113,6 +123,7 @@ class ThreadRecorder {
   bool next_segment(std::uint64_t now) noexcept;
   bool push(OpenRegion region) noexcept;
   void pop_to(OpenRegion* entry) noexcept;
+  void close(OpenRegion* entry) noexcept;
 
   std::uint64_t* cursor_ = nullptr;  // next word
   std::uint64_t* limit_ = nullptr;   // words from here on are for extended records

@@ -1,0 +1,21 @@
+// The C stack of the calling thread, and a further one when it runs out.
+//
+// All functions may be called from any thread and throw nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace timeloom::os {
+
+// The address below which little is left of the calling thread's stack (at most
+// 2 MiB, or half of a smaller stack); 0 when that is not known. Asks the system:
+// for rare use.
+std::uintptr_t stack_floor() noexcept;
+
+// Calls function(argument) on a new stack of 8 MiB, whose floor is given to it,
+// and returns when it has returned. False, and nothing is called, when there is
+// no memory for a stack. Keeps one stack a thread for the next time.
+bool call_on_new_stack(void (*function)(void* argument, std::uintptr_t floor),
+                       void* argument) noexcept;
+
+}  // namespace timeloom::os

@@ -1,0 +1,110 @@
+"""Runs programs under each instrumenter and returns what the spools hold."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from spool_reader import spools_of, stream
+
+PROGRAMS = Path(__file__).parent / "programs"
+INSTRUMENTERS = ["frame", "profile", "trace"]
+C_INSTRUMENTERS = ["profile"]
+if sys.version_info >= (3, 12):
+    INSTRUMENTERS.insert(0, "monitoring")
+    C_INSTRUMENTERS.insert(0, "monitoring")
+
+
+def of_program(name):
+    return name.startswith("__main__.")
+
+
+def environment(extra=None):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("TIMELOOM_")}
+    return {**kept, "PYTHONHASHSEED": "0", **(extra or {})}
+
+
+def run_python(arguments, directory, **options):
+    process = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=directory, capture_output=True, text=True, timeout=240, env=environment(options.pop("env", None)), **options,
+    )  # fmt: skip
+    return process
+
+
+def write_program(directory, program):
+    """A program is the name of a file in programs/, or the text of one."""
+    if "\n" not in program:
+        return PROGRAMS / program
+    path = directory / "program.py"
+    path.write_text(program)
+    return path
+
+
+def streams_of(run, keep=of_program):
+    """Streams of all locations that hold something to keep, in order of location.
+
+    That enter and leave balance is checked for whole streams, before anything is left out.
+    """
+    (spool,) = spools_of(run)
+    assert spool.ended and spool.lost == 0
+    result = []
+    for location in spool.locations():
+        assert_balanced(spool, location)
+        events = [list(event) for event in stream(spool, location, keep)]
+        if events:
+            result.append(events)
+    return result
+
+
+def assert_balanced(spool, location):
+    open_regions = []
+    for kind, name, *_ in spool.events(location):
+        if kind == "enter":
+            open_regions.append(name)
+        elif kind == "leave":
+            assert open_regions and open_regions.pop() == name
+    assert open_regions == [], f"left open at the end: {open_regions}"
+
+
+def measure(program, instrumenter, directory, *options, keep=of_program, env=None):
+    """(streams, process) of a program under Timeloom."""
+    run = directory / f"run-{instrumenter}"
+    process = run_python(
+        ["-m", "timeloom", "--quiet", "--no-weave", "--instrumenter", instrumenter, "--output", run,
+         *options, write_program(directory, program)],
+        directory, env=env,
+    )  # fmt: skip
+    return streams_of(run, keep), process
+
+
+def reference(program, directory):
+    """(streams, process) by a profile function in Python, in a plain process."""
+    out = directory / "reference.json"
+    process = run_python([PROGRAMS / "reference.py", out, write_program(directory, program)], directory)
+    return json.loads(out.read_text()), process
+
+
+def plain(program, directory):
+    return run_python([write_program(directory, program)], directory)
+
+
+def difference(got, expected):
+    """The first difference of two streams, to be read by people; None if there is none."""
+    for index, (a, b) in enumerate(zip(got, expected)):
+        if list(a) != list(b):
+            return f"event {index}: got {got[max(0, index - 4) : index + 3]}, expected {expected[max(0, index - 4) : index + 3]}"
+    if len(got) != len(expected):
+        shorter = min(len(got), len(expected))
+        return f"{len(got)} events, expected {len(expected)}; from {shorter - 3}: {got[shorter - 3 : shorter + 4]} / {expected[shorter - 3 : shorter + 4]}"
+    return None
+
+
+def assert_same(got, expected):
+    """Compares streams of threads, wherever in the order of locations they are."""
+    assert len(got) == len(expected)
+    order = json.dumps  # threads have no order of their own; the main thread is alone or among them
+    for a, b in zip(sorted(got, key=order), sorted(expected, key=order)):
+        problem = difference(a, b)
+        assert problem is None, problem
