@@ -48,8 +48,8 @@ struct Statistics {
 };
 
 struct Node {
-  NodeId parent;    // undefined: a root
-  RegionId region;  // undefined: the call paths beyond the limit, see call_tree_sink.hpp
+  NodeId parent;            // undefined: a root
+  RegionId region;          // undefined: the call paths beyond the limit, see call_tree_sink.hpp
   std::uint32_t depth = 0;  // of a root: 0
   friend bool operator==(const Node&, const Node&) = default;
 };

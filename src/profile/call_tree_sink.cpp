@@ -1,6 +1,7 @@
 #include "profile/call_tree_sink.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.hpp"
 #include "profile/tree_merge.hpp"
@@ -33,6 +34,22 @@ Definitions what_a_profile_needs(const Definitions& all) {
   return kept;
 }
 
+// Widens the time of the run so that [first, last] is in it, as the writer of
+// the trace does: both must say the same of a run that was killed.
+void widen(ClockProperties& clock, std::uint64_t first, std::uint64_t last) {
+  const bool unknown = clock.begin == 0 && clock.length == 0;
+  const std::uint64_t begin = unknown ? first : std::min(clock.begin, first);
+  const std::uint64_t end = unknown ? last : std::max(clock.begin + clock.length, last);
+  if (clock.realtime && begin < clock.begin) {
+    const double earlier = static_cast<double>(clock.begin - begin) * 1e9 /
+                           static_cast<double>(clock.ticks_per_second);
+    clock.realtime = *clock.realtime -
+                     std::min(static_cast<std::uint64_t>(std::llround(earlier)), *clock.realtime);
+  }
+  clock.begin = begin;
+  clock.length = end - begin;
+}
+
 }  // namespace
 
 void CallTreeSink::begin(const Definitions& definitions) {
@@ -42,9 +59,9 @@ void CallTreeSink::begin(const Definitions& definitions) {
 
 std::unique_ptr<LocationSink> CallTreeSink::open_location(const Location& location) {
   const auto& all = definitions_->locations;
-  const auto found = std::lower_bound(
-      all.begin(), all.end(), location.id,
-      [](const Location& one, LocationId id) { return one.id < id; });
+  const auto found =
+      std::lower_bound(all.begin(), all.end(), location.id,
+                       [](const Location& one, LocationId id) { return one.id < id; });
   if (found == all.end() || found->id != location.id) {
     throw Error("location '" + location.name + "' is not among the definitions of its run");
   }
@@ -56,11 +73,17 @@ std::unique_ptr<LocationSink> CallTreeSink::open_location(const Location& locati
 
 void CallTreeSink::finish() {
   tree_.definitions = what_a_profile_needs(*definitions_);
+  for (const Marker& marker : definitions_->markers) {
+    widen(tree_.definitions.clock, ticks(marker.time), ticks(marker.time));
+  }
   TreeMerge merge(folded_.size());
   for (std::size_t i = 0; i < folded_.size(); ++i) {
     // Not known before the trace is written when the run comes from spools.
     std::uint64_t& events = tree_.definitions.locations[i].event_count;
     if (events == 0) events = folded_[i].events;
+    if (folded_[i].events > 0) {
+      widen(tree_.definitions.clock, ticks(folded_[i].first), ticks(folded_[i].last));
+    }
     merge.add(i, std::move(folded_[i]));
   }
   merge.finish(tree_);

@@ -38,9 +38,8 @@ class TreeWriter {
     list("regions", all.regions, [this](const Region& region) { this->region(region); });
     nodes(tree);
     std::size_t index = 0;
-    list("locations", all.locations, [&](const Location& location) {
-      this->location(location, tree.locations[index++]);
-    });
+    list("locations", all.locations,
+         [&](const Location& location) { this->location(location, tree.locations[index++]); });
     text_ += "\n}\n";
     flush_(text_);
   }
@@ -95,8 +94,10 @@ class TreeWriter {
     key("length");
     number(clock.length);
     key("realtime");
-    if (clock.realtime) number(*clock.realtime);
-    else text_ += "null";
+    if (clock.realtime)
+      number(*clock.realtime);
+    else
+      text_ += "null";
     text_ += '}';
   }
 
@@ -148,8 +149,10 @@ class TreeWriter {
 
   template <typename AnyId>
   void id_or_null(AnyId id) {
-    if (id.defined()) number(id.value());
-    else text_ += "null";
+    if (id.defined())
+      number(id.value());
+    else
+      text_ += "null";
   }
 
   void nodes(const CallTree& tree) {

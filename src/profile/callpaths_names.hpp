@@ -11,8 +11,8 @@ namespace timeloom::profile {
 
 inline constexpr char kCallpathsFormat[] = "timeloom-callpaths";
 
-inline constexpr std::array<std::string_view, 5> kParadigmNames = {
-    "unknown", "user", "compiler", "measurement", "other"};
+inline constexpr std::array<std::string_view, 5> kParadigmNames = {"unknown", "user", "compiler",
+                                                                   "measurement", "other"};
 static_assert(static_cast<std::size_t>(Paradigm::kOther) == kParadigmNames.size() - 1);
 
 inline constexpr std::array<std::string_view, 7> kRegionRoleNames = {

@@ -208,9 +208,11 @@ void check_times(const LocationProfile& profile, const std::vector<Node>& nodes)
     const Cell& cell = profile.cells[i];
     const NodeId parent = nodes[cell.node.value()].parent;
     while (!path.empty() && profile.cells[path.back()].node != parent) path.pop_back();
-    if (path.empty() && parent.defined()) throw Damage{"a call path was visited but not its caller"};
+    if (path.empty() && parent.defined())
+      throw Damage{"a call path was visited but not its caller"};
     std::uint64_t& available = path.empty() ? left_at_root : left[path.back()];
-    if (cell.statistics.inclusive > available) throw Damage{"the times of call paths do not add up"};
+    if (cell.statistics.inclusive > available)
+      throw Damage{"the times of call paths do not add up"};
     available -= cell.statistics.inclusive;
     left[i] = cell.statistics.inclusive;
     path.push_back(i);
@@ -232,7 +234,8 @@ LocationProfile read_profile(const json& object, const std::vector<Node>& nodes)
     Cell cell;
     cell.node = id_or_null<NodeId>(ids[i], nodes.size(), "node");
     const bool in_order = profile.cells.empty() || profile.cells.back().node < cell.node;
-    if (!cell.node.defined() || !in_order) throw Damage{"the call paths of a location are not in order"};
+    if (!cell.node.defined() || !in_order)
+      throw Damage{"the call paths of a location are not in order"};
     cell.statistics.visits = to_number<std::uint64_t>(object["visits"][i], "visits");
     cell.statistics.inclusive = to_number<std::uint64_t>(object["inclusive"][i], "inclusive");
     cell.statistics.min = to_number<std::uint64_t>(object["min"][i], "min");
@@ -283,6 +286,8 @@ CallTree from_json(std::string_view contents, const std::string& name) {
   }
 }
 
-CallTree load(const std::filesystem::path& file) { return from_json(read_file(file), file.string()); }
+CallTree load(const std::filesystem::path& file) {
+  return from_json(read_file(file), file.string());
+}
 
 }  // namespace timeloom::profile

@@ -8,8 +8,7 @@ namespace {
 constexpr std::uint32_t kRestKey = UINT32_MAX;  // no region has this id, see child_of()
 }
 
-LocationFold::LocationFold(std::string location_name, std::size_t regions,
-                           std::uint32_t max_nodes)
+LocationFold::LocationFold(std::string location_name, std::size_t regions, std::uint32_t max_nodes)
     : location_name_(std::move(location_name)), regions_(regions), max_nodes_(max_nodes) {
   folded_.nodes.emplace_back();
   stack_.push_back({0, 0});
@@ -64,14 +63,16 @@ std::uint32_t LocationFold::child_of(std::uint32_t node, std::uint32_t region) {
 std::uint32_t LocationFold::add_child(std::uint32_t node, std::uint64_t region) {
   const auto child = static_cast<std::uint32_t>(folded_.nodes.size());
   folded_.nodes.push_back({{}, region, node, 0});
-  children_.insert(node, region == kNoRegion ? kRestKey : static_cast<std::uint32_t>(region), child);
+  children_.insert(node, region == kNoRegion ? kRestKey : static_cast<std::uint32_t>(region),
+                   child);
   return child;
 }
 
 void LocationFold::check_leave(std::uint32_t region, std::uint64_t time) const {
   const Frame frame = stack_.back();
   if (stack_.size() == 1) fail("leaves region " + std::to_string(region) + " without an enter");
-  if (time < frame.entered) fail("leaves region " + std::to_string(region) + " before it enters it");
+  if (time < frame.entered)
+    fail("leaves region " + std::to_string(region) + " before it enters it");
   if (!beyond_limit(frame.node)) {
     fail("leaves region " + std::to_string(region) + " while it is in region " +
          std::to_string(folded_.nodes[frame.node].region));
@@ -83,8 +84,8 @@ void LocationFold::fail(const std::string& what) const {
 }
 
 FoldedLocation LocationFold::finish() {
-  if (stack_.size() > 1) fail("ends inside region " +
-                              std::to_string(folded_.nodes[stack_.back().node].region));
+  if (stack_.size() > 1)
+    fail("ends inside region " + std::to_string(folded_.nodes[stack_.back().node].region));
   return std::move(folded_);
 }
 

@@ -63,8 +63,8 @@ std::vector<std::uint32_t> TreeMerge::place_in_preorder(CallTree& tree) const {
     const RegionId region = paths_[path].region == kNoRegion
                                 ? RegionId{}
                                 : RegionId{static_cast<std::uint32_t>(paths_[path].region)};
-    tree.nodes.push_back({parent, region,
-                          parent.defined() ? tree.nodes[parent.value()].depth + 1 : 0});
+    tree.nodes.push_back(
+        {parent, region, parent.defined() ? tree.nodes[parent.value()].depth + 1 : 0});
   }
   return place;
 }

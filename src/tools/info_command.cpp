@@ -28,8 +28,11 @@ struct InfoOptions {
 ordered_json files_json(const std::vector<RunFile>& files) {
   ordered_json list = ordered_json::array();
   for (const RunFile& file : files) {
-    list.push_back({{"name", file.name}, {"bytes", file.bytes}, {"files", file.files},
-                    {"what", file.what}, {"opened_by", file.opened_by}});
+    list.push_back({{"name", file.name},
+                    {"bytes", file.bytes},
+                    {"files", file.files},
+                    {"what", file.what},
+                    {"opened_by", file.opened_by}});
   }
   return list;
 }
@@ -37,8 +40,11 @@ ordered_json files_json(const std::vector<RunFile>& files) {
 ordered_json processes_json(const Definitions& definitions) {
   ordered_json list = ordered_json::array();
   for (const LocationGroup& group : definitions.groups) {
-    list.push_back({{"name", group.name}, {"host", group.hostname}, {"process_id", group.process_id},
-                    {"executable", group.executable}, {"arguments", group.arguments}});
+    list.push_back({{"name", group.name},
+                    {"host", group.hostname},
+                    {"process_id", group.process_id},
+                    {"executable", group.executable},
+                    {"arguments", group.arguments}});
   }
   return list;
 }
@@ -58,7 +64,8 @@ ordered_json threads_json(const Definitions& definitions) {
 ordered_json metrics_json(const Definitions& definitions) {
   ordered_json list = ordered_json::array();
   for (const Metric& metric : definitions.metrics) {
-    list.push_back({{"name", metric.name}, {"unit", metric.unit}, {"description", metric.description}});
+    list.push_back(
+        {{"name", metric.name}, {"unit", metric.unit}, {"description", metric.description}});
   }
   return list;
 }
@@ -72,8 +79,10 @@ ordered_json names_json(const std::vector<Parameter>& parameters) {
 ordered_json markers_json(const Definitions& definitions) {
   ordered_json list = ordered_json::array();
   for (const Marker& marker : definitions.markers) {
-    const std::uint64_t since = ticks(marker.time) - std::min(ticks(marker.time), definitions.clock.begin);
-    list.push_back({{"time_s", seconds(since, definitions)}, {"thread", marker.location.value()},
+    const std::uint64_t since =
+        ticks(marker.time) - std::min(ticks(marker.time), definitions.clock.begin);
+    list.push_back({{"time_s", seconds(since, definitions)},
+                    {"thread", marker.location.value()},
                     {"text", marker.text}});
   }
   return list;
@@ -104,8 +113,11 @@ int run_info(const InfoOptions& options) {
   const std::unique_ptr<RunSource> source = trace_source(run);
   const std::vector<RunFile> files = files_of(weave::trace_of(run).parent_path());
   Output output;
-  if (options.json) output.write(info_json(source->definitions(), files, run.string()));
-  else write_info(source->definitions(), files, run.string(), Terminal::detect(options.colour), output);
+  if (options.json)
+    output.write(info_json(source->definitions(), files, run.string()));
+  else
+    write_info(source->definitions(), files, run.string(), Terminal::detect(options.colour),
+               output);
   output.flush();
   return kDone;
 }
@@ -114,8 +126,10 @@ int run_info(const InfoOptions& options) {
 
 Command register_info(CLI::App& program) {
   const auto options = std::make_shared<InfoOptions>();
-  CLI::App* app = program.add_subcommand("info", "Say what a run holds: files, threads, metrics, losses");
-  app->add_option("RUN", options->run, "Run directory or OTF2 archive (default: the newest run here)")
+  CLI::App* app =
+      program.add_subcommand("info", "Say what a run holds: files, threads, metrics, losses");
+  app->add_option("RUN", options->run,
+                  "Run directory or OTF2 archive (default: the newest run here)")
       ->type_name("");
   app->add_flag("--json", options->json, "Print JSON");
   static const std::map<std::string, ColourMode> modes = {

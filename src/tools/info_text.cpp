@@ -34,14 +34,21 @@ class InfoWriter {
                   shorten_right(printable(value), width, terminal_) + "\n");
   }
 
-  void title(const std::string& text) { output_.write("\n" + terminal_.paint(text, Ink::kAccent) + "\n"); }
+  void title(const std::string& text) {
+    output_.write("\n" + terminal_.paint(text, Ink::kAccent) + "\n");
+  }
 
   // A number to the right, then columns to the left; the last takes the rest.
-  void row(const std::string& number, const std::string& name, std::size_t name_width, const std::string& rest) {
+  void row(const std::string& number, const std::string& name, std::size_t name_width,
+           const std::string& rest) {
     std::string text = pad_left(number, kLabel) + "  " +
-                       pad_right(shorten_left(printable(name), name_width, terminal_), name_width) + "  ";
+                       pad_right(shorten_left(printable(name), name_width, terminal_), name_width) +
+                       "  ";
     const std::size_t used = columns(text);
-    text += terminal_.paint(shorten_right(printable(rest), terminal_.width - std::min(terminal_.width - 1, used), terminal_), Ink::kDim);
+    text += terminal_.paint(
+        shorten_right(printable(rest), terminal_.width - std::min(terminal_.width - 1, used),
+                      terminal_),
+        Ink::kDim);
     while (text.ends_with(' ')) text.pop_back();
     output_.write(text + "\n");
   }
@@ -78,11 +85,13 @@ class InfoWriter {
   void threads() {
     title("Threads");
     std::size_t width = columns("name");
-    for (const Location& one : all_.locations) width = std::max(width, columns(printable(name_of(one))));
+    for (const Location& one : all_.locations)
+      width = std::max(width, columns(printable(name_of(one))));
     width = std::min(width, terminal_.width / 3);
     const bool several = all_.groups.size() > 1;
-    output_.write(terminal_.paint(pad_left("events", kLabel) + "  " + pad_right("name", width) + "  id" +
-                                      (several ? ", process" : "") + "\n", Ink::kDim));
+    output_.write(terminal_.paint(pad_left("events", kLabel) + "  " + pad_right("name", width) +
+                                      "  id" + (several ? ", process" : "") + "\n",
+                                  Ink::kDim));
     for (const Location& one : all_.locations) {
       std::string rest = std::to_string(one.id.value());
       if (several && one.group.value() < all_.groups.size()) {
@@ -95,7 +104,8 @@ class InfoWriter {
   void names() {
     if (!all_.metrics.empty()) title("Metrics");
     for (const Metric& metric : all_.metrics) {
-      line("", metric.unit.empty() ? metric.name : fmt::format("{} [{}]", metric.name, metric.unit));
+      line("",
+           metric.unit.empty() ? metric.name : fmt::format("{} [{}]", metric.name, metric.unit));
     }
     if (!all_.parameters.empty()) title("Parameters");
     for (const Parameter& parameter : all_.parameters) line("", parameter.name);
@@ -105,9 +115,11 @@ class InfoWriter {
     if (!all_.markers.empty()) title("Markers");
     for (std::size_t i = 0; i < std::min(all_.markers.size(), kMostMarkers); ++i) {
       const Marker& marker = all_.markers[i];
-      const std::uint64_t time = ticks(marker.time) - std::min(ticks(marker.time), all_.clock.begin);
+      const std::uint64_t time =
+          ticks(marker.time) - std::min(ticks(marker.time), all_.clock.begin);
       output_.write(pad_left(duration(seconds(time, all_), terminal_, " "), kLabel) + "  " +
-                    shorten_right(printable(marker.text), terminal_.width - kLabel - 2, terminal_) + "\n");
+                    shorten_right(printable(marker.text), terminal_.width - kLabel - 2, terminal_) +
+                    "\n");
     }
     if (all_.markers.size() > kMostMarkers) {
       line("", fmt::format("and {} more (--json)", count(all_.markers.size() - kMostMarkers)));
@@ -117,7 +129,8 @@ class InfoWriter {
   void properties() {
     if (!all_.properties.empty()) title("Properties");
     for (const auto& [name, value] : all_.properties) {
-      output_.write(shorten_right(printable(name + " = " + value), terminal_.width, terminal_) + "\n");
+      output_.write(shorten_right(printable(name + " = " + value), terminal_.width, terminal_) +
+                    "\n");
     }
   }
 

@@ -15,7 +15,8 @@ inline std::string json_text(const nlohmann::ordered_json& value, int indentatio
 }
 
 // The facts that `report` and `info` have in common.
-inline void add_facts(nlohmann::ordered_json& object, const RunFacts& facts, const std::string& run) {
+inline void add_facts(nlohmann::ordered_json& object, const RunFacts& facts,
+                      const std::string& run) {
   const auto or_null = [](const std::string& text) {
     return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
   };

@@ -38,7 +38,8 @@ struct ReportOptions {
 
 // The locations that the options choose.
 std::set<LocationId> selected(const ReportOptions& options, const Definitions& definitions) {
-  const auto is_any = [](const std::vector<std::string>& wanted, const std::string& name, std::uint64_t id) {
+  const auto is_any = [](const std::vector<std::string>& wanted, const std::string& name,
+                         std::uint64_t id) {
     return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& one) {
       return one == name || one == std::to_string(id);
     });
@@ -49,11 +50,14 @@ std::set<LocationId> selected(const ReportOptions& options, const Definitions& d
     const bool known = group < definitions.groups.size();
     const std::string& process = known ? definitions.groups[group].name : definitions.machine_name;
     if (!options.groups.empty() && !is_any(options.groups, process, group)) continue;
-    if (!options.threads.empty() && !is_any(options.threads, name_of(location), location.id.value())) continue;
+    if (!options.threads.empty() &&
+        !is_any(options.threads, name_of(location), location.id.value()))
+      continue;
     ids.insert(location.id);
   }
   if (ids.empty() && !options.groups.empty() && options.threads.empty()) {
-    throw Error("no process '" + options.groups.front() + "' in this run; 'timeloom info' lists them");
+    throw Error("no process '" + options.groups.front() +
+                "' in this run; 'timeloom info' lists them");
   }
   if (ids.empty() && !options.threads.empty()) {
     throw Error("no thread '" + options.threads.front() +
@@ -98,9 +102,12 @@ int run_report(const ReportOptions& options) {
 
   Output output;
   const DataOptions selection{rows, options.tree, options.flat};
-  if (options.json) write_json(data, facts_of(tree.definitions), run.string(), selection, output);
-  else if (options.csv) write_csv(data, selection, output);
-  else write_text(options, rows, data, scope_of(ids, tree.definitions), run.string(), output);
+  if (options.json)
+    write_json(data, facts_of(tree.definitions), run.string(), selection, output);
+  else if (options.csv)
+    write_csv(data, selection, output);
+  else
+    write_text(options, rows, data, scope_of(ids, tree.definitions), run.string(), output);
   output.flush();
   return kDone;
 }
@@ -109,8 +116,10 @@ int run_report(const ReportOptions& options) {
 
 Command register_report(CLI::App& program) {
   const auto options = std::make_shared<ReportOptions>();
-  CLI::App* app = program.add_subcommand("report", "Show where the time went, as call tree and flat table");
-  app->add_option("RUN", options->run, "Run directory or OTF2 archive (default: the newest run here)")
+  CLI::App* app =
+      program.add_subcommand("report", "Show where the time went, as call tree and flat table");
+  app->add_option("RUN", options->run,
+                  "Run directory or OTF2 archive (default: the newest run here)")
       ->type_name("");
   app->add_flag("--tree", options->tree, "Only the call tree");
   app->add_flag("--flat", options->flat, "Only the flat table, one line a region");
@@ -121,16 +130,21 @@ Command register_report(CLI::App& program) {
                                                       {"name", SortKey::kName}};
   add_choice(*app, "--sort", options->sort, keys,
              "Order: inclusive (tree), exclusive (flat), visits, mean, name");
-  CLI::Option* depth = app->add_option("--depth", options->depth, "Levels of the call tree (default: 100)")
-      ->type_name("N")->check(number_between(1, UINT32_MAX, "a number of levels, 1 or more"));
+  CLI::Option* depth =
+      app->add_option("--depth", options->depth, "Levels of the call tree (default: 100)")
+          ->type_name("N")
+          ->check(number_between(1, UINT32_MAX, "a number of levels, 1 or more"));
   CLI::Option* percent = app->add_option("--min-percent", options->min_percent,
                                          "Hide what takes less of the total (default: 1)")
-      ->type_name("P")->check(number_between(0, 100, "a percentage from 0 to 100"));
+                             ->type_name("P")
+                             ->check(number_between(0, 100, "a percentage from 0 to 100"));
   app->add_option("--thread", options->threads, "Only this thread: its name or id; can be repeated")
-      ->type_name("NAME")->allow_extra_args(false);
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   app->add_option("--group", options->groups,
                   "Only this process (location group): its name or number; can be repeated")
-      ->type_name("NAME")->allow_extra_args(false);
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   app->add_flag("--json", options->json, "Print JSON, complete unless limited");
   app->add_flag("--csv", options->csv, "Print CSV, complete unless limited");
   app->callback([options] {

@@ -37,9 +37,11 @@ ordered_json row_json(const Row& row, bool tree, const ReportData& data) {
   return one;
 }
 
-void write_rows(const char* key, const Rows& rows, bool tree, const ReportData& data, Output& output) {
-  output.write(fmt::format(",\n\"{}\": {{\n  \"hidden_small\": {},\n  \"hidden_deep\": {},\n  \"rows\": [",
-                           key, rows.hidden.small, rows.hidden.deep));
+void write_rows(const char* key, const Rows& rows, bool tree, const ReportData& data,
+                Output& output) {
+  output.write(
+      fmt::format(",\n\"{}\": {{\n  \"hidden_small\": {},\n  \"hidden_deep\": {},\n  \"rows\": [",
+                  key, rows.hidden.small, rows.hidden.deep));
   const char* separator = "\n    ";
   for (const Row& row : rows.rows) {
     if (output.closed()) return;
@@ -66,14 +68,14 @@ void write_csv_rows(const char* table, const Rows& rows, const ReportData& data,
     if (output.closed()) return;
     const Figures& figures = row.figures;
     const Region& region = data.region(row.region);
-    output.write(fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table,
-        tree ? fmt::to_string(row.node.value()) : "",
-        row.parent.defined() ? fmt::to_string(row.parent.value()) : "",
-        tree ? fmt::to_string(row.depth) : "", csv_field(data.name_of(row.region)),
-        csv_field(region.file), region.first_line, csv_field(region.group), figures.visits,
-        figures.inclusive, figures.exclusive, figures.mean, figures.min, figures.max,
-        figures.inclusive_share, figures.exclusive_share));
+    output.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table,
+                             tree ? fmt::to_string(row.node.value()) : "",
+                             row.parent.defined() ? fmt::to_string(row.parent.value()) : "",
+                             tree ? fmt::to_string(row.depth) : "",
+                             csv_field(data.name_of(row.region)), csv_field(region.file),
+                             region.first_line, csv_field(region.group), figures.visits,
+                             figures.inclusive, figures.exclusive, figures.mean, figures.min,
+                             figures.max, figures.inclusive_share, figures.exclusive_share));
   }
 }
 

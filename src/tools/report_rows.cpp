@@ -32,7 +32,9 @@ ReportData::ReportData(const CallTree& tree, const profile::LocationFilter& filt
       totals_(profile::sum_locations(tree, filter)),
       total_(profile::total_time(tree, totals_)) {}
 
-double ReportData::to_seconds(std::uint64_t ticks) const { return seconds(ticks, tree_->definitions); }
+double ReportData::to_seconds(std::uint64_t ticks) const {
+  return seconds(ticks, tree_->definitions);
+}
 
 double ReportData::share(double part) const { return total_ == 0 ? 0 : part / total_seconds(); }
 
@@ -119,8 +121,8 @@ Rows ReportData::flat_rows(const RowOptions& options) const {
     Row row;
     row.region = region.region;
     row.figures = figures_of(region.totals, region.visit_time);
-    const double measure = key == SortKey::kInclusive ? row.figures.inclusive_share
-                                                      : row.figures.exclusive_share;
+    const double measure =
+        key == SortKey::kInclusive ? row.figures.inclusive_share : row.figures.exclusive_share;
     if (total_ > 0 && measure * 100 < options.min_percent) {
       ++result.hidden.small;
       result.hidden.small_seconds += row.figures.exclusive;

@@ -47,8 +47,8 @@ struct Row {
 };
 
 struct Hidden {
-  std::uint64_t small = 0;  // rows below min_percent
-  std::uint64_t deep = 0;   // rows below the deepest level shown
+  std::uint64_t small = 0;   // rows below min_percent
+  std::uint64_t deep = 0;    // rows below the deepest level shown
   double small_seconds = 0;  // exclusive time of the small ones
 };
 

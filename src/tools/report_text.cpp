@@ -27,18 +27,28 @@ std::string visits(const Figures& one, const Terminal&) { return short_count(one
 std::string mean(const Figures& one, const Terminal& t) { return duration(one.mean, t); }
 std::string min(const Figures& one, const Terminal& t) { return duration(one.min, t); }
 std::string max(const Figures& one, const Terminal& t) { return duration(one.max, t); }
-std::string inclusive_share(const Figures& one, const Terminal&) { return percent(one.inclusive_share); }
-std::string exclusive_share(const Figures& one, const Terminal&) { return percent(one.exclusive_share); }
+std::string inclusive_share(const Figures& one, const Terminal&) {
+  return percent(one.inclusive_share);
+}
+std::string exclusive_share(const Figures& one, const Terminal&) {
+  return percent(one.exclusive_share);
+}
 
-constexpr Heading kTreeColumns[] = {
-    {"share", 0, inclusive_share}, {"incl", 0, inclusive}, {"excl", 56, exclusive},
-    {"visits", 64, visits},        {"mean", 76, mean},     {"min", kWide, min},
-    {"max", kWide, max}};
+constexpr Heading kTreeColumns[] = {{"share", 0, inclusive_share},
+                                    {"incl", 0, inclusive},
+                                    {"excl", 56, exclusive},
+                                    {"visits", 64, visits},
+                                    {"mean", 76, mean},
+                                    {"min", kWide, min},
+                                    {"max", kWide, max}};
 
-constexpr Heading kFlatColumns[] = {
-    {"share", 0, exclusive_share}, {"excl", 0, exclusive}, {"incl", 56, inclusive},
-    {"visits", 64, visits},        {"mean", 72, mean},     {"min", 76, min},
-    {"max", 80, max}};
+constexpr Heading kFlatColumns[] = {{"share", 0, exclusive_share},
+                                    {"excl", 0, exclusive},
+                                    {"incl", 56, inclusive},
+                                    {"visits", 64, visits},
+                                    {"mean", 72, mean},
+                                    {"min", 76, min},
+                                    {"max", 80, max}};
 
 Ink ink_of(double share) { return share >= kHot ? Ink::kBold : Ink::kPlain; }
 
@@ -66,7 +76,8 @@ void add_row(Table& table, const Heading (&columns)[kCount], const Row& row, dou
              const Terminal& terminal) {
   TableRow line;
   for (const Heading& column : columns) {
-    if (terminal.width >= column.from_width) line.cells.push_back(column.cell(row.figures, terminal));
+    if (terminal.width >= column.from_width)
+      line.cells.push_back(column.cell(row.figures, terminal));
   }
   line.ink = ink_of(share);
   line.marks = marks;
@@ -88,17 +99,18 @@ void write_title(const std::string& title, const ReportData& data, const std::st
                  const Terminal& terminal, Output& output) {
   const std::string total =
       fmt::format("  100% = {} in {}", duration(data.total_seconds(), terminal, " "), scope);
-  output.write("\n" + terminal.paint(title, Ink::kAccent) + terminal.paint(total, Ink::kDim) + "\n\n");
+  output.write("\n" + terminal.paint(title, Ink::kAccent) + terminal.paint(total, Ink::kDim) +
+               "\n\n");
 }
 
 void write_hidden(const Hidden& hidden, const RowOptions& options, std::string_view noun,
                   const Terminal& terminal, Output& output) {
   if (hidden.small > 0) {
-    output.write(terminal.paint(
-        fmt::format("Not shown: {} below {:g}%, {} in all (--min-percent)\n",
-                    plural(hidden.small, noun), options.min_percent,
-                    duration(hidden.small_seconds, terminal, " ")),
-        Ink::kDim));
+    output.write(
+        terminal.paint(fmt::format("Not shown: {} below {:g}%, {} in all (--min-percent)\n",
+                                   plural(hidden.small, noun), options.min_percent,
+                                   duration(hidden.small_seconds, terminal, " ")),
+                       Ink::kDim));
   }
   if (hidden.deep > 0) {
     output.write(terminal.paint(fmt::format("Not shown: {} below level {} (--depth)\n",
@@ -173,7 +185,8 @@ void write_flat(const ReportData& data, const RowOptions& options, const std::st
 void write_legend(bool tree, const Terminal& terminal, Output& output) {
   std::string text =
       "\nincl: from entering a region to leaving it, excl: without the regions entered inside.\n";
-  if (terminal.width < columns(text)) text = "\nincl: with the regions entered inside, excl: without them.\n";
+  if (terminal.width < columns(text))
+    text = "\nincl: with the regions entered inside, excl: without them.\n";
   if (tree) text += "A line without a branch sign is called by the line above it.\n";
   output.write(terminal.paint(text, Ink::kDim));
 }

@@ -13,8 +13,8 @@
 namespace timeloom::tools {
 
 struct RunFacts {
-  std::string program;  // of the first process, with its arguments; empty: unknown
-  std::string host;     // of the first process; empty: unknown
+  std::string program;                 // of the first process, with its arguments; empty: unknown
+  std::string host;                    // of the first process; empty: unknown
   std::optional<std::uint64_t> start;  // nanoseconds since 1970
   double wall_seconds = 0;
   std::uint64_t processes = 0;

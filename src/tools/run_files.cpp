@@ -40,7 +40,8 @@ void add_size(const fs::directory_entry& entry, RunFile& file) {
   }
   file.name += '/';
   file.files = 0;
-  fs::recursive_directory_iterator below(entry.path(), fs::directory_options::skip_permission_denied, error);
+  fs::recursive_directory_iterator below(entry.path(),
+                                         fs::directory_options::skip_permission_denied, error);
   for (; !error && below != fs::recursive_directory_iterator(); below.increment(error)) {
     std::error_code gone;
     const auto size = below->is_regular_file(gone) ? below->file_size(gone) : 0;
@@ -69,7 +70,8 @@ std::vector<RunFile> files_of(const fs::path& run) {
     }
     files.push_back(std::move(file));
   }
-  std::sort(files.begin(), files.end(), [](const RunFile& a, const RunFile& b) { return a.name < b.name; });
+  std::sort(files.begin(), files.end(),
+            [](const RunFile& a, const RunFile& b) { return a.name < b.name; });
   return files;
 }
 

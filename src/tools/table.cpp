@@ -33,7 +33,8 @@ Table::Widths Table::measure() const {
     place = std::max(place, columns(row.place));
     least_place = std::max(least_place, shortest(row.place));
   }
-  const std::size_t left = std::max(terminal_.width, used + kNameGap + kLeastName) - used - kNameGap;
+  const std::size_t left =
+      std::max(terminal_.width, used + kNameGap + kLeastName) - used - kNameGap;
   if (name + kNameGap + place > left) {
     // Names matter most, but a file without its directories takes up to two fifths.
     const std::size_t for_place = std::min(least_place, left * 2 / 5);
@@ -51,13 +52,15 @@ std::string Table::line(const TableRow& row, const Widths& widths, Ink heading) 
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     text += std::string(i == 0 ? 0 : gap_, ' ') + pad_left(row.cells[i], widths.cells[i]);
   }
-  text = terminal_.paint(text, heading == Ink::kPlain ? row.ink : heading) + std::string(kNameGap, ' ');
+  text = terminal_.paint(text, heading == Ink::kPlain ? row.ink : heading) +
+         std::string(kNameGap, ' ');
   // Marks take at most half; the nearest callers are those that matter.
   const std::size_t for_marks = std::min(columns(row.marks), widths.name / 2);
   const std::string marks = shorten_left(row.marks, for_marks, terminal_);
   const std::string name = shorten_left(row.name, widths.name - columns(marks), terminal_);
   const std::string place = shorten_path(row.place, widths.place, terminal_);
-  text += terminal_.paint(marks, Ink::kDim) + terminal_.paint(name, heading == Ink::kPlain ? row.ink : heading);
+  text += terminal_.paint(marks, Ink::kDim) +
+          terminal_.paint(name, heading == Ink::kPlain ? row.ink : heading);
   if (!place.empty()) {
     const std::size_t used = columns(marks) + columns(name);
     text += std::string(widths.name - std::min(widths.name, used) + kNameGap, ' ') +
@@ -68,7 +71,8 @@ std::string Table::line(const TableRow& row, const Widths& widths, Ink heading) 
 
 void Table::write(Output& output) const {
   const Widths widths = measure();
-  output.write(line({headings_, "", "region", widths.place == 0 ? "" : "file:line"}, widths, Ink::kDim));
+  output.write(
+      line({headings_, "", "region", widths.place == 0 ? "" : "file:line"}, widths, Ink::kDim));
   for (const TableRow& row : rows_) {
     if (output.closed()) return;
     output.write(line(row, widths, Ink::kPlain));

@@ -37,19 +37,38 @@ std::size_t columns_of(std::uint32_t character) {
   struct Range {
     std::uint32_t first, last;
   };
-  constexpr std::array<Range, 4> kNone = {{{0x300, 0x36f}, {0x200b, 0x200f}, {0xfe00, 0xfe0f},
-                                           {0x20d0, 0x20ff}}};
-  constexpr std::array<Range, 9> kTwo = {{{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf},
-                                          {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f},
-                                          {0xff00, 0xff60}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}}};
-  for (const Range& range : kNone) if (character >= range.first && character <= range.last) return 0;
-  for (const Range& range : kTwo) if (character >= range.first && character <= range.last) return 2;
+  constexpr std::array<Range, 4> kNone = {
+      {{0x300, 0x36f}, {0x200b, 0x200f}, {0xfe00, 0xfe0f}, {0x20d0, 0x20ff}}};
+  constexpr std::array<Range, 9> kTwo = {{{0x1100, 0x115f},
+                                          {0x2e80, 0x303e},
+                                          {0x3041, 0xa4cf},
+                                          {0xac00, 0xd7a3},
+                                          {0xf900, 0xfaff},
+                                          {0xfe30, 0xfe6f},
+                                          {0xff00, 0xff60},
+                                          {0x1f300, 0x1faff},
+                                          {0x20000, 0x3fffd}}};
+  for (const Range& range : kNone)
+    if (character >= range.first && character <= range.last) return 0;
+  for (const Range& range : kTwo)
+    if (character >= range.first && character <= range.last) return 2;
   return 1;
+}
+
+// The end of a text that takes at most `width` columns.
+std::string_view last_columns(std::string_view text, std::size_t width) {
+  // No character is longer: what is cut off here would not fit anyway.
+  text.remove_prefix(text.size() - std::min(text.size(), kLongestCharacter * width));
+  while (!text.empty() && (continues(text.front()) || columns(text) > width)) {
+    text.remove_prefix(1);
+  }
+  return text;
 }
 
 bool separates(char byte) { return byte == '.' || byte == ':'; }
 
-std::string strftime_of(std::uint64_t realtime, const char* format, std::tm* (*split)(const std::time_t*, std::tm*)) {
+std::string strftime_of(std::uint64_t realtime, const char* format,
+                        std::tm* (*split)(const std::time_t*, std::tm*)) {
   const auto seconds = static_cast<std::time_t>(realtime / 1'000'000'000);
   std::tm parts{};
   std::array<char, 64> text{};
@@ -62,7 +81,8 @@ std::string strftime_of(std::uint64_t realtime, const char* format, std::tm* (*s
 std::string duration(double seconds, const Terminal& terminal, std::string_view gap) {
   if (seconds == 0) return fmt::format("0{}s", gap);
   if (seconds < 999.5e-9) return fmt::format("{}{}ns", three_digits(seconds * 1e9), gap);
-  if (seconds < 999.5e-6) return fmt::format("{}{}{}", three_digits(seconds * 1e6), gap, terminal.micro());
+  if (seconds < 999.5e-6)
+    return fmt::format("{}{}{}", three_digits(seconds * 1e6), gap, terminal.micro());
   if (seconds < 999.5e-3) return fmt::format("{}{}ms", three_digits(seconds * 1e3), gap);
   return fmt::format("{}{}s", three_digits(seconds), gap);
 }
@@ -113,7 +133,8 @@ std::string printable(std::string_view text) {
   std::string result(text);
   for (std::size_t i = 0; i < result.size(); ++i) {
     const auto byte = static_cast<unsigned char>(result[i]);
-    const bool c1 = byte == 0xc2 && i + 1 < result.size() && static_cast<unsigned char>(result[i + 1]) < 0xa0;
+    const bool c1 =
+        byte == 0xc2 && i + 1 < result.size() && static_cast<unsigned char>(result[i + 1]) < 0xa0;
     if (c1) result[i + 1] = '?';
     if (byte < 0x20 || byte == 0x7f || c1) result[i] = '?';
   }
@@ -131,26 +152,25 @@ std::size_t columns(std::string_view text) {
 std::string shorten_left(std::string_view text, std::size_t width, const Terminal& terminal) {
   if (columns(text) <= width) return std::string(text);
   const std::size_t available = width - std::min(width, columns(terminal.ellipsis()));
-  // No character is longer: what is cut off here would not be shown anyway.
-  std::size_t start = text.size() - std::min(text.size(), kLongestCharacter * width);
-  while (start < text.size() && (continues(text[start]) || columns(text.substr(start)) > available)) {
-    ++start;
-  }
+  std::string_view end = last_columns(text, available);
   // The start of the next part, unless that would leave less than half.
-  for (std::size_t i = start; i > 0 && i < text.size(); ++i) {
+  for (std::size_t i = text.size() - end.size(); i > 0 && i < text.size(); ++i) {
     if (columns(text.substr(i)) * 2 < available) break;
     if (separates(text[i - 1])) {
-      start = i;
+      end = text.substr(i);
       break;
     }
   }
-  return std::string(terminal.ellipsis()) + std::string(text.substr(start));
+  return std::string(terminal.ellipsis()) + std::string(end);
 }
 
 std::string shorten_path(std::string_view path, std::size_t width, const Terminal& terminal) {
   while (columns(path) > width) {
     const std::size_t slash = path.find('/', path.starts_with('/') ? 1 : 0);
-    if (slash == std::string_view::npos) return shorten_left(path, width, terminal);
+    if (slash == std::string_view::npos) {
+      const std::size_t available = width - std::min(width, columns(terminal.ellipsis()));
+      return std::string(terminal.ellipsis()) + std::string(last_columns(path, available));
+    }
     path.remove_prefix(slash + 1);
   }
   return std::string(path);
@@ -160,7 +180,8 @@ std::string shorten_right(std::string_view text, std::size_t width, const Termin
   if (columns(text) <= width) return std::string(text);
   const std::size_t available = width - std::min(width, columns(terminal.ellipsis()));
   std::size_t end = std::min(text.size(), kLongestCharacter * width);
-  while (end > 0 && ((end < text.size() && continues(text[end])) || columns(text.substr(0, end)) > available)) {
+  while (end > 0 && ((end < text.size() && continues(text[end])) ||
+                     columns(text.substr(0, end)) > available)) {
     --end;
   }
   return std::string(text.substr(0, end)) + std::string(terminal.ellipsis());

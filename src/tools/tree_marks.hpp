@@ -33,7 +33,8 @@ class TreeMarks {
   }
 
  private:
-  static constexpr std::size_t kLongest = 64;  // levels; keeps deep trees from growing quadratically
+  static constexpr std::size_t kLongest =
+      64;  // levels; keeps deep trees from growing quadratically
   static std::string shortened(std::string marks) {
     if (marks.size() > kLongest) marks.erase(0, marks.size() - kLongest);
     return marks;

@@ -36,11 +36,14 @@ int run_weave(WeaveCommandOptions options) {
 
 Command register_weave(CLI::App& program) {
   const auto options = std::make_shared<WeaveCommandOptions>();
-  CLI::App* app = program.add_subcommand("weave", "Turn what an unfinished run recorded into a trace");
+  CLI::App* app =
+      program.add_subcommand("weave", "Turn what an unfinished run recorded into a trace");
   app->add_option("RUN", options->run, "Run directory")->type_name("")->required();
-  app->add_flag("--keep-spool", options->weave.keep_spool, "Do not remove the recorded data afterwards");
+  app->add_flag("--keep-spool", options->weave.keep_spool,
+                "Do not remove the recorded data afterwards");
   app->add_option("--threads", options->weave.threads, "Threads that weave (default: one a core)")
-      ->type_name("N")->check(number_between(1, 65536, "a number of threads, 1 or more"));
+      ->type_name("N")
+      ->check(number_between(1, 65536, "a number of threads, 1 or more"));
   return {app, [options] { return run_weave(*options); }};
 }
 

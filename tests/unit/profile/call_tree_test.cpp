@@ -81,6 +81,25 @@ TEST(CallTree, IsTheSameForEverySizeOfBatch) {
   for (const std::size_t batch : {2, 5, 100}) EXPECT_EQ(describe(story.fold({}, batch)), expected);
 }
 
+TEST(CallTree, WidensTheTimeOfTheRunToItsEventsAndMarkers) {
+  Story story;
+  story.thread("one", "+7 a +5 )").thread("two", "a +20 )").thread("idle", "");
+  ClockProperties& clock = story.definitions().clock;
+  const auto is = [&](std::uint64_t begin, std::uint64_t length, std::uint64_t realtime) {
+    const ClockProperties folded = story.fold().definitions.clock;
+    EXPECT_EQ(folded.begin, begin);
+    EXPECT_EQ(folded.length, length);
+    EXPECT_EQ(folded.realtime.value_or(0), realtime);
+  };
+  is(100, 20, 0);
+  clock = {1'000'000'000, 50, 1000, 7000};
+  is(50, 1000, 7000);
+  clock = {1'000'000'000, 110, 5, 7000};
+  is(100, 20, 6990);
+  story.definitions().markers.push_back({Timestamp{90}, LocationId{0}, "early"});
+  is(90, 30, 6980);
+}
+
 TEST(CallTree, FoldsVeryDeepRecursion) {
   std::string script;
   for (int i = 0; i < 100'000; ++i) script += "f +1 ";
@@ -110,8 +129,7 @@ TEST(CallTree, RefusesEventsThatDoNotBalance) {
             "damaged trace: location 't' ends inside region 0");
   Story unknown;
   unknown.thread("t", "a b ) )").definitions().regions.pop_back();
-  EXPECT_EQ(error_of(unknown),
-            "damaged trace: location 't' enters region 1, which is undefined");
+  EXPECT_EQ(error_of(unknown), "damaged trace: location 't' enters region 1, which is undefined");
 }
 
 TEST(CallTree, RefusesTimeThatRunsBackwards) {

@@ -105,7 +105,9 @@ TEST(CallpathsFile, SurvivesDamageOfEveryByte) {
 TEST(CallpathsFile, SaysWhatIsWrong) {
   const std::string text = to_json(sample());
   const std::string advice = "; delete it, and the trace beside it is read instead";
-  const auto damaged = [&](const std::string& what) { return "x.json is damaged: " + what + advice; };
+  const auto damaged = [&](const std::string& what) {
+    return "x.json is damaged: " + what + advice;
+  };
   const auto with = [&](const std::string& part, const std::string& other) {
     return error_of(replaced(text, part, other));
   };
@@ -115,7 +117,8 @@ TEST(CallpathsFile, SaysWhatIsWrong) {
   EXPECT_EQ(with("\"version\": 1", "\"version\": 2"),
             damaged("its version is 2, this program reads version 1"));
   EXPECT_EQ(with("\"length\": 9", "\"length\": -9"), damaged("'length' is no number in its range"));
-  EXPECT_EQ(with("\"length\": 9", "\"length\": 9.5"), damaged("'length' is no number in its range"));
+  EXPECT_EQ(with("\"length\": 9", "\"length\": 9.5"),
+            damaged("'length' is no number in its range"));
   EXPECT_EQ(with("\"first_line\": 2", "\"first_line\": 4294967296"),
             damaged("'first_line' is no number in its range"));
   EXPECT_EQ(with("\"loop\"", "\"hoop\""), damaged("'role' has an unknown value"));
@@ -130,7 +133,8 @@ TEST(CallpathsFile, SaysWhatIsWrong) {
   EXPECT_EQ(with("\"region\": [0,1", "\"region\": [0,77"), damaged("'region' refers to nothing"));
   EXPECT_EQ(with("\"node\": [0,1,2", "\"node\": [1,0,2"),
             damaged("the call paths of a location are not in order"));
-  EXPECT_EQ(with("\"visits\": [1,", "\"visits\": [0,"), damaged("a call path has impossible numbers"));
+  EXPECT_EQ(with("\"visits\": [1,", "\"visits\": [0,"),
+            damaged("a call path has impossible numbers"));
   EXPECT_EQ(with("\"visits\": [1,", "\"visits\": ["), damaged("a location is not complete"));
   EXPECT_EQ(with("\"last\": 109", "\"last\": 108"),
             damaged("the times of call paths do not add up"));

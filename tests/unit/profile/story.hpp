@@ -75,8 +75,10 @@ class Story {
         continue;
       }
       event.time = Timestamp{time};
-      if (word == "off") event.kind = EventKind::kRecordingOff;
-      else if (word == "on") event.kind = EventKind::kRecordingOn;
+      if (word == "off")
+        event.kind = EventKind::kRecordingOff;
+      else if (word == "on")
+        event.kind = EventKind::kRecordingOn;
       else if (word == ")") {
         event.kind = EventKind::kLeave;
         event.ref = open.back();
@@ -116,8 +118,8 @@ inline std::string describe(const CallTree& tree, const LocationFilter& filter =
   const std::vector<Totals> totals = sum_locations(tree, filter);
   for (std::size_t i = 0; i < totals.size(); ++i) {
     if (totals[i].visits == 0) continue;
-    text += std::string(2 * tree.nodes[i].depth, ' ') + name_of(tree, tree.nodes[i].region) +
-            ": " + describe(totals[i]);
+    text += std::string(2 * tree.nodes[i].depth, ' ') + name_of(tree, tree.nodes[i].region) + ": " +
+            describe(totals[i]);
   }
   return text;
 }

@@ -21,7 +21,8 @@ CallTree sample() {
 
 std::string names(const ReportData& data, const Rows& rows) {
   std::string text;
-  for (const Row& row : rows.rows) text += std::string(row.depth, '>') + data.name_of(row.region) + " ";
+  for (const Row& row : rows.rows)
+    text += std::string(row.depth, '>') + data.name_of(row.region) + " ";
   return text;
 }
 

@@ -31,15 +31,17 @@ std::string written(const std::function<void(Output&)>& write) {
 
 CallTree solver() {
   Story story;
-  story.thread("main",
-               "heat.<module> +1 heat.main +1 heat.Solver.run +2 heat.Solver.step +500 "
-               "numpy.core.multiarray.dot +90 ) ) heat.Solver.step +400 ) heat.Solver.write +5 ) ) ) )");
+  story.thread(
+      "main",
+      "heat.<module> +1 heat.main +1 heat.Solver.run +2 heat.Solver.step +500 "
+      "numpy.core.multiarray.dot +90 ) ) heat.Solver.step +400 ) heat.Solver.write +5 ) ) ) )");
   story.definitions().clock.ticks_per_second = 1000;
   for (Region& region : story.definitions().regions) region.file = "/home/me/heat/solver.py";
   return story.fold();
 }
 
-std::string tree_text(const CallTree& tree, const Terminal& terminal, const RowOptions& options = {}) {
+std::string tree_text(const CallTree& tree, const Terminal& terminal,
+                      const RowOptions& options = {}) {
   const ReportData data(tree, {});
   return written([&](Output& output) { write_tree(data, options, "1 thread", terminal, output); });
 }
@@ -61,12 +63,13 @@ TEST(ReportText, DrawsTheFlatProfile) {
   const ReportData data(tree, {});
   const Terminal terminal{80, false, true};
   const RowOptions options{.sort = {}, .min_percent = 9};
-  EXPECT_EQ(written([&](Output& out) { write_flat(data, options, "1 thread", terminal, out); }),
-            "\nFlat profile  100% = 999 ms in 1 thread\n\n"
-            "share   excl   incl visits   mean    min    max  region              file:line\n"
-            "90.1%  900ms  990ms      2  495ms  400ms  590ms  heat.Solver.step    solver.py:4\n"
-            " 9.0% 90.0ms 90.0ms      1 90.0ms 90.0ms 90.0ms  \u2026multiarray.dot     solver.py:5\n"
-            "Not shown: 4 regions below 9%, 9.00 ms in all (--min-percent)\n");
+  EXPECT_EQ(
+      written([&](Output& out) { write_flat(data, options, "1 thread", terminal, out); }),
+      "\nFlat profile  100% = 999 ms in 1 thread\n\n"
+      "share   excl   incl visits   mean    min    max  region              file:line\n"
+      "90.1%  900ms  990ms      2  495ms  400ms  590ms  heat.Solver.step    solver.py:4\n"
+      " 9.0% 90.0ms 90.0ms      1 90.0ms 90.0ms 90.0ms  \u2026multiarray.dot     solver.py:5\n"
+      "Not shown: 4 regions below 9%, 9.00 ms in all (--min-percent)\n");
 }
 
 TEST(ReportText, FitsEveryWidthAndNeverCutsNumbers) {
@@ -107,8 +110,11 @@ TEST(ReportText, FoldsARecursionIntoOneLine) {
 }
 
 TEST(ReportText, SaysWhatItLeavesOut) {
-  const std::string text = tree_text(solver(), {80, false, false}, {.sort = {}, .min_percent = 50, .depth = 3});
-  EXPECT_NE(text.find("Not shown: 2 call paths below 50%, 95.0 ms in all (--min-percent)"), std::string::npos) << text;
+  const std::string text =
+      tree_text(solver(), {80, false, false}, {.sort = {}, .min_percent = 50, .depth = 3});
+  EXPECT_NE(text.find("Not shown: 2 call paths below 50%, 95.0 ms in all (--min-percent)"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("Not shown: 1 call path below level 3 (--depth)"), std::string::npos) << text;
 }
 
@@ -121,7 +127,9 @@ TEST(ReportText, HeadlineWrapsAndWarns) {
   facts.events = 18'312'004;
   facts.host = "node17";
   facts.losses = {"12 events could not be recorded"};
-  EXPECT_EQ(written([&](Output& out) { write_headline(facts, "run", {60, false, false}, out); }),
+  EXPECT_EQ(written([&](Output& out) {
+              write_headline(facts, "run", {60, false, false}, out);
+            }),
             "python3 solver.py --size 512\n"
             "12.4 s wall time, 5 threads in 2 processes\n"
             "18,312,004 events, node17\n"

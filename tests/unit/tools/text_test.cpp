@@ -9,11 +9,21 @@ const Terminal kAscii{80, false, false};
 const Terminal kUnicode{80, false, true};
 
 TEST(Text, DurationsHaveThreeDigitsAndAUnit) {
-  const std::pair<double, std::string> cases[] = {
-      {0, "0s"},           {3.85e-10, "0.39ns"}, {9.994e-9, "9.99ns"}, {9.996e-9, "10.0ns"},
-      {667e-9, "667ns"},   {999.4e-9, "999ns"},  {999.6e-9, "1.00us"}, {12.34e-6, "12.3us"},
-      {999.6e-6, "1.00ms"}, {0.0824, "82.4ms"},  {0.9996, "1.00s"},    {12.449, "12.4s"},
-      {999.4, "999s"},     {1234.5, "1234s"},    {98765.4, "98765s"}};
+  const std::pair<double, std::string> cases[] = {{0, "0s"},
+                                                  {3.85e-10, "0.39ns"},
+                                                  {9.994e-9, "9.99ns"},
+                                                  {9.996e-9, "10.0ns"},
+                                                  {667e-9, "667ns"},
+                                                  {999.4e-9, "999ns"},
+                                                  {999.6e-9, "1.00us"},
+                                                  {12.34e-6, "12.3us"},
+                                                  {999.6e-6, "1.00ms"},
+                                                  {0.0824, "82.4ms"},
+                                                  {0.9996, "1.00s"},
+                                                  {12.449, "12.4s"},
+                                                  {999.4, "999s"},
+                                                  {1234.5, "1234s"},
+                                                  {98765.4, "98765s"}};
   for (const auto& [seconds, text] : cases) EXPECT_EQ(duration(seconds, kAscii), text);
   EXPECT_EQ(duration(5e-6, kUnicode, " "), "5.00 \u00b5s");
 }
@@ -47,7 +57,9 @@ TEST(Text, TimesOfDay) {
 
 TEST(Text, NamesCannotCommandTheTerminal) {
   EXPECT_EQ(printable("a\033[31mb\nc\x7f"), "a?[31mb?c?");
-  EXPECT_EQ(printable("a\xc2\x9b""31m"), "a??31m");
+  EXPECT_EQ(printable("a\xc2\x9b"
+                      "31m"),
+            "a??31m");
   EXPECT_EQ(printable("gr\u00f6\u00dfe"), "gr\u00f6\u00dfe");
 }
 
@@ -68,6 +80,7 @@ TEST(Text, ShortensNamesAtTheirParts) {
   EXPECT_EQ(shorten_path("/usr/lib/json/encoder.py:12", 18, kAscii), "json/encoder.py:12");
   EXPECT_EQ(shorten_path("/usr/lib/json/encoder.py:12", 17, kAscii), "encoder.py:12");
   EXPECT_EQ(shorten_path("/usr/lib/json/encoder.py:12", 8, kAscii), "...py:12");
+  EXPECT_EQ(shorten_path("/usr/lib/json/encoder.py:12", 12, kUnicode), "\u2026coder.py:12");
 }
 
 TEST(Text, NeverShortensToMoreThanTheWidth) {
