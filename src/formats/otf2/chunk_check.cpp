@@ -15,8 +15,10 @@ constexpr std::uint8_t kEndOfFile = 2;
 constexpr std::uint8_t kChunkHeader = 3;
 constexpr std::uint8_t kTimestamp = 5;  // in event files
 constexpr std::uint8_t kAttributeList = 6;  // in event files
+constexpr std::uint8_t kEnter = 12;
+constexpr std::uint8_t kLeave = 13;
 
-bool walk_header(FileKind, Bytes& bytes) {
+bool walk_header(Bytes& bytes) {
   constexpr std::uint64_t kHeaderSize = 18;
   if (bytes.left() < kHeaderSize || bytes.at[0] != kChunkHeader) return false;
   const std::uint8_t endianness = bytes.at[1];
@@ -60,7 +62,7 @@ ChunkCheck::Result ChunkCheck::next() {
   const std::size_t usable = size == chunk_.size() ? size - 1 : size;
   Bytes bytes{chunk_.data(), chunk_.data() + usable, false};
   Result result;
-  if (!walk_header(kind_, bytes)) return {0, false, true};
+  if (!walk_header(bytes)) return {0, false, true};
   bool attributes = false;
   while (true) {
     const Step taken = bytes.left() == 0 && size == chunk_.size() && chunk_.back() == kEndOfChunk
@@ -82,6 +84,16 @@ ChunkCheck::Result ChunkCheck::next() {
   }
 }
 
+// Enter and Leave, which are nearly all of the events: one number, nothing else.
+ChunkCheck::Step ChunkCheck::step_region(Bytes& bytes) {
+  if (bytes.left() < 1) return Step::kDamaged;
+  const std::uint8_t size = *bytes.at++;
+  if (size == 0xff) return Step::kRecord;
+  if (size > 4 || bytes.left() < size) return Step::kDamaged;
+  bytes.at += size;
+  return Step::kRecord;
+}
+
 ChunkCheck::Step ChunkCheck::step(Bytes& bytes) const {
   if (bytes.left() < 1) return Step::kDamaged;
   std::uint8_t record = *bytes.at++;
@@ -90,6 +102,7 @@ ChunkCheck::Step ChunkCheck::step(Bytes& bytes) const {
     bytes.at += 8;
     record = *bytes.at++;
     if (record == kTimestamp) return Step::kDamaged;
+    if (record == kEnter || record == kLeave) return step_region(bytes);
   }
   if (record == kEndOfChunk) return Step::kEndOfChunk;
   if (record == kEndOfFile) return Step::kEndOfFile;

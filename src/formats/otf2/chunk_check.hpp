@@ -29,6 +29,7 @@ class ChunkCheck {
 
  private:
   enum class Step { kRecord, kAttributes, kEndOfChunk, kEndOfFile, kDamaged };
+  static Step step_region(Bytes& bytes);
   Step step(Bytes& bytes) const;
   Step step_record(std::uint8_t record, Bytes& bytes) const;
 

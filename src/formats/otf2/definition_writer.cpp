@@ -50,14 +50,18 @@ void write_local_definitions(const Shared& shared, const Epoch& epoch) {
   check(OTF2_Archive_CloseDefFiles(shared.archive), shared.what);
 }
 
-// The library takes letters, digits and '_' with a name space, in upper case.
+// The library takes letters, digits and '_' behind a name space, in upper case.
 std::string property_name(const std::string& name) {
-  std::string result = name.find("::") == std::string::npos ? "timeloom::" + name : name;
-  for (char& c : result) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c != ':' && c != '_' && (byte >= 128 || std::isalnum(byte) == 0)) c = '_';
-  }
-  return result;
+  const auto clean = [](std::string part) {
+    for (char& c : part) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte >= 128 || (std::isalnum(byte) == 0 && c != '_')) c = '_';
+    }
+    return part.empty() ? std::string("_") : part;
+  };
+  const std::size_t colons = name.find("::");
+  if (colons == std::string::npos) return "timeloom::" + clean(name);
+  return clean(name.substr(0, colons)) + "::" + clean(name.substr(colons + 2));
 }
 
 void write_properties(const Shared& shared) {
@@ -77,10 +81,26 @@ void write_properties(const Shared& shared) {
   }
 }
 
-// As small as the longest record allows, since readers hold a chunk in memory.
+// More bytes than the global definitions or the markers will have.
+std::uint64_t most_bytes(const Shared& shared) {
+  constexpr std::uint64_t kRecord = 128;  // without texts and members of groups
+  const Definitions& all = *shared.definitions;
+  const std::uint64_t records = all.regions.size() + all.groups.size() + all.locations.size() +
+                                all.metrics.size() + all.parameters.size() +
+                                shared.strings.strings().size();
+  std::uint64_t texts = 0;
+  for (const std::string& text : shared.strings.strings()) texts += text.size();
+  std::uint64_t markers = 0;
+  for (const Marker& marker : all.markers) markers += marker.text.size() + kRecord;
+  return std::max(3 * records * kRecord + texts, markers);
+}
+
+// As small as possible, since readers hold a chunk in memory for each location:
+// either the longest record fits, or all of them, see kEventChunk in writer.cpp.
 std::uint64_t chunk_size_for(const Shared& shared) {
   const std::size_t group = std::min(kGroupMembers, shared.definitions->regions.size()) * 9;
-  const std::uint64_t needed = std::max(shared.strings.longest(), group) + 1024;
+  std::uint64_t needed = std::max<std::uint64_t>(shared.strings.longest(), group) + 1024;
+  if (most_bytes(shared) >= kUnbufferedWrite) needed = std::max(needed, kUnbufferedWrite);
   const std::uint64_t chunks = (needed + kSmallestChunk - 1) / kSmallestChunk;
   return std::min(chunks * kSmallestChunk, kLargestChunk);
 }

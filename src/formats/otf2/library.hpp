@@ -11,9 +11,13 @@
 
 #include <otf2/otf2.h>
 
+#include <cstdint>
 #include <string>
 
 namespace timeloom::otf2 {
+
+// From this size on the library writes a chunk to its file at once.
+inline constexpr std::uint64_t kUnbufferedWrite = 4u << 20;
 
 // From now on the library prints nothing itself. Called before its first use.
 void catch_library_errors();

@@ -13,7 +13,10 @@ namespace timeloom::otf2 {
 
 namespace {
 
-constexpr std::uint64_t kEventChunk = 1u << 20;
+// The library collects writes below 4 MiB in a buffer of 4 MiB, and when the
+// disk is full while that is written, it goes on using the buffer that it has
+// freed (OTF2_File.c of 3.0 and 3.0.3). Chunks of this size go around it.
+constexpr std::uint64_t kEventChunk = kUnbufferedWrite;
 
 // One chunk for each file being written. The library asks for a second one
 // when it is full, gets none, and so writes the first and takes it again:
