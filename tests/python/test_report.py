@@ -9,7 +9,9 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,10 +35,8 @@ def make_archive(directory, threads):
 
 
 @pytest.fixture(scope="session")
-def program():
-    path = os.environ.get("TIMELOOM_PROGRAM") or shutil.which("timeloom")
-    assert path, "set TIMELOOM_PROGRAM to the built timeloom program"
-    return path
+def program(timeloom_program):
+    return timeloom_program
 
 
 @pytest.fixture
@@ -127,10 +127,10 @@ def test_csv_has_the_same_numbers(timeloom, run):
         assert len(rows) == len(report[kind]["rows"])
         for row, expected in zip(rows, report[kind]["rows"]):
             for key, value in expected.items():
-                assert row[key] == ("" if value is None else
-                                    str(value) if isinstance(value, str) else row[key])
                 if isinstance(value, (int, float)):
                     assert float(row[key]) == value
+                else:
+                    assert row[key] == (value or "")
 
 
 def test_one_table_only(timeloom, run):
@@ -339,6 +339,53 @@ def test_info(timeloom, run):
     text = timeloom("info", run, COLUMNS="80").stdout
     assert max(map(len, text.splitlines())) <= 80
     assert "MainThread" in text and "otf2-print" in text
+
+
+@pytest.fixture
+def killed(tmp_path):
+    """The run of a program that killed itself in the middle of two regions."""
+    script = tmp_path / "dies.py"
+    script.write_text("import os, signal\n"
+                      "def leaf(i):\n"
+                      "    if i == 999: os.kill(os.getpid(), signal.SIGKILL)\n"
+                      "def work():\n"
+                      "    for i in range(1000): leaf(i)\n"
+                      "work()\n")
+    run = tmp_path / "killed"
+    # TIMELOOM_PROGRAM is a word of these tests; to Timeloom it is an unknown setting.
+    environment = {key: value for key, value in os.environ.items() if key != "TIMELOOM_PROGRAM"}
+    done = subprocess.run([sys.executable, "-m", "timeloom", "--output", run, script],
+                          stderr=subprocess.PIPE, env=environment)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert not (run / "traces.otf2").exists()
+    return run
+
+
+@pytest.mark.parametrize("command", ["report", "info"])
+def test_an_unfinished_run_is_woven_first(timeloom, killed, command):
+    first = timeloom(command, "--json", killed)
+    assert first.stderr.startswith(f"timeloom: {killed} was unfinished, woven now: ")
+    assert "cut off" in first.stderr and first.stderr.count("\n") == 1
+    assert json.loads(first.stdout)["losses"]
+    second = timeloom(command, "--json", killed)
+    assert second.stderr == ""
+    if command == "report":
+        assert second.stdout == first.stdout
+        visits = {row["name"]: row["visits"] for row in json.loads(first.stdout)["flat"]["rows"]}
+        assert visits["__main__.leaf"] == 1000 and visits["__main__.work"] == 1
+
+
+def test_the_profile_of_a_run_and_its_trace_give_the_same_report(timeloom, killed):
+    from_profile = timeloom("report", "--json", killed).stdout
+    (killed / "callpaths.json").unlink()
+    assert timeloom("report", "--json", killed).stdout == from_profile
+
+
+def test_weave_says_what_it_did_in_one_line(timeloom, killed):
+    done = timeloom("weave", "--keep-spool", "--threads", 1, killed)
+    assert done.stderr == "" and done.stdout.count("\n") == 1
+    assert done.stdout.startswith(f"{killed}: ") and "of 1 thread in 1 process" in done.stdout
+    assert (killed / "spool").is_dir() and (killed / "traces.otf2").exists()
 
 
 def test_weave_leaves_a_woven_run_as_it_is(timeloom, run):
