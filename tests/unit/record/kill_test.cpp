@@ -1,0 +1,72 @@
+// A program killed at a random instruction leaves everything it had recorded.
+#include <random>
+#include <thread>
+
+#include "../support/child.hpp"
+#include "record_fixture.hpp"
+
+namespace timeloom::record {
+namespace {
+
+class KillTest : public RecordTest {
+ protected:
+  // Kills it after `delay` from its first event on and checks what is left.
+  void kill_after(std::chrono::microseconds delay, unsigned threads) {
+    next_spool();
+    const std::string counters_path = path() + "-counters";
+    const test::SharedCounters counters(counters_path);
+    test::Child child({TIMELOOM_RECORD_VICTIM, "forever", path(), counters_path, std::to_string(threads)});
+    while (counters[0] == 0 && child.running()) std::this_thread::yield();
+    std::this_thread::sleep_for(delay);
+    EXPECT_TRUE(spool::Reader::being_written(path()));
+    child.end();
+    EXPECT_FALSE(spool::Reader::being_written(path()));
+    expect_all(counters, threads);
+  }
+
+  void expect_all(const test::SharedCounters& counters, unsigned threads) {
+    const auto reader = spool::Reader::open(path());
+    EXPECT_FALSE(reader->definitions().ended);
+    EXPECT_FALSE(reader->damage().any());
+    EXPECT_EQ(reader->definitions().lost_events, 0u);
+    for (unsigned t = 0; t < threads; ++t) {
+      const std::uint64_t put = counters[t];
+      if (put == 0) continue;  // had not begun
+      const auto location = static_cast<std::uint32_t>(counters[8 + t]);
+      auto events = reader->read(location);
+      std::uint64_t count = 0;
+      for (std::vector<Event> batch; events.next(batch);) {
+        for (const Event& event : batch) {
+          const EventKind expected = count++ % 2 == 0 ? EventKind::kEnter : EventKind::kLeave;
+          ASSERT_EQ(event.kind, expected);
+        }
+      }
+      EXPECT_EQ(events.damaged_segments(), 0u);
+      EXPECT_GE(count, put);      // counted after it was recorded,
+      EXPECT_LE(count, put + 1);  // and at most one was not counted any more
+    }
+  }
+};
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kKills = 10;
+#else
+constexpr int kKills = 50;
+#endif
+
+TEST_F(KillTest, AtRandomMoments) {
+  std::mt19937 random(20);
+  for (int i = 0; i < kKills; ++i) {
+    const std::chrono::microseconds delay(random() % 20000);
+    SCOPED_TRACE("kill " + std::to_string(i) + " after " + std::to_string(delay.count()) + " us");
+    kill_after(delay, 1 + static_cast<unsigned>(i) % 4);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(KillTest, AtOnce) {
+  for (int i = 0; i < 5; ++i) kill_after(std::chrono::microseconds(0), 1);
+}
+
+}  // namespace
+}  // namespace timeloom::record

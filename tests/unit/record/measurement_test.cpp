@@ -1,0 +1,182 @@
+// Measurements as a whole: begin, end, definitions, forks.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "core/error.hpp"
+#include "record_fixture.hpp"
+
+namespace timeloom::record {
+namespace {
+
+class MeasurementTest : public RecordTest {};
+
+TEST_F(MeasurementTest, SaysWhatItMeasured) {
+  begin();
+  enter(region("f"));
+  EXPECT_EQ(totals().events, 1u);
+  const Recorded found = end();
+  EXPECT_EQ(found.definitions.process.name, "test");
+  EXPECT_EQ(found.definitions.properties.at("key"), "value");
+  EXPECT_EQ(found.definitions.threads.at(0).name, "Master thread");
+  EXPECT_GE(found.definitions.clock_syncs.size(), 2u);
+  EXPECT_TRUE(found.definitions.ended);
+  EXPECT_EQ(found.damage, 0u);
+  EXPECT_EQ(totals_.threads, 1u);
+  EXPECT_EQ(totals_.lost_events, 0u);
+  EXPECT_EQ(totals_.error, 0);
+}
+
+TEST_F(MeasurementTest, EventsLieBetweenItsFirstAndLastComparisonOfClocks) {
+  begin();
+  enter(region("f"));
+  stop();
+  const auto reader = spool::Reader::open(path());
+  auto events = reader->read(0);
+  std::vector<Event> batch;
+  ASSERT_TRUE(events.next(batch));
+  const auto& syncs = reader->definitions().clock_syncs;
+  EXPECT_GE(ticks(batch[0].time), syncs.front().ticks);
+  EXPECT_LE(ticks(batch[0].time), syncs.back().ticks);
+}
+
+TEST_F(MeasurementTest, OneAtATimeButAnyNumberInTurn) {
+  const EventWord early = region("defined before");
+  for (int i = 0; i < 3; ++i) {
+    begin();
+    EXPECT_THROW(begin(), Error);
+    enter(early);
+    leave(early);
+    EXPECT_EQ(end().threads[0], (Lines{"enter defined before", "leave defined before"}));
+    next_spool();
+  }
+}
+
+TEST_F(MeasurementTest, ThatCannotStartLeavesNothingRunning) {
+  StartOptions options;
+  options.spool_directory = directory_ / "no" + "/such/directory";
+  EXPECT_THROW(start(options), Error);
+  EXPECT_FALSE(active());
+  begin();
+  EXPECT_TRUE(active());
+}
+
+TEST_F(MeasurementTest, ItsEndLeavesWhatThisThreadHasOpen) {
+  begin();
+  const EventWord f = region("f"), g = region("g");
+  enter(f);
+  enter(g);
+  EXPECT_EQ(end().threads[0], (Lines{"enter f", "enter g", "leave g", "leave f"}));
+  EXPECT_EQ(totals_.events, 4u);
+}
+
+TEST_F(MeasurementTest, EqualDefinitionsAreOne) {
+  Region f;
+  f.name = "f";
+  f.file = "a.py";
+  f.first_line = 3;
+  const RegionId id = define_region(f);
+  EXPECT_EQ(define_region(f), id);
+  f.first_line = 4;
+  EXPECT_NE(define_region(f), id);
+  EXPECT_EQ(define_parameter("p", ParameterType::kInt64), define_parameter("p", ParameterType::kInt64));
+  EXPECT_NE(define_parameter("p", ParameterType::kInt64), define_parameter("p", ParameterType::kFloat));
+  EXPECT_EQ(define_metric("m", "s", MetricValueType::kDouble), define_metric("m", "s", MetricValueType::kDouble));
+  EXPECT_NE(define_metric("m", "s", MetricValueType::kDouble), define_metric("m", "B", MetricValueType::kDouble));
+  EXPECT_EQ(define_string("x"), define_string("x"));
+  EXPECT_NE(define_string("x"), define_string("y"));
+}
+
+TEST_F(MeasurementTest, AMarkerHasTheTimeItWasMade) {
+  begin();
+  const std::uint64_t before = os::now();
+  marker("here");
+  const std::uint64_t after = os::now();
+  const auto markers = end().definitions.markers;
+  ASSERT_EQ(markers.size(), 1u);
+  EXPECT_EQ(markers[0].text, "here");
+  EXPECT_EQ(markers[0].thread, 0u);
+  EXPECT_GE(markers[0].ticks, before);
+  EXPECT_LE(markers[0].ticks, after);
+}
+
+TEST_F(MeasurementTest, AThreadIsNamedByWhomKnowsItsName) {
+  set_thread_namer([](std::uint32_t location) { return "thread " + std::to_string(location); });
+  begin();
+  set_thread_namer(nullptr);
+  EXPECT_EQ(read_spool(path()).definitions.threads.at(0).name, "thread 0");
+  rename_threads({{static_cast<std::uintptr_t>(pthread_self()), "renamed"}});
+  const auto threads = end().definitions.threads;
+  EXPECT_EQ(threads.at(0).name, "renamed");
+  EXPECT_NE(threads.at(0).thread_id, 0u);
+}
+
+TEST_F(MeasurementTest, AForkedChildRecordsNothingAndHarmsNothing) {
+  begin(small());
+  const EventWord f = region("f");
+  enter(f);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (int i = 0; i < 5000; ++i) {
+      enter(f);
+      leave(f);
+    }
+    const bool quiet = !active() && stop().events == 0;
+    ::_exit(quiet ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  leave(f);
+  EXPECT_EQ(end().threads[0], (Lines{"enter f", "leave f"}));
+}
+
+TEST_F(MeasurementTest, AForkedChildMayMeasureItself) {
+  begin();
+  enter(region("parent"));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    next_spool();
+    begin();
+    enter(region("child"));
+    ::_exit(end().threads[0] == Lines{"enter child", "leave child"} ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(end().threads[0], (Lines{"enter parent", "leave parent"}));
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer allows no threads in the child of a process with threads";
+#endif
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST_F(MeasurementTest, IsInUseForOthersUntilItEnds) {
+  begin();
+  const auto seen_by_child = [this] {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(spool::Reader::being_written(path()) ? 1 : 0);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(seen_by_child(), 1);
+  stop();
+  EXPECT_EQ(seen_by_child(), 0);
+}
+
+TEST_F(MeasurementTest, ADeletedRunDirectoryHarmsNobody) {
+  begin(small());
+  const EventWord f = region("f");
+  std::filesystem::remove_all(path());
+  for (int i = 0; i < 20000; ++i) {
+    enter(f);
+    leave(f);
+  }
+  EXPECT_EQ(stop().events, 40000u);
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+}  // namespace
+}  // namespace timeloom::record
