@@ -40,7 +40,7 @@ class ForeignHeaders:
 
     whose: str
     pattern: re.Pattern
-    home: re.Pattern  # of paths below src
+    home: re.Pattern  # of paths below src, of others below the root
     home_name: str
 
 
@@ -51,7 +51,7 @@ FOREIGN_HEADERS = (
     ForeignHeaders(
         "OTF2's header",
         re.compile(r"otf2/.*\.h|OTF2_\w+\.h"),
-        re.compile(r"formats/otf2/"),
+        re.compile(r"formats/otf2/|tests/unit/otf2/"),
         "src/formats/otf2",
     ),
     ForeignHeaders(
@@ -69,7 +69,7 @@ class Conditions:
 
     what: str
     pattern: re.Pattern
-    home: re.Pattern  # of paths below src
+    home: re.Pattern  # of paths below src, of others below the root
     home_name: str
 
 

@@ -1,0 +1,56 @@
+"""What pip installs: one version everywhere, the program in both places, the types."""
+
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import timeloom
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(timeloom.__file__).parent
+
+
+def version_of(program) -> str:
+    return subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout
+
+
+def test_one_version_everywhere(timeloom_program):
+    text = (ROOT / "CMakeLists.txt").read_text()
+    version = re.search(r"project\(timeloom VERSION ([0-9.]+)", text)[1]
+    assert importlib.metadata.version("timeloom") == version
+    assert timeloom.__version__ == version
+    assert version_of(timeloom_program) == f"timeloom {version}\n"
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_package_has_its_own_program(timeloom_program):
+    own = PACKAGE / "bin" / "timeloom"
+    assert os.access(own, os.X_OK)
+    assert own.read_bytes() == Path(timeloom_program).read_bytes()
+
+
+def test_the_program_needs_no_library_of_otf2(timeloom_program):
+    needed = subprocess.run(["ldd", timeloom_program], check=True, capture_output=True, text=True).stdout
+    assert "libc.so" in needed
+    assert not re.search("otf2|open-trace-format", needed)
+
+
+def test_the_extension_needs_no_library_of_otf2():
+    from timeloom import _core
+
+    maps = subprocess.run(["ldd", _core.__file__], check=True, capture_output=True, text=True).stdout
+    assert "libc.so" in maps
+    assert not re.search("otf2|open-trace-format", maps)
+
+
+def test_types_are_installed():
+    assert (PACKAGE / "py.typed").is_file()
+    assert (PACKAGE / "__init__.pyi").is_file()
+
+
+def test_the_tests_run_on_what_is_installed():
+    assert not PACKAGE.is_relative_to(ROOT / "python")
+    assert PACKAGE.is_relative_to(sys.prefix)
