@@ -132,9 +132,9 @@ Command register_info(CLI::App& program) {
                   "Run directory or OTF2 archive (default: the newest run here)")
       ->type_name("");
   app->add_flag("--json", options->json, "Print JSON");
-  static const std::map<std::string, ColourMode> modes = {
+  static const std::map<std::string, ColourMode> kModes = {
       {"auto", ColourMode::kAuto}, {"always", ColourMode::kAlways}, {"never", ColourMode::kNever}};
-  add_choice(*app, "--color", options->colour, modes, "auto (default), always or never");
+  add_choice(*app, "--color", options->colour, kModes, "auto (default), always or never");
   return {app, [options] { return run_info(*options); }};
 }
 

@@ -84,7 +84,7 @@ int run_chosen(CLI::App& program, const std::vector<Command>& commands, int argc
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int run_timeloom(int argc, char** argv) {
   CLI::App program("Shows where Python programs spend their time.", "timeloom");
   set_up(program);
   const std::vector<Command> commands = register_commands(program);
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return timeloom::tools::main(argc, argv);
+    return timeloom::tools::run_timeloom(argc, argv);
   } catch (const timeloom::Error& error) {
     timeloom::tools::say(error.what());
   } catch (const std::bad_alloc&) {

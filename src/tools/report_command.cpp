@@ -123,12 +123,12 @@ Command register_report(CLI::App& program) {
       ->type_name("");
   app->add_flag("--tree", options->tree, "Only the call tree");
   app->add_flag("--flat", options->flat, "Only the flat table, one line a region");
-  static const std::map<std::string, SortKey> keys = {{"inclusive", SortKey::kInclusive},
-                                                      {"exclusive", SortKey::kExclusive},
-                                                      {"visits", SortKey::kVisits},
-                                                      {"mean", SortKey::kMean},
-                                                      {"name", SortKey::kName}};
-  add_choice(*app, "--sort", options->sort, keys,
+  static const std::map<std::string, SortKey> kKeys = {{"inclusive", SortKey::kInclusive},
+                                                       {"exclusive", SortKey::kExclusive},
+                                                       {"visits", SortKey::kVisits},
+                                                       {"mean", SortKey::kMean},
+                                                       {"name", SortKey::kName}};
+  add_choice(*app, "--sort", options->sort, kKeys,
              "Order: inclusive (tree), exclusive (flat), visits, mean, name");
   CLI::Option* depth =
       app->add_option("--depth", options->depth, "Levels of the call tree (default: 100)")
@@ -150,9 +150,9 @@ Command register_report(CLI::App& program) {
   app->callback([options] {
     if (options->json && options->csv) throw CLI::ExcludesError("--json", "--csv");
   });
-  static const std::map<std::string, ColourMode> modes = {
+  static const std::map<std::string, ColourMode> kModes = {
       {"auto", ColourMode::kAuto}, {"always", ColourMode::kAlways}, {"never", ColourMode::kNever}};
-  add_choice(*app, "--color", options->colour, modes, "auto (default), always or never");
+  add_choice(*app, "--color", options->colour, kModes, "auto (default), always or never");
   const auto run = [options, depth, percent] {
     options->depth_given = depth->count() > 0;
     options->min_percent_given = percent->count() > 0;

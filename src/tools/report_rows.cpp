@@ -39,8 +39,8 @@ double ReportData::to_seconds(std::uint64_t ticks) const {
 double ReportData::share(double part) const { return total_ == 0 ? 0 : part / total_seconds(); }
 
 const Region& ReportData::region(RegionId region) const {
-  static const Region none;
-  return region.defined() ? tree_->definitions.regions[region.value()] : none;
+  static const Region kNone;
+  return region.defined() ? tree_->definitions.regions[region.value()] : kNone;
 }
 
 std::string ReportData::name_of(RegionId id) const {

@@ -133,7 +133,8 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
   if (!facts.host.empty()) parts.push_back(printable(facts.host));
   std::string line;
   for (const std::string& part : parts) {
-    const std::string longer = line.empty() ? part : line + std::string(terminal.dot()) + part;
+    const std::string longer =
+        line.empty() ? part : fmt::format("{}{}{}", line, terminal.dot(), part);
     if (columns(longer) > terminal.width) {
       output.write(line + "\n");
       line = part;
