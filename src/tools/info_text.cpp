@@ -129,7 +129,8 @@ class InfoWriter {
   void properties() {
     if (!all_.properties.empty()) title("Properties");
     for (const auto& [name, value] : all_.properties) {
-      output_.write(shorten_right(printable(name + " = " + value), terminal_.width, terminal_) +
+      output_.write(shorten_right(printable(fmt::format("{} = {}", name, value)), terminal_.width,
+                                  terminal_) +
                     "\n");
     }
   }

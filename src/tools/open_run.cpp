@@ -65,7 +65,7 @@ std::string describe(const weave::WeaveSummary& summary) {
 fs::path open_run(const std::optional<std::string>& name) {
   std::optional<fs::path> path;
   if (name) path = *name;
-  const fs::path run = weave::find_run(path);
+  fs::path run = weave::find_run(path);
   if (weave::unfinished(run)) {
     weave::WeaveOptions options;
     options.progress = isatty(STDERR_FILENO) == 1;
