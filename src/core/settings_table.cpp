@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitori
 
 constexpr std::array kTable = {
     Setting{"instrumenter", kChoice, "auto", kRecording, "NAME",
-            "how Python calls are observed; auto is monitoring from Python 3.12 on and frame "
-            "before, dummy observes none",
+            "how Python calls are observed; auto is monitoring from Python 3.12 on, before that "
+            "frame, or profile with c-functions; dummy observes none",
             kInstrumenters},
     Setting{"c-functions", kBool, "off", kRecording, "", "record calls of C functions, too"},
     Setting{"exclude", kList, "", kRecording, "PATTERN",

@@ -119,7 +119,7 @@ std::string page_entry(const Setting& setting) {
 
 constexpr char kPageBegin[] = R"(# Settings
 
-<!-- Made from the table in src/core/settings_table.cpp; `make docs` writes it anew. -->
+<!-- Made from the table in src/core/settings_table.cpp: a test says how when it is out of date. -->
 
 Every setting can be given in three places. The first that has it wins:
 

@@ -52,8 +52,14 @@ def run(command, directory, case):
         timeout=120,
     )
     # Addresses and thread ids differ from run to run.
-    plain = [re.sub(rb"0x[0-9a-f]+|started \d+", b"N", out) for out in (process.stdout, process.stderr)]
-    return {"status": process.returncode, "stdout": plain[0].decode(errors="replace"), "stderr": plain[1].decode(errors="replace")}
+    plain = [
+        re.sub(rb"0x[0-9a-f]+|started \d+", b"N", out) for out in (process.stdout, process.stderr)
+    ]
+    return {
+        "status": process.returncode,
+        "stdout": plain[0].decode(errors="replace"),
+        "stderr": plain[1].decode(errors="replace"),
+    }
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -62,6 +68,17 @@ def test_like_plain_python(case, tmp_path):
     write_files(work, case)
     expected = run([sys.executable, *case.flags, *case.program], work, case)
     write_files(work, case)
-    got = run([sys.executable, *case.flags, *MEASURED, *case.options, f"--output={result}", *case.program], work, case)
+    got = run(
+        [
+            sys.executable,
+            *case.flags,
+            *MEASURED,
+            *case.options,
+            f"--output={result}",
+            *case.program,
+        ],
+        work,
+        case,
+    )
     assert got == expected
     assert (result / "spool").is_dir(), "nothing was measured"

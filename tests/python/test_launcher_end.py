@@ -1,0 +1,308 @@
+"""What happens when the measured program has ended: weaving, and one block on stderr."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import timeloom
+
+SUMMARY = re.compile(
+    r"timeloom: \d+\.\d{3} s, (?P<events>[\d,]+) events of (?P<threads>\d+) threads?, "
+    r"[\d.]+ k?B, estimated overhead \d+\.\d %\n"
+    r"(?P<more>(timeloom: .*\n)*?)"
+    r"timeloom: next: (?P<next>.*)\n"
+)
+
+
+@pytest.fixture
+def work(tmp_path):
+    directory = tmp_path / "work"
+    directory.mkdir()
+    return directory
+
+
+def run(work, text, *options, arguments=(), python=sys.executable, **settings):
+    (work / "app.py").write_text(text)
+    command = [python, "-m", "timeloom", *options, "app.py", *arguments]
+    settings = {"capture_output": True, "text": True, "timeout": 120, "cwd": work, **settings}
+    return subprocess.run(command, **settings)
+
+
+def runs_in(directory: Path) -> list[Path]:
+    return sorted(path for path in directory.iterdir() if path.name.startswith("timeloom-"))
+
+
+def is_woven(run: Path) -> bool:
+    return (run / "traces.otf2").is_file() and not (run / "spool").exists()
+
+
+CALLS = "def f(): pass\nfor _ in range(100): f()\nprint('out')\n"
+
+
+def test_summary_says_what_was_recorded_and_what_to_do_next(work):
+    process = run(work, CALLS)
+    assert (process.returncode, process.stdout) == (0, "out\n")
+    summary = SUMMARY.fullmatch(process.stderr)
+    assert summary, process.stderr
+    # 100 calls and the module, entered and left; python's own exit code besides.
+    assert 202 <= int(summary["events"].replace(",", "")) <= 230
+    assert (summary["threads"], summary["more"]) == ("1", "")
+    (run_directory,) = runs_in(work)
+    assert re.fullmatch(r"timeloom-app-\d{8}-\d{6}", run_directory.name)
+    assert summary["next"] == f"timeloom report {run_directory.name}"
+    assert is_woven(run_directory)
+
+
+def test_the_command_that_is_printed_works(work, timeloom_program):
+    process = run(work, CALLS, "--output=a run's")
+    command = SUMMARY.fullmatch(process.stderr)["next"]
+    assert command == """timeloom report 'a run'\\''s'"""
+    report = subprocess.run(
+        command.replace("timeloom", f"'{timeloom_program}'", 1) + " --json",
+        shell=True,
+        cwd=work,
+        capture_output=True,
+        text=True,
+    )
+    assert report.returncode == 0, report.stderr
+    assert '"__main__.f"' in report.stdout
+    json.loads(report.stdout)
+
+
+def test_quiet_says_nothing(work):
+    process = run(work, CALLS, "--quiet")
+    assert (process.stdout, process.stderr) == ("out\n", "")
+    assert is_woven(runs_in(work)[0])
+
+
+def test_without_weaving_the_run_stays_unfinished(work, timeloom_program):
+    process = run(work, CALLS, "--no-weave")
+    assert SUMMARY.fullmatch(process.stderr)["more"] == (
+        "timeloom: not woven yet; the next command does it\n"
+    )
+    (run_directory,) = runs_in(work)
+    assert (run_directory / "spool").is_dir() and not (run_directory / "traces.otf2").exists()
+    assert (
+        subprocess.run([timeloom_program, "info", run_directory], capture_output=True).returncode
+        == 0
+    )
+    assert is_woven(run_directory)
+
+
+def test_keep_spool(work):
+    run(work, CALLS, "--keep-spool")
+    (run_directory,) = runs_in(work)
+    assert (run_directory / "traces.otf2").is_file() and (run_directory / "spool").is_dir()
+
+
+@pytest.mark.parametrize(
+    "end, status",
+    [("raise SystemExit(7)", 7), ("1/0", 1), ("raise KeyboardInterrupt", -signal.SIGINT)],
+)
+def test_the_end_of_the_program_is_kept(work, end, status):
+    process = run(work, end)
+    assert process.returncode == status
+    assert SUMMARY.search(process.stderr)
+    assert is_woven(runs_in(work)[0])
+
+
+def test_summary_comes_after_the_output_of_the_program(work):
+    text = "import sys; sys.stdout.write('no newline'); sys.stderr.write('err')"
+    process = run(
+        work, text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, capture_output=False
+    )
+    before, _, after = process.stdout.partition("timeloom: ")
+    assert sorted([before[:10], before[10:]]) in (
+        ["err", "no newline"],
+        sorted(["err", "no newline"]),
+    )
+    assert SUMMARY.fullmatch("timeloom: " + after)
+
+
+def test_threads_that_outlive_main_are_recorded(work):
+    process = run(
+        work,
+        """
+import threading, time
+def late():
+    time.sleep(0.2)
+    for _ in range(1000): inner()
+def inner(): pass
+threading.Thread(target=late).start()
+""",
+    )
+    summary = SUMMARY.fullmatch(process.stderr)
+    assert summary["threads"] == "2"
+    assert int(summary["events"].replace(",", "")) > 2000
+
+
+def test_closed_stderr(work):
+    command = f"exec {sys.executable} -m timeloom app.py 2>&-"
+    (work / "app.py").write_text(CALLS)
+    process = subprocess.run(["sh", "-c", command], cwd=work, capture_output=True, text=True)
+    assert (process.returncode, process.stdout, process.stderr) == (0, "out\n", "")
+    assert is_woven(runs_in(work)[0])
+
+
+def test_all_descriptors_closed(work):
+    command = f"exec {sys.executable} -m timeloom app.py <&- >&- 2>&-"
+    (work / "app.py").write_text(
+        "import os; os.open('kept', os.O_CREAT | os.O_WRONLY); os.write(0, b'mine')"
+    )
+    process = subprocess.run(["sh", "-c", command], cwd=work, capture_output=True, text=True)
+    assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
+    assert (work / "kept").read_text() == "mine"
+    assert is_woven(runs_in(work)[0])
+
+
+def test_a_file_that_took_the_place_of_stderr_is_left_alone(work):
+    process = run(
+        work,
+        "import os; os.close(2); os.open('data', os.O_CREAT | os.O_WRONLY); os.write(2, b'mine')",
+    )
+    assert (process.returncode, process.stderr) == (0, "")
+    assert (work / "data").read_text() == "mine"
+    assert is_woven(runs_in(work)[0])
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)",
+        "signal.signal(signal.SIGCHLD, lambda *_: print('a child of mine?'))",
+        "signal.pthread_sigmask(signal.SIG_BLOCK, list(signal.valid_signals()))",
+        "signal.signal(signal.SIGCHLD, lambda *_: os.waitpid(-1, 0))",
+        "os.environ.clear()",
+        "os.chdir('/')",
+        "sys.stdout = sys.stderr = None",
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))",
+    ],
+)
+def test_whatever_the_program_does_to_its_process(work, before):
+    process = run(work, f"import os, signal, sys\nprint('out', flush=True)\n{before}\n")
+    assert (process.returncode, process.stdout) == (0, "out\n")
+    (run_directory,) = runs_in(work)
+    summary = SUMMARY.fullmatch(process.stderr)
+    assert summary, process.stderr
+    assert (summary["more"], summary["next"]) == ("", f"timeloom report {run_directory.name}")
+    assert is_woven(run_directory)
+
+
+def test_a_forked_child_finishes_nothing(work):
+    process = run(
+        work,
+        """
+import os, sys
+pid = os.fork()
+if pid == 0: sys.exit(3)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+""",
+        python=sys.executable,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    assert process.stdout == "3\n"
+    assert SUMMARY.fullmatch(process.stderr)
+    assert len(runs_in(work)) == 1 and is_woven(runs_in(work)[0])
+
+
+def test_a_child_that_outlives_its_parent(work):
+    process = run(
+        work,
+        """
+import os, time
+if os.fork() == 0:
+    time.sleep(1); print("child", flush=True)
+""",
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    assert process.stdout == "child\n"
+    assert SUMMARY.fullmatch(process.stderr)
+    assert is_woven(runs_in(work)[0])
+
+
+def test_killed_program_can_be_read(work, timeloom_program):
+    process = run(work, CALLS + "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    assert (process.returncode, process.stderr) == (-signal.SIGKILL, "")
+    (run_directory,) = runs_in(work)
+    report = subprocess.run(
+        [timeloom_program, "report", "--json", run_directory], capture_output=True, text=True
+    )
+    assert report.returncode == 0 and '"__main__.f"' in report.stdout
+    assert is_woven(run_directory)
+
+
+def test_program_that_finishes_the_measurement_itself(work):
+    process = run(work, "from timeloom import _core; print(_core.finish()['threads'])")
+    assert (process.returncode, process.stdout, process.stderr) == (0, "1\n", "")
+
+
+@pytest.fixture
+def package_alone(tmp_path):
+    """The package without the program, for an interpreter that has no `timeloom` beside it."""
+    python = Path(sys._base_executable)
+    if (python.parent / "timeloom").exists():
+        pytest.skip("the base interpreter has a timeloom program")
+    package = tmp_path / "path" / "timeloom"
+    source = Path(timeloom.__file__).parent
+    shutil.copytree(source, package, ignore=shutil.ignore_patterns("bin", "__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PATH": "/nowhere"}
+    return {"python": str(python), "env": environment}, package
+
+
+def test_without_the_program_the_run_stays_unfinished(work, package_alone):
+    process = run(work, CALLS, **package_alone[0])
+    assert (process.returncode, process.stdout) == (0, "out\n")
+    assert SUMMARY.fullmatch(process.stderr)["more"] == (
+        "timeloom: not woven: the program timeloom was not found; its next command does it\n"
+    )
+    assert (runs_in(work)[0] / "spool").is_dir()
+
+
+@pytest.mark.parametrize(
+    "program", ["#!/bin/sh\necho lost; echo why >&2; exit 3\n", "no program at all"]
+)
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_weaving_that_fails_is_said(work, package_alone, program, quiet):
+    settings, package = package_alone
+    (package / "bin").mkdir()
+    (package / "bin" / "timeloom").write_text(program)
+    (package / "bin" / "timeloom").chmod(0o755)
+    process = run(work, CALLS, *quiet, **settings)
+    assert (process.returncode, process.stdout) == (0, "out\n")
+    name = runs_in(work)[0].name
+    line = f"timeloom: not woven: timeloom weave {name} failed; nothing is lost\n"
+    if quiet:
+        assert process.stderr == line
+    else:
+        reason = "why\n" if program.startswith("#!") else ""
+        assert process.stderr.startswith(reason)
+        assert SUMMARY.fullmatch(process.stderr.removeprefix(reason))["more"] == line
+
+
+def test_what_the_child_that_weaves_gets(work, package_alone):
+    settings, package = package_alone
+    (package / "bin").mkdir()
+    (package / "bin" / "timeloom").write_text(f"""#!{sys.executable}
+import os, signal, sys
+fds = sorted(int(n) for n in os.listdir('/proc/self/fd') if int(n) < 200)
+links = [os.readlink(f'/proc/self/fd/{{n}}') for n in (0, 1)]
+ignored = [s for s in (signal.SIGPIPE, signal.SIGCHLD) if 'SigIgn' and signal.getsignal(s) == signal.SIG_IGN]
+print(sys.argv[1:], fds[:3], links, signal.pthread_sigmask(signal.SIG_BLOCK, []), os.getcwd(), file=open({str(work / "seen")!r}, 'w'))
+""")
+    (package / "bin" / "timeloom").chmod(0o755)
+    run(
+        work,
+        "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)",
+        "--keep-spool",
+        **settings,
+    )
+    (run_directory,) = runs_in(work)
+    assert (work / "seen").read_text() == (
+        f"['weave', '--keep-spool', '{run_directory}'] [0, 1, 2] ['/dev/null', '/dev/null'] set() {work}\n"
+    )
