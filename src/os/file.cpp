@@ -36,7 +36,7 @@ File open_file(const std::string& path, int flags, int* error) noexcept {
 // The kernel answers a write beyond the limit of `ulimit -f` with SIGXFSZ, which
 // ends a program that does not expect it; so we look before we write.
 bool beyond_file_limit(std::uint64_t end) noexcept {
-  struct rlimit limit{};
+  struct rlimit limit {};
   return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
          end > limit.rlim_cur;
 }
@@ -75,7 +75,7 @@ File File::open_read(const std::string& path, int* error) noexcept {
 }
 
 std::uint64_t File::size(int* error) const noexcept {
-  struct stat status{};
+  struct stat status {};
   *error = ::fstat(fd_, &status) == 0 ? 0 : errno;
   return *error == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
@@ -98,8 +98,8 @@ std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> bytes,
   std::size_t done = 0;
   *error = 0;
   while (done < bytes.size()) {
-    const ssize_t n = ::pread(fd_, bytes.data() + done, bytes.size() - done,
-                              static_cast<off_t>(offset + done));
+    const ssize_t n =
+        ::pread(fd_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) *error = errno;
     if (n <= 0) break;
@@ -128,14 +128,14 @@ int File::truncate(std::uint64_t size) const noexcept {
 // Record locks of fcntl(2), not flock(2): a lock of flock is shared with forked
 // children and would outlive the process.
 int File::mark_in_use() const noexcept {
-  struct flock lock{};
+  struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   return ::fcntl(fd_, F_SETLK, &lock) == 0 ? 0 : errno;
 }
 
 bool File::in_use() const noexcept {
-  struct flock lock{};
+  struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   return ::fcntl(fd_, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;

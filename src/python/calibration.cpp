@@ -4,7 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include "os/clock.hpp"
 #include "python/code_regions.hpp"
 #include "record/measurement.hpp"
 
@@ -28,10 +27,10 @@ void mark(PyObject* function, EventWord word) {
 double best_seconds(PyObject* loop, PyObject* empty) {
   std::uint64_t best = std::numeric_limits<std::uint64_t>::max();
   for (int i = 0; i < kRepetitions; ++i) {
-    const std::uint64_t before = os::sync_clocks().monotonic_ns;
+    const std::uint64_t before = record::monotonic_ns();
     const Ref result(PyObject_CallOneArg(loop, empty));
     if (!result) return 0;
-    best = std::min(best, os::sync_clocks().monotonic_ns - before);
+    best = std::min(best, record::monotonic_ns() - before);
   }
   return static_cast<double>(best) * 1e-9;
 }

@@ -30,11 +30,11 @@ void evaluate_on_new_stack(void* argument, std::uintptr_t floor) {
 PyObject* evaluate_with_room(FrameEvaluator evaluator, PyThreadState* thread,
                              InterpreterFrame* frame, int throwing) {
   if (t_stack_floor == UINTPTR_MAX) {
-    t_stack_floor = os::stack_floor();
+    t_stack_floor = stack_floor();
     if (!stack_runs_low(thread)) return evaluator(thread, frame, throwing);
   }
   Evaluation evaluation{evaluator, thread, frame, throwing, nullptr};
-  if (os::call_on_new_stack(evaluate_on_new_stack, &evaluation)) return evaluation.result;
+  if (call_on_new_stack(evaluate_on_new_stack, &evaluation)) return evaluation.result;
   return _PyEval_EvalFrameDefault(thread, frame, throwing);  // unobserved, as deep as it goes
 }
 

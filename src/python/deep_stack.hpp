@@ -6,7 +6,7 @@
 // count of C calls set back, before either runs out. Needs the GIL.
 #pragma once
 
-#include "os/stack.hpp"
+#include "python/c_stack.hpp"
 #include "python/compat.hpp"
 
 namespace timeloom::python {
@@ -16,8 +16,8 @@ namespace timeloom::python {
 extern constinit thread_local std::uintptr_t t_stack_floor;
 
 inline bool stack_runs_low(PyThreadState* thread) noexcept {
-  if constexpr (kStackGuard == StackGuard::kCount) return c_calls_left(thread) < kCCallLimit / 2;
   if constexpr (kStackGuard == StackGuard::kAddress) return false;  // runs on its own stack only
+  if (kStackGuard == StackGuard::kCount && c_calls_left(thread) < kCCallLimit / 2) return true;
   return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < t_stack_floor;
 }
 

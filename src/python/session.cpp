@@ -7,8 +7,6 @@
 #include <cstring>
 
 #include "core/error.hpp"
-#include "os/clock.hpp"
-#include "os/thread.hpp"
 #include "python/calibration.hpp"
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
@@ -32,6 +30,8 @@ struct Session {
 };
 Session g_session;
 
+std::uint64_t this_process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
+
 std::string hostname() {
   char name[256] = "";
   ::gethostname(name, sizeof name - 1);
@@ -51,7 +51,7 @@ std::vector<std::string> strings_of(PyObject* list) {
 LocationGroup this_process() {
   LocationGroup process;
   process.hostname = hostname();
-  process.process_id = os::process_id();
+  process.process_id = this_process_id();
   PyObject* executable = PySys_GetObject("executable");  // borrowed
   if (executable != nullptr && PyUnicode_Check(executable)) process.executable = text_of(executable);
   process.arguments = strings_of(PySys_GetObject("argv"));
@@ -75,7 +75,7 @@ void make_directories(const std::string& path) {
 record::StartOptions start_options(const SessionOptions& options, const Instrumenter& instrumenter) {
   make_directories(options.run + "/spool");
   record::StartOptions result;
-  const std::string base = options.run + "/spool/" + std::to_string(os::process_id()) + "-";
+  const std::string base = options.run + "/spool/" + std::to_string(this_process_id()) + "-";
   for (int i = 0;; ++i) {
     result.spool_directory = base + std::to_string(i);
     if (::access(result.spool_directory.c_str(), F_OK) != 0) break;
@@ -118,7 +118,7 @@ std::string own_directory() {
 }
 
 bool session_running() noexcept {
-  return g_session.instrumenter != nullptr && g_session.process == os::process_id();
+  return g_session.instrumenter != nullptr && g_session.process == this_process_id();
 }
 
 bool start_session(const SessionOptions& options) {
@@ -142,7 +142,7 @@ bool start_session(const SessionOptions& options) {
     return false;
   }
   g_session = {instrumenter, options.c_functions, false, false, options.run,
-               os::sync_clocks().monotonic_ns, os::process_id(), false};
+               record::monotonic_ns(), this_process_id(), false};
   if (watch(true)) return true;
   record::stop();
   g_session = {};
@@ -153,7 +153,7 @@ bool finish_session(SessionResult& result) {
   Session& s = g_session;
   if (!session_running() || s.finishing) return false;
   s.finishing = true;
-  const std::uint64_t end_ns = os::sync_clocks().monotonic_ns;
+  const std::uint64_t end_ns = record::monotonic_ns();
   watch(false);
   update_thread_names();
   const record::Totals totals = record::stop();

@@ -201,6 +201,8 @@ bool set_recording(bool on) noexcept {
   return true;
 }
 
+std::uint64_t monotonic_ns() noexcept { return os::sync_clocks().monotonic_ns; }
+
 RegionId define_region(const Region& region) {
   State& s = state();
   const std::lock_guard lock(s.mutex);

@@ -60,6 +60,9 @@ inline bool active() noexcept { return detail::g_active.load(std::memory_order_r
 bool set_recording(bool on) noexcept;
 inline bool recording() noexcept { return detail::g_recording.load(std::memory_order_acquire); }
 
+// CLOCK_MONOTONIC, on which a run's times are put.
+std::uint64_t monotonic_ns() noexcept;
+
 // Ids for new or known definitions. They may be asked for at any time.
 RegionId define_region(const Region& region);
 EventWord enter_word(RegionId id) noexcept;

@@ -1,4 +1,4 @@
-#include "os/stack.hpp"
+#include "python/c_stack.hpp"
 
 #include <pthread.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace timeloom::os {
+namespace timeloom::python {
 namespace {
 
 constexpr std::size_t kSize = 8 << 20;
@@ -92,4 +92,4 @@ bool call_on_new_stack(void (*function)(void* argument, std::uintptr_t floor),
   return true;
 }
 
-}  // namespace timeloom::os
+}  // namespace timeloom::python

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace timeloom::os {
+namespace timeloom::python {
 
 // The address below which little is left of the calling thread's stack (at most
 // 2 MiB, or half of a smaller stack); 0 when that is not known. Asks the system:
@@ -18,4 +18,4 @@ std::uintptr_t stack_floor() noexcept;
 bool call_on_new_stack(void (*function)(void* argument, std::uintptr_t floor),
                        void* argument) noexcept;
 
-}  // namespace timeloom::os
+}  // namespace timeloom::python
