@@ -86,8 +86,7 @@ bool parse_metric(Cursor& in, std::map<std::uint32_t, Metric>& metrics) {
 
 bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
   switch (kind) {
-    case DefinitionKind::kProcess:
-      return parse_process(in, out.process);
+    case DefinitionKind::kProcess: return parse_process(in, out.process);
     case DefinitionKind::kClockSync: {
       os::ClockSync sync;
       sync.ticks = in.number<std::uint64_t>();
@@ -102,8 +101,7 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
       if (in.ok()) out.strings[id] = std::move(text);
       return in.ok();
     }
-    case DefinitionKind::kRegion:
-      return parse_region(in, out.regions);
+    case DefinitionKind::kRegion: return parse_region(in, out.regions);
     case DefinitionKind::kLocation: {
       const auto index = in.number<std::uint32_t>();
       ProcessDefinitions::Thread thread;
@@ -124,8 +122,7 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
       if (in.ok()) out.parameters[id] = std::move(parameter);
       return in.ok();
     }
-    case DefinitionKind::kMetric:
-      return parse_metric(in, out.metrics);
+    case DefinitionKind::kMetric: return parse_metric(in, out.metrics);
     case DefinitionKind::kMarker: {
       ProcessDefinitions::Mark mark;
       mark.thread = in.number<std::uint32_t>();

@@ -15,8 +15,7 @@ namespace {
 class Payload {
  public:
   template <typename T>
-    requires std::is_arithmetic_v<T>
-  Payload& number(T value) noexcept {
+  requires std::is_arithmetic_v<T> Payload& number(T value) noexcept {
     return add(&value, sizeof value);
   }
   // Longer texts than a record may hold are cut, between two characters; no
@@ -140,11 +139,8 @@ void Writer::define_property(const std::string& key, const std::string& value) n
 }
 
 void Writer::define_clock_sync(const os::ClockSync& sync) noexcept {
-  append(DefinitionKind::kClockSync, Payload{}
-                                         .number(sync.ticks)
-                                         .number(sync.monotonic_ns)
-                                         .number(sync.realtime_ns)
-                                         .bytes());
+  append(DefinitionKind::kClockSync,
+         Payload{}.number(sync.ticks).number(sync.monotonic_ns).number(sync.realtime_ns).bytes());
 }
 
 }  // namespace timeloom::spool

@@ -34,8 +34,8 @@ bool decode_extended(EventWord head, std::span<const std::uint64_t> words, std::
     return true;
   }
   if (kind == ExtendedKind::kRecordingOff || kind == ExtendedKind::kRecordingOn) {
-    event.kind = kind == ExtendedKind::kRecordingOff ? EventKind::kRecordingOff
-                                                     : EventKind::kRecordingOn;
+    event.kind =
+        kind == ExtendedKind::kRecordingOff ? EventKind::kRecordingOff : EventKind::kRecordingOn;
     return words.empty();
   }
   if (const auto valued = valued_kind(kind)) {
@@ -63,8 +63,7 @@ std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t b
     Event event;
     bool is_event = true;
     switch (kind_of(word)) {
-      case WordKind::kEnd:
-        return i;
+      case WordKind::kEnd: return i;
       case WordKind::kEnter:
       case WordKind::kLeave:
         event.kind = kind_of(word) == WordKind::kEnter ? EventKind::kEnter : EventKind::kLeave;
@@ -90,12 +89,11 @@ std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t b
 
 // False when not all bytes of the segment are there.
 bool LocationReader::load(const SegmentRef& segment) {
-  const os::File& file =
-      segment.where == SegmentRef::Where::kLog ? reader_->log_ : reader_->ring_;
+  const os::File& file = segment.where == SegmentRef::Where::kLog ? reader_->log_ : reader_->ring_;
   words_.resize(segment.size / sizeof(std::uint64_t));
   int error = 0;
-  const std::size_t read = file.read_at(segment.offset, std::as_writable_bytes(std::span(words_)),
-                                        &error);
+  const std::size_t read =
+      file.read_at(segment.offset, std::as_writable_bytes(std::span(words_)), &error);
   words_.resize(read / sizeof(std::uint64_t));
   return read == segment.size;
 }

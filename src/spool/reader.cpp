@@ -213,12 +213,12 @@ bool Reader::known(std::uint32_t location, std::uint64_t sequence) const {
 void Reader::check_sequences() {
   if (torn_ && !known(torn_->location, torn_->sequence)) ++damage_.segments;
   for (auto& [location, segments] : segments_) {
-    std::stable_sort(segments.begin(), segments.end(),
-                     [](const SegmentRef& a, const SegmentRef& b) { return a.sequence < b.sequence; });
-    const auto last = std::unique(segments.begin(), segments.end(),
-                                  [](const SegmentRef& a, const SegmentRef& b) {
-                                    return a.sequence == b.sequence;
-                                  });
+    std::stable_sort(
+        segments.begin(), segments.end(),
+        [](const SegmentRef& a, const SegmentRef& b) { return a.sequence < b.sequence; });
+    const auto last = std::unique(
+        segments.begin(), segments.end(),
+        [](const SegmentRef& a, const SegmentRef& b) { return a.sequence == b.sequence; });
     segments.erase(last, segments.end());
     std::uint64_t expected = 0;
     for (const SegmentRef& segment : segments) {

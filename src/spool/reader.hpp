@@ -135,7 +135,7 @@ class LocationReader {
 // word, the first that is not sound, or the end. Returns the number of words
 // decoded. `last_ticks` is the time of the event before and is advanced.
 std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t base,
-                    std::uint64_t& last_ticks, std::vector<Event>& events);
+                           std::uint64_t& last_ticks, std::vector<Event>& events);
 
 // Parses the bytes of `defs` behind its header.
 void parse_definitions(std::span<const std::byte> bytes, ProcessDefinitions& definitions,

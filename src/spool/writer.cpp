@@ -62,8 +62,8 @@ std::unique_ptr<Writer> Writer::create(const std::string& directory, const Write
   try {
     writer->open_files();
     writer->write_heads();
-    const int error = writer->drain_thread_.start(
-        "timeloom-drain", [self = writer.get()] { self->drain_loop(); });
+    const int error = writer->drain_thread_.start("timeloom-drain",
+                                                  [self = writer.get()] { self->drain_loop(); });
     if (error != 0) cannot("start a thread for", directory, error);
   } catch (...) {
     writer->remove_files();
@@ -214,8 +214,7 @@ int Writer::append_to_log(SegmentHeader& header, const std::uint64_t* words) noe
   header.records = records_check({words, header.size / sizeof(std::uint64_t)});
   header.seal = segment_seal(header.check, header.size, header.records);
   const std::size_t size = sizeof header + header.size;
-  const int error =
-      log_.write_at(log_end_, {reinterpret_cast<const std::byte*>(&header), size});
+  const int error = log_.write_at(log_end_, {reinterpret_cast<const std::byte*>(&header), size});
   if (error != 0) {
     log_.truncate(log_end_);
     fail(error);

@@ -77,7 +77,8 @@ class Writer {
   // name made of the id.
   void define_process(const LocationGroup& process) noexcept;
   void define_region(RegionId id, const Region& region) noexcept;
-  void define_location(std::uint32_t index, std::uint64_t thread_id, const std::string& name) noexcept;
+  void define_location(std::uint32_t index, std::uint64_t thread_id,
+                       const std::string& name) noexcept;
   void define_string(StringId id, const std::string& text) noexcept;
   void define_parameter(ParameterId id, const Parameter& parameter) noexcept;
   void define_metric(MetricId id, const Metric& metric) noexcept;
@@ -111,8 +112,8 @@ class Writer {
   void write_heads();
   void remove_files() noexcept;
   Segment* find_segment() noexcept;
-  bool grow(std::uint64_t bytes) noexcept;                              // with mutex_ held
-  void add_segments(os::Mapping block, std::uint64_t bytes);            // with mutex_ held
+  bool grow(std::uint64_t bytes) noexcept;                    // with mutex_ held
+  void add_segments(os::Mapping block, std::uint64_t bytes);  // with mutex_ held
   void append(DefinitionKind kind, std::span<const std::byte> payload) noexcept;
   void drain_loop() noexcept;
   bool drain(Segment* segment) noexcept;

@@ -15,7 +15,8 @@ struct Entry {
 };
 
 constexpr Entry kEntries[] = {
-    {"traces.otf2", "anchor of the OTF2 trace; open it with `timeloom report`, Vampir or otf2-print"},
+    {"traces.otf2",
+     "anchor of the OTF2 trace; open it with `timeloom report`, Vampir or otf2-print"},
     {"traces.def", "definitions of the trace"},
     {"traces", "events of the trace, one file for each thread"},
     {"callpaths.json", "call paths with visits and times; read by `timeloom report`"},
@@ -25,14 +26,12 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-void write_manifest(const std::filesystem::path& run) {
-  const std::filesystem::path path = run / "MANIFEST.md";
+void write_manifest(const std::filesystem::path& directory, const std::set<std::string>& names) {
+  const std::filesystem::path path = directory / kManifestName;
   std::ofstream out(path);
   out << "# A run measured by Timeloom\n\n| file | what it is |\n|---|---|\n";
   for (const Entry& entry : kEntries) {
-    if (std::filesystem::exists(run / entry.name)) {
-      out << "| " << entry.name << " | " << entry.meaning << " |\n";
-    }
+    if (names.contains(entry.name)) out << "| " << entry.name << " | " << entry.meaning << " |\n";
   }
   out.close();
   if (!out) throw Error("cannot write " + path.string() + ": " + std::strerror(errno));

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
+#include <string>
 
 namespace timeloom::weave {
 
-// Writes `run`/MANIFEST.md for the files that are there. Throws Error.
-void write_manifest(const std::filesystem::path& run);
+inline constexpr char kManifestName[] = "MANIFEST.md";
+
+// Writes `directory`/MANIFEST.md for a run with the files of these names, as
+// far as there is something to say of them. Throws Error.
+void write_manifest(const std::filesystem::path& directory, const std::set<std::string>& names);
 
 }  // namespace timeloom::weave

@@ -1,5 +1,7 @@
 #include "weave/process_clock.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -32,9 +34,11 @@ double ns_per_tick(os::ClockSource source, const std::vector<os::ClockSync>& syn
 ProcessClock::ProcessClock(os::ClockSource source, const std::vector<os::ClockSync>& syncs) {
   if (!syncs.empty()) {
     origin_ticks_ = syncs.front().ticks;
-    origin_ns_ = syncs.front().monotonic_ns;
+    origin_ns_ = std::min(syncs.front().monotonic_ns, kLongest);
   }
-  factor_ = static_cast<std::uint64_t>(std::ldexp(ns_per_tick(source, syncs), kShift));
+  // Counters run at 1 MHz to 10 GHz; what lies far outside comes from damage.
+  const double factor = std::clamp(ns_per_tick(source, syncs), 0.001, 1e6);
+  factor_ = static_cast<std::uint64_t>(std::ldexp(factor, kShift));
 }
 
 }  // namespace timeloom::weave

@@ -1,9 +1,11 @@
 // From the ticks of one process to nanoseconds of CLOCK_MONOTONIC.
 //
 // A plain value; thread-safe. The line goes through the first and the last
-// comparison of the clocks that the spool holds.
+// comparison of the clocks that the spool holds. Times stay below 2^63 and in
+// order, whatever a damaged spool says.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -17,15 +19,19 @@ class ProcessClock {
   ProcessClock(os::ClockSource source, const std::vector<os::ClockSync>& syncs);
 
   Timestamp to_time(std::uint64_t ticks) const noexcept {
-    if (ticks < origin_ticks_) return Timestamp{origin_ns_ - scale(origin_ticks_ - ticks)};
+    if (ticks < origin_ticks_) {
+      return Timestamp{origin_ns_ - std::min(origin_ns_, scale(origin_ticks_ - ticks))};
+    }
     return Timestamp{origin_ns_ + scale(ticks - origin_ticks_)};
   }
 
  private:
   static constexpr unsigned kShift = 40;
+  static constexpr std::uint64_t kLongest = std::uint64_t{1} << 62;
   std::uint64_t scale(std::uint64_t ticks) const noexcept {
     __extension__ using Wide = unsigned __int128;
-    return static_cast<std::uint64_t>((static_cast<Wide>(ticks) * factor_) >> kShift);
+    const Wide ns = (static_cast<Wide>(ticks) * factor_) >> kShift;
+    return static_cast<std::uint64_t>(std::min<Wide>(ns, kLongest));
   }
 
   std::uint64_t origin_ticks_ = 0;

@@ -13,7 +13,9 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -31,14 +33,14 @@ namespace {
 constexpr char kAnchor[] = "traces.otf2";
 constexpr char kSpool[] = "spool";
 constexpr char kWorking[] = ".weaving";
+constexpr char kWoven[] = ".woven";  // a spool that is not needed any more
 
 std::vector<std::string> spools_of(const fs::path& run) {
   std::vector<std::string> result;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(run / kSpool, error)) {
-    if (entry.is_directory() && fs::exists(entry.path() / "defs")) {
-      result.push_back(entry.path().string());
-    }
+    std::error_code none;
+    if (fs::exists(entry.path() / "defs", none)) result.push_back(entry.path().string());
   }
   std::sort(result.begin(), result.end());
   return result;
@@ -100,17 +102,51 @@ class ProgressLine {
   std::thread thread_;
 };
 
-void remove_results(const fs::path& directory) {
-  // The anchor goes first and comes last: without it the run counts as unwoven.
-  for (const char* name : {kAnchor, "traces.def", "traces", profile::kCallpathsName}) {
-    fs::remove_all(directory / name);
-  }
+// What a weave makes, in the order in which it is put in place. The anchor goes
+// first and comes last: without it the run counts as unwoven.
+constexpr const char* kResults[] = {"traces", "traces.def", profile::kCallpathsName, kManifestName,
+                                    kAnchor};
+
+void replace_results(const fs::path& from, const fs::path& to) {
+  fs::remove(to / kAnchor);
+  for (const char* name : kResults) fs::remove_all(to / name);
+  for (const char* name : kResults) fs::rename(from / name, to / name);
 }
 
-void move_results(const fs::path& from, const fs::path& to) {
-  for (const char* name : {"traces", "traces.def", profile::kCallpathsName, kAnchor}) {
-    fs::rename(from / name, to / name);
+// A folder of its own for what is being written; gone at the end, also a bad one.
+class WorkingDirectory {
+ public:
+  explicit WorkingDirectory(fs::path path) : path_(std::move(path)) {
+    fs::remove_all(path_);  // of a weave that was interrupted
+    fs::create_directory(path_);
   }
+  ~WorkingDirectory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  WorkingDirectory(const WorkingDirectory&) = delete;
+  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+  const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// Half a spool must never be woven, so it loses its name before it is removed.
+void remove_spool(const fs::path& run) {
+  fs::rename(run / kSpool, run / kWoven);
+  fs::remove_all(run / kWoven);
+}
+
+void list_contents(const fs::path& run, const fs::path& results, bool spool_stays) {
+  std::set<std::string> names;
+  for (const fs::path& directory : {run, results}) {
+    for (const auto& entry : fs::directory_iterator(directory)) {
+      names.insert(entry.path().filename().string());
+    }
+  }
+  if (!spool_stays) names.erase(kSpool);
+  write_manifest(results, names);
 }
 
 void write_results(SpoolSource& source, const fs::path& directory, const WeaveOptions& options) {
@@ -132,7 +168,7 @@ WeaveSummary summary_of(const SpoolSource& source) {
   summary.processes = source.definitions().groups.size();
   summary.lost_events = source.lost_events() + source.dropped_events();
   summary.closed_regions = source.ended_in_order() ? 0 : source.closed_regions();
-  summary.damaged_segments = source.damaged_segments();
+  summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
   if (!source.ended_in_order()) summary.ending = "ended before the measurement could be finished";
   return summary;
 }
@@ -178,35 +214,46 @@ fs::path newest_run() {
 }  // namespace
 
 bool unfinished(const fs::path& run) {
-  return !fs::exists(run / kAnchor) && fs::is_directory(run / kSpool);
+  std::error_code error;
+  return !fs::exists(run / kAnchor, error) && fs::is_directory(run / kSpool, error);
 }
 
-WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
-  const RunLock lock(run);
-  const std::vector<std::string> spools = spools_of(run);
-  if (spools.empty()) {
-    throw Error(run.string() + (fs::exists(run / kAnchor)
-                                    ? " has been woven already; open it with: timeloom report "
-                                    : " holds no spool of a measurement; is it the directory of a "
-                                      "run? ") +
-                (fs::exists(run / kAnchor) ? run.string() : ""));
+namespace {
+
+void refuse_without_spools(const fs::path& run) {
+  std::error_code error;
+  if (fs::exists(run / kAnchor, error)) {
+    throw Error(run.string() + " has been woven already; open it with: timeloom report " +
+                run.string());
   }
+  throw Error(run.string() +
+              " holds no spool of a measurement; name the directory of a run that does");
+}
+
+void refuse_while_running(const fs::path& run, const std::vector<std::string>& spools) {
   for (const std::string& spool : spools) {
     if (spool::Reader::being_written(spool)) {
       throw Error("the program of " + run.string() +
                   " is still running; weave it when the program has ended");
     }
   }
+}
+
+}  // namespace
+
+WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
+  const RunLock lock(run);
+  fs::remove_all(run / kWoven);  // left by a weave that was interrupted at its end
+  const std::vector<std::string> spools = spools_of(run);
+  if (spools.empty()) refuse_without_spools(run);
+  refuse_while_running(run, spools);
   SpoolSource source(spools);
-  const fs::path working = run / kWorking;
-  fs::remove_all(working);
-  fs::create_directory(working);
-  write_results(source, working, options);
-  remove_results(run);
-  move_results(working, run);
-  fs::remove_all(working);
-  if (!options.keep_spool) fs::remove_all(run / kSpool);
-  write_manifest(run);
+  const bool keep_spool = options.keep_spool || source.unreadable_spools() != 0;
+  const WorkingDirectory working(run / kWorking);
+  write_results(source, working.path(), options);
+  list_contents(run, working.path(), keep_spool);
+  replace_results(working.path(), run);
+  if (!keep_spool) remove_spool(run);
   return summary_of(source);
 } catch (const fs::filesystem_error& error) {
   throw Error("cannot write to " + run.string() + ": " + error.code().message() +
@@ -231,8 +278,9 @@ fs::path find_run(const std::optional<fs::path>& path) {
 }
 
 fs::path trace_of(const fs::path& run) {
-  if (fs::is_regular_file(run)) return run;
-  if (fs::exists(run / kAnchor)) return run / kAnchor;
+  std::error_code error;
+  if (fs::is_regular_file(run, error)) return run;
+  if (fs::exists(run / kAnchor, error)) return run / kAnchor;
   const fs::path anchor = only_anchor(run);
   if (!anchor.empty()) return anchor;
   throw Error(run.string() + " holds no trace (traces.otf2)");

@@ -2,35 +2,34 @@
 // archive of another tool.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
-
-#include "core/event.hpp"
 
 namespace timeloom::weave {
 
 // What was woven, for one line on the terminal.
 struct WeaveSummary {
-  std::uint64_t events = 0;        // written to the trace
+  std::uint64_t events = 0;  // written to the trace
   std::uint64_t locations = 0;
   std::uint64_t processes = 0;
-  std::uint64_t lost_events = 0;   // could not be recorded
-  std::uint64_t closed_regions = 0;   // left open by the end of the program, closed here
+  std::uint64_t lost_events = 0;       // could not be recorded
+  std::uint64_t closed_regions = 0;    // left open by the end of the program, closed here
   std::uint64_t damaged_segments = 0;  // parts of spools that were not sound
-  std::string ending;              // how the program ended; empty: normally
+  std::string ending;                  // how the program ended; empty: normally
 };
 
 struct WeaveOptions {
-  unsigned threads = 0;    // 0: one per core
-  bool progress = false;   // a line on stderr when it takes longer than a second
+  unsigned threads = 0;   // 0: one per core
+  bool progress = false;  // a line on stderr when it takes longer than a second
   bool keep_spool = false;
 };
 
 // Weaves the spools of the run into traces.otf2 and callpaths.json inside
-// `run`. Refused while the program is running or another weave is at it. Can be repeated until it succeeded: everything is written beside and
-// renamed at the end, the spools are removed last. Throws Error.
+// `run`. Refused while the program is running or another weave is at it. Can be
+// repeated until it succeeded: everything is written beside and renamed at the
+// end, the spools are removed last, and stay if one could not be read. Throws Error.
 WeaveSummary weave(const std::filesystem::path& run, const WeaveOptions& options = {});
 
 // True if `run` holds spools that have not been woven.

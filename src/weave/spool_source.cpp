@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "core/error.hpp"
@@ -12,74 +13,117 @@ namespace {
 
 constexpr char kCreator[] = "Timeloom " TIMELOOM_VERSION;
 
-std::uint64_t ns(Timestamp time) { return static_cast<std::uint64_t>(time); }
+LocationId location_id(std::uint32_t index, std::size_t rank) {
+  return LocationId{(std::uint64_t{index} << 32) | rank};
+}
 
 }  // namespace
 
 SpoolSource::SpoolSource(const std::vector<std::string>& directories) {
   definitions_.creator = kCreator;
-  definitions_.clock.begin = UINT64_MAX;
   Unifier unifier(definitions_);
-  for (const std::string& directory : directories) add_process(directory, unifier);
+  std::exception_ptr failure;
+  for (const std::string& directory : directories) {
+    try {
+      add_process(directory, unifier);
+    } catch (const Error&) {
+      // Killed before it had written the first bytes, or beyond repair.
+      if (!failure) failure = std::current_exception();
+      ++unreadable_spools_;
+    }
+  }
+  if (processes_.empty() && failure) std::rethrow_exception(failure);
   if (processes_.empty()) throw Error("the run holds no spool to weave");
+  set_clock();
   add_locations();
+  add_tasks();
   add_properties();
 }
 
 void SpoolSource::add_process(const std::string& directory, Unifier& unifier) {
   auto reader = spool::Reader::open(directory);
   const spool::ProcessDefinitions& from = reader->definitions();
-  const bool complete = from.ended && reader->damage().definitions == 0;
-  Process process{nullptr, unifier.add(from, complete), {from.clock_source, from.clock_syncs}, {}, {}};
+  Process process{nullptr,
+                  unifier.add(from, reader->complete()),
+                  {from.clock_source, from.clock_syncs},
+                  {},
+                  {}};
   if (!from.clock_syncs.empty()) {
-    const os::ClockSync& first = from.clock_syncs.front();
-    process.begin = Timestamp{first.monotonic_ns};
-    if (from.ended) process.end = Timestamp{from.clock_syncs.back().monotonic_ns};
-    if (first.monotonic_ns < definitions_.clock.begin) {
-      definitions_.clock.begin = first.monotonic_ns;
-      definitions_.clock.realtime = first.realtime_ns;
-    }
+    process.begin = process.clock.to_time(from.clock_syncs.front().ticks);
+    process.end = std::max(process.begin, process.clock.to_time(from.clock_syncs.back().ticks));
   }
-  const std::uint64_t last = std::max(ns(process.begin), ns(process.end));
-  const std::uint64_t end = definitions_.clock.begin + definitions_.clock.length;
-  if (last > end) definitions_.clock.length = last - definitions_.clock.begin;
   ended_ = ended_ && from.ended;
   lost_events_ += from.lost_events;
   damaged_segments_ += reader->damage().segments + reader->damage().missing_segments;
   definitions_.groups.push_back(from.process);
+  if (from.process.name.empty()) definitions_.groups.back().name = "Process";
   for (const auto& [key, value] : from.properties) definitions_.properties.try_emplace(key, value);
   process.reader = std::move(reader);
   processes_.push_back(std::move(process));
 }
 
+// From the first comparison of clocks in any process to the last.
+void SpoolSource::set_clock() {
+  std::uint64_t end = 0;
+  bool known = false;
+  for (const Process& process : processes_) {
+    end = std::max(end, ticks(process.end));
+    const auto& syncs = process.reader->definitions().clock_syncs;
+    if (syncs.empty() || (known && ticks(process.begin) >= definitions_.clock.begin)) continue;
+    known = true;
+    definitions_.clock.begin = ticks(process.begin);
+    definitions_.clock.realtime = syncs.front().realtime_ns;
+  }
+  definitions_.clock.length = end - std::min(end, definitions_.clock.begin);
+}
+
+void SpoolSource::add_location(const Process& process, std::uint32_t index, std::size_t rank) {
+  const auto& threads = process.reader->definitions().threads;
+  Location location;
+  location.id = location_id(index, rank);
+  location.group = LocationGroupId{static_cast<std::uint32_t>(rank)};
+  location.name = "Thread " + std::to_string(index);
+  if (const auto thread = threads.find(index); thread != threads.end()) {
+    location.name = thread->second.name;
+    location.thread_id = thread->second.thread_id;
+  }
+  definitions_.locations.push_back(std::move(location));
+}
+
+void SpoolSource::add_markers(const Process& process, std::size_t rank) {
+  const auto indices = process.reader->locations();
+  for (const auto& mark : process.reader->definitions().markers) {
+    if (!std::binary_search(indices.begin(), indices.end(), mark.thread)) {
+      ++dropped_events_;  // its thread is not known
+      continue;
+    }
+    definitions_.markers.push_back({std::max(process.clock.to_time(mark.ticks), process.begin),
+                                    location_id(mark.thread, rank), mark.text});
+  }
+}
+
 void SpoolSource::add_locations() {
   for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
     const Process& process = processes_[rank];
-    const spool::ProcessDefinitions& from = process.reader->definitions();
     for (const std::uint32_t index : process.reader->locations()) {
-      Location location;
-      location.id = LocationId{(std::uint64_t{index} << 32) | rank};
-      location.group = LocationGroupId{static_cast<std::uint32_t>(rank)};
-      const auto thread = from.threads.find(index);
-      if (thread != from.threads.end()) {
-        location.name = thread->second.name;
-        location.thread_id = thread->second.thread_id;
-      } else {
-        location.name = "Thread " + std::to_string(index);
-      }
-      const std::uint64_t bytes = process.reader->bytes(index);
-      tasks_.push_back({&process, index, definitions_.locations.size(), bytes});
-      total_bytes_ += bytes;
-      definitions_.locations.push_back(std::move(location));
+      add_location(process, index, rank);
     }
-    for (const auto& mark : from.markers) {
-      definitions_.markers.push_back({process.clock.to_time(mark.ticks),
-                                      LocationId{(std::uint64_t{mark.thread} << 32) | rank},
-                                      mark.text});
-    }
+    add_markers(process, rank);
   }
+  std::stable_sort(definitions_.locations.begin(), definitions_.locations.end(),
+                   [](const Location& a, const Location& b) { return a.id < b.id; });
   std::stable_sort(definitions_.markers.begin(), definitions_.markers.end(),
                    [](const Marker& a, const Marker& b) { return a.time < b.time; });
+}
+
+void SpoolSource::add_tasks() {
+  for (std::size_t i = 0; i < definitions_.locations.size(); ++i) {
+    const Location& location = definitions_.locations[i];
+    const Process& process = processes_[location.group.value()];
+    const auto index = static_cast<std::uint32_t>(location.id.value() >> 32);
+    tasks_.push_back({&process, index, i, process.reader->bytes(index)});
+    total_bytes_ += tasks_.back().bytes;
+  }
   // The largest first, so that no thread is left with it at the end.
   std::stable_sort(tasks_.begin(), tasks_.end(),
                    [](const Task& a, const Task& b) { return a.bytes > b.bytes; });
@@ -96,6 +140,7 @@ void SpoolSource::add_properties() {
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
   put("timeloom::dropped_events", dropped_events_);
+  put("timeloom::unreadable_spools", unreadable_spools_);
   if (!ended_) {
     definitions_.properties["timeloom::ending"] = "ended before the measurement could be finished";
     put("timeloom::closed_regions", closed_regions_);
@@ -124,7 +169,7 @@ void SpoolSource::feed_location(const Task& task, std::span<RunSink* const> sink
     const Event begin{process.begin, EventKind::kProgramBegin, location.group.value(), 0};
     hand_on({&begin, 1});
   }
-  Stream stream(process.ids, process.clock);
+  Stream stream(process.ids, process.clock, process.begin);
   spool::LocationReader reader = process.reader->read(task.index);
   std::vector<Event> batch;
   while (reader.next(batch)) {
@@ -163,7 +208,11 @@ void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
     }
   };
   std::vector<std::thread> workers;
-  for (unsigned i = 1; i < threads && i < tasks_.size(); ++i) workers.emplace_back(work);
+  try {
+    for (unsigned i = 1; i < threads && i < tasks_.size(); ++i) workers.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had: those there are do it.
+  }
   work();
   for (std::thread& worker : workers) worker.join();
   if (failure) std::rethrow_exception(failure);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,7 +19,8 @@ namespace timeloom::weave {
 
 class SpoolSource : public RunSource {
  public:
-  // `directories`: one spool each, all of one run. Throws Error.
+  // `directories`: one spool each, all of one run. What cannot be read at all
+  // is left out and counted; throws Error if nothing can be read.
   explicit SpoolSource(const std::vector<std::string>& directories);
 
   const Definitions& definitions() const override { return definitions_; }
@@ -32,6 +32,7 @@ class SpoolSource : public RunSource {
   std::uint64_t damaged_segments() const noexcept { return damaged_segments_; }
   std::uint64_t lost_events() const noexcept { return lost_events_; }
   std::uint64_t dropped_events() const noexcept { return dropped_events_; }
+  std::uint64_t unreadable_spools() const noexcept { return unreadable_spools_; }
   // False when a process was ended before it could finish its measurement.
   bool ended_in_order() const noexcept { return ended_; }
   // How much of the records has been fed, 0 to 1; may be asked from any thread.
@@ -43,17 +44,21 @@ class SpoolSource : public RunSource {
     ProcessIds ids;
     ProcessClock clock;
     Timestamp begin{};
-    Timestamp end{};  // 0: not known, the process was ended from outside
+    Timestamp end{};  // the last time at which the process is known to have lived
   };
   struct Task {  // one location
     const Process* process;
-    std::uint32_t index;  // of the thread in its process
+    std::uint32_t index;   // of the thread in its process
     std::size_t location;  // in definitions_.locations
     std::uint64_t bytes;
   };
 
   void add_process(const std::string& directory, Unifier& unifier);
+  void set_clock();
   void add_locations();
+  void add_location(const Process& process, std::uint32_t index, std::size_t rank);
+  void add_markers(const Process& process, std::size_t rank);
+  void add_tasks();
   void add_properties();
   void feed_location(const Task& task, std::span<RunSink* const> sinks);
 
@@ -68,6 +73,7 @@ class SpoolSource : public RunSource {
   std::atomic<std::uint64_t> damaged_segments_ = 0;
   std::atomic<std::uint64_t> dropped_events_ = 0;
   std::uint64_t lost_events_ = 0;
+  std::uint64_t unreadable_spools_ = 0;
 };
 
 }  // namespace timeloom::weave

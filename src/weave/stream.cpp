@@ -6,12 +6,11 @@ namespace timeloom::weave {
 
 // Ids and time; false when the event refers to something without a definition.
 bool Stream::translate(Event& event) {
-  event.time = clock_.to_time(ticks(event.time));
+  // Counters of two cores may differ by a few ticks around the first event.
+  last_ = event.time = std::max(clock_.to_time(ticks(event.time)), last_);
   switch (event.kind) {
     case EventKind::kEnter:
-    case EventKind::kLeave:
-      event.ref = ids_.regions[event.ref];
-      return event.ref != IdMap::kNone;
+    case EventKind::kLeave: event.ref = ids_.regions[event.ref]; return event.ref != IdMap::kNone;
     case EventKind::kParameterString:
       event.value = ids_.strings[static_cast<std::uint32_t>(event.value)];
       event.ref = ids_.parameters[event.ref];
@@ -21,14 +20,11 @@ bool Stream::translate(Event& event) {
     case EventKind::kParameterFloat:
       event.ref = ids_.parameters[event.ref];
       return event.ref != IdMap::kNone;
-    case EventKind::kMetric:
-      event.ref = ids_.metrics[event.ref];
-      return event.ref != IdMap::kNone;
+    case EventKind::kMetric: event.ref = ids_.metrics[event.ref]; return event.ref != IdMap::kNone;
     case EventKind::kRecordingOff:
     case EventKind::kRecordingOn:
     case EventKind::kProgramBegin:
-    case EventKind::kProgramEnd:
-      return true;
+    case EventKind::kProgramEnd: return true;
   }
   return false;
 }
@@ -64,7 +60,6 @@ void Stream::translate(std::vector<Event>& batch) {
       ++dropped_;
     }
   }
-  if (!output_.empty()) last_ = output_.back().time;
   batch.swap(output_);
 }
 

@@ -15,7 +15,9 @@ namespace timeloom::weave {
 
 class Stream {
  public:
-  Stream(const ProcessIds& ids, const ProcessClock& clock) : ids_(ids), clock_(clock) {}
+  // No event gets a time before `begin`.
+  Stream(const ProcessIds& ids, const ProcessClock& clock, Timestamp begin)
+      : ids_(ids), clock_(clock), last_(begin) {}
 
   // Translates the batch in place; it may become longer or shorter.
   void translate(std::vector<Event>& batch);
@@ -33,9 +35,9 @@ class Stream {
 
   const ProcessIds& ids_;
   const ProcessClock& clock_;
+  Timestamp last_;
   std::vector<std::uint32_t> open_;  // regions of the run, outermost first
   std::vector<Event> output_;
-  Timestamp last_{};
   std::uint64_t closed_ = 0;
   std::uint64_t dropped_ = 0;
 };

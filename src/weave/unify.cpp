@@ -5,7 +5,8 @@ namespace {
 
 std::string key_of(const Region& region) {
   std::string key;
-  for (const std::string* part : {&region.name, &region.canonical_name, &region.file, &region.group}) {
+  for (const std::string* part :
+       {&region.name, &region.canonical_name, &region.file, &region.group}) {
     key.append(*part).push_back('\0');
   }
   key += std::to_string(region.first_line) + ':' + std::to_string(region.last_line) + ':' +
@@ -26,7 +27,7 @@ std::string key_of(const Metric& metric) {
 
 void IdMap::set(std::uint32_t from, std::uint32_t to) {
   // Ids are dense; one far out comes from damage that a checksum missed.
-  constexpr std::uint32_t kLimit = 1 << 27;
+  constexpr std::uint32_t kLimit = 1 << 26;
   if (from >= kLimit) return;
   if (from >= to_.size()) to_.resize(from + 1, kNone);
   to_[from] = to;
@@ -35,8 +36,7 @@ void IdMap::set(std::uint32_t from, std::uint32_t to) {
 template <typename Definition>
 std::uint32_t Unifier::unify(std::map<std::string, std::uint32_t>& known, const std::string& key,
                              std::vector<Definition>& table, const Definition& definition) {
-  const auto [entry, is_new] =
-      known.try_emplace(key, static_cast<std::uint32_t>(table.size()));
+  const auto [entry, is_new] = known.try_emplace(key, static_cast<std::uint32_t>(table.size()));
   if (is_new) table.push_back(definition);
   return entry->second;
 }

@@ -23,8 +23,8 @@ TEST(EventWord, KeepsTheLargestOfEach) {
 TEST(EventWord, EveryBitBelongsToOneField) {
   for (unsigned bit = 0; bit < 64; ++bit) {
     const EventWord word = EventWord{1} << bit;
-    const int fields = (kind_of(word) != WordKind::kEnd) + (payload_of(word) != 0) +
-                       (delta_of(word) != 0);
+    const int fields =
+        (kind_of(word) != WordKind::kEnd) + (payload_of(word) != 0) + (delta_of(word) != 0);
     EXPECT_EQ(fields, 1) << "bit " << bit;
   }
 }

@@ -82,7 +82,7 @@ TEST_F(FileTest, DoesNotOpenWhatAnotherMade) {
 }
 
 TEST_F(FileTest, StaysOutOfTheWayOfLowDescriptors) {
-  struct rlimit limit{};
+  struct rlimit limit {};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_cur <= 512) GTEST_SKIP() << "no descriptors above 512 here";
   EXPECT_GE(create("a").fd(), 512);
@@ -100,12 +100,13 @@ TEST_F(FileTest, SaysWhyAWriteFailed) {
 TEST_F(FileTest, MeetsTheFileSizeLimitWithoutASignal) {
   EXPECT_TRUE(in_child([this] {
     ::signal(SIGXFSZ, SIG_DFL);
-    const struct rlimit limit{4096, RLIM_INFINITY};
+    const struct rlimit limit { 4096, RLIM_INFINITY };
     ::setrlimit(RLIMIT_FSIZE, &limit);
     int error = 0;
     const File file = File::create_exclusive(directory_ / "a", &error);
-    return file.write_at(4090, bytes("123456")) == 0 && file.write_at(4090, bytes("1234567")) == EFBIG &&
-           file.allocate(0, 4096) == 0 && file.allocate(0, 4097) == EFBIG;
+    return file.write_at(4090, bytes("123456")) == 0 &&
+           file.write_at(4090, bytes("1234567")) == EFBIG && file.allocate(0, 4096) == 0 &&
+           file.allocate(0, 4097) == EFBIG;
   }));
   EXPECT_EQ(content("a").size(), 4096u);
 }

@@ -15,12 +15,14 @@ TEST(HelperThread, RunsUnderItsNameAndIsJoined) {
   HelperThread thread;
   std::string name;
   std::uint64_t id = 0;
-  ASSERT_EQ(thread.start("timeloom-test", [&] {
-    char buffer[16] = "";
-    pthread_getname_np(pthread_self(), buffer, sizeof buffer);
-    name = buffer;
-    id = thread_id();
-  }), 0);
+  ASSERT_EQ(thread.start("timeloom-test",
+                         [&] {
+                           char buffer[16] = "";
+                           pthread_getname_np(pthread_self(), buffer, sizeof buffer);
+                           name = buffer;
+                           id = thread_id();
+                         }),
+            0);
   EXPECT_TRUE(thread.running());
   thread.join();
   EXPECT_FALSE(thread.running());

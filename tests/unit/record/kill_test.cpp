@@ -15,7 +15,8 @@ class KillTest : public RecordTest {
     next_spool();
     const std::string counters_path = path() + "-counters";
     const test::SharedCounters counters(counters_path);
-    test::Child child({TIMELOOM_RECORD_VICTIM, "forever", path(), counters_path, std::to_string(threads)});
+    test::Child child(
+        {TIMELOOM_RECORD_VICTIM, "forever", path(), counters_path, std::to_string(threads)});
     while (counters[0] == 0 && child.running()) std::this_thread::yield();
     std::this_thread::sleep_for(delay);
     EXPECT_TRUE(spool::Reader::being_written(path()));

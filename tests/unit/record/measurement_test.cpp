@@ -81,10 +81,14 @@ TEST_F(MeasurementTest, EqualDefinitionsAreOne) {
   EXPECT_EQ(define_region(f), id);
   f.first_line = 4;
   EXPECT_NE(define_region(f), id);
-  EXPECT_EQ(define_parameter("p", ParameterType::kInt64), define_parameter("p", ParameterType::kInt64));
-  EXPECT_NE(define_parameter("p", ParameterType::kInt64), define_parameter("p", ParameterType::kFloat));
-  EXPECT_EQ(define_metric("m", "s", MetricValueType::kDouble), define_metric("m", "s", MetricValueType::kDouble));
-  EXPECT_NE(define_metric("m", "s", MetricValueType::kDouble), define_metric("m", "B", MetricValueType::kDouble));
+  EXPECT_EQ(define_parameter("p", ParameterType::kInt64),
+            define_parameter("p", ParameterType::kInt64));
+  EXPECT_NE(define_parameter("p", ParameterType::kInt64),
+            define_parameter("p", ParameterType::kFloat));
+  EXPECT_EQ(define_metric("m", "s", MetricValueType::kDouble),
+            define_metric("m", "s", MetricValueType::kDouble));
+  EXPECT_NE(define_metric("m", "s", MetricValueType::kDouble),
+            define_metric("m", "B", MetricValueType::kDouble));
   EXPECT_EQ(define_string("x"), define_string("x"));
   EXPECT_NE(define_string("x"), define_string("y"));
 }

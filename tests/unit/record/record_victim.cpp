@@ -82,14 +82,15 @@ int until_full(const std::string& directory, const test::SharedCounters& counter
   counters[2] = read;
   counters[3] = reader->definitions().lost_events;
   counters[4] = static_cast<std::uint64_t>(totals.error);
-  counters[5] = reader->damage().segments + reader->damage().missing_segments + events.damaged_segments();
+  counters[5] =
+      reader->damage().segments + reader->damage().missing_segments + events.damaged_segments();
   counters[6] = totals.events;
   return 0;
 }
 
 int with_limit(const std::string& directory, const test::SharedCounters& counters, rlim_t bytes) {
   ::signal(SIGXFSZ, SIG_DFL);
-  const struct rlimit limit{bytes, RLIM_INFINITY};
+  const struct rlimit limit { bytes, RLIM_INFINITY };
   ::setrlimit(RLIMIT_FSIZE, &limit);
   return until_full(directory, counters);
 }
@@ -97,9 +98,10 @@ int with_limit(const std::string& directory, const test::SharedCounters& counter
 int on_tmpfs(const std::string& directory, const test::SharedCounters& counters,
              const std::string& bytes) {
   const std::string options = "size=" + bytes;
-  const bool mounted = (::unshare(CLONE_NEWNS) == 0 || ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0) &&
-                       ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-                       ::mount("none", directory.c_str(), "tmpfs", 0, options.c_str()) == 0;
+  const bool mounted =
+      (::unshare(CLONE_NEWNS) == 0 || ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0) &&
+      ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+      ::mount("none", directory.c_str(), "tmpfs", 0, options.c_str()) == 0;
   return mounted ? until_full(directory + "/spool", counters) : kNoTmpfs;
 }
 
@@ -111,7 +113,8 @@ int main(int argc, char** argv) try {
   if (argc != 5) return 2;
   const std::string mode = argv[1];
   const timeloom::test::SharedCounters counters(argv[3]);
-  if (mode == "forever") return forever(argv[2], counters, static_cast<unsigned>(std::stoul(argv[4])));
+  if (mode == "forever")
+    return forever(argv[2], counters, static_cast<unsigned>(std::stoul(argv[4])));
   if (mode == "limit") return with_limit(argv[2], counters, std::stoul(argv[4]));
   if (mode == "tmpfs") return on_tmpfs(argv[2], counters, argv[4]);
   return 2;

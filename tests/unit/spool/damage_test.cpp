@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "spool_fixture.hpp"
 #include "spool/format.hpp"
+#include "spool_fixture.hpp"
 
 namespace timeloom::spool {
 namespace {
@@ -18,7 +18,8 @@ class DamageTest : public SpoolTest {
     Writer& writer = create(small(8));
     writer.define_clock_sync({1, 2, 3});
     writer.define_process({"app", "node", 4711, "/bin/python", {"a", "b"}});
-    writer.define_region(RegionId{1}, {"f", "m.f", "m.py", "m", 1, 2, Paradigm::kUser, RegionRole::kLoop});
+    writer.define_region(RegionId{1},
+                         {"f", "m.f", "m.py", "m", 1, 2, Paradigm::kUser, RegionRole::kLoop});
     writer.define_location(0, 100, "Master thread");
     writer.define_location(1, 101, "Thread 1");
     writer.define_string(StringId{0}, "text");
@@ -95,7 +96,8 @@ class DamageTest : public SpoolTest {
       for (const unsigned mask : {0xffu, 1u << (i % 8), 1u}) {
         const char flipped = static_cast<char>(static_cast<unsigned char>(bytes[i]) ^ mask);
         ASSERT_EQ(::pwrite(fd, &flipped, 1, static_cast<off_t>(i)), 1);
-        SCOPED_TRACE(std::string(name) + " byte " + std::to_string(i) + " mask " + std::to_string(mask));
+        SCOPED_TRACE(std::string(name) + " byte " + std::to_string(i) + " mask " +
+                     std::to_string(mask));
         check(read_victim());
       }
       ASSERT_EQ(::pwrite(fd, &bytes[i], 1, static_cast<off_t>(i)), 1);
@@ -122,8 +124,9 @@ class DamageTest : public SpoolTest {
       const Lines lines = entry == found.events.end() ? Lines{} : entry->second;
       std::size_t at = 0;
       for (const Lines& segment : pen->segments()) {
-        const bool here = lines.size() - at >= segment.size() &&
-                          std::equal(segment.begin(), segment.end(), lines.begin() + static_cast<long>(at));
+        const bool here =
+            lines.size() - at >= segment.size() &&
+            std::equal(segment.begin(), segment.end(), lines.begin() + static_cast<long>(at));
         if (here) at += segment.size();
       }
       EXPECT_EQ(at, lines.size()) << "thread " << index_of(pen) << " has wrong events";
@@ -314,17 +317,17 @@ TEST_F(KilledSpool, AnyByteOfAHeadInTheRingFlipped) {
 // event or end its segment. It never reaches what is in the log.
 TEST_F(KilledSpool, AnyByteOfTheRecordsInTheRingFlipped) {
   for (const std::size_t at : segments_in_use()) {
-    flip_each_byte("ring", at + sizeof(SegmentHeader), at + 4096,
-                   [this](const std::optional<Found>& found) {
-      ASSERT_TRUE(found.has_value());
-      for (auto& pen : pens_) {
-        const Lines& lines = found->events.at(index_of(pen));
-        const Lines& all = truth_.events.at(index_of(pen));
-        ASSERT_GE(lines.size(), 40u);
-        ASSERT_LE(lines.size(), all.size() + 2);  // the words of a metric, taken for events
-        EXPECT_TRUE(std::equal(all.begin(), all.begin() + 40, lines.begin()));
-      }
-    });
+    flip_each_byte(
+        "ring", at + sizeof(SegmentHeader), at + 4096, [this](const std::optional<Found>& found) {
+          ASSERT_TRUE(found.has_value());
+          for (auto& pen : pens_) {
+            const Lines& lines = found->events.at(index_of(pen));
+            const Lines& all = truth_.events.at(index_of(pen));
+            ASSERT_GE(lines.size(), 40u);
+            ASSERT_LE(lines.size(), all.size() + 2);  // the words of a metric, taken for events
+            EXPECT_TRUE(std::equal(all.begin(), all.begin() + 40, lines.begin()));
+          }
+        });
   }
 }
 
@@ -335,9 +338,9 @@ TEST_F(KilledSpool, AnyByteOfAFreeSegmentFlipped) {
     if (std::find(used.begin(), used.end(), at) != used.end()) continue;
     flip_each_byte("ring", at, at + sizeof(SegmentHeader) + 16,
                    [this](const std::optional<Found>& found) {
-      ASSERT_TRUE(found.has_value());
-      EXPECT_EQ(found->events, truth_.events);
-    });
+                     ASSERT_TRUE(found.has_value());
+                     EXPECT_EQ(found->events, truth_.events);
+                   });
   }
 }
 
@@ -356,11 +359,12 @@ TEST_F(KilledSpool, TheRingCutAnywhere) {
 }
 
 TEST_F(KilledSpool, TheDefinitionsCutAnywhere) {
-  cut_at_each_byte("defs", sizeof(DefsHeader), [this](const std::optional<Found>& found, std::size_t) {
-    ASSERT_TRUE(found.has_value());
-    EXPECT_EQ(found->events, truth_.events);
-    expect_true_definitions(*found);
-  });
+  cut_at_each_byte("defs", sizeof(DefsHeader),
+                   [this](const std::optional<Found>& found, std::size_t) {
+                     ASSERT_TRUE(found.has_value());
+                     EXPECT_EQ(found->events, truth_.events);
+                     expect_true_definitions(*found);
+                   });
 }
 
 // Killed between two steps of the drain.

@@ -118,11 +118,14 @@ TEST_F(DefinitionsTest, OfManyThreadsAllArrive) {
   std::vector<std::unique_ptr<os::HelperThread>> threads;
   for (std::uint32_t t = 0; t < 4; ++t) {
     threads.push_back(std::make_unique<os::HelperThread>());
-    ASSERT_EQ(threads.back()->start("timeloom-test", [&writer, t] {
-      for (std::uint32_t i = 0; i < 500; ++i) {
-        writer.define_region(RegionId{i * 4 + t}, named(std::to_string(i * 4 + t)));
-      }
-    }), 0);
+    ASSERT_EQ(threads.back()->start("timeloom-test",
+                                    [&writer, t] {
+                                      for (std::uint32_t i = 0; i < 500; ++i) {
+                                        writer.define_region(RegionId{i * 4 + t},
+                                                             named(std::to_string(i * 4 + t)));
+                                      }
+                                    }),
+              0);
   }
   for (auto& thread : threads) thread->join();
   const auto regions = close_and_read_definitions().regions;

@@ -1,7 +1,7 @@
 // The layout as docs/formats/spool.md describes it, byte by byte: whoever
 // changes it has to change the version, the page and this.
-#include "spool_fixture.hpp"
 #include "spool/format.hpp"
+#include "spool_fixture.hpp"
 
 namespace timeloom::spool {
 namespace {
@@ -23,8 +23,8 @@ TEST_F(FormatTest, Definitions) {
   EXPECT_EQ(defs.substr(0, 8), std::string("\x01TLDEFS1", 8));
   EXPECT_EQ(number<std::uint16_t>(defs, 8), 1);
   EXPECT_EQ(number<std::uint16_t>(defs, 10), static_cast<std::uint16_t>(os::clock_source()));
-  EXPECT_EQ(number<std::uint32_t>(defs, 16), 11u);                                  // size
-  EXPECT_EQ(number<std::uint16_t>(defs, 20), 3);                                    // string
+  EXPECT_EQ(number<std::uint32_t>(defs, 16), 11u);  // size
+  EXPECT_EQ(number<std::uint16_t>(defs, 20), 3);    // string
   EXPECT_EQ(number<std::uint16_t>(defs, 22), 0);
   EXPECT_EQ(defs.substr(28, 11), std::string("\x07\0\0\0\x03\0\0\0abc", 11));
 }

@@ -26,10 +26,10 @@ namespace timeloom::spool {
 using Lines = std::vector<std::string>;
 
 inline std::string line_of(const Event& event) {
-  static const char* const kNames[] = {"enter", "leave", "int", "uint", "float", "string",
-                                       "metric", "off", "on"};
-  std::string line = std::to_string(ticks(event.time)) + " " +
-                     kNames[static_cast<std::size_t>(event.kind)];
+  static const char* const kNames[] = {"enter",  "leave",  "int", "uint", "float",
+                                       "string", "metric", "off", "on"};
+  std::string line =
+      std::to_string(ticks(event.time)) + " " + kNames[static_cast<std::size_t>(event.kind)];
   const bool bare = event.kind == EventKind::kRecordingOff || event.kind == EventKind::kRecordingOn;
   if (!bare) line += " " + std::to_string(event.ref);
   const bool valued = !bare && event.kind != EventKind::kEnter && event.kind != EventKind::kLeave;
@@ -90,7 +90,8 @@ class Pen {
                                      static_cast<int>(kind) -
                                      static_cast<int>(EventKind::kParameterInt));
   }
-  void put(std::uint64_t time, EventWord head, std::vector<std::uint64_t> words, bool timed = true) {
+  void put(std::uint64_t time, EventWord head, std::vector<std::uint64_t> words,
+           bool timed = true) {
     if (segment_ == nullptr || used_ + 1 + words.size() > writer_.words_per_segment()) {
       retire();
       out_of_space_ = !take(time);
@@ -142,8 +143,8 @@ struct Found {
 inline void add_definitions(const ProcessDefinitions& from, Lines& to) {
   const auto id = [](std::uint32_t value) { return std::to_string(value); };
   if (from.process.process_id != 0) {
-    to.push_back("process " + std::to_string(from.process.process_id) + " " + from.process.hostname +
-                 " " + from.process.name + " " + from.process.executable);
+    to.push_back("process " + std::to_string(from.process.process_id) + " " +
+                 from.process.hostname + " " + from.process.name + " " + from.process.executable);
     for (const std::string& argument : from.process.arguments) to.push_back("argument " + argument);
   }
   for (const auto& sync : from.clock_syncs) {
@@ -158,7 +159,8 @@ inline void add_definitions(const ProcessDefinitions& from, Lines& to) {
                  id(static_cast<std::uint32_t>(r.role)));
   }
   for (const auto& [key, p] : from.parameters) {
-    to.push_back("parameter " + id(key) + " " + p.name + " " + id(static_cast<std::uint32_t>(p.type)));
+    to.push_back("parameter " + id(key) + " " + p.name + " " +
+                 id(static_cast<std::uint32_t>(p.type)));
   }
   for (const auto& [key, m] : from.metrics) {
     to.push_back("metric " + id(key) + " " + m.name + " " + m.unit + " " + m.description + " " +

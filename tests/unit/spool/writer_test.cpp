@@ -14,7 +14,7 @@ class FileSizeLimit {
  public:
   explicit FileSizeLimit(std::uint64_t bytes) {
     ::getrlimit(RLIMIT_FSIZE, &before_);
-    const struct rlimit limit{bytes, before_.rlim_max};
+    const struct rlimit limit { bytes, before_.rlim_max };
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
   ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
@@ -22,7 +22,7 @@ class FileSizeLimit {
   FileSizeLimit& operator=(const FileSizeLimit&) = delete;
 
  private:
-  struct rlimit before_{};
+  struct rlimit before_ {};
 };
 
 class WriterTest : public SpoolTest {

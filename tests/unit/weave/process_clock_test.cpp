@@ -1,0 +1,72 @@
+#include "weave/process_clock.hpp"
+
+#include <gtest/gtest.h>
+
+namespace timeloom::weave {
+namespace {
+
+using os::ClockSource;
+using os::ClockSync;
+
+std::uint64_t ns(const ProcessClock& clock, std::uint64_t at) { return ticks(clock.to_time(at)); }
+
+TEST(ProcessClock, DrawsALineThroughTheFirstAndTheLastComparison) {
+  const std::vector<ClockSync> syncs{{1000, 50'000, 0}, {1500, 99'999'999, 0}, {3000, 54'000, 0}};
+  const ProcessClock clock(ClockSource::kTsc, syncs);
+  EXPECT_EQ(ns(clock, 1000), 50'000u);
+  EXPECT_EQ(ns(clock, 2000), 52'000u);
+  EXPECT_EQ(ns(clock, 3000), 54'000u);
+  EXPECT_EQ(ns(clock, 4000), 56'000u);
+  EXPECT_EQ(ns(clock, 500), 49'000u);
+}
+
+TEST(ProcessClock, NanosecondsStayNanoseconds) {
+  const std::vector<ClockSync> syncs{{70, 70, 0}, {90, 95, 0}};
+  const ProcessClock clock(ClockSource::kMonotonic, syncs);
+  EXPECT_EQ(ns(clock, 1'000'000'000'000), 1'000'000'000'000u);
+  EXPECT_EQ(ns(ProcessClock(ClockSource::kMonotonic, {}), 12345), 12345u);
+}
+
+TEST(ProcessClock, IsExactOverYears) {
+  constexpr std::uint64_t kHour = std::uint64_t{3600} * 2'500'000'000;  // ticks of 0.4 ns
+  const std::vector<ClockSync> syncs{{0, 0, 0}, {kHour, kHour / 5 * 2, 0}};
+  const ProcessClock clock(ClockSource::kTsc, syncs);
+  EXPECT_NEAR(static_cast<double>(ns(clock, kHour * 24 * 365)),
+              static_cast<double>(kHour / 5 * 2 * 24 * 365), 1e6);
+}
+
+TEST(ProcessClock, OneComparisonTakesTheSpeedOfThisMachine) {
+  const os::ClockSync now = os::sync_clocks();
+  const ProcessClock clock(os::clock_source(), {now});
+  EXPECT_EQ(ns(clock, now.ticks), now.monotonic_ns);
+  const os::ClockSync later = os::sync_clocks();
+  EXPECT_NEAR(static_cast<double>(ns(clock, later.ticks)), static_cast<double>(later.monotonic_ns),
+              1e6);
+}
+
+// Whatever a damaged spool says, times stay in order and far from the end.
+TEST(ProcessClock, NeverWraps) {
+  const std::vector<std::vector<ClockSync>> odd = {
+      {},
+      {{UINT64_MAX, UINT64_MAX, 0}},
+      {{0, 0, 0}, {1, UINT64_MAX, 0}},
+      {{0, 0, 0}, {UINT64_MAX, 1, 0}},
+      {{5, 5, 0}, {4, 9, 0}},
+      {{1u << 20, 3, 0}, {1u << 30, 1u << 30, 0}},
+  };
+  for (const auto& syncs : odd) {
+    for (const ClockSource source : {ClockSource::kMonotonic, ClockSource::kTsc}) {
+      const ProcessClock clock(source, syncs);
+      std::uint64_t last = 0;
+      for (unsigned bit = 0; bit < 64; ++bit) {
+        const std::uint64_t time = ns(clock, std::uint64_t{1} << bit);
+        EXPECT_GE(time, last);
+        EXPECT_LT(time, std::uint64_t{1} << 63);
+        last = time;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace timeloom::weave

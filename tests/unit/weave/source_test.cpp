@@ -1,0 +1,225 @@
+// Spools as a run: definitions joined, regions closed, losses counted.
+#include "weave_fixture.hpp"
+
+namespace timeloom::weave {
+namespace {
+
+class SourceTest : public WeaveTest {};
+
+TEST_F(SourceTest, AProcessHasBeginEventsAndEnd) {
+  simple_run(2);
+  SpoolSource source = this->source();
+  EXPECT_EQ(collect(source)->lines, (std::map<std::string, Lines>{{"main", in_program(calls(2))}}));
+  EXPECT_TRUE(source.ended_in_order());
+  EXPECT_EQ(source.events(), 8u);
+  EXPECT_EQ(source.closed_regions() + source.dropped_events() + source.damaged_segments(), 0u);
+  EXPECT_EQ(source.progress(), 1.0);
+}
+
+TEST_F(SourceTest, TimesAreNanosecondsOfTheMonotonicClock) {
+  const std::uint64_t before = os::sync_clocks().monotonic_ns;
+  simple_run();
+  const std::uint64_t after = os::sync_clocks().monotonic_ns;
+  SpoolSource source = this->source();
+  const auto run = collect(source);
+  for (const Event& event : run->events.at("main")) {
+    EXPECT_GE(ticks(event.time), before);
+    EXPECT_LE(ticks(event.time), after);
+  }
+  const ClockProperties& clock = source.definitions().clock;
+  EXPECT_GE(clock.begin, before);
+  EXPECT_LE(clock.begin + clock.length, after);
+  EXPECT_TRUE(clock.realtime.has_value());
+}
+
+TEST_F(SourceTest, DefinitionsOfTwoProcessesAreJoined) {
+  spool::Writer& a = spool("a", {"f", "g"});
+  spool::Writer& b = spool("b", {"h", "f", "g"}, 100);
+  for (spool::Writer* writer : {&a, &b}) {
+    writer->define_parameter(ParameterId{writer == &a ? 0u : 4u}, {"p", ParameterType::kString});
+    writer->define_metric(MetricId{0},
+                          {"m", writer == &a ? "s" : "B", "", MetricValueType::kUint64});
+    writer->define_string(StringId{writer == &a ? 3u : 0u}, "text");
+  }
+  write_calls(a, 0, 1);
+  write_calls(b, 0, 1, 101);
+  {
+    spool::Pen pen(a, 5);
+    pen.valued(os::now(), EventKind::kParameterString, 0, 3);
+    spool::Pen other(b, 5);
+    other.valued(os::now(), EventKind::kParameterString, 4, 0);
+    other.valued(os::now(), EventKind::kMetric, 0, 8);
+  }
+  end(a);
+  end(b);
+  SpoolSource source = this->source();
+  const Definitions& run = source.definitions();
+  Lines names;
+  for (const Region& region : run.regions) names.push_back(region.name);
+  EXPECT_EQ(names, (Lines{"f", "g", "h"}));
+  EXPECT_EQ(run.parameters.size(), 1u);
+  EXPECT_EQ(run.metrics.size(), 2u);
+  EXPECT_EQ(run.strings, Lines{"text"});
+  ASSERT_EQ(run.locations.size(), 4u);
+  for (std::size_t i = 1; i < run.locations.size(); ++i) {
+    EXPECT_LT(run.locations[i - 1].id, run.locations[i].id);
+  }
+  EXPECT_EQ(collect(source)->lines,
+            (std::map<std::string, Lines>{{"a/main", in_program(calls(1))},
+                                          {"b/main", in_program(calls(1))},
+                                          {"a/Thread 5", {"string p text"}},
+                                          {"b/Thread 5", {"string p text", "metric m 8"}}}));
+}
+
+TEST_F(SourceTest, TheClockOfTheRunSpansAllProcesses) {
+  spool::Writer& late = spool("a");  // comes first by name, ends last
+  spool::Writer& early = spool("b");
+  early.define_clock_sync(os::sync_clocks());
+  end(early);
+  end(late);
+  SpoolSource source = this->source();
+  const ClockProperties clock = source.definitions().clock;
+  for (const char* name : {"a", "b"}) {
+    const auto reader = spool::Reader::open((run() / "spool" / name).string());
+    const auto& syncs = reader->definitions().clock_syncs;
+    EXPECT_LE(clock.begin, syncs.front().monotonic_ns);
+    EXPECT_GE(clock.begin + clock.length + 1, syncs.back().monotonic_ns);  // rounded
+  }
+}
+
+TEST_F(SourceTest, WhatAKillLeftOpenIsClosedWhenTheProcessWasLastSeen) {
+  spool::Writer& writer = spool("p");
+  spool::Pen pen(writer, 0);
+  pen.enter(os::now(), 0);
+  pen.enter(os::now(), 1);
+  writer.define_clock_sync(os::sync_clocks());
+  const std::uint64_t seen = os::sync_clocks().monotonic_ns;
+  writer.define_clock_sync(os::sync_clocks());
+  const spool::Snapshot left = spool::Snapshot::of(run() / "spool" / "p");
+  pen.retire();
+  writer.close();
+  left.write_to(run() / "spool" / "p");
+  SpoolSource source = this->source();
+  const auto run = collect(source);
+  EXPECT_EQ(run->lines.at("main"), in_program({"enter f", "enter g", "leave g", "leave f"}));
+  EXPECT_GE(ticks(run->events.at("main")[3].time), seen);
+  EXPECT_FALSE(source.ended_in_order());
+  EXPECT_EQ(source.closed_regions(), 2u);
+  EXPECT_EQ(source.definitions().properties.at("timeloom::closed_regions"), "2");
+  EXPECT_TRUE(source.definitions().properties.contains("timeloom::ending"));
+}
+
+TEST_F(SourceTest, LostEventsAreSaid) {
+  spool::Writer& writer = spool("p");
+  writer.count_lost(12);
+  end(writer);
+  SpoolSource source = this->source();
+  EXPECT_EQ(source.lost_events(), 12u);
+  EXPECT_EQ(source.definitions().properties.at("timeloom::lost_events"), "12");
+}
+
+TEST_F(SourceTest, ARegionWhoseDefinitionIsLostIsOneThatSaysSo) {
+  spool::Writer& writer = spool("p", {"f"});
+  write_calls(writer, 0, 1);  // g was never defined
+  kill("p");
+  SpoolSource source = this->source();
+  EXPECT_EQ(collect(source)->lines.at("main"), in_program({"enter f", "enter (definition lost)",
+                                                           "leave (definition lost)", "leave f"}));
+}
+
+TEST_F(SourceTest, InACompleteSpoolThereIsNoSuchRegion) {
+  simple_run();
+  const SpoolSource source = this->source();
+  for (const Region& region : source.definitions().regions) {
+    EXPECT_NE(region.name, "(definition lost)");
+  }
+}
+
+TEST_F(SourceTest, ADamagedSegmentLeavesABalancedRest) {
+  simple_run(2000);
+  const std::string log = (run() / "spool/p/log").string();
+  std::string bytes = test::read_bytes(log);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  test::write_bytes(log, bytes);
+  SpoolSource source = this->source();
+  const auto run = collect(source);  // checks the balance
+  EXPECT_GT(run->lines.at("main").size(), 3000u);
+  EXPECT_LT(run->lines.at("main").size(), 4004u);
+  EXPECT_EQ(source.damaged_segments(), 1u);
+  EXPECT_EQ(source.definitions().properties.at("timeloom::damaged_segments"), "1");
+}
+
+TEST_F(SourceTest, ASpoolBeyondRepairDoesNotHideTheOthers) {
+  simple_run(1);
+  fs::create_directory(run() / "spool/a");
+  test::write_bytes(run() / "spool/a/defs", "");  // killed before its first byte
+  SpoolSource source = this->source();
+  EXPECT_EQ(source.unreadable_spools(), 1u);
+  EXPECT_EQ(collect(source)->lines.at("main"), in_program(calls(1)));
+  EXPECT_EQ(source.definitions().properties.at("timeloom::unreadable_spools"), "1");
+  EXPECT_NE(error_of([&] { SpoolSource(std::vector<std::string>{(run() / "spool/a").string()}); }),
+            "none");
+  EXPECT_NE(error_of([&] { SpoolSource(std::vector<std::string>{}); }), "none");
+}
+
+TEST_F(SourceTest, MarkersAreInOrderOfTimeAndOfKnownThreads) {
+  spool::Writer& writer = spool("p");
+  const std::uint64_t now = os::now();
+  writer.define_marker(0, now + 20, "second");
+  writer.define_marker(0, now + 10, "first");
+  writer.define_marker(9, now, "of nobody");
+  end(writer);
+  SpoolSource source = this->source();
+  ASSERT_EQ(source.definitions().markers.size(), 2u);
+  EXPECT_EQ(source.definitions().markers[0].text, "first");
+  EXPECT_EQ(source.definitions().markers[1].text, "second");
+  EXPECT_EQ(source.dropped_events(), 1u);
+}
+
+TEST_F(SourceTest, WithoutDefinitionsTheEventsAreStillThere) {
+  simple_run(2);
+  const fs::path defs = run() / "spool/p/defs";
+  test::write_bytes(defs, test::read_bytes(defs).substr(0, 16));
+  SpoolSource source = this->source();
+  const auto run = collect(source);
+  EXPECT_EQ(run->lines.at("Thread 0").size(), 8u);
+  EXPECT_EQ(source.definitions().groups.at(0).name, "Process");
+  EXPECT_LT(source.definitions().clock.begin, std::uint64_t{1} << 63);
+}
+
+TEST_F(SourceTest, AnyNumberOfThreadsGivesTheSame) {
+  spool::Writer& writer = spool("p");
+  for (std::uint32_t location = 0; location < 12; ++location) {
+    write_calls(writer, location, static_cast<int>(100 * location));
+  }
+  end(writer);
+  SpoolSource serial_source = source();
+  const auto serial = collect(serial_source, 1);
+  ASSERT_EQ(serial->lines.size(), 12u);
+  for (const unsigned threads : {2u, 3u, 16u}) {
+    SpoolSource parallel_source = source();
+    const auto parallel = collect(parallel_source, threads);
+    EXPECT_EQ(parallel->lines, serial->lines);
+    EXPECT_EQ(parallel_source.events(), serial_source.events());
+  }
+}
+
+class Refuser : public RunSink {
+ public:
+  void begin(const Definitions&) override {}
+  std::unique_ptr<LocationSink> open_location(const Location&) override { throw Error("no"); }
+  void finish() override { ADD_FAILURE() << "finished in spite of an error"; }
+};
+
+TEST_F(SourceTest, AnErrorOfASinkComesOutOnce) {
+  spool::Writer& writer = spool("p");
+  for (std::uint32_t location = 0; location < 8; ++location) write_calls(writer, location, 5);
+  end(writer);
+  Refuser refuser;
+  const std::array<RunSink*, 1> sinks{&refuser};
+  SpoolSource source = this->source();
+  EXPECT_EQ(error_of([&] { source.feed(sinks, 4); }), "no");
+}
+
+}  // namespace
+}  // namespace timeloom::weave
