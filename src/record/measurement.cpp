@@ -203,6 +203,18 @@ bool set_recording(bool on) noexcept {
 
 std::uint64_t monotonic_ns() noexcept { return os::sync_clocks().monotonic_ns; }
 
+void pause_helpers() noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (s.writer != nullptr) s.writer->pause_drain();
+}
+
+void resume_helpers() noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (s.writer != nullptr) s.writer->resume_drain();
+}
+
 RegionId define_region(const Region& region) {
   State& s = state();
   const std::lock_guard lock(s.mutex);

@@ -62,8 +62,7 @@ std::unique_ptr<Writer> Writer::create(const std::string& directory, const Write
   try {
     writer->open_files();
     writer->write_heads();
-    const int error = writer->drain_thread_.start("timeloom-drain",
-                                                  [self = writer.get()] { self->drain_loop(); });
+    const int error = writer->start_drain();
     if (error != 0) cannot("start a thread for", directory, error);
   } catch (...) {
     writer->remove_files();
@@ -238,6 +237,29 @@ bool Writer::drain(Segment* segment) noexcept {
   return true;
 }
 
+int Writer::start_drain() noexcept {
+  return drain_thread_.start("timeloom-drain", [this] { drain_loop(); });
+}
+
+void Writer::stop_drain() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_.notify_one();
+  drain_thread_.join();
+  stopping_ = false;
+}
+
+void Writer::pause_drain() noexcept {
+  if (!closed_) stop_drain();
+}
+
+void Writer::resume_drain() noexcept {
+  // Without the thread, whoever needs a segment drains one.
+  if (!closed_ && !drain_thread_.running()) (void)start_drain();
+}
+
 void Writer::drain_loop() noexcept {
   // Now and then the clocks are compared, so that a run that is killed can be
   // put in time as well as one that ends; soon at first, then once a second.
@@ -281,12 +303,7 @@ std::uint64_t Writer::lost() const noexcept {
 void Writer::close() noexcept {
   if (closed_) return;
   closed_ = true;
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  work_.notify_one();
-  drain_thread_.join();
+  stop_drain();
   const std::uint64_t end[] = {lost(), log_end_};
   append(DefinitionKind::kEnd, bytes_of(end));
   if (error() == 0) ::unlink((directory_ + "/" + kRingName).c_str());

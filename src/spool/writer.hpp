@@ -103,6 +103,10 @@ class Writer {
   // holds a segment any more. The ring is removed when all of it is in the log.
   void close() noexcept;
 
+  // Between the two no thread of ours runs; the program may be about to fork.
+  void pause_drain() noexcept;
+  void resume_drain() noexcept;
+
   // In the child of a fork: forgets everything without touching the files.
   void abandon() noexcept;
 
@@ -115,6 +119,8 @@ class Writer {
   bool grow(std::uint64_t bytes) noexcept;                    // with mutex_ held
   void add_segments(os::Mapping block, std::uint64_t bytes);  // with mutex_ held
   void append(DefinitionKind kind, std::span<const std::byte> payload) noexcept;
+  int start_drain() noexcept;  // an errno value
+  void stop_drain() noexcept;
   void drain_loop() noexcept;
   bool drain(Segment* segment) noexcept;
   int append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept;

@@ -1,0 +1,399 @@
+"""Streams of programs that a profile function cannot follow, against what they should be."""
+
+import sys
+import textwrap
+
+import pytest
+from streams import C_INSTRUMENTERS, INSTRUMENTERS, assert_same, measure, plain, run_python, streams_of
+
+from spool_reader import spools_of
+
+
+def calls(text):
+    """Streams in short: `f` enters f, `.` leaves what was entered last; `A:f` is A.f."""
+    stream, stack = [], []
+    for word in text.replace(".", " . ").split():
+        if word == ".":
+            stream.append(["leave", stack.pop()])
+        else:
+            stack.append(word if word.startswith("user:") else "__main__." + word.replace(":", "."))
+            stream.append(["enter", stack[-1]])
+    assert not stack
+    return stream
+
+
+def kept(name):
+    """Without what is there to print and to look up."""
+    return name == "__main__.<module>" or (name.startswith(("__main__.", "user:")) and "<" not in name)
+
+
+each_instrumenter = pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
+
+
+def check(program, instrumenter, tmp_path, *expected, options=(), keep=kept, error=""):
+    program = textwrap.dedent(program)
+    undisturbed = plain(program, tmp_path)
+    got, process = measure(program, instrumenter, tmp_path, *options, keep=keep)
+    assert (process.returncode, process.stdout) == (undisturbed.returncode, undisturbed.stdout), process.stderr
+    assert process.stderr == undisturbed.stderr + error
+    assert_same(got, [calls(text) for text in expected])
+    return process
+
+
+# --- Recursion ------------------------------------------------------------------------------
+
+
+@each_instrumenter
+def test_recursion(instrumenter, tmp_path):
+    """10,000 deep, and RecursionError at the depth where plain Python raises it."""
+    (stream,), process = measure("recursion.py", instrumenter, tmp_path)
+    undisturbed = plain("recursion.py", tmp_path)
+    assert (process.stdout, process.stderr) == (undisturbed.stdout, undisturbed.stderr)
+    depths = [int(word) for word in process.stdout.split() if word.isdigit()][1:3]
+    count = lambda name: sum(1 for kind, region in stream if (kind, region) == ("enter", f"__main__.{name}"))
+    assert count("down") == 10_001 + 11
+    assert count("even") + count("odd") == 3_001
+    assert count("endless") == sum(depths)
+
+
+DEEP = """
+import sys, threading
+def down(n):
+    return 0 if n == 0 else 1 + down(n - 1)
+sys.setrecursionlimit(100_100)
+print(down(100_000))
+threading.stack_size(128 * 1024)
+thread = threading.Thread(target=down, args=(20_000,))
+thread.start()
+thread.join()
+def oscillate(n):
+    return 0 if n == 0 else oscillate(n - 1) + down(3)
+print(oscillate(8_000))
+def generators(n):
+    yield n
+    if n:
+        yield from generators(n - 1)
+print(sum(generators(300)))
+try:
+    down(10 ** 6)
+except RecursionError:
+    print("RecursionError")
+"""
+
+
+@each_instrumenter
+def test_deep_recursion(instrumenter, tmp_path):
+    (main, thread), process = measure(DEEP, instrumenter, tmp_path)
+    undisturbed = plain(DEEP, tmp_path)
+    assert (process.returncode, process.stdout, process.stderr) == (0, undisturbed.stdout, "")
+    assert len(thread) == 2 * 20_001
+    assert main.count(["enter", "__main__.oscillate"]) == 8_001
+    # 100,097 more of them until the limit: main, <module> and what Python itself needs.
+    assert 200_000 < main.count(["enter", "__main__.down"]) - 8_000 * 4 < 200_102
+
+
+@each_instrumenter
+def test_frames_that_are_refused_are_not_recorded(instrumenter, tmp_path):
+    program = """
+    import sys
+    def endless(): counted[0] += 1; endless()
+    def generator(): yield from generator()
+    class Callable:
+        def __call__(self): counted[0] += 1; self()
+    counted = [0]
+    for function in (endless, lambda: list(generator()), Callable()):
+        try:
+            function()
+        except RecursionError:
+            pass
+    print(counted)
+    """
+    program = textwrap.dedent(program)
+    (stream,), process = measure(program, instrumenter, tmp_path)
+    (counted,) = [int(word) for word in process.stdout.strip("[]\n").split(",")]
+    begun = [event for event in stream if event[0] == "enter"]
+    assert counted == begun.count(["enter", "__main__.endless"]) + begun.count(["enter", "__main__.Callable.__call__"])
+
+
+# --- Objects that die -----------------------------------------------------------------------
+
+
+@each_instrumenter
+def test_finalizers_of_locals(instrumenter, tmp_path):
+    """What dies with the locals of a function dies after its leave; inside it for `frame`
+    from 3.12 on,
+    which cannot tell (docs/instrumenters.md)."""
+    program = """
+    import weakref
+    def helper(*_): pass
+    class Dies:
+        def __del__(self): helper()
+    def function():
+        local = Dies()
+        helper()
+    def weak():
+        local = set()
+        alive.append(weakref.ref(local, helper))
+    alive = []
+    function()
+    weak()
+    """
+    if instrumenter == "frame" and sys.version_info >= (3, 12):
+        expected = "<module> Dies. function helper. Dies:__del__ helper. . . weak helper. . ."
+    else:
+        expected = "<module> Dies. function helper. . Dies:__del__ helper. . weak. helper. ."
+    check(program, instrumenter, tmp_path, expected)
+
+
+# --- Programs that observe themselves -------------------------------------------------------
+
+SETS_PROFILE = """
+import sys
+def f(): g()
+def g(): pass
+def mine(frame, event, argument):
+    if not event.startswith("c_"): seen.append((event, frame.f_code.co_name))
+def sets(n):
+    if n:
+        sets(n - 1)
+    else:
+        sys.setprofile(mine)
+        f()
+        sys.setprofile(None)
+        f()
+seen = []
+f()
+sets(2)
+f()
+print(seen)
+"""
+
+
+@each_instrumenter
+def test_program_sets_profile(instrumenter, tmp_path):
+    """The functions of the hook itself run untraced; `profile` sees nothing while it is displaced."""
+    displaced = "" if instrumenter == "profile" else "f g. ."
+    check(SETS_PROFILE, instrumenter, tmp_path, f"<module> f g. . sets sets sets {displaced} f g. . . . . f g. . .")
+
+
+SETS_TRACE = """
+import sys
+def f(): g()
+def g(): pass
+def helper(): pass
+def mine(frame, event, argument):
+    helper()
+    seen.append((event, frame.f_lineno))
+    return mine
+def sets(n):
+    if n:
+        sets(n - 1)
+    else:
+        sys.settrace(mine)
+        f()
+        sys.settrace(None)
+        f()
+seen = []
+f()
+sets(2)
+f()
+print(seen)
+"""
+
+
+@each_instrumenter
+def test_program_sets_trace(instrumenter, tmp_path):
+    displaced = "" if instrumenter == "trace" else "f g. ."
+    check(SETS_TRACE, instrumenter, tmp_path, f"<module> f g. . sets sets sets {displaced} f g. . . . . f g. . .")
+
+
+@each_instrumenter
+def test_program_leaves_its_hook(instrumenter, tmp_path):
+    """Set in one function, removed in the caller of its caller."""
+    program = """
+    import sys
+    def f(): pass
+    def inner():
+        sys.settrace(lambda *_: None)
+        sys.setprofile(lambda *_: None)
+    def outer(n):
+        if n: outer(n - 1)
+        else: inner()
+        f()
+    outer(1)
+    sys.settrace(None)
+    sys.setprofile(None)
+    f()
+    outer(0)
+    sys.settrace(None)
+    sys.setprofile(None)
+    f()
+    """
+    if instrumenter in ("profile", "trace"):
+        # Nothing is seen until the hook is gone and the next function begins.
+        expected = "<module> outer outer inner. . . f. outer inner. . f. ."
+    else:
+        expected = "<module> outer outer inner. f. . f. . f. outer inner. f. . f. ."
+    check(program, instrumenter, tmp_path, expected)
+
+
+@each_instrumenter
+def test_cprofile(instrumenter, tmp_path):
+    program = """
+    import cProfile, pstats, io
+    def f(): g()
+    def g(): pass
+    profiler = cProfile.Profile()
+    profiler.enable()
+    f()
+    profiler.disable()
+    f()
+    print(sorted((name, entry[0]) for (_, _, name), entry in pstats.Stats(profiler).stats.items() if len(name) == 1))
+    """
+    # cProfile is a profile function up to 3.11 and in 3.12 a tool of sys.monitoring.
+    displaced = instrumenter == "profile" and sys.version_info < (3, 12)
+    check(program, instrumenter, tmp_path, f"<module> {'' if displaced else 'f g. .'} f g. . .")
+
+
+@each_instrumenter
+def test_pdb(instrumenter, tmp_path):
+    program = """
+    import io, pdb
+    def f():
+        g()
+        return 1
+    def g(): pass
+    out = io.StringIO()
+    debugger = pdb.Pdb(stdin=io.StringIO("next\\nstep\\nstep\\nreturn\\nwhere\\ncontinue\\n"), stdout=out, nosigint=True, readrc=False)
+    debugger.use_rawinput = False
+    debugger.set_trace()
+    f()
+    f()
+    print(out.getvalue().count("-> "))
+    """
+    program = textwrap.dedent(program)
+    streams, process = measure(program, instrumenter, tmp_path)
+    undisturbed = plain(program, tmp_path)
+    assert (process.returncode, process.stdout, process.stderr) == (0, undisturbed.stdout, "")
+    if instrumenter != "trace":
+        assert_same(streams, [calls("<module> f g. . f g. . .")])
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
+@each_instrumenter
+def test_program_uses_monitoring(instrumenter, tmp_path):
+    program = """
+    import sys
+    def f(): g()
+    def g(): pass
+    def helper(): pass
+    monitoring = sys.monitoring
+    E = monitoring.events
+    tool = next(n for n in range(6) if monitoring.get_tool(n) is None)
+    monitoring.use_tool_id(tool, "mine")
+    seen = []
+    def on_start(code, offset):
+        helper()
+        seen.append(code.co_name)
+    def on_line(code, line):
+        return monitoring.DISABLE
+    monitoring.register_callback(tool, E.PY_START, on_start)
+    monitoring.register_callback(tool, E.LINE, on_line)
+    monitoring.set_events(tool, E.PY_START | E.LINE)
+    f()
+    monitoring.restart_events()
+    f()
+    monitoring.set_events(tool, 0)
+    monitoring.free_tool_id(tool)
+    f()
+    print([name for name in seen if len(name) == 1])
+    """
+    check(program, instrumenter, tmp_path, "<module> f g. . f g. . f g. . .")
+
+
+TAKES_ALL = """
+import sys, threading
+taken = []
+for tool in range(6):
+    try:
+        sys.monitoring.use_tool_id(tool, f"program {tool}")
+        taken.append(tool)
+    except ValueError:
+        pass
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
+@each_instrumenter
+def test_every_tool_id_is_taken(instrumenter, tmp_path):
+    """By the program before a measurement begins: said, and the program runs on."""
+    program = TAKES_ALL + f"""
+import timeloom
+def f(): pass
+try:
+    with timeloom.Measurement(output="block", instrumenter={instrumenter!r}, weave=False):
+        f()
+except timeloom.Error as error:
+    print(error)
+f()
+"""
+    process = plain(program, tmp_path)
+    assert process.returncode == 0, process.stderr
+    if instrumenter == "monitoring":
+        assert "every tool id of sys.monitoring is taken" in process.stdout
+        assert process.stderr == ""
+        return
+    assert process.stdout == ""
+    missing = {"frame": "calls of __init__ may be missing", "profile": "threads that start", "trace": "threads that start"}
+    assert (missing[instrumenter] in process.stderr) == (instrumenter != "frame" or sys.version_info >= (3, 13))
+    assert_same(streams_of(tmp_path / "block"), [calls("f.")])
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
+def test_our_tool_id_is_taken_while_we_pause(tmp_path):
+    program = """
+    import sys, timeloom
+    def f(): pass
+    f()
+    with timeloom.stop():
+        f()
+        for tool in range(6):
+            if sys.monitoring.get_tool(tool) is None:
+                sys.monitoring.use_tool_id(tool, "mine")
+    f()
+    with timeloom.region("user:r"):
+        f()
+    print("runs on")
+    """
+    message = (
+        "timeloom: calls are not recorded from here on: every tool id of sys.monitoring is taken by other "
+        "tools; choose another instrumenter (--instrumenter frame)\n"
+    )
+    run = tmp_path / "run"
+    (tmp_path / "p.py").write_text(textwrap.dedent(program))
+    process = run_python(["-m", "timeloom", "--quiet", "--no-weave", "-o", run, "--instrumenter", "monitoring", "p.py"], tmp_path)
+    assert (process.returncode, process.stdout, process.stderr) == (0, "runs on\n", message)
+    assert_same(streams_of(run, kept), [calls("<module> f. user:r. .")])
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
+def test_program_frees_our_tool_id(tmp_path):
+    """Its own events go on when our measurement ends."""
+    program = """
+    import sys, timeloom
+    def f(): pass
+    m = timeloom.Measurement(output="block", instrumenter="monitoring", weave=False).start()
+    f()
+    (ours,) = [n for n in range(6) if sys.monitoring.get_tool(n) == "timeloom"]
+    sys.monitoring.free_tool_id(ours)
+    sys.monitoring.use_tool_id(ours, "mine")
+    seen = []
+    sys.monitoring.register_callback(ours, 1, lambda code, _: seen.append(code.co_name))
+    sys.monitoring.set_events(ours, 1)
+    m.finish()
+    f()
+    sys.monitoring.set_events(ours, 0)
+    print(seen[-1], sys.monitoring.get_tool(ours))
+    """
+    process = plain(textwrap.dedent(program), tmp_path)
+    assert (process.stdout, process.stderr) == ("f mine\n", "")
