@@ -30,10 +30,10 @@ if ! command -v clang++-14 >/dev/null; then
 fi
 echo "== fuzz"
 CC=clang-14 CXX=clang++-14 cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz
-# A target is a program in build/fuzz/tests/fuzz; its seeds, if any, are in tests/fuzz/corpus/<name>.
+cmake --build --preset fuzz --target fuzzers
+# What a target finds is kept in build/fuzz; its seeds are in tests/fuzz/corpus/<name>.
 found=0
-for target in build/fuzz/tests/fuzz/*; do
+for target in build/fuzz/tests/fuzz/fuzz_*; do
   [ -f "$target" ] && [ -x "$target" ] || continue
   found=$((found + 1))
   name=$(basename "$target")
