@@ -213,6 +213,15 @@ bool register_at_exit(PyObject* function) {
   return static_cast<bool>(result);
 }
 
+// The package is no longer in sys.modules by now, and lies elsewhere in an
+// editable installation; the program is always installed beside the extension.
+std::string directory_of(PyObject* core) {
+  const Ref file(PyModule_GetFilenameObject(core));
+  PyErr_Clear();
+  const std::string path = file ? bytes_of(file.get()) : std::string();
+  return path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+}
+
 }  // namespace
 
 void end_by_interrupt() {
@@ -229,7 +238,7 @@ bool finish_run_at_exit(PyObject* core, const Settings& settings) {
   g_start->process = ::getpid();
   char buffer[4096];
   if (::getcwd(buffer, sizeof buffer) != nullptr) g_start->directory = buffer;
-  g_start->package = package_directory();
+  g_start->package = directory_of(core);
   g_start->has_error_output = ::fstat(STDERR_FILENO, &g_start->error_output) == 0;
   g_start->weave = settings.flag("weave");
   g_start->keep_spool = settings.flag("keep-spool");

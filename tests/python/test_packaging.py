@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,16 @@ def test_the_package_has_its_own_program(timeloom_program):
     own = PACKAGE / "bin" / "timeloom"
     assert os.access(own, os.X_OK)
     assert own.read_bytes() == Path(timeloom_program).read_bytes()
+
+
+def test_a_run_is_woven_where_no_program_is_beside_the_interpreter(tmp_path):
+    """As after pip install --target: only the package itself is there."""
+    shutil.copytree(PACKAGE, tmp_path / "site" / "timeloom")
+    variables = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path / "site")}
+    command = [sys._base_executable, "-m", "timeloom", "--quiet", "-o", "run", "-c", "print(1)"]
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("1\n", "")
+    assert (tmp_path / "run" / "traces.otf2").is_file()
 
 
 def test_the_program_needs_no_library_of_otf2(timeloom_program):
