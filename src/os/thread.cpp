@@ -2,8 +2,10 @@
 
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <memory>
 #include <new>
@@ -17,10 +19,23 @@ constexpr std::size_t kStackSize = 256 * 1024;
 struct Start {
   std::string name;
   std::function<void()> body;
+  std::atomic<std::uint64_t>* id;
 };
+
+// pthread_join() returns a moment before the kernel has done with the thread,
+// and until then it counts as one of the process: CPython warns of a fork.
+void wait_until_gone(std::uint64_t thread) noexcept {
+  constexpr int kTries = 10'000;
+  constexpr timespec kPause{0, 10'000};
+  for (int i = 0; i < kTries; ++i) {
+    if (::syscall(SYS_tgkill, ::getpid(), static_cast<pid_t>(thread), 0) != 0) return;
+    ::nanosleep(&kPause, nullptr);
+  }
+}
 
 void* run(void* argument) {
   const std::unique_ptr<Start> start(static_cast<Start*>(argument));
+  *start->id = thread_id();
   pthread_setname_np(pthread_self(), start->name.c_str());
   start->body();
   return nullptr;
@@ -33,7 +48,7 @@ std::uint64_t thread_id() noexcept { return static_cast<std::uint64_t>(::syscall
 std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
 
 int HelperThread::start(const char* name, std::function<void()> body) noexcept {
-  auto start = std::unique_ptr<Start>(new (std::nothrow) Start{name, std::move(body)});
+  auto start = std::unique_ptr<Start>(new (std::nothrow) Start{name, std::move(body), &id_});
   if (!start) return ENOMEM;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -54,7 +69,9 @@ int HelperThread::start(const char* name, std::function<void()> body) noexcept {
 }
 
 void HelperThread::join() noexcept {
-  if (running_) pthread_join(thread_, nullptr);
+  if (!running_) return;
+  pthread_join(thread_, nullptr);
+  wait_until_gone(id_);
   running_ = false;
 }
 

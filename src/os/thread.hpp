@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 
@@ -20,11 +21,13 @@ class HelperThread {
   // Returns an errno value, 0 on success.
   int start(const char* name, std::function<void()> body) noexcept;
   bool running() const noexcept { return running_; }
+  // Returns when nothing of the thread is left, not even for the kernel.
   void join() noexcept;
   void abandon() noexcept { running_ = false; }
 
  private:
   pthread_t thread_{};
+  std::atomic<std::uint64_t> id_ = 0;  // of the kernel
   bool running_ = false;
 };
 
