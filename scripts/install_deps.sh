@@ -34,7 +34,7 @@ LIST
 missing() {
   for package in $(packages); do
     status=$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null || true)
-    case $status in ii*) ;; *) printf '%s ' "$package" ;; esac
+    case $status in ii*) ;; *) printf ' %s' "$package" ;; esac
   done
 }
 
@@ -46,17 +46,22 @@ fi
 
 wanted=$(missing)
 [ -n "$wanted" ] || exit 0
-echo "install_deps: installing $wanted"
+give_up() {
+  echo "install_deps: $1; ask an administrator for: apt-get install$wanted" >&2
+  exit 1
+}
 
 if [ "$(id -u)" -eq 0 ]; then
   as_root=
-elif command -v sudo >/dev/null; then
+elif ! command -v sudo >/dev/null; then
+  give_up "neither root nor sudo"
+elif [ -t 0 ] || sudo -n true 2>/dev/null; then
   as_root=sudo
 else
-  echo "install_deps: neither root nor sudo: ask an administrator for 'apt-get install $wanted'" >&2
-  exit 1
+  give_up "sudo asks for a password and there is no terminal"
 fi
 
+echo "install_deps: installing$wanted"
 apt() {
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
 }

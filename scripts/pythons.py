@@ -10,6 +10,7 @@ unusable ones with the reason; with --paths only the paths of the usable ones.
 """
 
 import dataclasses
+import glob
 import json
 import os
 import pathlib
@@ -59,19 +60,20 @@ def too_old(name: str) -> bool:
 
 def interpreters_in(directory: pathlib.Path) -> list[str]:
     """The interpreters in a directory by name; python3 last, being one of the others."""
-    if not directory.is_dir():
+    try:
+        entries = os.listdir(directory)
+    except OSError:  # no directory, or not ours to read
         return []
-    names = [entry.name for entry in directory.iterdir() if NAME.fullmatch(entry.name)]
-    names = sorted((name for name in names if not too_old(name)), key=lambda name: (name == "python3", name))
-    paths = [directory / name for name in names]
-    return [str(path) for path in paths if os.access(path, os.X_OK) and not path.is_dir()]
+    names = [name for name in entries if NAME.fullmatch(name) and not too_old(name)]
+    paths = [str(directory / name) for name in sorted(names, key=lambda name: (name == "python3", name))]
+    return [path for path in paths if os.access(path, os.X_OK) and not os.path.isdir(path)]
 
 
 def named_by_user(words: str) -> list[str]:
     found = []
     for word in re.split(r"[:\s]+", words):
         path = pathlib.Path(word).expanduser()
-        if word and path.is_dir():
+        if word and os.path.isdir(path):
             found += interpreters_in(path / "bin") + interpreters_in(path)
         elif word:
             found.append(str(path))
@@ -89,10 +91,13 @@ def candidates(environment: dict[str, str]) -> list[str]:
 
 def behind_shims(path: list[pathlib.Path]) -> list[str]:
     """A shim of pyenv runs only the versions its user has switched on; all lie beside it."""
-    shims = [directory for directory in path if directory.name == "shims"]
-    homes = [home for directory in shims for home in (directory.parent / "versions").glob("*/bin")]
-    found = [interpreter for home in sorted(homes, reverse=True) for interpreter in interpreters_in(home)]
-    return [interpreter for interpreter in found if not interpreter.endswith("/python3")]
+    homes = []
+    for directory in path:
+        if directory.name == "shims":
+            # glob.glob() passes over what cannot be read.
+            homes += glob.glob(os.path.join(glob.escape(str(directory.parent)), "versions", "*", "bin"))
+    found = [python for home in sorted(homes, reverse=True) for python in interpreters_in(pathlib.Path(home))]
+    return [python for python in found if not python.endswith("/python3")]
 
 
 def examine(path: str) -> Python:

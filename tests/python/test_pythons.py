@@ -96,6 +96,15 @@ def test_a_named_one_that_is_missing_is_said(tmp_path):
     assert "No such file" in found.problem
 
 
+def test_what_cannot_be_read_is_passed_over(tmp_path):
+    real = interpreter(tmp_path / "real/python3.12", "3.12.1")
+    (tmp_path / "closed").mkdir(mode=0)
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder/python3.13").mkdir(parents=True)
+    path = [tmp_path / name for name in ("closed", "file", "nowhere", "folder", "real")]
+    assert told(find(path)) == [("3.12", str(real), "")]
+
+
 def test_free_threaded_is_a_version_of_its_own(tmp_path):
     plain = interpreter(tmp_path / "python3.13", "3.13.1")
     free = interpreter(tmp_path / "python3.13t", "3.13.1", free_threaded=True)
