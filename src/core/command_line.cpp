@@ -116,32 +116,37 @@ class Parser {
                                  : "did you mean --" + no + std::string(nearest) + "?"));
   }
 
-  // A word like -O, -Xdev, -Im: letters, of which the first that takes a value
-  // takes the rest of the word.
+  // A word like -OO, -Xdev, -Im: letters, of which the first that takes a value
+  // takes the rest of the word. Flags stay together as they were written.
   void parse_short(const std::string& word) {
-    for (std::size_t i = 1; i < word.size() && line_.kind == ProgramKind::kNone; ++i) {
-      const char letter = word[i];
-      const std::string option{'-', letter};
+    std::string flags = "-";
+    for (std::size_t i = 1; i < word.size(); ++i) {
       const std::string rest = word.substr(i + 1);
-      if (kPlainFlags.find(letter) != std::string_view::npos) {
-        add_flag(option);
-      } else if (letter == 'h' || letter == '?') {
-        line_.help = true;
-      } else if (letter == 'V') {
-        line_.version = true;
-      } else {
-        parse_short_with_value(letter, option, rest);
+      if (kPlainFlags.find(word[i]) != std::string_view::npos) {
+        flags += word[i];
+      } else if (kValueFlags.find(word[i]) != std::string_view::npos) {
+        const std::string option{'-', word[i]};
+        const std::string value = rest.empty() ? words_.value_for(option, "see python --help") : "";
+        add_flag(flags + word.substr(i), value);
         return;
+      } else {
+        add_flag(flags);
+        return parse_letter(word[i], rest);
       }
     }
+    add_flag(flags);
   }
 
-  void parse_short_with_value(char letter, const std::string& option, const std::string& rest) {
+  // The last letter of a word that is ours, or -m or -c.
+  void parse_letter(char letter, const std::string& rest) {
+    const std::string option{'-', letter};
     const auto value = [&](std::string_view meaning) -> std::string {
       return rest.empty() ? words_.value_for(option, meaning) : rest;
     };
-    if (kValueFlags.find(letter) != std::string_view::npos) {
-      add_flag(option, value("see python --help"));
+    if (letter == 'h' || letter == '?') {
+      line_.help = true;
+    } else if (letter == 'V') {
+      line_.version = true;
     } else if (letter == 'm') {
       const std::string name = value("the name of a module");
       set_program(ProgramKind::kModule, name);
@@ -166,10 +171,12 @@ class Parser {
   }
 
   void add_flag(const std::string& flag, const std::string& value = {}) {
+    if (flag == "-") {  // no letters before ours
+      return;
+    }
     if (flags_ == InterpreterFlags::kRefuse) {
-      const std::string whole = value.empty() ? flag : flag + " " + value;
-      throw Error(flag + " is a flag of the interpreter; write: python " + whole +
-                  " -m timeloom ...");
+      throw Error(flag + " is a flag of the interpreter; write: python " + flag +
+                  (value.empty() ? "" : " " + value) + " -m timeloom ...");
     }
     line_.interpreter_flags.push_back(flag);
     if (!value.empty()) {

@@ -20,7 +20,7 @@ namespace timeloom {
 enum class ProgramKind : std::uint8_t { kNone, kFile, kModule, kCommand, kStdin };
 
 struct CommandLine {
-  std::vector<std::string> interpreter_flags;  // one flag or value each, as python takes them
+  std::vector<std::string> interpreter_flags;                   // words for python
   std::vector<std::pair<const Setting*, std::string>> options;  // in the order given
   ProgramKind kind = ProgramKind::kNone;
   std::string target;                  // path, module name or code; "-" for kStdin

@@ -21,7 +21,8 @@ constexpr char kProgram[] =
 
 // Decides for a function without defining a region in the run.
 void mark(PyObject* function, EventWord word) {
-  store_code_extra(reinterpret_cast<PyCodeObject*>(PyFunction_GetCode(function)), g_code_index, word);
+  store_code_extra(reinterpret_cast<PyCodeObject*>(PyFunction_GetCode(function)), g_code_index,
+                   word);
 }
 
 double best_seconds(PyObject* loop, PyObject* empty) {
@@ -60,7 +61,10 @@ class Scratch {
 double calibrate_event_seconds(const Instrumenter& instrumenter) {
   const ErrorGuard guard;
   const Ref names(PyDict_New());
-  const Ref run(names ? PyRun_String(kProgram, Py_file_input, names.get(), names.get()) : nullptr);
+  // Not PyRun_String: python takes from the last code run by it whether a
+  // KeyboardInterrupt has ended the program.
+  const Ref code(Py_CompileString(kProgram, "<calibration>", Py_file_input));
+  const Ref run(names && code ? PyEval_EvalCode(code.get(), names.get(), names.get()) : nullptr);
   if (!run) return PyErr_Clear(), 0.0;
   PyObject* empty = PyDict_GetItemString(names.get(), "empty");  // borrowed, as loop
   PyObject* loop = PyDict_GetItemString(names.get(), "loop");

@@ -22,14 +22,20 @@ void append(std::vector<std::string>& words, const std::vector<std::string>& mor
   words.insert(words.end(), more.begin(), more.end());
 }
 
+// -S, alone or among others (-SE), but not in a value (-WS).
+bool skips_site(const CommandLine& line) {
+  return std::ranges::any_of(line.interpreter_flags, [](const std::string& word) {
+    const std::string letters = word.substr(0, word.find_first_of("WX"));
+    return letters.starts_with('-') && letters.find('S') != std::string::npos;
+  });
+}
+
 std::vector<std::string> python_words(const CommandLine& line, const PythonChoice& python) {
   std::vector<std::string> words = {python.program};
   append(words, line.interpreter_flags);
   // With -S python does not look where packages are installed, but it can be
   // given the path of one.
-  const bool without_site =
-      std::ranges::find(line.interpreter_flags, "-S") != line.interpreter_flags.end();
-  if (without_site && !python.package.empty()) {
+  if (skips_site(line) && !python.package.empty()) {
     words.push_back(python.package);
   } else {
     append(words, {"-m", "timeloom"});

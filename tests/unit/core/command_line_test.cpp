@@ -44,8 +44,9 @@ TEST(CommandLine, EndsWithTheProgram) {
 
 TEST(CommandLine, TakesFlagsAndOptionsInAnyOrder) {
   EXPECT_EQ(handed_on({"-X", "dev", "--quiet", "-OO", "-Wignore", "--no-weave", "app.py"}),
-            "-X dev -O -O -W ignore | --quiet=on --weave=off | app.py");
-  EXPECT_EQ(handed_on({"-IBm", "mod", "x"}), "-I -B | | -m mod x");
+            "-X dev -OO -Wignore | --quiet=on --weave=off | app.py");
+  EXPECT_EQ(handed_on({"-IBm", "mod", "x"}), "-IB | | -m mod x");
+  EXPECT_EQ(handed_on({"-BX", "dev", "-uXutf8", "app.py"}), "-BX dev -uXutf8 | | app.py");
   EXPECT_EQ(handed_on({"-uoDIR", "app.py"}), "-u | --output=DIR | app.py");
   EXPECT_EQ(handed_on({"-o", "DIR", "--exclude", "a", "--include=b", "--exclude", "c", "app.py"}),
             "| --output=DIR --exclude=a --include=b --exclude=c | app.py");
