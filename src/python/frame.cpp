@@ -38,6 +38,14 @@ bool is_init(PyCodeObject* code) noexcept {
   note_first_frame(nullptr);
 }
 
+[[gnu::noinline, gnu::cold]] void leave_otherwise(record::Token token) noexcept {
+  if (g_watching) {
+    record::t_recorder->leave_outer(token);
+  } else {
+    record::t_recorder->leave_unrecorded(token);
+  }
+}
+
 // Frames that are not recorded: nobody asks for them now, they run on behalf of
 // a trace function (which other instrumenters cannot see), they are refused with
 // RecursionError before they begin, or monitoring reports them.
@@ -65,8 +73,7 @@ PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing)
     enter_first(frame, token, word);
   }
   PyObject* result = g_next(thread, frame, throwing);
-  record::ThreadRecorder* recorder = record::t_recorder;
-  if (g_watching && !recorder->leave_last(token)) [[unlikely]] recorder->leave_outer(token);
+  if (!g_watching || !record::t_recorder->leave_last(token)) [[unlikely]] leave_otherwise(token);
   return result;
 }
 
@@ -140,6 +147,6 @@ void uninstall() {
 
 }  // namespace
 
-const Instrumenter kFrame{"frame", false, install, uninstall};
+const Instrumenter kFrame{"frame", false, false, install, uninstall};
 
 }  // namespace timeloom::python

@@ -9,7 +9,7 @@
 
 namespace timeloom::python {
 
-const Instrumenter kDummy{"dummy", false, [](bool) { return true; }, [] {}};
+const Instrumenter kDummy{"dummy", false, false, [](bool) { return true; }, [] {}};
 
 namespace {
 

@@ -14,6 +14,9 @@ namespace timeloom::python {
 struct Instrumenter {
   const char* name;
   bool c_functions;  // can record C functions too
+  // Reports the leave of functions whose enter it did not see. If not, it notes
+  // what ends while nobody watches (ThreadRecorder::leave_unrecorded()).
+  bool reports_every_leave;
   // Both throw nothing; install returns false with a Python exception set.
   bool (*install)(bool c_functions);
   // Stops watching; may be followed by install() again.

@@ -178,9 +178,9 @@ void uninstall() {
 }  // namespace
 
 const Instrumenter kProfile{
-    "profile", true, [](bool c_functions) { return install(Hook::kProfile, c_functions); },
+    "profile", true, true, [](bool c_functions) { return install(Hook::kProfile, c_functions); },
     uninstall};
 const Instrumenter kTrace{
-    "trace", false, [](bool c_functions) { return install(Hook::kTrace, c_functions); }, uninstall};
+    "trace", false, true, [](bool c_functions) { return install(Hook::kTrace, c_functions); }, uninstall};
 
 }  // namespace timeloom::python

@@ -97,6 +97,6 @@ bool install(bool c_functions) {
 
 }  // namespace
 
-const Instrumenter kMonitoring{"monitoring", true, install, unsubscribe};
+const Instrumenter kMonitoring{"monitoring", true, true, install, unsubscribe};
 
 }  // namespace timeloom::python

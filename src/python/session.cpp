@@ -98,7 +98,8 @@ bool watch(bool on) {
 
 // The program goes on when it cannot be observed any more.
 void watch_again() {
-  if (g_session.instrumenter != &kDummy) reconcile_all_threads();
+  close_ended_regions();
+  if (g_session.instrumenter->reports_every_leave) reconcile_all_threads();
   if (watch(true)) return;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
@@ -196,8 +197,11 @@ void forget_session_after_fork() noexcept {
 bool set_recording(bool on) {
   if (!session_running() || !record::set_recording(on)) return true;
   if (!on) return g_session.paused || watch(false);
-  close_ended_regions();
-  if (!g_session.paused) watch_again();
+  if (g_session.paused) {
+    close_ended_regions();
+  } else {
+    watch_again();
+  }
   return true;
 }
 

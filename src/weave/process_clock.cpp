@@ -10,13 +10,18 @@ namespace {
 
 // Of a process that was killed before it compared its clocks twice. The counter
 // of this machine runs at the same speed if it is the same machine.
-double ns_per_tick_here() {
+double measure_ns_per_tick() {
   using namespace std::chrono_literals;
   const os::ClockSync before = os::sync_clocks();
   std::this_thread::sleep_for(20ms);
   const os::ClockSync after = os::sync_clocks();
   return static_cast<double>(after.monotonic_ns - before.monotonic_ns) /
          static_cast<double>(after.ticks - before.ticks);
+}
+
+double ns_per_tick_here() {
+  static const double value = measure_ns_per_tick();
+  return value;
 }
 
 double ns_per_tick(os::ClockSource source, const std::vector<os::ClockSync>& syncs) {

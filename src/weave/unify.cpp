@@ -26,9 +26,7 @@ std::string key_of(const Metric& metric) {
 }  // namespace
 
 void IdMap::set(std::uint32_t from, std::uint32_t to) {
-  // Ids are dense; one far out comes from damage that a checksum missed.
-  constexpr std::uint32_t kLimit = 1 << 26;
-  if (from >= kLimit) return;
+  if (from >= limit_) return;
   if (from >= to_.size()) to_.resize(from + 1, kNone);
   to_[from] = to;
 }
@@ -43,6 +41,10 @@ std::uint32_t Unifier::unify(std::map<std::string, std::uint32_t>& known, const 
 
 ProcessIds Unifier::add(const spool::ProcessDefinitions& process, bool complete) {
   ProcessIds ids;
+  ids.regions.expect(process.regions.size());
+  ids.strings.expect(process.strings.size());
+  ids.parameters.expect(process.parameters.size());
+  ids.metrics.expect(process.metrics.size());
   for (const auto& [id, region] : process.regions) {
     ids.regions.set(id, unify(regions_, key_of(region), run_.regions, region));
   }

@@ -18,6 +18,9 @@ namespace timeloom::weave {
 class IdMap {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
+  // Ids are dense. Those far beyond `count`, the number of definitions, come from
+  // damage that a checksum missed, and are not worth a table of their length.
+  void expect(std::size_t count) noexcept { limit_ = (std::size_t{1} << 20) + 64 * count; }
   void set(std::uint32_t from, std::uint32_t to);
   // What ids without a definition become.
   void set_fallback(std::uint32_t to) noexcept { fallback_ = to; }
@@ -27,6 +30,7 @@ class IdMap {
   }
 
  private:
+  std::size_t limit_ = std::size_t{1} << 26;
   std::vector<std::uint32_t> to_;
   std::uint32_t fallback_ = kNone;
 };

@@ -81,7 +81,8 @@ void check_kind_of_files(const std::filesystem::path& path, Fields& fields) {
   const std::uint64_t substrate = fields.number(1);
   const std::uint64_t compression = fields.number(1);
   if (substrate == 2) {
-    throw Error(path.string() + " keeps its events in SIONlib containers, which are not supported; "
+    throw Error(path.string() +
+                " keeps its events in SIONlib containers, which are not supported; "
                 "write the trace with the POSIX substrate");
   }
   if (substrate != 1 || compression != 1) {
@@ -108,8 +109,8 @@ Anchor read_anchor(const std::filesystem::path& path) {
   check_chunk(fields, anchor.event_chunk);
   check_chunk(fields, anchor.definition_chunk);
   check_kind_of_files(anchor.path, fields);
-  fields.number(8);  // locations
-  fields.number(8);  // global definitions
+  fields.number(8);                           // locations
+  fields.number(8);                           // global definitions
   for (int i = 0; i < 3; ++i) fields.text();  // machine, creator, description
   if (format >= 2) {
     const std::uint64_t properties = fields.number(4);

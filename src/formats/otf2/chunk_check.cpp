@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint8_t kEndOfChunk = 0;
 constexpr std::uint8_t kEndOfFile = 2;
 constexpr std::uint8_t kChunkHeader = 3;
-constexpr std::uint8_t kTimestamp = 5;  // in event files
+constexpr std::uint8_t kTimestamp = 5;      // in event files
 constexpr std::uint8_t kAttributeList = 6;  // in event files
 constexpr std::uint8_t kEnter = 12;
 constexpr std::uint8_t kLeave = 13;
@@ -44,43 +44,42 @@ bool walk_length(Bytes& bytes, std::uint64_t& length) {
 }  // namespace
 
 ChunkCheck::ChunkCheck(const std::filesystem::path& path, FileKind kind, std::uint64_t chunk_size)
-    : path_(path), kind_(kind), file_(std::fopen(path.c_str(), "rbe")) {
+    : path_(path),
+      kind_(kind),
+      file_(std::fopen(path.c_str(), "rbe")),
+      chunk_size_(chunk_size),
+      chunk_(std::make_unique_for_overwrite<std::uint8_t[]>(chunk_size)) {
   if (file_ == nullptr) {
     throw Error("cannot read " + path.string() + ": " + std::strerror(errno) +
                 "; an archive is its .otf2 and .def file and the directory beside them");
   }
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // whole chunks are read
-  chunk_.resize(chunk_size);
 }
 
 ChunkCheck::Result ChunkCheck::next() {
-  const std::size_t size = std::fread(chunk_.data(), 1, chunk_.size(), file_.get());
+  const std::size_t size = std::fread(chunk_.get(), 1, chunk_size_, file_.get());
   if (std::ferror(file_.get()) != 0) {
     throw Error("cannot read " + path_.string() + ": " + std::strerror(errno));
   }
   // The library takes a byte after every record for granted.
-  const std::size_t usable = size == chunk_.size() ? size - 1 : size;
-  Bytes bytes{chunk_.data(), chunk_.data() + usable, false};
+  const bool full = size == chunk_size_;
+  Bytes bytes{chunk_.get(), chunk_.get() + (full ? size - 1 : size), false};
   Result result;
   if (!walk_header(bytes)) return {0, false, true};
   bool attributes = false;
   while (true) {
-    const Step taken = bytes.left() == 0 && size == chunk_.size() && chunk_.back() == kEndOfChunk
-                           ? Step::kEndOfChunk
-                           : step(bytes);
-    switch (taken) {
-      case Step::kRecord: ++result.records; attributes = false; continue;
-      case Step::kAttributes:
-        // The library reads the next one recursively; writers never make two.
-        if (attributes) break;
-        attributes = true;
-        continue;
-      case Step::kEndOfChunk: if (!attributes && size == chunk_.size()) return result; break;
-      case Step::kEndOfFile: if (!attributes) { result.last = true; return result; } break;
-      case Step::kDamaged: break;
+    const bool at_end = full && bytes.left() == 0 && chunk_[size - 1] == kEndOfChunk;
+    const Step taken = at_end ? Step::kEndOfChunk : step(bytes);
+    if (taken == Step::kRecord) {
+      ++result.records;
+      attributes = false;
+    } else if (taken == Step::kAttributes && !attributes) {
+      attributes = true;  // two in a row nobody writes, and the library reads them recursively
+    } else {
+      result.last = taken == Step::kEndOfFile && !attributes;
+      result.damaged = !result.last && (taken != Step::kEndOfChunk || attributes || !full);
+      return result;
     }
-    result.damaged = true;
-    return result;
   }
 }
 

@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <vector>
 
 #include "record_layout.hpp"
 
@@ -39,7 +38,8 @@ class ChunkCheck {
   const std::filesystem::path path_;
   const FileKind kind_;
   std::unique_ptr<std::FILE, Close> file_;
-  std::vector<std::uint8_t> chunk_;
+  const std::size_t chunk_size_;
+  std::unique_ptr<std::uint8_t[]> chunk_;  // touched as far as the file reaches
 };
 
 // Counts the records of a whole file; throws Error when any of them is damaged.

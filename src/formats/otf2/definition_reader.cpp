@@ -94,8 +94,7 @@ ReaderHandle open_reader(const Anchor& anchor) {
 void read_definitions(OTF2_Reader* reader, const Anchor& anchor, Definitions& definitions,
                       References& references) {
   const std::string what = "cannot read the definitions of " + anchor.path.string();
-  count_records(anchor.global_definitions(), FileKind::kGlobalDefinitions,
-                anchor.definition_chunk);
+  count_records(anchor.global_definitions(), FileKind::kGlobalDefinitions, anchor.definition_chunk);
   read_anchor_texts(reader, what, definitions);
   RawDefinitions raw;
   raw.read(reader, what);

@@ -26,7 +26,8 @@ class EventBalance {
   EventBalance(std::vector<Event>& batch, Repairs& repairs) : batch_(batch), repairs_(repairs) {}
 
   void add(Event event) {
-    if (event.time < last_) [[unlikely]] move(event);
+    if (event.time < last_) [[unlikely]]
+      move(event);
     last_ = event.time;
     if (event.kind == EventKind::kEnter) {
       open_.push_back(event.ref);

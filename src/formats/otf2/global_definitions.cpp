@@ -191,10 +191,10 @@ class GlobalDefinitions {
   void write_metrics() {
     OTF2_MetricRef self = 0;
     for (const Metric& metric : definitions_.metrics) {
-      ok(OTF2_GlobalDefWriter_WriteMetricMember(
-          writer_, self, ref(metric.name), ref(metric.description), OTF2_METRIC_TYPE_USER,
-          OTF2_METRIC_ABSOLUTE_POINT, type_of(metric.type), OTF2_BASE_DECIMAL, 0,
-          ref(metric.unit)));
+      ok(OTF2_GlobalDefWriter_WriteMetricMember(writer_, self, ref(metric.name),
+                                                ref(metric.description), OTF2_METRIC_TYPE_USER,
+                                                OTF2_METRIC_ABSOLUTE_POINT, type_of(metric.type),
+                                                OTF2_BASE_DECIMAL, 0, ref(metric.unit)));
       ok(OTF2_GlobalDefWriter_WriteMetricClass(writer_, self, 1, &self, OTF2_METRIC_ASYNCHRONOUS,
                                                OTF2_RECORDER_KIND_CPU));
       ++self;
@@ -220,8 +220,8 @@ class GlobalDefinitions {
 void intern_names(Shared& shared) {
   const Definitions& definitions = *shared.definitions;
   const auto ref = [&](const std::string& text) { shared.strings.intern(text); };
-  for (const char* text : {"machine", "node", "ProcessId", "ThreadId", "Process identifier",
-                           "Thread identifier"}) {
+  for (const char* text :
+       {"machine", "node", "ProcessId", "ThreadId", "Process identifier", "Thread identifier"}) {
     ref(text);
   }
   ref(machine_name(definitions));

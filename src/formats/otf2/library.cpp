@@ -23,8 +23,7 @@ thread_local Report first_report;
 // Called by the library, thus noexcept and without allocation.
 OTF2_ErrorCode keep_first(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
                           const char* format, va_list arguments) noexcept {
-  const bool is_error =
-      code != OTF2_SUCCESS && code != OTF2_WARNING && code != OTF2_DEPRECATED;
+  const bool is_error = code != OTF2_SUCCESS && code != OTF2_WARNING && code != OTF2_DEPRECATED;
   if (is_error && first_report.code == OTF2_SUCCESS) {
     first_report.code = code;
     first_report.text[0] = '\0';
@@ -39,17 +38,13 @@ const char* how_to_mend(OTF2_ErrorCode code) {
   switch (code) {
     case OTF2_ERROR_ENOSPC:
     case OTF2_ERROR_EDQUOT:
-    case OTF2_ERROR_EFBIG:
-      return "; make room there and try again";
+    case OTF2_ERROR_EFBIG: return "; make room there and try again";
     case OTF2_ERROR_EACCES:
     case OTF2_ERROR_EPERM:
-    case OTF2_ERROR_EROFS:
-      return "; choose a directory that you may use";
+    case OTF2_ERROR_EROFS: return "; choose a directory that you may use";
     case OTF2_ERROR_EMFILE:
-    case OTF2_ERROR_ENFILE:
-      return "; raise the limit of open files (ulimit -n)";
-    default:
-      return "";
+    case OTF2_ERROR_ENFILE: return "; raise the limit of open files (ulimit -n)";
+    default: return "";
   }
 }
 

@@ -88,15 +88,14 @@ class Translator {
                           self(data).source_.references.regions.find(region));
   }
 
-  static OTF2_CallbackCode on_parameter_string(OTF2_LocationRef, OTF2_TimeStamp time,
-                                               std::uint64_t, void* data, OTF2_AttributeList*,
+  static OTF2_CallbackCode on_parameter_string(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                               void* data, OTF2_AttributeList*,
                                                OTF2_ParameterRef parameter,
                                                OTF2_StringRef string) noexcept {
     const References& references = self(data).source_.references;
     const std::uint32_t text = references.strings.find(string);
     const std::uint32_t index = references.parameters.find(parameter);
-    return self(data).add(time, EventKind::kParameterString, text == kNoIndex ? text : index,
-                          text);
+    return self(data).add(time, EventKind::kParameterString, text == kNoIndex ? text : index, text);
   }
 
   static OTF2_CallbackCode on_parameter_int(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
@@ -158,8 +157,7 @@ class Translator {
   // As the metric's definition says, whatever type the event has.
   std::uint64_t metric_value(std::uint32_t index, OTF2_Type type,
                              const OTF2_MetricValue& value) const {
-    const bool wants_double =
-        source_.definitions.metrics[index].type == MetricValueType::kDouble;
+    const bool wants_double = source_.definitions.metrics[index].type == MetricValueType::kDouble;
     if ((type == OTF2_TYPE_DOUBLE) == wants_double) return value.unsigned_int;
     if (!wants_double) return static_cast<std::uint64_t>(whole(value.floating_point));
     const double number = type == OTF2_TYPE_INT64 ? static_cast<double>(value.signed_int)
@@ -189,8 +187,8 @@ bool read_events(const EvtReader& reader, Translator& translator, std::uint64_t 
                  std::span<const std::unique_ptr<LocationSink>> sinks) {
   while (count > 0) {
     std::uint64_t read = 0;
-    const OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(
-        reader.reader, reader.events, std::min(count, kBatch), &read);
+    const OTF2_ErrorCode code =
+        OTF2_Reader_ReadLocalEvents(reader.reader, reader.events, std::min(count, kBatch), &read);
     if (translator.failure) std::rethrow_exception(translator.failure);
     hand_on(translator, sinks);
     if (code != OTF2_SUCCESS || read == 0) return false;

@@ -56,7 +56,8 @@ class LocationWriter : public LocationSink {
     forget_library_errors();
     for (const Event& event : events) {
       const OTF2_ErrorCode code = write(event);
-      if (code != OTF2_SUCCESS) [[unlikely]] fail(what(), code);
+      if (code != OTF2_SUCCESS) [[unlikely]]
+        fail(what(), code);
     }
     times_.first = std::min(times_.first, ticks(events.front().time));
     times_.last = std::max(times_.last, ticks(events.back().time));
@@ -95,18 +96,15 @@ class LocationWriter : public LocationSink {
             shared_.strings.intern(shortest_text(event.as_double())));
       case EventKind::kParameterString:
         return OTF2_EvtWriter_ParameterString(writer_, nullptr, time, event.ref, string_of(event));
-      case EventKind::kMetric:
-        return write_metric(event, time);
+      case EventKind::kMetric: return write_metric(event, time);
       case EventKind::kRecordingOff:
         return OTF2_EvtWriter_MeasurementOnOff(writer_, nullptr, time, OTF2_MEASUREMENT_OFF);
       case EventKind::kRecordingOn:
         return OTF2_EvtWriter_MeasurementOnOff(writer_, nullptr, time, OTF2_MEASUREMENT_ON);
-      case EventKind::kProgramBegin:
-        return write_program_begin(event, time);
+      case EventKind::kProgramBegin: return write_program_begin(event, time);
       case EventKind::kProgramEnd:  // OTF2's undefined status is ours
         return OTF2_EvtWriter_ProgramEnd(writer_, nullptr, time, event.as_int());
-      default:
-        return OTF2_ERROR_INVALID_ARGUMENT;
+      default: return OTF2_ERROR_INVALID_ARGUMENT;
     }
   }
 

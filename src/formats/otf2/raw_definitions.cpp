@@ -133,8 +133,7 @@ void RawDefinitions::read(OTF2_Reader* reader, const std::string& what) {
   check(OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, this), what);
   std::uint64_t read = 0;
   // Up to the end of the file, whatever number the anchor tells.
-  check(OTF2_Reader_ReadGlobalDefinitions(reader, definitions, OTF2_UNDEFINED_UINT64, &read),
-        what);
+  check(OTF2_Reader_ReadGlobalDefinitions(reader, definitions, OTF2_UNDEFINED_UINT64, &read), what);
   check(OTF2_Reader_CloseGlobalDefReader(reader, definitions), what);
 }
 

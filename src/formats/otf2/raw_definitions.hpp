@@ -16,9 +16,20 @@ class RawDefinitions {
   void resolve(Definitions& definitions, References& references, const std::string& what) const;
 
   // Filled by callbacks of the library.
-  struct Text { OTF2_StringRef self; std::string text; };
-  struct Node { OTF2_StringRef name; OTF2_StringRef class_name; OTF2_SystemTreeNodeRef parent; };
-  struct Group { OTF2_LocationGroupRef self; OTF2_StringRef name; OTF2_SystemTreeNodeRef parent; };
+  struct Text {
+    OTF2_StringRef self;
+    std::string text;
+  };
+  struct Node {
+    OTF2_StringRef name;
+    OTF2_StringRef class_name;
+    OTF2_SystemTreeNodeRef parent;
+  };
+  struct Group {
+    OTF2_LocationGroupRef self;
+    OTF2_StringRef name;
+    OTF2_SystemTreeNodeRef parent;
+  };
   struct Thread {
     OTF2_LocationRef self;
     OTF2_StringRef name;
@@ -33,7 +44,10 @@ class RawDefinitions {
     OTF2_Paradigm paradigm;
     std::uint32_t first_line, last_line;
   };
-  struct RegionGroup { OTF2_StringRef name; std::vector<std::uint64_t> members; };
+  struct RegionGroup {
+    OTF2_StringRef name;
+    std::vector<std::uint64_t> members;
+  };
   struct Member {
     OTF2_MetricMemberRef self;
     OTF2_StringRef name, description, unit;
@@ -41,12 +55,29 @@ class RawDefinitions {
     OTF2_Base base;
     std::int64_t exponent;
   };
-  struct MetricClass { OTF2_MetricRef self; std::vector<OTF2_MetricMemberRef> members; };
-  struct MetricInstance { OTF2_MetricRef self, metric_class; };
-  struct NamedParameter { OTF2_ParameterRef self; OTF2_StringRef name; OTF2_ParameterType type; };
-  struct Attribute { OTF2_AttributeRef self; OTF2_StringRef name; };
+  struct MetricClass {
+    OTF2_MetricRef self;
+    std::vector<OTF2_MetricMemberRef> members;
+  };
+  struct MetricInstance {
+    OTF2_MetricRef self, metric_class;
+  };
+  struct NamedParameter {
+    OTF2_ParameterRef self;
+    OTF2_StringRef name;
+    OTF2_ParameterType type;
+  };
+  struct Attribute {
+    OTF2_AttributeRef self;
+    OTF2_StringRef name;
+  };
   // Of a location or location group.
-  struct Property { std::uint64_t owner; OTF2_StringRef name; OTF2_Type type; OTF2_AttributeValue value; };
+  struct Property {
+    std::uint64_t owner;
+    OTF2_StringRef name;
+    OTF2_Type type;
+    OTF2_AttributeValue value;
+  };
 
   bool has_clock = false;
   ClockProperties clock;

@@ -101,7 +101,8 @@ class ArchiveReader : public RunSource {
     repairs.damaged_files = damaged_files_;
     std::mutex mutex;
     for_each(reading_order(source_.definitions.locations), threads, [&](std::size_t index) {
-      const Repairs found = feed_location(reader.get(), source_.definitions.locations[index], sinks);
+      const Repairs found =
+          feed_location(reader.get(), source_.definitions.locations[index], sinks);
       const std::lock_guard lock(mutex);
       repairs.add(found);
     });

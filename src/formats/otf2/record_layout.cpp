@@ -12,55 +12,55 @@ using Table = std::array<const char*, 256>;
 // A leading '!' marks records without a length.
 constexpr Table make_event_table() {
   Table table{};
-  table[6] = "n(uv)";  // attribute list of the event that follows
-  table[10] = "q";     // BufferFlush
-  table[11] = "b";     // MeasurementOnOff
-  table[12] = table[13] = "!u";          // Enter, Leave
-  table[14] = table[18] = "uuuU";        // MpiSend, MpiRecv
-  table[15] = table[19] = "uuuUU";       // MpiIsend, MpiIrecv
-  table[16] = table[17] = "!U";          // MpiIsendComplete, MpiIrecvRequest
-  table[20] = table[21] = "!U";          // MpiRequestTest, MpiRequestCancelled
-  table[22] = table[25] = table[37] = "";  // MpiCollectiveBegin, OmpJoin, RmaCollectiveBegin
-  table[23] = "buuUU";                   // MpiCollectiveEnd
-  table[24] = "!u";                      // OmpFork
-  table[26] = table[27] = "uu";          // OmpAcquireLock, OmpReleaseLock
-  table[28] = table[29] = table[30] = "!U";  // OmpTask*
-  table[31] = "uc(bU)";                  // Metric
-  table[32] = "uu";                      // ParameterString
-  table[33] = table[34] = "uU";          // ParameterInt, ParameterUnsignedInt
-  table[35] = table[36] = "u";           // RmaWinCreate, RmaWinDestroy
-  table[38] = "buuuUU";                  // RmaCollectiveEnd
-  table[39] = "uuu";                     // RmaGroupSync
+  table[6] = "n(uv)";                          // attribute list of the event that follows
+  table[10] = "q";                             // BufferFlush
+  table[11] = "b";                             // MeasurementOnOff
+  table[12] = table[13] = "!u";                // Enter, Leave
+  table[14] = table[18] = "uuuU";              // MpiSend, MpiRecv
+  table[15] = table[19] = "uuuUU";             // MpiIsend, MpiIrecv
+  table[16] = table[17] = "!U";                // MpiIsendComplete, MpiIrecvRequest
+  table[20] = table[21] = "!U";                // MpiRequestTest, MpiRequestCancelled
+  table[22] = table[25] = table[37] = "";      // MpiCollectiveBegin, OmpJoin, RmaCollectiveBegin
+  table[23] = "buuUU";                         // MpiCollectiveEnd
+  table[24] = "!u";                            // OmpFork
+  table[26] = table[27] = "uu";                // OmpAcquireLock, OmpReleaseLock
+  table[28] = table[29] = table[30] = "!U";    // OmpTask*
+  table[31] = "uc(bU)";                        // Metric
+  table[32] = "uu";                            // ParameterString
+  table[33] = table[34] = "uU";                // ParameterInt, ParameterUnsignedInt
+  table[35] = table[36] = "u";                 // RmaWinCreate, RmaWinDestroy
+  table[38] = "buuuUU";                        // RmaCollectiveEnd
+  table[39] = "uuu";                           // RmaGroupSync
   table[40] = table[41] = table[42] = "uuUb";  // RmaRequestLock, RmaAcquireLock, RmaTryLock
-  table[43] = "uuU";                     // RmaReleaseLock
-  table[44] = "uub";                     // RmaSync
-  table[45] = "u";                       // RmaWaitChange
-  table[46] = table[47] = "uuUU";        // RmaPut, RmaGet
-  table[48] = "uubUUU";                  // RmaAtomic
+  table[43] = "uuU";                           // RmaReleaseLock
+  table[44] = "uub";                           // RmaSync
+  table[45] = "u";                             // RmaWaitChange
+  table[46] = table[47] = "uuUU";              // RmaPut, RmaGet
+  table[48] = "uubUUU";                        // RmaAtomic
   table[49] = table[50] = table[51] = table[52] = "uU";  // RmaOp*
-  table[53] = "bu";                      // ThreadFork
-  table[54] = "b";                       // ThreadJoin
-  table[55] = table[56] = "u";           // ThreadTeamBegin, ThreadTeamEnd
-  table[57] = table[58] = "buu";         // ThreadAcquireLock, ThreadReleaseLock
-  table[59] = table[60] = table[61] = "uuu";  // ThreadTask*
+  table[53] = "bu";                                      // ThreadFork
+  table[54] = "b";                                       // ThreadJoin
+  table[55] = table[56] = "u";                           // ThreadTeamBegin, ThreadTeamEnd
+  table[57] = table[58] = "buu";                         // ThreadAcquireLock, ThreadReleaseLock
+  table[59] = table[60] = table[61] = "uuu";             // ThreadTask*
   table[62] = table[63] = table[64] = table[65] = "uU";  // ThreadCreate, Begin, Wait, End
-  table[66] = "uu";                      // CallingContextEnter
-  table[67] = "u";                       // CallingContextLeave
-  table[68] = "uuu";                     // CallingContextSample
-  table[69] = "ubuu";                    // IoCreateHandle
-  table[70] = "u";                       // IoDestroyHandle
-  table[71] = "uuu";                     // IoDuplicateHandle
-  table[72] = "uUbU";                    // IoSeek
-  table[73] = "uu";                      // IoChangeStatusFlags
-  table[74] = "bu";                      // IoDeleteFile
-  table[75] = "ubuUU";                   // IoOperationBegin
-  table[76] = table[77] = table[79] = "uU";  // IoOperationTest, Issued, Cancelled
-  table[78] = "uUU";                     // IoOperationComplete
-  table[80] = table[81] = table[82] = "ub";  // IoAcquireLock, IoReleaseLock, IoTryLock
-  table[83] = "un(u)";                   // ProgramBegin
-  table[84] = table[85] = "U";           // ProgramEnd, NonBlockingCollectiveRequest
-  table[86] = "buuUUU";                  // NonBlockingCollectiveComplete
-  table[87] = table[88] = "u";           // CommCreate, CommDestroy
+  table[66] = "uu";                                      // CallingContextEnter
+  table[67] = "u";                                       // CallingContextLeave
+  table[68] = "uuu";                                     // CallingContextSample
+  table[69] = "ubuu";                                    // IoCreateHandle
+  table[70] = "u";                                       // IoDestroyHandle
+  table[71] = "uuu";                                     // IoDuplicateHandle
+  table[72] = "uUbU";                                    // IoSeek
+  table[73] = "uu";                                      // IoChangeStatusFlags
+  table[74] = "bu";                                      // IoDeleteFile
+  table[75] = "ubuUU";                                   // IoOperationBegin
+  table[76] = table[77] = table[79] = "uU";              // IoOperationTest, Issued, Cancelled
+  table[78] = "uUU";                                     // IoOperationComplete
+  table[80] = table[81] = table[82] = "ub";              // IoAcquireLock, IoReleaseLock, IoTryLock
+  table[83] = "un(u)";                                   // ProgramBegin
+  table[84] = table[85] = "U";                           // ProgramEnd, NonBlockingCollectiveRequest
+  table[86] = "buuUUU";                                  // NonBlockingCollectiveComplete
+  table[87] = table[88] = "u";                           // CommCreate, CommDestroy
   return table;
 }
 
@@ -119,7 +119,7 @@ constexpr Table make_local_table() {
 
 constexpr Table make_marker_table() {
   Table table{};
-  table[5] = "ussb";     // DefMarker
+  table[5] = "ussb";    // DefMarker
   table[6] = "UUubUs";  // Marker
   return table;
 }
@@ -148,11 +148,16 @@ bool walk_value(Bytes& bytes) {
   const std::uint8_t type = *bytes.at++;
   std::uint64_t value = 0;
   switch (type) {
-    case 1: case 5: return skip(1, bytes);   // uint8, int8
-    case 2: case 6: return skip(2, bytes);   // uint16, int16
-    case 9: return skip(4, bytes);           // float
-    case 10: return skip(8, bytes);          // double
-    case 0: case 4: case 8: case 13: return walk_number(8, bytes, value);  // 64 bits
+    case 1:
+    case 5: return skip(1, bytes);  // uint8, int8
+    case 2:
+    case 6: return skip(2, bytes);   // uint16, int16
+    case 9: return skip(4, bytes);   // float
+    case 10: return skip(8, bytes);  // double
+    case 0:
+    case 4:
+    case 8:
+    case 13: return walk_number(8, bytes, value);                  // 64 bits
     default: return walk_number(type > 25 ? 8 : 4, bytes, value);  // 32 bits, references
   }
 }
@@ -209,7 +214,9 @@ bool walk(const char* layout, Bytes& bytes) {
       case 's': fits = walk_text(bytes); break;
       case 'v': fits = walk_value(bytes); break;
       case 'm': fits = walk_mapping(bytes); break;
-      case '|': if (bytes.left() == 0) return true; break;
+      case '|':
+        if (bytes.left() == 0) return true;
+        break;
       case 'c':
         if (bytes.left() < 1) return false;
         value = *bytes.at++;

@@ -197,8 +197,8 @@ class Resolver {
     for (const RawDefinitions::Property& property : raw_.location_properties) {
       if (text(property.name) != "ThreadId") continue;
       const LocationId id{property.owner};
-      const auto found = std::lower_bound(
-          all.begin(), all.end(), id, [](const Location& a, LocationId b) { return a.id < b; });
+      const auto found = std::lower_bound(all.begin(), all.end(), id,
+                                          [](const Location& a, LocationId b) { return a.id < b; });
       if (found != all.end() && found->id == id) found->thread_id = number(property);
     }
   }
@@ -230,7 +230,7 @@ class Resolver {
 
   // Values are not scaled, as they would not stay whole numbers.
   std::string unit_of(const RawDefinitions::Member& raw) const {
-    const std::string unit = text(raw.unit);
+    std::string unit = text(raw.unit);
     if (raw.exponent == 0) return unit;
     const std::string base = raw.base == OTF2_BASE_BINARY ? "2^" : "10^";
     return base + std::to_string(raw.exponent) + " " + unit;

@@ -15,8 +15,10 @@ std::string writable(const std::string& text, std::size_t longest) {
   std::string result;
   result.reserve(text.size());
   for (const char c : text) {
-    if (c == '\0') result += "\u2400";  // the picture of a zero byte
-    else result += c;
+    if (c == '\0')
+      result += "\u2400";  // the picture of a zero byte
+    else
+      result += c;
   }
   if (result.size() > longest) {
     std::size_t end = longest;

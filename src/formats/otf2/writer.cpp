@@ -83,10 +83,10 @@ class ArchiveWriter : public RunSink {
     forget_library_errors();
     shared_.definitions = &definitions;
     intern_strings(shared_);
-    shared_.archive = check(
-        OTF2_Archive_Open(directory_.c_str(), "traces", OTF2_FILEMODE_WRITE, kEventChunk,
-                          OTF2_UNDEFINED_UINT64, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
-        shared_.what);
+    shared_.archive =
+        check(OTF2_Archive_Open(directory_.c_str(), "traces", OTF2_FILEMODE_WRITE, kEventChunk,
+                                OTF2_UNDEFINED_UINT64, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
+              shared_.what);
     ok(OTF2_Archive_SetFlushCallbacks(shared_.archive, &kFlush, nullptr));
     ok(OTF2_Archive_SetMemoryCallbacks(shared_.archive, &kMemory, nullptr));
     ok(set_locks(shared_.archive));

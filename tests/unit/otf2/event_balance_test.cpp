@@ -50,10 +50,10 @@ TEST(EventBalance, ClosesBeforeTheProgramEnds) {
 }
 
 TEST(EventBalance, ClosesWhatLostItsLeave) {
-  const Mended mended = mend({event(1, kEnter, 5), event(2, kEnter, 6), event(3, kEnter, 7),
-                              event(4, kLeave, 5)});
-  EXPECT_EQ(mended.events, (Lines{"1 enter 5", "2 enter 6", "3 enter 7", "4 leave 7", "4 leave 6",
-                                  "4 leave 5"}));
+  const Mended mended =
+      mend({event(1, kEnter, 5), event(2, kEnter, 6), event(3, kEnter, 7), event(4, kLeave, 5)});
+  EXPECT_EQ(mended.events,
+            (Lines{"1 enter 5", "2 enter 6", "3 enter 7", "4 leave 7", "4 leave 6", "4 leave 5"}));
   EXPECT_EQ(mended.repairs.closed_regions, 2u);
 }
 
@@ -65,8 +65,8 @@ TEST(EventBalance, DropsLeavesOfWhatIsNotOpen) {
 }
 
 TEST(EventBalance, TimeDoesNotGoBack) {
-  const Mended mended = mend({event(5, kEnter, 1), event(3, kEnter, 2), event(4, kLeave, 2),
-                              event(6, kLeave, 1)});
+  const Mended mended =
+      mend({event(5, kEnter, 1), event(3, kEnter, 2), event(4, kLeave, 2), event(6, kLeave, 1)});
   EXPECT_EQ(mended.events, (Lines{"5 enter 1", "5 enter 2", "5 leave 2", "6 leave 1"}));
   EXPECT_EQ(mended.repairs.moved_events, 2u);
 }

@@ -68,9 +68,9 @@ void write_local_definitions(OTF2_Archive* archive) {
 }
 
 void write_strings(OTF2_GlobalDefWriter* all) {
-  const char* const texts[] = {"", "node", "cluster", "frontend", "rank 0", "rank 1", "compute",
-                               "send", "group", "instructions", "#", "seconds", "label", "ProcessId",
-                               "4242"};
+  const char* const texts[] = {"",       "node",    "cluster", "frontend",  "rank 0",
+                               "rank 1", "compute", "send",    "group",     "instructions",
+                               "#",      "seconds", "label",   "ProcessId", "4242"};
   for (OTF2_StringRef i = 0; i < std::size(texts); ++i) {
     ok(OTF2_GlobalDefWriter_WriteString(all, i, texts[i]));
   }
@@ -89,14 +89,13 @@ void write_places(OTF2_GlobalDefWriter* all) {
   process.stringRef = 14;
   ok(OTF2_GlobalDefWriter_WriteLocationGroupProperty(all, 4, 13, OTF2_TYPE_STRING, process));
   ok(OTF2_GlobalDefWriter_WriteSystemTreeNode(all, 1, 2, 2, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-  ok(OTF2_GlobalDefWriter_WriteSystemTreeNode(all, 2, 3, 1, 1));  // class "node"
+  ok(OTF2_GlobalDefWriter_WriteSystemTreeNode(all, 2, 3, 1, 1));    // class "node"
   ok(OTF2_GlobalDefWriter_WriteSystemTreeNode(all, 3, 10, 10, 2));  // a socket of it
 }
 
 void write_regions(OTF2_GlobalDefWriter* all) {
-  ok(OTF2_GlobalDefWriter_WriteRegion(all, 70, 6, 6, 0, OTF2_REGION_ROLE_LOOP,
-                                      OTF2_PARADIGM_OPENMP, OTF2_REGION_FLAG_NONE,
-                                      OTF2_UNDEFINED_STRING, 3, 9));
+  ok(OTF2_GlobalDefWriter_WriteRegion(all, 70, 6, 6, 0, OTF2_REGION_ROLE_LOOP, OTF2_PARADIGM_OPENMP,
+                                      OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 3, 9));
   ok(OTF2_GlobalDefWriter_WriteRegion(all, 3'000'000, 7, 7, 0, OTF2_REGION_ROLE_POINT2POINT,
                                       OTF2_PARADIGM_MPI, OTF2_REGION_FLAG_NONE, 7, 0, 0));
   const std::uint64_t members[] = {3'000'000, 99};
@@ -139,8 +138,7 @@ void write_foreign_archive(const std::filesystem::path& directory) {
   ok(OTF2_Archive_CloseEvtFiles(archive));
   write_local_definitions(archive);
   OTF2_GlobalDefWriter* all = OTF2_Archive_GetGlobalDefWriter(archive);
-  ok(OTF2_GlobalDefWriter_WriteClockProperties(all, 1'000'000, 100, 900,
-                                               OTF2_UNDEFINED_TIMESTAMP));
+  ok(OTF2_GlobalDefWriter_WriteClockProperties(all, 1'000'000, 100, 900, OTF2_UNDEFINED_TIMESTAMP));
   write_strings(all);
   write_places(all);
   write_regions(all);

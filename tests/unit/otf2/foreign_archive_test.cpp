@@ -65,9 +65,9 @@ TEST_F(ForeignArchive, EventsAreKnownOnesAndBalance) {
 
 TEST_F(ForeignArchive, LocalIdsAndClocksAreApplied) {
   // 1000 - 900, 1500 - 950, 2000 - 1000; region 70 stays open.
-  EXPECT_EQ(describe(run_.events.at(LocationId{1})),
-            (Lines{"100 enter 0", "550 enter 1", "550 string 0 15", "1000 leave 1",
-                   "1000 leave 0"}));
+  EXPECT_EQ(
+      describe(run_.events.at(LocationId{1})),
+      (Lines{"100 enter 0", "550 enter 1", "550 string 0 15", "1000 leave 1", "1000 leave 0"}));
   EXPECT_EQ(run_.definitions.strings.at(15), "value");
 }
 
@@ -98,7 +98,8 @@ TEST_F(ForeignArchive, MissingFilesAreSaid) {
   std::filesystem::rename(traces / "kept", traces / "0.evt");
   std::filesystem::rename(directory_.path() / "foreign.def", traces / "kept");
   EXPECT_NE(message().find("cannot read " + (directory_.path() / "foreign.def").string()),
-            std::string::npos) << message();
+            std::string::npos)
+      << message();
   std::filesystem::rename(traces / "kept", directory_.path() / "foreign.def");
   EXPECT_EQ(message(), "no error");
 }

@@ -17,7 +17,8 @@ std::string fields(const Event& one, const Definitions& all) {
     case EventKind::kEnter: return "Enter\t" + all.regions.at(one.ref).name;
     case EventKind::kLeave: return "Leave\t" + all.regions.at(one.ref).name;
     case EventKind::kParameterInt:
-      return "ParameterInt\t" + all.parameters.at(one.ref).name + "\t" + std::to_string(one.as_int());
+      return "ParameterInt\t" + all.parameters.at(one.ref).name + "\t" +
+             std::to_string(one.as_int());
     case EventKind::kParameterUint:
       return "ParameterUnsignedInt\t" + all.parameters.at(one.ref).name + "\t" +
              std::to_string(one.value);
@@ -53,7 +54,8 @@ int main(int count, char** arguments) {
     otf2::write(run, arguments[1]);
     const Definitions& all = run.definitions;
     for (const Region& region : all.regions) {
-      std::cout << "region\t" << region.name << "\t" << region.file << "\t" << region.first_line << "\n";
+      std::cout << "region\t" << region.name << "\t" << region.file << "\t" << region.first_line
+                << "\n";
     }
     for (const Location& location : all.locations) {
       std::cout << "location\t" << location.name << "\t" << location.event_count << "\n";

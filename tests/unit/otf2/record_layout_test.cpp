@@ -52,7 +52,7 @@ TEST(RecordLayout, ArraysHaveAllTheirElements) {
 }
 
 TEST(RecordLayout, ValuesAreAsLongAsTheirType) {
-  EXPECT_EQ(walked("v", {1, 7}), 2);                    // uint8
+  EXPECT_EQ(walked("v", {1, 7}), 2);                        // uint8
   EXPECT_EQ(walked("v", {10, 1, 2, 3, 4, 5, 6, 7, 8}), 9);  // double
   EXPECT_EQ(walked("v", {10, 1, 2, 3}), -1);
   EXPECT_EQ(walked("v", {11, 2, 1, 1}), 4);  // string

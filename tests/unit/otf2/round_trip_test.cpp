@@ -105,7 +105,8 @@ TEST(RoundTrip, PropertiesAreThoseAtFinish) {
   definitions.markers.clear();
   const auto sink = create(directory.path());
   sink->begin(definitions);
-  definitions.properties = {{"lost: how many?", "7"}, {"::a::", "8"}, {"OTF2::THREAD_LOCK_EVENT_COMPLETE", "true"}};
+  definitions.properties = {
+      {"lost: how many?", "7"}, {"::a::", "8"}, {"OTF2::THREAD_LOCK_EVENT_COMPLETE", "true"}};
   sink->finish();
   const auto found = open(directory.path() / "traces.otf2");
   EXPECT_EQ(found->definitions().properties.at("timeloom::lost__how_many_"), "7");
@@ -182,8 +183,8 @@ TEST(RoundTrip, TheEpochHoldsEveryEvent) {
   run.definitions.markers = {{Timestamp{9000}, LocationId{}, "everywhere"}};
   write(run, directory.path());
   const Definitions found = read(directory.path() / "traces.otf2").definitions;
-  EXPECT_EQ(found.clock.begin, 1000u);           // the earliest event
-  EXPECT_EQ(found.clock.length, 8000u);          // up to the marker
+  EXPECT_EQ(found.clock.begin, 1000u);   // the earliest event
+  EXPECT_EQ(found.clock.length, 8000u);  // up to the marker
   EXPECT_EQ(found.clock.realtime, 1'000'000u - 4000u);
   ASSERT_EQ(found.markers.size(), 1u);
   EXPECT_FALSE(found.markers[0].location.defined());

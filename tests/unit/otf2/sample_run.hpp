@@ -2,6 +2,7 @@
 // source feeds.
 #pragma once
 
+#include <unistd.h>
 #include <bit>
 #include <filesystem>
 #include <fstream>
@@ -10,7 +11,6 @@
 #include <mutex>
 #include <sstream>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include "formats/otf2/otf2.hpp"
@@ -51,9 +51,10 @@ inline Story sample_run() {
   all.groups = {{"Process", "node1", 4711, "/usr/bin/python3", {"-m", "app", "--größe=1"}},
                 {"Process 2", "node2", 0, "", {}}};
   const std::uint64_t second = std::uint64_t{1} << 32;
-  all.locations = {{LocationId{0}, "MainThread", LocationGroupId{0}, LocationType::kCpuThread, 4711, 0},
-                   {LocationId{1}, "Master", LocationGroupId{1}, LocationType::kCpuThread, 0, 0},
-                   {LocationId{second}, "Рабочий 1", LocationGroupId{0}, LocationType::kCpuThread, 4712, 0}};
+  all.locations = {
+      {LocationId{0}, "MainThread", LocationGroupId{0}, LocationType::kCpuThread, 4711, 0},
+      {LocationId{1}, "Master", LocationGroupId{1}, LocationType::kCpuThread, 0, 0},
+      {LocationId{second}, "Рабочий 1", LocationGroupId{0}, LocationType::kCpuThread, 4712, 0}};
   all.parameters = {{"step", ParameterType::kInt64},
                     {"bytes", ParameterType::kUint64},
                     {"label", ParameterType::kString}};
@@ -65,14 +66,21 @@ inline Story sample_run() {
   all.properties = {{"timeloom::lost_events", "12"}, {"timeloom::ending", "killed by signal 9"}};
 
   using enum EventKind;
-  run.events[LocationId{0}] = {
-      event(1000, kProgramBegin, 0), event(1001, kEnter, 0), event(1002, kEnter, 1),
-      event(1002, kParameterInt, 0, bits(std::int64_t{-5})),
-      event(1003, kParameterUint, 1, UINT64_MAX), event(1004, kParameterString, 2, 3),
-      event(1004, kParameterString, 2, 0), event(1005, kMetric, 0, bits(std::int64_t{-7})),
-      event(1005, kMetric, 1, 1u << 31), event(1006, kMetric, 2, bits(0.1)),
-      event(1007, kRecordingOff), event(2007, kRecordingOn), event(2008, kLeave, 1),
-      event(2009, kLeave, 0), event(6000, kProgramEnd, 0, bits(std::int64_t{3}))};
+  run.events[LocationId{0}] = {event(1000, kProgramBegin, 0),
+                               event(1001, kEnter, 0),
+                               event(1002, kEnter, 1),
+                               event(1002, kParameterInt, 0, bits(std::int64_t{-5})),
+                               event(1003, kParameterUint, 1, UINT64_MAX),
+                               event(1004, kParameterString, 2, 3),
+                               event(1004, kParameterString, 2, 0),
+                               event(1005, kMetric, 0, bits(std::int64_t{-7})),
+                               event(1005, kMetric, 1, 1u << 31),
+                               event(1006, kMetric, 2, bits(0.1)),
+                               event(1007, kRecordingOff),
+                               event(2007, kRecordingOn),
+                               event(2008, kLeave, 1),
+                               event(2009, kLeave, 0),
+                               event(6000, kProgramEnd, 0, bits(std::int64_t{3}))};
   run.events[LocationId{1}] = {event(1000, kProgramBegin, 1),
                                event(6000, kProgramEnd, 0, bits(kUnknownExitStatus))};
   run.events[LocationId{second}] = {event(1500, kEnter, 2), event(1600, kEnter, 2),
@@ -141,8 +149,8 @@ inline Story read(const std::filesystem::path& anchor, unsigned threads = 1) {
 }
 
 inline std::string describe(const Event& one) {
-  static const char* const names[] = {"enter", "leave", "int", "uint", "float", "string",
-                                      "metric", "off", "on", "begin", "end"};
+  static const char* const names[] = {"enter",  "leave", "int", "uint",  "float", "string",
+                                      "metric", "off",   "on",  "begin", "end"};
   std::ostringstream text;
   text << ticks(one.time) << " " << names[static_cast<int>(one.kind)] << " " << one.ref;
   if (one.value != 0) text << " " << one.value;

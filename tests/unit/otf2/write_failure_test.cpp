@@ -17,7 +17,8 @@ namespace {
 
 // In a child whose files cannot grow beyond `limit` bytes, as on a full disk.
 // Gives the error, "" if there was none.
-std::string write_with_limit(const Story& run, const std::filesystem::path& directory, rlim_t limit) {
+std::string write_with_limit(const Story& run, const std::filesystem::path& directory,
+                             rlim_t limit) {
   int pipe[2];
   if (::pipe(pipe) != 0) return "no pipe";
   const pid_t child = ::fork();

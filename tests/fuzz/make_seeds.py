@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Writes the seeds of the fuzzers: small spools with everything in them.
+
+usage: tests/fuzz/make_seeds.py
+
+Written from docs/formats/spool.md alone, so that a mistake in the page or in
+the reader shows.
+"""
+
+import pathlib
+import struct
+
+MASK = (1 << 64) - 1
+
+
+def fnv(data, value=2166136261):
+    for byte in data:
+        value = ((value ^ byte) * 16777619) & 0xFFFFFFFF
+    return value
+
+
+def mix(value, part):
+    value = ((value ^ part) * 0xFF51AFD7ED558CCD) & MASK
+    return value ^ (value >> 32)
+
+
+def segment_check(location, sequence, base):
+    value = 0x9E3779B97F4A7C15
+    for part in (location, sequence, base):
+        value = mix(value, part)
+    return value
+
+
+def records_check(words):
+    lanes = [1, 2, 3, 4]
+    for i, word in enumerate(words):
+        lanes[i % 4] = ((lanes[i % 4] ^ word) * 0x9FB21C651E98DF25) & MASK
+    value = len(words)
+    for lane in lanes:
+        value = mix(value, lane)
+    return value
+
+
+def text(value):
+    data = value.encode()
+    return struct.pack("<I", len(data)) + data
+
+
+def definition(kind, payload):
+    head = struct.pack("<IHH", len(payload), kind, 0)
+    return head + struct.pack("<I", fnv(payload, fnv(head))) + payload
+
+
+def definitions(ended_log=None):
+    head = b"\x01TLDEFS1" + struct.pack("<HH", 1, 1)
+    parts = [
+        head + struct.pack("<I", fnv(head)),
+        definition(2, struct.pack("<QQQ", 1000, 5000, 1_700_000_000_000_000_000)),
+        definition(1, struct.pack("<Q", 42) + text("node") + text("app") + text("/bin/python")
+                   + struct.pack("<I", 1) + text("app.py")),
+        definition(4, struct.pack("<I", 1) + text("m:f") + text("m:f") + text("/m.py") + text("m")
+                   + struct.pack("<IIBB", 3, 9, 2, 1)),
+        definition(4, struct.pack("<I", 2) + text("m:g") + text("m:g") + text("/m.py") + text("m")
+                   + struct.pack("<IIBB", 12, 0, 1, 1)),
+        definition(5, struct.pack("<IQ", 0, 42) + text("Master thread")),
+        definition(5, struct.pack("<IQ", 1, 43) + text("Thread 1")),
+        definition(3, struct.pack("<I", 0) + text("hello")),
+        definition(6, struct.pack("<I", 0) + text("text") + b"\x03"),
+        definition(6, struct.pack("<I", 1) + text("n") + b"\x00"),
+        definition(7, struct.pack("<I", 0) + text("rss") + text("B") + text("") + b"\x01"),
+        definition(8, struct.pack("<IQ", 0, 1020) + text("here")),
+        definition(9, text("key") + text("value")),
+        definition(2, struct.pack("<QQQ", 9000, 13000, 1_700_000_000_000_008_000)),
+    ]  # fmt: skip
+    if ended_log is not None:
+        parts.append(definition(10, struct.pack("<QQ", 3, len(ended_log))))
+    return b"".join(parts)
+
+
+def enter(region, delta):
+    return [1 | region << 2 | delta << 28]
+
+
+def leave(region, delta):
+    return [2 | region << 2 | delta << 28]
+
+
+def extended(kind, delta, *words):
+    return [3 | kind << 2 | len(words) << 10 | delta << 28, *words]
+
+
+STORY = (
+    enter(1, 0) + extended(2, 5, 1, 7) + extended(5, 6, 0, 0) + enter(2, 10)
+    + extended(6, 12, 0, 4096) + leave(2, 20) + extended(7, 25) + extended(8, 30)
+    + extended(1, 0, 5000) + enter(2, 1) + leave(2, 2) + leave(1, 3)
+)  # fmt: skip
+
+
+def segment(state, location, sequence, base, words, sealed=True):
+    check = segment_check(location, sequence, base)
+    size, records = len(words) * 8, records_check(words)
+    seal = mix(mix(check, size), records)
+    if not sealed:
+        size, records, seal = (size if state == 2 else 0), 0, 0
+    head = struct.pack(
+        "<4sIIIQQQQQQ", b"LSEG", state, location, size, sequence, base, check, records, seal, 0
+    )
+    return head + struct.pack(f"<{len(words)}Q", *words)
+
+
+def ring(*segments):
+    head = b"\x01TLRING1" + struct.pack("<II", 1, 4096)
+    head += struct.pack("<IIQ", len(segments), fnv(head), 2)
+    return head + b"".join(one.ljust(4096, b"\0") for one in segments)
+
+
+def seed(flags, defs, log, ring_bytes):
+    return struct.pack("<BHH", flags, len(defs), len(log)) + defs + log + ring_bytes
+
+
+def seeds():
+    log = segment(2, 0, 0, 1000, STORY) + segment(2, 1, 0, 1100, STORY)
+    log += segment(2, 0, 1, 7000, enter(1, 0) + leave(1, 9))
+    live = ring(
+        segment(1, 0, 2, 8000, enter(1, 0) + enter(2, 5), sealed=False),
+        segment(2, 1, 1, 8100, STORY[:1], sealed=False),
+        b"",
+    ).rstrip(b"\0")
+    for flags in (0, 1):
+        yield f"ended-{flags}", seed(flags, definitions(log), log, b"")
+        yield f"killed-{flags}", seed(flags, definitions(), log, live)
+        yield f"young-{flags}", seed(flags, definitions(), b"", live)
+    yield "empty", b""
+
+
+def main():
+    corpus = pathlib.Path(__file__).parent / "corpus"
+    for target in ("fuzz_spool_reader", "fuzz_spool_weave"):
+        (corpus / target).mkdir(parents=True, exist_ok=True)
+        for name, data in seeds():
+            (corpus / target / name).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,537 @@
+"""User regions against functions; pauses; C functions; filters; several measurements."""
+
+import json
+import textwrap
+
+import pytest
+from streams import C_INSTRUMENTERS, INSTRUMENTERS, assert_same, measure, plain, run_python, streams_of
+from test_streams_programs import calls, check, each_instrumenter, kept
+
+
+REGIONS = {
+    "begin in one function, end in another": (
+        """
+        def begins(): timeloom.region_begin("user:r"); leaf()
+        def ends(): leaf(); timeloom.region_end("user:r"); leaf()
+        begins(); leaf(); ends()
+        timeloom.region_begin("user:r"); leaf(); ends(); leaf()
+        """,
+        # A region ends with the function that began it; a function ends with the region that encloses it.
+        "<module> begins user:r leaf. . . leaf. ends leaf. leaf. . user:r leaf. ends leaf. . . leaf. leaf. .",
+        1,
+    ),
+    "end without begin": (
+        """
+        def ends(): timeloom.region_end("user:never"); leaf()
+        timeloom.region_end("user:r"); ends(); ends()
+        """,
+        "<module> ends leaf. . ends leaf. . .",
+        3,
+    ),
+    "open when its function raises": (
+        """
+        def raises(): timeloom.region_begin("user:r"); leaf(); raise ValueError
+        try: raises()
+        except ValueError: leaf()
+        """,
+        "<module> raises user:r leaf. . . leaf. .",
+        0,
+    ),
+    "open when its generator yields": (
+        """
+        def generator():
+            timeloom.region_begin("user:r")
+            leaf()
+            yield
+            leaf()
+            timeloom.region_end("user:r")
+        for _ in generator(): leaf()
+        """,
+        "<module> generator user:r leaf. . . leaf. generator leaf. . .",
+        1,
+    ),
+    "with in a generator, and the same in its caller": (
+        """
+        def generator():
+            with timeloom.region("user:r"):
+                leaf()
+                yield
+                leaf()
+            leaf()
+        with timeloom.region("user:r"):
+            for _ in generator(): leaf()
+            leaf()
+        leaf()
+        """,
+        "<module> user:r generator user:r leaf. . . leaf. generator leaf. leaf. . leaf. . leaf. .",
+        1,
+    ),
+    "end inside a recursion": (
+        """
+        def recursive(n):
+            if n == 2: timeloom.region_begin("user:r")
+            if n: recursive(n - 1)
+            else: timeloom.region_end("user:r")
+            leaf()
+        recursive(3)
+        """,
+        # The two calls that the region encloses end with it, and are no part of the others.
+        "<module> recursive recursive user:r recursive recursive. . . leaf. leaf. leaf. . leaf. . .",
+        0,
+    ),
+    "crossed": (
+        """
+        timeloom.region_begin("user:a"); timeloom.region_begin("user:b"); leaf()
+        timeloom.region_end("user:a"); leaf(); timeloom.region_end("user:b")
+        """,
+        "<module> user:a user:b leaf. . . leaf. .",
+        1,
+    ),
+    "deep": (
+        """
+        def nested(n):
+            if n:
+                with timeloom.region("user:r"): nested(n - 1)
+        sys.setrecursionlimit(10_000)
+        nested(2_500)
+        for _ in range(5_000): timeloom.region_begin("user:s")
+        for _ in range(5_000): timeloom.region_end("user:s")
+        """,
+        "<module> nested " + "user:r nested " * 2_500 + ". . " * 2_500 + ". " + "user:s " * 5_000 + ". " * 5_000 + ".",
+        0,
+    ),
+    "decorated": (
+        """
+        @timeloom.region("user:f")
+        def function(n):
+            leaf()
+            if n: function(n - 1)
+            else: raise ValueError
+        @timeloom.region("user:g")
+        def generator():
+            leaf(); yield 1
+            leaf(); yield 2
+        @timeloom.region("user:c")
+        async def coroutine():
+            await asyncio.sleep(0)
+            leaf()
+        @timeloom.region("user:a")
+        async def asynchronous():
+            leaf(); yield 1
+            leaf()
+        async def main():
+            await coroutine()
+            async for _ in asynchronous(): leaf()
+        try: function(1)
+        except ValueError: pass
+        list(generator())
+        g = generator(); next(g); g.close()
+        asyncio.run(main())
+        """,
+        "<module> user:f function leaf. user:f function leaf. . . . ."
+        " user:g generator leaf. . . user:g generator leaf. . . user:g generator. ."
+        " user:g generator leaf. . . user:g generator. ."
+        " main user:c coroutine. . . main user:c coroutine leaf. . ."
+        " user:a asynchronous leaf. . . leaf. user:a asynchronous leaf. . . . .",
+        0,
+    ),
+    "with, left by every way": (
+        """
+        def returns():
+            with timeloom.region("user:r"): return leaf()
+        def loops():
+            for i in range(3):
+                with timeloom.region("user:r"):
+                    if i == 0: continue
+                    if i == 1: break
+                leaf()
+        def raises():
+            with timeloom.region("user:r"): raise ValueError
+        returns(); loops()
+        try: raises()
+        except ValueError: pass
+        r = timeloom.region("user:again")
+        with r:
+            with r: leaf()
+        """,
+        "<module> returns user:r leaf. . . loops user:r. user:r. . raises user:r. . user:again user:again leaf. . . .",
+        0,
+    ),
+}
+
+HEADER = "import asyncio, sys, timeloom\ndef leaf(): pass\n"
+
+
+@pytest.mark.parametrize("name", REGIONS)
+@each_instrumenter
+def test_user_regions(name, instrumenter, tmp_path):
+    text, expected, unmatched = REGIONS[name]
+    program = HEADER + textwrap.dedent(text)
+    check(program, instrumenter, tmp_path, expected)
+    assert totals_of(program, instrumenter, tmp_path)["unmatched_leaves"] == unmatched
+
+
+def totals_of(program, instrumenter, tmp_path):
+    (tmp_path / "measured.py").write_text(program)
+    process = run_python(
+        ["-c", "import json, runpy, timeloom\n"
+         f"m = timeloom.Measurement(output='totals', instrumenter={instrumenter!r}, weave=False).start()\n"
+         "runpy.run_path('measured.py', run_name='__main__')\nm.finish()\nprint(json.dumps(m.totals))"],
+        tmp_path,
+    )  # fmt: skip
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout.splitlines()[-1])
+
+
+def test_dummy_records_user_regions_only(tmp_path):
+    program = HEADER + textwrap.dedent(REGIONS["with, left by every way"][0])
+    check(program, "dummy", tmp_path, "user:r. user:r. user:r. user:r. user:again user:again. .")
+
+
+# --- Pauses ---------------------------------------------------------------------------------
+
+PAUSES = {
+    "in a block": (
+        "def f():\n    leaf()\n    with timeloom.stop(): leaf(); g()\n    leaf()\ndef g(): leaf()\nf(); f()",
+        "<module>" + " f leaf. leaf. ." * 2 + " .",
+    ),
+    "begun in one function, ended in another": (
+        "def stops(): leaf(); timeloom.stop(); leaf()\n"
+        "def starts(n):\n    leaf()\n    if n: starts(n - 1)\n    else: timeloom.start(); leaf()\n    leaf()\n"
+        "stops(); leaf(); starts(2); leaf()\nstops(); leaf(); starts(0); leaf()",
+        # What returns while nobody looks is left when somebody looks again.
+        "<module> stops leaf. . leaf. leaf. leaf. leaf. leaf. stops leaf. . leaf. leaf. leaf. .",
+    ),
+    "in a recursion": (
+        "def f(n):\n    leaf()\n    if n == 2: timeloom.stop()\n    if n: f(n - 1)\n    else: timeloom.start(); leaf()\n    leaf()\nf(3)",
+        "<module> f leaf. f leaf. leaf. leaf. leaf. leaf. . leaf. . .",
+    ),
+    "with user regions": (
+        "with timeloom.region('user:a'):\n    with timeloom.stop():\n        leaf()\n"
+        "        with timeloom.region('user:b'): leaf()\n    leaf()\n"
+        "def f():\n    with timeloom.region('user:c'):\n        timeloom.stop(); leaf()\n    timeloom.start(); leaf()\nf()\nleaf()",
+        "<module> user:a user:b. leaf. . f user:c. leaf. . leaf. .",
+    ),
+    "in a generator": (
+        "def generator():\n    leaf()\n    timeloom.stop()\n    yield\n    timeloom.start()\n    leaf()\n    yield\n    leaf()\n"
+        "for _ in generator(): leaf()\nleaf()",
+        # Whether the generator has yielded meanwhile only `frame` can tell.
+        {"": "<module> generator leaf. leaf. . leaf. generator leaf. . leaf. .",
+         "frame": "<module> generator leaf. . leaf. leaf. generator leaf. . leaf. ."},
+    ),
+    "nested": (
+        "with timeloom.stop():\n    with timeloom.start():\n        leaf()\n        with timeloom.stop(): leaf()\n    leaf()\nleaf()",
+        "<module> leaf. leaf. .",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PAUSES)
+@each_instrumenter
+def test_pauses(name, instrumenter, tmp_path):
+    text, expected = PAUSES[name]
+    if isinstance(expected, dict):
+        expected = expected.get(instrumenter, expected[""])
+    check(HEADER + text, instrumenter, tmp_path, expected)
+
+
+OFF, ON = ["recording_off", None], ["recording_on", None]
+
+
+def with_switches(text):
+    """calls(), in which | switches recording off and on."""
+    result, off = [], False
+    pieces = text.split("|")
+    stream = calls(" ".join(pieces))
+    position = 0
+    for piece in pieces[:-1]:
+        words = piece.replace(".", " . ").split()
+        result += stream[position : position + len(words)]
+        position += len(words)
+        off = not off
+        result.append(OFF if off else ON)
+    return result + stream[position:]
+
+
+RECORDING = {
+    "across functions": (
+        "def switches_off(): leaf(); timeloom.disable_recording(); leaf()\n"
+        "def switches_on(): leaf(); timeloom.enable_recording(); leaf()\n"
+        "switches_off(); leaf(); switches_on(); leaf()",
+        "<module> switches_off leaf. | | . leaf. leaf. .",
+    ),
+    "user regions that begin or end meanwhile": (
+        "timeloom.region_begin('user:a')\ntimeloom.disable_recording()\ntimeloom.region_end('user:a')\n"
+        "timeloom.region_begin('user:b')\ntimeloom.enable_recording()\nleaf()\ntimeloom.region_end('user:b')\nleaf()",
+        "<module> user:a | | . leaf. leaf. .",
+    ),
+    "while paused": (
+        "timeloom.region_begin('user:a')\ntimeloom.stop()\ntimeloom.disable_recording()\ntimeloom.region_end('user:a')\n"
+        "with timeloom.region('user:b'): leaf()\ntimeloom.enable_recording()\nwith timeloom.region('user:c'): leaf()\n"
+        "timeloom.start()\nleaf()",
+        "<module> user:a | | . user:c. leaf. .",
+    ),
+    "resumed while off": (
+        "timeloom.stop()\ntimeloom.disable_recording()\nleaf()\ntimeloom.start()\nleaf()\ntimeloom.enable_recording()\nleaf()",
+        "<module> | | leaf. .",
+    ),
+    "off at the end": (
+        "def f(): timeloom.disable_recording()\nleaf()\nf()\nleaf()",
+        "<module> leaf. f | . .",
+    ),
+    "parameters and counters": (
+        "timeloom.disable_recording()\ntimeloom.counter('c', 1)\ntimeloom.parameter_int('p', 1)\ntimeloom.marker('m')\n"
+        "timeloom.enable_recording()\nleaf()",
+        "<module> | | leaf. .",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RECORDING)
+@each_instrumenter
+def test_recording_off_and_on(name, instrumenter, tmp_path):
+    text, expected = RECORDING[name]
+    got, process = measure(HEADER + text, instrumenter, tmp_path, keep=kept)
+    assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
+    assert_same(got, [with_switches(expected)])
+
+
+@each_instrumenter
+def test_pause_by_another_thread(instrumenter, tmp_path):
+    program = """
+    import threading, timeloom
+    def leaf(): pass
+    def outer(): inner(); leaf(); middle(); leaf()
+    def inner(): here.release(); there.acquire()
+    def middle(): here.release(); there.acquire(); leaf()
+    here, there = threading.Semaphore(0), threading.Semaphore(0)
+    thread = threading.Thread(target=outer); thread.start()
+    here.acquire()
+    with timeloom.stop():
+        there.release()
+        here.acquire()
+    leaf()
+    there.release(); thread.join()
+    """
+    # inner ends and middle begins while nobody looks.
+    check(program, instrumenter, tmp_path, "<module> leaf. .", "outer inner. leaf. leaf. .")
+
+
+# --- C functions ----------------------------------------------------------------------------
+
+C_PROGRAM = """
+import timeloom, datetime, collections, itertools
+def key(x): return -x
+def fails(x): raise ValueError
+class List(list):
+    def own(self): super().append(1)
+class Meta(type): pass
+class Made(metaclass=Meta):
+    def __new__(cls): return super().__new__(cls)
+    def __init__(self): super().__init__()
+def attempts(function, *arguments, **keywords):
+    try: return function(*arguments, **keywords)
+    except (ValueError, KeyError, TypeError, IndexError): return None
+len([1]); [3, 1].sort(); [3, 1].sort(key=key); sorted([2, 1], key=key)
+attempts(sorted, [1], key=fails); attempts([].pop); attempts({}.pop, 1); attempts(len, 1)
+sum(map(key, [1])); int("3"); str(4); dict(a=1); isinstance(1, int)
+List([1]).append(2); List().own(); list.append([], 1); [].append(2)
+datetime.datetime.now(); datetime.datetime.fromisoformat("2020-01-01"); dict.fromkeys([1]); collections.OrderedDict.fromkeys([1])
+Made(); object.__new__(Made); int.__new__(int, 3); str.maketrans("a", "b"); "a".join(["b"]); "{}".format(1)
+attempts("x".index, "y"); getattr(1, "real"); max(1, 2); next(iter([1])); [*itertools.chain([1])]; hash(1); print(*[1], sep="")
+f = len; f([]); (lambda *a: len(*a))([]); abs(-1)
+with timeloom.region("user:r"): timeloom.region_begin("user:s"); len([]); timeloom.region_end("user:s")
+"""
+
+
+def of_program_and_c(events):
+    """What the program calls itself: imports call C functions, too."""
+    result, stack = [], []
+    for kind, name, *_ in events:
+        if kind == "enter":
+            of_c = name.split(".")[0] in ("builtins", "datetime", "collections", "_thread", "itertools")
+            stack.append(kept(name) or (of_c and stack and stack[-1]))
+        if stack[-1] and "<lambda>" not in name:
+            result.append([kind, name])
+        if kind == "leave":
+            stack.pop()
+    return result
+
+
+def everything(name):
+    return True
+
+
+def c_reference(program, tmp_path):
+    """The same by a profile function in Python."""
+    observer = '''
+import sys, json
+seen = []
+def name_of(f):
+    owner = getattr(f, "__self__", None)
+    if owner is None or type(owner).__name__ == "module": return f"{f.__module__ or 'builtins'}.{f.__qualname__}"
+    kind = owner if isinstance(owner, type) else type(owner)
+    for base in kind.__mro__:
+        found = base.__dict__.get(f.__name__)
+        if type(found).__name__ in ("method_descriptor", "classmethod_descriptor"): kind = base; break
+    return f"{kind.__module__}.{kind.__qualname__}.{f.__name__}"
+def observe(frame, event, argument):
+    if frame.f_code.co_filename != "c.py": return
+    if event in ("call", "return"): name = "__main__." + frame.f_code.co_qualname
+    else: name = name_of(argument)
+    seen.append(["enter" if event in ("call", "c_call") else "leave", name])
+code = compile(open("c.py").read(), "c.py", "exec")
+import timeloom, datetime, collections, itertools
+sys.setprofile(observe)
+exec(code, {"__name__": "__main__", "__builtins__": __builtins__})
+sys.setprofile(None)
+json.dump(seen, open("c.json", "w"))
+'''
+    (tmp_path / "c.py").write_text(program)
+    process = run_python(["-c", observer], tmp_path)
+    assert process.returncode == 0, process.stderr
+    return [event for event in json.loads((tmp_path / "c.json").read_text()) if "<lambda>" not in event[1]]
+
+
+@pytest.mark.parametrize("instrumenter", C_INSTRUMENTERS)
+def test_c_functions(instrumenter, tmp_path):
+    expected = c_reference(C_PROGRAM, tmp_path)
+    (got,), process = measure(C_PROGRAM, instrumenter, tmp_path, "--c-functions", keep=everything)
+    got = of_program_and_c(got)
+    assert (process.returncode, process.stdout, process.stderr) == (0, "1\n", "")
+    assert [event for event in got if event[1].startswith("user:")] == calls("user:r user:s. .")
+    assert_same([[event for event in got if not event[1].startswith("user:")]], [expected])
+
+
+@pytest.mark.parametrize("instrumenter", C_INSTRUMENTERS)
+def test_c_functions_called_from_excluded_code(instrumenter, tmp_path):
+    program = """
+def key(x):
+    other = [2, 1]; other.sort(key=inner)
+    return x
+def inner(x): return x
+[2, 1].sort(key=key)
+"""
+    sort = ["builtins.list.sort"]
+    expected = calls("<module> S K S inner. inner. . . K S inner. inner. . . . .")
+    names = {"__main__.S": sort[0], "__main__.K": None}
+    expected = [[kind, names.get(name, name)] for kind, name in expected if names.get(name, name)]
+    (got,), _ = measure(program, instrumenter, tmp_path, "--c-functions", "--exclude", "__main__.key", keep=everything)
+    assert_same([of_program_and_c(got)], [expected])
+
+
+# --- Filters --------------------------------------------------------------------------------
+
+FILTERED = """
+def outer(): excluded(); generator_caller(); leaf()
+def excluded(): leaf(); raiser_caller()
+def leaf(): pass
+def raiser(): leaf(); raise ValueError
+def raiser_caller():
+    try: raiser()
+    except ValueError: leaf()
+def generator():
+    leaf()
+    try: yield
+    except KeyError: leaf()
+    yield
+def generator_caller():
+    for _ in generator(): leaf()
+    g = generator(); next(g); g.throw(KeyError); g.close()
+outer(); outer()
+"""
+
+
+def without(stream, *names):
+    return [event for event in stream if event[1] not in {f"__main__.{name}" for name in names}]
+
+
+@each_instrumenter
+def test_excluded_functions_hide_nothing(instrumenter, tmp_path):
+    (everything,), _ = measure(FILTERED, instrumenter, tmp_path)
+    for number, names in enumerate((["excluded"], ["raiser"], ["generator"], ["outer", "generator_caller"], ["<module>", "leaf"])):
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        options = [word for name in names for word in ("--exclude", f"__main__.{name}")]
+        got, process = measure(FILTERED, instrumenter, directory, *options)
+        assert (process.returncode, process.stderr) == (0, "")
+        assert_same(got, [without(everything, *names)])
+
+
+@each_instrumenter
+def test_include_only(instrumenter, tmp_path):
+    (everything,), _ = measure(FILTERED, instrumenter, tmp_path)
+    (tmp_path / "x").mkdir()
+    got, _ = measure(FILTERED, instrumenter, tmp_path / "x", "--include", "__main__.*", "--exclude", "*generator*", keep=lambda _: True)
+    assert_same(got, [without(everything, "generator", "generator_caller")])
+
+
+# --- Several measurements -------------------------------------------------------------------
+
+
+def test_measurements_in_turn(tmp_path):
+    """Each with its own instrumenter and filter; code that one excludes is seen by the next."""
+    program = """
+import timeloom, threading
+def f(): g()
+def g(): pass
+plans = json.loads(sys.argv[1])
+for number, (instrumenter, exclude) in enumerate(plans):
+    with timeloom.Measurement(output=f"run{number}", instrumenter=instrumenter, exclude=exclude, weave=False):
+        f()
+        thread = threading.Thread(target=f)
+        thread.start()
+        thread.join()
+    f()
+"""
+    plans = [(i, exclude) for exclude in ([], ["__main__.g"], ["__main__.f"], []) for i in [*INSTRUMENTERS, *reversed(INSTRUMENTERS)]]
+    process = run_python(["-c", "import json, sys" + program, json.dumps(plans)], tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")
+    for number, (_, exclude) in enumerate(plans):
+        expected = {"": "f g. .", "__main__.g": "f.", "__main__.f": "g."}[exclude[0] if exclude else ""]
+        assert_same(streams_of(tmp_path / f"run{number}", kept), [calls(expected)] * 2)
+
+
+def test_many_filters(tmp_path):
+    """The interpreter has room for a limited number of them; then a measurement is refused."""
+    program = """
+import timeloom
+def f(): pass
+begun = 0
+try:
+    for number in range(400):
+        with timeloom.Measurement(output=f"run{number}", instrumenter="frame", exclude=[f"x{number}"], weave=False, buffer_size="2M"):
+            f()
+        begun += 1
+except timeloom.Error as error:
+    print(begun, error)
+with timeloom.Measurement(output="again", instrumenter="frame", exclude=["x0"], weave=False):
+    f()
+"""
+    process = run_python(["-c", program], tmp_path)
+    assert process.returncode == 0, process.stderr
+    begun = int(process.stdout.split()[0])
+    assert 200 < begun < 256 and "no room left to mark code objects" in process.stdout
+    for name in ("run0", f"run{begun - 1}", "again"):
+        assert_same(streams_of(tmp_path / name, kept), [calls("f.")])
+
+
+@each_instrumenter
+def test_measurement_of_a_block_in_a_recursion(instrumenter, tmp_path):
+    """Functions that began before it are no part of it, nor is what comes after."""
+    program = f"""
+import timeloom
+m = timeloom.Measurement(output="block", instrumenter={instrumenter!r}, weave=False)
+def f(n):
+    if n == 3: m.start()
+    if n: f(n - 1)
+    elif n == 0: leaf()
+    if n == 5: m.finish()
+    leaf()
+def leaf(): pass
+f(6)
+"""
+    process = plain(program, tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")
+    expected = "f f f leaf. leaf. . leaf. . leaf. . leaf. leaf."
+    assert_same(streams_of(tmp_path / "block", kept), [calls(expected)])
