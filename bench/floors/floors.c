@@ -11,8 +11,7 @@
 /* A callable of a type with a vectorcall of its own: the cheapest thing that
  * sys.monitoring can be given. */
 typedef struct {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
 } Callback;
 
 static PyObject* callback_call(PyObject* self, PyObject* const* arguments, size_t count,
@@ -29,8 +28,7 @@ static PyObject* callback_new(PyTypeObject* type, PyObject* arguments, PyObject*
 }
 
 static PyTypeObject callback_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "floors.Callback",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "floors.Callback",
     .tp_basicsize = sizeof(Callback),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_vectorcall_offset = offsetof(Callback, call),
@@ -66,8 +64,7 @@ static PyMethodDef empty_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyTypeObject empty_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "floors.Empty",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "floors.Empty",
     .tp_basicsize = sizeof(PyObject),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_methods = empty_methods,
@@ -101,8 +98,8 @@ static PyMethodDef functions[] = {
     {"set_profile", set_profile, METH_NOARGS, "Install an empty PyEval_SetProfile callback."},
     {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, .m_name = "floors", .m_size = -1, .m_methods = functions};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "floors", .m_size = -1,
+                                    .m_methods = functions};
 
 PyMODINIT_FUNC PyInit_floors(void) {
   if (PyType_Ready(&callback_type) < 0 || PyType_Ready(&empty_type) < 0) return NULL;

@@ -19,13 +19,21 @@ namespace timeloom {
 enum class Paradigm : std::uint8_t { kUnknown, kUser, kCompiler, kMeasurement, kOther };
 
 // What a region is (OTF2 region role).
-enum class RegionRole : std::uint8_t { kUnknown, kFunction, kCode, kLoop, kWrapper, kArtificial, kOther };
+enum class RegionRole : std::uint8_t {
+  kUnknown,
+  kFunction,
+  kCode,
+  kLoop,
+  kWrapper,
+  kArtificial,
+  kOther
+};
 
 struct Region {
-  std::string name;            // display name: module and qualified name
-  std::string canonical_name;  // equal to the name when there is no other
-  std::string file;            // source file; empty: unknown
-  std::string group;           // group of regions, e.g. the module; empty: none
+  std::string name;              // display name: module and qualified name
+  std::string canonical_name;    // equal to the name when there is no other
+  std::string file;              // source file; empty: unknown
+  std::string group;             // group of regions, e.g. the module; empty: none
   std::uint32_t first_line = 0;  // 1-based; 0: unknown
   std::uint32_t last_line = 0;   // 1-based; 0: unknown
   Paradigm paradigm = Paradigm::kUnknown;
@@ -35,7 +43,7 @@ struct Region {
 struct LocationGroup {  // one process
   std::string name;
   std::string hostname;
-  std::uint64_t process_id = 0;  // 0: unknown
+  std::uint64_t process_id = 0;        // 0: unknown
   std::string executable;              // empty: unknown
   std::vector<std::string> arguments;  // without the executable
 };
@@ -75,22 +83,22 @@ struct Marker {
 
 struct ClockProperties {
   std::uint64_t ticks_per_second = 1'000'000'000;
-  std::uint64_t begin = 0;             // ticks: first time stamp of the run
-  std::uint64_t length = 0;            // ticks
+  std::uint64_t begin = 0;                // ticks: first time stamp of the run
+  std::uint64_t length = 0;               // ticks
   std::optional<std::uint64_t> realtime;  // nanoseconds since 1970 at begin
 };
 
 struct Definitions {
   ClockProperties clock;
-  std::string creator;       // program that wrote the trace; empty: unknown
-  std::string machine_name;  // empty: unknown
-  std::vector<std::string> strings;    // by StringId
-  std::vector<Region> regions;         // by RegionId
-  std::vector<LocationGroup> groups;   // by LocationGroupId
-  std::vector<Parameter> parameters;   // by ParameterId
-  std::vector<Metric> metrics;         // by MetricId
-  std::vector<Location> locations;     // in order of their ids
-  std::vector<Marker> markers;         // in order of time
+  std::string creator;                // program that wrote the trace; empty: unknown
+  std::string machine_name;           // empty: unknown
+  std::vector<std::string> strings;   // by StringId
+  std::vector<Region> regions;        // by RegionId
+  std::vector<LocationGroup> groups;  // by LocationGroupId
+  std::vector<Parameter> parameters;  // by ParameterId
+  std::vector<Metric> metrics;        // by MetricId
+  std::vector<Location> locations;    // in order of their ids
+  std::vector<Marker> markers;        // in order of time
   // Facts about the run that have no place of their own, e.g. what was lost
   // or cut off ("timeloom::lost_events" -> "12"). Written to the trace as properties.
   std::map<std::string, std::string> properties;

@@ -58,7 +58,8 @@ Region region_of(PyCodeObject* code, PyObject* globals) {
   region.name = region.group.empty() ? qualified : region.group + "." + qualified;
   region.canonical_name = region.name;
   region.file = text_of(code->co_filename);
-  region.first_line = code->co_firstlineno > 0 ? static_cast<std::uint32_t>(code->co_firstlineno) : 0;
+  region.first_line =
+      code->co_firstlineno > 0 ? static_cast<std::uint32_t>(code->co_firstlineno) : 0;
   region.paradigm = Paradigm::kCompiler;
   region.role = RegionRole::kFunction;
   return region;
@@ -66,9 +67,7 @@ Region region_of(PyCodeObject* code, PyObject* globals) {
 
 }  // namespace
 
-bool excludes(const Region& region) {
-  return rules().filter.excluded(region.name, region.file);
-}
+bool excludes(const Region& region) { return rules().filter.excluded(region.name, region.file); }
 
 std::string text_of(PyObject* object) {
   Py_ssize_t size = 0;

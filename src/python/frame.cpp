@@ -65,7 +65,8 @@ PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing)
     if (word == 0) word = first_seen(code, globals_of(frame));
     if (!is_region(word)) return g_next(thread, frame, throwing);
   }
-  if (passes_over(thread, frame, code)) [[unlikely]] return g_next(thread, frame, throwing);
+  if (passes_over(thread, frame, code)) [[unlikely]]
+    return g_next(thread, frame, throwing);
   const record::Token token = token_of(code);
   if (record::t_recorder->attached()) [[likely]] {
     record::t_recorder->enter(token, word);
@@ -73,7 +74,8 @@ PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing)
     enter_first(frame, token, word);
   }
   PyObject* result = g_next(thread, frame, throwing);
-  if (!g_watching || !record::t_recorder->leave_last(token)) [[unlikely]] leave_otherwise(token);
+  if (!g_watching || !record::t_recorder->leave_last(token)) [[unlikely]]
+    leave_otherwise(token);
   return result;
 }
 

@@ -113,8 +113,9 @@ Region region_of(PyMethodDef* method, PyObject* callable) {
 
 // What all classes share as their __new__ is told apart by the class.
 const void* key_of(PyMethodDef* method, PyObject* callable) noexcept {
-  static PyMethodDef* const kNew = c_function_of(Ref(PyObject_GetAttrString(
-      reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__new__")).get());
+  static PyMethodDef* const kNew = c_function_of(
+      Ref(PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__new__"))
+          .get());
   if (method != kNew) return method;
   return reinterpret_cast<PyCFunctionObject*>(callable)->m_self;
 }
@@ -146,10 +147,9 @@ void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept {
     if (is_new) {
       const ErrorGuard guard;
       const Region region = region_of(method, callable);
-      entry->second =
-          is_own(region) || excludes(region)
-              ? kExcluded
-              : record::enter_word(record::define_region(region));
+      entry->second = is_own(region) || excludes(region)
+                          ? kExcluded
+                          : record::enter_word(record::define_region(region));
     }
     if (is_region(entry->second)) record::t_recorder->enter(token_of(method), entry->second);
   } catch (const std::exception&) {

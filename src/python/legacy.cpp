@@ -69,12 +69,8 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
     return 0;
   }
   switch (what) {
-    case PyTrace_CALL:
-      on_call(frame);
-      break;
-    case PyTrace_RETURN:
-      on_return(frame);
-      break;
+    case PyTrace_CALL: on_call(frame); break;
+    case PyTrace_RETURN: on_return(frame); break;
     case PyTrace_C_CALL:
     case PyTrace_C_RETURN:
     case PyTrace_C_EXCEPTION: {
@@ -87,8 +83,7 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
       }
       break;
     }
-    default:
-      break;  // lines, exceptions
+    default: break;  // lines, exceptions
   }
   return 0;
 }
@@ -177,10 +172,11 @@ void uninstall() {
 
 }  // namespace
 
-const Instrumenter kProfile{
-    "profile", true, true, [](bool c_functions) { return install(Hook::kProfile, c_functions); },
-    uninstall};
-const Instrumenter kTrace{
-    "trace", false, true, [](bool c_functions) { return install(Hook::kTrace, c_functions); }, uninstall};
+const Instrumenter kProfile{"profile", true, true,
+                            [](bool c_functions) { return install(Hook::kProfile, c_functions); },
+                            uninstall};
+const Instrumenter kTrace{"trace", false, true,
+                          [](bool c_functions) { return install(Hook::kTrace, c_functions); },
+                          uninstall};
 
 }  // namespace timeloom::python

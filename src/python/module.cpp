@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "core/filter.hpp"
-#include "python/compat.hpp"
 #include "python/code_regions.hpp"
+#include "python/compat.hpp"
 #include "python/errors.hpp"
 #include "python/measurement_block.hpp"
 #include "python/run_program.hpp"
@@ -139,8 +139,15 @@ int execute(PyObject* module) {
 }
 
 PyModuleDef_Slot kSlots[] = {{Py_mod_exec, reinterpret_cast<void*>(execute)}, {0, nullptr}};
-PyModuleDef kModule = {PyModuleDef_HEAD_INIT, "timeloom._core", "The measurement core of Timeloom.",
-                       0, nullptr, kSlots, nullptr, nullptr, nullptr};
+PyModuleDef kModule = {PyModuleDef_HEAD_INIT,
+                       "timeloom._core",
+                       "The measurement core of Timeloom.",
+                       0,
+                       nullptr,
+                       kSlots,
+                       nullptr,
+                       nullptr,
+                       nullptr};
 
 }  // namespace
 }  // namespace timeloom::python

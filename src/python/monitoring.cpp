@@ -27,7 +27,8 @@ PyObject* none() noexcept { return Py_NewRef(Py_None); }
 PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   PyCodeObject* code = code_argument(arguments);
   const EventWord word = known_word(code);
-  if (!is_region(word)) [[unlikely]] return first_enter(code, word);
+  if (!is_region(word)) [[unlikely]]
+    return first_enter(code, word);
   record::t_recorder->enter(token_of(code), word);
   return none();
 }
@@ -41,7 +42,8 @@ PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
 // PY_RETURN, PY_YIELD
 PyObject* on_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   PyCodeObject* code = code_argument(arguments);
-  if (!record::t_recorder->leave_last(token_of(code))) [[unlikely]] return unexpected_leave(code);
+  if (!record::t_recorder->leave_last(token_of(code))) [[unlikely]]
+    return unexpected_leave(code);
   return none();
 }
 
@@ -79,14 +81,15 @@ PyObject* on_call(PyObject*, PyObject* const* arguments, std::size_t, PyObject*)
 // C_RETURN, C_RAISE
 PyObject* on_c_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   PyMethodDef* method = c_function_of(arguments[2]);
-  if (method != nullptr && records_calls_of(code_argument(arguments))) leave_c_function(method, arguments[2]);
+  if (method != nullptr && records_calls_of(code_argument(arguments)))
+    leave_c_function(method, arguments[2]);
   return none();
 }
 
 constexpr MonitoringEvent kEvents[] = {
-    {"PY_START", on_enter, false},  {"PY_RESUME", on_enter, false}, {"PY_RETURN", on_leave, false},
-    {"PY_YIELD", on_leave, false},  {"PY_THROW", on_throw, false},  {"PY_UNWIND", on_unwind, false},
-    {"CALL", on_call, false},       {"C_RETURN", on_c_leave, true}, {"C_RAISE", on_c_leave, true},
+    {"PY_START", on_enter, false}, {"PY_RESUME", on_enter, false}, {"PY_RETURN", on_leave, false},
+    {"PY_YIELD", on_leave, false}, {"PY_THROW", on_throw, false},  {"PY_UNWIND", on_unwind, false},
+    {"CALL", on_call, false},      {"C_RETURN", on_c_leave, true}, {"C_RAISE", on_c_leave, true},
 };
 constexpr std::size_t kPythonEvents = 6;  // the first ones; the others are of C functions
 

@@ -12,8 +12,7 @@ namespace {
 
 // A callable of a type with a vectorcall of its own, the cheapest there is.
 struct Callback {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
 };
 
 constexpr char kName[] = "timeloom";
@@ -72,8 +71,8 @@ bool register_all(PyObject* api, std::span<const MonitoringEvent> events) {
     const Ref number(PyObject_GetAttrString(names.get(), event.name));
     const Ref callback = make_callback(event.call);
     if (!number || !callback) return false;
-    const Ref old(PyObject_CallMethod(api, "register_callback", "iOO", g_tool, number.get(),
-                                      callback.get()));
+    const Ref old(
+        PyObject_CallMethod(api, "register_callback", "iOO", g_tool, number.get(), callback.get()));
     if (!old) return false;
     if (!event.implied) mask |= PyLong_AsLong(number.get());
   }

@@ -18,7 +18,8 @@ using CodesOfThreads = std::map<std::uintptr_t, Codes>;  // by pthread id
 // What runs on a thread, outermost first, without what is excluded.
 Codes running_codes(PyThreadState* thread, PyFrameObject* without) {
   Codes codes;
-  for (Ref frame(PyThreadState_GetFrame(thread)); frame; frame = Ref(PyFrame_GetBack(frame.frame()))) {
+  for (Ref frame(PyThreadState_GetFrame(thread)); frame;
+       frame = Ref(PyFrame_GetBack(frame.frame()))) {
     if (frame.frame() == without) continue;
     const Ref code(PyFrame_GetCode(frame.frame()));
     EventWord word = known_word(code.code());

@@ -10,8 +10,7 @@ namespace timeloom::python {
 namespace {
 
 struct RegionFunction {
-  PyObject_HEAD
-  PyObject* function;
+  PyObject_HEAD PyObject* function;
   PyObject* name;  // of the region
   EventWord word;
   PyObject* dict;
@@ -87,7 +86,8 @@ PyMethodDef kFunctionMethods[] = {{"__reduce__", function_reduce, METH_NOARGS, n
                                   {nullptr, nullptr, 0, nullptr}};
 PyMemberDef kFunctionMembers[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(RegionFunction, dict), READONLY, nullptr},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(RegionFunction, weak_references), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(RegionFunction, weak_references), READONLY,
+     nullptr},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(RegionFunction, call), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 PyGetSetDef kFunctionGetSet[] = {
@@ -105,8 +105,7 @@ PyType_Slot kFunctionSlots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(function
                                 {0, nullptr}};
 PyType_Spec kFunctionSpec = {"timeloom._core.RegionFunction", sizeof(RegionFunction), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-                                 Py_TPFLAGS_METHOD_DESCRIPTOR |
-                                 Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                 Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                              kFunctionSlots};
 PyTypeObject* g_function_type = nullptr;
 
@@ -128,8 +127,7 @@ PyObject* make_function(PyObject*, PyObject* arguments) {
 }
 
 struct RegionSteps {
-  PyObject_HEAD
-  PyObject* inner;  // a coroutine, generator or awaitable of an async generator
+  PyObject_HEAD PyObject* inner;  // a coroutine, generator or awaitable of an async generator
   PyObject* name;
   EventWord word;
 };
@@ -145,8 +143,7 @@ PySendResult steps_send(PyObject* self, PyObject* value, PyObject** result) {
 PyObject* steps_next(PyObject* self) {
   PyObject* result = nullptr;
   switch (steps_send(self, Py_None, &result)) {
-    case PYGEN_NEXT:
-      return result;
+    case PYGEN_NEXT: return result;
     case PYGEN_RETURN:
       if (result != Py_None) {
         // As generators do: StopIteration(result), also when that is a tuple or an exception.
@@ -157,8 +154,7 @@ PyObject* steps_next(PyObject* self) {
         Py_DECREF(result);
       }
       return nullptr;
-    case PYGEN_ERROR:
-      return nullptr;
+    case PYGEN_ERROR: return nullptr;
   }
   return nullptr;
 }
@@ -236,11 +232,11 @@ PyObject* make_steps(PyObject*, PyObject* arguments) {
   return reinterpret_cast<PyObject*>(result);
 }
 
-PyMethodDef kMakers[] = {
-    {"region_function", make_function, METH_VARARGS, "A callable that runs a function in a region."},
-    {"region_steps", make_steps, METH_VARARGS,
-     "An awaitable and iterator that runs every step of another in a region."},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef kMakers[] = {{"region_function", make_function, METH_VARARGS,
+                          "A callable that runs a function in a region."},
+                         {"region_steps", make_steps, METH_VARARGS,
+                          "An awaitable and iterator that runs every step of another in a region."},
+                         {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

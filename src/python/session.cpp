@@ -53,7 +53,8 @@ LocationGroup this_process() {
   process.hostname = hostname();
   process.process_id = this_process_id();
   PyObject* executable = PySys_GetObject("executable");  // borrowed
-  if (executable != nullptr && PyUnicode_Check(executable)) process.executable = text_of(executable);
+  if (executable != nullptr && PyUnicode_Check(executable))
+    process.executable = text_of(executable);
   process.arguments = strings_of(PySys_GetObject("argv"));
   process.name = process.arguments.empty() || process.arguments.front().empty()
                      ? "Process"
@@ -62,7 +63,7 @@ LocationGroup this_process() {
 }
 
 void make_directories(const std::string& path) {
-  for (std::size_t end = path.find('/', 1); ; end = path.find('/', end + 1)) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
     if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST) {
       throw Error("cannot create the run directory " + part + ": " + std::strerror(errno) +
@@ -72,7 +73,8 @@ void make_directories(const std::string& path) {
   }
 }
 
-record::StartOptions start_options(const SessionOptions& options, const Instrumenter& instrumenter) {
+record::StartOptions start_options(const SessionOptions& options,
+                                   const Instrumenter& instrumenter) {
   make_directories(options.run + "/spool");
   record::StartOptions result;
   const std::string base = options.run + "/spool/" + std::to_string(this_process_id()) + "-";
@@ -124,8 +126,7 @@ bool session_running() noexcept {
 
 bool start_session(const SessionOptions& options) {
   if (session_running()) {
-    PyErr_SetString(g_error,
-                    "a measurement is already running in this process; finish it first");
+    PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
     return false;
   }
   const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, options.c_functions);
@@ -142,8 +143,8 @@ bool start_session(const SessionOptions& options) {
     PyErr_SetString(g_error, error.what());
     return false;
   }
-  g_session = {instrumenter, options.c_functions, false, false, options.run,
-               record::monotonic_ns(), this_process_id(), false};
+  g_session = {instrumenter,           options.c_functions, false, false, options.run,
+               record::monotonic_ns(), this_process_id(),   false};
   if (watch(true)) return true;
   record::stop();
   g_session = {};

@@ -12,12 +12,12 @@
 namespace timeloom::python {
 
 struct SessionOptions {
-  std::string run;                    // the run directory; made if it is not there
+  std::string run;  // the run directory; made if it is not there
   std::string instrumenter = "auto";
   bool c_functions = false;
   std::uint64_t buffer_size = 16 << 20;  // bytes
   Filter filter;
-  std::string own_directory;          // where our Python files lie, with a / at the end
+  std::string own_directory;  // where our Python files lie, with a / at the end
 };
 
 struct SessionResult {

@@ -16,7 +16,8 @@ PyObject* none() { return Py_NewRef(Py_None); }
 // The str argument of a function of one argument, or nullptr with TypeError.
 PyObject* name_argument(PyObject* argument, const char* function) {
   if (PyUnicode_Check(argument)) return argument;
-  PyErr_Format(PyExc_TypeError, "%s() takes a str, not %.100s", function, Py_TYPE(argument)->tp_name);
+  PyErr_Format(PyExc_TypeError, "%s() takes a str, not %.100s", function,
+               Py_TYPE(argument)->tp_name);
   return nullptr;
 }
 
@@ -83,7 +84,9 @@ PyObject* parameter_number(PyObject* arguments, bool is_signed) {
   });
 }
 
-PyObject* parameter_int(PyObject*, PyObject* arguments) { return parameter_number(arguments, true); }
+PyObject* parameter_int(PyObject*, PyObject* arguments) {
+  return parameter_number(arguments, true);
+}
 PyObject* parameter_uint(PyObject*, PyObject* arguments) {
   return parameter_number(arguments, false);
 }

@@ -9,15 +9,15 @@ namespace timeloom::python {
 namespace {
 
 struct RegionObject {
-  PyObject_HEAD
-  PyObject* name;   // str
-  EventWord word;   // 0: not asked for yet
+  PyObject_HEAD PyObject* name;  // str
+  EventWord word;                // 0: not asked for yet
 };
 
 RegionObject* self_of(PyObject* object) { return reinterpret_cast<RegionObject*>(object); }
 
 EventWord word_of(RegionObject* region) noexcept {
-  if (region->word == 0) [[unlikely]] region->word = user_region_word(region->name);
+  if (region->word == 0) [[unlikely]]
+    region->word = user_region_word(region->name);
   return region->word;
 }
 
@@ -82,8 +82,8 @@ PyMethodDef kRegionMethods[] = {
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(region_exit)), METH_FASTCALL,
      nullptr},
     {nullptr, nullptr, 0, nullptr}};
-PyMemberDef kRegionMembers[] = {
-    {"name", T_OBJECT, offsetof(RegionObject, name), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
+PyMemberDef kRegionMembers[] = {{"name", T_OBJECT, offsetof(RegionObject, name), READONLY, nullptr},
+                                {nullptr, 0, 0, 0, nullptr}};
 PyType_Slot kRegionSlots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(region_dealloc)},
                               {Py_tp_call, reinterpret_cast<void*>(region_call)},
                               {Py_tp_repr, reinterpret_cast<void*>(region_repr)},
@@ -115,7 +115,8 @@ EventWord user_region_word(PyObject* name) noexcept {
   static PyObject* const words = PyDict_New();  // str -> int
   const ErrorGuard guard;
   if (words == nullptr) return 0;
-  if (PyObject* known = PyDict_GetItemWithError(words, name)) return PyLong_AsUnsignedLongLong(known);
+  if (PyObject* known = PyDict_GetItemWithError(words, name))
+    return PyLong_AsUnsignedLongLong(known);
   PyErr_Clear();
   try {
     const EventWord word = record::enter_word(record::define_region(region_at_call(name)));
@@ -139,7 +140,8 @@ void enter_user_region(EventWord word) noexcept {
 
 namespace {
 
-void leave_with(bool (record::ThreadRecorder::*leave)(record::Token) noexcept, EventWord word) noexcept {
+void leave_with(bool (record::ThreadRecorder::*leave)(record::Token) noexcept,
+                EventWord word) noexcept {
   if (word == 0) return;
   const record::Token token = record::user_token(word);
   if (record::recording()) [[likely]] {
@@ -157,7 +159,8 @@ void leave_user_region(EventWord word) noexcept {
 
 void leave_own_user_region(EventWord word) noexcept {
   if (word != 0 && record::recording()) [[likely]] {
-    if (record::t_recorder->leave_last(record::user_token(word))) [[likely]] return;
+    if (record::t_recorder->leave_last(record::user_token(word))) [[likely]]
+      return;
   }
   leave_with(&record::ThreadRecorder::leave_own, word);
 }

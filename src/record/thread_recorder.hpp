@@ -65,7 +65,8 @@ class ThreadRecorder {
   // Records the leave of what this thread entered last; false, and nothing is
   // recorded, when that was not `token`.
   bool leave_last(Token token) noexcept {
-    if (top_->token != token) [[unlikely]] return false;
+    if (top_->token != token) [[unlikely]]
+      return false;
     const EventWord leave = top_->enter ^ kEnterLeaveFlip;
     --top_;
     const std::uint64_t delta = os::now() - base_;
