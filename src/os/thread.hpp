@@ -28,7 +28,7 @@ class HelperThread {
  private:
   pthread_t thread_{};
   std::atomic<std::uint64_t> id_ = 0;  // of the kernel
-  bool running_ = false;
+  std::atomic<bool> running_ = false;
 };
 
 // Calls `child` in the child of every later fork of this process, in the only

@@ -86,11 +86,6 @@ PyObject* before_fork(PyObject*, PyObject*) {
   return Py_NewRef(Py_None);
 }
 
-PyObject* after_fork_in_parent(PyObject*, PyObject*) {
-  record::resume_helpers();
-  return Py_NewRef(Py_None);
-}
-
 PyObject* after_fork(PyObject*, PyObject*) {
   forget_session_after_fork();
   return Py_NewRef(Py_None);
@@ -107,7 +102,6 @@ PyMethodDef kSessionMethods[] = {
     {"disable_recording", disable_recording, METH_NOARGS, "Switch all recording off."},
     {"recording", recording, METH_NOARGS, "Whether anything is being recorded."},
     {"_before_fork", before_fork, METH_NOARGS, "Called before a fork."},
-    {"_after_fork_in_parent", after_fork_in_parent, METH_NOARGS, "Called in the parent."},
     {"_after_fork", after_fork, METH_NOARGS, "Called in the child of a fork."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -117,12 +111,11 @@ int register_fork_handler(PyObject* module) {
   const Ref os(PyImport_ImportModule("os"));
   const Ref register_function(os ? PyObject_GetAttrString(os.get(), "register_at_fork") : nullptr);
   const Ref before(PyObject_GetAttrString(module, "_before_fork"));
-  const Ref parent(PyObject_GetAttrString(module, "_after_fork_in_parent"));
   const Ref child(PyObject_GetAttrString(module, "_after_fork"));
   const Ref positional(PyTuple_New(0));
-  if (!before || !parent || !child) return -1;
-  const Ref named(Py_BuildValue("{s:O,s:O,s:O}", "before", before.get(), "after_in_parent",
-                                parent.get(), "after_in_child", child.get()));
+  if (!before || !child) return -1;
+  const Ref named(
+      Py_BuildValue("{s:O,s:O}", "before", before.get(), "after_in_child", child.get()));
   if (!register_function || !positional || !named) return -1;
   const Ref result(PyObject_Call(register_function.get(), positional.get(), named.get()));
   return result ? 0 : -1;

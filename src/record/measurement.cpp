@@ -209,12 +209,6 @@ void pause_helpers() noexcept {
   if (s.writer != nullptr) s.writer->pause_drain();
 }
 
-void resume_helpers() noexcept {
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  if (s.writer != nullptr) s.writer->resume_drain();
-}
-
 RegionId define_region(const Region& region) {
   State& s = state();
   const std::lock_guard lock(s.mutex);

@@ -63,10 +63,9 @@ inline bool recording() noexcept { return detail::g_recording.load(std::memory_o
 // CLOCK_MONOTONIC, on which a run's times are put.
 std::uint64_t monotonic_ns() noexcept;
 
-// Around a fork: the process has no other threads than those of the program,
-// which would be warned of them.
+// Before a fork: ends our own threads until they are needed again. CPython warns
+// of a fork in a process with several, some versions after their handlers ran.
 void pause_helpers() noexcept;
-void resume_helpers() noexcept;
 
 // Ids for new or known definitions. They may be asked for at any time.
 RegionId define_region(const Region& region);

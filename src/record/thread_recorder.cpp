@@ -186,7 +186,7 @@ void ThreadRecorder::extended(ExtendedKind kind, std::span<const std::uint64_t> 
   }
   const std::uint64_t now = os::now();
   if (!make_room(now)) return writer_->count_lost(1);
-  std::memcpy(cursor_ + 1, words.data(), words.size_bytes());
+  std::copy(words.begin(), words.end(), cursor_ + 1);
   const EventWord head =
       at(make_extended(kind, static_cast<unsigned>(words.size())), std::max(now, base_) - base_);
   extra_words_ += words.size();

@@ -202,6 +202,8 @@ void Writer::retire(Segment* segment, std::size_t words) noexcept {
   {
     const std::lock_guard lock(mutex_);
     full_.push_back(segment);
+    // After a fork. Should it fail, whoever needs a segment drains one.
+    if (!drain_thread_.running()) (void)start_drain();
   }
   work_.notify_one();
 }
@@ -255,11 +257,6 @@ void Writer::pause_drain() noexcept {
   if (!closed_) stop_drain();
 }
 
-void Writer::resume_drain() noexcept {
-  // Without the thread, whoever needs a segment drains one.
-  if (!closed_ && !drain_thread_.running()) (void)start_drain();
-}
-
 void Writer::drain_loop() noexcept {
   // Now and then the clocks are compared, so that a run that is killed can be
   // put in time as well as one that ends; soon at first, then once a second.
@@ -303,6 +300,7 @@ std::uint64_t Writer::lost() const noexcept {
 void Writer::close() noexcept {
   if (closed_) return;
   closed_ = true;
+  if (!drain_thread_.running()) (void)start_drain();  // it may have been paused with work left
   stop_drain();
   const std::uint64_t end[] = {lost(), log_end_};
   append(DefinitionKind::kEnd, bytes_of(end));

@@ -103,9 +103,8 @@ class Writer {
   // holds a segment any more. The ring is removed when all of it is in the log.
   void close() noexcept;
 
-  // Between the two no thread of ours runs; the program may be about to fork.
+  // Ends our thread until a segment is retired: the program is about to fork.
   void pause_drain() noexcept;
-  void resume_drain() noexcept;
 
   // In the child of a fork: forgets everything without touching the files.
   void abandon() noexcept;

@@ -1,12 +1,16 @@
 """User regions against functions; pauses; C functions; filters; several measurements."""
 
 import json
+import sys
 import textwrap
 
 import pytest
 from streams import C_INSTRUMENTERS, INSTRUMENTERS, assert_same, measure, plain, run_python, streams_of
 from test_streams_programs import calls, check, each_instrumenter, kept
 
+
+# From 3.13 on, closing a generator that waits in no try block does not run it.
+CLOSED = "" if sys.version_info >= (3, 13) else " generator."
 
 REGIONS = {
     "begin in one function, end in another": (
@@ -130,7 +134,7 @@ REGIONS = {
         """,
         "<module> user:f function leaf. user:f function leaf. . . . ."
         " user:g generator leaf. . . user:g generator leaf. . . user:g generator. ."
-        " user:g generator leaf. . . user:g generator. ."
+        " user:g generator leaf. . . user:g" + CLOSED + " ."
         " main user:c coroutine. . . main user:c coroutine leaf. . ."
         " user:a asynchronous leaf. . . leaf. user:a asynchronous leaf. . . . .",
         0,
@@ -339,7 +343,7 @@ List([1]).append(2); List().own(); list.append([], 1); [].append(2)
 datetime.datetime.now(); datetime.datetime.fromisoformat("2020-01-01"); dict.fromkeys([1]); collections.OrderedDict.fromkeys([1])
 Made(); object.__new__(Made); int.__new__(int, 3); str.maketrans("a", "b"); "a".join(["b"]); "{}".format(1)
 attempts("x".index, "y"); getattr(1, "real"); max(1, 2); next(iter([1])); [*itertools.chain([1])]; hash(1); print(*[1], sep="")
-f = len; f([]); (lambda *a: len(*a))([]); abs(-1)
+f = len; f([]); len(*[[]]); abs(-1)
 with timeloom.region("user:r"): timeloom.region_begin("user:s"); len([]); timeloom.region_end("user:s")
 """
 
@@ -350,8 +354,8 @@ def of_program_and_c(events):
     for kind, name, *_ in events:
         if kind == "enter":
             of_c = name.split(".")[0] in ("builtins", "datetime", "collections", "_thread", "itertools")
-            stack.append(kept(name) or (of_c and stack and stack[-1]))
-        if stack[-1] and "<lambda>" not in name:
+            stack.append(name.startswith(("__main__.", "user:")) or (of_c and stack and stack[-1]))
+        if stack[-1]:
             result.append([kind, name])
         if kind == "leave":
             stack.pop()
@@ -390,7 +394,7 @@ json.dump(seen, open("c.json", "w"))
     (tmp_path / "c.py").write_text(program)
     process = run_python(["-c", observer], tmp_path)
     assert process.returncode == 0, process.stderr
-    return [event for event in json.loads((tmp_path / "c.json").read_text()) if "<lambda>" not in event[1]]
+    return json.loads((tmp_path / "c.json").read_text())
 
 
 @pytest.mark.parametrize("instrumenter", C_INSTRUMENTERS)

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -97,7 +98,7 @@ class Pen {
       out_of_space_ = !take(time);
       if (out_of_space_) return;
     }
-    std::memcpy(segment_->words() + used_ + 1, words.data(), words.size() * sizeof(std::uint64_t));
+    std::copy(words.begin(), words.end(), segment_->words() + used_ + 1);
     segment_->words()[used_] = timed ? at(head, time - base_) : head;
     used_ += 1 + words.size();
   }
