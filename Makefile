@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-cpp test-python test-sanitize demo bench lint format clean
+.PHONY: help deps build check test test-cpp test-python test-cpython test-sanitize demo bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -25,6 +25,9 @@ test-cpp: build ## run the C++ tests
 
 test-python: deps ## run the Python tests; ARGS go to scripts/run_python_tests.py
 	python3 scripts/run_python_tests.py $(ARGS)
+
+test-cpython: deps ## run CPython's own tests under every instrumenter
+	python3 scripts/run_python_tests.py -m cpython_suite $(ARGS)
 
 test-sanitize: deps ## run the C++ tests under sanitizers, and the fuzzers for a while
 	scripts/test_sanitize.sh
