@@ -203,7 +203,7 @@ void Writer::retire(Segment* segment, std::size_t words) noexcept {
     const std::lock_guard lock(mutex_);
     full_.push_back(segment);
     // After a fork. Should it fail, whoever needs a segment drains one.
-    if (!drain_thread_.running()) (void)start_drain();
+    if (!drain_thread_.running() && !stopping_) (void)start_drain();
   }
   work_.notify_one();
 }
@@ -250,7 +250,18 @@ void Writer::stop_drain() noexcept {
   }
   work_.notify_one();
   drain_thread_.join();
+  const std::lock_guard lock(mutex_);
   stopping_ = false;
+}
+
+// What was retired while there was no drain.
+void Writer::drain_rest() noexcept {
+  const std::lock_guard lock(mutex_);
+  while (Segment* segment = full_.pop_front()) {
+    if (drain(segment)) continue;
+    full_.push_front(segment);
+    return;
+  }
 }
 
 void Writer::pause_drain() noexcept {
@@ -300,8 +311,8 @@ std::uint64_t Writer::lost() const noexcept {
 void Writer::close() noexcept {
   if (closed_) return;
   closed_ = true;
-  if (!drain_thread_.running()) (void)start_drain();  // it may have been paused with work left
   stop_drain();
+  drain_rest();
   const std::uint64_t end[] = {lost(), log_end_};
   append(DefinitionKind::kEnd, bytes_of(end));
   if (error() == 0) ::unlink((directory_ + "/" + kRingName).c_str());

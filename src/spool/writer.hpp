@@ -7,10 +7,10 @@
 // When all segments are in use by threads the ring grows. Handing segments out
 // and back allocates nothing.
 //
-// Thread safety: every function may be called from any thread, except create
-// and close. Nothing but create throws; after the first failed write the
-// segments that are full stay in the ring, acquire() returns nullptr when the
-// last is used up, and error() says why.
+// Thread safety: every function may be called from any thread, except create,
+// close and pause_drain, which one thread calls. Nothing but create throws; after the first failed
+// write the segments that are full stay in the ring, acquire() returns nullptr when the last is
+// used up, and error() says why.
 #pragma once
 
 #include <atomic>
@@ -120,6 +120,7 @@ class Writer {
   void append(DefinitionKind kind, std::span<const std::byte> payload) noexcept;
   int start_drain() noexcept;  // an errno value
   void stop_drain() noexcept;
+  void drain_rest() noexcept;
   void drain_loop() noexcept;
   bool drain(Segment* segment) noexcept;
   int append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept;

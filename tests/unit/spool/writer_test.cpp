@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
 
 #include "spool_fixture.hpp"
@@ -199,6 +200,47 @@ TEST_F(WriterTest, ComparesTheClocksWhileItRuns) {
   std::this_thread::sleep_for(std::chrono::milliseconds(60));
   writer_->close();
   EXPECT_GE(Reader::open(path())->definitions().clock_syncs.size(), 1u);
+}
+
+TEST_F(WriterTest, WhatIsRetiredWithoutADrainIsNotForgotten) {
+  Writer& writer = create(small(8));
+  Pen pen(writer, 0);
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    pen.enter(i + 1, i);
+    if (i % 10 == 0) pen.retire();  // starts the drain again
+    if (i % 10 == 5) writer.pause_drain();
+  }
+  writer.pause_drain();
+  EXPECT_EQ(read_as_if_killed().events.at(0), pen.lines());
+  pen.retire();
+  writer.pause_drain();
+  writer.pause_drain();
+  const Found found = close_and_read();
+  EXPECT_EQ(found.events.at(0), pen.lines());
+  EXPECT_EQ(found.damage, 0u);
+  EXPECT_FALSE(exists("ring"));
+}
+
+TEST_F(WriterTest, TheDrainMayBePausedWhileThreadsRecord) {
+  Writer& writer = create(small(3));
+  constexpr std::uint32_t kThreads = 3;
+  std::vector<Lines> expected(kThreads);
+  std::vector<std::thread> threads;
+  std::atomic<std::uint32_t> done = 0;
+  for (std::uint32_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      Pen pen(writer, t);
+      for (std::uint32_t i = 0; i < 20000; ++i) pen.enter(i, i);
+      pen.retire();
+      expected[t] = pen.lines();
+      ++done;
+    });
+  }
+  while (done < kThreads) writer.pause_drain();
+  for (std::thread& thread : threads) thread.join();
+  const Found found = close_and_read();
+  for (std::uint32_t t = 0; t < kThreads; ++t) EXPECT_EQ(found.events.at(t), expected[t]) << t;
+  EXPECT_EQ(found.damage, 0u);
 }
 
 TEST_F(WriterTest, ManyThreadsShareASmallRing) {
