@@ -75,6 +75,7 @@ ADDED = [
 ]  # fmt: skip
 EXTRA = [
     Configuration("none"),
+    Configuration("floor-clock", hook="floor-clock", needs_monitoring=True),
     timeloom("timeloom-trace", "--instrumenter", "trace"),
     timeloom("filtered-frame", "--instrumenter", "frame", "--exclude", "*.nothing"),
     timeloom("paused-frame", "--instrumenter", "frame", hook="paused"),

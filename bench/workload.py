@@ -2,7 +2,8 @@
 
 usage: workload.py HOOK LOOP CALLS REPEATS RESULT
 
-HOOK    plain, floor-monitoring, floor-frame, floor-profile, cProfile, viztracer,
+HOOK    plain, floor-monitoring, floor-clock (floor-monitoring that reads the
+        time-stamp counter at each event), floor-frame, floor-profile, cProfile, viztracer,
         viztracer-python (without its C function events), or paused (between
         timeloom.pause() and timeloom.resume()). Under `python -m timeloom` the
         hook is Timeloom's, and HOOK is plain.
@@ -56,7 +57,7 @@ def subject_of(loop):
     return with_loop, timeloom.region
 
 
-def watch_by_monitoring():
+def watch_by_monitoring(clock=False):
     import floors
 
     monitoring = sys.monitoring
@@ -64,7 +65,7 @@ def watch_by_monitoring():
     monitoring.use_tool_id(tool, "floor")
     events = monitoring.events
     for event in (events.PY_START, events.PY_RETURN):
-        monitoring.register_callback(tool, event, floors.Callback())
+        monitoring.register_callback(tool, event, floors.Callback(clock=clock))
     monitoring.set_events(tool, events.PY_START | events.PY_RETURN)
 
 
@@ -101,6 +102,7 @@ def pause():
 HOOKS = {
     "plain": lambda: None,
     "floor-monitoring": watch_by_monitoring,
+    "floor-clock": lambda: watch_by_monitoring(clock=True),
     "floor-frame": watch_by_frame,
     "floor-profile": watch_by_profile,
     "cProfile": watch_by_cprofile,

@@ -14,7 +14,8 @@ PyCodeObject* code_argument(PyObject* const* arguments) noexcept {
   return reinterpret_cast<PyCodeObject*>(arguments[0]);
 }
 
-PyObject* none() noexcept { return Py_NewRef(Py_None); }
+// None is immortal where sys.monitoring exists.
+PyObject* none() noexcept { return Py_None; }
 
 [[gnu::noinline, gnu::cold]] PyObject* first_enter(PyCodeObject* code, EventWord word) noexcept {
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
@@ -23,13 +24,17 @@ PyObject* none() noexcept { return Py_NewRef(Py_None); }
   return none();
 }
 
+// The clock is read first in these two: the counter waits for the instructions
+// before it, and ours can run beside those of the interpreter that follow.
+
 // PY_START, PY_RESUME
 PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  const std::uint64_t now = os::now();
   PyCodeObject* code = code_argument(arguments);
   const EventWord word = known_word(code);
   if (!is_region(word)) [[unlikely]]
     return first_enter(code, word);
-  record::t_recorder->enter(token_of(code), word);
+  record::t_recorder->enter(token_of(code), word, now);
   return none();
 }
 
@@ -41,8 +46,9 @@ PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
 
 // PY_RETURN, PY_YIELD
 PyObject* on_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  const std::uint64_t now = os::now();
   PyCodeObject* code = code_argument(arguments);
-  if (!record::t_recorder->leave_last(token_of(code))) [[unlikely]]
+  if (!record::t_recorder->leave_last(token_of(code), now)) [[unlikely]]
     return unexpected_leave(code);
   return none();
 }

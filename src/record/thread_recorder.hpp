@@ -52,9 +52,9 @@ class ThreadRecorder {
   ThreadRecorder& operator=(const ThreadRecorder&) = delete;
   ~ThreadRecorder();
 
-  // Records that the region of `enter` is entered now.
-  void enter(Token token, EventWord enter) noexcept {
-    const std::uint64_t delta = os::now() - base_;
+  // Records that the region of `enter` is entered at `now`.
+  void enter(Token token, EventWord enter, std::uint64_t now = os::now()) noexcept {
+    const std::uint64_t delta = now - base_;
     if (cursor_ >= limit_ || top_ >= stack_end_ || delta > kMaxDelta) [[unlikely]] {
       return enter_slow(token, enter);
     }
@@ -62,14 +62,14 @@ class ThreadRecorder {
     *++top_ = {token, enter};
   }
 
-  // Records the leave of what this thread entered last; false, and nothing is
+  // Records the leave at `now` of what this thread entered last; false, and nothing is
   // recorded, when that was not `token`.
-  bool leave_last(Token token) noexcept {
+  bool leave_last(Token token, std::uint64_t now = os::now()) noexcept {
     if (top_->token != token) [[unlikely]]
       return false;
     const EventWord leave = top_->enter ^ kEnterLeaveFlip;
     --top_;
-    const std::uint64_t delta = os::now() - base_;
+    const std::uint64_t delta = now - base_;
     if (cursor_ >= limit_ || delta > kMaxDelta) [[unlikely]] {
       append_slow(leave);
     } else {
