@@ -17,6 +17,8 @@ constexpr std::string_view kLimits = "Memory";
 constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitoring", "frame",
                                                             "profile", "trace",      "dummy"};
 
+constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
+
 constexpr std::array kTable = {
     Setting{"instrumenter", kChoice, "auto", kRecording, "NAME",
             "how Python calls are observed; auto is monitoring from Python 3.12 on, before that "
@@ -29,6 +31,11 @@ constexpr std::array kTable = {
     Setting{"include", kList, "", kRecording, "PATTERN",
             "record matching functions; of all rules the last that matches decides; when the "
             "first rule is an include, nothing else is recorded"},
+    Setting{"follow", kChoice, "workers", kRecording, "CHILDREN",
+            "which child processes are recorded, too: workers are those that are forked or "
+            "started by multiprocessing, concurrent.futures or joblib; all adds every other "
+            "Python that the program starts",
+            kFollow},
     Setting{"output",
             kString,
             "",

@@ -124,6 +124,10 @@ class TreeWriter {
     key("executable");
     string(group.executable);
     column("arguments", group.arguments, [this](const std::string& one) { string(one); });
+    key("creator");
+    id_or_null(group.creator);
+    key("ending");
+    string(group.ending);
     text_ += '}';
   }
 

@@ -95,7 +95,7 @@ ClockProperties read_clock(const json& object) {
   return clock;
 }
 
-LocationGroup read_group(const json& object) {
+LocationGroup read_group(const json& object, std::size_t groups) {
   LocationGroup group;
   group.name = text(object, "name");
   group.hostname = text(object, "hostname");
@@ -104,6 +104,8 @@ LocationGroup read_group(const json& object) {
   for (const json& one : array(object, "arguments")) {
     group.arguments.push_back(to_text(one, "arguments"));
   }
+  group.creator = id_or_null<LocationGroupId>(member(object, "creator"), groups, "creator");
+  group.ending = text(object, "ending");
   return group;
 }
 
@@ -141,7 +143,8 @@ Definitions read_definitions(const json& file) {
   for (const auto& [name, value] : properties.items()) {
     all.properties[name] = to_text(value, "properties");
   }
-  for (const json& group : array(file, "groups")) all.groups.push_back(read_group(group));
+  const json& groups = array(file, "groups");
+  for (const json& group : groups) all.groups.push_back(read_group(group, groups.size()));
   for (const json& region : array(file, "regions")) all.regions.push_back(read_region(region));
   for (const json& one : array(file, "locations")) {
     all.locations.push_back(read_location(one, all.groups.size()));

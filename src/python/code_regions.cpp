@@ -83,8 +83,11 @@ std::string text_of(PyObject* object) {
   return {PyBytes_AS_STRING(bytes.get()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()))};
 }
 
+void (*g_on_new_code)() noexcept = nullptr;
+
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   const ErrorGuard guard;
+  if (g_on_new_code != nullptr) g_on_new_code();
   try {
     Region region = region_of(code, globals);
     EventWord word = rules().owns(region) ? kOwn : kExcluded;

@@ -32,6 +32,9 @@ inline record::Token token_of(PyCodeObject* code) noexcept {
   return reinterpret_cast<record::Token>(code);
 }
 
+// Called on every decision for a code object; nullptr: nobody is.
+extern void (*g_on_new_code)() noexcept;
+
 // Decides for a code object that runs with these globals (may be nullptr).
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
 

@@ -5,8 +5,10 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "python/main_module.hpp"
+#include "python/session.hpp"
 #include "python/settings_binding.hpp"
 #include "python/weave_process.hpp"
 
@@ -137,11 +139,25 @@ std::string plural(unsigned long long count, const char* word) {
   return grouped(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-std::string summary(const Result& result, const std::string& weaving) {
+// The other processes that have recorded into the run.
+std::string children(const std::string& run) {
+  namespace fs = std::filesystem;
+  unsigned long long spools = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(run + "/spool", error)) {
+    if (entry.is_directory(error)) ++spools;
+  }
+  if (spools < 2) return {};
+  return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
+}
+
+std::string summary(const Result& result, const std::string& children,
+                    const std::string& weaving) {
   const double share =
       result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
   std::string text = "timeloom: " + formatted("%.3f s", result.wall_seconds) + ", " +
                      plural(result.events, "event") + " of " + plural(result.threads, "thread") +
+                     children +
                      ", " + size_text(result.bytes) + ", estimated overhead " +
                      formatted("%.1f %%", share) + "\n";
   if (result.lost_events > 0) {
@@ -184,21 +200,39 @@ void finish_weave_and_report() {
   }
   if (!PyDict_Check(dict.get())) return;  // the program has finished it itself
   const Result result = result_of(dict.get());
+  const std::string others = children(result.run);  // the spools are gone after weaving
   const std::string weaving = weave_run(result);
   const bool complain = g_start->weave && !weaving.empty();
   if (!g_start->quiet) {
-    write_error_output(summary(result, weaving));
+    write_error_output(summary(result, others, weaving));
   } else if (complain) {
     write_error_output("timeloom: " + weaving + "\n");
   }
 }
 
+// The process that started it sees to everything else.
+void finish_child() {
+  SessionResult ignored;
+  finish_session(ignored);
+  PyErr_Clear();
+}
+
+PyObject* finish_child_run(PyObject*, PyObject*) {
+  finish_child();
+  Py_RETURN_NONE;
+}
+
 PyObject* finish_run(PyObject*, PyObject*) {
-  if (::getpid() == g_start->process) finish_weave_and_report();  // not in a forked child
+  if (::getpid() == g_start->process) {
+    finish_weave_and_report();
+  } else {
+    finish_child();  // forked by the process that was started so
+  }
   if (g_start->interrupted) run_interrupted_code();
   Py_RETURN_NONE;
 }
 
+PyMethodDef g_finish_child_method = {"finish_run", finish_child_run, METH_NOARGS, nullptr};
 PyMethodDef g_finish_method = {"finish_run", finish_run, METH_NOARGS, nullptr};
 
 // Registers without leaving the module in sys.modules, where the program would
@@ -230,6 +264,11 @@ void end_by_interrupt() {
   } else {
     g_start->interrupted = true;  // now it would be recorded
   }
+}
+
+bool finish_child_at_exit() {
+  const Ref function(PyCFunction_New(&g_finish_child_method, nullptr));
+  return function && register_at_exit(function.get());
 }
 
 bool finish_run_at_exit(PyObject* core, const Settings& settings) {

@@ -14,6 +14,9 @@ namespace timeloom::python {
 // with a Python exception set on failure.
 bool finish_run_at_exit(PyObject* core, const Settings& settings);
 
+// The same in a child of the measured process: only finishes its measurement.
+bool finish_child_at_exit();
+
 // Python ends itself by SIGINT when the program was ended by a KeyboardInterrupt,
 // which it knows from the last code that it ran as a program. To be called when
 // that was so: sees to it that python still knows after the end of the run.

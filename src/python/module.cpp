@@ -6,6 +6,7 @@
 #include "python/code_regions.hpp"
 #include "python/compat.hpp"
 #include "python/errors.hpp"
+#include "python/follow.hpp"
 #include "python/measurement_block.hpp"
 #include "python/run_program.hpp"
 #include "python/session.hpp"
@@ -57,11 +58,16 @@ PyObject* start(PyObject*, PyObject* settings) {
   if (!parse_rules(item(settings, "filter"), rules)) return nullptr;
   options.filter = Filter(std::move(rules));
   options.own_directory = own_directory() + "/";
-  return none_if(start_session(options));
+  options.follow_forks = text_item(settings, "follow", "workers") != "none";
+  options.parent = text_item(settings, "parent", "");
+  if (!start_session(options)) return nullptr;
+  if (!announce_to_children(settings)) PyErr_Clear();  // they are not measured, then
+  return Py_NewRef(Py_None);
 }
 
 PyObject* finish(PyObject*, PyObject*) {
   SessionResult result;
+  withdraw_from_children();
   if (!finish_session(result)) return none_if(PyErr_Occurred() == nullptr);
   return Py_BuildValue(
       "{s:s,s:s,s:K,s:K,s:K,s:K,s:K,s:i,s:d,s:d}", "run", result.run.c_str(), "instrumenter",
@@ -81,13 +87,13 @@ PyObject* enable_recording(PyObject*, PyObject*) { return none_if(set_recording(
 PyObject* disable_recording(PyObject*, PyObject*) { return none_if(set_recording(false)); }
 PyObject* recording(PyObject*, PyObject*) { return PyBool_FromLong(record::recording()); }
 
-PyObject* before_fork(PyObject*, PyObject*) {
-  record::pause_helpers();
+PyObject* before_fork(PyObject* module, PyObject*) {
+  prepare_fork(module);
   return Py_NewRef(Py_None);
 }
 
 PyObject* after_fork(PyObject*, PyObject*) {
-  forget_session_after_fork();
+  follow_fork();
   return Py_NewRef(Py_None);
 }
 
@@ -105,7 +111,7 @@ PyMethodDef kSessionMethods[] = {
     {"_after_fork", after_fork, METH_NOARGS, "Called in the child of a fork."},
     {nullptr, nullptr, 0, nullptr}};
 
-// A forked child records nothing; its hooks are removed before its code runs on.
+// A forked child goes on with a spool of its own, before its code runs on.
 // From 3.12 on, Python warns of a fork while the process has other threads.
 int register_fork_handler(PyObject* module) {
   const Ref os(PyImport_ImportModule("os"));
@@ -127,6 +133,7 @@ int execute(PyObject* module) {
   if (PyModule_AddFunctions(module, kUserApiMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kLauncherMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kBlockMethods) != 0) return -1;
+  if (PyModule_AddFunctions(module, kFollowMethods) != 0) return -1;
   if (add_region_types(module) != 0) return -1;
   return register_fork_handler(module);
 }

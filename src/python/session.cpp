@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -11,6 +12,7 @@
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
 #include "python/instrumenter.hpp"
+#include "python/process_end.hpp"
 #include "python/reconcile.hpp"
 #include "python/thread_names.hpp"
 #include "record/measurement.hpp"
@@ -27,6 +29,8 @@ struct Session {
   std::uint64_t start_ns = 0;
   std::uint64_t process = 0;  // a forked child does not own its parent's session
   bool finishing = false;     // other threads may run while we calibrate
+  SessionOptions options;
+  std::string spool;  // its directory
 };
 Session g_session;
 
@@ -46,6 +50,11 @@ std::vector<std::string> strings_of(PyObject* list) {
     if (PyUnicode_Check(item)) result.push_back(text_of(item));
   }
   return result;
+}
+
+// The name that a forked child has until it gets one of its own.
+std::string name_of_fork(const std::string& parent) {
+  return parent + " (fork)";
 }
 
 LocationGroup this_process() {
@@ -73,17 +82,23 @@ void make_directories(const std::string& path) {
   }
 }
 
+// An id of a process can come again, also in a run.
+std::string free_spool(const std::string& run) {
+  const std::string base = run + "/spool/" + std::to_string(this_process_id()) + "-";
+  for (int i = 0;; ++i) {
+    std::string directory = base + std::to_string(i);
+    if (::access(directory.c_str(), F_OK) != 0) return directory;
+  }
+}
+
 record::StartOptions start_options(const SessionOptions& options,
                                    const Instrumenter& instrumenter) {
   make_directories(options.run + "/spool");
   record::StartOptions result;
-  const std::string base = options.run + "/spool/" + std::to_string(this_process_id()) + "-";
-  for (int i = 0;; ++i) {
-    result.spool_directory = base + std::to_string(i);
-    if (::access(result.spool_directory.c_str(), F_OK) != 0) break;
-  }
+  result.spool_directory = free_spool(options.run);
   result.writer.ring_size = options.buffer_size;
   result.process = this_process();
+  result.parent = options.parent;
   result.properties["timeloom::instrumenter"] = instrumenter.name;
   result.properties["timeloom::python"] = Py_GetVersion();
   return result;
@@ -137,30 +152,36 @@ bool start_session(const SessionOptions& options) {
     return false;
   }
   install_thread_namer();
+  std::string spool;
   try {
-    record::start(start_options(options, *instrumenter));
+    const record::StartOptions start = start_options(options, *instrumenter);
+    record::start(start);
+    spool = start.spool_directory;
   } catch (const Error& error) {
     PyErr_SetString(g_error, error.what());
     return false;
   }
-  g_session = {instrumenter,           options.c_functions, false, false, options.run,
-               record::monotonic_ns(), this_process_id(),   false};
+  g_session = {instrumenter,      options.c_functions, false,   false, options.run,
+               record::monotonic_ns(), this_process_id(), false, options, spool};
+  watch_process_end();
   if (watch(true)) return true;
   record::stop();
   g_session = {};
   return false;
 }
 
-bool finish_session(SessionResult& result) {
+bool finish_session(SessionResult& result, spool::Ending ending) {
   Session& s = g_session;
   if (!session_running() || s.finishing) return false;
   s.finishing = true;
   const std::uint64_t end_ns = record::monotonic_ns();
   watch(false);
   update_thread_names();
-  const record::Totals totals = record::stop();
+  const record::Totals totals = record::stop(ending);
+  unwatch_process_end();
   // Now, when what other threads do is not recorded any more.
-  const double event_cost = calibrate_event_seconds(*s.instrumenter);
+  const bool last = ending.kind == spool::EndingKind::kNone && s.options.parent.empty();
+  const double event_cost = last ? calibrate_event_seconds(*s.instrumenter) : 0;
   result.run = s.run;
   result.instrumenter = s.instrumenter->name;
   result.events = totals.events;
@@ -190,9 +211,47 @@ bool resume_instrumentation() {
 
 bool instrumentation_on() noexcept { return session_running() && g_session.watching; }
 
-void forget_session_after_fork() noexcept {
+std::string session_spool() { return session_running() ? g_session.spool : std::string(); }
+
+namespace {
+
+void forget_session() {
+  unwatch_process_end();
   if (g_session.instrumenter != nullptr && g_session.watching) g_session.instrumenter->uninstall();
   g_session = {};
+}
+
+// The hooks stay as they are; a small ring will do, which grows when it has to.
+void start_after_fork() {
+  constexpr std::uint64_t kChildBuffer = 2 << 20;
+  Session& s = g_session;
+  s.options.buffer_size = std::min(s.options.buffer_size, kChildBuffer);
+  s.options.parent = s.spool.substr(s.spool.rfind('/') + 1);
+  record::StartOptions start = start_options(s.options, *s.instrumenter);
+  start.process.name = name_of_fork(start.process.name);
+  record::start_in_child(start);
+  s.spool = start.spool_directory;
+  s.start_ns = record::monotonic_ns();
+  s.process = this_process_id();
+}
+
+}  // namespace
+
+void continue_after_fork() noexcept {
+  Session& s = g_session;
+  if (s.instrumenter == nullptr) return;
+  const ErrorGuard guard;
+  // A run that is gone, e.g. with the directory of a test, wants no more events.
+  const bool wanted = s.options.follow_forks && !s.finishing &&
+                      ::access((s.run + "/spool").c_str(), W_OK) == 0;
+  if (!wanted) return forget_session();
+  try {
+    start_after_fork();
+  } catch (const std::exception& error) {
+    PySys_FormatStderr("timeloom: the forked process %i is not recorded: %s\n",
+                       static_cast<int>(::getpid()), error.what());
+    forget_session();
+  }
 }
 
 bool set_recording(bool on) {

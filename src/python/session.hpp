@@ -8,6 +8,7 @@
 
 #include "core/filter.hpp"
 #include "python/compat.hpp"
+#include "spool/format.hpp"
 
 namespace timeloom::python {
 
@@ -18,6 +19,8 @@ struct SessionOptions {
   std::uint64_t buffer_size = 16 << 20;  // bytes
   Filter filter;
   std::string own_directory;  // where our Python files lie, with a / at the end
+  bool follow_forks = false;  // forked children go on with a measurement of their own
+  std::string parent;         // name of the spool of the process that started this one; or empty
 };
 
 struct SessionResult {
@@ -38,8 +41,12 @@ std::string own_directory();
 
 bool start_session(const SessionOptions& options);
 // False without an exception when no measurement of this process is running.
-bool finish_session(SessionResult& result);
+// `ending`: what is about to end the process; then, and in the child of a measured
+// process, overhead_seconds stays 0.
+bool finish_session(SessionResult& result, spool::Ending ending = {});
 bool session_running() noexcept;
+// The spool of the running session, RUN/spool/NAME.
+std::string session_spool();
 
 // The automatic instrumentation, which user regions do not depend on. They
 // change nothing when it is already so.
@@ -50,7 +57,8 @@ bool instrumentation_on() noexcept;
 // All recording.
 bool set_recording(bool on);
 
-// In the child of a fork, where recorder and spool are gone: removes the hooks.
-void forget_session_after_fork() noexcept;
+// In the child of a fork, where recorder and spool are gone: goes on with a spool
+// of its own in the same run, or removes the hooks.
+void continue_after_fork() noexcept;
 
 }  // namespace timeloom::python

@@ -39,6 +39,10 @@ struct State {
   std::uint64_t finished_events = 0;  // of threads that have ended
   std::uint64_t unmatched_leaves = 0;
   ThreadNamer namer = nullptr;
+  LocationGroup process;
+  std::string parent;
+  std::vector<OpenRegion> inherited;  // what was open on the forking thread
+  bool inherited_recording = true;
 };
 
 // Never destroyed: threads may outlive the static objects of the program.
@@ -53,6 +57,9 @@ constinit ThreadRecorder g_no_recorder;
 
 // True while the thread must not attach: it is being named, or it is ending.
 constinit thread_local bool t_keep_off = false;
+
+// Where the end of the process is noted; nullptr while nothing is measured.
+constinit std::atomic<std::atomic<std::uint64_t>*> g_ending = nullptr;
 
 // Owns the recorder of a thread and detaches it when the thread ends.
 struct ThreadEnd {
@@ -93,6 +100,10 @@ ThreadRecorder* join_measurement(State& s) {
 // held a mutex at the fork, so everything is left as it is and forgotten.
 void forget_after_fork() {
   State& s = state();
+  g_ending = nullptr;
+  const auto open = t_recorder->open_regions();
+  s.inherited.assign(open.begin(), open.end());
+  s.inherited_recording = g_recording;
   for (const Attached& a : s.attached) a.recorder->abandon();
   new (&s.mutex) std::mutex;
   s.attached.clear();
@@ -153,8 +164,11 @@ void start(const StartOptions& options) {
     const std::lock_guard lock(s.mutex);
     if (g_active) throw Error("a measurement is already running in this process; stop it first");
     s.writer = spool::Writer::create(options.spool_directory, options.writer);
+    g_ending = &s.writer->ending();
     s.writer->define_clock_sync(os::sync_clocks());
-    s.writer->define_process(options.process);
+    s.process = options.process;
+    s.parent = options.parent;
+    s.writer->define_process(s.process, s.parent);
     for (const auto& [key, value] : options.properties) s.writer->define_property(key, value);
     s.definitions.write_all(*s.writer);
     s.next_location = 0;
@@ -166,7 +180,33 @@ void start(const StartOptions& options) {
   attach_this_thread();
 }
 
-Totals stop() noexcept {
+void start_in_child(const StartOptions& options) {
+  const std::vector<OpenRegion> inherited = std::exchange(state().inherited, {});
+  start(options);
+  for (const OpenRegion& open : inherited) {
+    if ((open.token & kUnrecorded) != 0 || open.token == kEndedUnseen) {
+      t_recorder->enter_unrecorded(open.token);
+    } else {
+      t_recorder->enter(open.token, open.enter);
+    }
+  }
+  if (!state().inherited_recording) set_recording(false);
+}
+
+void rename_process(const std::string& name) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (!g_active) return;
+  s.process.name = name;
+  s.writer->define_process(s.process, s.parent);
+}
+
+void note_ending(spool::Ending ending) noexcept {
+  std::atomic<std::uint64_t>* const place = g_ending.load(std::memory_order_relaxed);
+  if (place != nullptr) place->store(to_word(ending), std::memory_order_relaxed);
+}
+
+Totals stop(spool::Ending ending) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   if (!g_active) return {};
@@ -178,7 +218,8 @@ Totals stop() noexcept {
   s.attached.clear();
   s.writer->define_clock_sync(os::sync_clocks());
   result.bytes = s.writer->bytes();
-  s.writer->close();
+  s.writer->close(ending);
+  g_ending = nullptr;
   result.error = s.writer->error();
   s.writer.reset();
   return result;
@@ -270,6 +311,15 @@ void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, voi
   State& s = state();
   const std::lock_guard lock(s.mutex);
   for (const Attached& a : s.attached) visit(*a.recorder, a.thread, context);
+}
+
+KeepOff::KeepOff() noexcept : recorder_(std::exchange(t_recorder, &g_no_recorder)) {
+  t_keep_off = true;
+}
+
+KeepOff::~KeepOff() {
+  t_recorder = recorder_;
+  t_keep_off = false;
 }
 
 ThreadRecorder* exchange_recorder(ThreadRecorder* recorder) noexcept {

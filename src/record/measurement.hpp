@@ -23,6 +23,7 @@ struct StartOptions {
   std::string spool_directory;  // does not exist, its parent does
   spool::WriterOptions writer;
   LocationGroup process;
+  std::string parent;  // name of the spool of the process that started this one; or empty
   std::map<std::string, std::string> properties;
 };
 
@@ -38,11 +39,19 @@ struct Totals {
 // Begins a measurement and attaches the calling thread as location 0. Throws
 // Error; then nothing is being measured.
 void start(const StartOptions& options);
+// The same in the child of a fork of a process that was being measured: what was
+// open on the forking thread is open in the child as well, from now on.
+void start_in_child(const StartOptions& options);
+// Gives the process another name in the run.
+void rename_process(const std::string& name) noexcept;
+// Notes in the spool what is about to end the process, or (kNone) that nothing is.
+// May be called from a signal handler.
+void note_ending(spool::Ending ending) noexcept;
 
 // Ends it: leaves what is open on any thread, hands back all segments, drains,
 // closes. No other thread may be recording, e.g. because the caller holds the
 // GIL. Does nothing without one.
-Totals stop() noexcept;
+Totals stop(spool::Ending ending = {}) noexcept;
 
 // What has been recorded so far.
 Totals totals() noexcept;
@@ -88,6 +97,18 @@ void rename_threads(const std::map<std::uintptr_t, std::string>& names) noexcept
 // wait for any; nor may it call back into this header.
 void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, void* context),
                        void* context);
+
+// As long as it lives, what the calling thread does is not recorded.
+class KeepOff {
+ public:
+  KeepOff() noexcept;
+  ~KeepOff();
+  KeepOff(const KeepOff&) = delete;
+  KeepOff& operator=(const KeepOff&) = delete;
+
+ private:
+  ThreadRecorder* recorder_;
+};
 
 // Routes the calling thread's events to `recorder` and returns the one before;
 // for calibration on a scratch spool.

@@ -47,14 +47,19 @@ Enum enumerator(std::uint8_t value, Enum last, Enum fallback) {
   return value <= static_cast<std::uint8_t>(last) ? static_cast<Enum>(value) : fallback;
 }
 
-bool parse_process(Cursor& in, LocationGroup& process) {
+bool parse_process(Cursor& in, ProcessDefinitions& out) {
+  LocationGroup process;
   process.process_id = in.number<std::uint64_t>();
   process.hostname = in.text();
   process.name = in.text();
   process.executable = in.text();
   const auto count = in.number<std::uint32_t>();
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) process.arguments.push_back(in.text());
-  return in.ok();
+  std::string parent = in.text();
+  if (!in.ok()) return false;
+  out.process = std::move(process);
+  out.parent = std::move(parent);
+  return true;
 }
 
 bool parse_region(Cursor& in, std::map<std::uint32_t, Region>& regions) {
@@ -86,7 +91,7 @@ bool parse_metric(Cursor& in, std::map<std::uint32_t, Metric>& metrics) {
 
 bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
   switch (kind) {
-    case DefinitionKind::kProcess: return parse_process(in, out.process);
+    case DefinitionKind::kProcess: return parse_process(in, out);
     case DefinitionKind::kClockSync: {
       os::ClockSync sync;
       sync.ticks = in.number<std::uint64_t>();
@@ -140,6 +145,7 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
     case DefinitionKind::kEnd:
       out.lost_events = in.number<std::uint64_t>();
       out.log_size = in.number<std::uint64_t>();
+      out.ending = to_ending(in.number<std::uint64_t>());
       out.ended = in.ok();
       return in.ok();
   }

@@ -72,7 +72,7 @@ void Writer::append(DefinitionKind kind, std::span<const std::byte> payload) noe
   defs_end_ += record.size();
 }
 
-void Writer::define_process(const LocationGroup& process) noexcept {
+void Writer::define_process(const LocationGroup& process, const std::string& parent) noexcept {
   Payload payload;
   payload.number(process.process_id).text(process.hostname).text(process.name);
   // An endless command line is cut rather than lost as a whole.
@@ -85,6 +85,7 @@ void Writer::define_process(const LocationGroup& process) noexcept {
   }
   payload.text(process.executable).number(static_cast<std::uint32_t>(count));
   for (std::size_t i = 0; i < count; ++i) payload.text(process.arguments[i]);
+  payload.text(parent);
   append(DefinitionKind::kProcess, payload.bytes());
 }
 

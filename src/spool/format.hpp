@@ -45,7 +45,9 @@ struct DefsHeader {
 static_assert(sizeof(DefsHeader) == 16);
 
 enum class DefinitionKind : std::uint16_t {
-  kProcess = 1,    // u64 pid, str host, str name, str executable, u32 n, n * str argument
+  kProcess = 1,    // u64 pid, str host, str name, str executable, u32 n, n * str argument,
+                   // str parent: name of the spool of the process that started it, or
+                   // empty; a later one renames
   kClockSync = 2,  // u64 ticks, u64 monotonic ns, u64 realtime ns
   kString = 3,     // u32 id, str text
   kRegion = 4,     // u32 id, str name, str canonical name, str file, str group,
@@ -55,9 +57,22 @@ enum class DefinitionKind : std::uint16_t {
   kMetric = 7,     // u32 id, str name, str unit, str description, u8 type
   kMarker = 8,     // u32 location index, u64 ticks, str text
   kProperty = 9,   // str key, str value
-  kEnd = 10,       // u64 lost events, u64 bytes of `log`; the measurement was
-                   // stopped in good order
+  kEnd = 10,       // u64 lost events, u64 bytes of `log`, u64 ending (see Ending);
+                   // the measurement was stopped in good order
 };
+
+// What ended the process, where it was not the end of the program.
+enum class EndingKind : std::uint32_t { kNone = 0, kExit = 1, kSignal = 2, kExec = 3 };
+struct Ending {
+  EndingKind kind = EndingKind::kNone;
+  std::uint32_t value = 0;  // kExit: exit status; kSignal: its number
+};
+constexpr std::uint64_t to_word(Ending ending) noexcept {
+  return static_cast<std::uint64_t>(ending.kind) << 32 | ending.value;
+}
+constexpr Ending to_ending(std::uint64_t word) noexcept {
+  return {static_cast<EndingKind>(word >> 32), static_cast<std::uint32_t>(word)};
+}
 
 // Head of one record of `defs`; the payload follows. str is u32 length, bytes.
 struct DefinitionHeader {
@@ -85,10 +100,11 @@ struct RingHeader {
   std::atomic<std::uint32_t> segment_count;
   std::uint32_t check;                     // checksum() of the first 16 bytes
   std::atomic<std::uint64_t> lost_events;  // could not be recorded for want of space
+  std::atomic<std::uint64_t> ending;       // to_word(Ending); noted at the last moment
 };
 // The largest page of the machines we run on, so that segments can be mapped.
 inline constexpr std::size_t kRingHeaderSize = 64 << 10;
-static_assert(sizeof(RingHeader) == 32);
+static_assert(sizeof(RingHeader) == 40);
 
 // kFree -> kActive (a thread writes) -> kFull (waits for the drain) ->
 // kDrained (in the log; its records are being zeroed) -> kFree.

@@ -153,7 +153,7 @@ void Reader::index_ring() {
   struct {
     std::uint64_t magic;
     std::uint32_t version, segment_size, segment_count, check;
-    std::uint64_t lost_events;
+    std::uint64_t lost_events, ending;
   } header{};
   static_assert(sizeof header == sizeof(RingHeader));
   const bool recorded = !definitions_.threads.empty() || !segments_.empty();
@@ -169,7 +169,10 @@ void Reader::index_ring() {
     ++damage_.segments;
     return;
   }
-  if (!definitions_.ended) definitions_.lost_events = header.lost_events;
+  if (!definitions_.ended) {
+    definitions_.lost_events = header.lost_events;
+    definitions_.ending = to_ending(header.ending);
+  }
   int error = 0;
   const std::uint64_t end = ring_.size(&error);
   if (kRingHeaderSize + std::uint64_t{header.segment_count} * size > end) ++damage_.segments;

@@ -18,6 +18,7 @@
 #include "core/event.hpp"
 #include "os/clock.hpp"
 #include "os/file.hpp"
+#include "spool/format.hpp"
 
 namespace timeloom::spool {
 
@@ -25,6 +26,7 @@ namespace timeloom::spool {
 struct ProcessDefinitions {
   os::ClockSource clock_source = os::ClockSource::kMonotonic;
   LocationGroup process;
+  std::string parent;  // name of the spool of the process that started this one; or empty
   std::vector<os::ClockSync> clock_syncs;  // in order of time; may be empty
   std::map<std::uint32_t, Region> regions;
   std::map<std::uint32_t, std::string> strings;
@@ -43,6 +45,7 @@ struct ProcessDefinitions {
   std::vector<Mark> markers;
   std::map<std::string, std::string> properties;
   bool ended = false;  // the measurement was stopped in good order
+  Ending ending;       // what is known of the end, also of one in disorder
   std::uint64_t lost_events = 0;
   std::uint64_t log_size = 0;  // bytes of `log` when it ended
 };

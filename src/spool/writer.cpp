@@ -308,12 +308,12 @@ std::uint64_t Writer::lost() const noexcept {
   return ring_header().lost_events.load(std::memory_order_relaxed);
 }
 
-void Writer::close() noexcept {
+void Writer::close(Ending ending) noexcept {
   if (closed_) return;
   closed_ = true;
   stop_drain();
   drain_rest();
-  const std::uint64_t end[] = {lost(), log_end_};
+  const std::uint64_t end[] = {lost(), log_end_, to_word(ending)};
   append(DefinitionKind::kEnd, bytes_of(end));
   if (error() == 0) ::unlink((directory_ + "/" + kRingName).c_str());
 }

@@ -75,7 +75,8 @@ class Writer {
   // Definitions; each has reached the file when the call returns. One that
   // could not be written sets error(); its events remain readable under a
   // name made of the id.
-  void define_process(const LocationGroup& process) noexcept;
+  // `parent`: the name of the spool of the process that started this one, or empty.
+  void define_process(const LocationGroup& process, const std::string& parent) noexcept;
   void define_region(RegionId id, const Region& region) noexcept;
   void define_location(std::uint32_t index, std::uint64_t thread_id,
                        const std::string& name) noexcept;
@@ -101,7 +102,10 @@ class Writer {
 
   // Drains what was retired, writes the end record, stops the drain. No thread
   // holds a segment any more. The ring is removed when all of it is in the log.
-  void close() noexcept;
+  void close(Ending ending = {}) noexcept;
+
+  // Where to note what ends the process; one store, also of a signal handler.
+  std::atomic<std::uint64_t>& ending() const noexcept { return ring_header().ending; }
 
   // Ends our thread until a segment is retired: the program is about to fork.
   void pause_drain() noexcept;

@@ -44,7 +44,10 @@ ordered_json processes_json(const Definitions& definitions) {
                     {"host", group.hostname},
                     {"process_id", group.process_id},
                     {"executable", group.executable},
-                    {"arguments", group.arguments}});
+                    {"arguments", group.arguments},
+                    {"creator", group.creator.defined() ? ordered_json(group.creator.value())
+                                                         : ordered_json()},
+                    {"ending", group.ending}});
   }
   return list;
 }

@@ -20,6 +20,7 @@ class InfoWriter {
     output_.write(terminal_.paint(printable(run), Ink::kBold) + "\n\n");
     facts();
     this->files(files);
+    processes();
     threads();
     names();
     markers();
@@ -79,6 +80,23 @@ class InfoWriter {
       std::string what = file.what;
       if (!file.opened_by.empty()) what += " (" + file.opened_by + ")";
       row(bytes(file.bytes), file.name, width, what);
+    }
+  }
+
+  void processes() {
+    if (all_.groups.size() < 2) return;
+    title("Processes");
+    std::size_t width = columns("name");
+    for (const LocationGroup& one : all_.groups)
+      width = std::max(width, columns(printable(one.name)));
+    width = std::min(width, terminal_.width / 3);
+    output_.write(terminal_.paint(
+        pad_left("id", kLabel) + "  " + pad_right("name", width) + "  started by, end\n", Ink::kDim));
+    for (const LocationGroup& one : all_.groups) {
+      std::string rest =
+          one.creator.defined() ? fmt::format("process {}", one.creator.value()) : std::string("-");
+      if (!one.ending.empty()) rest += ", " + one.ending;
+      row(std::to_string(&one - all_.groups.data()), one.name, width, rest);
     }
   }
 

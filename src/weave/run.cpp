@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -33,6 +34,7 @@ namespace {
 constexpr char kAnchor[] = "traces.otf2";
 constexpr char kSpool[] = "spool";
 constexpr char kWorking[] = ".weaving";
+constexpr char kRunning[] = "running";  // in the spool: some processes had not ended at the last weave
 constexpr char kWoven[] = ".woven";  // a spool that is not needed any more
 
 std::vector<std::string> spools_of(const fs::path& run) {
@@ -138,6 +140,15 @@ void remove_spool(const fs::path& run) {
   fs::remove_all(run / kWoven);
 }
 
+void mark_unfinished(const fs::path& run, bool running) {
+  const fs::path mark = run / kSpool / kRunning;
+  if (!running) {
+    fs::remove(mark);
+    return;
+  }
+  std::ofstream(mark).close();
+}
+
 void list_contents(const fs::path& run, const fs::path& results, bool spool_stays) {
   std::set<std::string> names;
   for (const fs::path& directory : {run, results}) {
@@ -167,9 +178,10 @@ WeaveSummary summary_of(const SpoolSource& source) {
   summary.locations = source.definitions().locations.size();
   summary.processes = source.definitions().groups.size();
   summary.lost_events = source.lost_events() + source.dropped_events();
+  summary.running = source.running();
   summary.closed_regions = source.ended_in_order() ? 0 : source.closed_regions();
   summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
-  if (!source.ended_in_order()) summary.ending = "ended before the measurement could be finished";
+  summary.ending = source.ending();
   return summary;
 }
 
@@ -215,7 +227,8 @@ fs::path newest_run() {
 
 bool unfinished(const fs::path& run) {
   std::error_code error;
-  return !fs::exists(run / kAnchor, error) && fs::is_directory(run / kSpool, error);
+  const bool woven = fs::exists(run / kAnchor, error) && !fs::exists(run / kSpool / kRunning, error);
+  return !woven && fs::is_directory(run / kSpool, error);
 }
 
 namespace {
@@ -230,15 +243,6 @@ void refuse_without_spools(const fs::path& run) {
               " holds no spool of a measurement; name the directory of a run that does");
 }
 
-void refuse_while_running(const fs::path& run, const std::vector<std::string>& spools) {
-  for (const std::string& spool : spools) {
-    if (spool::Reader::being_written(spool)) {
-      throw Error("the program of " + run.string() +
-                  " is still running; weave it when the program has ended");
-    }
-  }
-}
-
 }  // namespace
 
 WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
@@ -246,13 +250,14 @@ WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
   fs::remove_all(run / kWoven);  // left by a weave that was interrupted at its end
   const std::vector<std::string> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(run);
-  refuse_while_running(run, spools);
   SpoolSource source(spools);
-  const bool keep_spool = options.keep_spool || source.unreadable_spools() != 0;
+  const bool keep_spool =
+      options.keep_spool || source.unreadable_spools() != 0 || source.running() != 0;
   const WorkingDirectory working(run / kWorking);
   write_results(source, working.path(), options);
   list_contents(run, working.path(), keep_spool);
   replace_results(working.path(), run);
+  mark_unfinished(run, source.running() != 0);
   if (!keep_spool) remove_spool(run);
   return summary_of(source);
 } catch (const fs::filesystem_error& error) {

@@ -1,7 +1,10 @@
 #include "weave/spool_source.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
+#include <filesystem>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -11,21 +14,39 @@
 namespace timeloom::weave {
 namespace {
 
+constexpr char kStillRunning[] = "still running";
+constexpr char kCutOff[] = "ended before the measurement could be finished";
 constexpr char kCreator[] = "Timeloom " TIMELOOM_VERSION;
 
 LocationId location_id(std::uint32_t index, std::size_t rank) {
   return LocationId{(std::uint64_t{index} << 32) | rank};
 }
 
+std::string signal_name(std::uint32_t number) {
+  const char* name = sigabbrev_np(static_cast<int>(number));
+  return name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name;
+}
+
+// How a process ended, in words; empty: normally.
+std::string ending_text(const spool::ProcessDefinitions& process, bool running) {
+  switch (process.ending.kind) {
+    case spool::EndingKind::kNone: break;
+    case spool::EndingKind::kExit: return "ended by os._exit(" + std::to_string(process.ending.value) + ")";
+    case spool::EndingKind::kSignal: return "ended by " + signal_name(process.ending.value);
+    case spool::EndingKind::kExec: return "became another program (exec)";
+  }
+  if (process.ended) return {};
+  return running ? kStillRunning : kCutOff;
+}
+
 }  // namespace
 
 SpoolSource::SpoolSource(const std::vector<std::string>& directories) {
   definitions_.creator = kCreator;
-  Unifier unifier(definitions_);
   std::exception_ptr failure;
   for (const std::string& directory : directories) {
     try {
-      add_process(directory, unifier);
+      open_process(directory);
     } catch (const Error&) {
       // Killed before it had written the first bytes, or beyond repair.
       if (!failure) failure = std::current_exception();
@@ -34,32 +55,79 @@ SpoolSource::SpoolSource(const std::vector<std::string>& directories) {
   }
   if (processes_.empty() && failure) std::rethrow_exception(failure);
   if (processes_.empty()) throw Error("the run holds no spool to weave");
+  set_process_clocks();
+  // The program first, then its children in the order in which they were started.
+  std::stable_sort(processes_.begin(), processes_.end(),
+                   [](const Process& a, const Process& b) { return a.begin < b.begin; });
+  Unifier unifier(definitions_);
+  for (Process& process : processes_) add_process(process, unifier);
+  add_creators();
   set_clock();
   add_locations();
   add_tasks();
   add_properties();
 }
 
-void SpoolSource::add_process(const std::string& directory, Unifier& unifier) {
-  auto reader = spool::Reader::open(directory);
-  const spool::ProcessDefinitions& from = reader->definitions();
-  Process process{nullptr,
-                  unifier.add(from, reader->complete()),
-                  {from.clock_source, from.clock_syncs},
-                  {},
-                  {}};
-  if (!from.clock_syncs.empty()) {
+void SpoolSource::open_process(const std::string& directory) {
+  Process process;
+  process.spool = std::filesystem::path(directory).filename();
+  // Asked first: if it ends meanwhile, it is woven once more.
+  process.running = spool::Reader::being_written(directory);
+  process.reader = spool::Reader::open(directory);
+  // Killed while it began: it has recorded nothing, not even its name.
+  const spool::ProcessDefinitions& from = process.reader->definitions();
+  if (!process.running && from.clock_syncs.empty() && process.reader->locations().empty()) return;
+  processes_.push_back(std::move(process));
+}
+
+// All processes of a host read the same counter, so one line serves them all; a
+// child that was killed at once has compared its clocks only once.
+void SpoolSource::set_process_clocks() {
+  std::map<std::pair<std::string, os::ClockSource>, std::vector<os::ClockSync>> hosts;
+  for (const Process& process : processes_) {
+    const spool::ProcessDefinitions& from = process.reader->definitions();
+    auto& syncs = hosts[{from.process.hostname, from.clock_source}];
+    syncs.insert(syncs.end(), from.clock_syncs.begin(), from.clock_syncs.end());
+  }
+  for (auto& [host, syncs] : hosts) {
+    std::stable_sort(syncs.begin(), syncs.end(), [](const os::ClockSync& a, const os::ClockSync& b) {
+      return a.ticks < b.ticks;
+    });
+  }
+  for (Process& process : processes_) {
+    const spool::ProcessDefinitions& from = process.reader->definitions();
+    process.clock = ProcessClock{from.clock_source, hosts[{from.process.hostname, from.clock_source}]};
+    if (from.clock_syncs.empty()) continue;
     process.begin = process.clock.to_time(from.clock_syncs.front().ticks);
     process.end = std::max(process.begin, process.clock.to_time(from.clock_syncs.back().ticks));
   }
+}
+
+void SpoolSource::add_process(Process& process, Unifier& unifier) {
+  const spool::Reader& reader = *process.reader;
+  const spool::ProcessDefinitions& from = reader.definitions();
+  process.ids = unifier.add(from, reader.complete());
   ended_ = ended_ && from.ended;
+  if (process.running) ++running_;
   lost_events_ += from.lost_events;
-  damaged_segments_ += reader->damage().segments + reader->damage().missing_segments;
-  definitions_.groups.push_back(from.process);
-  if (from.process.name.empty()) definitions_.groups.back().name = "Process";
+  damaged_segments_ += reader.damage().segments + reader.damage().missing_segments;
+  LocationGroup group = from.process;
+  if (group.name.empty()) group.name = "Process";
+  group.ending = ending_text(from, process.running);
+  definitions_.groups.push_back(std::move(group));
   for (const auto& [key, value] : from.properties) definitions_.properties.try_emplace(key, value);
-  process.reader = std::move(reader);
-  processes_.push_back(std::move(process));
+}
+
+// Names of spools are unique in a run, ids of processes are not.
+void SpoolSource::add_creators() {
+  std::map<std::string, std::uint32_t> ranks;
+  for (std::uint32_t rank = 0; rank < processes_.size(); ++rank) {
+    ranks[processes_[rank].spool] = rank;
+  }
+  for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
+    const auto found = ranks.find(processes_[rank].reader->definitions().parent);
+    if (found != ranks.end()) definitions_.groups[rank].creator = LocationGroupId{found->second};
+  }
 }
 
 // From the first comparison of clocks in any process to the last.
@@ -141,15 +209,29 @@ void SpoolSource::add_properties() {
   put("timeloom::damaged_segments", damaged_segments_);
   put("timeloom::dropped_events", dropped_events_);
   put("timeloom::unreadable_spools", unreadable_spools_);
-  if (!ended_) {
-    definitions_.properties["timeloom::ending"] = "ended before the measurement could be finished";
-    put("timeloom::closed_regions", closed_regions_);
+  if (const std::string text = ending(); !text.empty()) {
+    definitions_.properties["timeloom::ending"] = text;
   }
+  if (!ended_) put("timeloom::closed_regions", closed_regions_);
 }
 
 double SpoolSource::progress() const noexcept {
   return total_bytes_ == 0 ? 1.0
                            : static_cast<double>(done_bytes_) / static_cast<double>(total_bytes_);
+}
+
+// How the run ended, in words, from what its processes say; empty: normally.
+std::string SpoolSource::ending() const {
+  const std::string& first = definitions_.groups.front().ending;
+  if (!first.empty() && first != kStillRunning) return first;
+  if (running_ > 0) {
+    return std::to_string(running_) + (running_ == 1 ? " process" : " processes") +
+           " still running; this is what they have recorded so far";
+  }
+  const auto cut_off = std::count_if(definitions_.groups.begin(), definitions_.groups.end(),
+                                     [](const LocationGroup& g) { return g.ending == kCutOff; });
+  if (cut_off == 0) return {};
+  return std::to_string(cut_off) + (cut_off == 1 ? " child process " : " child processes ") + kCutOff;
 }
 
 void SpoolSource::feed_location(const Task& task, std::span<RunSink* const> sinks) {

@@ -35,14 +35,20 @@ class SpoolSource : public RunSource {
   std::uint64_t unreadable_spools() const noexcept { return unreadable_spools_; }
   // False when a process was ended before it could finish its measurement.
   bool ended_in_order() const noexcept { return ended_; }
+  // Processes that are still being measured: what they have recorded so far is read.
+  std::uint64_t running() const noexcept { return running_; }
+  // How the run ended, in words; empty: normally. Complete after construction.
+  std::string ending() const;
   // How much of the records has been fed, 0 to 1; may be asked from any thread.
   double progress() const noexcept;
 
  private:
   struct Process {
+    std::string spool;  // the name of its directory
+    bool running = false;
     std::unique_ptr<spool::Reader> reader;
     ProcessIds ids;
-    ProcessClock clock;
+    ProcessClock clock{os::ClockSource::kMonotonic, {}};
     Timestamp begin{};
     Timestamp end{};  // the last time at which the process is known to have lived
   };
@@ -53,7 +59,11 @@ class SpoolSource : public RunSource {
     std::uint64_t bytes;
   };
 
-  void add_process(const std::string& directory, Unifier& unifier);
+  void open_process(const std::string& directory);
+  void add_process(Process& process, Unifier& unifier);
+  void set_process_clocks();
+  void add_creators();
+
   void set_clock();
   void add_locations();
   void add_location(const Process& process, std::uint32_t index, std::size_t rank);
@@ -67,6 +77,7 @@ class SpoolSource : public RunSource {
   std::vector<Task> tasks_;
   std::uint64_t total_bytes_ = 0;
   bool ended_ = true;
+  std::uint64_t running_ = 0;
   std::atomic<std::uint64_t> done_bytes_ = 0;
   std::atomic<std::uint64_t> events_ = 0;
   std::atomic<std::uint64_t> closed_regions_ = 0;

@@ -124,14 +124,22 @@ class GlobalDefinitions {
       }
       ok(OTF2_GlobalDefWriter_WriteLocationGroup(writer_, self, ref(group.name),
                                                  OTF2_LOCATION_GROUP_TYPE_PROCESS, host->second,
-                                                 OTF2_UNDEFINED_LOCATION_GROUP));
+                                                 creator_of(group)));
       if (group.process_id != 0) {
         ok(OTF2_GlobalDefWriter_WriteLocationGroupProperty(
             writer_, self, ref("ProcessId"), OTF2_TYPE_STRING,
             text_value(std::to_string(group.process_id))));
       }
+      if (!group.ending.empty()) {
+        ok(OTF2_GlobalDefWriter_WriteLocationGroupProperty(
+            writer_, self, ref(kEndingProperty), OTF2_TYPE_STRING, text_value(group.ending)));
+      }
       ++self;
     }
+  }
+
+  static OTF2_LocationGroupRef creator_of(const LocationGroup& group) {
+    return group.creator.defined() ? group.creator.value() : OTF2_UNDEFINED_LOCATION_GROUP;
   }
 
   OTF2_AttributeValue text_value(const std::string& text) {
@@ -221,7 +229,8 @@ void intern_names(Shared& shared) {
   const Definitions& definitions = *shared.definitions;
   const auto ref = [&](const std::string& text) { shared.strings.intern(text); };
   for (const char* text :
-       {"machine", "node", "ProcessId", "ThreadId", "Process identifier", "Thread identifier"}) {
+       {"machine", "node", "ProcessId", "ThreadId", "Process identifier", "Thread identifier",
+        kEndingProperty}) {
     ref(text);
   }
   ref(machine_name(definitions));
@@ -229,6 +238,7 @@ void intern_names(Shared& shared) {
     ref(group.name);
     ref(group.hostname);
     ref(std::to_string(group.process_id));
+    if (!group.ending.empty()) ref(group.ending);
   }
   for (const Location& location : definitions.locations) {
     ref(location.name);

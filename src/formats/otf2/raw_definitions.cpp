@@ -38,8 +38,8 @@ OTF2_CallbackCode on_node(void* data, OTF2_SystemTreeNodeRef self, OTF2_StringRe
 
 OTF2_CallbackCode on_group(void* data, OTF2_LocationGroupRef self, OTF2_StringRef name,
                            OTF2_LocationGroupType, OTF2_SystemTreeNodeRef parent,
-                           OTF2_LocationGroupRef) noexcept {
-  raw(data).groups.push_back({self, name, parent});
+                           OTF2_LocationGroupRef creator) noexcept {
+  raw(data).groups.push_back({self, name, parent, creator});
   return OTF2_CALLBACK_SUCCESS;
 }
 

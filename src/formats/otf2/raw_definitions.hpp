@@ -29,6 +29,7 @@ class RawDefinitions {
     OTF2_LocationGroupRef self;
     OTF2_StringRef name;
     OTF2_SystemTreeNodeRef parent;
+    OTF2_LocationGroupRef creator;
   };
   struct Thread {
     OTF2_LocationRef self;

@@ -143,14 +143,27 @@ class Resolver {
       group.hostname = host_of(raw.parent);
       definitions_.groups.push_back(std::move(group));
     }
+    for (const RawDefinitions::Group& raw : raw_.groups) {
+      const std::uint32_t self = references_.groups.find(raw.self);
+      const std::uint32_t creator = references_.groups.find(raw.creator);
+      if (self == kNoIndex || creator == kNoIndex) continue;
+      definitions_.groups[self].creator = LocationGroupId{creator};
+    }
+    group_properties();
+    name_machine();
+  }
+
+  void group_properties() {
     for (const RawDefinitions::Property& property : raw_.group_properties) {
       const std::uint32_t index =
           references_.groups.find(static_cast<std::uint32_t>(property.owner));
-      if (index != kNoIndex && text(property.name) == "ProcessId") {
-        definitions_.groups[index].process_id = number(property);
+      if (index == kNoIndex) continue;
+      LocationGroup& group = definitions_.groups[index];
+      if (text(property.name) == "ProcessId") group.process_id = number(property);
+      if (text(property.name) == kEndingProperty && property.type == OTF2_TYPE_STRING) {
+        group.ending = text(property.value.stringRef);
       }
     }
-    name_machine();
   }
 
   void name_machine() {

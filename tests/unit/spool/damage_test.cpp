@@ -17,7 +17,7 @@ class DamageTest : public SpoolTest {
   void record() {
     Writer& writer = create(small(8));
     writer.define_clock_sync({1, 2, 3});
-    writer.define_process({"app", "node", 4711, "/bin/python", {"a", "b"}});
+    writer.define_process({"app", "node", 4711, "/bin/python", {"a", "b"}}, "");
     writer.define_region(RegionId{1},
                          {"f", "m.f", "m.py", "m", 1, 2, Paradigm::kUser, RegionRole::kLoop});
     writer.define_location(0, 100, "Master thread");

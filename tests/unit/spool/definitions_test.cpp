@@ -19,7 +19,7 @@ class DefinitionsTest : public SpoolTest {
 
 TEST_F(DefinitionsTest, AProcessComesBack) {
   LocationGroup process{"app.py", "node7", 4711, "/usr/bin/python3", {"app.py", "", "--n=1"}};
-  create().define_process(process);
+  create().define_process(process, "12-0");
   const LocationGroup found = close_and_read_definitions().process;
   EXPECT_EQ(found.name, "app.py");
   EXPECT_EQ(found.hostname, "node7");
@@ -96,7 +96,7 @@ TEST_F(DefinitionsTest, AnEndlessCommandLineIsCutAndNotLost) {
   LocationGroup process;
   process.name = "many";
   process.arguments.assign(100000, "argument");
-  create().define_process(process);
+  create().define_process(process, "12-0");
   EXPECT_EQ(writer_->error(), 0);
   const LocationGroup found = close_and_read_definitions().process;
   EXPECT_EQ(found.name, "many");

@@ -114,7 +114,7 @@ class WeaveTest : public ::testing::Test {
     writer.define_clock_sync(os::sync_clocks());
     LocationGroup group;
     group.name = process;
-    writer.define_process(group);
+    writer.define_process(group, "");
     for (const std::string& name : regions) {
       Region region;
       region.name = region.canonical_name = name;

@@ -1,0 +1,206 @@
+#include "python/follow.hpp"
+
+#include <marshal.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "python/code_regions.hpp"
+#include "python/end_of_run.hpp"
+#include "python/session.hpp"
+#include "python/settings_binding.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+constexpr char kVariable[] = "TIMELOOM_PARENT";
+
+// What to start in the forked children of a process that is not measured itself
+// (the server of multiprocessing's method "forkserver"); nullptr: nothing.
+PyObject* g_settings_of_children = nullptr;
+PyObject* g_core = nullptr;
+
+std::string settings_file(const std::string& spool) {
+  return spool.substr(0, spool.rfind('/')) + "/settings";
+}
+
+bool write_settings(PyObject* settings, const std::string& path) {
+  const Ref bytes(PyMarshal_WriteObjectToString(settings, Py_MARSHAL_VERSION));
+  if (!bytes) return false;
+  std::FILE* file = std::fopen(path.c_str(), "wbe");
+  const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()));
+  const bool written =
+      file != nullptr && std::fwrite(PyBytes_AS_STRING(bytes.get()), 1, size, file) == size;
+  const bool closed = file != nullptr && std::fclose(file) == 0;
+  if (written && closed) return true;
+  PyErr_Format(PyExc_OSError, "cannot write %s: %s", path.c_str(), std::strerror(errno));
+  return false;
+}
+
+// The dict that write_settings() wrote, or null without an exception: the run is gone.
+Ref read_settings(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) return Ref{};
+  Ref settings(PyMarshal_ReadObjectFromFile(file));
+  std::fclose(file);
+  if (!settings || !PyDict_Check(settings.get())) PyErr_Clear();
+  return settings && PyDict_Check(settings.get()) ? std::move(settings) : Ref{};
+}
+
+Ref environment() {
+  const Ref os(PyImport_ImportModule("os"));
+  return os ? Ref(PyObject_GetAttrString(os.get(), "environ")) : Ref{};
+}
+
+bool set_variable(const std::string& value) {
+  const Ref variables = environment();
+  const Ref name(PyUnicode_FromString(kVariable));
+  const Ref text(object_of(value));
+  return variables && name && text &&
+         PyObject_SetItem(variables.get(), name.get(), text.get()) == 0;
+}
+
+// PYTHONPATH for children whose Python does not read our timeloom.pth.
+bool set_path_of_children() {
+  const Ref module(PyImport_ImportModule("timeloom._follow"));
+  return module && Ref(PyObject_CallMethod(module.get(), "extend_python_path", nullptr));
+}
+
+bool follows(PyObject* settings, const char* which) {
+  PyObject* value = PyDict_GetItemString(settings, "follow");  // borrowed
+  return value != nullptr && PyUnicode_Check(value) &&
+         PyUnicode_CompareWithASCIIString(value, which) == 0;
+}
+
+bool start_followed(PyObject* core, PyObject* settings, const std::string& parent) {
+  const Ref name(object_of(parent.substr(parent.rfind('/') + 1)));
+  return name && PyDict_SetItemString(settings, "parent", name.get()) == 0 &&
+         Ref(PyObject_CallMethod(core, "start", "O", settings));
+}
+
+// The name that multiprocessing has given this process; false: none yet.
+bool take_name_of_process() {
+  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "multiprocessing.process");
+  if (module == nullptr) return false;
+  const Ref process(PyObject_GetAttrString(module, "_current_process"));
+  const Ref name(process ? PyObject_GetAttrString(process.get(), "_name") : nullptr);
+  if (!name || !PyUnicode_Check(name.get())) return false;
+  if (PyUnicode_CompareWithASCIIString(name.get(), "MainProcess") == 0) return false;
+  record::rename_process(bytes_of(name.get()));
+  return true;
+}
+
+// A spawned process is told its name by its parent, without a word to anybody else:
+// it is looked for until it is there.
+void look_for_name() noexcept {
+  const ErrorGuard guard;
+  if (session_running() && take_name_of_process()) g_on_new_code = nullptr;
+  PyErr_Clear();
+}
+
+PyObject* name_process(PyObject*, PyObject*) {
+  const ErrorGuard guard;
+  (void)take_name_of_process();
+  PyErr_Clear();
+  return Py_NewRef(Py_None);
+}
+
+// multiprocessing calls name_process() in every child, when it has named it.
+void ask_for_names(PyObject* core) {
+  static bool asked = false;
+  PyObject* util = PyDict_GetItemString(PyImport_GetModuleDict(), "multiprocessing.util");
+  if (util == nullptr || asked) return;
+  const record::KeepOff nothing_of_this;
+  const Ref function(PyObject_GetAttrString(core, "_name_process"));
+  const Ref done(function ? PyObject_CallMethod(util, "register_after_fork", "OO", core, function.get())
+                          : nullptr);
+  asked = static_cast<bool>(done);
+}
+
+// follow(parent, role): role is what this Python was started for.
+//   worker   of multiprocessing and the like
+//   server   that forks such workers
+//   program  anything else
+PyObject* follow(PyObject* core, PyObject* arguments) {
+  PyObject* parent_object = nullptr;
+  const char* role = nullptr;
+  if (!PyArg_ParseTuple(arguments, "Us", &parent_object, &role)) return nullptr;
+  const std::string parent = bytes_of(parent_object);
+  const Ref settings = read_settings(settings_file(parent));
+  const bool program = std::strcmp(role, "program") == 0;
+  if (!settings || follows(settings.get(), "none") || (program && !follows(settings.get(), "all"))) {
+    withdraw_from_children();
+    Py_RETURN_NONE;
+  }
+  g_core = core;
+  if (std::strcmp(role, "server") == 0) {
+    g_settings_of_children = Py_NewRef(settings.get());
+    Py_RETURN_NONE;
+  }
+  if (std::strcmp(role, "worker") == 0) {
+    if (!Ref(PyImport_ImportModule("multiprocessing.util"))) return nullptr;
+    ask_for_names(core);
+    g_on_new_code = look_for_name;
+  }
+  if (!start_followed(core, settings.get(), parent) || !finish_child_at_exit()) return nullptr;
+  Py_RETURN_NONE;
+}
+
+// The parent of the workers of a fork server is the process that started the server.
+void start_in_child_of_server() {
+  const Ref variables = environment();
+  const Ref parent(variables ? PyMapping_GetItemString(variables.get(), kVariable) : nullptr);
+  if (!parent || !PyUnicode_Check(parent.get())) return;
+  if (!start_followed(g_core, g_settings_of_children, bytes_of(parent.get()))) return;
+  Py_CLEAR(g_settings_of_children);
+}
+
+}  // namespace
+
+bool announce_to_children(PyObject* settings) {
+  const std::string spool = session_spool();
+  if (follows(settings, "none") || spool.empty()) return true;
+  const record::KeepOff nothing_of_this;
+  const bool root = PyDict_GetItemString(settings, "parent") == nullptr;
+  if (root && !write_settings(settings, settings_file(spool))) return false;
+  return set_variable(spool) && (!root || set_path_of_children());
+}
+
+void withdraw_from_children() noexcept {
+  const record::KeepOff nothing_of_this;
+  const ErrorGuard guard;
+  const Ref variables = environment();
+  const Ref name(PyUnicode_FromString(kVariable));
+  if (variables && name && PyMapping_HasKey(variables.get(), name.get())) {
+    (void)PyObject_DelItem(variables.get(), name.get());
+  }
+  PyErr_Clear();
+}
+
+void prepare_fork(PyObject* core) noexcept {
+  record::pause_helpers();
+  const ErrorGuard guard;
+  if (session_running() || g_settings_of_children != nullptr) ask_for_names(core);
+  PyErr_Clear();
+}
+
+void follow_fork() noexcept {
+  continue_after_fork();
+  const ErrorGuard guard;
+  if (g_settings_of_children != nullptr) {
+    start_in_child_of_server();
+  } else if (const std::string spool = session_spool(); !spool.empty()) {
+    const record::KeepOff nothing_of_this;
+    (void)set_variable(spool);
+  }
+  PyErr_Clear();
+}
+
+PyMethodDef kFollowMethods[] = {
+    {"follow", follow, METH_VARARGS, "Go on measuring in a process that a measured one started."},
+    {"_name_process", name_process, METH_O, "Called by multiprocessing in its children."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace timeloom::python
