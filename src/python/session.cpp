@@ -223,11 +223,12 @@ void forget_session() {
 
 // The hooks stay as they are; a small ring will do, which grows when it has to.
 void start_after_fork() {
-  constexpr std::uint64_t kChildBuffer = 2 << 20;
+  constexpr std::uint64_t kChildBuffer = 1 << 20;
   Session& s = g_session;
   s.options.buffer_size = std::min(s.options.buffer_size, kChildBuffer);
   s.options.parent = s.spool.substr(s.spool.rfind('/') + 1);
   record::StartOptions start = start_options(s.options, *s.instrumenter);
+  start.writer.drain_at_once = false;
   start.process.name = name_of_fork(start.process.name);
   record::start_in_child(start);
   s.spool = start.spool_directory;

@@ -165,12 +165,14 @@ void start(const StartOptions& options) {
     if (g_active) throw Error("a measurement is already running in this process; stop it first");
     s.writer = spool::Writer::create(options.spool_directory, options.writer);
     g_ending = &s.writer->ending();
+    s.writer->hold_definitions();
     s.writer->define_clock_sync(os::sync_clocks());
     s.process = options.process;
     s.parent = options.parent;
     s.writer->define_process(s.process, s.parent);
     for (const auto& [key, value] : options.properties) s.writer->define_property(key, value);
     s.definitions.write_all(*s.writer);
+    s.writer->release_definitions();
     s.next_location = 0;
     s.finished_events = 0;
     s.unmatched_leaves = 0;

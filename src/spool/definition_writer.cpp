@@ -64,12 +64,34 @@ void Writer::append(DefinitionKind kind, std::span<const std::byte> payload) noe
   std::memcpy(record.data(), &header, sizeof header);
   std::memcpy(record.data() + sizeof header, payload.data(), payload.size());
   const std::lock_guard lock(defs_mutex_);
-  const int error = defs_.write_at(defs_end_, record);
+  if (!holding_) return write_definitions(record);
+  try {
+    held_.insert(held_.end(), record.begin(), record.end());
+  } catch (const std::bad_alloc&) {
+    fail(ENOMEM);
+  }
+}
+
+// With defs_mutex_ held.
+void Writer::write_definitions(std::span<const std::byte> records) noexcept {
+  const int error = defs_.write_at(defs_end_, records);
   if (error != 0) {
     defs_.truncate(defs_end_);
     return fail(error);
   }
-  defs_end_ += record.size();
+  defs_end_ += records.size();
+}
+
+void Writer::hold_definitions() noexcept {
+  const std::lock_guard lock(defs_mutex_);
+  holding_ = true;
+}
+
+void Writer::release_definitions() noexcept {
+  const std::lock_guard lock(defs_mutex_);
+  holding_ = false;
+  write_definitions(held_);
+  held_ = {};
 }
 
 void Writer::define_process(const LocationGroup& process, const std::string& parent) noexcept {

@@ -62,7 +62,7 @@ std::unique_ptr<Writer> Writer::create(const std::string& directory, const Write
   try {
     writer->open_files();
     writer->write_heads();
-    const int error = writer->start_drain();
+    const int error = options.drain_at_once ? writer->start_drain() : 0;
     if (error != 0) cannot("start a thread for", directory, error);
   } catch (...) {
     writer->remove_files();

@@ -64,6 +64,7 @@ struct WriterOptions {
   std::uint32_t segment_size = 256 << 10;  // bytes; a multiple of the page size, at most 16 MiB
   std::uint64_t ring_size = 16 << 20;      // bytes at start
   std::uint64_t ring_limit = std::uint64_t{4} << 30;  // bytes that the ring may grow to
+  bool drain_at_once = true;  // start the drain now, not with the first full segment
 };
 
 class Writer {
@@ -71,6 +72,10 @@ class Writer {
   // Creates `directory` (its parent exists) and starts the drain. Throws Error.
   static std::unique_ptr<Writer> create(const std::string& directory, const WriterOptions& options);
   ~Writer();
+
+  // Between the two definitions are kept, to be written in one go.
+  void hold_definitions() noexcept;
+  void release_definitions() noexcept;
 
   // Definitions; each has reached the file when the call returns. One that
   // could not be written sets error(); its events remain readable under a
@@ -122,6 +127,7 @@ class Writer {
   bool grow(std::uint64_t bytes) noexcept;                    // with mutex_ held
   void add_segments(os::Mapping block, std::uint64_t bytes);  // with mutex_ held
   void append(DefinitionKind kind, std::span<const std::byte> payload) noexcept;
+  void write_definitions(std::span<const std::byte> records) noexcept;
   int start_drain() noexcept;  // an errno value
   void stop_drain() noexcept;
   void drain_rest() noexcept;
@@ -140,6 +146,8 @@ class Writer {
 
   std::mutex defs_mutex_;
   std::uint64_t defs_end_ = 0;
+  bool holding_ = false;
+  std::vector<std::byte> held_;
 
   std::mutex log_mutex_;
   std::uint64_t log_end_ = 0;
