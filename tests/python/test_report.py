@@ -352,8 +352,6 @@ def killed(tmp_path):
                       "    for i in range(1000): leaf(i)\n"
                       "work()\n")
     run = tmp_path / "killed"
-    # TIMELOOM_PROGRAM is a word of these tests; to Timeloom it is an unknown setting.
-    environment = {key: value for key, value in os.environ.items() if key != "TIMELOOM_PROGRAM"}
     done = subprocess.run([sys.executable, "-m", "timeloom", "--output", run, script],
                           stderr=subprocess.PIPE, env=environment)
     assert done.returncode == -signal.SIGKILL, done.stderr
