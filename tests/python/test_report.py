@@ -41,11 +41,11 @@ def program(timeloom_program):
 
 @pytest.fixture
 def timeloom(program):
-    def run(*arguments, status=0, cwd=None, **variables):
+    def run(*arguments, status=0, cwd=None, stdin=None, **variables):
         environment = {key: value for key, value in os.environ.items()
                        if key not in ("COLUMNS", "NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG")}
         done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
-                              cwd=cwd, env={**environment, **variables}, timeout=60)
+                              cwd=cwd, stdin=stdin, env={**environment, **variables}, timeout=60)
         assert done.returncode == status, (done.stdout, done.stderr)
         return done
 
@@ -357,6 +357,24 @@ def killed(tmp_path):
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not (run / "traces.otf2").exists()
     return run
+
+
+COMMANDS = {
+    "script": (["app.py", "a b"], "app.py", "app.py 'a b'"),
+    "flags": (["-X", "dev", "app.py"], "app.py", "-X dev app.py"),
+    "module": (["-m", "app", "-q"], "app", "-m app -q"),
+    "code": (["-c", "print('x')", "1"], "-c", r"-c 'print('\''x'\'')' 1"),
+    "stdin": (["-", "1"], "-", "- 1"),
+}
+
+
+@pytest.mark.parametrize("words, name, typed", COMMANDS.values(), ids=COMMANDS)
+def test_the_command_is_that_of_plain_python(timeloom, tmp_path, words, name, typed):
+    (tmp_path / "app.py").write_text("")
+    timeloom("run", "--quiet", "-orun", *words, cwd=tmp_path, stdin=subprocess.DEVNULL)
+    info = json.loads(timeloom("info", "--json", tmp_path / "run").stdout)
+    assert info["program"].split(" ", 1)[1] == typed
+    assert (info["groups"][0]["name"], info["groups"][0]["arguments"]) == (name, words)
 
 
 @pytest.mark.parametrize("command", ["report", "info"])
