@@ -187,7 +187,7 @@ fs::path only_anchor(const fs::path& directory) {
 
 bool is_run(const fs::path& directory) {
   std::error_code error;
-  return fs::exists(directory / kAnchor, error) || fs::is_directory(directory / kSpool, error) ||
+  return fs::exists(directory / kAnchor, error) || !spools_of(directory).empty() ||
          !only_anchor(directory).empty();
 }
 
@@ -215,7 +215,7 @@ fs::path newest_run() {
 
 bool unfinished(const fs::path& run) {
   std::error_code error;
-  return !fs::exists(run / kAnchor, error) && fs::is_directory(run / kSpool, error);
+  return !fs::exists(run / kAnchor, error) && !spools_of(run).empty();
 }
 
 namespace {
