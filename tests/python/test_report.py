@@ -353,7 +353,7 @@ def killed(tmp_path):
                       "work()\n")
     run = tmp_path / "killed"
     done = subprocess.run([sys.executable, "-m", "timeloom", "--output", run, script],
-                          stderr=subprocess.PIPE, env=environment)
+                          stderr=subprocess.PIPE)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not (run / "traces.otf2").exists()
     return run
@@ -420,6 +420,18 @@ def test_wrong_usage_is_one_line_that_names_the_help(timeloom, arguments):
     said = one_line(timeloom(*arguments, status=2))
     command = arguments[0] if arguments and arguments[0] in ("report", "info", "weave") else ""
     assert f"see 'timeloom {command} --help'".replace("  ", " ") in said
+
+
+@pytest.mark.parametrize("command", ["report", "info", "weave"])
+def test_what_cannot_be_opened_is_one_line_that_says_what_to_name(timeloom, tmp_path, command):
+    (tmp_path / "src" / "spool").mkdir(parents=True)
+    (tmp_path / "file").write_text("")
+    for name, what in (("none", "none does not exist"), ("", "the name of the run is empty"),
+                       ("src", "src is no run: "), ("file", "file is no run: ")):
+        said = one_line(timeloom(command, name, cwd=tmp_path, status=1))
+        assert said.startswith(f"timeloom: {what}")
+        assert said.endswith("; name the directory of a run or an .otf2 file\n")
+        assert "  " not in said
 
 
 def test_help_and_version(timeloom):
