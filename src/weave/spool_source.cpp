@@ -34,6 +34,7 @@ SpoolSource::SpoolSource(const std::vector<std::string>& directories) {
   }
   if (processes_.empty() && failure) std::rethrow_exception(failure);
   if (processes_.empty()) throw Error("the run holds no spool to weave");
+  lend_clocks();
   set_clock();
   add_locations();
   add_tasks();
@@ -46,12 +47,9 @@ void SpoolSource::add_process(const std::string& directory, Unifier& unifier) {
   Process process{nullptr,
                   unifier.add(from, reader->complete()),
                   {from.clock_source, from.clock_syncs},
+                  false,
                   {},
                   {}};
-  if (!from.clock_syncs.empty()) {
-    process.begin = process.clock.to_time(from.clock_syncs.front().ticks);
-    process.end = std::max(process.begin, process.clock.to_time(from.clock_syncs.back().ticks));
-  }
   ended_ = ended_ && from.ended;
   lost_events_ += from.lost_events;
   damaged_segments_ += reader->damage().segments + reader->damage().missing_segments;
@@ -62,19 +60,58 @@ void SpoolSource::add_process(const std::string& directory, Unifier& unifier) {
   processes_.push_back(std::move(process));
 }
 
-// From the first comparison of clocks in any process to the last.
-void SpoolSource::set_clock() {
-  std::uint64_t end = 0;
-  bool known = false;
-  for (const Process& process : processes_) {
-    end = std::max(end, ticks(process.end));
-    const auto& syncs = process.reader->definitions().clock_syncs;
-    if (syncs.empty() || (known && ticks(process.begin) >= definitions_.clock.begin)) continue;
-    known = true;
-    definitions_.clock.begin = ticks(process.begin);
-    definitions_.clock.realtime = syncs.front().realtime_ns;
+// A process that lost its comparisons of clocks counted as the others did.
+void SpoolSource::lend_clocks() {
+  const auto definitions = [](const Process& process) -> const spool::ProcessDefinitions& {
+    return process.reader->definitions();
+  };
+  for (Process& process : processes_) {
+    if (!definitions(process).clock_syncs.empty()) continue;
+    const auto lender = std::ranges::find_if(processes_, [&](const Process& other) {
+      return !definitions(other).clock_syncs.empty() &&
+             definitions(other).clock_source == definitions(process).clock_source &&
+             definitions(other).process.hostname == definitions(process).process.hostname;
+    });
+    if (lender != processes_.end()) process.clock = lender->clock;
   }
-  definitions_.clock.length = end - std::min(end, definitions_.clock.begin);
+}
+
+// In good order that is from the first comparison of clocks to the last. Where
+// comparisons were lost, there are events before and markers beyond them.
+void SpoolSource::set_lifetime(Process& process) {
+  const spool::ProcessDefinitions& from = process.reader->definitions();
+  std::vector<std::uint64_t> known;
+  for (const os::ClockSync& sync : from.clock_syncs) known.push_back(sync.ticks);
+  for (const auto& mark : from.markers) known.push_back(mark.ticks);
+  if (const auto first = process.reader->first_ticks()) known.push_back(*first);
+  if (known.empty()) return;
+  const auto [first, last] = std::minmax_element(known.begin(), known.end());
+  process.timed = true;
+  process.begin = process.clock.to_time(*first);
+  process.end = process.clock.to_time(*last);
+}
+
+// The time of the run is that of all its processes. One of which no time is
+// known, because it was killed too early, gets the begin of the run.
+void SpoolSource::set_clock() {
+  ClockProperties& clock = definitions_.clock;
+  clock.begin = UINT64_MAX;
+  std::uint64_t end = 0;
+  for (Process& process : processes_) {
+    set_lifetime(process);
+    if (!process.timed) continue;
+    clock.begin = std::min(clock.begin, ticks(process.begin));
+    end = std::max(end, ticks(process.end));
+  }
+  if (clock.begin == UINT64_MAX) clock.begin = 0;
+  clock.length = end - std::min(end, clock.begin);
+  for (Process& process : processes_) {
+    if (!process.timed) process.begin = process.end = Timestamp{clock.begin};
+    const auto& syncs = process.reader->definitions().clock_syncs;
+    if (clock.realtime || syncs.empty()) continue;
+    const std::uint64_t since = ticks(process.clock.to_time(syncs.front().ticks)) - clock.begin;
+    clock.realtime = syncs.front().realtime_ns - std::min(since, syncs.front().realtime_ns);
+  }
 }
 
 void SpoolSource::add_location(const Process& process, std::uint32_t index, std::size_t rank) {

@@ -43,6 +43,7 @@ class SpoolSource : public RunSource {
     std::unique_ptr<spool::Reader> reader;
     ProcessIds ids;
     ProcessClock clock;
+    bool timed = false;  // begin and end are of its own, not those of the run
     Timestamp begin{};
     Timestamp end{};  // the last time at which the process is known to have lived
   };
@@ -54,6 +55,8 @@ class SpoolSource : public RunSource {
   };
 
   void add_process(const std::string& directory, Unifier& unifier);
+  void lend_clocks();
+  static void set_lifetime(Process& process);
   void set_clock();
   void add_locations();
   void add_location(const Process& process, std::uint32_t index, std::size_t rank);
