@@ -19,7 +19,11 @@ class Id {
   constexpr explicit Id(Rep value) noexcept : value_(value) {}
   constexpr Rep value() const noexcept { return value_; }
   constexpr bool defined() const noexcept { return value_ != std::numeric_limits<Rep>::max(); }
-  friend constexpr auto operator<=>(Id, Id) noexcept = default;
+  friend constexpr bool operator==(Id, Id) noexcept = default;
+  // Written out: a defaulted one compares its own result with 0, and linters warn of that.
+  friend constexpr std::strong_ordering operator<=>(Id a, Id b) noexcept {
+    return a.value_ <=> b.value_;
+  }
 
  private:
   Rep value_ = std::numeric_limits<Rep>::max();  // all ones: undefined

@@ -15,6 +15,11 @@ using enum SettingType;
 
 constexpr std::string_view kPrefix = "TIMELOOM_";
 
+// Variables of ours that are no settings: the interpreter to start, and those
+// of our scripts and tests.
+constexpr std::array<std::string_view, 3> kNoSettings = {"TIMELOOM_PYTHON", "TIMELOOM_PYTHONS",
+                                                         "TIMELOOM_PROGRAM"};
+
 [[noreturn]] void refuse(const std::string& origin, std::string_view value,
                          const std::string& accepted) {
   throw Error(origin + ": '" + std::string(value) + "' is not accepted; write " + accepted);
@@ -116,22 +121,22 @@ const Setting& known(std::string_view name) {
   return *setting;
 }
 
-// A variable that is almost that of a setting is meant to be it. Others belong
-// to somebody else: module systems set TIMELOOM_ROOT and the like.
-void check_variable_name(std::string_view variable) {
+// What there is to say of the name of a variable; empty when it is all right.
+// One that is almost that of a setting is meant to be it. Others belong to
+// somebody else: module systems set TIMELOOM_ROOT and the like.
+std::string remark_on(std::string_view variable) {
+  if (std::ranges::find(kNoSettings, variable) != kNoSettings.end()) return {};
   std::string name;
   for (const char c : variable.substr(kPrefix.size())) {
     name += c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
   const std::string_view nearest = nearest_setting(name);
   if (nearest.empty()) {
-    return;
+    return {};
   }
   const std::string meant = variable_of(*find_setting(nearest));
-  if (meant != variable) {
-    throw Error("variable " + std::string(variable) + ": no such setting; did you mean " + meant +
-                "?");
-  }
+  return meant == variable ? std::string()
+                           : std::string(variable) + " is no setting; did you mean " + meant + "?";
 }
 
 }  // namespace
@@ -210,13 +215,15 @@ std::string Settings::as_variables() const {
   return lines;
 }
 
-void read_variables(Settings& settings, const char* const* environment) {
+std::vector<std::string> read_variables(Settings& settings, const char* const* environment) {
+  std::vector<std::string> remarks;
   std::map<std::string_view, std::string_view> ours;
   for (; *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::size_t equals = entry.find('=');
     if (entry.starts_with(kPrefix) && equals != std::string_view::npos) {
-      check_variable_name(entry.substr(0, equals));
+      std::string remark = remark_on(entry.substr(0, equals));
+      if (!remark.empty()) remarks.push_back(std::move(remark));
       ours[entry.substr(0, equals)] = entry.substr(equals + 1);
     }
   }
@@ -229,6 +236,7 @@ void read_variables(Settings& settings, const char* const* environment) {
       settings.set(setting, found->second, "variable " + variable);
     }
   }
+  return remarks;
 }
 
 std::uint64_t parse_size(std::string_view text, const std::string& origin) {

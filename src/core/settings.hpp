@@ -70,8 +70,10 @@ class Settings {
 };
 
 // Sets what the TIMELOOM_* variables say. `environment` is like environ(7).
-// Throws Error for a wrong value and for a name that looks like a misspelt one.
-void read_variables(Settings& settings, const char* const* environment);
+// Throws Error for a wrong value. Returns a line to say for each name that looks
+// like a misspelt one: a variable may have been set for all programs, so it does
+// not keep this one from running.
+std::vector<std::string> read_variables(Settings& settings, const char* const* environment);
 
 // Bytes of "4096", "16M", "1 GiB"; throws Error whose message opens with `origin`.
 std::uint64_t parse_size(std::string_view text, const std::string& origin);

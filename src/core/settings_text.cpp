@@ -147,9 +147,10 @@ A pattern is matched as in a shell (`*`, `?`, `[abc]`) against `module.qualname`
 or against the file if it has a `/`. A file pattern that begins with neither `/`
 nor `*` may match from any directory on.
 
-A value that is not accepted, or a name that does not exist, stops the command
-with exit status 2 before the program starts. A variable `TIMELOOM_...` that is no
-setting and resembles none is left alone.
+A value that is not accepted, or an option or key that does not exist, stops the
+command with exit status 2 before the program starts. A variable `TIMELOOM_...`
+that is no setting stops nothing: if it resembles one, a line on stderr names the
+setting that may be meant, else it is left alone.
 
 `TIMELOOM_PYTHON` is no setting: it names the interpreter that `timeloom run`
 starts when it is not installed beside one.

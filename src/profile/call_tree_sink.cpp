@@ -67,7 +67,7 @@ std::unique_ptr<LocationSink> CallTreeSink::open_location(const Location& locati
   }
   const auto index = static_cast<std::size_t>(found - all.begin());
   return std::make_unique<FoldingSink>(
-      LocationFold(location.name, definitions_->regions.size(), options_.max_nodes),
+      LocationFold(location.name, definitions_->regions.size(), options_.own_nodes, budget_),
       folded_[index]);
 }
 

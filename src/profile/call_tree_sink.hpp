@@ -3,7 +3,9 @@
 // Use: make one, feed a RunSource to it (alone or beside other sinks), take the
 // tree. Each location is folded by the thread that feeds it, independent of the
 // others; finish() merges them by call path. Memory grows with the number of
-// call paths, not with the number of events.
+// call paths, not with the number of events, and the number of call paths is
+// limited. Which location gets the last of them when they are folded at the same
+// time depends on which comes first; below the limit the result does not.
 //
 // Thread safety: as RunSink says. Throws Error when the events do not balance.
 #pragma once
@@ -18,14 +20,19 @@
 namespace timeloom::profile {
 
 struct CallTreeOptions {
-  // Call paths of one location. What a location enters beyond them is counted
-  // below the call path that entered it, in one node without a region.
-  std::uint32_t max_nodes = 1 << 20;
+  // Call paths of all locations together; one that two locations enter counts
+  // twice. What a location enters beyond them is counted below the call path
+  // that entered it, in one node without a region. Half a million, and as many
+  // such nodes, fit into the 200 MB that a weave may take.
+  std::uint32_t max_nodes = 500'000;
+  // Each location has so many in any case, whatever the others take.
+  std::uint32_t own_nodes = 1000;
 };
 
 class CallTreeSink : public RunSink {
  public:
-  explicit CallTreeSink(const CallTreeOptions& options = {}) : options_(options) {}
+  explicit CallTreeSink(const CallTreeOptions& options = {})
+      : options_(options), budget_(options.max_nodes) {}
 
   void begin(const Definitions& definitions) override;
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
@@ -38,6 +45,7 @@ class CallTreeSink : public RunSink {
   CallTreeOptions options_;
   const Definitions* definitions_ = nullptr;  // the source's, from begin to finish
   std::vector<FoldedLocation> folded_;        // as definitions_->locations
+  NodeBudget budget_;
   CallTree tree_;
 };
 

@@ -8,8 +8,12 @@ namespace {
 constexpr std::uint32_t kRestKey = UINT32_MAX;  // no region has this id, see child_of()
 }
 
-LocationFold::LocationFold(std::string location_name, std::size_t regions, std::uint32_t max_nodes)
-    : location_name_(std::move(location_name)), regions_(regions), max_nodes_(max_nodes) {
+LocationFold::LocationFold(std::string location_name, std::size_t regions, std::uint32_t own_nodes,
+                           NodeBudget& budget)
+    : location_name_(std::move(location_name)),
+      regions_(regions),
+      own_nodes_(own_nodes),
+      budget_(&budget) {
   folded_.nodes.emplace_back();
   stack_.push_back({0, 0});
 }
@@ -55,9 +59,15 @@ std::uint32_t LocationFold::child_of(std::uint32_t node, std::uint32_t region) {
   if (beyond_limit(node)) return node;
   const std::uint32_t child = children_.find(node, region);
   if (child != ChildTable::kNone) return child;
-  if (folded_.nodes.size() <= max_nodes_) return add_child(node, region);
+  if (take_node()) return add_child(node, region);
   const std::uint32_t rest = children_.find(node, kRestKey);
   return rest != ChildTable::kNone ? rest : add_child(node, kNoRegion);
+}
+
+bool LocationFold::take_node() noexcept {
+  if (own_nodes_ == 0) return budget_->take();
+  --own_nodes_;
+  return true;
 }
 
 std::uint32_t LocationFold::add_child(std::uint32_t node, std::uint64_t region) {

@@ -5,6 +5,7 @@
 // and leave do not balance, when time runs backwards or a region is unknown.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -35,9 +36,23 @@ struct FoldedLocation {
   Timestamp last{};
 };
 
+// The call paths that all locations of a run may have together. Any thread may
+// take one.
+class NodeBudget {
+ public:
+  explicit NodeBudget(std::uint32_t nodes) noexcept : left_(nodes) {}
+  bool take() noexcept { return left_.fetch_sub(1, std::memory_order_relaxed) > 0; }
+
+ private:
+  std::atomic<std::int64_t> left_;  // far below 0 when more was asked for
+};
+
 class LocationFold {
  public:
-  LocationFold(std::string location_name, std::size_t regions, std::uint32_t max_nodes);
+  // Call paths beyond the first `own_nodes` are taken from `budget`, which lives
+  // as long as the fold.
+  LocationFold(std::string location_name, std::size_t regions, std::uint32_t own_nodes,
+               NodeBudget& budget);
 
   void consume(std::span<const Event> events);
   // The result, when all events have been consumed.
@@ -52,6 +67,7 @@ class LocationFold {
   void enter(std::uint32_t region, std::uint64_t time);
   void leave(std::uint32_t region, std::uint64_t time);
   std::uint32_t child_of(std::uint32_t node, std::uint32_t region);
+  bool take_node() noexcept;
   std::uint32_t add_child(std::uint32_t node, std::uint64_t region);
   bool beyond_limit(std::uint32_t node) const noexcept {
     return node != 0 && folded_.nodes[node].region == kNoRegion;
@@ -64,7 +80,8 @@ class LocationFold {
   ChildTable children_;
   std::string location_name_;
   std::size_t regions_;
-  std::uint32_t max_nodes_;
+  std::uint32_t own_nodes_;  // not used yet
+  NodeBudget* budget_;
 };
 
 }  // namespace timeloom::profile

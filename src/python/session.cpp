@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/command_line.hpp"
 #include "core/error.hpp"
 #include "python/calibration.hpp"
 #include "python/code_regions.hpp"
@@ -57,6 +58,16 @@ std::string name_of_fork(const std::string& parent) {
   return parent + " (fork)";
 }
 
+// What followed the name of the interpreter on the command line. Not sys.argv,
+// which has no word of a module's name or the text of -c. The launcher has left
+// there what the user would have written without it.
+std::vector<std::string> command_words() {
+  std::vector<std::string> words = strings_of(PySys_GetObject("orig_argv"));
+  if (words.empty()) return strings_of(PySys_GetObject("argv"));  // python is embedded
+  words.erase(words.begin());
+  return words;
+}
+
 LocationGroup this_process() {
   LocationGroup process;
   process.hostname = hostname();
@@ -64,10 +75,10 @@ LocationGroup this_process() {
   PyObject* executable = PySys_GetObject("executable");  // borrowed
   if (executable != nullptr && PyUnicode_Check(executable))
     process.executable = text_of(executable);
-  process.arguments = strings_of(PySys_GetObject("argv"));
-  process.name = process.arguments.empty() || process.arguments.front().empty()
-                     ? "Process"
-                     : process.arguments.front();
+  process.arguments = command_words();
+  const std::vector<std::string> program = split_interpreter_start(process.arguments).program;
+  const bool module = program.size() > 1 && program.front() == "-m";
+  process.name = program.empty() ? "Process" : program[module ? 1 : 0];
   return process;
 }
 

@@ -115,6 +115,11 @@ void apply_pyproject(PyObject* pyproject, Settings& settings) {
   apply_dict(table, settings, bytes_of(path) + " [tool.timeloom] ");
 }
 
+// A misspelt variable is said, not refused: it may be meant for another program.
+void apply_variables(Settings& settings) {
+  for (const std::string& remark : read_variables(settings, environ)) say(remark);
+}
+
 void write_stdout(const std::string& text) {
   std::fflush(stdout);
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -145,7 +150,7 @@ PyObject* parse(PyObject* words, PyObject* pyproject) {
   if (line.version) return exit_normally("timeloom " TIMELOOM_VERSION "\n");
   Settings settings;
   apply_pyproject(pyproject, settings);
-  read_variables(settings, environ);
+  apply_variables(settings);
   apply(line, settings);
   Ref dict(make_dict(settings));
   Ref target(checked(object_of(line.target)));
@@ -244,7 +249,7 @@ PyObject* read_settings_method(PyObject*, PyObject* arguments) {
   try {
     Settings settings;
     apply_pyproject(pyproject, settings);
-    read_variables(settings, environ);
+    apply_variables(settings);
     apply_dict(values, settings, "");
     return make_dict(settings);
   } catch (const PythonError&) {

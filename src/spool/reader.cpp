@@ -249,6 +249,17 @@ std::uint64_t Reader::bytes(std::uint32_t location) const {
   return sum;
 }
 
+// A segment counts its time from its first event.
+std::optional<std::uint64_t> Reader::first_ticks() const {
+  std::optional<std::uint64_t> first;
+  for (const auto& [location, segments] : segments_) {
+    for (const SegmentRef& segment : segments) {
+      first = std::min(first.value_or(segment.base), segment.base);
+    }
+  }
+  return first;
+}
+
 LocationReader Reader::read(std::uint32_t location) const {
   static const std::vector<SegmentRef> kNone;
   const auto found = segments_.find(location);

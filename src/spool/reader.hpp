@@ -88,6 +88,8 @@ class Reader {
   std::vector<std::uint32_t> locations() const;
   // Bytes of records of a location, an upper limit of 8 times its events.
   std::uint64_t bytes(std::uint32_t location) const;
+  // The ticks of the first event of all locations; nothing where there are none.
+  std::optional<std::uint64_t> first_ticks() const;
   LocationReader read(std::uint32_t location) const;
 
  private:

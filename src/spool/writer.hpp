@@ -8,9 +8,9 @@
 // and back allocates nothing.
 //
 // Thread safety: every function may be called from any thread, except create,
-// close and pause_drain, which one thread calls. Nothing but create throws; after the first failed
-// write the segments that are full stay in the ring, acquire() returns nullptr when the last is
-// used up, and error() says why.
+// close and pause_drain, which one thread calls. Nothing but create throws;
+// after the first failed write the segments that are full stay in the ring,
+// acquire() returns nullptr when the last is used up, and error() says why.
 #pragma once
 
 #include <atomic>

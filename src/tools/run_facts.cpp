@@ -1,6 +1,9 @@
 #include "tools/run_facts.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <cstring>
 #include <string_view>
 
 #include "tools/text.hpp"
@@ -9,14 +12,23 @@ namespace timeloom::tools {
 
 namespace {
 
+// As a shell takes it.
+std::string shell_word(const std::string& text) {
+  const bool plain = std::ranges::all_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return std::isalnum(byte) != 0 || byte >= 0x80 || std::strchr("_./+-:,@%=", c) != nullptr;
+  });
+  if (plain && !text.empty()) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
 // As one would type it, without the directories of the executable.
 std::string program_of(const LocationGroup& group) {
   if (group.executable.empty()) return {};
   std::string line = group.executable.substr(group.executable.rfind('/') + 1);
-  for (const std::string& argument : group.arguments) {
-    const bool blank = argument.empty() || argument.find_first_of(" \t\n'\"") != std::string::npos;
-    line += blank ? " '" + argument + "'" : " " + argument;
-  }
+  for (const std::string& argument : group.arguments) line += " " + shell_word(argument);
   return line;
 }
 

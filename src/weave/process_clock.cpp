@@ -8,8 +8,9 @@
 namespace timeloom::weave {
 namespace {
 
-// Of a process that was killed before it compared its clocks twice. The counter
-// of this machine runs at the same speed if it is the same machine.
+// Of a process that was killed before it compared its clocks twice, or whose
+// comparisons were damaged. The counter of this machine runs at the same speed if
+// it is the same machine.
 double measure_ns_per_tick() {
   using namespace std::chrono_literals;
   const os::ClockSync before = os::sync_clocks();
@@ -25,9 +26,9 @@ double ns_per_tick_here() {
 }
 
 double ns_per_tick(os::ClockSource source, const std::vector<os::ClockSync>& syncs) {
-  if (source == os::ClockSource::kMonotonic || syncs.empty()) return 1.0;
-  const os::ClockSync& first = syncs.front();
-  const os::ClockSync& last = syncs.back();
+  if (source == os::ClockSource::kMonotonic) return 1.0;
+  const os::ClockSync first = syncs.empty() ? os::ClockSync{} : syncs.front();
+  const os::ClockSync last = syncs.empty() ? os::ClockSync{} : syncs.back();
   const bool apart = last.ticks > first.ticks && last.monotonic_ns > first.monotonic_ns;
   if (!apart) return source == os::clock_source() ? ns_per_tick_here() : 1.0;
   return static_cast<double>(last.monotonic_ns - first.monotonic_ns) /

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@ constexpr char kSpool[] = "spool";
 constexpr char kWorking[] = ".weaving";
 constexpr char kRunning[] = "running";  // in the spool: some processes had not ended at the last weave
 constexpr char kWoven[] = ".woven";  // a spool that is not needed any more
+constexpr std::string_view kWhatToName = "name the directory of a run or an .otf2 file";
 
 std::vector<std::string> spools_of(const fs::path& run) {
   std::vector<std::string> result;
@@ -197,9 +199,10 @@ fs::path only_anchor(const fs::path& directory) {
   return found;
 }
 
+// A folder called spool is not enough: source trees have one as well.
 bool is_run(const fs::path& directory) {
   std::error_code error;
-  return fs::exists(directory / kAnchor, error) || fs::is_directory(directory / kSpool, error) ||
+  return fs::exists(directory / kAnchor, error) || !spools_of(directory).empty() ||
          !only_anchor(directory).empty();
 }
 
@@ -228,7 +231,7 @@ fs::path newest_run() {
 bool unfinished(const fs::path& run) {
   std::error_code error;
   const bool woven = fs::exists(run / kAnchor, error) && !fs::exists(run / kSpool / kRunning, error);
-  return !woven && fs::is_directory(run / kSpool, error);
+  return !woven && !spools_of(run).empty();
 }
 
 namespace {
@@ -267,17 +270,20 @@ WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
 
 fs::path find_run(const std::optional<fs::path>& path) {
   if (!path) return newest_run();
+  if (path->empty()) throw Error("the name of the run is empty; " + std::string(kWhatToName));
   std::error_code error;
   if (path->extension() == ".otf2" && fs::is_regular_file(*path, error)) {
     if (path->filename() != kAnchor) return *path;  // an archive of another tool
     const fs::path directory = path->parent_path();
     return directory.empty() ? fs::path(".") : directory;
   }
-  if (!fs::exists(*path, error)) throw Error(path->string() + " does not exist");
+  if (!fs::exists(*path, error)) {
+    throw Error(path->string() + " does not exist; " + std::string(kWhatToName));
+  }
   if (!fs::is_directory(*path, error) || !is_run(*path)) {
     throw Error(path->string() +
-                " is no run: it holds neither a trace (traces.otf2) nor a spool; name the "
-                "directory of a run or an .otf2 file");
+                " is no run: it holds neither a trace (traces.otf2) nor a spool; " +
+                std::string(kWhatToName));
   }
   return *path;
 }
@@ -288,7 +294,7 @@ fs::path trace_of(const fs::path& run) {
   if (fs::exists(run / kAnchor, error)) return run / kAnchor;
   const fs::path anchor = only_anchor(run);
   if (!anchor.empty()) return anchor;
-  throw Error(run.string() + " holds no trace (traces.otf2)");
+  throw Error(run.string() + " holds no trace (traces.otf2); " + std::string(kWhatToName));
 }
 
 }  // namespace timeloom::weave

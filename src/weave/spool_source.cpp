@@ -58,7 +58,9 @@ SpoolSource::SpoolSource(const std::vector<std::string>& directories) {
   set_process_clocks();
   // The program first, then its children in the order in which they were started.
   std::stable_sort(processes_.begin(), processes_.end(),
-                   [](const Process& a, const Process& b) { return a.begin < b.begin; });
+                   [](const Process& a, const Process& b) {
+                     return a.timed != b.timed ? a.timed : a.begin < b.begin;
+                   });
   Unifier unifier(definitions_);
   for (Process& process : processes_) add_process(process, unifier);
   add_creators();
@@ -97,9 +99,7 @@ void SpoolSource::set_process_clocks() {
   for (Process& process : processes_) {
     const spool::ProcessDefinitions& from = process.reader->definitions();
     process.clock = ProcessClock{from.clock_source, hosts[{from.process.hostname, from.clock_source}]};
-    if (from.clock_syncs.empty()) continue;
-    process.begin = process.clock.to_time(from.clock_syncs.front().ticks);
-    process.end = std::max(process.begin, process.clock.to_time(from.clock_syncs.back().ticks));
+    set_lifetime(process);
   }
 }
 
@@ -130,19 +130,41 @@ void SpoolSource::add_creators() {
   }
 }
 
-// From the first comparison of clocks in any process to the last.
+// In good order that is from the first comparison of clocks to the last. Where
+// comparisons were lost, there are events before and markers beyond them.
+void SpoolSource::set_lifetime(Process& process) {
+  const spool::ProcessDefinitions& from = process.reader->definitions();
+  std::vector<std::uint64_t> known;
+  for (const os::ClockSync& sync : from.clock_syncs) known.push_back(sync.ticks);
+  for (const auto& mark : from.markers) known.push_back(mark.ticks);
+  if (const auto first = process.reader->first_ticks()) known.push_back(*first);
+  if (known.empty()) return;
+  const auto [first, last] = std::minmax_element(known.begin(), known.end());
+  process.timed = true;
+  process.begin = process.clock.to_time(*first);
+  process.end = process.clock.to_time(*last);
+}
+
+// The time of the run is that of all its processes. One of which no time is
+// known, because it was killed too early, gets the begin of the run.
 void SpoolSource::set_clock() {
+  ClockProperties& clock = definitions_.clock;
+  clock.begin = UINT64_MAX;
   std::uint64_t end = 0;
-  bool known = false;
-  for (const Process& process : processes_) {
+  for (Process& process : processes_) {
+    if (!process.timed) continue;
+    clock.begin = std::min(clock.begin, ticks(process.begin));
     end = std::max(end, ticks(process.end));
-    const auto& syncs = process.reader->definitions().clock_syncs;
-    if (syncs.empty() || (known && ticks(process.begin) >= definitions_.clock.begin)) continue;
-    known = true;
-    definitions_.clock.begin = ticks(process.begin);
-    definitions_.clock.realtime = syncs.front().realtime_ns;
   }
-  definitions_.clock.length = end - std::min(end, definitions_.clock.begin);
+  if (clock.begin == UINT64_MAX) clock.begin = 0;
+  clock.length = end - std::min(end, clock.begin);
+  for (Process& process : processes_) {
+    if (!process.timed) process.begin = process.end = Timestamp{clock.begin};
+    const auto& syncs = process.reader->definitions().clock_syncs;
+    if (clock.realtime || syncs.empty()) continue;
+    const std::uint64_t since = ticks(process.clock.to_time(syncs.front().ticks)) - clock.begin;
+    clock.realtime = syncs.front().realtime_ns - std::min(since, syncs.front().realtime_ns);
+  }
 }
 
 void SpoolSource::add_location(const Process& process, std::uint32_t index, std::size_t rank) {

@@ -49,6 +49,7 @@ class SpoolSource : public RunSource {
     std::unique_ptr<spool::Reader> reader;
     ProcessIds ids;
     ProcessClock clock{os::ClockSource::kMonotonic, {}};
+    bool timed = false;  // begin and end are of its own, not those of the run
     Timestamp begin{};
     Timestamp end{};  // the last time at which the process is known to have lived
   };
@@ -62,8 +63,8 @@ class SpoolSource : public RunSource {
   void open_process(const std::string& directory);
   void add_process(Process& process, Unifier& unifier);
   void set_process_clocks();
+  static void set_lifetime(Process& process);
   void add_creators();
-
   void set_clock();
   void add_locations();
   void add_location(const Process& process, std::uint32_t index, std::size_t rank);

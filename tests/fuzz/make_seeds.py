@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzzers: small spools with everything in them.
+"""Writes the seeds of the fuzzers: small spools and profiles with everything in them.
 
 usage: tests/fuzz/make_seeds.py
 
-Written from docs/formats/spool.md alone, so that a mistake in the page or in
-the reader shows.
+Written from docs/formats/spool.md and docs/formats/callpaths.md alone, so that a
+mistake in the pages or in the readers shows.
 """
 
+import json
 import pathlib
 import struct
 
@@ -133,12 +134,75 @@ def seeds():
     yield "empty", b""
 
 
+def profile(nodes=(), regions=(), groups=(), locations=(), properties=()):
+    """callpaths.json; `nodes`: pairs of parent and region."""
+    return {
+        "format": "timeloom-callpaths",
+        "version": 1,
+        "creator": "seed",
+        "machine": "",
+        "clock": {"ticks_per_second": 1000, "begin": 5, "length": 90, "realtime": None},
+        "properties": dict(properties),
+        "groups": groups,
+        "regions": regions,
+        "nodes": {
+            "count": len(nodes),
+            "parent": [parent for parent, _ in nodes],
+            "region": [region for _, region in nodes],
+        },
+        "locations": locations,
+    }
+
+
+def region(name, paradigm="compiler", role="function"):
+    return {
+        "name": name,
+        "canonical_name": name,
+        "file": "/m.py",
+        "group": "m",
+        "first_line": 3,
+        "last_line": 0,
+        "paradigm": paradigm,
+        "role": role,
+    }
+
+
+def location(number, group, kind, cells):
+    """`cells`: node, visits, inclusive, min and max, one after the other."""
+    head = {"id": number, "name": f"t{number}", "group": group, "type": kind, "thread_id": 0}
+    columns = [list(column) for column in zip(*cells)] or [[]] * 5
+    names = ("node", "visits", "inclusive", "min", "max")
+    return {**head, "events": 8, "first": 5, "last": 95, **dict(zip(names, columns))}
+
+
+def profile_seeds():
+    regions = [region("f"), region("g", "user", "code")]
+    process = {"name": "p", "hostname": "h", "process_id": 7, "executable": "", "arguments": ["a"]}
+    nodes = [(None, 0), (0, 1), (1, None), (None, 1)]
+    threads = [
+        location(0, 0, "cpu thread", [(0, 2, 80, 30, 50), (1, 1, 40, 40, 40), (2, 3, 9, 3, 3)]),
+        location(1 << 32, None, "unknown", [(3, 1, 90, 90, 90)]),
+        location(2 << 32, 0, "metric", []),
+    ]
+    yield "empty", profile()
+    yield "full", profile(nodes, regions, [process], threads, {"timeloom::lost_events": "2"})
+    chain = [(None, 0), *((parent, 0) for parent in range(20))]
+    deep = [(node, 1, 40 - node, 40 - node, 40 - node) for node in range(21)]
+    yield "deep", profile(chain, regions[:1], [], [location(0, None, "cpu thread", deep)])
+
+
+def write_seeds(target, named):
+    folder = pathlib.Path(__file__).parent / "corpus" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in named:
+        (folder / name).write_bytes(data)
+
+
 def main():
-    corpus = pathlib.Path(__file__).parent / "corpus"
     for target in ("fuzz_spool_reader", "fuzz_spool_weave"):
-        (corpus / target).mkdir(parents=True, exist_ok=True)
-        for name, data in seeds():
-            (corpus / target / name).write_bytes(data)
+        write_seeds(target, seeds())
+    texts = ((name, json.dumps(data, separators=(",", ":"))) for name, data in profile_seeds())
+    write_seeds("fuzz_callpaths", ((name, text.encode()) for name, text in texts))
 
 
 if __name__ == "__main__":

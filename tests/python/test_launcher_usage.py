@@ -175,8 +175,15 @@ def test_output_that_cannot_be_made_does_not_stop_the_program(door, work):
 def test_wrong_variable(door, work):
     line = "variable TIMELOOM_QUIET: 'loud' is not accepted; write on or off"
     refused(run(door, ["app.py"], work, TIMELOOM_QUIET="loud"), line, work)
-    line = "variable TIMELOOM_QIUET: no such setting; did you mean TIMELOOM_QUIET?"
-    refused(run(door, ["app.py"], work, TIMELOOM_QIUET="on"), line, work)
+
+
+def test_misspelt_variable_does_not_stop_the_program(door, work):
+    options = ["--quiet", "--no-weave", "app.py"]
+    process = run(door, options, work, TIMELOOM_OUTPTU="run", TIMELOOM_PYTHONS="/gone")
+    line = "TIMELOOM_OUTPTU is no setting; did you mean TIMELOOM_OUTPUT?"
+    assert (process.returncode, process.stdout) == (0, "ran\n")
+    assert process.stderr == f"timeloom: {line}\n"
+    assert not (work / "run").exists()
 
 
 PYPROJECT = {

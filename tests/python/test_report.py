@@ -41,11 +41,11 @@ def program(timeloom_program):
 
 @pytest.fixture
 def timeloom(program):
-    def run(*arguments, status=0, cwd=None, **variables):
+    def run(*arguments, status=0, cwd=None, stdin=None, **variables):
         environment = {key: value for key, value in os.environ.items()
                        if key not in ("COLUMNS", "NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG")}
         done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
-                              cwd=cwd, env={**environment, **variables}, timeout=60)
+                              cwd=cwd, stdin=stdin, env={**environment, **variables}, timeout=60)
         assert done.returncode == status, (done.stdout, done.stderr)
         return done
 
@@ -352,13 +352,29 @@ def killed(tmp_path):
                       "    for i in range(1000): leaf(i)\n"
                       "work()\n")
     run = tmp_path / "killed"
-    # TIMELOOM_PROGRAM is a word of these tests; to Timeloom it is an unknown setting.
-    environment = {key: value for key, value in os.environ.items() if key != "TIMELOOM_PROGRAM"}
     done = subprocess.run([sys.executable, "-m", "timeloom", "--output", run, script],
-                          stderr=subprocess.PIPE, env=environment)
+                          stderr=subprocess.PIPE)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not (run / "traces.otf2").exists()
     return run
+
+
+COMMANDS = {
+    "script": (["app.py", "a b"], "app.py", "app.py 'a b'"),
+    "flags": (["-X", "dev", "app.py"], "app.py", "-X dev app.py"),
+    "module": (["-m", "app", "-q"], "app", "-m app -q"),
+    "code": (["-c", "print('x')", "1"], "-c", r"-c 'print('\''x'\'')' 1"),
+    "stdin": (["-", "1"], "-", "- 1"),
+}
+
+
+@pytest.mark.parametrize("words, name, typed", COMMANDS.values(), ids=COMMANDS)
+def test_the_command_is_that_of_plain_python(timeloom, tmp_path, words, name, typed):
+    (tmp_path / "app.py").write_text("")
+    timeloom("run", "--quiet", "-orun", *words, cwd=tmp_path, stdin=subprocess.DEVNULL)
+    info = json.loads(timeloom("info", "--json", tmp_path / "run").stdout)
+    assert info["program"].split(" ", 1)[1] == typed
+    assert (info["groups"][0]["name"], info["groups"][0]["arguments"]) == (name, words)
 
 
 @pytest.mark.parametrize("command", ["report", "info"])
@@ -404,6 +420,18 @@ def test_wrong_usage_is_one_line_that_names_the_help(timeloom, arguments):
     said = one_line(timeloom(*arguments, status=2))
     command = arguments[0] if arguments and arguments[0] in ("report", "info", "weave") else ""
     assert f"see 'timeloom {command} --help'".replace("  ", " ") in said
+
+
+@pytest.mark.parametrize("command", ["report", "info", "weave"])
+def test_what_cannot_be_opened_is_one_line_that_says_what_to_name(timeloom, tmp_path, command):
+    (tmp_path / "src" / "spool").mkdir(parents=True)
+    (tmp_path / "file").write_text("")
+    for name, what in (("none", "none does not exist"), ("", "the name of the run is empty"),
+                       ("src", "src is no run: "), ("file", "file is no run: ")):
+        said = one_line(timeloom(command, name, cwd=tmp_path, status=1))
+        assert said.startswith(f"timeloom: {what}")
+        assert said.endswith("; name the directory of a run or an .otf2 file\n")
+        assert "  " not in said
 
 
 def test_help_and_version(timeloom):

@@ -115,22 +115,24 @@ TEST(Variables, AreReadInTheOrderOfTheTable) {
 }
 
 TEST(Variables, ThatAreMisspeltAreSaid) {
-  const auto error = [](const char* variable) {
-    const char* const environment[] = {variable, nullptr};
-    return error_of([&] {
-      Settings settings;
-      read_variables(settings, environment);
-    });
-  };
-  EXPECT_EQ(error("TIMELOOM_INSTRUMENTR=frame"),
-            "variable TIMELOOM_INSTRUMENTR: no such setting; did you mean TIMELOOM_INSTRUMENTER?");
+  Settings settings;
+  const char* const environment[] = {
+      "TIMELOOM_INSTRUMENTR=frame", "TIMELOOM_PYTHON=x", "TIMELOOM_PYTHONS=x", "TIMELOOM_ROOT=/opt",
+      "TIMELOOM_PROGRAM=x",         "TIMELOOM_FORCE=on", "TIMELOOM_OUTPTU=d",  nullptr};
+  const std::vector<std::string> expected = {
+      "TIMELOOM_INSTRUMENTR is no setting; did you mean TIMELOOM_INSTRUMENTER?",
+      "TIMELOOM_OUTPTU is no setting; did you mean TIMELOOM_OUTPUT?"};
+  EXPECT_EQ(read_variables(settings, environment), expected);
+  EXPECT_TRUE(settings.flag("force"));
+  EXPECT_EQ(settings.text("instrumenter"), "auto");
+}
+
+TEST(Variables, WithAWrongValueAreRefused) {
+  Settings settings;
+  const char* const environment[] = {"TIMELOOM_BUFFER_SIZE=x", nullptr};
   EXPECT_EQ(
-      error("TIMELOOM_BUFFER_SIZE=x"),
+      error_of([&] { read_variables(settings, environment); }),
       "variable TIMELOOM_BUFFER_SIZE: 'x' is not accepted; write a size such as 512K, 16M or 2G");
-  for (const char* foreign :
-       {"TIMELOOM_PYTHON=x", "TIMELOOM_PYTHONS=x", "TIMELOOM_ROOT=/opt", "TIMELOOM_PROGRAM=x"}) {
-    EXPECT_EQ(error(foreign), "") << foreign;
-  }
 }
 
 TEST(Variables, CarryAllSettings) {

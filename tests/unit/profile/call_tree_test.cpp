@@ -113,11 +113,30 @@ TEST(CallTree, FoldsVeryDeepRecursion) {
 
 TEST(CallTree, CountsWhatIsBeyondTheLimitInOneNodeBelowItsCaller) {
   const CallTree tree =
-      Story().thread("main", "a +1 b +1 ) +1 c +1 d +2 ) ) +1 e +4 ) +1 b +1 ) )").fold({2});
+      Story().thread("main", "a +1 b +1 ) +1 c +1 d +2 ) ) +1 e +4 ) +1 b +1 ) )").fold({2, 0});
   EXPECT_EQ(describe(tree),
             "a: 1 visits, inclusive 13, exclusive 4, 13 to 13\n"
             "  b: 2 visits, inclusive 2, exclusive 2, 1 to 1\n"
             "  (rest): 2 visits, inclusive 7, exclusive 7, 3 to 4\n");
+}
+
+TEST(CallTree, SharesTheLimitAmongLocationsButLeavesEachItsOwn) {
+  Story story;
+  for (const char* name : {"1", "2", "3"}) story.thread(name, "a +1 b +1 ) +1 c +1 ) +1 d +1 ) )");
+  const CallTree tree = story.fold({3, 1});
+  std::size_t cells = 0;
+  std::vector<std::size_t> rests;
+  for (const LocationProfile& location : tree.locations) {
+    cells += location.cells.size();
+    EXPECT_EQ(location.cells.front().statistics.inclusive, 6u);
+    const NodeId last = location.cells.back().node;
+    if (!tree.nodes[last.value()].region.defined()) {
+      rests.push_back(location.cells.back().statistics.visits);
+    }
+  }
+  // a, b, c, d of the first; a and the rest of the others.
+  EXPECT_EQ(cells, 8u);
+  EXPECT_EQ(rests, (std::vector<std::size_t>{3, 3}));
 }
 
 TEST(CallTree, RefusesEventsThatDoNotBalance) {

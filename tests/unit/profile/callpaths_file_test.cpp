@@ -28,7 +28,7 @@ CallTree sample() {
   all.regions[1].group = "pkg";
   all.locations[2].type = LocationType::kMetric;
   all.locations[2].group = {};
-  return story.fold({3});
+  return story.fold({0, 3});
 }
 
 // Every number of the tree, also those that no report shows.

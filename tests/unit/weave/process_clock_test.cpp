@@ -44,6 +44,16 @@ TEST(ProcessClock, OneComparisonTakesTheSpeedOfThisMachine) {
               1e6);
 }
 
+TEST(ProcessClock, WithoutAComparisonTheSpeedIsThatOfThisMachine) {
+  const os::ClockSync one = os::sync_clocks();
+  const ProcessClock known(os::clock_source(), {one});
+  const ProcessClock clock(os::clock_source(), {});
+  const auto length = [&](const ProcessClock& any) {
+    return static_cast<double>(ns(any, one.ticks + 1'000'000'000) - ns(any, one.ticks));
+  };
+  EXPECT_NEAR(length(clock), length(known), 1);
+}
+
 // Whatever a damaged spool says, times stay in order and far from the end.
 TEST(ProcessClock, NeverWraps) {
   const std::vector<std::vector<ClockSync>> odd = {

@@ -179,6 +179,8 @@ TEST_F(FindTest, TheNewestRunOfTheDirectory) {
   make("new/spool/1-0/defs");
   make("new/scorep.cfg");
   make("neither/file");
+  make("src/spool/reader.cpp");  // a source tree
+  make("src/spool/parts/reader.cpp");
   make("alone.otf2");
   set_age("old/scorep.cfg", 5);
   set_age("new/scorep.cfg", 2);
@@ -201,6 +203,9 @@ TEST_F(FindTest, ARunByItsDirectoryOrItsAnchor) {
   EXPECT_EQ(trace_of("run"), "run/traces.otf2");
   EXPECT_NE(error_of([] { find_run("two"); }).find("is no run"), std::string::npos);
   EXPECT_NE(error_of([] { find_run("none"); }).find("does not exist"), std::string::npos);
+  make("src/spool/reader.cpp");
+  EXPECT_NE(error_of([] { find_run("src"); }).find("is no run"), std::string::npos);
+  EXPECT_FALSE(unfinished("src"));
   make("file");
   EXPECT_NE(error_of([] { find_run("file"); }).find("is no run"), std::string::npos);
   fs::current_path("run");

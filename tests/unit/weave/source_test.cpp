@@ -87,6 +87,84 @@ TEST_F(SourceTest, TheClockOfTheRunSpansAllProcesses) {
   }
 }
 
+// One second of events under the clock that the spools of the test have.
+class LostClockTest : public WeaveTest {
+ protected:
+  static constexpr std::uint64_t kTicksApart = 1'000'000'000;
+  void write_second(spool::Writer& writer) const {
+    spool::Pen pen(writer, 0);
+    pen.enter(start_.ticks, 0);
+    pen.leave(start_.ticks + kTicksApart, 0);
+  }
+  // The run begins with its first event and lasts as long as its events.
+  void expect_time_of_events(SpoolSource& source) {
+    const auto run = collect(source);
+    const std::vector<Event>& events = run->events.at("main");
+    ASSERT_EQ(run->lines.at("main"), in_program({"enter f", "leave f"}));
+    EXPECT_EQ(ticks(events.front().time), source.definitions().clock.begin);
+    EXPECT_EQ(events[0].time, events[1].time);
+    EXPECT_EQ(events[2].time, events[3].time);
+    const ProcessClock clock(os::clock_source(), {start_});
+    const std::uint64_t length =
+        ticks(clock.to_time(start_.ticks + kTicksApart)) - ticks(clock.to_time(start_.ticks));
+    EXPECT_NEAR(static_cast<double>(ticks(events[2].time) - ticks(events[1].time)),
+                static_cast<double>(length), 1);
+  }
+  const os::ClockSync start_ = os::sync_clocks();
+};
+
+TEST_F(LostClockTest, WithoutComparisonsTheRunBeginsWithItsFirstEvent) {
+  clock_is_lost_ = true;
+  spool::Writer& writer = spool("p");
+  write_second(writer);
+  writer.close();
+  SpoolSource source = this->source();
+  EXPECT_GT(source.definitions().clock.begin, 0u);
+  EXPECT_FALSE(source.definitions().clock.realtime.has_value());
+  expect_time_of_events(source);
+}
+
+TEST_F(LostClockTest, EventsBeforeTheFirstComparisonLeftKeepTheirTimes) {
+  clock_is_lost_ = true;
+  spool::Writer& writer = spool("p");
+  write_second(writer);
+  os::ClockSync sync = start_;  // as if it were that of the end
+  sync.ticks += kTicksApart;
+  sync.monotonic_ns += 500'000'000;
+  sync.realtime_ns += 500'000'000;
+  writer.define_clock_sync(sync);
+  writer.close();
+  SpoolSource source = this->source();
+  expect_time_of_events(source);
+  const ClockProperties& clock = source.definitions().clock;
+  EXPECT_EQ(*clock.realtime - clock.begin, sync.realtime_ns - sync.monotonic_ns);
+}
+
+TEST_F(LostClockTest, TheClockOfAnotherProcessIsTaken) {
+  write_second(spool("a"));
+  clock_is_lost_ = true;
+  write_second(spool("b"));
+  for (auto& writer : writers_) writer->close();
+  SpoolSource source = this->source();
+  const auto run = collect(source);
+  EXPECT_EQ(run->events.at("a/main")[1].time, run->events.at("b/main")[1].time);
+  EXPECT_EQ(run->events.at("a/main")[2].time, run->events.at("b/main")[2].time);
+}
+
+TEST_F(LostClockTest, AProcessOfWhichNoTimeIsKnownBeginsWithTheRun) {
+  write_second(spool("a"));
+  clock_is_lost_ = true;
+  spool("b");
+  for (auto& writer : writers_) writer->close();
+  SpoolSource source = this->source();
+  const std::uint64_t begin = source.definitions().clock.begin;
+  EXPECT_GT(begin, 0u);
+  const auto run = collect(source);
+  for (const Event& event : run->events.at("b/main")) {
+    EXPECT_EQ(ticks(event.time), begin);
+  }
+}
+
 TEST_F(SourceTest, WhatAKillLeftOpenIsClosedWhenTheProcessWasLastSeen) {
   spool::Writer& writer = spool("p");
   spool::Pen pen(writer, 0);
