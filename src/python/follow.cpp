@@ -39,16 +39,6 @@ bool write_settings(PyObject* settings, const std::string& path) {
   return false;
 }
 
-// The dict that write_settings() wrote, or null without an exception: the run is gone.
-Ref read_settings(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rbe");
-  if (file == nullptr) return Ref{};
-  Ref settings(PyMarshal_ReadObjectFromFile(file));
-  std::fclose(file);
-  if (!settings || !PyDict_Check(settings.get())) PyErr_Clear();
-  return settings && PyDict_Check(settings.get()) ? std::move(settings) : Ref{};
-}
-
 Ref environment() {
   const Ref os(PyImport_ImportModule("os"));
   return os ? Ref(PyObject_GetAttrString(os.get(), "environ")) : Ref{};
@@ -64,8 +54,9 @@ bool set_variable(const std::string& value) {
 
 // PYTHONPATH for children whose Python does not read our timeloom.pth.
 bool set_path_of_children() {
-  const Ref module(PyImport_ImportModule("timeloom._follow"));
-  return module && Ref(PyObject_CallMethod(module.get(), "extend_python_path", nullptr));
+  const Ref module(PyImport_ImportModule("timeloom_follow"));
+  const Ref done(module ? PyObject_CallMethod(module.get(), "extend_python_path", nullptr) : nullptr);
+  return done && PyDict_DelItemString(PyImport_GetModuleDict(), "timeloom_follow") == 0;
 }
 
 bool follows(PyObject* settings, const char* which) {
@@ -119,24 +110,19 @@ void ask_for_names(PyObject* core) {
   asked = static_cast<bool>(done);
 }
 
-// follow(parent, role): role is what this Python was started for.
+// follow(parent, settings, role): `parent` is the path of the spool of the process
+// that started this one; role is what this one was started for:
 //   worker   of multiprocessing and the like
 //   server   that forks such workers
 //   program  anything else
 PyObject* follow(PyObject* core, PyObject* arguments) {
-  PyObject* parent_object = nullptr;
+  PyObject *parent = nullptr, *settings = nullptr;
   const char* role = nullptr;
-  if (!PyArg_ParseTuple(arguments, "Us", &parent_object, &role)) return nullptr;
-  const std::string parent = bytes_of(parent_object);
-  const Ref settings = read_settings(settings_file(parent));
-  const bool program = std::strcmp(role, "program") == 0;
-  if (!settings || follows(settings.get(), "none") || (program && !follows(settings.get(), "all"))) {
-    withdraw_from_children();
-    Py_RETURN_NONE;
-  }
+  if (!PyArg_ParseTuple(arguments, "UO!s", &parent, &PyDict_Type, &settings, &role)) return nullptr;
+  if (session_running()) Py_RETURN_NONE;  // timeloom.pth was read twice
   g_core = core;
   if (std::strcmp(role, "server") == 0) {
-    g_settings_of_children = Py_NewRef(settings.get());
+    g_settings_of_children = Py_NewRef(settings);
     Py_RETURN_NONE;
   }
   if (std::strcmp(role, "worker") == 0) {
@@ -144,7 +130,7 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
     ask_for_names(core);
     g_on_new_code = look_for_name;
   }
-  if (!start_followed(core, settings.get(), parent) || !finish_child_at_exit()) return nullptr;
+  if (!start_followed(core, settings, bytes_of(parent)) || !finish_child_at_exit()) return nullptr;
   Py_RETURN_NONE;
 }
 

@@ -32,6 +32,10 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
   PyObject* values = nullptr;
   PyObject* program = nullptr;
   if (!PyArg_ParseTuple(arguments, "O!U", &PyDict_Type, &values, &program)) return nullptr;
+  if (session_followed()) {
+    SessionResult ignored;  // what the process wants itself goes first
+    finish_session(ignored);
+  }
   if (session_running()) {
     PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
     return nullptr;

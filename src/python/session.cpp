@@ -222,6 +222,8 @@ bool resume_instrumentation() {
 
 bool instrumentation_on() noexcept { return session_running() && g_session.watching; }
 
+bool session_followed() noexcept { return session_running() && !g_session.options.parent.empty(); }
+
 std::string session_spool() { return session_running() ? g_session.spool : std::string(); }
 
 namespace {

@@ -45,6 +45,8 @@ bool start_session(const SessionOptions& options);
 // process, overhead_seconds stays 0.
 bool finish_session(SessionResult& result, spool::Ending ending = {});
 bool session_running() noexcept;
+// Whether the one that runs is there only because the parent of this process is measured.
+bool session_followed() noexcept;
 // The spool of the running session, RUN/spool/NAME.
 std::string session_spool();
 

@@ -150,7 +150,8 @@ class Spool:
 
 def spools_of(run):
     """The spools of a run, in order of their names."""
-    return [Spool(path) for path in sorted((pathlib.Path(run) / "spool").iterdir())]
+    places = sorted((pathlib.Path(run) / "spool").iterdir())
+    return [Spool(path) for path in places if path.is_dir()]
 
 
 def stream(spool, location, keep=lambda name: True):

@@ -14,6 +14,7 @@ import timeloom
 
 SUMMARY = re.compile(
     r"timeloom: \d+\.\d{3} s, (?P<events>[\d,]+) events of (?P<threads>\d+) threads?, "
+    r"(beside (?P<children>[\d,]+) child process(es)?, )?"
     r"[\d.]+ k?B, estimated overhead \d+\.\d %\n"
     r"(?P<more>(timeloom: .*\n)*?)"
     r"timeloom: next: (?P<next>.*)\n"
@@ -207,11 +208,11 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         env={**os.environ, "PYTHONWARNINGS": "ignore"},
     )
     assert process.stdout == "3\n"
-    assert SUMMARY.fullmatch(process.stderr)
+    assert SUMMARY.fullmatch(process.stderr)["children"] == "1"
     assert len(runs_in(work)) == 1 and is_woven(runs_in(work)[0])
 
 
-def test_a_child_that_outlives_its_parent(work):
+def test_a_child_that_outlives_its_parent(work, timeloom_program):
     process = run(
         work,
         """
@@ -222,8 +223,12 @@ if os.fork() == 0:
         env={**os.environ, "PYTHONWARNINGS": "ignore"},
     )
     assert process.stdout == "child\n"
-    assert SUMMARY.fullmatch(process.stderr)
-    assert is_woven(runs_in(work)[0])
+    assert SUMMARY.fullmatch(process.stderr)["children"] == "1"
+    (run_directory,) = runs_in(work)
+    assert (run_directory / "traces.otf2").is_file() and not is_woven(run_directory)
+    report = subprocess.run([timeloom_program, "report", run_directory], capture_output=True, text=True)
+    assert report.returncode == 0 and "still running" not in report.stdout
+    assert is_woven(run_directory)
 
 
 def test_killed_program_can_be_read(work, timeloom_program):

@@ -7,7 +7,7 @@ import sysconfig
 import textwrap
 
 import pytest
-from streams import assert_same, measure, plain, streams_of
+from streams import assert_same, measure, plain, run_python, streams_of, write_program
 from test_streams_programs import calls, check, each_instrumenter, kept
 
 from spool_reader import spools_of
@@ -165,7 +165,7 @@ def test_foreign_threads(instrumenter, tmp_path):
 
 @each_instrumenter
 def test_forked_children(instrumenter, tmp_path):
-    """They record nothing and end as they would; the parent's run is whole."""
+    """Not followed, they record nothing and end as they would; the parent's run is whole."""
     program = """
     import multiprocessing, os, sys, threading, timeloom
     def f(n):
@@ -204,7 +204,7 @@ def test_forked_children(instrumenter, tmp_path):
     f(1)
     """
     program = textwrap.dedent(program)
-    streams, process = measure(program, instrumenter, tmp_path, keep=kept)
+    streams, process = measure(program, instrumenter, tmp_path, "--follow", "none", keep=kept)
     undisturbed = plain(program, tmp_path)
     assert process.returncode == 0
     without_ids = lambda text: re.sub(r"pid=\d+", "", text)
@@ -232,7 +232,16 @@ def test_measurement_in_a_forked_child(instrumenter, tmp_path):
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     f()
     """
-    check(program, instrumenter, tmp_path, "<module> f. f. .")
+    streams, process = measure(textwrap.dedent(program), instrumenter, tmp_path, "--follow", "none", keep=kept)
+    assert (process.returncode, process.stdout) == (0, "0\n")
+    assert_same(streams, [calls("<module> f. f. .")])
+    assert_same(streams_of(tmp_path / "child"), [calls("f.")])
+
+    followed = tmp_path / "followed"
+    program_path = write_program(tmp_path, textwrap.dedent(program))
+    process = run_python(["-m", "timeloom", "--quiet", "--no-weave", "-o", followed, program_path], tmp_path)
+    assert (process.returncode, process.stdout) == (0, "0\n")
+    assert len(spools_of(followed)) == 2
     assert_same(streams_of(tmp_path / "child"), [calls("f.")])
 
 

@@ -18,7 +18,7 @@ def _step_aside():
 
 
 if os.environ.get("TIMELOOM_PARENT"):
-    from timeloom._follow import follow
+    from timeloom_follow import follow
 
     follow()
 _step_aside()

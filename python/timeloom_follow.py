@@ -1,0 +1,73 @@
+"""Goes on measuring in a Python that a measured program has started.
+
+Imported by timeloom.pth at the start of Python, where TIMELOOM_PARENT names the
+spool of the process that started this one. Outside of the package, so that a
+process which is not to be measured loads nothing of it.
+"""
+
+import marshal
+import os
+import sys
+
+_VARIABLE = "TIMELOOM_PARENT"
+_HELPERS = ("resource_tracker import main", "backend.resource_tracker")
+_SERVERS = ("multiprocessing.forkserver import main",)
+_WORKERS = ("multiprocessing.spawn import spawn_main", "backend.popen_loky")
+_OWN_DOORS = ("timeloom", "scorep")  # these begin a run of their own
+
+
+def role_of(words):
+    """What a Python with this command line was started for.
+
+    "worker" or "server" of multiprocessing and the like, "program" for anything
+    else, None where there is nothing to be measured.
+    """
+    text = " ".join(words)
+    module = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
+    if module.partition(".")[0] in _OWN_DOORS or any(mark in text for mark in _HELPERS):
+        return None
+    if any(mark in text for mark in _SERVERS):
+        return "server"
+    if "--multiprocessing-fork" in words or any(mark in text for mark in _WORKERS):
+        return "worker"
+    return "program"
+
+
+def settings_of(parent):
+    """The settings of the run; None when it is gone."""
+    try:
+        with open(os.path.join(os.path.dirname(parent), "settings"), "rb") as file:
+            return marshal.load(file)
+    except (OSError, ValueError, EOFError, TypeError):
+        return None
+
+
+def extend_python_path():
+    """Lets children find bootstrap/sitecustomize.py, unless they read timeloom.pth."""
+    packages = os.path.dirname(os.path.abspath(__file__))
+    site = sys.modules.get("site")
+    places = [*site.getsitepackages(), site.USER_SITE] if site else []
+    if packages in places and os.path.exists(os.path.join(packages, "timeloom.pth")):
+        return
+    wanted = [os.path.join(packages, "timeloom", "bootstrap"), packages]
+    present = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    wanted = [entry for entry in wanted if entry not in present]
+    os.environ["PYTHONPATH"] = os.pathsep.join(wanted + present)
+
+
+def follow():
+    """Begins to measure this process, if it is one to be measured."""
+    parent = os.environ[_VARIABLE]
+    role = role_of(sys.orig_argv)
+    settings = settings_of(parent)
+    which = settings.get("follow", "none") if isinstance(settings, dict) else "none"
+    if which == "none" or (role == "program" and which != "all"):
+        del os.environ[_VARIABLE]  # what this process starts has no measured parent either
+    elif role is not None:
+        try:
+            from timeloom import _core
+
+            _core.follow(parent, settings, role)
+        except Exception as error:  # the program must run all the same
+            sys.stderr.write(f"timeloom: process {os.getpid()} is not recorded: {error}\n")
+    sys.modules.pop(__name__, None)
