@@ -125,20 +125,20 @@ int File::truncate(std::uint64_t size) const noexcept {
   return result;
 }
 
-// Record locks of fcntl(2), not flock(2): a lock of flock is shared with forked
-// children and would outlive the process.
+// A lock of the open file, not of the process: that would be gone as soon as the
+// process closes any descriptor of the file, as it does when it copies a run.
 int File::mark_in_use() const noexcept {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  return ::fcntl(fd_, F_SETLK, &lock) == 0 ? 0 : errno;
+  return ::fcntl(fd_, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
 }
 
 bool File::in_use() const noexcept {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  return ::fcntl(fd_, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  return ::fcntl(fd_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {

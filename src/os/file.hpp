@@ -41,12 +41,11 @@ class File {
   int truncate(std::uint64_t size) const noexcept;
   void close() noexcept;
 
-  // Marks the file as in use by this process until the process ends in whatever
-  // way, or closes this or any other descriptor of the same file: a process
-  // must not ask in_use() about a file that it has marked itself. Not inherited
-  // by forked children.
+  // Marks the file as in use until it is closed, or the process ends in whatever
+  // way. A forked child inherits the mark with the descriptor and has to close
+  // it: the mark stays as long as one of them has the file open.
   int mark_in_use() const noexcept;
-  // Whether a process, other than the calling one, has marked the file.
+  // Whether somebody has marked the file, through a descriptor that is not a copy of this.
   bool in_use() const noexcept;
 
  private:
