@@ -132,15 +132,17 @@ bool start_session(const SessionOptions& options) {
   const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, options.c_functions);
   if (instrumenter == nullptr) return false;
   if (!set_filter(options.filter, options.own_directory)) {
-    PyErr_SetString(g_error,
-                    "the interpreter has no room left to mark code objects; too many tools do");
+    PyErr_SetString(
+        g_error,
+        "the interpreter has no room left to mark code objects: a process may use about 250 "
+        "different filters; use the same ones again");
     return false;
   }
   install_thread_namer();
   try {
     record::start(start_options(options, *instrumenter));
   } catch (const Error& error) {
-    PyErr_SetString(g_error, error.what());
+    raise_error(error.what());
     return false;
   }
   g_session = {instrumenter,           options.c_functions, false, false, options.run,
@@ -161,7 +163,7 @@ bool finish_session(SessionResult& result) {
   const record::Totals totals = record::stop();
   // Now, when what other threads do is not recorded any more.
   const double event_cost = calibrate_event_seconds(*s.instrumenter);
-  result.run = s.run;
+  result.run = std::move(s.run);
   result.instrumenter = s.instrumenter->name;
   result.events = totals.events;
   result.threads = totals.threads;
@@ -189,6 +191,7 @@ bool resume_instrumentation() {
 }
 
 bool instrumentation_on() noexcept { return session_running() && g_session.watching; }
+bool instrumentation_paused() noexcept { return session_running() && g_session.paused; }
 
 void forget_session_after_fork() noexcept {
   if (g_session.instrumenter != nullptr && g_session.watching) g_session.instrumenter->uninstall();
@@ -196,7 +199,7 @@ void forget_session_after_fork() noexcept {
 }
 
 bool set_recording(bool on) {
-  if (!session_running() || !record::set_recording(on)) return true;
+  if (!session_running() || g_session.finishing || !record::set_recording(on)) return true;
   if (!on) return g_session.paused || watch(false);
   if (g_session.paused) {
     close_ended_regions();

@@ -46,6 +46,7 @@ bool session_running() noexcept;
 bool pause_instrumentation();
 bool resume_instrumentation();
 bool instrumentation_on() noexcept;
+bool instrumentation_paused() noexcept;
 
 // All recording.
 bool set_recording(bool on);
