@@ -6,17 +6,17 @@ from timeloom import _core
 class _Switched:
     """Undoes a switch at the end of a ``with`` block; as a mere call it stays."""
 
-    __slots__ = ("_was_on",)
+    __slots__ = ("_was_paused",)
 
     def __init__(self, on):
-        self._was_on = _core.instrumenting()
+        self._was_paused = _core.paused()
         (_core.resume if on else _core.pause)()
 
     def __enter__(self):
         return None
 
     def __exit__(self, *_):
-        (_core.resume if self._was_on else _core.pause)()
+        (_core.pause if self._was_paused else _core.resume)()
 
 
 def start():

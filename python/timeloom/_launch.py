@@ -15,14 +15,21 @@ _SECTION = b"[tool.timeloom"
 
 def main():
     before = set(sys.modules)
-    pyproject = _read_pyproject()
+    try:
+        pyproject = _read_pyproject()
+    except _core.Error as error:
+        sys.stderr.write(f"timeloom: {error}\n")
+        raise SystemExit(2) from None
     brought = [name for name in sys.modules if name not in before]
     settings, program = _core.parse_command_line(sys.argv[1:], pyproject)
     _core.run_program(settings, program, brought)
 
 
 def _read_pyproject():
-    """(path, table) of the nearest pyproject.toml, None if it does not speak of us."""
+    """(path, table) of the nearest pyproject.toml, None if it does not speak of us.
+
+    Raises Error when it cannot be read as TOML.
+    """
     path, data = _nearest_pyproject()
     if _SECTION not in data:
         return None
@@ -31,8 +38,7 @@ def _read_pyproject():
     try:
         table = tomllib.loads(data.decode()).get("tool", {}).get("timeloom", {})
     except ValueError as error:  # no TOML, or no UTF-8
-        sys.stderr.write(f"timeloom: {path}: {error}\n")
-        raise SystemExit(2) from None
+        raise _core.Error(f"{path}: {error}") from None
     return path, table
 
 

@@ -24,6 +24,7 @@ class Measurement:
     def __init__(self, **settings):
         self._settings = settings
         self._result = None
+        self._running = False
 
     @property
     def run(self):
@@ -39,11 +40,15 @@ class Measurement:
         program = sys.argv[0] if sys.argv and sys.argv[0] else "python"
         settings = _core.read_settings(self._settings, read_pyproject())
         _core.start_block(settings, program)
+        self._result = None
+        self._running = True
         return self
 
     def finish(self):
-        """Stop, weave, and return the directory of the run."""
-        self._result = _core.finish_block()
+        """Stop, weave, and return the directory of the run. Again: only return it."""
+        if self._running:
+            self._running = False
+            self._result = _core.finish_block()
         return self.run
 
     def __enter__(self):

@@ -55,6 +55,10 @@ File& File::operator=(File&& other) noexcept {
   if (this != &other) {
     close();
     fd_ = std::exchange(other.fd_, -1);
+    path_ = std::move(other.path_);
+    device_ = other.device_;
+    inode_ = other.inode_;
+    marked_ = std::exchange(other.marked_, false);
   }
   return *this;
 }
@@ -62,12 +66,39 @@ File& File::operator=(File&& other) noexcept {
 File::~File() { close(); }
 
 void File::close() noexcept {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0 && is_ours()) ::close(fd_);
   fd_ = -1;
 }
 
+bool File::is_ours() const noexcept {
+  struct stat status {};
+  return path_.empty() || (::fstat(fd_, &status) == 0 && status.st_dev == device_ &&
+                           status.st_ino == inode_);
+}
+
+int File::open_again() noexcept {
+  if (is_ours()) return 0;
+  int error = 0;
+  const bool marked = marked_;
+  File again = open_file(path_, O_RDWR, &error);
+  if (error != 0) return error;
+  again.path_ = path_;
+  again.device_ = device_;
+  again.inode_ = inode_;
+  if (!again.is_ours()) return ENOENT;  // another file has its name by now
+  *this = std::move(again);
+  return marked ? mark_in_use() : 0;
+}
+
 File File::create_exclusive(const std::string& path, int* error) noexcept {
-  return open_file(path, O_RDWR | O_CREAT | O_EXCL, error);
+  File file = open_file(path, O_RDWR | O_CREAT | O_EXCL, error);
+  struct stat status {};
+  if (*error == 0 && ::fstat(file.fd_, &status) == 0) {
+    file.path_ = path;
+    file.device_ = status.st_dev;
+    file.inode_ = status.st_ino;
+  }
+  return file;
 }
 
 File File::open_read(const std::string& path, int* error) noexcept {
@@ -80,8 +111,9 @@ std::uint64_t File::size(int* error) const noexcept {
   return *error == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-int File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const noexcept {
+int File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
   if (beyond_file_limit(offset + bytes.size())) return EFBIG;
+  if (const int error = open_again(); error != 0) return error;
   while (!bytes.empty()) {
     const ssize_t n = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
@@ -108,8 +140,9 @@ std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> bytes,
   return done;
 }
 
-int File::allocate(std::uint64_t offset, std::uint64_t length) const noexcept {
+int File::allocate(std::uint64_t offset, std::uint64_t length) noexcept {
   if (beyond_file_limit(offset + length)) return EFBIG;
+  if (const int error = open_again(); error != 0) return error;
   int result = 0;
   do {
     result = ::posix_fallocate(fd_, static_cast<off_t>(offset), static_cast<off_t>(length));
@@ -117,7 +150,8 @@ int File::allocate(std::uint64_t offset, std::uint64_t length) const noexcept {
   return result;
 }
 
-int File::truncate(std::uint64_t size) const noexcept {
+int File::truncate(std::uint64_t size) noexcept {
+  if (const int error = open_again(); error != 0) return error;
   int result = 0;
   do {
     result = ::ftruncate(fd_, static_cast<off_t>(size)) == 0 ? 0 : errno;
@@ -125,20 +159,21 @@ int File::truncate(std::uint64_t size) const noexcept {
   return result;
 }
 
-// Record locks of fcntl(2), not flock(2): a lock of flock is shared with forked
-// children and would outlive the process.
-int File::mark_in_use() const noexcept {
+// A lock of the open file, not of the process: that would be gone as soon as the
+// process closes any descriptor of the file, as it does when it copies a run.
+int File::mark_in_use() noexcept {
+  marked_ = true;
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  return ::fcntl(fd_, F_SETLK, &lock) == 0 ? 0 : errno;
+  return ::fcntl(fd_, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
 }
 
 bool File::in_use() const noexcept {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  return ::fcntl(fd_, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  return ::fcntl(fd_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {

@@ -13,12 +13,14 @@
 namespace timeloom::os {
 
 // An owned file descriptor. Movable; not synchronised. Descriptors are moved
-// above the range that daemonising programs close one by one when possible.
+// above the range that daemonising programs close one by one when possible. One
+// that was closed all the same, and may be a file of the program by now, is never
+// written to or closed: a file that was created here is opened again by its path.
 class File {
  public:
   File() noexcept = default;
   explicit File(int fd) noexcept : fd_(fd) {}
-  File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  File(File&& other) noexcept { *this = std::move(other); }
   File& operator=(File&& other) noexcept;
   ~File();
 
@@ -32,25 +34,32 @@ class File {
 
   // Writes all bytes at `offset`. On failure nothing is undone: what was
   // written stays, and the caller writes over it or leaves it to the reader's checks.
-  int write_at(std::uint64_t offset, std::span<const std::byte> bytes) const noexcept;
+  int write_at(std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
   // Reads up to bytes.size() bytes at `offset`; fewer only at the end of the file.
   std::size_t read_at(std::uint64_t offset, std::span<std::byte> bytes, int* error) const noexcept;
   // Makes sure that [offset, offset + length) has space on the disk.
-  int allocate(std::uint64_t offset, std::uint64_t length) const noexcept;
+  int allocate(std::uint64_t offset, std::uint64_t length) noexcept;
   // Cuts the file to `size` bytes.
-  int truncate(std::uint64_t size) const noexcept;
+  int truncate(std::uint64_t size) noexcept;
   void close() noexcept;
 
-  // Marks the file as in use by this process until the process ends in whatever
-  // way, or closes this or any other descriptor of the same file: a process
-  // must not ask in_use() about a file that it has marked itself. Not inherited
-  // by forked children.
-  int mark_in_use() const noexcept;
-  // Whether a process, other than the calling one, has marked the file.
+  // Marks the file as in use until it is closed, or the process ends in whatever
+  // way. A forked child inherits the mark with the descriptor and has to close
+  // it: the mark stays as long as one of them has the file open.
+  int mark_in_use() noexcept;
+  // Whether somebody has marked the file, through a descriptor that is not a copy of this.
   bool in_use() const noexcept;
 
  private:
+  bool is_ours() const noexcept;
+  int open_again() noexcept;  // where it has to be; 0: the descriptor is ours
+
   int fd_ = -1;
+  // Of a file that was created here; else empty.
+  std::string path_;
+  std::uint64_t device_ = 0;
+  std::uint64_t inode_ = 0;
+  bool marked_ = false;
 };
 
 // A shared, writable mapping of a part of a file; unmapped at destruction.

@@ -1,7 +1,10 @@
 #include "python/calibration.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <vector>
 
 #include "python/code_regions.hpp"
@@ -25,12 +28,37 @@ void mark(PyObject* function, EventWord word) {
                    word);
 }
 
+int raise_again(void* exception) {
+  const Ref value(static_cast<PyObject*>(exception));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(value.get())), value.get());
+  return -1;
+}
+
+// A signal handler of the program may raise in our loop. That comes a moment later
+// then, as if the signal did; what we ran out of ourselves is nobody's business.
+void put_off_exception() noexcept {
+  const bool ours = PyErr_ExceptionMatches(PyExc_RecursionError) != 0 ||
+                    PyErr_ExceptionMatches(PyExc_MemoryError) != 0;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  const Ref owned_type(type), owned_traceback(traceback);
+  Ref owned_value(value);
+  if (ours || !owned_value) return;
+  PyException_SetTraceback(value, Py_None);
+  if (::gettid() != ::getpid()) {
+    PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), type);
+  } else if (Py_AddPendingCall(raise_again, value) == 0) {
+    owned_value.release();  // raise_again() owns it
+  }
+}
+
 double best_seconds(PyObject* loop, PyObject* empty) {
   std::uint64_t best = std::numeric_limits<std::uint64_t>::max();
   for (int i = 0; i < kRepetitions; ++i) {
     const std::uint64_t before = record::monotonic_ns();
     const Ref result(PyObject_CallOneArg(loop, empty));
-    if (!result) return 0;
+    if (!result) return put_off_exception(), 0;
     best = std::min(best, record::monotonic_ns() - before);
   }
   return static_cast<double>(best) * 1e-9;
@@ -58,24 +86,27 @@ class Scratch {
 
 }  // namespace
 
-double calibrate_event_seconds(const Instrumenter& instrumenter) {
+double calibrate_event_seconds(const Instrumenter& instrumenter) noexcept try {
   const ErrorGuard guard;
   const Ref names(PyDict_New());
   // Not PyRun_String: python takes from the last code run by it whether a
   // KeyboardInterrupt has ended the program.
   const Ref code(Py_CompileString(kProgram, "<calibration>", Py_file_input));
   const Ref run(names && code ? PyEval_EvalCode(code.get(), names.get(), names.get()) : nullptr);
-  if (!run) return PyErr_Clear(), 0.0;
+  if (!run) return put_off_exception(), 0.0;
   PyObject* empty = PyDict_GetItemString(names.get(), "empty");  // borrowed, as loop
   PyObject* loop = PyDict_GetItemString(names.get(), "loop");
   mark(empty, make_word(WordKind::kEnter, 0));
   mark(loop, kExcluded);
   const double plain = best_seconds(loop, empty);
+  if (plain == 0) return 0;
   const Scratch scratch;
   if (!instrumenter.install(false)) return PyErr_Clear(), 0.0;
   const double measured = best_seconds(loop, empty);
   instrumenter.uninstall();
   return std::max(measured - plain, 0.0) / (2.0 * kCalls);
+} catch (const std::bad_alloc&) {
+  return 0.0;
 }
 
 }  // namespace timeloom::python

@@ -70,6 +70,15 @@ inline bool creates_generator(InterpreterFrame* frame, PyCodeObject* code) noexc
   return (code->co_flags & kGeneratorFlags) != 0 && frame->owner != FRAME_OWNED_BY_GENERATOR;
 }
 
+// Our globals belong to one interpreter. The last slots of the module; before
+// 3.12 there is no way to say so.
+inline constexpr PyModuleDef_Slot kOneInterpreter =
+#if PY_VERSION_HEX >= 0x030c0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED};
+#else
+    {0, nullptr};
+#endif
+
 // What a code object carries for us; 0 when nothing was stored yet.
 inline EventWord load_code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
 #if PY_VERSION_HEX < 0x030e0000 && !defined(Py_GIL_DISABLED)

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 
@@ -105,20 +105,22 @@ std::string grouped(unsigned long long number) {
   return digits;
 }
 
-std::string formatted(const char* format, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
+// With a point, whatever the locale of the program has.
+std::string formatted(double value, int decimals) {
+  char buffer[512];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals);
+  return {buffer, end.ptr};
 }
 
 std::string size_text(unsigned long long bytes) {
   if (bytes < 1000) return std::to_string(bytes) + " B";
   double value = static_cast<double>(bytes) / 1000;
   for (const char* unit : {"kB", "MB", "GB"}) {
-    if (value < 999.95) return formatted("%.1f ", value) + unit;
+    if (value < 999.95) return formatted(value, 1) + " " + unit;
     value /= 1000;
   }
-  return formatted("%.1f TB", value);
+  return formatted(value, 1) + " TB";
 }
 
 // The run as the user can write it in the directory where the program started.
@@ -155,11 +157,11 @@ std::string summary(const Result& result, const std::string& children,
                     const std::string& weaving) {
   const double share =
       result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
-  std::string text = "timeloom: " + formatted("%.3f s", result.wall_seconds) + ", " +
+  std::string text = "timeloom: " + formatted(result.wall_seconds, 3) + " s, " +
                      plural(result.events, "event") + " of " + plural(result.threads, "thread") +
                      children +
                      ", " + size_text(result.bytes) + ", estimated overhead " +
-                     formatted("%.1f %%", share) + "\n";
+                     formatted(share, 1) + " %\n";
   if (result.lost_events > 0) {
     text += "timeloom: " + plural(result.lost_events, "event") + " could not be recorded\n";
   }

@@ -4,6 +4,7 @@
 // hook that somebody else installed before is called in place of the default.
 #include "python/code_regions.hpp"
 #include "python/deep_stack.hpp"
+#include "python/frame_hook.hpp"
 #include "python/instrumenter.hpp"
 #include "python/monitoring_tool.hpp"
 #include "python/thread_names.hpp"
@@ -12,7 +13,8 @@
 namespace timeloom::python {
 namespace {
 
-FrameEvaluator g_next = _PyEval_EvalFrameDefault;
+PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing);
+constinit FrameHook g_hook(evaluate);
 // False while paused: frames that are under way return here all the same.
 bool g_watching = false;
 
@@ -63,17 +65,17 @@ PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing)
   EventWord word = known_word(code);
   if (!is_region(word)) [[unlikely]] {
     if (word == 0) word = first_seen(code, globals_of(frame));
-    if (!is_region(word)) return g_next(thread, frame, throwing);
+    if (!is_region(word)) return g_hook.next(thread, frame, throwing);
   }
   if (passes_over(thread, frame, code)) [[unlikely]]
-    return g_next(thread, frame, throwing);
+    return g_hook.next(thread, frame, throwing);
   const record::Token token = token_of(code);
   if (record::t_recorder->attached()) [[likely]] {
     record::t_recorder->enter(token, word);
   } else {
     enter_first(frame, token, word);
   }
-  PyObject* result = g_next(thread, frame, throwing);
+  PyObject* result = g_hook.next(thread, frame, throwing);
   if (!g_watching || !record::t_recorder->leave_last(token)) [[unlikely]]
     leave_otherwise(token);
   return result;
@@ -119,18 +121,11 @@ void watch_init() {
   if (g_init == nullptr) g_init = PyUnicode_InternFromString("__init__");
   g_init_by_monitoring = g_init != nullptr && subscribe(kInitEvents);
   if (g_init_by_monitoring) return;
-  PyErr_Clear();
-  PySys_WriteStderr(
-      "timeloom: every tool id of sys.monitoring is taken; calls of __init__ may be missing\n");
+  say_not_subscribed("calls of __init__ may be missing");
 }
 
 bool install(bool) {
-  PyInterpreterState* interpreter = PyInterpreterState_Get();
-  const FrameEvaluator present = _PyInterpreterState_GetEvalFrameFunc(interpreter);
-  if (present != evaluate) {
-    g_next = present;
-    _PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate);
-  }
+  g_hook.install();
   g_watching = true;
   watch_init();
   return true;
@@ -140,11 +135,7 @@ void uninstall() {
   g_watching = false;
   if (g_init_by_monitoring) unsubscribe();
   g_init_by_monitoring = false;
-  PyInterpreterState* interpreter = PyInterpreterState_Get();
-  // If another hook was put on top of ours, it goes on calling us.
-  if (_PyInterpreterState_GetEvalFrameFunc(interpreter) == evaluate) {
-    _PyInterpreterState_SetEvalFrameFunc(interpreter, g_next);
-  }
+  g_hook.remove();
 }
 
 }  // namespace

@@ -111,22 +111,36 @@ Region region_of(PyMethodDef* method, PyObject* callable) {
   return region;
 }
 
-// What all classes share as their __new__ is told apart by the class.
-const void* key_of(PyMethodDef* method, PyObject* callable) noexcept {
-  static PyMethodDef* const kNew = c_function_of(
-      Ref(PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__new__"))
-          .get());
-  if (method != kNew) return method;
-  return reinterpret_cast<PyCFunctionObject*>(callable)->m_self;
+PyMethodDef* g_new = nullptr;  // what all classes share as their __new__
+
+// What all classes share is told apart by the class. The name tells what was
+// freed from what was put in its place: extensions make definitions at run time.
+struct Key {
+  const void* address;
+  const char* name;
+};
+Key key_of(PyMethodDef* method, PyObject* callable) noexcept {
+  if (g_new == nullptr) {
+    auto* object = reinterpret_cast<PyObject*>(&PyBaseObject_Type);
+    g_new = c_function_of(Ref(PyObject_GetAttrString(object, "__new__")).get());
+  }
+  if (method != g_new) return {method, method->ml_name};
+  PyObject* type = reinterpret_cast<PyCFunctionObject*>(callable)->m_self;
+  return {type, reinterpret_cast<PyTypeObject*>(type)->tp_name};
 }
 
+struct KnownFunction {
+  std::string name;
+  EventWord word;
+};
+
 // What the rules in force say of each C function.
-std::unordered_map<const void*, EventWord>& c_function_words() {
-  static auto* const words = new std::unordered_map<const void*, EventWord>;
+std::unordered_map<const void*, KnownFunction>& c_functions() {
+  static auto* const functions = new std::unordered_map<const void*, KnownFunction>;
   static Py_ssize_t rules = -1;
-  if (rules != g_code_index) words->clear();
+  if (rules != g_code_index) functions->clear();
   rules = g_code_index;
-  return *words;
+  return *functions;
 }
 
 // Our own functions are not part of the program.
@@ -139,27 +153,34 @@ record::Token token_of(PyMethodDef* method) noexcept {
   return reinterpret_cast<record::Token>(method);
 }
 
+EventWord word_of(PyMethodDef* method, PyObject* callable) {
+  const Key key = key_of(method, callable);
+  const auto known = c_functions().find(key.address);
+  if (known != c_functions().end() && known->second.name == key.name) return known->second.word;
+  const ErrorGuard guard;
+  // May run the program's code, and other threads: the table is touched afterwards.
+  const Region region = region_of(method, callable);
+  const EventWord word = is_own(region) || excludes(region)
+                             ? kExcluded
+                             : record::enter_word(record::define_region(region));
+  c_functions().insert_or_assign(key.address, KnownFunction{key.name, word});
+  return word;
+}
+
 }  // namespace
 
 void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept {
   try {
-    auto [entry, is_new] = c_function_words().try_emplace(key_of(method, callable), 0);
-    if (is_new) {
-      const ErrorGuard guard;
-      const Region region = region_of(method, callable);
-      entry->second = is_own(region) || excludes(region)
-                          ? kExcluded
-                          : record::enter_word(record::define_region(region));
-    }
-    if (is_region(entry->second)) record::t_recorder->enter(token_of(method), entry->second);
+    const EventWord word = word_of(method, callable);
+    if (is_region(word)) record::t_recorder->enter(token_of(method), word);
   } catch (const std::exception&) {
     return;  // out of memory: this call is not recorded
   }
 }
 
 void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept {
-  const auto entry = c_function_words().find(key_of(method, callable));
-  if (entry != c_function_words().end() && is_region(entry->second)) {
+  const auto known = c_functions().find(key_of(method, callable).address);
+  if (known != c_functions().end() && is_region(known->second.word)) {
     record::t_recorder->leave(token_of(method));
   }
 }

@@ -34,8 +34,8 @@ extern const Instrumenter kDummy;       // instrumenter.cpp
 // what is asked.
 const Instrumenter* find_instrumenter(const std::string& name, bool c_functions);
 
-// C functions are known by their method definition, which outlives their
-// objects. `callable` is what is called; nullptr result: not a C function whose
+// C functions are known by their method definition, which mostly outlives their
+// objects, and its name. `callable` is what is called; nullptr result: not a C function whose
 // call is recorded.
 PyMethodDef* c_function_of(PyObject* callable) noexcept;
 void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept;

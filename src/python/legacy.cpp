@@ -8,6 +8,7 @@
 // stop watching, each thread drops the hook at its next event.
 #include "python/code_regions.hpp"
 #include "python/deep_stack.hpp"
+#include "python/frame_hook.hpp"
 #include "python/instrumenter.hpp"
 #include "python/monitoring_tool.hpp"
 #include "python/reconcile.hpp"
@@ -20,7 +21,8 @@ enum class Hook { kProfile, kTrace };
 Hook g_hook = Hook::kProfile;
 bool g_c_functions = false;
 bool g_watching = false;
-FrameEvaluator g_next = _PyEval_EvalFrameDefault;
+PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing);
+constinit FrameHook g_frame_hook(catch_by_frame);
 
 void on_call(PyFrameObject* frame) noexcept {
   const Ref code(PyFrame_GetCode(frame));
@@ -122,7 +124,7 @@ PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int thr
     reconcile_this_thread(nullptr);  // `frame` is not yet among those that run
     put_hook();
   }
-  return g_next(thread, frame, throwing);
+  return g_frame_hook.next(thread, frame, throwing);
 }
 
 bool install_catcher() {
@@ -131,28 +133,17 @@ bool install_catcher() {
                                                   {"PY_RESUME", catch_by_monitoring, false},
                                                   {"PY_THROW", catch_by_monitoring, false}};
     if (subscribe(kBegins)) return true;
-    // Other tools hold every id. The threads that are there have been hooked.
-    PyErr_Clear();
-    PySys_WriteStderr(
-        "timeloom: every tool id of sys.monitoring is taken; threads that start from now on are "
-        "not recorded\n");
+    // The threads that are there have been hooked.
+    say_not_subscribed("threads that start from now on are not recorded");
     return true;
   }
-  PyInterpreterState* interpreter = PyInterpreterState_Get();
-  const FrameEvaluator present = _PyInterpreterState_GetEvalFrameFunc(interpreter);
-  if (present != catch_by_frame) {
-    g_next = present;
-    _PyInterpreterState_SetEvalFrameFunc(interpreter, catch_by_frame);
-  }
+  g_frame_hook.install();
   return true;
 }
 
 void uninstall_catcher() {
   if constexpr (kHasMonitoring) return unsubscribe();
-  PyInterpreterState* interpreter = PyInterpreterState_Get();
-  if (_PyInterpreterState_GetEvalFrameFunc(interpreter) == catch_by_frame) {
-    _PyInterpreterState_SetEvalFrameFunc(interpreter, g_next);
-  }
+  g_frame_hook.remove();
 }
 
 bool install(Hook hook, bool c_functions) {

@@ -37,19 +37,13 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
     finish_session(ignored);
   }
   if (session_running()) {
-    PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
-    return nullptr;
+    return raise_error("a measurement is already running in this process; finish it first");
   }
-  try {
-    Settings settings;
-    apply_dict(values, settings, "");
-    g_block = {own_directory(), settings.flag("weave"), settings.flag("keep-spool")};
-    const Ref run(object_of(make_run(settings, bytes_of(program))));
-    if (!run || PyDict_SetItemString(values, "output", run.get()) != 0) return nullptr;
-  } catch (const std::exception& error) {
-    PyErr_SetString(g_error, error.what());
-    return nullptr;
-  }
+  Settings settings;
+  apply_dict(values, settings, "");
+  g_block = {own_directory(), settings.flag("weave"), settings.flag("keep-spool")};
+  const Ref run(object_of(make_run(settings, bytes_of(program))));
+  if (!run || PyDict_SetItemString(values, "output", run.get()) != 0) return nullptr;
   return PyObject_CallMethod(core, "start", "O", values);
 }
 
@@ -67,8 +61,8 @@ PyObject* finish_block(PyObject* core, PyObject*) {
 
 }  // namespace
 
-PyMethodDef kBlockMethods[] = {{"start_block", start_block, METH_VARARGS, nullptr},
-                               {"finish_block", finish_block, METH_NOARGS, nullptr},
+PyMethodDef kBlockMethods[] = {{"start_block", guarded<start_block>, METH_VARARGS, nullptr},
+                               {"finish_block", guarded<finish_block>, METH_NOARGS, nullptr},
                                {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace timeloom::python

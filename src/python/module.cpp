@@ -69,8 +69,10 @@ PyObject* finish(PyObject*, PyObject*) {
   SessionResult result;
   withdraw_from_children();
   if (!finish_session(result)) return none_if(PyErr_Occurred() == nullptr);
+  PyObject* run = object_of(result.run);
+  if (run == nullptr) return nullptr;
   return Py_BuildValue(
-      "{s:s,s:s,s:K,s:K,s:K,s:K,s:K,s:i,s:d,s:d}", "run", result.run.c_str(), "instrumenter",
+      "{s:N,s:s,s:K,s:K,s:K,s:K,s:K,s:i,s:d,s:d}", "run", run, "instrumenter",
       result.instrumenter.c_str(), "events", static_cast<unsigned long long>(result.events),
       "threads", static_cast<unsigned long long>(result.threads), "bytes",
       static_cast<unsigned long long>(result.bytes), "lost_events",
@@ -83,6 +85,7 @@ PyObject* running(PyObject*, PyObject*) { return PyBool_FromLong(session_running
 PyObject* pause(PyObject*, PyObject*) { return none_if(pause_instrumentation()); }
 PyObject* resume(PyObject*, PyObject*) { return none_if(resume_instrumentation()); }
 PyObject* instrumenting(PyObject*, PyObject*) { return PyBool_FromLong(instrumentation_on()); }
+PyObject* paused(PyObject*, PyObject*) { return PyBool_FromLong(instrumentation_paused()); }
 PyObject* enable_recording(PyObject*, PyObject*) { return none_if(set_recording(true)); }
 PyObject* disable_recording(PyObject*, PyObject*) { return none_if(set_recording(false)); }
 PyObject* recording(PyObject*, PyObject*) { return PyBool_FromLong(record::recording()); }
@@ -98,14 +101,16 @@ PyObject* after_fork(PyObject*, PyObject*) {
 }
 
 PyMethodDef kSessionMethods[] = {
-    {"start", start, METH_O, "Begin a measurement of this process."},
-    {"finish", finish, METH_NOARGS, "End it; a dict of totals, or None when there was none."},
+    {"start", guarded<start>, METH_O, "Begin a measurement of this process."},
+    {"finish", guarded<finish>, METH_NOARGS,
+     "End it; a dict of totals, or None when there was none."},
     {"running", running, METH_NOARGS, "Whether a measurement of this process is running."},
-    {"pause", pause, METH_NOARGS, "Switch the automatic instrumentation off."},
-    {"resume", resume, METH_NOARGS, "Switch the automatic instrumentation on."},
+    {"pause", guarded<pause>, METH_NOARGS, "Switch the automatic instrumentation off."},
+    {"resume", guarded<resume>, METH_NOARGS, "Switch the automatic instrumentation on."},
     {"instrumenting", instrumenting, METH_NOARGS, "Whether calls are being observed."},
-    {"enable_recording", enable_recording, METH_NOARGS, "Switch all recording on."},
-    {"disable_recording", disable_recording, METH_NOARGS, "Switch all recording off."},
+    {"paused", paused, METH_NOARGS, "Whether pause() has switched it off."},
+    {"enable_recording", guarded<enable_recording>, METH_NOARGS, "Switch all recording on."},
+    {"disable_recording", guarded<disable_recording>, METH_NOARGS, "Switch all recording off."},
     {"recording", recording, METH_NOARGS, "Whether anything is being recorded."},
     {"_before_fork", before_fork, METH_NOARGS, "Called before a fork."},
     {"_after_fork", after_fork, METH_NOARGS, "Called in the child of a fork."},
@@ -138,7 +143,8 @@ int execute(PyObject* module) {
   return register_fork_handler(module);
 }
 
-PyModuleDef_Slot kSlots[] = {{Py_mod_exec, reinterpret_cast<void*>(execute)}, {0, nullptr}};
+PyModuleDef_Slot kSlots[] = {
+    {Py_mod_exec, reinterpret_cast<void*>(execute)}, kOneInterpreter, {0, nullptr}};
 PyModuleDef kModule = {PyModuleDef_HEAD_INIT,
                        "timeloom._core",
                        "The measurement core of Timeloom.",

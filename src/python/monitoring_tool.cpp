@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "python/errors.hpp"
+#include "record/measurement.hpp"
 
 namespace timeloom::python {
 
@@ -17,6 +18,8 @@ struct Callback {
 
 constexpr char kName[] = "timeloom";
 int g_tool = -1;
+PyObject* g_callback_type = nullptr;
+bool g_said_why = false;
 
 PyMemberDef kCallbackMembers[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Callback, call), READONLY, nullptr},
@@ -28,9 +31,10 @@ PyType_Spec kCallbackSpec = {"timeloom._core.MonitoringCallback", sizeof(Callbac
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, kCallbackSlots};
 
 Ref make_callback(vectorcallfunc call) {
-  static PyObject* const type = PyType_FromSpec(&kCallbackSpec);
-  if (type == nullptr) return Ref{};
-  auto* callback = PyObject_New(Callback, reinterpret_cast<PyTypeObject*>(type));
+  // No static of the function: its guard and the GIL could wait for each other.
+  if (g_callback_type == nullptr) g_callback_type = PyType_FromSpec(&kCallbackSpec);
+  if (g_callback_type == nullptr) return Ref{};
+  auto* callback = PyObject_New(Callback, reinterpret_cast<PyTypeObject*>(g_callback_type));
   if (callback == nullptr) return Ref{};
   callback->call = call;
   return Ref(reinterpret_cast<PyObject*>(callback));
@@ -111,6 +115,21 @@ void unsubscribe() {
     PyErr_Clear();
   }
   g_tool = -1;
+}
+
+void say_not_subscribed(const char* consequence) noexcept {
+  const bool all_taken = PyErr_ExceptionMatches(g_error) != 0;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const Ref owned_type(type), owned_value(value), owned_traceback(traceback);
+  // While we calibrate there is no measurement, and nothing is missing.
+  if (g_said_why || !record::active()) return;
+  g_said_why = true;
+  if (all_taken) {
+    PySys_FormatStderr("timeloom: every tool id of sys.monitoring is taken; %s\n", consequence);
+  } else {
+    PySys_FormatStderr("timeloom: sys.monitoring cannot be used: %S; %s\n", value, consequence);
+  }
 }
 
 }  // namespace timeloom::python

@@ -132,6 +132,8 @@ struct RegionSteps {
   EventWord word;
 };
 
+PyObject* g_send = nullptr;  // the name, interned
+
 RegionSteps* steps_of(PyObject* self) { return reinterpret_cast<RegionSteps*>(self); }
 
 PySendResult steps_send(PyObject* self, PyObject* value, PyObject** result) {
@@ -162,7 +164,7 @@ PyObject* steps_next(PyObject* self) {
 PyObject* steps_send_method(PyObject* self, PyObject* value) {
   RegionSteps* steps = steps_of(self);
   const Inside inside(steps->word, steps->name);
-  return PyObject_CallMethod(steps->inner, "send", "O", value);
+  return PyObject_CallMethodOneArg(steps->inner, g_send, value);
 }
 
 PyObject* steps_throw(PyObject* self, PyObject* arguments) {
@@ -243,7 +245,8 @@ PyMethodDef kMakers[] = {{"region_function", make_function, METH_VARARGS,
 int add_decorator_types(PyObject* module) {
   g_function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&kFunctionSpec));
   g_steps_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&kStepsSpec));
-  if (g_function_type == nullptr || g_steps_type == nullptr) return -1;
+  g_send = PyUnicode_InternFromString("send");
+  if (g_function_type == nullptr || g_steps_type == nullptr || g_send == nullptr) return -1;
   return PyModule_AddFunctions(module, kMakers);
 }
 

@@ -276,10 +276,10 @@ PyObject* run_program_method(PyObject* module, PyObject* arguments) {
 }  // namespace
 
 PyMethodDef kLauncherMethods[] = {
-    {"parse_command_line", parse_command_line_method, METH_VARARGS, nullptr},
-    {"read_settings", read_settings_method, METH_VARARGS, nullptr},
-    {"run_program", run_program_method, METH_VARARGS, nullptr},
-    {"settings_page", settings_page_method, METH_NOARGS, nullptr},
+    {"parse_command_line", guarded<parse_command_line_method>, METH_VARARGS, nullptr},
+    {"read_settings", guarded<read_settings_method>, METH_VARARGS, nullptr},
+    {"run_program", guarded<run_program_method>, METH_VARARGS, nullptr},
+    {"settings_page", guarded<settings_page_method>, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 

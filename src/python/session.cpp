@@ -158,8 +158,10 @@ bool start_session(const SessionOptions& options) {
   const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, options.c_functions);
   if (instrumenter == nullptr) return false;
   if (!set_filter(options.filter, options.own_directory)) {
-    PyErr_SetString(g_error,
-                    "the interpreter has no room left to mark code objects; too many tools do");
+    PyErr_SetString(
+        g_error,
+        "the interpreter has no room left to mark code objects: a process may use about 250 "
+        "different filters; use the same ones again");
     return false;
   }
   install_thread_namer();
@@ -169,7 +171,7 @@ bool start_session(const SessionOptions& options) {
     record::start(start);
     spool = start.spool_directory;
   } catch (const Error& error) {
-    PyErr_SetString(g_error, error.what());
+    raise_error(error.what());
     return false;
   }
   g_session = {instrumenter,      options.c_functions, false,   false, options.run,
@@ -193,7 +195,7 @@ bool finish_session(SessionResult& result, spool::Ending ending) {
   // Now, when what other threads do is not recorded any more.
   const bool last = ending.kind == spool::EndingKind::kNone && s.options.parent.empty();
   const double event_cost = last ? calibrate_event_seconds(*s.instrumenter) : 0;
-  result.run = s.run;
+  result.run = std::move(s.run);
   result.instrumenter = s.instrumenter->name;
   result.events = totals.events;
   result.threads = totals.threads;
@@ -221,6 +223,7 @@ bool resume_instrumentation() {
 }
 
 bool instrumentation_on() noexcept { return session_running() && g_session.watching; }
+bool instrumentation_paused() noexcept { return session_running() && g_session.paused; }
 
 bool session_followed() noexcept { return session_running() && !g_session.options.parent.empty(); }
 
@@ -269,7 +272,7 @@ void continue_after_fork() noexcept {
 }
 
 bool set_recording(bool on) {
-  if (!session_running() || !record::set_recording(on)) return true;
+  if (!session_running() || g_session.finishing || !record::set_recording(on)) return true;
   if (!on) return g_session.paused || watch(false);
   if (g_session.paused) {
     close_ended_regions();

@@ -55,6 +55,7 @@ std::string session_spool();
 bool pause_instrumentation();
 bool resume_instrumentation();
 bool instrumentation_on() noexcept;
+bool instrumentation_paused() noexcept;
 
 // All recording.
 bool set_recording(bool on);

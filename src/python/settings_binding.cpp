@@ -246,18 +246,11 @@ PyObject* read_settings_method(PyObject*, PyObject* arguments) {
   PyObject* values = nullptr;
   PyObject* pyproject = nullptr;
   if (!PyArg_ParseTuple(arguments, "O!|O", &PyDict_Type, &values, &pyproject)) return nullptr;
-  try {
-    Settings settings;
-    apply_pyproject(pyproject, settings);
-    apply_variables(settings);
-    apply_dict(values, settings, "");
-    return make_dict(settings);
-  } catch (const PythonError&) {
-    return nullptr;
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
-    return nullptr;
-  }
+  Settings settings;
+  apply_pyproject(pyproject, settings);
+  apply_variables(settings);
+  apply_dict(values, settings, "");
+  return make_dict(settings);
 }
 
 PyObject* settings_page_method(PyObject*, PyObject*) { return object_of(settings_page()); }

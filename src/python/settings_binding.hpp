@@ -7,12 +7,9 @@
 
 #include "core/settings.hpp"
 #include "python/compat.hpp"
+#include "python/errors.hpp"
 
 namespace timeloom::python {
-
-// Thrown where a Python exception is set already; caught before Python is
-// returned to.
-struct PythonError {};
 
 // The settings as a dict, as described in run_program.hpp, and back.
 PyObject* dict_of(const Settings& settings);

@@ -22,6 +22,7 @@ EventWord word_of(RegionObject* region) noexcept {
 }
 
 PyTypeObject* g_region_type = nullptr;
+PyObject* g_words = nullptr;  // dict: name of a region -> its enter word
 
 // Makes a function, coroutine function or generator function a region; which of
 // them it is is found out in Python.
@@ -112,16 +113,14 @@ Region region_at_call(PyObject* name) {
 }  // namespace
 
 EventWord user_region_word(PyObject* name) noexcept {
-  static PyObject* const words = PyDict_New();  // str -> int
   const ErrorGuard guard;
-  if (words == nullptr) return 0;
-  if (PyObject* known = PyDict_GetItemWithError(words, name))
+  if (PyObject* known = PyDict_GetItemWithError(g_words, name))
     return PyLong_AsUnsignedLongLong(known);
   PyErr_Clear();
   try {
     const EventWord word = record::enter_word(record::define_region(region_at_call(name)));
     const Ref number(PyLong_FromUnsignedLongLong(word));
-    if (!number || PyDict_SetItem(words, name, number.get()) != 0) PyErr_Clear();
+    if (!number || PyDict_SetItem(g_words, name, number.get()) != 0) PyErr_Clear();
     return word;
   } catch (const std::exception&) {
     return 0;
@@ -166,8 +165,9 @@ void leave_own_user_region(EventWord word) noexcept {
 }
 
 int add_region_types(PyObject* module) {
+  if (g_words == nullptr) g_words = PyDict_New();
   PyObject* type = PyType_FromSpec(&kRegionSpec);
-  if (type == nullptr) return -1;
+  if (g_words == nullptr || type == nullptr) return -1;
   g_region_type = reinterpret_cast<PyTypeObject*>(type);
   // No slot of a spec sets this before 3.14; a call of the type costs half with it.
   g_region_type->tp_vectorcall = region_vectorcall;

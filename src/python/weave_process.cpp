@@ -49,8 +49,10 @@ std::string find_program(const std::string& package) {
   return {};
 }
 
-// The end of the child must not reach a SIGCHLD handler of the program: the
-// signal is held back and taken away again, unless it was pending before.
+// The end of the child should not reach a SIGCHLD handler of the program: the
+// signal is held back on this thread and taken away again, unless it was pending
+// before. The kernel may give it to another thread that does not block it; then
+// the handler runs, and finds no child of the program.
 class ChildSignal {
  public:
   ChildSignal() noexcept {
@@ -122,10 +124,13 @@ class Attributes {
 // wait()), the trace itself tells.
 bool succeeded(pid_t child, const std::string& run) {
   int status = 0;
-  pid_t waited;
+  pid_t waited = 0;
+  // The other threads of the program run on.
+  Py_BEGIN_ALLOW_THREADS;
   do {
     waited = ::waitpid(child, &status, 0);
   } while (waited < 0 && errno == EINTR);
+  Py_END_ALLOW_THREADS;
   if (waited == child) return WIFEXITED(status) && WEXITSTATUS(status) == 0;
   return ::access((run + "/traces.otf2").c_str(), F_OK) == 0;
 }

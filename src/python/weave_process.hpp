@@ -1,5 +1,5 @@
 // Weaves a run by `timeloom weave` in a process of its own, so that the measured
-// process never loads OTF2. Main thread; does not throw.
+// process never loads OTF2. Needs the GIL, which it gives up while it waits.
 #pragma once
 
 #include <string>

@@ -125,14 +125,15 @@ Totals totals_locked(const State& s) {
   return result;
 }
 
-void name_this_thread(State& s, const ThreadRecorder& recorder) {
-  // Naming may run the program's code; what we cause is not to be recorded.
-  t_keep_off = true;
-  t_recorder = &g_no_recorder;
-  std::string name = s.namer != nullptr ? s.namer(recorder.location()) : std::string{};
-  if (name.empty()) name = default_name(recorder.location());
-  s.writer->define_location(recorder.location(), os::thread_id(), name);
-  t_keep_off = false;
+std::string name_of_this_thread(ThreadNamer namer, std::uint32_t location) {
+  const KeepOff guard;  // naming may run the program's code
+  std::string name;
+  try {
+    if (namer != nullptr) name = namer(location);
+  } catch (const std::bad_alloc&) {
+    name.clear();  // the default is shorter
+  }
+  return name.empty() ? default_name(location) : name;
 }
 
 }  // namespace
@@ -140,12 +141,21 @@ void name_this_thread(State& s, const ThreadRecorder& recorder) {
 constinit thread_local ThreadRecorder* t_recorder = &g_no_recorder;
 
 ThreadRecorder* attach_this_thread() noexcept {
+  return recording() ? attach_unrecorded() : nullptr;
+}
+
+ThreadRecorder* attach_unrecorded() noexcept {
+  if (!active() || t_keep_off) return nullptr;
   State& s = state();
-  if (!recording() || t_keep_off) return nullptr;
   try {
     ThreadRecorder* recorder = join_measurement(s);
     if (recorder == nullptr) return nullptr;
-    name_this_thread(s, *recorder);
+    const std::string name = name_of_this_thread(s.namer, recorder->location());
+    const std::lock_guard lock(s.mutex);
+    // While the program's code ran, the measurement may have ended.
+    if (!recorder->attached()) return nullptr;
+    s.writer->define_location(recorder->location(), os::thread_id(), name);
+    if (!g_recording) recorder->extended(ExtendedKind::kRecordingOff, {});
     t_recorder = recorder;
     return recorder;
   } catch (const std::bad_alloc&) {

@@ -88,10 +88,12 @@ bool ThreadRecorder::make_room(std::uint64_t now) noexcept {
   return true;
 }
 
-void ThreadRecorder::append_slow(EventWord word) noexcept {
+bool ThreadRecorder::append_slow(EventWord word) noexcept {
+  if (writer_ == nullptr) return false;  // scratch memory is full
   const std::uint64_t now = os::now();
-  if (!make_room(now)) return writer_->count_lost(1);
+  if (!make_room(now)) return writer_->count_lost(1), false;
   put(at(word, std::max(now, base_) - base_));
+  return true;
 }
 
 void ThreadRecorder::enter_slow(Token token, EventWord enter) noexcept {
@@ -102,7 +104,10 @@ void ThreadRecorder::enter_slow(Token token, EventWord enter) noexcept {
     return;
   }
   if (!push({token, enter})) return writer_->count_lost(2);
-  append_slow(enter);
+  if (append_slow(enter)) return;
+  // Its leave, for which there may be room again, would end something else.
+  top_->token |= kUnrecorded;
+  writer_->count_lost(1);
 }
 
 bool ThreadRecorder::push(OpenRegion region) noexcept {
@@ -161,7 +166,7 @@ bool ThreadRecorder::leave_own(Token token) noexcept {
 void ThreadRecorder::close_from(std::size_t index) noexcept { pop_to(stack_ + 1 + index); }
 
 void ThreadRecorder::enter_unrecorded(Token token) noexcept {
-  ThreadRecorder* recorder = attached() ? this : attach_this_thread();
+  ThreadRecorder* recorder = attached() ? this : attach_unrecorded();
   if (recorder != nullptr) recorder->push({token | kUnrecorded, 0});
 }
 

@@ -35,7 +35,7 @@ struct OpenRegion {
 };
 
 // Bit 0 of a token marks something that was entered without being recorded,
-// because recording was off; its leave is passed over.
+// because recording was off or there was no room; its leave is passed over.
 inline constexpr Token kUnrecorded = 1;
 // Token of a region that ended while recording was off.
 inline constexpr Token kEndedUnseen = 4;
@@ -120,7 +120,8 @@ class ThreadRecorder {
     ++cursor_;
   }
   [[gnu::noinline, gnu::cold]] void enter_slow(Token token, EventWord enter) noexcept;
-  [[gnu::noinline, gnu::cold]] void append_slow(EventWord word) noexcept;
+  // False: there was no room, and the event is lost.
+  [[gnu::noinline, gnu::cold]] bool append_slow(EventWord word) noexcept;
   bool make_room(std::uint64_t now) noexcept;
   bool next_segment(std::uint64_t now) noexcept;
   bool push(OpenRegion region) noexcept;
@@ -150,5 +151,7 @@ extern constinit thread_local ThreadRecorder* t_recorder;
 // The recorder of the calling thread, made and attached if a measurement runs
 // and it is not yet; nullptr when nothing is to be recorded on this thread.
 ThreadRecorder* attach_this_thread() noexcept;
+// The same also while recording is off, to remember what is entered meanwhile.
+ThreadRecorder* attach_unrecorded() noexcept;
 
 }  // namespace timeloom::record

@@ -9,12 +9,15 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
 
 namespace timeloom::spool {
+
+static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
 
 inline constexpr std::uint16_t kVersion = 1;
 inline constexpr std::uint64_t kDefsMagic = 0x31534645444c5401;  // "\x01TLDEFS1"

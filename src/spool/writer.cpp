@@ -321,6 +321,7 @@ void Writer::close(Ending ending) noexcept {
 void Writer::abandon() noexcept {
   closed_ = true;
   drain_thread_.abandon();
+  for (os::File* file : {&defs_, &log_, &ring_}) file->close();  // or we would keep it in use
 }
 
 }  // namespace timeloom::spool

@@ -115,7 +115,7 @@ class Writer {
   // Ends our thread until a segment is retired: the program is about to fork.
   void pause_drain() noexcept;
 
-  // In the child of a fork: forgets everything without touching the files.
+  // In the child of a fork: forgets everything and closes the files, which are the parent's.
   void abandon() noexcept;
 
  private:

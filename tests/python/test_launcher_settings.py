@@ -118,12 +118,12 @@ def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
         "buffer_size": 4 << 20,
     }
     with pytest.raises(
-        ValueError, match="instrumentor: no such setting; did you mean instrumenter?"
+        _core.Error, match="instrumentor: no such setting; did you mean instrumenter?"
     ):
         _core.read_settings({"instrumentor": "dummy"}, None)
-    with pytest.raises(ValueError, match="weave: 'x' is not accepted; write on or off"):
+    with pytest.raises(_core.Error, match="weave: 'x' is not accepted; write on or off"):
         _core.read_settings({"weave": "x"}, None)
-    with pytest.raises(ValueError, match="weave: a value of type list is not accepted"):
+    with pytest.raises(_core.Error, match="weave: a value of type list is not accepted"):
         _core.read_settings({"weave": []}, None)
 
 

@@ -139,24 +139,30 @@ TEST_F(FileTest, OthersSeeThatItIsInUse) {
   EXPECT_TRUE(in_child([this] { return in_use("a"); }));
 }
 
+TEST_F(FileTest, StaysInUseWhenItsProcessOpensAndClosesItAgain) {
+  const File file = create("a");
+  ASSERT_EQ(file.mark_in_use(), 0);
+  EXPECT_EQ(content("a"), "");
+  EXPECT_TRUE(in_use("a"));
+  EXPECT_TRUE(in_child([this] { return in_use("a"); }));
+}
+
 TEST_F(FileTest, IsInUseNoLongerThanItsProcessLives) {
-  // The child that marks it has a child of its own, which inherits the descriptor.
-  std::array<int, 2> pipe{};
-  ASSERT_EQ(::pipe(pipe.data()), 0);
+  // The child that marks it has a child of its own, which closes what it has inherited.
+  std::array<int, 2> closed{}, end{};
+  ASSERT_EQ(::pipe(closed.data()) | ::pipe(end.data()), 0);
   EXPECT_TRUE(in_child([&] {
     int error = 0;
-    const File file = File::create_exclusive(directory_ / "a", &error);
+    char byte = 0;
+    File file = File::create_exclusive(directory_ / "a", &error);
     if (file.mark_in_use() != 0) return false;
-    if (::fork() == 0) {
-      char end = 0;
-      ::close(pipe[1]);
-      ::_exit(static_cast<int>(::read(pipe[0], &end, 1)));
-    }
-    return true;
+    if (::fork() != 0) return ::read(closed[0], &byte, 1) == 1 && in_use("a");
+    file.close();
+    ::close(end[1]);
+    ::_exit(::write(closed[1], &byte, 1) == 1 && ::read(end[0], &byte, 1) == 0 ? 0 : 1);
   }));
   EXPECT_FALSE(in_use("a"));
-  ::close(pipe[0]);
-  ::close(pipe[1]);
+  for (const int fd : {closed[0], closed[1], end[0], end[1]}) ::close(fd);
 }
 
 TEST_F(FileTest, MovesItsDescriptor) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <thread>
 
 #include "core/error.hpp"
@@ -117,6 +118,28 @@ TEST_F(MeasurementTest, AThreadIsNamedByWhomKnowsItsName) {
   EXPECT_NE(threads.at(0).thread_id, 0u);
 }
 
+TEST_F(MeasurementTest, MayEndWhileAThreadIsNamed) {
+  set_thread_namer([](std::uint32_t) {
+    stop();
+    return std::string("late");
+  });
+  begin();
+  set_thread_namer(nullptr);
+  enter(region("f"));
+  EXPECT_FALSE(active());
+  EXPECT_TRUE(read_spool(path()).threads.empty());
+}
+
+TEST_F(MeasurementTest, AThreadThatCannotBeNamedHasTheNameOfItsNumber) {
+  set_thread_namer([](std::uint32_t) -> std::string { throw std::bad_alloc(); });
+  begin();
+  set_thread_namer(nullptr);
+  enter(region("f"));
+  const Recorded recorded = end();
+  EXPECT_EQ(recorded.definitions.threads.at(0).name, "Master thread");
+  EXPECT_EQ(recorded.threads.at(0), (Lines{"enter f", "leave f"}));
+}
+
 TEST_F(MeasurementTest, AForkedChildRecordsNothingAndHarmsNothing) {
   begin(small());
   const EventWord f = region("f");
@@ -168,6 +191,27 @@ TEST_F(MeasurementTest, IsInUseForOthersUntilItEnds) {
   EXPECT_EQ(seen_by_child(), 1);
   stop();
   EXPECT_EQ(seen_by_child(), 0);
+}
+
+// A child that lives on does not keep the run of its parent in use.
+TEST_F(MeasurementTest, IsInUseNoLongerThanItsProcessLives) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  const pid_t measured = ::fork();
+  if (measured == 0) {
+    begin();
+    char end = 0;
+    if (::fork() != 0) ::_exit(0);
+    ::close(pipe[1]);
+    ::_exit(static_cast<int>(::read(pipe[0], &end, 1)));
+  }
+  int status = 0;
+  ::waitpid(measured, &status, 0);
+  // The child of the child may not have run yet.
+  for (int i = 0; i < 1000 && spool::Reader::being_written(path()); ++i) ::usleep(10'000);
+  EXPECT_FALSE(spool::Reader::being_written(path()));
+  ::close(pipe[0]);
+  ::close(pipe[1]);
 }
 
 TEST_F(MeasurementTest, ADeletedRunDirectoryHarmsNobody) {

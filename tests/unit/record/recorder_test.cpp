@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <semaphore>
+#include <thread>
 
 #include "record_fixture.hpp"
 
@@ -138,6 +140,40 @@ TEST_F(RecorderTest, WhileRecordingIsOffNothingIsRecordedAndNothingLeft) {
   EXPECT_EQ(end_of_first_thread(), (Lines{"enter f", "off", "on", "leave f"}));
 }
 
+TEST_F(RecorderTest, AThreadThatBeginsWhileRecordingIsOffRemembersWhatItEnters) {
+  begin();
+  const EventWord f = region("f");
+  set_recording(false);
+  std::thread([&] {
+    enter(f);  // an event has no place to go
+    t_recorder->enter_unrecorded(user_token(f));
+    set_recording(true);
+    EXPECT_TRUE(leave(f));
+    EXPECT_FALSE(leave(f));
+  }).join();
+  EXPECT_EQ(end().threads[1], (Lines{"off", "on"}));
+}
+
+TEST_F(RecorderTest, TheLeaveOfALostEnterIsNotRecorded) {
+  spool::WriterOptions one = small();
+  one.ring_size = one.ring_limit = one.segment_size;
+  begin(one);
+  const EventWord f = region("f");
+  std::binary_semaphore has_segment(0), go_on(0);
+  std::thread other([&] {
+    enter(f);
+    has_segment.release();
+    go_on.acquire();
+  });
+  has_segment.acquire();
+  enter(f);
+  go_on.release();
+  other.join();
+  EXPECT_TRUE(leave(f));  // there is room now
+  EXPECT_EQ(end_of_first_thread(), Lines{});
+  EXPECT_EQ(totals_.lost_events, 2u);
+}
+
 TEST_F(RecorderTest, SwitchingToWhatItIsChangesNothing) {
   begin();
   EXPECT_FALSE(set_recording(true));
@@ -210,6 +246,22 @@ TEST_F(RecorderTest, AScratchRecorderLeavesTheSpoolAlone) {
   EXPECT_EQ(kind_of(memory[1]), WordKind::kLeave);
   EXPECT_EQ(memory[2], 0u);
   EXPECT_EQ(end_of_first_thread(), (Lines{"enter f", "leave f"}));
+}
+
+TEST_F(RecorderTest, WhatAScratchRecorderHasNoRoomForIsDropped) {
+  const EventWord f = region("f");
+  std::vector<std::uint64_t> memory(101);  // full between an enter and its leave
+  ThreadRecorder scratch;
+  scratch.attach_scratch(memory);
+  ThreadRecorder* own = exchange_recorder(&scratch);
+  for (int i = 0; i < 200; ++i) {
+    enter(f);
+    leave(f);
+  }
+  exchange_recorder(own);
+  EXPECT_TRUE(scratch.open_regions().empty());
+  scratch.abandon();
+  EXPECT_EQ(memory.back(), 0u);
 }
 
 }  // namespace

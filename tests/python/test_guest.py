@@ -1,0 +1,377 @@
+"""A guest in somebody else's process: what the program does beside us, and how we answer."""
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from spool_reader import spools_of
+from streams import run_python
+
+
+
+def run(text, directory, arguments=(), **options):
+    path = directory / "program.py"
+    path.write_text(textwrap.dedent(text))
+    return run_python([path, *arguments], directory, **options)
+
+
+def output_of(text, directory, **options):
+    process = run(text, directory, **options)
+    assert (process.returncode, process.stderr) == (0, "")
+    return process.stdout
+
+
+# Our calibration calls `empty` 5000 times without and 5000 times with the
+# instrumenter; the signal comes in the middle of the second half. It is sent by
+# no call, after which its handler would run inside the hook, where nobody sees it.
+CALIBRATION = """
+import _thread, signal, sys, timeloom
+
+class Signal:
+    __neg__ = _thread.interrupt_main
+send = Signal()
+
+calls = 0
+def hook(frame, event, argument):
+    global calls
+    if event != "call" or frame.f_code.co_filename != "<calibration>": return
+    calls += 1
+    if calls == 7000:
+        sys.setprofile(None)
+        -send
+def leaf(): pass
+def disturb(*_):
+    print("disturbed")
+    {action}
+signal.signal(signal.SIGINT, disturb)
+m = timeloom.Measurement(output="run", instrumenter={instrumenter!r}, weave=False).start()
+leaf()
+sys.setprofile(hook)
+try:
+    m.finish()
+    print("finished", m.totals["events"])
+except ValueError as error:
+    print("raised", error, m.totals)
+"""
+
+each_instrumenter = pytest.mark.parametrize(
+    "instrumenter", ["monitoring", "frame"] if sys.version_info >= (3, 12) else ["frame"]
+)
+
+
+@each_instrumenter
+def test_an_exception_of_a_signal_handler_reaches_the_program(instrumenter, tmp_path):
+    program = CALIBRATION.format(instrumenter=instrumenter, action="raise ValueError('of a handler')")
+    assert output_of(program, tmp_path).startswith("disturbed\nraised of a handler")
+    (spool,) = spools_of(tmp_path / "run")
+    assert spool.ended
+
+
+@each_instrumenter
+def test_a_signal_handler_that_calls_much_while_we_calibrate(instrumenter, tmp_path):
+    program = CALIBRATION.format(instrumenter=instrumenter, action="for _ in range(30000): leaf()")
+    assert output_of(program, tmp_path).startswith("disturbed\nfinished ")
+
+
+def test_a_thread_that_is_named_while_the_measurement_ends(tmp_path):
+    program = """
+    import threading, timeloom
+    class Slow(threading.Thread):
+        slow = False
+        @property
+        def _name(self):
+            if self.slow:
+                asked.set()
+                go_on.wait()
+            return "slow"
+        @_name.setter
+        def _name(self, name): pass
+        def run(self):
+            leaf()
+    def leaf(): pass
+    asked, go_on = threading.Event(), threading.Event()
+    m = timeloom.Measurement(output="run", weave=False).start()
+    thread = Slow()
+    thread.slow = True
+    starter = threading.Thread(target=thread.start)
+    starter.start()
+    asked.wait()
+    m.finish()
+    go_on.set()
+    starter.join(); thread.join()
+    print("alive")
+    """
+    assert output_of(program, tmp_path) == "alive\n"
+
+
+FOREIGN_HOOK = """
+typedef void *(*Hook)(void *, void *, int);
+extern void *PyInterpreterState_Get(void);
+extern Hook _PyInterpreterState_GetEvalFrameFunc(void *);
+extern void _PyInterpreterState_SetEvalFrameFunc(void *, Hook);
+static Hook next;
+static void *hook(void *thread, void *frame, int throwing) { return next(thread, frame, throwing); }
+void put(void) {
+  void *interpreter = PyInterpreterState_Get();
+  next = _PyInterpreterState_GetEvalFrameFunc(interpreter);
+  _PyInterpreterState_SetEvalFrameFunc(interpreter, hook);
+}
+void take(void) { _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), next); }
+"""
+
+
+@pytest.fixture
+def foreign_hook(tmp_path):
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    assert compiler, "this test needs a C compiler"
+    (tmp_path / "hook.c").write_text(FOREIGN_HOOK)
+    command = [compiler, "-shared", "-fPIC", "-o", tmp_path / "hook.so", tmp_path / "hook.c"]
+    subprocess.run(command, check=True)
+
+
+@pytest.mark.parametrize("instrumenter", ["frame", "profile"])
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_frame_hook_that_another_puts_on_top(instrumenter, taken, tmp_path, foreign_hook):
+    """It calls ours whatever we do; in the end both may go, or stay."""
+    program = f"""
+    import ctypes, os, timeloom
+    other = ctypes.PyDLL(os.path.abspath("hook.so"))
+    def leaf(): pass
+    def measured(name):
+        m = timeloom.Measurement(output=name, instrumenter={instrumenter!r}, weave=False).start()
+        leaf()
+        return m
+    m = measured("first")
+    other.put()
+    with timeloom.pause():
+        leaf()
+    leaf()
+    m.finish()
+    leaf()
+    if {taken}: other.take()
+    measured("second").finish()
+    measured("third").finish()
+    print("alive")
+    """
+    assert output_of(program, tmp_path) == "alive\n"
+    for name, calls in (("first", 2), ("second", 1), ("third", 1)):
+        (spool,) = spools_of(tmp_path / name)
+        events = [event[:2] for location in spool.locations() for event in spool.events(location)]
+        assert events.count(("enter", "__main__.leaf")) == calls, name
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="there is no sys.monitoring")
+@pytest.mark.parametrize("instrumenter", ["frame", "profile"])
+def test_that_no_tool_id_is_free_is_said_once(instrumenter, tmp_path):
+    program = f"""
+    import sys, timeloom
+    for tool in range(6): sys.monitoring.use_tool_id(tool, "other")
+    with timeloom.Measurement(output="run", instrumenter={instrumenter!r}, weave=False):
+        for _ in range(3):
+            with timeloom.pause(): pass
+    """
+    process = run(program, tmp_path)
+    said = "timeloom: every tool id of sys.monitoring is taken; "
+    uses = instrumenter == "profile" or sys.version_info[:2] == (3, 13)
+    assert process.stderr.count("\n") == process.stderr.count(said) == int(uses)
+
+
+def test_a_c_function_made_where_another_was(tmp_path):
+    """Extensions make definitions at run time, and memory is used again."""
+    program = """
+    import ctypes, timeloom
+    class Definition(ctypes.Structure):
+        _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p),
+                    ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+    function = ctypes.cast(ctypes.pythonapi.PyObject_Repr, ctypes.c_void_p).value
+    definition = Definition(b"first", function, 4, None)  # METH_NOARGS
+    def call():
+        make(ctypes.addressof(definition), 1, "test")()
+    with timeloom.Measurement(output="run", instrumenter="profile", c_functions=True, weave=False):
+        call()
+        definition.name = b"second"
+        call()
+    """
+    assert output_of(program, tmp_path) == ""
+    (spool,) = spools_of(tmp_path / "run")
+    entered = [name for kind, name, *_ in spool.events(0) if kind == "enter"]
+    assert [name for name in entered if name.startswith("builtins.int.")] == [
+        "builtins.int.first",
+        "builtins.int.second",
+    ]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="there is no such interpreter before")
+def test_another_interpreter_is_refused(tmp_path):
+    program = """
+    import _interpreters
+    config = _interpreters.new_config("isolated", gil="shared", check_multi_interp_extensions=True)
+    other = _interpreters.create(config)
+    print(_interpreters.exec(other, "import timeloom").msg)
+    """
+    assert "does not support loading in subinterpreters" in output_of(program, tmp_path)
+
+
+WEAVER = """#!/bin/bash
+read -t 30 line < fifo
+"""
+
+
+def test_other_threads_run_while_we_weave(tmp_path):
+    """The program that weaves waits for one."""
+    weaver = tmp_path / "package/bin/timeloom"
+    weaver.parent.mkdir(parents=True)
+    weaver.write_text(WEAVER)
+    weaver.chmod(0o755)
+    os.mkfifo(tmp_path / "fifo")
+    program = """
+    import os, threading, timeloom
+    timeloom.__file__ = os.path.abspath("package/__init__.py")
+    def write():
+        with open("fifo", "w") as fifo: fifo.write("line\\n")
+    thread = threading.Thread(target=write, daemon=True)
+    m = timeloom.Measurement(output="run", instrumenter="dummy").start()
+    thread.start()
+    m.finish()
+    print(m.totals["woven"])
+    """
+    assert output_of(program, tmp_path) == "True\n"
+
+
+# --- Measurement ---------------------------------------------------------------------------
+
+
+def test_finish_ends_its_own_measurement_only(tmp_path):
+    program = """
+    import os, timeloom
+    a = timeloom.Measurement(output="a", weave=False).start()
+    first = a.finish()
+    b = timeloom.Measurement(output="b", weave=False).start()
+    print(a.finish() == first, a.run == first, a.totals["run"] == first, b.run)
+    print(os.path.basename(b.finish()), os.path.basename(b.finish()), b.totals is None)
+    """
+    assert output_of(program, tmp_path) == "True True True None\nb b False\n"
+
+
+def test_what_is_asked_wrongly_is_an_error_of_ours(tmp_path):
+    program = """
+    import timeloom
+    for settings in ({"instrumentor": "x"}, {"weave": "x"}, {"output": []}):
+        try:
+            timeloom.Measurement(**settings).start()
+        except timeloom.Error as error:
+            print(error)
+    """
+    first, second, third = output_of(program, tmp_path).splitlines()
+    assert "did you mean instrumenter?" in first and "weave:" in second and "output:" in third
+
+
+def test_a_broken_pyproject_is_an_error_of_ours(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.timeloom]\nbroken\n")
+    program = """
+    import timeloom
+    try:
+        timeloom.Measurement().start()
+    except timeloom.Error as error:
+        print(error)
+    """
+    assert output_of(program, tmp_path).startswith(str(tmp_path / "pyproject.toml") + ": ")
+
+
+def test_a_directory_whose_name_is_no_text(tmp_path):
+    directory = os.fsencode(tmp_path) + b"/caf\xe9"
+    os.mkdir(directory)
+    program = f"""
+    import os, timeloom
+    os.chdir({directory!r})
+    with timeloom.Measurement(output="run", weave=False) as m: pass
+    print(os.fsencode(m.run) == {directory!r} + b"/run", ascii(m.totals["run"]) == ascii(m.run))
+    try:
+        timeloom.Measurement(output="run").start()
+    except timeloom.Error as error:
+        print(ascii(str(error)))
+    """
+    first, second = output_of(program, tmp_path).splitlines()
+    assert first == "True True"
+    assert "caf\\udce9" in second and "exists" in second
+
+
+# --- Pauses and regions --------------------------------------------------------------------
+
+
+def entered_in(run):
+    (spool,) = spools_of(run)
+    return [name for kind, name, *_ in spool.events(0) if kind == "enter" and name.startswith("__main__.")]
+
+
+@each_instrumenter
+def test_a_pause_while_nothing_is_recorded_ends(instrumenter, tmp_path):
+    program = f"""
+    import timeloom
+    def leaf(): pass
+    m = timeloom.Measurement(output="first", instrumenter={instrumenter!r}, weave=False).start()
+    timeloom.disable_recording()
+    with timeloom.pause(): pass
+    timeloom.enable_recording()
+    leaf()
+    m.finish()
+    with timeloom.pause():
+        m = timeloom.Measurement(output="second", instrumenter={instrumenter!r}, weave=False).start()
+    leaf()
+    m.finish()
+    """
+    assert output_of(program, tmp_path) == ""
+    for name in ("first", "second"):
+        assert entered_in(tmp_path / name) == ["__main__.leaf"]
+
+
+def test_a_region_begun_while_nothing_is_recorded(tmp_path):
+    program = """
+    import threading, timeloom
+    def work():
+        timeloom.region_begin("r")
+        timeloom.enable_recording()
+        timeloom.region_end("r")
+    m = timeloom.Measurement(output="run", instrumenter="dummy", weave=False).start()
+    timeloom.disable_recording()
+    thread = threading.Thread(target=work)
+    thread.start(); thread.join()
+    m.finish()
+    print(m.totals["unmatched_leaves"])
+    """
+    assert output_of(program, tmp_path) == "0\n"
+
+
+def test_a_generator_region_is_sent_a_tuple(tmp_path):
+    program = """
+    import timeloom
+    @timeloom.region("r")
+    def generator():
+        value = None
+        while True: value = yield value
+    g = generator()
+    next(g)
+    print(g.send((1, 2)), g.send(()), g.send([3]))
+    """
+    assert output_of(program, tmp_path) == "(1, 2) () [3]\n"
+
+
+def test_the_point_of_a_number_is_a_point_in_every_locale(tmp_path):
+    """The program's locale is made here: with a comma, as in German."""
+    localedef = shutil.which("localedef")
+    made = localedef and subprocess.run(
+        [localedef, "-i", "de_DE", "-f", "UTF-8", tmp_path / "de_DE.UTF-8"], capture_output=True
+    ).returncode in (0, 1)
+    if not made or not (tmp_path / "de_DE.UTF-8/LC_NUMERIC").exists():
+        pytest.skip("no locale can be made here")
+    program = tmp_path / "program.py"
+    program.write_text("import locale; locale.setlocale(locale.LC_ALL, 'de_DE.UTF-8')\n")
+    process = run_python(
+        ["-m", "timeloom", "--no-weave", program], tmp_path, env={"LOCPATH": str(tmp_path)}
+    )
+    assert process.stderr.startswith("timeloom: 0.")
