@@ -86,6 +86,7 @@ int File::open_again() noexcept {
   again.device_ = device_;
   again.inode_ = inode_;
   if (!again.is_ours()) return ENOENT;  // another file has its name by now
+  fd_ = -1;  // not ours to close; the new one may even have its number
   *this = std::move(again);
   return marked ? mark_in_use() : 0;
 }

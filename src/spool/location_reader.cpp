@@ -87,9 +87,19 @@ std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t b
   return i;
 }
 
+LocationReader::LocationReader(const Reader& reader, const std::vector<SegmentRef>& segments)
+    : reader_(&reader), segments_(&segments) {
+  if (reader.log_.is_open() || reader.ring_.is_open()) return;
+  int error = 0;  // what cannot be opened cannot be read, and is counted then
+  log_ = os::File::open_read(reader.directory_ + "/" + kLogName, &error);
+  if (reader.has_ring_) ring_ = os::File::open_read(reader.directory_ + "/" + kRingName, &error);
+}
+
 // False when not all bytes of the segment are there.
 bool LocationReader::load(const SegmentRef& segment) {
-  const os::File& file = segment.where == SegmentRef::Where::kLog ? reader_->log_ : reader_->ring_;
+  const bool in_log = segment.where == SegmentRef::Where::kLog;
+  const bool own = log_.is_open() || ring_.is_open();
+  const os::File& file = in_log ? (own ? log_ : reader_->log_) : (own ? ring_ : reader_->ring_);
   words_.resize(segment.size / sizeof(std::uint64_t));
   int error = 0;
   const std::size_t read =

@@ -111,6 +111,8 @@ std::unique_ptr<Reader> Reader::open(const std::string& directory) {
   reader->index_log();
   reader->index_ring();
   reader->check_sequences();
+  reader->has_ring_ = reader->ring_.is_open();
+  if (!defs.in_use()) reader->close_files();
   return reader;
 }
 
@@ -119,9 +121,14 @@ bool Reader::being_written(const std::string& directory) {
   return defs.is_open() && defs.in_use();
 }
 
+void Reader::close_files() noexcept {
+  log_.close();
+  ring_.close();
+}
+
 bool Reader::complete() const noexcept {
   // In the end the ring is removed, unless a write failed before.
-  return definitions_.ended && !ring_.is_open() && !damage_.any();
+  return definitions_.ended && !has_ring_ && !damage_.any();
 }
 
 void Reader::index_log() {

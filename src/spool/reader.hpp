@@ -100,7 +100,12 @@ class Reader {
   bool known(std::uint32_t location, std::uint64_t sequence) const;
   void check_sequences();
 
+  // Open files of a process that still runs, which may remove its ring; others are
+  // opened where they are read: a run may have more processes than there may be files.
+  void close_files() noexcept;
+
   std::string directory_;
+  bool has_ring_ = false;
   os::File log_;
   os::File ring_;
   ProcessDefinitions definitions_;
@@ -123,13 +128,14 @@ class LocationReader {
 
  private:
   friend class Reader;
-  LocationReader(const Reader& reader, const std::vector<SegmentRef>& segments)
-      : reader_(&reader), segments_(&segments) {}
+  LocationReader(const Reader& reader, const std::vector<SegmentRef>& segments);
   bool load(const SegmentRef& segment);
   bool decode(const SegmentRef& segment, std::vector<Event>& batch);
 
   const Reader* reader_;
   const std::vector<SegmentRef>* segments_;
+  os::File log_;
+  os::File ring_;
   std::size_t next_segment_ = 0;
   std::vector<std::uint64_t> words_;
   std::uint64_t last_ticks_ = 0;

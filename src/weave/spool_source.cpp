@@ -55,6 +55,7 @@ SpoolSource::SpoolSource(const std::vector<std::string>& directories) {
   }
   if (processes_.empty() && failure) std::rethrow_exception(failure);
   if (processes_.empty()) throw Error("the run holds no spool to weave");
+  leave_out_unborn();
   set_process_clocks();
   // The program first, then its children in the order in which they were started.
   std::stable_sort(processes_.begin(), processes_.end(),
@@ -76,10 +77,16 @@ void SpoolSource::open_process(const std::string& directory) {
   // Asked first: if it ends meanwhile, it is woven once more.
   process.running = spool::Reader::being_written(directory);
   process.reader = spool::Reader::open(directory);
-  // Killed while it began: it has recorded nothing, not even its name.
-  const spool::ProcessDefinitions& from = process.reader->definitions();
-  if (!process.running && from.clock_syncs.empty() && process.reader->locations().empty()) return;
   processes_.push_back(std::move(process));
+}
+
+// Children that were killed while they began, and have recorded nothing, not even a name.
+void SpoolSource::leave_out_unborn() {
+  const auto unborn = [](const Process& process) {
+    return !process.running && process.reader->definitions().clock_syncs.empty() &&
+           process.reader->locations().empty();
+  };
+  if (!std::ranges::all_of(processes_, unborn)) std::erase_if(processes_, unborn);
 }
 
 // All processes of a host read the same counter, so one line serves them all; a

@@ -62,6 +62,7 @@ class SpoolSource : public RunSource {
 
   void open_process(const std::string& directory);
   void add_process(Process& process, Unifier& unifier);
+  void leave_out_unborn();
   void set_process_clocks();
   static void set_lifetime(Process& process);
   void add_creators();

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 
 #include "../support/bytes.hpp"
@@ -52,7 +53,7 @@ class FileTest : public ::testing::Test {
 };
 
 TEST_F(FileTest, WritesAndReadsAtAnyOffset) {
-  const File file = create("a");
+  File file = create("a");
   EXPECT_EQ(file.write_at(0, bytes("hello")), 0);
   EXPECT_EQ(file.write_at(8, bytes("there")), 0);
   EXPECT_EQ(content("a"), std::string("hello\0\0\0there", 13));
@@ -66,7 +67,7 @@ TEST_F(FileTest, WritesAndReadsAtAnyOffset) {
 }
 
 TEST_F(FileTest, CutsOffItsEnd) {
-  const File file = create("a");
+  File file = create("a");
   file.write_at(0, bytes("hello"));
   EXPECT_EQ(file.truncate(2), 0);
   EXPECT_EQ(content("a"), "he");
@@ -88,10 +89,40 @@ TEST_F(FileTest, StaysOutOfTheWayOfLowDescriptors) {
   EXPECT_GE(create("a").fd(), 512);
 }
 
+// A daemon closes all descriptors, and its own files get their numbers.
+TEST_F(FileTest, FindsItsFileAgainWhenTheProgramHasClosedIt) {
+  File file = create("a");
+  ASSERT_EQ(file.mark_in_use(), 0);
+  File other = create("other");
+  const int number = file.fd();
+  ::close(number);
+  EXPECT_FALSE(in_use("a"));
+  ASSERT_EQ(::dup2(other.fd(), number), number);
+  EXPECT_EQ(file.write_at(0, bytes("mine")), 0);
+  EXPECT_EQ(content("a"), "mine");
+  EXPECT_EQ(content("other"), "");
+  EXPECT_TRUE(in_use("a"));
+  ::close(file.fd());
+  ASSERT_EQ(::dup2(other.fd(), file.fd()), file.fd());
+  const int taken = file.fd();
+  file.close();
+  EXPECT_EQ(::fcntl(taken, F_GETFD), 0) << "not ours to close";
+  ::close(taken);
+}
+
+TEST_F(FileTest, DoesNotTakeAnotherFileForItsOwn) {
+  File file = create("a");
+  ::close(file.fd());
+  std::filesystem::rename(directory_ / "a", directory_ / "b");
+  File impostor = create("a");
+  EXPECT_EQ(file.write_at(0, bytes("x")), ENOENT);
+  EXPECT_EQ(content("a"), "");
+}
+
 TEST_F(FileTest, SaysWhyAWriteFailed) {
   int error = 0;
   create("a").write_at(0, bytes("x"));
-  const File file = File::open_read(directory_ / "a", &error);
+  File file = File::open_read(directory_ / "a", &error);
   EXPECT_EQ(file.write_at(0, bytes("y")), EBADF);
   EXPECT_EQ(content("a"), "x");
 }
@@ -103,7 +134,7 @@ TEST_F(FileTest, MeetsTheFileSizeLimitWithoutASignal) {
     const struct rlimit limit { 4096, RLIM_INFINITY };
     ::setrlimit(RLIMIT_FSIZE, &limit);
     int error = 0;
-    const File file = File::create_exclusive(directory_ / "a", &error);
+    File file = File::create_exclusive(directory_ / "a", &error);
     return file.write_at(4090, bytes("123456")) == 0 &&
            file.write_at(4090, bytes("1234567")) == EFBIG && file.allocate(0, 4096) == 0 &&
            file.allocate(0, 4097) == EFBIG;
@@ -112,7 +143,7 @@ TEST_F(FileTest, MeetsTheFileSizeLimitWithoutASignal) {
 }
 
 TEST_F(FileTest, AMappingIsTheFile) {
-  const File file = create("a");
+  File file = create("a");
   ASSERT_EQ(file.allocate(0, 3 * 65536), 0);
   int error = -1;
   {
@@ -126,21 +157,21 @@ TEST_F(FileTest, AMappingIsTheFile) {
 }
 
 TEST_F(FileTest, AMappingThatCannotBeIsAnError) {
-  const File file = create("a");
+  File file = create("a");
   int error = 0;
   EXPECT_EQ(Mapping::map(file, 1, 4096, &error).data(), nullptr);
   EXPECT_EQ(error, EINVAL);
 }
 
 TEST_F(FileTest, OthersSeeThatItIsInUse) {
-  const File file = create("a");
+  File file = create("a");
   EXPECT_FALSE(in_child([this] { return in_use("a"); }));
   ASSERT_EQ(file.mark_in_use(), 0);
   EXPECT_TRUE(in_child([this] { return in_use("a"); }));
 }
 
 TEST_F(FileTest, StaysInUseWhenItsProcessOpensAndClosesItAgain) {
-  const File file = create("a");
+  File file = create("a");
   ASSERT_EQ(file.mark_in_use(), 0);
   EXPECT_EQ(content("a"), "");
   EXPECT_TRUE(in_use("a"));

@@ -38,6 +38,8 @@ void expect_same(const Definitions& read, const Definitions& written) {
     EXPECT_EQ(read.groups[i].process_id, written.groups[i].process_id);
     EXPECT_EQ(read.groups[i].executable, written.groups[i].executable);
     EXPECT_EQ(read.groups[i].arguments, written.groups[i].arguments);
+    EXPECT_EQ(read.groups[i].creator, written.groups[i].creator);
+    EXPECT_EQ(read.groups[i].ending, written.groups[i].ending);
   }
   ASSERT_EQ(read.locations.size(), written.locations.size());
   for (std::size_t i = 0; i < read.locations.size(); ++i) {

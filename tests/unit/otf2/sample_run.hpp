@@ -49,7 +49,7 @@ inline Story sample_run() {
        RegionRole::kArtificial},
       {"MPI_Send", "mpi_send_", "MPI", "mod", 0, 0, Paradigm::kOther, RegionRole::kWrapper}};
   all.groups = {{"Process", "node1", 4711, "/usr/bin/python3", {"-m", "app", "--größe=1"}},
-                {"Process 2", "node2", 0, "", {}}};
+                {"Process 2", "node2", 0, "", {}, LocationGroupId{0}, "ended by SIGTERM"}};
   const std::uint64_t second = std::uint64_t{1} << 32;
   all.locations = {
       {LocationId{0}, "MainThread", LocationGroupId{0}, LocationType::kCpuThread, 4711, 0},

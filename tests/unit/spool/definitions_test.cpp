@@ -20,12 +20,36 @@ class DefinitionsTest : public SpoolTest {
 TEST_F(DefinitionsTest, AProcessComesBack) {
   LocationGroup process{"app.py", "node7", 4711, "/usr/bin/python3", {"app.py", "", "--n=1"}};
   create().define_process(process, "12-0");
-  const LocationGroup found = close_and_read_definitions().process;
+  const ProcessDefinitions definitions = close_and_read_definitions();
+  const LocationGroup& found = definitions.process;
+  EXPECT_EQ(definitions.parent, "12-0");
   EXPECT_EQ(found.name, "app.py");
   EXPECT_EQ(found.hostname, "node7");
   EXPECT_EQ(found.process_id, 4711u);
   EXPECT_EQ(found.executable, "/usr/bin/python3");
   EXPECT_EQ(found.arguments, process.arguments);
+}
+
+TEST_F(DefinitionsTest, ALaterNameOfTheProcessCounts) {
+  LocationGroup process{"app.py", "node7", 4711, "/usr/bin/python3", {"app.py"}};
+  create().define_process(process, "12-0");
+  process.name = "worker";
+  writer_->define_process(process, "12-0");
+  const ProcessDefinitions found = close_and_read_definitions();
+  EXPECT_EQ(found.process.name, "worker");
+  EXPECT_EQ(found.process.arguments, process.arguments);
+  EXPECT_EQ(found.parent, "12-0");
+}
+
+TEST_F(DefinitionsTest, HeldBackTheyComeInOrderAndWhole) {
+  Writer& writer = create();
+  writer.hold_definitions();
+  for (std::uint32_t id = 0; id < 1000; ++id) writer.define_region(RegionId{id}, named("held"));
+  EXPECT_TRUE(read_definitions().regions.empty());
+  writer.release_definitions();
+  EXPECT_EQ(read_definitions().regions.size(), 1000u);
+  writer.define_region(RegionId{1000}, named("at once"));
+  EXPECT_EQ(close_and_read_definitions().regions.at(1000).name, "at once");
 }
 
 TEST_F(DefinitionsTest, ARegionComesBackWithAllItsFields) {

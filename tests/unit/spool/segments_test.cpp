@@ -90,6 +90,22 @@ TEST_F(SegmentsTest, AKilledProcessLeavesEverythingUpToItsLastEvent) {
   EXPECT_EQ(found.damage, 0u);
 }
 
+TEST_F(SegmentsTest, WhatKilledAProcessIsKnown) {
+  Writer& writer = create();
+  writer.ending() = to_word({EndingKind::kSignal, 15});
+  const Ending found = read_definitions().ending;
+  EXPECT_EQ(found.kind, EndingKind::kSignal);
+  EXPECT_EQ(found.value, 15u);
+}
+
+TEST_F(SegmentsTest, WhatEndedAProcessInOrderIsKnown) {
+  create().close({EndingKind::kExit, 3});
+  const ProcessDefinitions found = read_definitions();
+  EXPECT_TRUE(found.ended);
+  EXPECT_EQ(found.ending.kind, EndingKind::kExit);
+  EXPECT_EQ(found.ending.value, 3u);
+}
+
 TEST_F(SegmentsTest, KilledAfterEachOfItsFirstEvents) {
   Pen pen(create(), 0);
   for (std::uint32_t i = 1; i < 40; ++i) {

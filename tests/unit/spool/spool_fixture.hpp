@@ -228,6 +228,7 @@ class SpoolTest : public ::testing::Test {
   }
   std::string path() const { return directory_ / "spool"; }
   Found read() const { return read_spool(path()); }
+  ProcessDefinitions read_definitions() const { return Reader::open(path())->definitions(); }
   Found close_and_read() {
     writer_->close();
     return read();

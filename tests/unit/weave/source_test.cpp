@@ -87,6 +87,30 @@ TEST_F(SourceTest, TheClockOfTheRunSpansAllProcesses) {
   }
 }
 
+TEST_F(SourceTest, ProcessesComeInTheOrderOfTheirStartsAndKnowTheirParents) {
+  spool::Writer& parent = spool("9-0");
+  spool::Writer& child = spool("10-0");
+  child.define_process({"worker", "", 10, "", {}, {}, ""}, "9-0");
+  spool::Writer& stranger = spool("1-0");
+  stranger.define_process({"stranger", "", 1, "", {}, {}, ""}, "7-7");
+  end(parent);
+  child.ending() = spool::to_word({spool::EndingKind::kSignal, 15});
+  stranger.define_clock_sync(os::sync_clocks());
+  stranger.close({spool::EndingKind::kExit, 3});
+  child.abandon();
+  const SpoolSource source = this->source();
+  const auto& groups = source.definitions().groups;
+  ASSERT_EQ(groups.size(), 3u);
+  EXPECT_EQ(groups[0].name + groups[1].name + groups[2].name, "9-0workerstranger");
+  EXPECT_FALSE(groups[0].creator.defined());
+  EXPECT_EQ(groups[1].creator, LocationGroupId{0});
+  EXPECT_FALSE(groups[2].creator.defined());
+  EXPECT_EQ(groups[0].ending, "");
+  EXPECT_EQ(groups[1].ending, "ended by SIGTERM");
+  EXPECT_EQ(groups[2].ending, "ended by os._exit(3)");
+  EXPECT_EQ(source.ending(), "");
+}
+
 // One second of events under the clock that the spools of the test have.
 class LostClockTest : public WeaveTest {
  protected:
