@@ -308,14 +308,26 @@ std::uint64_t Writer::lost() const noexcept {
   return ring_header().lost_events.load(std::memory_order_relaxed);
 }
 
+// Somebody may have removed our files, or put others in their place. A weave does
+// not as long as they are in use.
+bool Writer::in_place() const noexcept {
+  struct stat ours {};
+  struct stat there {};
+  return ::fstat(defs_.fd(), &ours) == 0 &&
+         ::stat((directory_ + "/" + kDefsName).c_str(), &there) == 0 &&
+         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
 void Writer::close() noexcept {
   if (closed_) return;
   closed_ = true;
   stop_drain();
   drain_rest();
+  if (!in_place()) fail(ENOENT);
   const std::uint64_t end[] = {lost(), log_end_};
   append(DefinitionKind::kEnd, bytes_of(end));
   if (error() == 0) ::unlink((directory_ + "/" + kRingName).c_str());
+  defs_.close();  // no longer in use
 }
 
 void Writer::abandon() noexcept {

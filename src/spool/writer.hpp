@@ -101,6 +101,7 @@ class Writer {
 
   // Drains what was retired, writes the end record, stops the drain. No thread
   // holds a segment any more. The ring is removed when all of it is in the log.
+  // error() is ENOENT when the spool has been removed.
   void close() noexcept;
 
   // Ends our thread until a segment is retired: the program is about to fork.
@@ -121,6 +122,7 @@ class Writer {
   int start_drain() noexcept;  // an errno value
   void stop_drain() noexcept;
   void drain_rest() noexcept;
+  bool in_place() const noexcept;
   void drain_loop() noexcept;
   bool drain(Segment* segment) noexcept;
   int append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept;

@@ -301,6 +301,30 @@ def test_a_directory_whose_name_is_no_text(tmp_path):
     assert "caf\\udce9" in second and "exists" in second
 
 
+def test_a_run_that_was_replaced_is_no_success(tmp_path):
+    """Another program has put a woven run of its own in its place."""
+    replace = """
+    import shutil, timeloom
+    shutil.rmtree({0!r})
+    with timeloom.Measurement(output="other", instrumenter="dummy"): pass
+    os.rename("other", {0!r})
+    """
+    (tmp_path / "replace.py").write_text(textwrap.dedent(replace).format("run").replace("import", "import os,", 1))
+    program = """
+    import subprocess, sys, timeloom
+    m = timeloom.Measurement(output="run", instrumenter="dummy").start()
+    subprocess.run([sys.executable, "replace.py"], check=True)
+    m.finish()
+    print(m.totals["woven"], m.totals["error"] != 0)
+    """
+    assert output_of(program, tmp_path) == "False True\n"
+    program = 'import subprocess, sys; subprocess.run([sys.executable, "replace.py"], check=True)'
+    (tmp_path / "program.py").write_text(program)
+    shutil.rmtree(tmp_path / "run")
+    process = run_python(["-m", "timeloom", "--output=run", "program.py"], tmp_path)
+    assert process.stderr.endswith("timeloom: nothing of it is left: the run was removed meanwhile\n")
+
+
 # --- Pauses and regions --------------------------------------------------------------------
 
 
