@@ -308,14 +308,11 @@ std::uint64_t Writer::lost() const noexcept {
   return ring_header().lost_events.load(std::memory_order_relaxed);
 }
 
-// Somebody may have removed our files, or put others in their place. A weave does
-// not as long as they are in use.
-bool Writer::in_place() const noexcept {
-  struct stat ours {};
-  struct stat there {};
-  return ::fstat(defs_.fd(), &ours) == 0 &&
-         ::stat((directory_ + "/" + kDefsName).c_str(), &there) == 0 &&
-         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+// Somebody may have removed our files; no weave does as long as they are in use.
+// Where they lie does not matter: they may have been moved, or our root changed.
+bool Writer::removed() const noexcept {
+  struct stat status {};
+  return ::fstat(defs_.fd(), &status) == 0 && status.st_nlink == 0;
 }
 
 void Writer::close() noexcept {
@@ -323,7 +320,7 @@ void Writer::close() noexcept {
   closed_ = true;
   stop_drain();
   drain_rest();
-  if (!in_place()) fail(ENOENT);
+  if (removed()) fail(ENOENT);
   const std::uint64_t end[] = {lost(), log_end_};
   append(DefinitionKind::kEnd, bytes_of(end));
   if (error() == 0) ::unlink((directory_ + "/" + kRingName).c_str());

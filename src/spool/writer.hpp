@@ -122,7 +122,7 @@ class Writer {
   int start_drain() noexcept;  // an errno value
   void stop_drain() noexcept;
   void drain_rest() noexcept;
-  bool in_place() const noexcept;
+  bool removed() const noexcept;
   void drain_loop() noexcept;
   bool drain(Segment* segment) noexcept;
   int append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept;
