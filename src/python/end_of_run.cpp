@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "python/errors.hpp"
 #include "python/main_module.hpp"
 #include "python/settings_binding.hpp"
 #include "python/weave_process.hpp"
@@ -206,7 +207,7 @@ PyObject* finish_run(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef g_finish_method = {"finish_run", finish_run, METH_NOARGS, nullptr};
+PyMethodDef g_finish_method = {"finish_run", guarded<finish_run>, METH_NOARGS, nullptr};
 
 // Registers without leaving the module in sys.modules, where the program would
 // not find it under plain python.
