@@ -177,6 +177,11 @@ bool File::in_use() const noexcept {
   return ::fcntl(fd_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+bool File::removed() const noexcept {
+  struct stat status {};
+  return is_ours() && ::fstat(fd_, &status) == 0 && status.st_nlink == 0;
+}
+
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   if (this != &other) {
     if (data_ != nullptr) ::munmap(data_, size_);

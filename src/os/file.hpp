@@ -49,6 +49,8 @@ class File {
   int mark_in_use() noexcept;
   // Whether somebody has marked the file, through a descriptor that is not a copy of this.
   bool in_use() const noexcept;
+  // Whether the file has no name any more; one that was moved has.
+  bool removed() const noexcept;
 
  private:
   bool is_ours() const noexcept;

@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
 
+#include "python/errors.hpp"
 #include "python/main_module.hpp"
 #include "python/session.hpp"
 #include "python/settings_binding.hpp"
@@ -36,6 +38,7 @@ struct Result {
   unsigned long long threads = 0;
   unsigned long long bytes = 0;
   unsigned long long lost_events = 0;
+  unsigned long long error = 0;  // errno value
   double wall_seconds = 0;
   double overhead_seconds = 0;
 };
@@ -94,6 +97,7 @@ Result result_of(PyObject* dict) {
   result.threads = count_of(dict, "threads");
   result.bytes = count_of(dict, "bytes");
   result.lost_events = count_of(dict, "lost_events");
+  result.error = count_of(dict, "error");
   result.wall_seconds = seconds_of(dict, "wall_seconds");
   result.overhead_seconds = seconds_of(dict, "overhead_seconds");
   return result;
@@ -166,11 +170,13 @@ std::string summary(const Result& result, const std::string& children,
     text += "timeloom: " + plural(result.lost_events, "event") + " could not be recorded\n";
   }
   if (!weaving.empty()) text += "timeloom: " + weaving + "\n";
+  if (result.error == ENOENT) return text;
   return text + "timeloom: next: timeloom report " + shell_word(result.run) + "\n";
 }
 
 // What the summary has to say about the weaving; empty when all is well.
 std::string weave_run(const Result& result) {
+  if (result.error == ENOENT) return "nothing of it is left: the run was removed meanwhile";
   if (!g_start->weave) return "not woven yet; the next command does it";
   const WeaveOutcome outcome = weave_in_child(result.run, g_start->package, g_start->keep_spool,
                                               g_start->quiet || !error_output_unchanged());
@@ -204,7 +210,7 @@ void finish_weave_and_report() {
   const Result result = result_of(dict.get());
   const std::string others = children(result.run);  // the spools are gone after weaving
   const std::string weaving = weave_run(result);
-  const bool complain = g_start->weave && !weaving.empty();
+  const bool complain = (g_start->weave || result.error == ENOENT) && !weaving.empty();
   if (!g_start->quiet) {
     write_error_output(summary(result, others, weaving));
   } else if (complain) {
@@ -234,8 +240,8 @@ PyObject* finish_run(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef g_finish_child_method = {"finish_run", finish_child_run, METH_NOARGS, nullptr};
-PyMethodDef g_finish_method = {"finish_run", finish_run, METH_NOARGS, nullptr};
+PyMethodDef g_finish_child_method = {"finish_run", guarded<finish_child_run>, METH_NOARGS, nullptr};
+PyMethodDef g_finish_method = {"finish_run", guarded<finish_run>, METH_NOARGS, nullptr};
 
 // Registers without leaving the module in sys.modules, where the program would
 // not find it under plain python.

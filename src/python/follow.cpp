@@ -8,6 +8,7 @@
 
 #include "python/code_regions.hpp"
 #include "python/end_of_run.hpp"
+#include "python/errors.hpp"
 #include "python/session.hpp"
 #include "python/settings_binding.hpp"
 #include "record/measurement.hpp"
@@ -185,7 +186,7 @@ void follow_fork() noexcept {
 }
 
 PyMethodDef kFollowMethods[] = {
-    {"follow", follow, METH_VARARGS, "Go on measuring in a process that a measured one started."},
+    {"follow", guarded<follow>, METH_VARARGS, "Go on measuring in a process that a measured one started."},
     {"_name_process", name_process, METH_O, "Called by multiprocessing in its children."},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -1,5 +1,6 @@
 #include "python/measurement_block.hpp"
 
+#include <cerrno>
 #include <filesystem>
 #include <string>
 
@@ -51,7 +52,9 @@ PyObject* finish_block(PyObject* core, PyObject*) {
   Ref totals(PyObject_CallMethod(core, "finish", nullptr));
   if (!totals || totals.get() == Py_None) return totals.release();
   bool woven = false;
-  if (g_block.weave) {
+  PyObject* error = PyDict_GetItemString(totals.get(), "error");
+  const bool removed = error != nullptr && PyLong_AsLong(error) == ENOENT;
+  if (g_block.weave && !removed) {
     const std::string run = bytes_of(PyDict_GetItemString(totals.get(), "run"));
     woven = weave_in_child(run, g_block.package, g_block.keep_spool, true) == WeaveOutcome::kDone;
   }

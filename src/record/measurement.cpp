@@ -93,6 +93,7 @@ ThreadRecorder* join_measurement(State& s) {
   if (recorder->attached()) return recorder;
   s.attached.push_back({recorder, static_cast<std::uintptr_t>(pthread_self())});
   recorder->attach(s.writer.get(), s.next_location++);
+  if (!g_recording) recorder->extended(ExtendedKind::kRecordingOff, {});
   return recorder;
 }
 
@@ -155,7 +156,6 @@ ThreadRecorder* attach_unrecorded() noexcept {
     // While the program's code ran, the measurement may have ended.
     if (!recorder->attached()) return nullptr;
     s.writer->define_location(recorder->location(), os::thread_id(), name);
-    if (!g_recording) recorder->extended(ExtendedKind::kRecordingOff, {});
     t_recorder = recorder;
     return recorder;
   } catch (const std::bad_alloc&) {

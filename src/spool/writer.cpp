@@ -308,14 +308,22 @@ std::uint64_t Writer::lost() const noexcept {
   return ring_header().lost_events.load(std::memory_order_relaxed);
 }
 
+// Somebody may have removed our files; no weave does as long as they are in use.
+// Where they lie does not matter: they may have been moved, or our root changed.
+bool Writer::removed() const noexcept {
+  return defs_.removed();
+}
+
 void Writer::close(Ending ending) noexcept {
   if (closed_) return;
   closed_ = true;
   stop_drain();
   drain_rest();
+  if (removed()) fail(ENOENT);
   const std::uint64_t end[] = {lost(), log_end_, to_word(ending)};
   append(DefinitionKind::kEnd, bytes_of(end));
   if (error() == 0) ::unlink((directory_ + "/" + kRingName).c_str());
+  defs_.close();  // no longer in use
 }
 
 void Writer::abandon() noexcept {

@@ -107,6 +107,7 @@ class Writer {
 
   // Drains what was retired, writes the end record, stops the drain. No thread
   // holds a segment any more. The ring is removed when all of it is in the log.
+  // error() is ENOENT when the spool has been removed.
   void close(Ending ending = {}) noexcept;
 
   // Where to note what ends the process; one store, also of a signal handler.
@@ -131,6 +132,7 @@ class Writer {
   int start_drain() noexcept;  // an errno value
   void stop_drain() noexcept;
   void drain_rest() noexcept;
+  bool removed() const noexcept;
   void drain_loop() noexcept;
   bool drain(Segment* segment) noexcept;
   int append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept;

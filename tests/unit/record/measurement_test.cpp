@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <thread>
 
 #include "core/error.hpp"
@@ -222,7 +223,9 @@ TEST_F(MeasurementTest, ADeletedRunDirectoryHarmsNobody) {
     enter(f);
     leave(f);
   }
-  EXPECT_EQ(stop().events, 40000u);
+  const Totals totals = stop();
+  EXPECT_EQ(totals.events, 40000u);
+  EXPECT_EQ(totals.error, ENOENT);
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 

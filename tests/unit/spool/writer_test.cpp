@@ -182,8 +182,9 @@ TEST_F(WriterTest, ADirectoryDeletedMeanwhileHarmsNobody) {
   for (std::uint32_t i = 2; i < 5000; ++i) pen.enter(i, i);
   writer_->define_string(StringId{0}, "x");
   pen.retire();
-  writer_->close();
   EXPECT_EQ(writer_->error(), 0);
+  writer_->close();
+  EXPECT_EQ(writer_->error(), ENOENT);
   EXPECT_THROW(Reader::open(path()), Error);
 }
 
