@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <exception>
-#include <mutex>
-#include <system_error>
-#include <thread>
 
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 
 namespace timeloom::weave {
 namespace {
@@ -142,9 +140,10 @@ void SpoolSource::add_markers(const Process& process, std::size_t rank) {
 void SpoolSource::add_locations() {
   for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
     const Process& process = processes_[rank];
-    for (const std::uint32_t index : process.reader->locations()) {
-      add_location(process, index, rank);
-    }
+    std::vector<std::uint32_t> indices = process.reader->locations();
+    // Killed before it defined a thread: a trace without locations is none to its readers.
+    if (indices.empty()) indices.push_back(0);
+    for (const std::uint32_t index : indices) add_location(process, index, rank);
     add_markers(process, rank);
   }
   std::stable_sort(definitions_.locations.begin(), definitions_.locations.end(),
@@ -232,27 +231,8 @@ void SpoolSource::feed_location(const Task& task, std::span<RunSink* const> sink
 
 void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
   for (RunSink* sink : sinks) sink->begin(definitions_);
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (std::size_t i = next++; i < tasks_.size(); i = next++) feed_location(tasks_[i], sinks);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-      next = tasks_.size();
-    }
-  };
-  std::vector<std::thread> workers;
-  try {
-    for (unsigned i = 1; i < threads && i < tasks_.size(); ++i) workers.emplace_back(work);
-  } catch (const std::system_error&) {
-    // No more threads to be had: those there are do it.
-  }
-  work();
-  for (std::thread& worker : workers) worker.join();
-  if (failure) std::rethrow_exception(failure);
+  for_each_in_parallel(tasks_.size(), threads,
+                       [&](std::size_t i) { feed_location(tasks_[i], sinks); });
   add_properties();
   for (RunSink* sink : sinks) sink->finish();
 }
