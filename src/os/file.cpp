@@ -70,8 +70,9 @@ File File::create_exclusive(const std::string& path, int* error) noexcept {
   return open_file(path, O_RDWR | O_CREAT | O_EXCL, error);
 }
 
+// O_NONBLOCK means nothing to a file, but a FIFO in its place would wait for a writer.
 File File::open_read(const std::string& path, int* error) noexcept {
-  return open_file(path, O_RDONLY, error);
+  return open_file(path, O_RDONLY | O_NONBLOCK, error);
 }
 
 std::uint64_t File::size(int* error) const noexcept {

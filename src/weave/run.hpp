@@ -29,7 +29,8 @@ struct WeaveOptions {
 // Weaves the spools of the run into traces.otf2 and callpaths.json inside
 // `run`. Refused while the program is running or another weave is at it. Can be
 // repeated until it succeeded: everything is written beside and renamed at the
-// end, the spools are removed last, and stay if one could not be read. Throws Error.
+// end, the spools are removed last, and stay if anything in them could not be
+// read. Throws Error.
 WeaveSummary weave(const std::filesystem::path& run, const WeaveOptions& options = {});
 
 // True if `run` holds spools that have not been woven.
