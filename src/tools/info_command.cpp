@@ -70,12 +70,6 @@ ordered_json metrics_json(const Definitions& definitions) {
   return list;
 }
 
-ordered_json names_json(const std::vector<Parameter>& parameters) {
-  ordered_json list = ordered_json::array();
-  for (const Parameter& parameter : parameters) list.push_back(parameter.name);
-  return list;
-}
-
 ordered_json markers_json(const Definitions& definitions) {
   ordered_json list = ordered_json::array();
   for (const Marker& marker : definitions.markers) {
@@ -102,7 +96,7 @@ std::string info_json(const Definitions& definitions, const std::vector<RunFile>
   info["locations"] = threads_json(definitions);
   info["regions"] = definitions.regions.size();
   info["metrics"] = metrics_json(definitions);
-  info["parameters"] = names_json(definitions.parameters);
+  info["parameters"] = parameter_names(definitions);
   info["markers"] = markers_json(definitions);
   info["properties"] = definitions.properties;
   return json_text(info, 2) + "\n";

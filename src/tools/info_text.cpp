@@ -108,7 +108,7 @@ class InfoWriter {
            metric.unit.empty() ? metric.name : fmt::format("{} [{}]", metric.name, metric.unit));
     }
     if (!all_.parameters.empty()) title("Parameters");
-    for (const Parameter& parameter : all_.parameters) line("", parameter.name);
+    for (const std::string& name : parameter_names(all_)) line("", name);
   }
 
   void markers() {

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from archives import make_archive, milliseconds, report_json
+from archives import make_archive, milliseconds, one_line, report_json
 
 
 def test_numbers_of_the_tree(timeloom, run):
