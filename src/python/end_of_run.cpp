@@ -88,7 +88,8 @@ Result result_of(PyObject* dict) {
   Result result;
   PyObject* run = PyDict_GetItemString(dict, "run");
   if (run != nullptr && PyUnicode_Check(run)) result.run = bytes_of(run);
-  result.events = count_of(dict, "events");
+  // With the begin and the end of the program, which weaving adds and reports count.
+  result.events = count_of(dict, "events") + 2;
   result.threads = count_of(dict, "threads");
   result.bytes = count_of(dict, "bytes");
   result.lost_events = count_of(dict, "lost_events");
@@ -161,7 +162,8 @@ std::string weave_run(const Result& result) {
     case WeaveOutcome::kNoProgram:
       return "not woven: the program timeloom was not found; its next command does it";
     case WeaveOutcome::kFailed:
-      return "not woven: timeloom weave " + shell_word(result.run) + " failed; nothing is lost";
+      return "not woven: timeloom weave " + shell_word(result.run) +
+             " failed; what was recorded is still in the run";
   }
   return {};
 }

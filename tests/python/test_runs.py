@@ -93,6 +93,12 @@ def test_the_command_is_that_of_plain_python(timeloom, tmp_path, words, name, ty
     assert (info["groups"][0]["name"], info["groups"][0]["arguments"]) == (name, words)
 
 
+def test_the_summary_and_the_report_count_the_same_events(timeloom, tmp_path):
+    said = timeloom("run", "-o", tmp_path / "run", "-c", "def f(): pass\nf()").stderr
+    events = report_json(timeloom, tmp_path / "run")["events"]
+    assert f", {events:,} events of 1 thread, " in said
+
+
 @pytest.mark.parametrize("command", ["report", "info"])
 def test_an_unfinished_run_is_woven_first(timeloom, killed, command):
     first = timeloom(command, "--json", killed)
@@ -148,6 +154,16 @@ def test_what_cannot_be_opened_is_one_line_that_says_what_to_name(timeloom, tmp_
         assert said.startswith(f"timeloom: {what}")
         assert said.endswith("; name the directory of a run or an .otf2 file\n")
         assert "  " not in said
+
+
+@pytest.mark.parametrize("door", ["timeloom", "python -m timeloom"])
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_help_that_cannot_be_written_is_no_wrong_usage(program, door, word):
+    command = [program, "run"] if door == "timeloom" else [sys.executable, "-m", "timeloom"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*command, word], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert done.stderr == b"timeloom: cannot write to standard output: No space left on device\n"
 
 
 def test_help_and_version(timeloom):
