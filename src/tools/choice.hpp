@@ -1,4 +1,5 @@
-// Options that take one of a few words, or a number in a range.
+// Options that take one of a few words, or a number in a range. Used by the main
+// thread.
 #pragma once
 
 #include <CLI/App.hpp>
