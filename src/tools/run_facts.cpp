@@ -45,15 +45,14 @@ std::uint64_t number(const Definitions& definitions, const char* key) {
 // What the reader of the trace had to mend.
 void add_trace_losses(const Definitions& definitions, std::vector<std::string>& losses) {
   if (const auto damaged = number(definitions, "timeloom::otf2_damaged_files")) {
-    losses.push_back(plural(damaged, "file") + " of the trace damaged or cut off; " +
-                     "the numbers count what lies before the damage");
+    losses.push_back(plural(damaged, "file") +
+                     " of the trace damaged or cut off, and read up to there");
   }
   if (const auto missing = number(definitions, "timeloom::otf2_missing_events")) {
     losses.push_back(plural(missing, "event") + " missing from the files of the trace");
   }
   if (const auto closed = number(definitions, "timeloom::otf2_closed_regions")) {
-    losses.push_back(plural(closed, "region") + " entered and never left; " +
-                     "closed at the next event that shows it");
+    losses.push_back(plural(closed, "region") + " entered and never left; a leave was added");
   }
   if (const auto dropped = number(definitions, "timeloom::otf2_dropped_leaves")) {
     losses.push_back(plural(dropped, "leave event") + " without an enter, left out");
