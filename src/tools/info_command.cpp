@@ -122,13 +122,9 @@ Command register_info(CLI::App& program) {
   const auto options = std::make_shared<InfoOptions>();
   CLI::App* app =
       program.add_subcommand("info", "Say what a run holds: files, threads, metrics, losses");
-  app->add_option("RUN", options->run,
-                  "Run directory or OTF2 archive (default: the newest run here)")
-      ->type_name("");
+  add_run(*app, options->run);
   app->add_flag("--json", options->json, "Print JSON");
-  static const std::map<std::string, ColourMode> kModes = {
-      {"auto", ColourMode::kAuto}, {"always", ColourMode::kAlways}, {"never", ColourMode::kNever}};
-  add_choice(*app, "--color", options->colour, kModes, "auto (default), always or never");
+  add_colour(*app, options->colour);
   return {app, [options] { return run_info(*options); }};
 }
 
