@@ -3,7 +3,7 @@
 set -eu
 cd -- "$(dirname -- "$0")/.."
 
-echo "== Installing Timeloom"
+echo "== Installing Timeloom: compiles it, which takes some minutes the first time"
 PYTHON=$(python3 scripts/environments.py --newest)
 DEMO=${DEMO:-build/demo}
 export PYTHON DEMO

@@ -44,7 +44,9 @@ def make(python: pythons.Python) -> pathlib.Path:
     return directory / "bin" / "python"
 
 
-def install(python: pythons.Python, extras: str = "", requirements: tuple[str, ...] = ()) -> pathlib.Path:
+def install(
+    python: pythons.Python, extras: str = "", requirements: tuple[str, ...] = (), quiet: bool = True
+) -> pathlib.Path:
     """Installs the working tree and what is asked for; subprocess.CalledProcessError if it fails.
 
     A build directory that stays makes the next installation compile only what changed. One
@@ -53,7 +55,9 @@ def install(python: pythons.Python, extras: str = "", requirements: tuple[str, .
     project = f"{ROOT}[{extras}]" if extras else str(ROOT)
     build_directory = f"--config-settings=build-dir={BUILD / f'wheel-{python.tag}'}"
     files = [word for file in requirements for word in ("-r", file)]
-    command = [interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command = [interpreter, "-m", "pip", "install", "--disable-pip-version-check"]
+    if quiet:
+        command.append("--quiet")
     subprocess.run(
         [*command, build_directory, project, *files],
         check=True, stdout=sys.stderr, env={"CC": "cc", "CXX": "c++", **clean_environment()}, cwd=ROOT,
@@ -78,7 +82,7 @@ def main() -> int:
     if not usable:
         sys.exit("environments.py: no usable Python; scripts/pythons.py says why")
     for python in [newest_supported(usable)] if arguments.newest else usable:
-        print(install(python, arguments.extra, tuple(arguments.requirements)), flush=True)
+        print(install(python, arguments.extra, tuple(arguments.requirements), quiet=False), flush=True)
     return 0
 
 

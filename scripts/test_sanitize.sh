@@ -25,8 +25,8 @@ if [ ! -e tests/fuzz/CMakeLists.txt ]; then
   exit 0
 fi
 if ! command -v clang++-14 >/dev/null; then
-  echo "== fuzz: clang++-14 is not installed; nothing was fuzzed" >&2
-  exit 0
+  echo "== fuzz: clang++-14 is not installed; nothing was fuzzed: run 'make deps'" >&2
+  exit 1
 fi
 echo "== fuzz"
 CC=clang-14 CXX=clang++-14 cmake --preset fuzz >/dev/null

@@ -11,6 +11,7 @@ import sys
 from timeloom import _core
 
 _SECTION = b"[tool.timeloom"
+_KIND, _FILE = 0o170000, 0o100000  # of st_mode, without importing stat
 
 
 def main():
@@ -50,8 +51,9 @@ def _nearest_pyproject():
     while True:
         path = directory.rstrip("/") + "/pyproject.toml"
         try:
-            with open(path, "rb") as file:
-                return path, file.read()
+            if posix.stat(path).st_mode & _KIND == _FILE:  # a FIFO would wait for a writer
+                with open(path, "rb") as file:
+                    return path, file.read()
         except OSError:
             pass
         if directory == "/":

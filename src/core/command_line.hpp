@@ -3,8 +3,8 @@
 //   [interpreter flags] [options] script.py | -m module | -c code | - | directory | zip [arguments]
 //
 // Flags and options may be mixed; the program ends both. Both doors parse with
-// this code, so that they agree on every word. Pure functions; wrong usage
-// throws Error.
+// this code, so that they agree on every word. Pure functions, for any thread;
+// wrong usage throws Error.
 #pragma once
 
 #include <cstdint>

@@ -46,8 +46,8 @@ struct LocationGroup {  // one process
   std::uint64_t process_id = 0;        // 0: unknown
   std::string executable;              // empty: unknown
   std::vector<std::string> arguments;  // without the executable
-  LocationGroupId creator{};  // the process that started it; undefined: none that is known
-  std::string ending{};       // how it ended, in words; empty: normally
+  LocationGroupId creator{};           // the process that started it; undefined: none that is known
+  std::string ending{};                // how it ended, in words; empty: normally
 };
 
 enum class LocationType : std::uint8_t { kCpuThread, kAcceleratorStream, kMetric, kUnknown };

@@ -1,4 +1,5 @@
-// Errors outside the event path.
+// Errors outside the event path. A plain value, like every exception: passed from
+// thread to thread, but used by one at a time.
 #pragma once
 
 #include <stdexcept>

@@ -6,18 +6,25 @@
 #include <ctime>
 #include <fstream>
 #include <system_error>
-#include <vector>
 
 #include "core/error.hpp"
+#include "os/file.hpp"
 
 namespace timeloom {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr char kSettingsName[] = "scorep.cfg";
+// All that Timeloom ever puts into a run. The file by which a run is known goes
+// last, so that what an interruption leaves can be removed by the next --force.
+constexpr const char* kOwnNames[] = {
+    "spool",         ".weaving",    ".woven",         "traces",      "traces.def",
+    "traces.marker", "traces.otf2", "callpaths.json", "MANIFEST.md", kSettingsName};
 constexpr std::string_view kFirstLine = "# A run of Timeloom: the settings used.";
 
 bool is_run(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path / kSettingsName, ignored)) return false;  // a FIFO would block
   std::ifstream file(path / kSettingsName);
   std::string line;
   return std::getline(file, line) && line == kFirstLine;
@@ -38,6 +45,8 @@ std::string short_name(std::string_view program) {
         std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
     result += plain ? c : '_';
   }
+  constexpr std::size_t kLongest = 200;  // the whole name has to fit into 255
+  if (result.size() > kLongest) result.resize(kLongest);
   return result.empty() || result.front() == '.' ? "program" : result;
 }
 
@@ -62,6 +71,25 @@ fs::path free_name(const fs::path& directory, const std::string& name) {
 [[noreturn]] void fail(const fs::path& path, const std::error_code& error) {
   throw Error("cannot write the run to " + path.string() + ": " + error.message() +
               "; choose another directory with --output");
+}
+
+// The program that records a run marks the definitions of its spool.
+bool being_recorded(const fs::path& run) {
+  std::error_code ignored;
+  for (const auto& spool : fs::directory_iterator(run / "spool", ignored)) {
+    int error = 0;
+    const os::File file = os::File::open_read((spool.path() / "defs").string(), &error);
+    if (file.is_open() && file.in_use()) return true;
+  }
+  return false;
+}
+
+// Whatever else lies in the directory is the user's.
+void remove_run(const fs::path& path, std::error_code& error) {
+  for (const char* name : kOwnNames) {
+    fs::remove_all(path / name, error);
+    if (error) return;
+  }
 }
 
 void write_settings(const fs::path& path, const Settings& settings) {
@@ -114,6 +142,10 @@ void check_run_directory(const fs::path& path, bool force) {
     throw Error("the run " + path.string() +
                 " exists; replace it with --force or choose another with --output");
   }
+  if (being_recorded(path)) {
+    throw Error("the program of the run " + path.string() +
+                " is still running; wait until it has ended or choose another with --output");
+  }
 }
 
 void make_run_directory(const fs::path& path, const Settings& settings) {
@@ -123,21 +155,16 @@ void make_run_directory(const fs::path& path, const Settings& settings) {
   if (error) {
     fail(path, error);
   }
-  // The file by which a run is known goes last, so that what an interruption
-  // leaves can be removed by the next --force.
-  std::vector<fs::path> entries;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    if (entry.path().filename() != kSettingsName) {
-      entries.push_back(entry.path());
-    }
-  }
-  for (const fs::path& entry : entries) {
-    fs::remove_all(entry, error);
-    if (error) {
-      fail(path, error);
-    }
-  }
+  remove_run(path, error);
+  if (error) fail(path, error);
   write_settings(path, settings);
+}
+
+void forget_run_directory(const fs::path& path, bool existed) noexcept {
+  std::error_code error;
+  if (!is_run(path)) return;
+  remove_run(path, error);
+  if (!existed) fs::remove(path, error);  // only if nothing else is in it
 }
 
 }  // namespace timeloom

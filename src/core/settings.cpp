@@ -60,12 +60,23 @@ std::uint64_t parse_integer(std::string_view text, const std::string& origin) {
   return value;
 }
 
+// As one would write it: 1M, not 1048576.
+std::string text_of(const Setting& setting, std::uint64_t value) {
+  std::string_view units = setting.type == kSize ? "KMGT" : "";
+  std::string unit;
+  for (; !units.empty() && value >= 1024 && value % 1024 == 0; units.remove_prefix(1)) {
+    value /= 1024;
+    unit = units.front();
+  }
+  return std::to_string(value) + unit;
+}
+
 void check_range(const Setting& setting, std::uint64_t value, std::string_view text,
                  const std::string& origin) {
   if (value < setting.minimum || value > setting.maximum) {
     refuse(origin, text,
-           "a value from " + std::to_string(setting.minimum) + " to " +
-               std::to_string(setting.maximum));
+           "a value from " + text_of(setting, setting.minimum) + " to " +
+               text_of(setting, setting.maximum));
   }
 }
 
@@ -240,7 +251,7 @@ std::vector<std::string> read_variables(Settings& settings, const char* const* e
 }
 
 std::uint64_t parse_size(std::string_view text, const std::string& origin) {
-  const std::string accepted = "a size such as 512K, 16M or 2G";
+  const std::string accepted = "a size such as 1M, 16M or 2G";
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{}) {

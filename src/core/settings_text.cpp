@@ -95,7 +95,7 @@ std::string type_text(const Setting& setting) {
   switch (setting.type) {
     case SettingType::kBool: return "on or off";
     case SettingType::kInteger: return "whole number";
-    case SettingType::kSize: return "size (`512K`, `16M`, `2G`)";
+    case SettingType::kSize: return "size (`1M`, `16M`, `2G`)";
     case SettingType::kString: return "text";
     case SettingType::kChoice: return "one of " + choices_of(setting);
     case SettingType::kList: return "list of patterns";

@@ -72,8 +72,8 @@ void File::close() noexcept {
 
 bool File::is_ours() const noexcept {
   struct stat status {};
-  return path_.empty() || (::fstat(fd_, &status) == 0 && status.st_dev == device_ &&
-                           status.st_ino == inode_);
+  return path_.empty() ||
+         (::fstat(fd_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_);
 }
 
 int File::open_again() noexcept {
@@ -86,7 +86,7 @@ int File::open_again() noexcept {
   again.device_ = device_;
   again.inode_ = inode_;
   if (!again.is_ours()) return ENOENT;  // another file has its name by now
-  fd_ = -1;  // not ours to close; the new one may even have its number
+  fd_ = -1;                             // not ours to close; the new one may even have its number
   *this = std::move(again);
   return marked ? mark_in_use() : 0;
 }
@@ -102,8 +102,9 @@ File File::create_exclusive(const std::string& path, int* error) noexcept {
   return file;
 }
 
+// O_NONBLOCK means nothing to a file, but a FIFO in its place would wait for a writer.
 File File::open_read(const std::string& path, int* error) noexcept {
-  return open_file(path, O_RDONLY, error);
+  return open_file(path, O_RDONLY | O_NONBLOCK, error);
 }
 
 std::uint64_t File::size(int* error) const noexcept {

@@ -1,7 +1,8 @@
 // Files for the spool: owned descriptors, whole appends, and mappings whose
 // space is allocated first, so that a full disk is an error value and not a
 // SIGBUS, and a file at its limit (ulimit -f) no SIGXFSZ. Nothing here throws;
-// errors are errno values (0: success).
+// errors are errno values (0: success). Any thread may use a const object;
+// whoever changes one sees to it that nobody else uses it meanwhile.
 #pragma once
 
 #include <cstddef>

@@ -5,9 +5,9 @@
 namespace timeloom::os {
 namespace {
 
-constexpr int kFatal[] = {SIGTERM, SIGHUP,  SIGINT,  SIGQUIT, SIGABRT, SIGSEGV, SIGBUS,
-                          SIGILL,  SIGFPE,  SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGXFSZ,
-                          SIGPIPE, SIGVTALRM, SIGPROF, SIGSYS, SIGTRAP};
+constexpr int kFatal[] = {SIGTERM, SIGHUP,    SIGINT,  SIGQUIT, SIGABRT, SIGSEGV, SIGBUS,
+                          SIGILL,  SIGFPE,    SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGXFSZ,
+                          SIGPIPE, SIGVTALRM, SIGPROF, SIGSYS,  SIGTRAP};
 
 void (*g_note)(int) = nullptr;
 

@@ -284,6 +284,8 @@ CallTree from_json(std::string_view contents, const std::string& name) {
     return tree;
   } catch (const json::parse_error& error) {
     throw Error(name + " is damaged or cut off at byte " + std::to_string(error.byte) + advice);
+  } catch (const json::exception&) {  // a number that no type holds, nesting beyond reason
+    throw Error(name + " is damaged" + advice);
   } catch (const Damage& damage) {
     throw Error(name + " is damaged: " + damage.what + advice);
   }

@@ -93,7 +93,8 @@ Result result_of(PyObject* dict) {
   Result result;
   PyObject* run = PyDict_GetItemString(dict, "run");
   if (run != nullptr && PyUnicode_Check(run)) result.run = bytes_of(run);
-  result.events = count_of(dict, "events");
+  // With the begin and the end of the program, which weaving adds and reports count.
+  result.events = count_of(dict, "events") + 2;
   result.threads = count_of(dict, "threads");
   result.bytes = count_of(dict, "bytes");
   result.lost_events = count_of(dict, "lost_events");
@@ -157,14 +158,12 @@ std::string children(const std::string& run) {
   return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
 }
 
-std::string summary(const Result& result, const std::string& children,
-                    const std::string& weaving) {
+std::string summary(const Result& result, const std::string& children, const std::string& weaving) {
   const double share =
       result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
   std::string text = "timeloom: " + formatted(result.wall_seconds, 3) + " s, " +
                      plural(result.events, "event") + " of " + plural(result.threads, "thread") +
-                     children +
-                     ", " + size_text(result.bytes) + ", estimated overhead " +
+                     children + ", " + size_text(result.bytes) + ", estimated overhead " +
                      formatted(share, 1) + " %\n";
   if (result.lost_events > 0) {
     text += "timeloom: " + plural(result.lost_events, "event") + " could not be recorded\n";
@@ -185,7 +184,8 @@ std::string weave_run(const Result& result) {
     case WeaveOutcome::kNoProgram:
       return "not woven: the program timeloom was not found; its next command does it";
     case WeaveOutcome::kFailed:
-      return "not woven: timeloom weave " + shell_word(result.run) + " failed; nothing is lost";
+      return "not woven: timeloom weave " + shell_word(result.run) +
+             " failed; what was recorded is still in the run";
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "python/code_regions.hpp"
@@ -40,23 +41,34 @@ bool write_settings(PyObject* settings, const std::string& path) {
   return false;
 }
 
+bool has_os() { return PyDict_GetItemString(PyImport_GetModuleDict(), "os") != nullptr; }
+
+// os.environ, which tells the system of every change. Where nobody has imported
+// `os` (python -S), its source, which does not; and `os` is not for us to import.
 Ref environment() {
-  const Ref os(PyImport_ImportModule("os"));
-  return os ? Ref(PyObject_GetAttrString(os.get(), "environ")) : Ref{};
+  const Ref module(PyImport_ImportModule(has_os() ? "os" : "posix"));
+  return module ? Ref(PyObject_GetAttrString(module.get(), "environ")) : Ref{};
+}
+
+Ref text_for_environment(const std::string& text) {
+  if (has_os()) return Ref(object_of(text));
+  return Ref(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
 bool set_variable(const std::string& value) {
   const Ref variables = environment();
-  const Ref name(PyUnicode_FromString(kVariable));
-  const Ref text(object_of(value));
-  return variables && name && text &&
+  const Ref name = text_for_environment(kVariable);
+  const Ref text = text_for_environment(value);
+  return variables && name && text && ::setenv(kVariable, value.c_str(), 1) == 0 &&
          PyObject_SetItem(variables.get(), name.get(), text.get()) == 0;
 }
 
 // PYTHONPATH for children whose Python does not read our timeloom.pth.
 bool set_path_of_children() {
+  if (!has_os()) return true;
   const Ref module(PyImport_ImportModule("timeloom_follow"));
-  const Ref done(module ? PyObject_CallMethod(module.get(), "extend_python_path", nullptr) : nullptr);
+  const Ref done(module ? PyObject_CallMethod(module.get(), "extend_python_path", nullptr)
+                        : nullptr);
   return done && PyDict_DelItemString(PyImport_GetModuleDict(), "timeloom_follow") == 0;
 }
 
@@ -106,8 +118,9 @@ void ask_for_names(PyObject* core) {
   if (util == nullptr || asked) return;
   const record::KeepOff nothing_of_this;
   const Ref function(PyObject_GetAttrString(core, "_name_process"));
-  const Ref done(function ? PyObject_CallMethod(util, "register_after_fork", "OO", core, function.get())
-                          : nullptr);
+  const Ref done(function
+                     ? PyObject_CallMethod(util, "register_after_fork", "OO", core, function.get())
+                     : nullptr);
   asked = static_cast<bool>(done);
 }
 
@@ -159,7 +172,8 @@ void withdraw_from_children() noexcept {
   const record::KeepOff nothing_of_this;
   const ErrorGuard guard;
   const Ref variables = environment();
-  const Ref name(PyUnicode_FromString(kVariable));
+  const Ref name = text_for_environment(kVariable);
+  ::unsetenv(kVariable);
   if (variables && name && PyMapping_HasKey(variables.get(), name.get())) {
     (void)PyObject_DelItem(variables.get(), name.get());
   }
@@ -186,7 +200,8 @@ void follow_fork() noexcept {
 }
 
 PyMethodDef kFollowMethods[] = {
-    {"follow", guarded<follow>, METH_VARARGS, "Go on measuring in a process that a measured one started."},
+    {"follow", guarded<follow>, METH_VARARGS,
+     "Go on measuring in a process that a measured one started."},
     {"_name_process", name_process, METH_O, "Called by multiprocessing in its children."},
     {nullptr, nullptr, 0, nullptr}};
 

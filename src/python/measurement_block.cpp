@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "core/run_directory.hpp"
 #include "core/settings.hpp"
@@ -18,13 +19,17 @@ struct Block {
   std::string package;  // directory of our Python package, for the program that weaves
   bool weave = true;
   bool keep_spool = false;
+  std::filesystem::path directory = {};  // of the run
+  bool existed = false;                  // it did before
 };
 Block g_block;
 
 // Makes the run directory; throws Error.
 std::string make_run(const Settings& settings, const std::string& program) {
   const std::filesystem::path directory = run_directory(settings, program);
-  check_run_directory(directory, settings.flag("force"));
+  std::error_code ignored;
+  g_block.existed = std::filesystem::exists(directory, ignored);
+  g_block.directory = directory;
   make_run_directory(directory, settings);
   return directory.string();
 }
@@ -42,10 +47,14 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
   }
   Settings settings;
   apply_dict(values, settings, "");
-  g_block = {own_directory(), settings.flag("weave"), settings.flag("keep-spool")};
+  g_block.package = own_directory();
+  g_block.weave = settings.flag("weave");
+  g_block.keep_spool = settings.flag("keep-spool");
   const Ref run(object_of(make_run(settings, bytes_of(program))));
   if (!run || PyDict_SetItemString(values, "output", run.get()) != 0) return nullptr;
-  return PyObject_CallMethod(core, "start", "O", values);
+  PyObject* started = PyObject_CallMethod(core, "start", "O", values);
+  if (started == nullptr) forget_run_directory(g_block.directory, g_block.existed);
+  return started;
 }
 
 PyObject* finish_block(PyObject* core, PyObject*) {

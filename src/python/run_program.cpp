@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
+#include <system_error>
 
 #include "core/error.hpp"
 #include "core/run_directory.hpp"
@@ -225,6 +227,8 @@ PyObject* pass_on(Ending ending) {
 // The user's program must not suffer from what goes wrong here.
 void start_measuring(PyObject* core, PyObject* dict, const Settings& settings,
                      const std::string& directory) {
+  std::error_code ignored;
+  const bool existed = std::filesystem::exists(directory, ignored);
   try {
     make_run_directory(directory, settings);
     Ref output(object_of(directory));
@@ -234,6 +238,7 @@ void start_measuring(PyObject* core, PyObject* dict, const Settings& settings,
         return;
     }
     say("nothing is measured: " + exception_text());
+    forget_run_directory(directory, existed);
   } catch (const std::exception& error) {
     say(std::string("nothing is measured: ") + error.what());
   }

@@ -54,9 +54,7 @@ std::vector<std::string> strings_of(PyObject* list) {
 }
 
 // The name that a forked child has until it gets one of its own.
-std::string name_of_fork(const std::string& parent) {
-  return parent + " (fork)";
-}
+std::string name_of_fork(const std::string& parent) { return parent + " (fork)"; }
 
 // What followed the name of the interpreter on the command line. Not sys.argv,
 // which has no word of a module's name or the text of -c. The launcher has left
@@ -174,8 +172,8 @@ bool start_session(const SessionOptions& options) {
     raise_error(error.what());
     return false;
   }
-  g_session = {instrumenter,      options.c_functions, false,   false, options.run,
-               record::monotonic_ns(), this_process_id(), false, options, spool};
+  g_session = {instrumenter,           options.c_functions, false, false,   options.run,
+               record::monotonic_ns(), this_process_id(),   false, options, spool};
   watch_process_end();
   if (watch(true)) return true;
   record::stop();
@@ -259,8 +257,8 @@ void continue_after_fork() noexcept {
   if (s.instrumenter == nullptr) return;
   const ErrorGuard guard;
   // A run that is gone, e.g. with the directory of a test, wants no more events.
-  const bool wanted = s.options.follow_forks && !s.finishing &&
-                      ::access((s.run + "/spool").c_str(), W_OK) == 0;
+  const bool wanted =
+      s.options.follow_forks && !s.finishing && ::access((s.run + "/spool").c_str(), W_OK) == 0;
   if (!wanted) return forget_session();
   try {
     start_after_fork();

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <stdexcept>
 
 #include "core/command_line.hpp"
@@ -120,15 +122,18 @@ void apply_variables(Settings& settings) {
   for (const std::string& remark : read_variables(settings, environ)) say(remark);
 }
 
-void write_stdout(const std::string& text) {
+// A reader that leaves early has seen enough.
+bool write_stdout(const std::string& text) {
   std::fflush(stdout);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written || errno == EPIPE;
 }
 
-PyObject* exit_normally(const std::string& text) {
-  write_stdout(text);
-  PyErr_SetObject(PyExc_SystemExit, Ref(PyLong_FromLong(0)).get());
+PyObject* print_and_exit(const std::string& text) {
+  const bool written = write_stdout(text);
+  if (!written) say(std::string("cannot write to standard output: ") + std::strerror(errno));
+  PyErr_SetObject(PyExc_SystemExit, Ref(PyLong_FromLong(written ? 0 : 1)).get());
   return nullptr;
 }
 
@@ -146,8 +151,8 @@ const char* kind_name(ProgramKind kind) {
 PyObject* parse(PyObject* words, PyObject* pyproject) {
   const std::vector<std::string> arguments = words_of(words);
   const CommandLine line = parse_command_line(arguments, InterpreterFlags::kRefuse);
-  if (line.help) return exit_normally(run_help());
-  if (line.version) return exit_normally("timeloom " TIMELOOM_VERSION "\n");
+  if (line.help) return print_and_exit(run_help());
+  if (line.version) return print_and_exit("timeloom " TIMELOOM_VERSION "\n");
   Settings settings;
   apply_pyproject(pyproject, settings);
   apply_variables(settings);

@@ -310,9 +310,7 @@ std::uint64_t Writer::lost() const noexcept {
 
 // Somebody may have removed our files; no weave does as long as they are in use.
 // Where they lie does not matter: they may have been moved, or our root changed.
-bool Writer::removed() const noexcept {
-  return defs_.removed();
-}
+bool Writer::removed() const noexcept { return defs_.removed(); }
 
 void Writer::close(Ending ending) noexcept {
   if (closed_) return;

@@ -1,4 +1,5 @@
-// Options that take one of a few words, or a number in a range.
+// Options that take one of a few words, or a number in a range. Used by the main
+// thread.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -7,7 +8,10 @@
 #include <CLI/Validators.hpp>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
+
+#include "tools/terminal.hpp"
 
 namespace timeloom::tools {
 
@@ -40,6 +44,18 @@ inline CLI::Validator number_between(double least, double most, const std::strin
     return good ? std::string() : "'" + word + "' is not " + what;
   };
   return CLI::Validator(check, "");
+}
+
+// What report and info have in common: the run, and when to use colour.
+inline void add_run(CLI::App& app, std::optional<std::string>& run) {
+  app.add_option("RUN", run, "Run directory or OTF2 archive (default: the newest run here)")
+      ->type_name("");
+}
+
+inline void add_colour(CLI::App& app, ColourMode& mode) {
+  static const std::map<std::string, ColourMode> kModes = {
+      {"auto", ColourMode::kAuto}, {"always", ColourMode::kAlways}, {"never", ColourMode::kNever}};
+  add_choice(app, "--color", mode, kModes, "auto (default), always or never");
 }
 
 }  // namespace timeloom::tools

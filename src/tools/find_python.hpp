@@ -1,5 +1,5 @@
-// Finds the interpreter that `timeloom run` starts. Reads the file system only;
-// throws Error.
+// Finds the interpreter that `timeloom run` starts. Called by the main thread;
+// reads the file system only; throws Error.
 #pragma once
 
 #include <string>

@@ -46,7 +46,7 @@ ordered_json processes_json(const Definitions& definitions) {
                     {"executable", group.executable},
                     {"arguments", group.arguments},
                     {"creator", group.creator.defined() ? ordered_json(group.creator.value())
-                                                         : ordered_json()},
+                                                        : ordered_json()},
                     {"ending", group.ending}});
   }
   return list;
@@ -70,12 +70,6 @@ ordered_json metrics_json(const Definitions& definitions) {
     list.push_back(
         {{"name", metric.name}, {"unit", metric.unit}, {"description", metric.description}});
   }
-  return list;
-}
-
-ordered_json names_json(const std::vector<Parameter>& parameters) {
-  ordered_json list = ordered_json::array();
-  for (const Parameter& parameter : parameters) list.push_back(parameter.name);
   return list;
 }
 
@@ -105,7 +99,7 @@ std::string info_json(const Definitions& definitions, const std::vector<RunFile>
   info["locations"] = threads_json(definitions);
   info["regions"] = definitions.regions.size();
   info["metrics"] = metrics_json(definitions);
-  info["parameters"] = names_json(definitions.parameters);
+  info["parameters"] = parameter_names(definitions);
   info["markers"] = markers_json(definitions);
   info["properties"] = definitions.properties;
   return json_text(info, 2) + "\n";
@@ -131,13 +125,9 @@ Command register_info(CLI::App& program) {
   const auto options = std::make_shared<InfoOptions>();
   CLI::App* app =
       program.add_subcommand("info", "Say what a run holds: files, threads, metrics, losses");
-  app->add_option("RUN", options->run,
-                  "Run directory or OTF2 archive (default: the newest run here)")
-      ->type_name("");
+  add_run(*app, options->run);
   app->add_flag("--json", options->json, "Print JSON");
-  static const std::map<std::string, ColourMode> kModes = {
-      {"auto", ColourMode::kAuto}, {"always", ColourMode::kAlways}, {"never", ColourMode::kNever}};
-  add_choice(*app, "--color", options->colour, kModes, "auto (default), always or never");
+  add_colour(*app, options->colour);
   return {app, [options] { return run_info(*options); }};
 }
 

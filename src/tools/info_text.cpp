@@ -91,7 +91,8 @@ class InfoWriter {
       width = std::max(width, columns(printable(one.name)));
     width = std::min(width, terminal_.width / 3);
     output_.write(terminal_.paint(
-        pad_left("id", kLabel) + "  " + pad_right("name", width) + "  started by, end\n", Ink::kDim));
+        pad_left("id", kLabel) + "  " + pad_right("name", width) + "  started by, end\n",
+        Ink::kDim));
     for (const LocationGroup& one : all_.groups) {
       std::string rest =
           one.creator.defined() ? fmt::format("process {}", one.creator.value()) : std::string("-");
@@ -126,7 +127,7 @@ class InfoWriter {
            metric.unit.empty() ? metric.name : fmt::format("{} [{}]", metric.name, metric.unit));
     }
     if (!all_.parameters.empty()) title("Parameters");
-    for (const Parameter& parameter : all_.parameters) line("", parameter.name);
+    for (const std::string& name : parameter_names(all_)) line("", name);
   }
 
   void markers() {

@@ -25,6 +25,7 @@ namespace {
 bool is_up_to_date(const fs::path& profile, const fs::path& trace) {
   if (trace.filename() != "traces.otf2") return false;
   std::error_code error;
+  if (!fs::is_regular_file(profile, error)) return false;
   const auto written = fs::last_write_time(profile, error);
   if (error) return false;
   const auto trace_written = fs::last_write_time(trace, error);
@@ -57,7 +58,8 @@ std::string describe(const weave::WeaveSummary& summary) {
     line += ", " + plural(summary.closed_regions, "region") + " cut off by the end of the program";
   }
   if (summary.damaged_segments > 0) {
-    line += ", " + plural(summary.damaged_segments, "damaged part") + " left out";
+    line += ", " + plural(summary.damaged_segments, "damaged part") +
+            " left out; what was recorded is kept in spool/";
   }
   return line;
 }

@@ -118,9 +118,7 @@ Command register_report(CLI::App& program) {
   const auto options = std::make_shared<ReportOptions>();
   CLI::App* app =
       program.add_subcommand("report", "Show where the time went, as call tree and flat table");
-  app->add_option("RUN", options->run,
-                  "Run directory or OTF2 archive (default: the newest run here)")
-      ->type_name("");
+  add_run(*app, options->run);
   app->add_flag("--tree", options->tree, "Only the call tree");
   app->add_flag("--flat", options->flat, "Only the flat table, one line a region");
   static const std::map<std::string, SortKey> kKeys = {{"inclusive", SortKey::kInclusive},
@@ -150,9 +148,7 @@ Command register_report(CLI::App& program) {
   app->callback([options] {
     if (options->json && options->csv) throw CLI::ExcludesError("--json", "--csv");
   });
-  static const std::map<std::string, ColourMode> kModes = {
-      {"auto", ColourMode::kAuto}, {"always", ColourMode::kAlways}, {"never", ColourMode::kNever}};
-  add_choice(*app, "--color", options->colour, kModes, "auto (default), always or never");
+  add_colour(*app, options->colour);
   const auto run = [options, depth, percent] {
     options->depth_given = depth->count() > 0;
     options->min_percent_given = percent->count() > 0;

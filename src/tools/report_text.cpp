@@ -72,7 +72,7 @@ Table make_table(const Heading (&columns)[kCount], const Terminal& terminal) {
 
 template <std::size_t kCount>
 void add_row(Table& table, const Heading (&columns)[kCount], const Row& row, double share,
-             const std::string& marks, const std::string& name, const ReportData& data,
+             const std::string& marks, const std::string& name, const std::string& place,
              const Terminal& terminal) {
   TableRow line;
   for (const Heading& column : columns) {
@@ -82,17 +82,19 @@ void add_row(Table& table, const Heading (&columns)[kCount], const Row& row, dou
   line.ink = ink_of(share);
   line.marks = marks;
   line.name = name;
-  line.place = place_of(data.region(row.region));
+  line.place = place;
   table.add_row(std::move(line));
+}
+
+bool imports(const Row& row, const ReportData& data) {
+  return data.region(row.region).file.starts_with("<frozen importlib");
 }
 
 // A recursion of many levels, or the levels of Python's import system, are one
 // line as long as nothing else happens in them.
 bool is_more_of_the_same(const Row& row, const Row& below, const ReportData& data) {
-  const auto imports = [&](const Row& one) {
-    return data.region(one.region).file.starts_with("<frozen importlib");
-  };
-  return below.only_child && (below.region == row.region || (imports(row) && imports(below)));
+  return below.only_child &&
+         (below.region == row.region || (imports(row, data) && imports(below, data)));
 }
 
 void write_title(const std::string& title, const ReportData& data, const std::string& scope,
@@ -163,8 +165,13 @@ void write_tree(const ReportData& data, const RowOptions& options, const std::st
       ++i, ++levels;
       marks.next(rows.rows[i].depth, true, true);
     }
+    std::string place = place_of(data.region(row.region));
+    if (levels > 1 && imports(row, data)) {  // several functions, none of which matters
+      name = "import";
+      place.clear();
+    }
     if (levels > 1) name += fmt::format(" ({} levels)", count(levels));
-    add_row(table, kTreeColumns, row, row.figures.inclusive_share, mark, name, data, terminal);
+    add_row(table, kTreeColumns, row, row.figures.inclusive_share, mark, name, place, terminal);
   }
   table.write(output);
   write_hidden(rows.hidden, options, "call path", terminal, output);
@@ -177,7 +184,7 @@ void write_flat(const ReportData& data, const RowOptions& options, const std::st
   Table table = make_table(kFlatColumns, terminal);
   for (const Row& row : rows.rows) {
     add_row(table, kFlatColumns, row, row.figures.exclusive_share, "",
-            printable(data.name_of(row.region)), data, terminal);
+            printable(data.name_of(row.region)), place_of(data.region(row.region)), terminal);
   }
   table.write(output);
   write_hidden(rows.hidden, options, "region", terminal, output);

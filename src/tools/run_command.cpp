@@ -60,10 +60,7 @@ int print(const std::string& text) {
   return kDone;
 }
 
-int run(const std::vector<std::string>& arguments) {
-  const CommandLine line = parse_command_line(arguments, InterpreterFlags::kTake);
-  if (line.help) return print(run_help());
-  if (line.version) return print("timeloom " TIMELOOM_VERSION "\n");
+[[noreturn]] void run(const CommandLine& line) {
   if (line.kind == ProgramKind::kNone) {
     throw Error("no program given; write: timeloom run script.py, or see timeloom run --help");
   }
@@ -74,12 +71,15 @@ int run(const std::vector<std::string>& arguments) {
 // What is wrong here is the command line or the environment: the program has
 // not been started.
 int run_or_refuse(const std::vector<std::string>& arguments) {
+  CommandLine line;
   try {
-    return run(arguments);
+    line = parse_command_line(arguments, InterpreterFlags::kTake);
+    if (!line.help && !line.version) run(line);
   } catch (const Error& error) {
     say(error.what());
     return kWrongUsage;
   }
+  return print(line.help ? run_help() : "timeloom " TIMELOOM_VERSION "\n");
 }
 
 }  // namespace

@@ -42,6 +42,30 @@ std::uint64_t number(const Definitions& definitions, const char* key) {
   return value;
 }
 
+// What the reader of the trace had to mend.
+void add_trace_losses(const Definitions& definitions, std::vector<std::string>& losses) {
+  if (const auto damaged = number(definitions, "timeloom::otf2_damaged_files")) {
+    losses.push_back(plural(damaged, "file") +
+                     " of the trace damaged or cut off, and read up to there");
+  }
+  if (const auto missing = number(definitions, "timeloom::otf2_missing_events")) {
+    losses.push_back(plural(missing, "event") + " missing from the files of the trace");
+  }
+  if (const auto closed = number(definitions, "timeloom::otf2_closed_regions")) {
+    losses.push_back(plural(closed, "region") + " entered and never left; a leave was added");
+  }
+  if (const auto dropped = number(definitions, "timeloom::otf2_dropped_leaves")) {
+    losses.push_back(plural(dropped, "leave event") + " without an enter, left out");
+  }
+  if (const auto moved = number(definitions, "timeloom::otf2_moved_events")) {
+    losses.push_back(plural(moved, "event") +
+                     " earlier than the one before; taken as simultaneous");
+  }
+  if (const auto undefined = number(definitions, "timeloom::otf2_undefined_events")) {
+    losses.push_back(plural(undefined, "event") + " of what the trace does not define, left out");
+  }
+}
+
 std::vector<std::string> losses_of(const Definitions& definitions) {
   std::vector<std::string> losses;
   const auto ending = definitions.properties.find("timeloom::ending");
@@ -63,6 +87,10 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
   if (const auto damaged = number(definitions, "timeloom::damaged_segments")) {
     losses.push_back(plural(damaged, "damaged part") + " of the recording left out");
   }
+  if (const auto unreadable = number(definitions, "timeloom::unreadable_spools")) {
+    losses.push_back("the recording of " + plural(unreadable, "process") + " could not be read");
+  }
+  add_trace_losses(definitions, losses);
   return losses;
 }
 
@@ -74,6 +102,14 @@ double seconds(std::uint64_t ticks, const Definitions& definitions) {
 
 std::string name_of(const Location& location) {
   return location.name.empty() ? "thread " + std::to_string(location.id.value()) : location.name;
+}
+
+std::vector<std::string> parameter_names(const Definitions& definitions) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : definitions.parameters) {
+    if (std::ranges::find(names, parameter.name) == names.end()) names.push_back(parameter.name);
+  }
+  return names;
 }
 
 RunFacts facts_of(const Definitions& definitions) {

@@ -27,6 +27,9 @@ RunFacts facts_of(const Definitions& definitions);
 
 double seconds(std::uint64_t ticks, const Definitions& definitions);
 
+// Each name once, also when its values are of several types.
+std::vector<std::string> parameter_names(const Definitions& definitions);
+
 // How a location is called; the number tells apart threads of one name.
 std::string name_of(const Location& location);
 

@@ -1,4 +1,5 @@
-// MANIFEST.md of a run: what each file is and which tool opens it.
+// MANIFEST.md of a run: what each file is and which tool opens it. Called by the
+// thread that weaves.
 #pragma once
 
 #include <filesystem>

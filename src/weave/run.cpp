@@ -35,7 +35,8 @@ namespace {
 constexpr char kAnchor[] = "traces.otf2";
 constexpr char kSpool[] = "spool";
 constexpr char kWorking[] = ".weaving";
-constexpr char kRunning[] = "running";  // in the spool: some processes had not ended at the last weave
+constexpr char kRunning[] =
+    "running";                       // in the spool: some processes had not ended at the last weave
 constexpr char kWoven[] = ".woven";  // a spool that is not needed any more
 constexpr std::string_view kWhatToName = "name the directory of a run or an .otf2 file";
 
@@ -108,13 +109,15 @@ class ProgressLine {
 
 // What a weave makes, in the order in which it is put in place. The anchor goes
 // first and comes last: without it the run counts as unwoven.
-constexpr const char* kResults[] = {"traces", "traces.def", profile::kCallpathsName, kManifestName,
-                                    kAnchor};
+constexpr const char* kResults[] = {
+    "traces", "traces.def", "traces.marker", profile::kCallpathsName, kManifestName, kAnchor};
 
 void replace_results(const fs::path& from, const fs::path& to) {
   fs::remove(to / kAnchor);
   for (const char* name : kResults) fs::remove_all(to / name);
-  for (const char* name : kResults) fs::rename(from / name, to / name);
+  for (const char* name : kResults) {
+    if (fs::exists(from / name)) fs::rename(from / name, to / name);  // not every run has markers
+  }
 }
 
 // A folder of its own for what is being written; gone at the end, also a bad one.
@@ -174,6 +177,12 @@ void write_results(SpoolSource& source, const fs::path& directory, const WeaveOp
   profile::save(tree.take(), directory / profile::kCallpathsName);
 }
 
+// What could not be read now may be readable to somebody else. Complete when
+// the source has been fed.
+bool damaged(const SpoolSource& source) {
+  return source.unreadable_spools() != 0 || source.damaged_segments() != 0;
+}
+
 WeaveSummary summary_of(const SpoolSource& source) {
   WeaveSummary summary;
   summary.events = source.events();
@@ -197,6 +206,21 @@ fs::path only_anchor(const fs::path& directory) {
     found = entry.path();
   }
   return found;
+}
+
+// Says why when there may be spools that cannot be seen.
+void refuse_unreadable(const fs::path& run) {
+  std::error_code error;
+  const auto fail = [&](const fs::path& path) {
+    throw Error("cannot read " + path.string() + ": " + error.message());
+  };
+  fs::directory_iterator spools(run / kSpool, error);
+  if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) return;
+  if (error) fail(run / kSpool);
+  for (const auto& entry : spools) {
+    static_cast<void>(fs::exists(entry.path() / "defs", error));
+    if (error) fail(entry.path());
+  }
 }
 
 // A folder called spool is not enough: source trees have one as well.
@@ -230,7 +254,8 @@ fs::path newest_run() {
 
 bool unfinished(const fs::path& run) {
   std::error_code error;
-  const bool woven = fs::exists(run / kAnchor, error) && !fs::exists(run / kSpool / kRunning, error);
+  const bool woven =
+      fs::exists(run / kAnchor, error) && !fs::exists(run / kSpool / kRunning, error);
   return !woven && !spools_of(run).empty();
 }
 
@@ -242,6 +267,7 @@ void refuse_without_spools(const fs::path& run) {
     throw Error(run.string() + " has been woven already; open it with: timeloom report " +
                 run.string());
   }
+  refuse_unreadable(run);
   throw Error(run.string() +
               " holds no spool of a measurement; name the directory of a run that does");
 }
@@ -254,16 +280,19 @@ WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
   const std::vector<std::string> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(run);
   SpoolSource source(spools);
-  const bool keep_spool =
-      options.keep_spool || source.unreadable_spools() != 0 || source.running() != 0;
   const WorkingDirectory working(run / kWorking);
   write_results(source, working.path(), options);
+  const bool keep_spool = options.keep_spool || damaged(source) || source.running() != 0;
   list_contents(run, working.path(), keep_spool);
   replace_results(working.path(), run);
   mark_unfinished(run, source.running() != 0);
   if (!keep_spool) remove_spool(run);
   return summary_of(source);
 } catch (const fs::filesystem_error& error) {
+  std::error_code ignored;
+  if (!fs::exists(run / kSpool, ignored)) {
+    throw Error(run.string() + " was removed while it was woven");
+  }
   throw Error("cannot write to " + run.string() + ": " + error.code().message() +
               "; nothing recorded was lost, weave again: timeloom weave " + run.string());
 }
@@ -281,6 +310,7 @@ fs::path find_run(const std::optional<fs::path>& path) {
     throw Error(path->string() + " does not exist; " + std::string(kWhatToName));
   }
   if (!fs::is_directory(*path, error) || !is_run(*path)) {
+    refuse_unreadable(*path);
     throw Error(path->string() +
                 " is no run: it holds neither a trace (traces.otf2) nor a spool; " +
                 std::string(kWhatToName));

@@ -14,8 +14,8 @@ struct WeaveSummary {
   std::uint64_t events = 0;  // written to the trace
   std::uint64_t locations = 0;
   std::uint64_t processes = 0;
-  std::uint64_t running = 0;  // processes that had not ended: woven is what they had recorded
-  std::uint64_t lost_events = 0;       // could not be recorded
+  std::uint64_t running = 0;      // processes that had not ended: woven is what they had recorded
+  std::uint64_t lost_events = 0;  // could not be recorded
   std::uint64_t closed_regions = 0;    // left open by the end of the program, closed here
   std::uint64_t damaged_segments = 0;  // parts of spools that were not sound
   std::string ending;                  // how the program ended; empty: normally
@@ -30,7 +30,7 @@ struct WeaveOptions {
 // Weaves the spools of the run into traces.otf2 and callpaths.json inside
 // `run`. Refused while another weave is at it. Can be repeated until it succeeded:
 // everything is written beside and renamed at the end, the spools are removed
-// last, and stay if one could not be read or its process is still running; such
+// last, and stay if anything in them could not be read or a process is still running; such
 // a run is unfinished() and is woven again. Throws Error.
 WeaveSummary weave(const std::filesystem::path& run, const WeaveOptions& options = {});
 

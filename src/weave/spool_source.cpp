@@ -5,11 +5,9 @@
 #include <exception>
 #include <filesystem>
 #include <map>
-#include <mutex>
-#include <system_error>
-#include <thread>
 
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 
 namespace timeloom::weave {
 namespace {
@@ -31,7 +29,8 @@ std::string signal_name(std::uint32_t number) {
 std::string ending_text(const spool::ProcessDefinitions& process, bool running) {
   switch (process.ending.kind) {
     case spool::EndingKind::kNone: break;
-    case spool::EndingKind::kExit: return "ended by os._exit(" + std::to_string(process.ending.value) + ")";
+    case spool::EndingKind::kExit:
+      return "ended by os._exit(" + std::to_string(process.ending.value) + ")";
     case spool::EndingKind::kSignal: return "ended by " + signal_name(process.ending.value);
     case spool::EndingKind::kExec: return "became another program (exec)";
   }
@@ -58,10 +57,9 @@ SpoolSource::SpoolSource(const std::vector<std::string>& directories) {
   leave_out_unborn();
   set_process_clocks();
   // The program first, then its children in the order in which they were started.
-  std::stable_sort(processes_.begin(), processes_.end(),
-                   [](const Process& a, const Process& b) {
-                     return a.timed != b.timed ? a.timed : a.begin < b.begin;
-                   });
+  std::stable_sort(processes_.begin(), processes_.end(), [](const Process& a, const Process& b) {
+    return a.timed != b.timed ? a.timed : a.begin < b.begin;
+  });
   Unifier unifier(definitions_);
   for (Process& process : processes_) add_process(process, unifier);
   add_creators();
@@ -99,13 +97,14 @@ void SpoolSource::set_process_clocks() {
     syncs.insert(syncs.end(), from.clock_syncs.begin(), from.clock_syncs.end());
   }
   for (auto& [host, syncs] : hosts) {
-    std::stable_sort(syncs.begin(), syncs.end(), [](const os::ClockSync& a, const os::ClockSync& b) {
-      return a.ticks < b.ticks;
-    });
+    std::stable_sort(
+        syncs.begin(), syncs.end(),
+        [](const os::ClockSync& a, const os::ClockSync& b) { return a.ticks < b.ticks; });
   }
   for (Process& process : processes_) {
     const spool::ProcessDefinitions& from = process.reader->definitions();
-    process.clock = ProcessClock{from.clock_source, hosts[{from.process.hostname, from.clock_source}]};
+    process.clock =
+        ProcessClock{from.clock_source, hosts[{from.process.hostname, from.clock_source}]};
     set_lifetime(process);
   }
 }
@@ -202,9 +201,10 @@ void SpoolSource::add_markers(const Process& process, std::size_t rank) {
 void SpoolSource::add_locations() {
   for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
     const Process& process = processes_[rank];
-    for (const std::uint32_t index : process.reader->locations()) {
-      add_location(process, index, rank);
-    }
+    std::vector<std::uint32_t> indices = process.reader->locations();
+    // Killed before it defined a thread: a trace without locations is none to its readers.
+    if (indices.empty()) indices.push_back(0);
+    for (const std::uint32_t index : indices) add_location(process, index, rank);
     add_markers(process, rank);
   }
   std::stable_sort(definitions_.locations.begin(), definitions_.locations.end(),
@@ -260,7 +260,8 @@ std::string SpoolSource::ending() const {
   const auto cut_off = std::count_if(definitions_.groups.begin(), definitions_.groups.end(),
                                      [](const LocationGroup& g) { return g.ending == kCutOff; });
   if (cut_off == 0) return {};
-  return std::to_string(cut_off) + (cut_off == 1 ? " child process " : " child processes ") + kCutOff;
+  return std::to_string(cut_off) + (cut_off == 1 ? " child process " : " child processes ") +
+         kCutOff;
 }
 
 void SpoolSource::feed_location(const Task& task, std::span<RunSink* const> sinks) {
@@ -306,27 +307,8 @@ void SpoolSource::feed_location(const Task& task, std::span<RunSink* const> sink
 
 void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
   for (RunSink* sink : sinks) sink->begin(definitions_);
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (std::size_t i = next++; i < tasks_.size(); i = next++) feed_location(tasks_[i], sinks);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-      next = tasks_.size();
-    }
-  };
-  std::vector<std::thread> workers;
-  try {
-    for (unsigned i = 1; i < threads && i < tasks_.size(); ++i) workers.emplace_back(work);
-  } catch (const std::system_error&) {
-    // No more threads to be had: those there are do it.
-  }
-  work();
-  for (std::thread& worker : workers) worker.join();
-  if (failure) std::rethrow_exception(failure);
+  for_each_in_parallel(tasks_.size(), threads,
+                       [&](std::size_t i) { feed_location(tasks_[i], sinks); });
   add_properties();
   for (RunSink* sink : sinks) sink->finish();
 }

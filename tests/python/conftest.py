@@ -1,10 +1,14 @@
 """What all tests share: the program under test, and an environment without settings of ours."""
 
 import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from archives import MAIN, WORKER, make_archive
 
 # The scripts of the repository are tested like everything else.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
@@ -24,3 +28,32 @@ def no_settings(monkeypatch):
     for name in [name for name in os.environ if name.startswith(("TIMELOOM_", "SCOREP_"))]:
         if name != "TIMELOOM_PROGRAM":
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def program(timeloom_program):
+    return timeloom_program
+
+
+@pytest.fixture
+def timeloom(program):
+    def run(*arguments, status=0, cwd=None, stdin=None, **variables):
+        environment = {key: value for key, value in os.environ.items()
+                       if key not in ("COLUMNS", "NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG")}
+        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
+                              cwd=cwd, stdin=stdin, env={**environment, **variables}, timeout=60)
+        assert done.returncode == status, (done.stdout, done.stderr)
+        return done
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def woven(tmp_path_factory):
+    return make_archive(tmp_path_factory.mktemp("runs") / "run",
+                        {"MainThread": MAIN, "worker": WORKER})
+
+
+@pytest.fixture
+def run(woven, tmp_path):
+    return Path(shutil.copytree(woven, tmp_path / "run"))

@@ -281,7 +281,7 @@ def test_weaving_that_fails_is_said(work, package_alone, program, quiet):
     process = run(work, CALLS, *quiet, **settings)
     assert (process.returncode, process.stdout) == (0, "out\n")
     name = runs_in(work)[0].name
-    line = f"timeloom: not woven: timeloom weave {name} failed; nothing is lost\n"
+    line = f"timeloom: not woven: timeloom weave {name} failed; what was recorded is still in the run\n"
     if quiet:
         assert process.stderr == line
     else:
@@ -297,8 +297,9 @@ def test_what_the_child_that_weaves_gets(work, package_alone):
 import os, signal, sys
 fds = sorted(int(n) for n in os.listdir('/proc/self/fd') if int(n) < 200)
 links = [os.readlink(f'/proc/self/fd/{{n}}') for n in (0, 1)]
-ignored = [s for s in (signal.SIGPIPE, signal.SIGCHLD) if 'SigIgn' and signal.getsignal(s) == signal.SIG_IGN]
-print(sys.argv[1:], fds[:3], links, signal.pthread_sigmask(signal.SIG_BLOCK, []), os.getcwd(), file=open({str(work / "seen")!r}, 'w'))
+# What python itself ignores says nothing of what it was given.
+ignored = signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
+print(sys.argv[1:], fds[:3], links, signal.pthread_sigmask(signal.SIG_BLOCK, []), ignored, os.getcwd(), file=open({str(work / "seen")!r}, 'w'))
 """)
     (package / "bin" / "timeloom").chmod(0o755)
     run(
@@ -309,5 +310,5 @@ print(sys.argv[1:], fds[:3], links, signal.pthread_sigmask(signal.SIG_BLOCK, [])
     )
     (run_directory,) = runs_in(work)
     assert (work / "seen").read_text() == (
-        f"['weave', '--keep-spool', '{run_directory}'] [0, 1, 2] ['/dev/null', '/dev/null'] set() {work}\n"
+        f"['weave', '--keep-spool', '{run_directory}'] [0, 1, 2] ['/dev/null', '/dev/null'] set() False {work}\n"
     )

@@ -110,6 +110,7 @@ def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
         "exclude": ["a", "b"],
         "include": [],
         "filter": [(False, "a"), (False, "b")],
+        "follow": "workers",
         "output": "",
         "force": False,
         "weave": True,

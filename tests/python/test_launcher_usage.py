@@ -59,7 +59,7 @@ WRONG = {
     ),
     "wrong_size": (
         ["--buffer-size", "big", "app.py"],
-        "--buffer-size: 'big' is not accepted; write a size such as 512K, 16M or 2G",
+        "--buffer-size: 'big' is not accepted; write a size such as 1M, 16M or 2G",
     ),
     "wrong_switch": (
         ["--weave=perhaps", "app.py"],
@@ -132,10 +132,11 @@ def test_existing_run_is_refused_and_replaced_by_force(door, work):
     first = (work / "run" / "scorep.cfg").stat().st_ino
     line = f"the run {work}/run exists; replace it with --force or choose another with --output"
     refused(run(door, words, work), line, work, ["app.py", "run"])
-    (work / "run" / "left over").write_text("x")
+    (work / "run" / "traces.otf2").write_text("old")
+    (work / "run" / "results.csv").write_text("not ours")
     again = run(door, ["--force", *words], work)
     assert (again.returncode, again.stdout, again.stderr) == (0, "ran\n", "")
-    assert sorted(e.name for e in (work / "run").iterdir()) == ["scorep.cfg", "spool"], first
+    assert sorted(e.name for e in (work / "run").iterdir()) == ["results.csv", "scorep.cfg", "spool"]
 
 
 @pytest.mark.parametrize("force", [[], ["--force"]])

@@ -147,19 +147,19 @@ def test_finalizers_of_locals(instrumenter, tmp_path):
 
 # --- Programs that observe themselves -------------------------------------------------------
 
-SETS_PROFILE = """
+# Sets a hook of its own three calls deep; HOOK and SETTER are replaced.
+SETS_A_HOOK = """
 import sys
 def f(): g()
 def g(): pass
-def mine(frame, event, argument):
-    if not event.startswith("c_"): seen.append((event, frame.f_code.co_name))
+HOOK
 def sets(n):
     if n:
         sets(n - 1)
     else:
-        sys.setprofile(mine)
+        SETTER(mine)
         f()
-        sys.setprofile(None)
+        SETTER(None)
         f()
 seen = []
 f()
@@ -167,6 +167,11 @@ sets(2)
 f()
 print(seen)
 """
+
+SETS_PROFILE = SETS_A_HOOK.replace("SETTER", "sys.setprofile").replace("HOOK", """
+def mine(frame, event, argument):
+    if not event.startswith("c_"): seen.append((event, frame.f_code.co_name))
+""".strip())
 
 
 @each_instrumenter
@@ -176,29 +181,13 @@ def test_program_sets_profile(instrumenter, tmp_path):
     check(SETS_PROFILE, instrumenter, tmp_path, f"<module> f g. . sets sets sets {displaced} f g. . . . . f g. . .")
 
 
-SETS_TRACE = """
-import sys
-def f(): g()
-def g(): pass
+SETS_TRACE = SETS_A_HOOK.replace("SETTER", "sys.settrace").replace("HOOK", """
 def helper(): pass
 def mine(frame, event, argument):
     helper()
     seen.append((event, frame.f_lineno))
     return mine
-def sets(n):
-    if n:
-        sets(n - 1)
-    else:
-        sys.settrace(mine)
-        f()
-        sys.settrace(None)
-        f()
-seen = []
-f()
-sets(2)
-f()
-print(seen)
-"""
+""".strip())
 
 
 @each_instrumenter

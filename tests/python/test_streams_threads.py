@@ -113,6 +113,7 @@ def test_daemon_threads_alive_at_exit(instrumenter, tmp_path):
     blocked = [stream for stream in streams if ["enter", "__main__.blocked"] in stream]
     busy = [stream for stream in streams if ["enter", "__main__.busy"] in stream]
     assert_same([streams[0], *blocked], [main, calls("blocked."), calls("blocked.")])
+    assert len(busy) == 2
     for stream in busy:
         assert stream[:2] == [["enter", "__main__.busy"], ["enter", "__main__.spin"]]
         assert stream[-2:] == [["leave", "__main__.spin"], ["leave", "__main__.busy"]]

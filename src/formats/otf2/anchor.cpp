@@ -18,6 +18,10 @@ constexpr std::uint64_t kLargestChunk = 16u << 20;
 constexpr std::size_t kLargestAnchor = 64u << 20;
 
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_fifo(path, error)) {  // would wait for a writer
+    throw Error(path.string() + " is not an OTF2 anchor file");
+  }
   std::ifstream file(path, std::ios::binary);
   std::vector<std::uint8_t> bytes;
   if (file) {

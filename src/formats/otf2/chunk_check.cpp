@@ -41,12 +41,19 @@ bool walk_length(Bytes& bytes, std::uint64_t& length) {
   return true;
 }
 
+// A FIFO would wait for a writer.
+std::FILE* open_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_fifo(path, ignored)) throw Error(path.string() + " is no file");
+  return std::fopen(path.c_str(), "rbe");
+}
+
 }  // namespace
 
 ChunkCheck::ChunkCheck(const std::filesystem::path& path, FileKind kind, std::uint64_t chunk_size)
     : path_(path),
       kind_(kind),
-      file_(std::fopen(path.c_str(), "rbe")),
+      file_(open_file(path)),
       chunk_size_(chunk_size),
       chunk_(std::make_unique_for_overwrite<std::uint8_t[]>(chunk_size)) {
   if (file_ == nullptr) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <exception>
 
 #include "chunk_check.hpp"
 #include "core/error.hpp"
@@ -45,24 +46,37 @@ void read_anchor_texts(OTF2_Reader* reader, const std::string& what, Definitions
 struct Markers {
   Definitions* definitions;
   std::unordered_map<OTF2_MarkerRef, std::string> categories;
+  std::exception_ptr failure = nullptr;  // exceptions must not pass through the library
+
+  template <typename Function>
+  OTF2_CallbackCode keep(const Function& function) noexcept {
+    try {
+      function();
+      return OTF2_CALLBACK_SUCCESS;
+    } catch (...) {
+      failure = std::current_exception();
+      return OTF2_CALLBACK_INTERRUPT;
+    }
+  }
 };
 
 OTF2_CallbackCode on_def_marker(void* data, OTF2_MarkerRef self, const char*, const char* category,
                                 OTF2_MarkerSeverity) noexcept {
-  static_cast<Markers*>(data)->categories[self] = category;
-  return OTF2_CALLBACK_SUCCESS;
+  auto& markers = *static_cast<Markers*>(data);
+  return markers.keep([&] { markers.categories[self] = category; });
 }
 
 OTF2_CallbackCode on_marker(void* data, OTF2_TimeStamp time, OTF2_TimeStamp, OTF2_MarkerRef marker,
                             OTF2_MarkerScope scope, std::uint64_t where,
                             const char* text) noexcept {
   auto& markers = *static_cast<Markers*>(data);
-  Marker result;
-  result.time = Timestamp{time};
-  if (scope == OTF2_MARKER_SCOPE_LOCATION) result.location = LocationId{where};
-  result.text = *text != '\0' ? text : markers.categories[marker];
-  markers.definitions->markers.push_back(std::move(result));
-  return OTF2_CALLBACK_SUCCESS;
+  return markers.keep([&] {
+    Marker result;
+    result.time = Timestamp{time};
+    if (scope == OTF2_MARKER_SCOPE_LOCATION) result.location = LocationId{where};
+    result.text = *text != '\0' ? text : markers.categories[marker];
+    markers.definitions->markers.push_back(std::move(result));
+  });
 }
 
 }  // namespace
@@ -110,7 +124,7 @@ bool read_markers(OTF2_Reader* reader, const Anchor& anchor, Definitions& defini
   if (sound == 0) return !chunk.damaged;
 
   const std::string what = "cannot read the markers of " + anchor.path.string();
-  Markers markers{&definitions, {}};
+  Markers markers{&definitions, {}, nullptr};
   OTF2_MarkerReader* marker_reader = check(OTF2_Reader_GetMarkerReader(reader), what);
   const std::unique_ptr<OTF2_MarkerReaderCallbacks, decltype(&OTF2_MarkerReaderCallbacks_Delete)>
       callbacks(OTF2_MarkerReaderCallbacks_New(), &OTF2_MarkerReaderCallbacks_Delete);
@@ -119,7 +133,9 @@ bool read_markers(OTF2_Reader* reader, const Anchor& anchor, Definitions& defini
   check(OTF2_Reader_RegisterMarkerCallbacks(reader, marker_reader, callbacks.get(), &markers),
         what);
   std::uint64_t read = 0;
-  check(OTF2_Reader_ReadMarkers(reader, marker_reader, sound, &read), what);
+  const OTF2_ErrorCode code = OTF2_Reader_ReadMarkers(reader, marker_reader, sound, &read);
+  if (markers.failure) std::rethrow_exception(markers.failure);
+  check(code, what);
   check(OTF2_Reader_CloseMarkerReader(reader, marker_reader), what);
   std::stable_sort(definitions.markers.begin(), definitions.markers.end(),
                    [](const Marker& a, const Marker& b) { return a.time < b.time; });

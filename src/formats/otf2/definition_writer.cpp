@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <map>
+#include <system_error>
 
+#include "core/error.hpp"
 #include "global_definitions.hpp"
 
 namespace timeloom::otf2 {
@@ -36,18 +39,28 @@ Epoch epoch_of(const Definitions& definitions, const Written& written) {
 }
 
 // No mapping tables, since events are written with global ids, and one clock
-// for all: the offset is 0 at the begin and at the end.
+// for all: the offset is 0 at the begin and at the end. So the files of all
+// locations are equal, and the library, which clears a whole chunk for each,
+// writes only the first.
 void write_local_definitions(const Shared& shared, const Epoch& epoch) {
+  const std::vector<Location>& locations = shared.definitions->locations;
+  if (locations.empty()) return;
   check(OTF2_Archive_OpenDefFiles(shared.archive), shared.what);
-  for (const Location& location : shared.definitions->locations) {
-    OTF2_DefWriter* writer =
-        check(OTF2_Archive_GetDefWriter(shared.archive, location.id.value()), shared.what);
-    const std::uint64_t end = epoch.begin + std::max<std::uint64_t>(epoch.length, 1);
-    check(OTF2_DefWriter_WriteClockOffset(writer, epoch.begin, 0, 0), shared.what);
-    check(OTF2_DefWriter_WriteClockOffset(writer, end, 0, 0), shared.what);
-    check(OTF2_Archive_CloseDefWriter(shared.archive, writer), shared.what);
-  }
+  OTF2_DefWriter* writer =
+      check(OTF2_Archive_GetDefWriter(shared.archive, locations.front().id.value()), shared.what);
+  const std::uint64_t end = epoch.begin + std::max<std::uint64_t>(epoch.length, 1);
+  check(OTF2_DefWriter_WriteClockOffset(writer, epoch.begin, 0, 0), shared.what);
+  check(OTF2_DefWriter_WriteClockOffset(writer, end, 0, 0), shared.what);
+  check(OTF2_Archive_CloseDefWriter(shared.archive, writer), shared.what);
   check(OTF2_Archive_CloseDefFiles(shared.archive), shared.what);
+  const auto file = [&](const Location& location) {
+    return shared.files / (std::to_string(location.id.value()) + ".def");
+  };
+  for (std::size_t i = 1; i < locations.size(); ++i) {
+    std::error_code error;
+    std::filesystem::copy_file(file(locations.front()), file(locations[i]), error);
+    if (error) throw Error(shared.what + ": " + error.message());
+  }
 }
 
 // The library takes letters, digits and '_' behind a name space, in upper case.

@@ -228,9 +228,8 @@ class GlobalDefinitions {
 void intern_names(Shared& shared) {
   const Definitions& definitions = *shared.definitions;
   const auto ref = [&](const std::string& text) { shared.strings.intern(text); };
-  for (const char* text :
-       {"machine", "node", "ProcessId", "ThreadId", "Process identifier", "Thread identifier",
-        kEndingProperty}) {
+  for (const char* text : {"machine", "node", "ProcessId", "ThreadId", "Process identifier",
+                           "Thread identifier", kEndingProperty}) {
     ref(text);
   }
   ref(machine_name(definitions));

@@ -9,6 +9,7 @@
 #include "string_table.hpp"
 
 #include <atomic>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -19,7 +20,8 @@ namespace timeloom::otf2 {
 // them is opened, except for `strings`, which locks by itself.
 struct Shared {
   OTF2_Archive* archive = nullptr;
-  std::string what;  // begins every error: "cannot write the trace …"
+  std::string what;             // begins every error: "cannot write the trace …"
+  std::filesystem::path files;  // the directory of the files of locations
   const Definitions* definitions = nullptr;
   StringTable strings;
   std::vector<OTF2_StringRef> string_references;  // by StringId

@@ -1,6 +1,9 @@
 // What ProgramBegin tells of a process, read ahead of its other events because
 // it belongs to the definitions.
 
+#include <exception>
+#include <span>
+
 #include "chunk_check.hpp"
 #include "location_reader.hpp"
 
@@ -12,20 +15,27 @@ struct Program {
   const References& references;
   Definitions& definitions;
   LocationGroup& group;
+  std::exception_ptr failure = nullptr;  // exceptions must not pass through the library
 
   std::string text(OTF2_StringRef reference) const {
     const std::uint32_t index = references.strings.find(reference);
     return index == kNoIndex ? std::string() : definitions.strings[index];
+  }
+  void set_command(OTF2_StringRef name, std::span<const OTF2_StringRef> arguments) const {
+    group.executable = text(name);
+    for (const OTF2_StringRef argument : arguments) group.arguments.push_back(text(argument));
   }
 };
 
 OTF2_CallbackCode on_program_begin(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* data,
                                    OTF2_AttributeList* attributes, OTF2_StringRef name,
                                    std::uint32_t count, const OTF2_StringRef* arguments) noexcept {
-  const Program& program = *static_cast<Program*>(data);
-  program.group.executable = program.text(name);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    program.group.arguments.push_back(program.text(arguments[i]));
+  Program& program = *static_cast<Program*>(data);
+  try {
+    program.set_command(name, {arguments, count});
+  } catch (...) {
+    program.failure = std::current_exception();
+    return OTF2_CALLBACK_INTERRUPT;
   }
   std::uint64_t process = 0;
   const OTF2_AttributeRef wanted = program.references.process_id;
@@ -50,6 +60,7 @@ void read_first_event(OTF2_Reader* reader, const Location& location, Program& pr
   OTF2_Reader_ReadLocalEvents(reader, events, 1, &read);
   OTF2_Reader_CloseEvtReader(reader, events);
   forget_library_errors();
+  if (program.failure) std::rethrow_exception(program.failure);
 }
 
 }  // namespace

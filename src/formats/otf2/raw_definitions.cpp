@@ -8,103 +8,120 @@ namespace {
 
 RawDefinitions& raw(void* data) { return *static_cast<RawDefinitions*>(data); }
 
-// Exceptions must not pass through the library: without memory for the
-// definitions nothing can be done, and noexcept ends the program.
+// Exceptions must not pass through the library: they are kept, and end the reading.
+template <typename Function>
+OTF2_CallbackCode keep(void* data, const Function& function) noexcept {
+  try {
+    function(raw(data));
+    return OTF2_CALLBACK_SUCCESS;
+  } catch (...) {
+    raw(data).failure = std::current_exception();
+    return OTF2_CALLBACK_INTERRUPT;
+  }
+}
 
 OTF2_CallbackCode on_clock(void* data, std::uint64_t ticks_per_second, std::uint64_t offset,
                            std::uint64_t length, std::uint64_t realtime) noexcept {
-  raw(data).has_clock = true;
-  raw(data).clock = {ticks_per_second, offset, length, std::nullopt};
-  if (realtime != OTF2_UNDEFINED_TIMESTAMP) raw(data).clock.realtime = realtime;
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) {
+    all.has_clock = true;
+    all.clock = {ticks_per_second, offset, length, std::nullopt};
+    if (realtime != OTF2_UNDEFINED_TIMESTAMP) all.clock.realtime = realtime;
+  });
 }
 
 OTF2_CallbackCode on_string(void* data, OTF2_StringRef self, const char* text) noexcept {
-  raw(data).strings.push_back({self, text});
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) { all.strings.push_back({self, text}); });
 }
 
 OTF2_CallbackCode on_attribute(void* data, OTF2_AttributeRef self, OTF2_StringRef name,
                                OTF2_StringRef, OTF2_Type) noexcept {
-  raw(data).attributes.push_back({self, name});
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) { all.attributes.push_back({self, name}); });
 }
 
 OTF2_CallbackCode on_node(void* data, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
                           OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent) noexcept {
-  raw(data).nodes.try_emplace(self, RawDefinitions::Node{name, class_name, parent});
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) {
+    all.nodes.try_emplace(self, RawDefinitions::Node{name, class_name, parent});
+  });
 }
 
 OTF2_CallbackCode on_group(void* data, OTF2_LocationGroupRef self, OTF2_StringRef name,
                            OTF2_LocationGroupType, OTF2_SystemTreeNodeRef parent,
                            OTF2_LocationGroupRef creator) noexcept {
-  raw(data).groups.push_back({self, name, parent, creator});
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) {
+    all.groups.push_back({self, name, parent, creator});
+  });
 }
 
 OTF2_CallbackCode on_group_property(void* data, OTF2_LocationGroupRef owner, OTF2_StringRef name,
                                     OTF2_Type type, OTF2_AttributeValue value) noexcept {
-  raw(data).group_properties.push_back({owner, name, type, value});
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) {
+    all.group_properties.push_back({owner, name, type, value});
+  });
 }
 
 OTF2_CallbackCode on_location(void* data, OTF2_LocationRef self, OTF2_StringRef name,
                               OTF2_LocationType type, std::uint64_t events,
                               OTF2_LocationGroupRef group) noexcept {
-  raw(data).locations.push_back({self, name, type, events, group});
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) {
+    all.locations.push_back({self, name, type, events, group});
+  });
 }
 
 OTF2_CallbackCode on_location_property(void* data, OTF2_LocationRef owner, OTF2_StringRef name,
                                        OTF2_Type type, OTF2_AttributeValue value) noexcept {
-  raw(data).location_properties.push_back({owner, name, type, value});
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) {
+    all.location_properties.push_back({owner, name, type, value});
+  });
 }
 
 OTF2_CallbackCode on_region(void* data, OTF2_RegionRef self, OTF2_StringRef name,
                             OTF2_StringRef canonical_name, OTF2_StringRef, OTF2_RegionRole role,
                             OTF2_Paradigm paradigm, OTF2_RegionFlag, OTF2_StringRef file,
                             std::uint32_t first_line, std::uint32_t last_line) noexcept {
-  raw(data).regions.push_back(
-      {self, name, canonical_name, file, role, paradigm, first_line, last_line});
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) {
+    all.regions.push_back(
+        {self, name, canonical_name, file, role, paradigm, first_line, last_line});
+  });
 }
 
 OTF2_CallbackCode on_region_group(void* data, OTF2_GroupRef, OTF2_StringRef name,
                                   OTF2_GroupType type, OTF2_Paradigm, OTF2_GroupFlag,
                                   std::uint32_t count, const std::uint64_t* members) noexcept {
-  if (type == OTF2_GROUP_TYPE_REGIONS) {
-    raw(data).region_groups.push_back({name, {members, members + count}});
-  }
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) {
+    if (type == OTF2_GROUP_TYPE_REGIONS) {
+      all.region_groups.push_back({name, {members, members + count}});
+    }
+  });
 }
 
 OTF2_CallbackCode on_metric_member(void* data, OTF2_MetricMemberRef self, OTF2_StringRef name,
                                    OTF2_StringRef description, OTF2_MetricType, OTF2_MetricMode,
                                    OTF2_Type type, OTF2_Base base, std::int64_t exponent,
                                    OTF2_StringRef unit) noexcept {
-  raw(data).members.push_back({self, name, description, unit, type, base, exponent});
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) {
+    all.members.push_back({self, name, description, unit, type, base, exponent});
+  });
 }
 
 OTF2_CallbackCode on_metric_class(void* data, OTF2_MetricRef self, std::uint8_t count,
                                   const OTF2_MetricMemberRef* members, OTF2_MetricOccurrence,
                                   OTF2_RecorderKind) noexcept {
-  raw(data).metric_classes.push_back({self, {members, members + count}});
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) {
+    all.metric_classes.push_back({self, {members, members + count}});
+  });
 }
 
 OTF2_CallbackCode on_metric_instance(void* data, OTF2_MetricRef self, OTF2_MetricRef metric_class,
                                      OTF2_LocationRef, OTF2_MetricScope, std::uint64_t) noexcept {
-  raw(data).metric_instances.push_back({self, metric_class});
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) {
+    all.metric_instances.push_back({self, metric_class});
+  });
 }
 
 OTF2_CallbackCode on_parameter(void* data, OTF2_ParameterRef self, OTF2_StringRef name,
                                OTF2_ParameterType type) noexcept {
-  raw(data).parameters.push_back({self, name, type});
-  return OTF2_CALLBACK_SUCCESS;
+  return keep(data, [&](RawDefinitions& all) { all.parameters.push_back({self, name, type}); });
 }
 
 }  // namespace
@@ -133,7 +150,10 @@ void RawDefinitions::read(OTF2_Reader* reader, const std::string& what) {
   check(OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, this), what);
   std::uint64_t read = 0;
   // Up to the end of the file, whatever number the anchor tells.
-  check(OTF2_Reader_ReadGlobalDefinitions(reader, definitions, OTF2_UNDEFINED_UINT64, &read), what);
+  const OTF2_ErrorCode code =
+      OTF2_Reader_ReadGlobalDefinitions(reader, definitions, OTF2_UNDEFINED_UINT64, &read);
+  if (failure) std::rethrow_exception(failure);
+  check(code, what);
   check(OTF2_Reader_CloseGlobalDefReader(reader, definitions), what);
 }
 

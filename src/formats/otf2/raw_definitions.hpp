@@ -1,9 +1,11 @@
 // The global definitions as an archive holds them: in any order, each naming
 // others by reference. Collected first, then resolved into core Definitions.
+// Used by one thread.
 #pragma once
 
 #include "definition_reader.hpp"
 
+#include <exception>
 #include <string>
 
 namespace timeloom::otf2 {
@@ -80,6 +82,7 @@ class RawDefinitions {
     OTF2_AttributeValue value;
   };
 
+  std::exception_ptr failure;  // of a callback
   bool has_clock = false;
   ClockProperties clock;
   std::vector<Text> strings;

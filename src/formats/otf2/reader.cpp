@@ -1,13 +1,12 @@
 // The archive as a whole: opens it, reads its definitions, feeds its locations.
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <numeric>
-#include <thread>
 
 #include "chunk_check.hpp"
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 #include "location_reader.hpp"
 #include "otf2.hpp"
 
@@ -51,31 +50,6 @@ std::vector<std::size_t> reading_order(const std::vector<Location>& locations) {
   return order;
 }
 
-// Calls `work` for every item, with up to `threads` threads; throws what it threw first.
-template <typename Work>
-void for_each(const std::vector<std::size_t>& items, unsigned threads, const Work& work) {
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto run = [&] {
-    for (std::size_t i = next++; i < items.size(); i = next++) {
-      try {
-        work(items[i]);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-        next = items.size();
-      }
-    }
-  };
-  std::vector<std::jthread> helpers;
-  const std::size_t wanted = std::min<std::size_t>(std::max(threads, 1u), items.size());
-  while (helpers.size() + 1 < wanted) helpers.emplace_back(run);
-  run();
-  helpers.clear();  // joins
-  if (failure) std::rethrow_exception(failure);
-}
-
 class ArchiveReader : public RunSource {
  public:
   explicit ArchiveReader(const std::filesystem::path& path) {
@@ -100,9 +74,10 @@ class ArchiveReader : public RunSource {
     Repairs repairs;
     repairs.damaged_files = damaged_files_;
     std::mutex mutex;
-    for_each(reading_order(source_.definitions.locations), threads, [&](std::size_t index) {
-      const Repairs found =
-          feed_location(reader.get(), source_.definitions.locations[index], sinks);
+    const std::vector<Location>& locations = source_.definitions.locations;
+    const std::vector<std::size_t> order = reading_order(locations);
+    for_each_in_parallel(order.size(), threads, [&](std::size_t i) {
+      const Repairs found = feed_location(reader.get(), locations[order[i]], sinks);
       const std::lock_guard lock(mutex);
       repairs.add(found);
     });

@@ -62,6 +62,7 @@ class ArchiveWriter : public RunSink {
   explicit ArchiveWriter(const std::filesystem::path& directory)
       : directory_(directory), anchor_(directory / "traces.otf2") {
     shared_.what = "cannot write the trace in " + directory.string();
+    shared_.files = directory / "traces";
     for (const auto& path : {anchor_, directory / "traces.def", directory / "traces"}) {
       std::error_code ignored;
       if (std::filesystem::exists(path, ignored)) {

@@ -1,12 +1,17 @@
 #include "core/run_directory.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <regex>
 
 #include "core/error.hpp"
+#include "os/file.hpp"
 
 namespace timeloom {
 namespace fs = std::filesystem;
@@ -99,19 +104,76 @@ TEST_F(RunDirectory, OfAnotherRunIsRefusedWithoutForce) {
   EXPECT_THROW(make_run_directory(run, Settings()), Error);
 }
 
-TEST_F(RunDirectory, IsEmptiedByForce) {
+TEST_F(RunDirectory, KeepsWhatIsNotOfTheRunThatForceReplaces) {
   const fs::path run = root_ / "run";
   make_run_directory(run, Settings());
-  put(run / "spool" / "1" / "log", "old");
+  const char* const kOwn[] = {"spool/1/log",  ".weaving/traces.def", ".woven/1/log",
+                              "traces/0.evt", "traces.def",          "traces.marker",
+                              "traces.otf2",  "callpaths.json",      "MANIFEST.md"};
+  for (const char* name : kOwn) put(run / name, "old");
+  put(run / "results.csv", "of the program");
+  put(run / "notes" / "today", "of the user");
   put(root_ / "precious", "text");
-  fs::create_symlink(root_ / "precious", run / "link");
+  fs::create_directory_symlink(root_, run / "link");
   Settings force;
   force.set("force", "on", "");
   make_run_directory(run, force);
+  for (const char* name : kOwn) EXPECT_FALSE(fs::exists(run / name)) << name;
   EXPECT_FALSE(fs::exists(run / "spool"));
-  EXPECT_FALSE(fs::exists(fs::symlink_status(run / "link")));
   EXPECT_TRUE(fs::exists(run / "scorep.cfg"));
-  EXPECT_TRUE(fs::exists(root_ / "precious"));
+  for (const char* name : {"results.csv", "notes/today", "link/precious"}) {
+    EXPECT_TRUE(fs::exists(run / name)) << name;
+  }
+}
+
+TEST_F(RunDirectory, IsNotReplacedWhileItsProgramRuns) {
+  const fs::path run = root_ / "run";
+  make_run_directory(run, Settings());
+  put(run / "spool" / "1-0" / "defs", "being written");
+  EXPECT_EQ(check(run, true), "");
+  std::array<int, 2> ready{};
+  ASSERT_EQ(::pipe(ready.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int fd = ::open((run / "spool" / "1-0" / "defs").c_str(), O_RDWR | O_CLOEXEC);
+    os::File file(fd);
+    const char said = file.mark_in_use() == 0 ? 'y' : 'n';
+    ::_exit(::write(ready[1], &said, 1) == 1 ? ::pause() : 1);
+  }
+  char said = 0;
+  ASSERT_EQ(::read(ready[0], &said, 1), 1);
+  EXPECT_EQ(check(run, true),
+            "the program of the run " + run.string() +
+                " is still running; wait until it has ended or choose another with --output");
+  Settings force;
+  force.set("force", "on", "");
+  EXPECT_THROW(make_run_directory(run, force), Error);
+  EXPECT_TRUE(fs::exists(run / "spool" / "1-0" / "defs"));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  for (const int fd : ready) ::close(fd);
+  EXPECT_EQ(check(run, true), "");
+}
+
+TEST_F(RunDirectory, IsForgottenWhenNothingWasRecorded) {
+  const fs::path run = root_ / "run";
+  make_run_directory(run, Settings());
+  fs::create_directory(run / "spool");
+  forget_run_directory(run, false);
+  EXPECT_FALSE(fs::exists(run));
+  fs::create_directory(run);
+  make_run_directory(run, Settings());
+  put(root_ / "run-2" / "file", "text");
+  forget_run_directory(run, true);
+  EXPECT_TRUE(fs::is_empty(run));
+  forget_run_directory(root_ / "run-2", false);
+  EXPECT_TRUE(fs::exists(root_ / "run-2" / "file"));
+}
+
+TEST_F(RunDirectory, OfALongNameCanBeMade) {
+  const fs::path run = run_directory(Settings(), std::string(250, 'a') + ".py");
+  make_run_directory(run, Settings());
+  EXPECT_TRUE(fs::exists(run / "scorep.cfg"));
 }
 
 TEST_F(RunDirectory, ThatIsNoRunIsNeverTouched) {

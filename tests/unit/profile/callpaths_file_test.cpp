@@ -119,6 +119,7 @@ TEST(CallpathsFile, SaysWhatIsWrong) {
   EXPECT_EQ(with("\"length\": 9", "\"length\": -9"), damaged("'length' is no number in its range"));
   EXPECT_EQ(with("\"length\": 9", "\"length\": 9.5"),
             damaged("'length' is no number in its range"));
+  EXPECT_EQ(with("\"length\": 9", "\"length\": 1e999"), "x.json is damaged" + advice);
   EXPECT_EQ(with("\"first_line\": 2", "\"first_line\": 4294967296"),
             damaged("'first_line' is no number in its range"));
   EXPECT_EQ(with("\"loop\"", "\"hoop\""), damaged("'role' has an unknown value"));

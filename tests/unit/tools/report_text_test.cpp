@@ -109,6 +109,15 @@ TEST(ReportText, FoldsARecursionIntoOneLine) {
   EXPECT_NE(text.find("`-h"), std::string::npos) << text;
 }
 
+TEST(ReportText, NamesTheLevelsOfAnImportTogether) {
+  CallTree tree = Story().thread("main", "_find_and_load +1 _load_unlocked +1 m +1 ) ) )").fold();
+  for (Region& region : tree.definitions.regions) {
+    if (region.name != "m") region.file = "<frozen importlib._bootstrap>";
+  }
+  const std::string text = tree_text(tree, {80, false, false});
+  EXPECT_NE(text.find("  import (2 levels)\n"), std::string::npos) << text;
+}
+
 TEST(ReportText, SaysWhatItLeavesOut) {
   const std::string text =
       tree_text(solver(), {80, false, false}, {.sort = {}, .min_percent = 50, .depth = 3});

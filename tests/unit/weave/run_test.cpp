@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -60,13 +61,25 @@ TEST_F(RunTest, AKilledRunSaysSo) {
   EXPECT_EQ(lines_of_trace(trace_of(run())).at("main"), in_program({"enter f", "leave f"}));
 }
 
-TEST_F(RunTest, ARunKilledBeforeItsFirstThreadIsAnEmptyTrace) {
+// Readers of OTF2 refuse a trace without locations.
+TEST_F(RunTest, ARunKilledBeforeItsFirstThreadIsATraceOfBeginAndEnd) {
   fs::create_directories(run() / "spool");
   { const auto writer = spool::Writer::create((run() / "spool/p").string(), small()); }
   const WeaveSummary summary = weave(run());
-  EXPECT_EQ(summary.events, 0u);
+  EXPECT_EQ(summary.locations, 1u);
   EXPECT_FALSE(unfinished(run()));
-  EXPECT_TRUE(lines_of_trace(trace_of(run())).empty());
+  EXPECT_EQ(lines_of_trace(trace_of(run())),
+            (std::map<std::string, Lines>{{"Thread 0", in_program({})}}));
+}
+
+TEST_F(RunTest, MarkersAreInTheTrace) {
+  spool::Writer& writer = spool("p");
+  writer.define_marker(0, os::now(), "half way");
+  end(writer);
+  weave(run());
+  const auto trace = otf2::open(trace_of(run()));
+  ASSERT_EQ(trace->definitions().markers.size(), 1u);
+  EXPECT_EQ(trace->definitions().markers[0].text, "half way");
 }
 
 TEST_F(RunTest, ASpoolThatCannotBeReadIsNotRemoved) {
@@ -76,6 +89,24 @@ TEST_F(RunTest, ASpoolThatCannotBeReadIsNotRemoved) {
   EXPECT_EQ(weave(run()).damaged_segments, 1u);
   EXPECT_EQ(test::read_bytes(run() / "spool/a/defs"), "rubbish");
   EXPECT_FALSE(unfinished(run()));
+}
+
+TEST_F(RunTest, ADamagedSpoolIsNotRemoved) {
+  simple_run(2000);
+  std::string log = test::read_bytes(run() / "spool/p/log");
+  log[log.size() / 2] = static_cast<char>(log[log.size() / 2] ^ 1);
+  test::write_bytes(run() / "spool/p/log", log);
+  EXPECT_EQ(weave(run()).damaged_segments, 1u);
+  EXPECT_EQ(test::read_bytes(run() / "spool/p/log"), log);
+  EXPECT_NE(test::read_bytes(run() / "MANIFEST.md").find("| spool |"), std::string::npos);
+}
+
+// Instead of waiting for somebody to write into it.
+TEST_F(RunTest, AFifoInPlaceOfAFileIsDamage) {
+  simple_run();
+  fs::remove(run() / "spool/p/log");
+  ASSERT_EQ(::mkfifo((run() / "spool/p/log").c_str(), 0666), 0);
+  EXPECT_GT(weave(run()).damaged_segments, 0u);
 }
 
 TEST_F(RunTest, WhileTheProgramRunsItIsWovenAndStaysUnfinished) {
@@ -208,6 +239,11 @@ TEST_F(FindTest, ARunByItsDirectoryOrItsAnchor) {
   EXPECT_FALSE(unfinished("src"));
   make("file");
   EXPECT_NE(error_of([] { find_run("file"); }).find("is no run"), std::string::npos);
+  // As a directory that may not be read, but so for every user.
+  fs::create_directory("closed");
+  fs::create_symlink("spool", "closed/spool");
+  EXPECT_EQ(error_of([] { find_run("closed"); }),
+            "cannot read closed/spool: Too many levels of symbolic links");
   fs::current_path("run");
   EXPECT_EQ(find_run("traces.otf2"), ".");
 }

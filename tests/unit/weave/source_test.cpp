@@ -97,7 +97,9 @@ TEST_F(SourceTest, ProcessesComeInTheOrderOfTheirStartsAndKnowTheirParents) {
   child.ending() = spool::to_word({spool::EndingKind::kSignal, 15});
   stranger.define_clock_sync(os::sync_clocks());
   stranger.close({spool::EndingKind::kExit, 3});
-  child.abandon();
+  const spool::Snapshot killed = spool::Snapshot::of(run() / "spool" / "10-0");
+  child.close();
+  killed.write_to(run() / "spool" / "10-0");
   const SpoolSource source = this->source();
   const auto& groups = source.definitions().groups;
   ASSERT_EQ(groups.size(), 3u);

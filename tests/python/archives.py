@@ -1,0 +1,42 @@
+"""Runs to report on, and how to read what the program says of them.
+
+The runs are OTF2 archives written by the Python bindings of OTF2, that is by
+another tool, with numbers that can be checked by hand.
+"""
+
+import json
+import subprocess
+from pathlib import Path
+
+DEBIAN_PYTHON = "/usr/bin/python3"  # the one that has the bindings of OTF2
+ARCHIVE_WRITER = Path(__file__).with_name("foreign_archive.py")
+
+# Thread, then (time in ms, region to enter or None to leave).
+MAIN = [
+    (0, "main"), (1, "Solver.step"), (3, "dot"), (7, None), (10, None),
+    (10, "Solver.step"), (11, "dot"), (13, None), (20, None),
+    (20, "fib"), (21, "fib"), (22, "fib"), (24, None), (25, None), (30, None), (100, None),
+]
+WORKER = [(50, "Solver.step"), (60, None)]
+
+
+def make_archive(directory, threads):
+    subprocess.run([DEBIAN_PYTHON, str(ARCHIVE_WRITER), str(directory)],
+                   input=json.dumps(threads), text=True, check=True)
+    return directory
+
+
+def milliseconds(row):
+    return [row["visits"]] + [round(row[key + "_s"] * 1000, 9)
+                              for key in ("inclusive", "exclusive", "mean", "min", "max")]
+
+
+def one_line(done):
+    """What a failing command says: a single line and no output."""
+    assert done.stdout == ""
+    assert done.stderr.startswith("timeloom: ") and done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+def report_json(timeloom, *arguments):
+    return json.loads(timeloom("report", "--json", *arguments).stdout)
