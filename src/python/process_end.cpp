@@ -1,6 +1,5 @@
 #include "python/process_end.hpp"
 
-#include "os/signals.hpp"
 #include "python/compat.hpp"
 #include "python/session.hpp"
 #include "record/measurement.hpp"
@@ -22,7 +21,7 @@ PyObject* exit_process(PyObject* module, PyObject* const* arguments, Py_ssize_t 
   if (all == 1 && PyLong_CheckExact(arguments[0])) {
     const auto status = static_cast<std::uint32_t>(PyLong_AsUnsignedLongMask(arguments[0]) & 0xff);
     SessionResult ignored;
-    finish_session(ignored, {spool::EndingKind::kExit, status});
+    finish_session(ignored, {EndingKind::kExit, status});
     PyErr_Clear();
   }
   return g_exit(module, arguments, count, names);
@@ -31,7 +30,7 @@ PyObject* exit_process(PyObject* module, PyObject* const* arguments, Py_ssize_t 
 // Returns only when the program could not be replaced.
 template <typename Function, typename... Arguments>
 PyObject* replace_process(Function original, Arguments... arguments) {
-  record::note_ending({spool::EndingKind::kExec, 0});
+  record::note_ending({EndingKind::kExec, 0});
   PyObject* result = original(arguments...);
   record::note_ending({});
   return result;
@@ -60,15 +59,11 @@ void divert(PyObject* posix, const char* name, int flags, Function ours, Functio
   method->ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(ours));
 }
 
-void note_signal(int signal) {
-  record::note_ending({spool::EndingKind::kSignal, static_cast<std::uint32_t>(signal)});
-}
-
 }  // namespace
 
 void watch_process_end() noexcept {
   const ErrorGuard guard;
-  os::watch_fatal_signals(note_signal);
+  record::watch_signals();
   const Ref posix(PyImport_ImportModule("posix"));
   if (posix) {
     divert(posix.get(), "_exit", METH_FASTCALL | METH_KEYWORDS, exit_process, g_exit);
@@ -78,6 +73,6 @@ void watch_process_end() noexcept {
   PyErr_Clear();
 }
 
-void unwatch_process_end() noexcept { os::unwatch_fatal_signals(); }
+void unwatch_process_end() noexcept { record::unwatch_signals(); }
 
 }  // namespace timeloom::python

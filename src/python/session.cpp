@@ -181,7 +181,7 @@ bool start_session(const SessionOptions& options) {
   return false;
 }
 
-bool finish_session(SessionResult& result, spool::Ending ending) {
+bool finish_session(SessionResult& result, Ending ending) {
   Session& s = g_session;
   if (!session_running() || s.finishing) return false;
   s.finishing = true;
@@ -191,7 +191,7 @@ bool finish_session(SessionResult& result, spool::Ending ending) {
   const record::Totals totals = record::stop(ending);
   unwatch_process_end();
   // Now, when what other threads do is not recorded any more.
-  const bool last = ending.kind == spool::EndingKind::kNone && s.options.parent.empty();
+  const bool last = ending.kind == EndingKind::kNone && s.options.parent.empty();
   const double event_cost = last ? calibrate_event_seconds(*s.instrumenter) : 0;
   result.run = std::move(s.run);
   result.instrumenter = s.instrumenter->name;

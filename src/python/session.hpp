@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
+#include "core/ending.hpp"
 #include "core/filter.hpp"
 #include "python/compat.hpp"
-#include "spool/format.hpp"
 
 namespace timeloom::python {
 
@@ -43,7 +43,7 @@ bool start_session(const SessionOptions& options);
 // False without an exception when no measurement of this process is running.
 // `ending`: what is about to end the process; then, and in the child of a measured
 // process, overhead_seconds stays 0.
-bool finish_session(SessionResult& result, spool::Ending ending = {});
+bool finish_session(SessionResult& result, Ending ending = {});
 bool session_running() noexcept;
 // Whether the one that runs is there only because the parent of this process is measured.
 bool session_followed() noexcept;

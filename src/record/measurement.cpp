@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "os/signals.hpp"
 #include "os/thread.hpp"
 #include "record/definition_table.hpp"
 
@@ -213,12 +214,20 @@ void rename_process(const std::string& name) noexcept {
   s.writer->define_process(s.process, s.parent);
 }
 
-void note_ending(spool::Ending ending) noexcept {
+void note_ending(Ending ending) noexcept {
   std::atomic<std::uint64_t>* const place = g_ending.load(std::memory_order_relaxed);
   if (place != nullptr) place->store(to_word(ending), std::memory_order_relaxed);
 }
 
-Totals stop(spool::Ending ending) noexcept {
+void watch_signals() noexcept {
+  os::watch_fatal_signals([](int signal) {
+    note_ending({EndingKind::kSignal, static_cast<std::uint32_t>(signal)});
+  });
+}
+
+void unwatch_signals() noexcept { os::unwatch_fatal_signals(); }
+
+Totals stop(Ending ending) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   if (!g_active) return {};

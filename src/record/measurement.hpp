@@ -46,12 +46,15 @@ void start_in_child(const StartOptions& options);
 void rename_process(const std::string& name) noexcept;
 // Notes in the spool what is about to end the process, or (kNone) that nothing is.
 // May be called from a signal handler.
-void note_ending(spool::Ending ending) noexcept;
+void note_ending(Ending ending) noexcept;
+// From now on signals that end the process are noted so; see os/signals.hpp.
+void watch_signals() noexcept;
+void unwatch_signals() noexcept;
 
 // Ends it: leaves what is open on any thread, hands back all segments, drains,
 // closes. No other thread may be recording, e.g. because the caller holds the
 // GIL. Does nothing without one.
-Totals stop(spool::Ending ending = {}) noexcept;
+Totals stop(Ending ending = {}) noexcept;
 
 // What has been recorded so far.
 Totals totals() noexcept;

@@ -15,6 +15,8 @@
 #include <span>
 #include <type_traits>
 
+#include "core/ending.hpp"
+
 namespace timeloom::spool {
 
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
@@ -63,19 +65,6 @@ enum class DefinitionKind : std::uint16_t {
   kEnd = 10,       // u64 lost events, u64 bytes of `log`, u64 ending (see Ending);
                    // the measurement was stopped in good order
 };
-
-// What ended the process, where it was not the end of the program.
-enum class EndingKind : std::uint32_t { kNone = 0, kExit = 1, kSignal = 2, kExec = 3 };
-struct Ending {
-  EndingKind kind = EndingKind::kNone;
-  std::uint32_t value = 0;  // kExit: exit status; kSignal: its number
-};
-constexpr std::uint64_t to_word(Ending ending) noexcept {
-  return static_cast<std::uint64_t>(ending.kind) << 32 | ending.value;
-}
-constexpr Ending to_ending(std::uint64_t word) noexcept {
-  return {static_cast<EndingKind>(word >> 32), static_cast<std::uint32_t>(word)};
-}
 
 // Head of one record of `defs`; the payload follows. str is u32 length, bytes.
 struct DefinitionHeader {

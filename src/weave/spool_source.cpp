@@ -28,11 +28,11 @@ std::string signal_name(std::uint32_t number) {
 // How a process ended, in words; empty: normally.
 std::string ending_text(const spool::ProcessDefinitions& process, bool running) {
   switch (process.ending.kind) {
-    case spool::EndingKind::kNone: break;
-    case spool::EndingKind::kExit:
+    case EndingKind::kNone: break;
+    case EndingKind::kExit:
       return "ended by os._exit(" + std::to_string(process.ending.value) + ")";
-    case spool::EndingKind::kSignal: return "ended by " + signal_name(process.ending.value);
-    case spool::EndingKind::kExec: return "became another program (exec)";
+    case EndingKind::kSignal: return "ended by " + signal_name(process.ending.value);
+    case EndingKind::kExec: return "became another program (exec)";
   }
   if (process.ended) return {};
   return running ? kStillRunning : kCutOff;

@@ -94,9 +94,9 @@ TEST_F(SourceTest, ProcessesComeInTheOrderOfTheirStartsAndKnowTheirParents) {
   spool::Writer& stranger = spool("1-0");
   stranger.define_process({"stranger", "", 1, "", {}, {}, ""}, "7-7");
   end(parent);
-  child.ending() = spool::to_word({spool::EndingKind::kSignal, 15});
+  child.ending() = to_word({EndingKind::kSignal, 15});
   stranger.define_clock_sync(os::sync_clocks());
-  stranger.close({spool::EndingKind::kExit, 3});
+  stranger.close({EndingKind::kExit, 3});
   const spool::Snapshot killed = spool::Snapshot::of(run() / "spool" / "10-0");
   child.close();
   killed.write_to(run() / "spool" / "10-0");

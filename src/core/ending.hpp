@@ -1,0 +1,21 @@
+// How a process ended, as one word that a signal handler can store.
+#pragma once
+
+#include <cstdint>
+
+namespace timeloom {
+
+// What ended the process, where it was not the end of the program.
+enum class EndingKind : std::uint32_t { kNone = 0, kExit = 1, kSignal = 2, kExec = 3 };
+struct Ending {
+  EndingKind kind = EndingKind::kNone;
+  std::uint32_t value = 0;  // kExit: exit status; kSignal: its number
+};
+constexpr std::uint64_t to_word(Ending ending) noexcept {
+  return static_cast<std::uint64_t>(ending.kind) << 32 | ending.value;
+}
+constexpr Ending to_ending(std::uint64_t word) noexcept {
+  return {static_cast<EndingKind>(word >> 32), static_cast<std::uint32_t>(word)};
+}
+
+}  // namespace timeloom
