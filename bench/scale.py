@@ -1,0 +1,135 @@
+"""Measures what recording costs with many processes and threads, on the interpreter that runs this.
+
+usage: python bench/scale.py [--json] [--rounds N] [--scratch DIR]
+
+Method
+  Every program runs in a fresh process, plain and measured by turns; medians over
+  the rounds. Times are taken inside the program, around the work alone.
+    processes  1 and 8 forked children, each of which makes CALLS calls: how much
+               longer 8 take than 1, measured, over the same of the plain program
+    threads    1 and 200 threads that make as many calls together: ns added to a
+               call with 200 over ns added with one
+    fork       ms that fork, os._exit in the child and wait take longer
+
+`limits` says what has to hold (docs of the benchmarks: bench/README.md).
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+CALLS = 400_000
+FORKS = 100
+
+HEAD = """
+import itertools, json, os, sys, threading, time
+def nothing(): pass
+def work(calls):
+    for _ in itertools.repeat(None, calls): nothing()
+def timed(function, *arguments):
+    begin = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - begin
+"""
+
+PROCESSES = """
+def run(children, calls):
+    pids = []
+    for _ in range(children):
+        pid = os.fork()
+        if pid == 0:
+            work(calls)
+            os._exit(0)
+        pids.append(pid)
+    for pid in pids: os.waitpid(pid, 0)
+work(20_000)
+result = {str(n): timed(run, n, CALLS) for n in (1, 8)}
+"""
+
+THREADS = """
+def run(threads, calls):
+    all = [threading.Thread(target=work, args=(calls // threads,)) for _ in range(threads)]
+    for one in all: one.start()
+    for one in all: one.join()
+work(20_000)
+result = {str(n): timed(run, n, 5 * CALLS) for n in (1, 200)}
+"""
+
+FORK = """
+def run():
+    pid = os.fork()
+    if pid == 0: os._exit(0)
+    os.waitpid(pid, 0)
+work(1000)
+result = {"median": sorted(timed(run) for _ in range(FORKS))[FORKS // 2]}
+"""
+
+TAIL = "\nwith open(sys.argv[1], 'w') as file: json.dump(result, file)\n"
+
+
+def run_once(text: str, measured: bool, scratch: str) -> dict:
+    with tempfile.TemporaryDirectory(dir=scratch) as directory:
+        program = os.path.join(directory, "program.py")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(HEAD + f"CALLS, FORKS = {CALLS}, {FORKS}\n" + text + TAIL)
+        options = ["-m", "timeloom", "--quiet", "--no-weave", "-o", os.path.join(directory, "run")]
+        result = os.path.join(directory, "result.json")
+        command = [sys.executable, *(options if measured else []), program, result]
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONWARNINGS": "ignore"})
+        with open(result, encoding="utf-8") as file:
+            return json.load(file)
+
+
+def medians(text: str, rounds: int, scratch: str) -> tuple[dict, dict]:
+    """Seconds by the program's own keys, plain and measured."""
+    taken = {False: [], True: []}
+    for number in range(rounds):
+        for measured in (False, True) if number % 2 == 0 else (True, False):
+            taken[measured].append(run_once(text, measured, scratch))
+    return tuple(
+        {key: statistics.median(one[key] for one in runs) for key in runs[0]} for runs in taken.values()
+    )
+
+
+def figures(rounds: int, scratch: str) -> dict:
+    plain, measured = medians(PROCESSES, rounds, scratch)
+    processes = (measured["8"] / measured["1"]) / (plain["8"] / plain["1"])
+    plain_threads, threads = medians(THREADS, rounds, scratch)
+    added = {key: (threads[key] - plain_threads[key]) * 1e9 / (5 * CALLS) for key in threads}
+    plain_fork, fork = medians(FORK, rounds, scratch)
+    result = {
+        "processes_8_over_1": round(processes, 3),
+        "thread_added_ns": {key: round(value, 1) for key, value in added.items()},
+        "threads_200_over_1": round(added["200"] / added["1"], 3),
+        "fork_added_ms": round((fork["median"] - plain_fork["median"]) * 1e3, 2),
+    }
+    result["limits"] = {
+        "processes_8_over_1 <= 1.10": result["processes_8_over_1"] <= 1.10,
+        "threads_200_over_1 <= 1.15": result["threads_200_over_1"] <= 1.15,
+        "fork_added_ms <= 5": result["fork_added_ms"] <= 5,
+    }
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--scratch", default=tempfile.gettempdir(), help="where runs are written")
+    arguments = parser.parse_args()
+    result = figures(arguments.rounds, arguments.scratch)
+    if arguments.json:
+        print(json.dumps(result, indent=2))
+    else:
+        for key, value in result.items():
+            print(f"{key:<22} {value}")
+
+
+if __name__ == "__main__":
+    main()
