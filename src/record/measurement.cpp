@@ -61,6 +61,8 @@ constinit thread_local bool t_keep_off = false;
 
 // Where the end of the process is noted; nullptr while nothing is measured.
 constinit std::atomic<std::atomic<std::uint64_t>*> g_ending = nullptr;
+// Which process that is: between vfork and exec a child has the same memory.
+constinit std::atomic<std::uint64_t> g_measured_process = 0;
 
 // Owns the recorder of a thread and detaches it when the thread ends.
 struct ThreadEnd {
@@ -176,6 +178,7 @@ void start(const StartOptions& options) {
     if (g_active) throw Error("a measurement is already running in this process; stop it first");
     s.writer = spool::Writer::create(options.spool_directory, options.writer);
     g_ending = &s.writer->ending();
+    g_measured_process = os::process_id();
     s.writer->hold_definitions();
     s.writer->define_clock_sync(os::sync_clocks());
     s.process = options.process;
@@ -216,7 +219,8 @@ void rename_process(const std::string& name) noexcept {
 
 void note_ending(Ending ending) noexcept {
   std::atomic<std::uint64_t>* const place = g_ending.load(std::memory_order_relaxed);
-  if (place != nullptr) place->store(to_word(ending), std::memory_order_relaxed);
+  if (place == nullptr || os::process_id() != g_measured_process) return;
+  place->store(to_word(ending), std::memory_order_relaxed);
 }
 
 void watch_signals() noexcept {
