@@ -10,7 +10,7 @@ import sys
 
 from timeloom import _core
 
-_SECTION = b"[tool.timeloom"
+_NAME = b"timeloom"
 _KIND, _FILE = 0o170000, 0o100000  # of st_mode, without importing stat
 
 
@@ -32,15 +32,18 @@ def _read_pyproject():
     Raises Error when it cannot be read as TOML.
     """
     path, data = _nearest_pyproject()
-    if _SECTION not in data:
+    if _NAME not in data:  # most are spared the import of tomllib
         return None
     import tomllib
 
     try:
-        table = tomllib.loads(data.decode()).get("tool", {}).get("timeloom", {})
+        table = tomllib.loads(data.decode()).get("tool", {})
     except ValueError as error:  # no TOML, or no UTF-8
         raise _core.Error(f"{path}: {error}") from None
-    return path, table
+    table = table.get("timeloom") if isinstance(table, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise _core.Error(f"{path}: tool.timeloom is no table; write [tool.timeloom] above the settings")
+    return None if table is None else (path, table)
 
 
 def _nearest_pyproject():

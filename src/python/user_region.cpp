@@ -32,11 +32,17 @@ PyObject* decorate(PyObject* name, PyObject* function) {
   return PyObject_CallMethod(decorators.get(), "decorate", "OO", name, function);
 }
 
+// What a region can decorate; a classmethod object cannot be called itself.
+bool is_decorable(PyObject* object) noexcept {
+  return PyCallable_Check(object) || PyObject_TypeCheck(object, &PyClassMethod_Type) ||
+         PyObject_TypeCheck(object, &PyStaticMethod_Type);
+}
+
 // region(name), and region(function) for the decorator without a name.
 PyObject* region_vectorcall(PyObject* type, PyObject* const* arguments, std::size_t flags,
                             PyObject* keywords) {
   const bool one = PyVectorcall_NARGS(flags) == 1 && keywords == nullptr;
-  if (one && PyCallable_Check(arguments[0])) return decorate(Py_None, arguments[0]);
+  if (one && is_decorable(arguments[0])) return decorate(Py_None, arguments[0]);
   if (!one || !PyUnicode_Check(arguments[0])) {
     PyErr_SetString(PyExc_TypeError, "region() takes one argument, its name (a str)");
     return nullptr;

@@ -84,6 +84,18 @@ def test_nearest_pyproject_upward_is_read(work):
     assert measure(deep)[0]["TIMELOOM_INSTRUMENTER"] == "auto"
 
 
+@pytest.mark.parametrize("text", [
+    "[ tool . timeloom ]\nquiet = true\n",
+    "[tool]\ntimeloom.quiet = true\n",
+    "tool = { timeloom = { quiet = true } }\n",
+])  # fmt: skip
+def test_a_table_is_a_table_however_it_is_written(work, text):
+    (work / "pyproject.toml").write_text(text)
+    command = [sys.executable, "-m", "timeloom", "--output", "run", "-c", "pass"]
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_pyproject_of_others_is_not_parsed(work):
     (work / "pyproject.toml").write_bytes(b"this is = no TOML \xff\n")
     assert measure(work)[0]["TIMELOOM_INSTRUMENTER"] == "auto"

@@ -8,6 +8,8 @@ import pytest
 from streams import assert_same, measure, run_python
 from test_streams_programs import calls, check, each_instrumenter, kept
 
+from spool_reader import spools_of
+
 
 # From 3.13 on, closing a generator that waits in no try block does not run it.
 CLOSED = "" if sys.version_info >= (3, 13) else " generator."
@@ -319,3 +321,30 @@ def test_pause_by_another_thread(instrumenter, tmp_path):
     """
     # inner ends and middle begins while nobody looks.
     check(program, instrumenter, tmp_path, "<module> leaf. .", "outer inner. leaf. leaf. .")
+
+
+@each_instrumenter
+def test_regions_on_class_and_static_methods(instrumenter, tmp_path):
+    """The decorator may stand above or below theirs, with a name or without one."""
+    program = """
+    import timeloom
+    class A:
+        @timeloom.region("user:c")
+        @classmethod
+        def c(cls): return cls.__name__
+        @timeloom.region("user:s")
+        @staticmethod
+        def s(): return "s"
+        @classmethod
+        @timeloom.region("user:d")
+        def d(cls): return "d"
+        unnamed = timeloom.region(classmethod(lambda cls: 1))
+    assert (A.c(), A().c(), A.s(), A().s(), A.d()) == ("A", "A", "s", "s", "d")
+    assert A.unnamed() == 1 and A().unnamed() == 1
+    """
+    run = tmp_path / f"run-{instrumenter}"
+    measure(textwrap.dedent(program), instrumenter, tmp_path)
+    (spool,) = spools_of(run)
+    entered = [name for kind, name, *_ in spool.events(0) if kind == "enter"]
+    wanted = ["user:c", "__main__.A.c"] * 2 + ["user:s", "__main__.A.s"] * 2 + ["user:d", "__main__.A.d"]
+    assert [name for name in entered if name in wanted] == wanted
