@@ -53,9 +53,6 @@ std::vector<std::string> strings_of(PyObject* list) {
   return result;
 }
 
-// The name that a forked child has until it gets one of its own.
-std::string name_of_fork(const std::string& parent) { return parent + " (fork)"; }
-
 // What followed the name of the interpreter on the command line. Not sys.argv,
 // which has no word of a module's name or the text of -c. The launcher has left
 // there what the user would have written without it.
@@ -243,7 +240,7 @@ void start_after_fork() {
   s.options.parent = s.spool.substr(s.spool.rfind('/') + 1);
   record::StartOptions start = start_options(s.options, *s.instrumenter);
   start.writer.drain_at_once = false;
-  start.process.name = name_of_fork(start.process.name);
+  start.process.name += " (fork)";  // until it gets a name of its own
   record::start_in_child(start);
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();

@@ -338,13 +338,13 @@ void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, voi
   for (const Attached& a : s.attached) visit(*a.recorder, a.thread, context);
 }
 
-KeepOff::KeepOff() noexcept : recorder_(std::exchange(t_recorder, &g_no_recorder)) {
-  t_keep_off = true;
-}
+KeepOff::KeepOff() noexcept
+    : recorder_(std::exchange(t_recorder, &g_no_recorder)),
+      kept_off_(std::exchange(t_keep_off, true)) {}
 
 KeepOff::~KeepOff() {
   t_recorder = recorder_;
-  t_keep_off = false;
+  t_keep_off = kept_off_;
 }
 
 ThreadRecorder* exchange_recorder(ThreadRecorder* recorder) noexcept {

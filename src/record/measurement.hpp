@@ -101,7 +101,7 @@ void rename_threads(const std::map<std::uintptr_t, std::string>& names) noexcept
 void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, void* context),
                        void* context);
 
-// As long as it lives, what the calling thread does is not recorded.
+// As long as it lives, what the calling thread does is not recorded. Nests.
 class KeepOff {
  public:
   KeepOff() noexcept;
@@ -111,6 +111,7 @@ class KeepOff {
 
  private:
   ThreadRecorder* recorder_;
+  bool kept_off_;
 };
 
 // Routes the calling thread's events to `recorder` and returns the one before;

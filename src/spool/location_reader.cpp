@@ -98,8 +98,8 @@ LocationReader::LocationReader(const Reader& reader, const std::vector<SegmentRe
 // False when not all bytes of the segment are there.
 bool LocationReader::load(const SegmentRef& segment) {
   const bool in_log = segment.where == SegmentRef::Where::kLog;
-  const bool own = log_.is_open() || ring_.is_open();
-  const os::File& file = in_log ? (own ? log_ : reader_->log_) : (own ? ring_ : reader_->ring_);
+  const os::File& own = in_log ? log_ : ring_;
+  const os::File& file = own.is_open() ? own : (in_log ? reader_->log_ : reader_->ring_);
   words_.resize(segment.size / sizeof(std::uint64_t));
   int error = 0;
   const std::size_t read =
