@@ -48,6 +48,10 @@ enum class ExtendedKind : std::uint8_t {
   kMetric = 6,           // metric id, value as the metric's type says
   kRecordingOff = 7,     // none
   kRecordingOn = 8,      // none
+  kCreate = 9,           // number of the thread or task that is being created
+  kWait = 10,            // number of the thread that the innermost region waits for
+  kTrack = 11,           // index of the location that what follows belongs to
+  kTrackEnd = 12,        // none: the location that kTrack has named ends
 };
 
 // A word without a time; the event path adds the time to it with one `or`.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "python/watched.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -95,6 +96,7 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
       region.last_line = last_line_of(code);
       word = record::enter_word(record::define_region(region));
     }
+    if (word != kOwn && watch(code, region.name, word)) word = kWatched;
     store_code_extra(code, g_code_index, word);
     return word;
   } catch (const std::exception&) {

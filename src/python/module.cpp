@@ -50,6 +50,7 @@ PyObject* start(PyObject*, PyObject* settings) {
   options.run = text_item(settings, "output", "");
   options.instrumenter = text_item(settings, "instrumenter", "auto");
   if (PyObject* value = item(settings, "c_functions")) options.c_functions = value == Py_True;
+  if (PyObject* value = item(settings, "async_tasks")) options.async_tasks = value == Py_True;
   if (PyObject* value = item(settings, "buffer_size")) {
     options.buffer_size = PyLong_AsUnsignedLongLong(value);
     if (PyErr_Occurred() != nullptr) return nullptr;

@@ -15,6 +15,8 @@
 #include "python/instrumenter.hpp"
 #include "python/process_end.hpp"
 #include "python/reconcile.hpp"
+#include "python/tasks.hpp"
+#include "python/thread_events.hpp"
 #include "python/thread_names.hpp"
 #include "record/measurement.hpp"
 
@@ -23,7 +25,7 @@ namespace {
 
 struct Session {
   const Instrumenter* instrumenter = nullptr;  // nullptr: no session
-  bool c_functions = false;
+  Watching what;
   bool watching = false;  // the instrumenter is installed
   bool paused = false;    // the user switched the automatic instrumentation off
   std::string run;
@@ -113,7 +115,7 @@ record::StartOptions start_options(const SessionOptions& options,
 bool watch(bool on) {
   Session& s = g_session;
   if (s.watching == on) return true;
-  if (on && !s.instrumenter->install(s.c_functions)) return false;
+  if (on && !s.instrumenter->install(s.what)) return false;
   if (!on) s.instrumenter->uninstall();
   s.watching = on;
   return true;
@@ -150,7 +152,8 @@ bool start_session(const SessionOptions& options) {
     PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
     return false;
   }
-  const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, options.c_functions);
+  const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};
+  const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, what);
   if (instrumenter == nullptr) return false;
   if (!set_filter(options.filter, options.own_directory)) {
     PyErr_SetString(
@@ -160,6 +163,7 @@ bool start_session(const SessionOptions& options) {
     return false;
   }
   install_thread_namer();
+  watch_threads();
   std::string spool;
   try {
     const record::StartOptions start = start_options(options, *instrumenter);
@@ -169,8 +173,8 @@ bool start_session(const SessionOptions& options) {
     raise_error(error.what());
     return false;
   }
-  g_session = {instrumenter,           options.c_functions, false, false,   options.run,
-               record::monotonic_ns(), this_process_id(),   false, options, spool};
+  g_session = {instrumenter,      what,  false,   false, options.run, record::monotonic_ns(),
+               this_process_id(), false, options, spool};
   watch_process_end();
   if (watch(true)) return true;
   record::stop();
@@ -186,6 +190,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   watch(false);
   update_thread_names();
   const record::Totals totals = record::stop(ending);
+  forget_tasks();
   unwatch_process_end();
   // Now, when what other threads do is not recorded any more.
   const bool last = ending.kind == EndingKind::kNone && s.options.parent.empty();
@@ -194,6 +199,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   result.instrumenter = s.instrumenter->name;
   result.events = totals.events;
   result.threads = totals.threads;
+  result.tracks = totals.tracks;
   result.bytes = totals.bytes;
   result.lost_events = totals.lost_events;
   result.unmatched_leaves = totals.unmatched_leaves;
@@ -227,6 +233,7 @@ std::string session_spool() { return session_running() ? g_session.spool : std::
 namespace {
 
 void forget_session() {
+  forget_tasks();
   unwatch_process_end();
   if (g_session.instrumenter != nullptr && g_session.watching) g_session.instrumenter->uninstall();
   g_session = {};
@@ -241,6 +248,7 @@ void start_after_fork() {
   record::StartOptions start = start_options(s.options, *s.instrumenter);
   start.writer.drain_at_once = false;
   start.process.name += " (fork)";  // until it gets a name of its own
+  forget_tasks();
   record::start_in_child(start);
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();

@@ -16,6 +16,7 @@ struct SessionOptions {
   std::string run;  // the run directory; made if it is not there
   std::string instrumenter = "auto";
   bool c_functions = false;
+  bool async_tasks = false;              // every task is a track of its own
   std::uint64_t buffer_size = 16 << 20;  // bytes
   Filter filter;
   std::string own_directory;  // where our Python files lie, with a / at the end
@@ -28,6 +29,7 @@ struct SessionResult {
   std::string instrumenter;
   std::uint64_t events = 0;
   std::uint64_t threads = 0;
+  std::uint64_t tracks = 0;  // tasks
   std::uint64_t bytes = 0;
   std::uint64_t lost_events = 0;
   std::uint64_t unmatched_leaves = 0;

@@ -64,6 +64,9 @@ enum class DefinitionKind : std::uint16_t {
   kProperty = 9,   // str key, str value
   kEnd = 10,       // u64 lost events, u64 bytes of `log`, u64 ending (see Ending);
                    // the measurement was stopped in good order
+  kTrack = 11,     // u32 location index, u32 index of the thread whose stream it is in
+  kBegin = 12,     // u32 location index, u64 ticks, u64 number it was created under
+  kLast = 13,      // u32 location index, u64 ticks: the thread has ended
 };
 
 // Head of one record of `defs`; the payload follows. str is u32 length, bytes.
