@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "python/greenlets.hpp"
 #include "python/watched.hpp"
 #include "record/measurement.hpp"
 
@@ -89,6 +90,7 @@ void (*g_on_new_code)() noexcept = nullptr;
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   const ErrorGuard guard;
   if (g_on_new_code != nullptr) g_on_new_code();
+  look_for_greenlets();
   try {
     Region region = region_of(code, globals);
     EventWord word = rules().owns(region) ? kOwn : kExcluded;

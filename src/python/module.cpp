@@ -133,7 +133,15 @@ int register_fork_handler(PyObject* module) {
   return result ? 0 : -1;
 }
 
+// What Python knows of itself since 3.12, see kOneInterpreter.
+bool in_main_interpreter() noexcept {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
+  PyErr_SetString(PyExc_ImportError, "timeloom cannot be used in a sub-interpreter");
+  return false;
+}
+
 int execute(PyObject* module) {
+  if (!in_main_interpreter()) return -1;
   if (add_error(module) != 0) return -1;
   if (PyModule_AddFunctions(module, kSessionMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kUserApiMethods) != 0) return -1;

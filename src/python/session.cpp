@@ -12,6 +12,7 @@
 #include "python/calibration.hpp"
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
+#include "python/greenlets.hpp"
 #include "python/instrumenter.hpp"
 #include "python/process_end.hpp"
 #include "python/reconcile.hpp"
@@ -188,9 +189,11 @@ bool finish_session(SessionResult& result, Ending ending) {
   s.finishing = true;
   const std::uint64_t end_ns = record::monotonic_ns();
   watch(false);
+  unhook_greenlets();
   update_thread_names();
   const record::Totals totals = record::stop(ending);
   forget_tasks();
+  forget_greenlets();
   unwatch_process_end();
   // Now, when what other threads do is not recorded any more.
   const bool last = ending.kind == EndingKind::kNone && s.options.parent.empty();
@@ -234,6 +237,7 @@ namespace {
 
 void forget_session() {
   forget_tasks();
+  forget_greenlets();
   unwatch_process_end();
   if (g_session.instrumenter != nullptr && g_session.watching) g_session.instrumenter->uninstall();
   g_session = {};
@@ -249,6 +253,7 @@ void start_after_fork() {
   start.writer.drain_at_once = false;
   start.process.name += " (fork)";  // until it gets a name of its own
   forget_tasks();
+  forget_greenlets();
   record::start_in_child(start);
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();
