@@ -104,7 +104,7 @@ def work():
     step()
 
 work()
-threads = [threading.Thread(target=work) for _ in range(2)]
+threads = threading.Thread(target=work), threading.Thread(target=work)
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 print("done")
@@ -157,7 +157,10 @@ def outer():
 
 def step(): pass
 
-gevent.joinall([gevent.spawn(worker, n) for n in range(50)])
+workers = []
+for n in range(50):
+    workers.append(gevent.spawn(worker, n))
+gevent.joinall(workers)
 """
     (stream,), done = measure(program, instrumenter, tmp_path)
     assert done.returncode == 0, done.stderr
