@@ -103,6 +103,12 @@ record::StartOptions start_options(const SessionOptions& options,
   record::StartOptions result;
   result.spool_directory = free_spool(options.run);
   result.writer.ring_size = options.buffer_size;
+  result.writer.size_limit = {options.max_size, options.keep_newest};
+  if (options.max_size != 0) {
+    // Most of what there is room for is for the log.
+    constexpr std::uint64_t kLeast = 1 << 20;
+    result.writer.ring_size = std::min(options.buffer_size, std::max(kLeast, options.max_size / 8));
+  }
   result.process = this_process();
   result.parent = options.parent;
   result.properties["timeloom::instrumenter"] = instrumenter.name;
@@ -196,6 +202,8 @@ bool finish_session(SessionResult& result, Ending ending) {
   result.threads = totals.threads;
   result.bytes = totals.bytes;
   result.lost_events = totals.lost_events;
+  result.dropped_events = totals.dropped_events;
+  result.at_limit = totals.at_limit;
   result.unmatched_leaves = totals.unmatched_leaves;
   result.error = totals.error;
   result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;

@@ -116,6 +116,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   ended_ = ended_ && from.ended;
   if (process.running) ++running_;
   lost_events_ += from.lost_events;
+  older_events_ += from.dropped_events;
   damaged_segments_ += reader.damage().segments + reader.damage().missing_segments;
   LocationGroup group = from.process;
   if (group.name.empty()) group.name = "Process";
@@ -234,6 +235,7 @@ void SpoolSource::add_properties() {
     if (value != 0) definitions_.properties[key] = std::to_string(value);
   };
   put("timeloom::lost_events", lost_events_);
+  put("timeloom::older_events", older_events_);
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
   put("timeloom::dropped_events", dropped_events_);
@@ -264,6 +266,16 @@ std::string SpoolSource::ending() const {
          kCutOff;
 }
 
+// What is open on a thread is closed at the end of its process, or where there was
+// no room left for what it did. Room that was found again leaves later events.
+Timestamp SpoolSource::end_of(const Task& task, Timestamp last) {
+  const auto& cuts = task.process->reader->definitions().cuts;
+  const auto cut = cuts.find(task.index);
+  if (cut == cuts.end()) return task.process->end;
+  const Timestamp time = task.process->clock.to_time(cut->second);
+  return time < last ? task.process->end : time;
+}
+
 void SpoolSource::feed_location(const Task& task, std::span<RunSink* const> sinks) {
   const Location& location = definitions_.locations[task.location];
   const Process& process = *task.process;
@@ -290,7 +302,7 @@ void SpoolSource::feed_location(const Task& task, std::span<RunSink* const> sink
     hand_on(batch);
     done_bytes_ += bytes;
   }
-  stream.close(process.end, batch);
+  stream.close(end_of(task, stream.last_time()), batch);
   hand_on(batch);
   if (main) {
     const Timestamp end = std::max({stream.last_time(), process.begin, process.end});

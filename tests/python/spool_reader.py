@@ -18,6 +18,7 @@ EXTENDED = {
     7: "recording_off",
     8: "recording_on",
 }
+OPEN_REGIONS = 16
 
 
 def _text(data, offset):
@@ -32,10 +33,10 @@ class Spool:
         self.directory = pathlib.Path(directory)
         self.regions, self.strings, self.parameters, self.metrics = {}, {}, {}, {}
         self.threads, self.markers, self.properties = {}, [], {}
-        self.ended = False
+        self.ended, self.last_log, self.dropped, self.cuts = False, 0, 0, {}
         self._read_definitions((self.directory / "defs").read_bytes())
         self._segments = {}
-        self._read_log()
+        self._read_logs()
         self._read_ring()
 
     def _read_definitions(self, data):
@@ -82,10 +83,20 @@ class Spool:
             self.properties[key] = _text(payload, at)[0]
         elif kind == 10:
             self.ended = True
-            (self.lost,) = struct.unpack_from("<Q", payload)
+            self.lost, _, _, self.last_log, self.dropped = struct.unpack("<QQQIQ", payload)
+        elif kind == 16:
+            location, ticks = struct.unpack("<IQ", payload)
+            self.cuts[location] = ticks
 
-    def _read_log(self):
-        data = (self.directory / "log").read_bytes()
+    def _read_logs(self):
+        numbers = [int(path.name[4:] or 0) for path in self.directory.glob("log*")]
+        assert numbers == [] or sorted(numbers) == list(range(min(numbers), max(numbers) + 1))
+        for number in numbers:
+            self._read_log(self.directory / (f"log-{number}" if number else "log"))
+        self.bounded = self.last_log > 0
+
+    def _read_log(self, path):
+        data = path.read_bytes()
         offset = 0
         while offset < len(data):
             location, size, sequence, base = struct.unpack_from("<8xIIQQ", data, offset)
@@ -111,12 +122,14 @@ class Spool:
 
     def events(self, location):
         segments = self._segments.get(location, {})
-        assert sorted(segments) == list(range(len(segments)))
-        for _, (base, data) in sorted(segments.items()):
+        first = min(segments, default=0)
+        assert sorted(segments) == list(range(first, first + len(segments)))
+        assert first == 0 or self.bounded
+        for sequence, (base, data) in sorted(segments.items()):
             words = struct.unpack(f"<{len(data) // 8}Q", data)
-            yield from self._decode(base, words)
+            yield from self._decode(base, words, sequence == first > 0)
 
-    def _decode(self, base, words):
+    def _decode(self, base, words, enter_open):
         i = 0
         while i < len(words) and words[i]:
             word = words[i]
@@ -131,6 +144,10 @@ class Spool:
             i += count
             if sub == TIME_BASE:
                 base = extra[0]
+            elif sub == OPEN_REGIONS:
+                for region in struct.unpack(f"<{2 * count}I", struct.pack(f"<{count}Q", *extra)):
+                    if enter_open and region != 0xFFFFFFFF:
+                        yield ("enter", self.regions[region]["name"], None, base)
             else:
                 yield self._extended(EXTENDED[sub], extra, ticks)
 
