@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-cpp test-python test-cpython test-sanitize demo bench lint format clean
+.PHONY: help deps build check test test-cpp test-python test-cpython test-races test-sanitize demo bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -28,6 +28,9 @@ test-python: deps ## run the Python tests; ARGS go to scripts/run_python_tests.p
 
 test-cpython: deps ## run CPython's own tests under every instrumenter
 	python3 scripts/run_python_tests.py -m cpython_suite $(ARGS)
+
+test-races: deps ## run each test of a race 50 times, with every Python
+	RACE_ROUNDS=50 python3 scripts/run_python_tests.py -m race $(ARGS)
 
 test-sanitize: deps ## run the C++ tests under sanitizers, and the fuzzers for a while
 	scripts/test_sanitize.sh

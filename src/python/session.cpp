@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "core/command_line.hpp"
 #include "core/error.hpp"
@@ -63,6 +65,15 @@ std::vector<std::string> command_words() {
   return words;
 }
 
+// Launchers of distributed programs (torchrun and those like it) tell each process so.
+std::string rank_of_process() {
+  const char* rank = std::getenv("RANK");
+  const bool one_of_many = rank != nullptr && std::getenv("WORLD_SIZE") != nullptr;
+  const bool number = one_of_many && *rank != '\0' &&
+                      std::string_view(rank).find_first_not_of("0123456789") == std::string::npos;
+  return number ? " rank " + std::string(rank) : std::string();
+}
+
 LocationGroup this_process() {
   LocationGroup process;
   process.hostname = hostname();
@@ -73,7 +84,7 @@ LocationGroup this_process() {
   process.arguments = command_words();
   const std::vector<std::string> program = split_interpreter_start(process.arguments).program;
   const bool module = program.size() > 1 && program.front() == "-m";
-  process.name = program.empty() ? "Process" : program[module ? 1 : 0];
+  process.name = (program.empty() ? "Process" : program[module ? 1 : 0]) + rank_of_process();
   return process;
 }
 
