@@ -150,6 +150,10 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
       out.last_log = in.number<std::uint32_t>();  // 0 where there is none
       out.dropped_events = in.number<std::uint64_t>();
       return out.ended;
+    case DefinitionKind::kLimit:
+      in.number<std::uint64_t>();
+      out.may_miss_begin = in.number<std::uint8_t>() != 0;
+      return in.ok();
     case DefinitionKind::kCut: {
       const auto index = in.number<std::uint32_t>();
       const auto ticks = in.number<std::uint64_t>();

@@ -166,6 +166,13 @@ void Writer::define_clock_sync(const os::ClockSync& sync) noexcept {
          Payload{}.number(sync.ticks).number(sync.monotonic_ns).number(sync.realtime_ns).bytes());
 }
 
+void Writer::define_limit() noexcept {
+  append(DefinitionKind::kLimit, Payload{}
+                                     .number(options_.size_limit.bytes)
+                                     .number(std::uint8_t{options_.size_limit.keep_newest})
+                                     .bytes());
+}
+
 void Writer::define_end(Ending ending) noexcept {
   append(DefinitionKind::kEnd, Payload{}
                                    .number(lost())

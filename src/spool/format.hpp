@@ -66,6 +66,7 @@ enum class DefinitionKind : std::uint16_t {
   kEnd = 10,       // u64 lost events, u64 bytes of the last file of the log, u64 ending
                    // (see Ending), u32 number of that file, u64 dropped events;
                    // the measurement was stopped in good order
+  kLimit = 15,     // u64 bytes, u8 whether the oldest events may go; of the run (--max-size)
   kCut = 16,       // u32 location index, u64 ticks: from then on nothing of it was recorded
 };
 
@@ -98,12 +99,10 @@ struct RingHeader {
   std::atomic<std::uint64_t> ending;       // to_word(Ending); noted at the last moment
   // Recorded by whichever process of the run, and dropped by this one for the size limit.
   std::atomic<std::uint64_t> dropped_events;
-  std::atomic<std::uint32_t> log_number;  // of the file that the log has come to
-  std::uint32_t reserved;
 };
 // The largest page of the machines we run on, so that segments can be mapped.
 inline constexpr std::size_t kRingHeaderSize = 64 << 10;
-static_assert(sizeof(RingHeader) == 56);
+static_assert(sizeof(RingHeader) == 48);
 
 // kFree -> kActive (a thread writes) -> kFull (waits for the drain) ->
 // kDrained (in the log; its records are being zeroed) -> kFree.

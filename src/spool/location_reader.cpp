@@ -129,7 +129,8 @@ const os::File& LocationReader::file_of(const SegmentRef& segment) {
 LocationReader::Load LocationReader::load(const SegmentRef& segment) {
   const os::File& file = file_of(segment);
   // A run that goes on may have dropped it since it was found.
-  const bool may_go = reader_->bounded_ && segment.where == SegmentRef::Where::kLog;
+  const bool may_go =
+      reader_->definitions_.may_miss_begin && segment.where == SegmentRef::Where::kLog;
   if (may_go && !file.is_open()) return Load::kDropped;
   words_.resize(segment.size / sizeof(std::uint64_t));
   int error = 0;

@@ -142,11 +142,10 @@ bool Reader::complete() const noexcept {
 
 void Reader::index_logs() {
   const std::vector<std::uint32_t> numbers = logs_of(directory_);
-  bounded_ = definitions_.last_log > 0 || (!numbers.empty() && numbers.back() > 0);
   for (const std::uint32_t number : numbers) index_log(number);
-  const bool last_is_there =
-      std::ranges::binary_search(numbers, definitions_.last_log) || !definitions_.ended;
-  if (!last_is_there && !bounded_ && definitions_.log_size > 0) ++damage_.segments;
+  const bool complete =
+      !definitions_.ended || definitions_.may_miss_begin || definitions_.log_size == 0;
+  if (!complete && !std::ranges::binary_search(numbers, definitions_.last_log)) ++damage_.segments;
 }
 
 void Reader::index_log(std::uint32_t number) {
@@ -182,7 +181,6 @@ void Reader::index_ring() {
     std::uint64_t magic;
     std::uint32_t version, segment_size, segment_count, check;
     std::uint64_t lost_events, ending, dropped_events;
-    std::uint32_t log_number, reserved;
   } header{};
   static_assert(sizeof header == sizeof(RingHeader));
   const bool recorded = !definitions_.threads.empty() || !segments_.empty();
@@ -202,7 +200,6 @@ void Reader::index_ring() {
     definitions_.lost_events = header.lost_events;
     definitions_.ending = to_ending(header.ending);
     definitions_.dropped_events = header.dropped_events;
-    bounded_ = bounded_ || header.log_number > 0;
   }
   int error = 0;
   const std::uint64_t end = ring_.size(&error);
@@ -255,7 +252,7 @@ void Reader::check_sequences() {
         [](const SegmentRef& a, const SegmentRef& b) { return a.sequence == b.sequence; });
     segments.erase(last, segments.end());
     // Files are dropped in their order, and each thread's segments are in theirs.
-    std::uint64_t expected = bounded_ ? segments.front().sequence : 0;
+    std::uint64_t expected = definitions_.may_miss_begin ? segments.front().sequence : 0;
     for (const SegmentRef& segment : segments) {
       damage_.missing_segments += segment.sequence - expected;
       expected = segment.sequence + 1;

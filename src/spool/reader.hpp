@@ -43,6 +43,7 @@ struct ProcessDefinitions {
     std::string text;
   };
   std::vector<Mark> markers;
+  bool may_miss_begin = false;  // for its size limit the run keeps the newest events
   std::map<std::uint32_t, std::uint64_t> cuts;  // ticks from which on a thread had no room
   std::map<std::string, std::string> properties;
   bool ended = false;  // the measurement was stopped in good order
@@ -107,8 +108,6 @@ class Reader {
 
   std::string directory_;
   bool has_ring_ = false;
-  // Whether older files of the log may be gone, since the run has a size limit.
-  bool bounded_ = false;
   // Open for a process that still runs, which may remove its ring; others are
   // opened where they are read: a run may have more processes than there may be files.
   os::File ring_;

@@ -94,6 +94,7 @@ void Writer::write_heads() {
   int error = defs_.write_at(0, bytes_of(header));
   if (error != 0) cannot("write to", directory_ + "/" + kDefsName, error);
   defs_end_ = sizeof header;
+  if (options_.size_limit.bytes != 0) define_limit();
 
   error = ring_.allocate(0, kRingHeaderSize);
   if (error == 0) ring_header_ = os::Mapping::map(ring_, 0, kRingHeaderSize, &error);
@@ -261,7 +262,7 @@ bool Writer::begin_log_file() noexcept {
     return false;
   }
   log_end_ = 0;
-  ring_header().log_number.store(++log_number_, std::memory_order_relaxed);
+  ++log_number_;
   return true;
 }
 

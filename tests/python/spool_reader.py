@@ -34,6 +34,7 @@ class Spool:
         self.regions, self.strings, self.parameters, self.metrics = {}, {}, {}, {}
         self.threads, self.markers, self.properties = {}, [], {}
         self.ended, self.last_log, self.dropped, self.cuts = False, 0, 0, {}
+        self.limit, self.may_miss_begin = 0, 0
         self._read_definitions((self.directory / "defs").read_bytes())
         self._segments = {}
         self._read_logs()
@@ -84,6 +85,8 @@ class Spool:
         elif kind == 10:
             self.ended = True
             self.lost, _, _, self.last_log, self.dropped = struct.unpack("<QQQIQ", payload)
+        elif kind == 15:
+            self.limit, self.may_miss_begin = struct.unpack("<QB", payload)
         elif kind == 16:
             location, ticks = struct.unpack("<IQ", payload)
             self.cuts[location] = ticks
@@ -93,7 +96,6 @@ class Spool:
         assert numbers == [] or sorted(numbers) == list(range(min(numbers), max(numbers) + 1))
         for number in numbers:
             self._read_log(self.directory / (f"log-{number}" if number else "log"))
-        self.bounded = self.last_log > 0
 
     def _read_log(self, path):
         data = path.read_bytes()
@@ -124,7 +126,7 @@ class Spool:
         segments = self._segments.get(location, {})
         first = min(segments, default=0)
         assert sorted(segments) == list(range(first, first + len(segments)))
-        assert first == 0 or self.bounded
+        assert first == 0 or self.may_miss_begin
         for sequence, (base, data) in sorted(segments.items()):
             words = struct.unpack(f"<{len(data) // 8}Q", data)
             yield from self._decode(base, words, sequence == first > 0)

@@ -162,6 +162,35 @@ TEST_F(SizeLimitTest, AtTheEndOfTheSpaceAllProcessesStop) {
   EXPECT_EQ(read_spool(spool("2")).events.at(0), b.lines());
 }
 
+// Also the only file of a process that had little to say.
+TEST_F(SizeLimitTest, WhatHasEndedMayGoAltogether) {
+  const auto first = begin("1", true), second = begin("2", true);
+  Pen a(*first, 0), b(*second, 0);
+  fill(a, 0, 100);
+  first->close();
+  fill(b, 0, 400'000);
+  second->close();
+  const Found found = read_spool(spool("1"));
+  EXPECT_FALSE(found.events.contains(0));
+  EXPECT_EQ(found.damage, 0u);
+}
+
+TEST_F(SizeLimitTest, WhereRecordingEndsNoFileMayGo) {
+  const auto writer = begin("p", false);
+  Pen pen(*writer, 0);
+  fill(pen, 0, 20'000);
+  writer->close();
+  for (const char* name : {"log", "log-1", "log-9"}) {
+    const std::string file = spool("p") + "/" + name;
+    const std::string bytes = test::read_bytes(file);
+    ASSERT_FALSE(bytes.empty()) << name;
+    std::filesystem::remove(file);
+    EXPECT_GT(read_spool(spool("p")).damage, 0u) << name;
+    test::write_bytes(file, bytes);
+  }
+  EXPECT_EQ(read_spool(spool("p")).damage, 0u);
+}
+
 // A reader that comes while files go reads what there is.
 TEST_F(SizeLimitTest, ARunThatGoesOnCanBeRead) {
   const auto writer = begin("p", true);
