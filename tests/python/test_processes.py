@@ -302,6 +302,7 @@ def test_alive_when_the_parent_ends(measure, timeloom_program, end):
     """Woven with what it had by then, and once more when it has ended."""
     run, output = measure(f"""
         read, write = os.pipe()
+        os.mkfifo("go")
         pid = os.fork()
         if pid == 0:
             os.setsid()
@@ -312,7 +313,6 @@ def test_alive_when_the_parent_ends(measure, timeloom_program, end):
             work(5)
             {"sys.exit()" if end == "exit" else "os.kill(os.getpid(), 9)"}
         print(pid)
-        os.mkfifo("go")
         os.read(read, 1)
         """)  # fmt: skip
     assert run.visits("__main__.step") == [0, 10]
