@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "core/command_line.hpp"
 #include "core/error.hpp"
@@ -66,6 +68,15 @@ std::vector<std::string> command_words() {
   return words;
 }
 
+// Launchers of distributed programs (torchrun and those like it) tell each process so.
+std::string rank_of_process() {
+  const char* rank = std::getenv("RANK");
+  const bool one_of_many = rank != nullptr && std::getenv("WORLD_SIZE") != nullptr;
+  const bool number = one_of_many && *rank != '\0' &&
+                      std::string_view(rank).find_first_not_of("0123456789") == std::string::npos;
+  return number ? " rank " + std::string(rank) : std::string();
+}
+
 LocationGroup this_process() {
   LocationGroup process;
   process.hostname = hostname();
@@ -76,7 +87,7 @@ LocationGroup this_process() {
   process.arguments = command_words();
   const std::vector<std::string> program = split_interpreter_start(process.arguments).program;
   const bool module = program.size() > 1 && program.front() == "-m";
-  process.name = program.empty() ? "Process" : program[module ? 1 : 0];
+  process.name = (program.empty() ? "Process" : program[module ? 1 : 0]) + rank_of_process();
   return process;
 }
 
@@ -106,6 +117,12 @@ record::StartOptions start_options(const SessionOptions& options,
   record::StartOptions result;
   result.spool_directory = free_spool(options.run);
   result.writer.ring_size = options.buffer_size;
+  result.writer.size_limit = {options.max_size, options.keep_newest};
+  if (options.max_size != 0) {
+    // Most of what there is room for is for the log.
+    constexpr std::uint64_t kLeast = 1 << 20;
+    result.writer.ring_size = std::min(options.buffer_size, std::max(kLeast, options.max_size / 8));
+  }
   result.process = this_process();
   result.parent = options.parent;
   result.properties["timeloom::instrumenter"] = instrumenter.name;
@@ -205,6 +222,8 @@ bool finish_session(SessionResult& result, Ending ending) {
   result.tracks = totals.tracks;
   result.bytes = totals.bytes;
   result.lost_events = totals.lost_events;
+  result.dropped_events = totals.dropped_events;
+  result.at_limit = totals.at_limit;
   result.unmatched_leaves = totals.unmatched_leaves;
   result.error = totals.error;
   result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;

@@ -132,6 +132,8 @@ Totals totals_locked(const State& s) {
   result.tracks = s.tracks;
   result.bytes = s.writer->bytes();
   result.lost_events = s.writer->lost();
+  result.dropped_events = s.writer->dropped();
+  result.at_limit = s.writer->at_limit();
   result.unmatched_leaves = s.unmatched_leaves;
   result.error = s.writer->error();
   return result;
@@ -254,6 +256,8 @@ Totals stop(Ending ending) noexcept {
   s.writer->define_clock_sync(os::sync_clocks());
   result.bytes = s.writer->bytes();
   s.writer->close(ending);
+  result.dropped_events = s.writer->dropped();  // the drain was still at work
+  result.at_limit = s.writer->at_limit();
   g_ending = nullptr;
   result.error = s.writer->error();
   s.writer.reset();

@@ -34,6 +34,8 @@ struct Totals {
   std::uint64_t tracks = 0;  // of threads: see Track
   std::uint64_t bytes = 0;   // of records
   std::uint64_t lost_events = 0;
+  std::uint64_t dropped_events = 0;    // older ones, for the size limit
+  bool at_limit = false;               // recording has ended at the size limit
   std::uint64_t unmatched_leaves = 0;  // ends of user regions that were not open
   int error = 0;                       // errno value of the first failed write
 };

@@ -68,7 +68,7 @@ void ThreadRecorder::switch_to(Track* track) noexcept {
   use(track == nullptr ? own_ : track->open_);
   const std::uint64_t now = os::now();
   // Without room the next segment says it.
-  if (cursor_ < limit_ && make_room(now)) put_track(now);
+  if (cursor_ < limit_ && make_room(now, top_)) put_track(now);
 }
 
 void ThreadRecorder::put_track(std::uint64_t now) noexcept {
@@ -81,7 +81,7 @@ void ThreadRecorder::end_track() noexcept {
   if (track_ == nullptr) return;
   close_from(0);
   const std::uint64_t now = os::now();
-  if (make_room(now)) {
+  if (make_room(now, top_)) {
     put_extended(ExtendedKind::kTrackEnd, {}, now);
     ++extra_words_;
   }
@@ -115,8 +115,9 @@ std::uint64_t ThreadRecorder::last_ticks() const noexcept {
   return plain ? std::min(ticks, os::now()) : os::now();
 }
 
-bool ThreadRecorder::next_segment(std::uint64_t now) noexcept {
-  if (segment_ != nullptr) {
+bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noexcept {
+  const bool had_segment = segment_ != nullptr;
+  if (had_segment) {
     const auto words = static_cast<std::size_t>(cursor_ - segment_->words());
     retired_words_ += words;
     writer_->retire(segment_, words);
@@ -124,18 +125,46 @@ bool ThreadRecorder::next_segment(std::uint64_t now) noexcept {
   }
   cursor_ = limit_ = nullptr;
   segment_ = writer_->acquire(location_, sequence_, now);
-  if (segment_ == nullptr) return false;
+  if (segment_ == nullptr) {
+    if (had_segment) writer_->define_cut(location_, now);
+    return false;
+  }
   ++sequence_;
   cursor_ = segment_->words();
   limit_ = cursor_ + writer_->words_per_segment() - kReserve;
   base_ = now;
   if (has_tracks_) put_track(now);
+  if (writer_->keeps_newest()) put_open_regions(last);
   return true;
 }
 
+// Says what is open where the segment begins: those before it may be dropped. Two
+// ids a word, in at most half the segment; of a deeper stack the innermost are left out.
+void ThreadRecorder::put_open_regions(const OpenRegion* last) noexcept {
+  constexpr std::size_t kMostWords = 128;
+  const std::uint64_t* const end = segment_->words() + writer_->words_per_segment() / 2;
+  for (const OpenRegion* next = stack_->base + 1; next <= last && cursor_ + kMostWords < end;) {
+    std::size_t ids = 0;
+    for (; next <= last && ids < 2 * kMostWords; ++next) {
+      if ((next->token & kUnrecorded) != 0) continue;
+      const std::uint64_t id = payload_of(next->enter);
+      std::uint64_t& word = cursor_[1 + ids / 2];
+      word = ids % 2 == 0 ? id | (std::uint64_t{UINT32_MAX} << 32) : (word & UINT32_MAX) | id << 32;
+      ++ids;
+    }
+    const std::size_t words = (ids + 1) / 2;
+    if (words == 0) return;
+    std::uint64_t* const head = cursor_;
+    cursor_ += 1 + words;
+    extra_words_ += 1 + words;
+    __atomic_store_n(head, make_extended(ExtendedKind::kOpenRegions, static_cast<unsigned>(words)),
+                     __ATOMIC_RELEASE);
+  }
+}
+
 // Makes sure that a record at time `now` can be put; false: it is lost.
-bool ThreadRecorder::make_room(std::uint64_t now) noexcept {
-  if (cursor_ >= limit_) return next_segment(now);
+bool ThreadRecorder::make_room(std::uint64_t now, const OpenRegion* last) noexcept {
+  if (cursor_ >= limit_) return next_segment(now, last);
   if (now - base_ > kMaxDelta) {
     // Also when `now` lies before the base, seen from another core.
     base_ = std::max(now, base_);
@@ -151,7 +180,10 @@ bool ThreadRecorder::make_room(std::uint64_t now) noexcept {
 bool ThreadRecorder::append_slow(EventWord word) noexcept {
   if (writer_ == nullptr) return false;  // scratch memory is full
   const std::uint64_t now = os::now();
-  if (!make_room(now)) return writer_->count_lost(1), false;
+  // A region is on the stack before its enter is put, and off it before its leave,
+  // but its entry is still as it was.
+  const OpenRegion* last = kind_of(word) == WordKind::kEnter ? top_ - 1 : top_ + 1;
+  if (!make_room(now, last)) return writer_->count_lost(1), false;
   put(at(word, std::max(now, base_) - base_));
   return true;
 }
@@ -250,7 +282,7 @@ void ThreadRecorder::extended(ExtendedKind kind, std::span<const std::uint64_t> 
     return;
   }
   const std::uint64_t now = os::now();
-  if (!make_room(now)) return writer_->count_lost(1);
+  if (!make_room(now, top_)) return writer_->count_lost(1);
   put_extended(kind, words, now);
 }
 

@@ -162,12 +162,14 @@ class ThreadRecorder {
   [[gnu::noinline, gnu::cold]] void enter_slow(Token token, EventWord enter) noexcept;
   // False: there was no room, and the event is lost.
   [[gnu::noinline, gnu::cold]] bool append_slow(EventWord word) noexcept;
-  bool make_room(std::uint64_t now) noexcept;
-  bool next_segment(std::uint64_t now) noexcept;
   void use(OpenStack& stack) noexcept;
   void put_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
                     std::uint64_t now) noexcept;
   void put_track(std::uint64_t now) noexcept;
+  // `last`: the innermost region that is open before what is about to be put.
+  bool make_room(std::uint64_t now, const OpenRegion* last) noexcept;
+  bool next_segment(std::uint64_t now, const OpenRegion* last) noexcept;
+  void put_open_regions(const OpenRegion* last) noexcept;
   bool push(OpenRegion region) noexcept;
   void pop_to(OpenRegion* entry) noexcept;
   void close(OpenRegion* entry) noexcept;

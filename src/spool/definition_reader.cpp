@@ -173,7 +173,19 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
       out.log_size = in.number<std::uint64_t>();
       out.ending = to_ending(in.number<std::uint64_t>());
       out.ended = in.ok();
+      out.last_log = in.number<std::uint32_t>();  // 0 where there is none
+      out.dropped_events = in.number<std::uint64_t>();
+      return out.ended;
+    case DefinitionKind::kLimit:
+      in.number<std::uint64_t>();
+      out.may_miss_begin = in.number<std::uint8_t>() != 0;
       return in.ok();
+    case DefinitionKind::kCut: {
+      const auto index = in.number<std::uint32_t>();
+      const auto ticks = in.number<std::uint64_t>();
+      if (in.ok()) out.cuts[index] = ticks;
+      return in.ok();
+    }
   }
   return true;  // a kind of a later version: passed over
 }

@@ -178,4 +178,25 @@ void Writer::define_clock_sync(const os::ClockSync& sync) noexcept {
          Payload{}.number(sync.ticks).number(sync.monotonic_ns).number(sync.realtime_ns).bytes());
 }
 
+void Writer::define_limit() noexcept {
+  append(DefinitionKind::kLimit, Payload{}
+                                     .number(options_.size_limit.bytes)
+                                     .number(std::uint8_t{options_.size_limit.keep_newest})
+                                     .bytes());
+}
+
+void Writer::define_end(Ending ending) noexcept {
+  append(DefinitionKind::kEnd, Payload{}
+                                   .number(lost())
+                                   .number(log_end_)
+                                   .number(to_word(ending))
+                                   .number(log_number_)
+                                   .number(dropped())
+                                   .bytes());
+}
+
+void Writer::define_cut(std::uint32_t location, std::uint64_t ticks) noexcept {
+  append(DefinitionKind::kCut, Payload{}.number(location).number(ticks).bytes());
+}
+
 }  // namespace timeloom::spool

@@ -114,6 +114,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   ended_ = ended_ && from.ended;
   if (process.running) ++running_;
   lost_events_ += from.lost_events;
+  older_events_ += from.dropped_events;
   damaged_segments_ += reader.damage().segments + reader.damage().missing_segments;
   LocationGroup group = from.process;
   if (group.name.empty()) group.name = "Process";
@@ -242,6 +243,7 @@ void SpoolSource::add_properties() {
     if (value != 0) definitions_.properties[key] = std::to_string(value);
   };
   put("timeloom::lost_events", lost_events_);
+  put("timeloom::older_events", older_events_);
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
   put("timeloom::dropped_events", dropped_events_);

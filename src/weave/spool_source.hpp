@@ -32,6 +32,8 @@ class SpoolSource : public RunSource {
   std::uint64_t damaged_segments() const noexcept { return damaged_segments_; }
   std::uint64_t lost_events() const noexcept { return lost_events_; }
   std::uint64_t dropped_events() const noexcept { return dropped_events_; }
+  // Recorded, and given up for newer ones at the size limit of the run.
+  std::uint64_t older_events() const noexcept { return older_events_; }
   std::uint64_t unreadable_spools() const noexcept { return unreadable_spools_; }
   // False when a process was ended before it could finish its measurement.
   bool ended_in_order() const noexcept { return ended_; }
@@ -81,6 +83,7 @@ class SpoolSource : public RunSource {
   std::atomic<std::uint64_t> damaged_segments_ = 0;
   std::atomic<std::uint64_t> dropped_events_ = 0;
   std::uint64_t lost_events_ = 0;
+  std::uint64_t older_events_ = 0;
   std::uint64_t unreadable_spools_ = 0;
 };
 

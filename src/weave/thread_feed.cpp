@@ -108,7 +108,7 @@ void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
     rest.push_back({last, EventKind::kThreadEnd, 0, process_.ids.threads.in_run(life->number)});
   }
   if (index == 0) {
-    rest.push_back({last, EventKind::kProgramEnd, process_.group.value(),
+    rest.push_back({std::max(last, process_.end), EventKind::kProgramEnd, process_.group.value(),
                     static_cast<std::uint64_t>(kUnknownExitStatus)});
   }
   hand_on(output, rest);
@@ -120,7 +120,20 @@ void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
 }
 
 void ThreadFeed::close_all() {
-  while (!open_.empty()) close(open_.begin()->first, process_.end, false);
+  while (!open_.empty()) {
+    const auto& [index, output] = *open_.begin();
+    close(index, end_of(output.stream.last_time()), false);
+  }
+}
+
+// What is open is closed at the end of the process, or where there was no room left
+// for what the thread did. Room that was found again leaves later events.
+Timestamp ThreadFeed::end_of(Timestamp last) const {
+  const auto& cuts = process_.reader->definitions().cuts;
+  const auto cut = cuts.find(thread_);
+  if (cut == cuts.end()) return process_.end;
+  const Timestamp time = process_.clock.to_time(cut->second);
+  return time < last ? process_.end : time;
 }
 
 void ThreadFeed::hand_on(Output& output, std::span<const Event> events) {

@@ -66,6 +66,7 @@ class ThreadFeed {
   void open(std::uint32_t index, const Location& location);
   void close(std::uint32_t index, Timestamp end, bool ended);
   void close_all();
+  Timestamp end_of(Timestamp last) const;
   void hand_on(Output& output, std::span<const Event> events);
   const Location* location_of(std::uint32_t index) const;
   const spool::ProcessDefinitions::Thread* known(std::uint32_t index) const;

@@ -20,6 +20,7 @@ EXTENDED = {
     9: "create",
     10: "wait",
 }
+OPEN_REGIONS = 16
 
 
 def _text(data, offset):
@@ -35,10 +36,11 @@ class Spool:
         self.regions, self.strings, self.parameters, self.metrics = {}, {}, {}, {}
         self.threads, self.markers, self.properties = {}, [], {}
         self.owners, self.numbers = {}, {}  # of tracks and of what was created under a number
-        self.ended = False
+        self.ended, self.last_log, self.dropped, self.cuts = False, 0, 0, {}
+        self.limit, self.may_miss_begin = 0, 0
         self._read_definitions((self.directory / "defs").read_bytes())
         self._segments, self._events = {}, {}
-        self._read_log()
+        self._read_logs()
         self._read_ring()
 
     def _read_definitions(self, data):
@@ -89,10 +91,21 @@ class Spool:
             key, _, self.numbers[key] = struct.unpack_from("<IQQ", payload)
         elif kind == 10:
             self.ended = True
-            (self.lost,) = struct.unpack_from("<Q", payload)
+            self.lost, _, _, self.last_log, self.dropped = struct.unpack("<QQQIQ", payload)
+        elif kind == 15:
+            self.limit, self.may_miss_begin = struct.unpack("<QB", payload)
+        elif kind == 16:
+            location, ticks = struct.unpack("<IQ", payload)
+            self.cuts[location] = ticks
 
-    def _read_log(self):
-        data = (self.directory / "log").read_bytes()
+    def _read_logs(self):
+        numbers = [int(path.name[4:] or 0) for path in self.directory.glob("log*")]
+        assert numbers == [] or sorted(numbers) == list(range(min(numbers), max(numbers) + 1))
+        for number in numbers:
+            self._read_log(self.directory / (f"log-{number}" if number else "log"))
+
+    def _read_log(self, path):
+        data = path.read_bytes()
         offset = 0
         while offset < len(data):
             location, size, sequence, base = struct.unpack_from("<8xIIQQ", data, offset)
@@ -126,10 +139,12 @@ class Spool:
     def _sorted_events(self, thread):
         result, of = {}, thread
         segments = self._segments.get(thread, {})
-        assert sorted(segments) == list(range(len(segments)))
-        for _, (base, data) in sorted(segments.items()):
+        first = min(segments, default=0)
+        assert sorted(segments) == list(range(first, first + len(segments)))
+        assert first == 0 or self.may_miss_begin
+        for sequence, (base, data) in sorted(segments.items()):
             words = struct.unpack(f"<{len(data) // 8}Q", data)
-            for event in self._decode(base, words):
+            for event in self._decode(base, words, sequence == first > 0):
                 if event[0] == "track":
                     of = event[2]
                 elif event[0] == "track end":
@@ -138,7 +153,7 @@ class Spool:
                     result.setdefault(of, []).append(event)
         return result
 
-    def _decode(self, base, words):
+    def _decode(self, base, words, enter_open):
         i = 0
         while i < len(words) and words[i]:
             word = words[i]
@@ -157,6 +172,10 @@ class Spool:
                 yield ("track end", None, None, ticks)
             elif sub == TRACK:
                 yield ("track", None, extra[0], ticks)
+            elif sub == OPEN_REGIONS:
+                for region in struct.unpack(f"<{2 * count}I", struct.pack(f"<{count}Q", *extra)):
+                    if enter_open and region != 0xFFFFFFFF:
+                        yield ("enter", self.regions[region]["name"], None, base)
             else:
                 yield self._extended(EXTENDED[sub], extra, ticks)
 
