@@ -78,7 +78,13 @@ fs::path open_run(const std::optional<std::string>& name) {
 }
 
 Definitions definitions_of(const fs::path& run) {
-  if (!weave::has_trace(run)) return cube::definitions_of(cube::Reader(weave::profile_of(run)));
+  if (!weave::has_trace(run)) {
+    const cube::Reader profile(weave::profile_of(run));
+    Definitions definitions = cube::definitions_of(profile);
+    // Other tools do not say how long the run was; the call paths do.
+    if (definitions.clock.length == 0) definitions.clock = cube::load(profile).definitions.clock;
+    return definitions;
+  }
   return otf2::open(weave::trace_of(run))->definitions();
 }
 

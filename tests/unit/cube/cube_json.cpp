@@ -1,7 +1,8 @@
 // The writer and the reader of CUBE files for tests in Python.
 //
 //   cube_json write FILE [compress] < DESCRIPTION   a file with these values
-//   cube_json read FILE                             what is in a file, as JSON
+//   cube_json read FILE                             what is in a file, as JSON, by the numbers of
+//   the file
 //
 // {"metrics": [{"name", "dtype", "kind"}], "regions": [NAME], "cnodes": [{"parent", "region",
 //  "parameters": [[numeric, key, value]]}], "locations": [[process, name]],
@@ -102,14 +103,15 @@ json contents(const Reader& reader) {
               {"metrics", json::array()},
               {"values", json::object()}};
   for (const Region& region : cube.regions) all["regions"].push_back(region.name);
-  for (const Cnode& cnode : cube.cnodes) {
+  for (std::uint32_t i = 0; i < cube.cnodes.size(); ++i) {
+    const Cnode& cnode = cube.cnodes[i];
     json parameters = json::array();
     for (const auto& one : cnode.parameters)
       parameters.push_back({one.numeric, one.key, one.value});
-    all["cnodes"].push_back(
-        {{"parent", cnode.parent.defined() ? json(cnode.parent.value()) : json()},
-         {"region", cnode.region.value()},
-         {"parameters", parameters}});
+    all["cnodes"][reader.number_of(CnodeId{i})] = {
+        {"parent", cnode.parent.defined() ? json(reader.number_of(cnode.parent)) : json()},
+        {"region", cnode.region.value()},
+        {"parameters", parameters}};
   }
   for (const Location& location : cube.locations) {
     all["locations"].push_back({location.group.value(), location.name});
@@ -124,7 +126,8 @@ json contents(const Reader& reader) {
     const Values values = reader.values(CubeMetricId{i});
     json rows = json::object();
     for (std::uint32_t j = 0; j < cube.cnodes.size(); ++j) {
-      if (values.has_row(CnodeId{j})) rows[std::to_string(j)] = hex(values.row(CnodeId{j}));
+      if (!values.has_row(CnodeId{j})) continue;
+      rows[std::to_string(reader.number_of(CnodeId{j}))] = hex(values.row(CnodeId{j}));
     }
     all["values"][std::to_string(i)] = rows;
   }
