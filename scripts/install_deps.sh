@@ -13,6 +13,8 @@ ninja-build                 # the build
 git                         # names the version of what is measured in bench/RESULTS.md
 ca-certificates             # pip reaches its index over TLS
 libopen-trace-format2-dev   # OTF2: the traces (src/formats/otf2)
+libexpat1-dev               # the XML of CUBE profiles (src/formats/cube)
+zlib1g-dev                  # their compressed form
 libcli11-dev                # the command line of the timeloom program
 libfmt-dev                  # text of the timeloom program
 nlohmann-json3-dev          # JSON of the timeloom program

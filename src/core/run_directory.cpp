@@ -18,8 +18,8 @@ constexpr char kSettingsName[] = "scorep.cfg";
 // All that Timeloom ever puts into a run. The file by which a run is known goes
 // last, so that what an interruption leaves can be removed by the next --force.
 constexpr const char* kOwnNames[] = {
-    "spool",         ".weaving",    ".woven",         "traces",      "traces.def",
-    "traces.marker", "traces.otf2", "callpaths.json", "MANIFEST.md", kSettingsName};
+    "spool",       ".weaving",       ".woven",        "traces",      "traces.def", "traces.marker",
+    "traces.otf2", "callpaths.json", "profile.cubex", "MANIFEST.md", kSettingsName};
 constexpr std::string_view kFirstLine = "# A run of Timeloom: the settings used.";
 
 bool is_run(const fs::path& path) {

@@ -45,7 +45,8 @@ std::vector<FlatRow> flat_profile(const CallTree& tree, const std::vector<Totals
     row.totals.add(totals[i]);
     if (!outermost) row.totals.inclusive = inclusive;
   }
-  std::erase_if(rows, [](const FlatRow& row) { return row.totals.visits == 0; });
+  std::erase_if(
+      rows, [](const FlatRow& row) { return row.totals.visits == 0 && row.totals.exclusive == 0; });
   return rows;
 }
 

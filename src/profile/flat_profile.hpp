@@ -18,7 +18,7 @@ struct FlatRow {
   std::uint64_t visit_time = 0;
 };
 
-// The regions that were visited, in order of their ids. `totals` is what
+// The regions that were visited or took time, in order of their ids. `totals` is what
 // sum_locations() made of the tree.
 std::vector<FlatRow> flat_profile(const CallTree& tree, const std::vector<Totals>& totals);
 

@@ -48,7 +48,8 @@ inline CLI::Validator number_between(double least, double most, const std::strin
 
 // What report and info have in common: the run, and when to use colour.
 inline void add_run(CLI::App& app, std::optional<std::string>& run) {
-  app.add_option("RUN", run, "Run directory or OTF2 archive (default: the newest run here)")
+  app.add_option("RUN", run,
+                 "Run directory, OTF2 archive or CUBE profile (default: the newest run here)")
       ->type_name("");
 }
 

@@ -107,14 +107,16 @@ std::string info_json(const Definitions& definitions, const std::vector<RunFile>
 
 int run_info(const InfoOptions& options) {
   const std::filesystem::path run = open_run(options.run);
-  const std::unique_ptr<RunSource> source = trace_source(run);
-  const std::vector<RunFile> files = files_of(weave::trace_of(run).parent_path());
+  const Definitions definitions = definitions_of(run);
+  const bool traced = weave::has_trace(run);
+  const std::filesystem::path file = traced ? weave::trace_of(run) : weave::profile_of(run);
+  const std::vector<RunFile> files =
+      files_of(file.has_parent_path() ? file.parent_path() : std::filesystem::path("."));
   Output output;
   if (options.json)
-    output.write(info_json(source->definitions(), files, run.string()));
+    output.write(info_json(definitions, files, run.string()));
   else
-    write_info(source->definitions(), files, run.string(), Terminal::detect(options.colour),
-               output);
+    write_info(definitions, files, run.string(), Terminal::detect(options.colour), output);
   output.flush();
   return kDone;
 }

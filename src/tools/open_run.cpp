@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "profile/callpaths_file.hpp"
@@ -79,11 +80,19 @@ fs::path open_run(const std::optional<std::string>& name) {
   return run;
 }
 
-std::unique_ptr<RunSource> trace_source(const fs::path& run) {
-  return otf2::open(weave::trace_of(run));
+Definitions definitions_of(const fs::path& run) {
+  if (!weave::has_trace(run)) {
+    const cube::Reader profile(weave::profile_of(run));
+    Definitions definitions = cube::definitions_of(profile);
+    // Other tools do not say how long the run was; the call paths do.
+    if (definitions.clock.length == 0) definitions.clock = cube::load(profile).definitions.clock;
+    return definitions;
+  }
+  return otf2::open(weave::trace_of(run))->definitions();
 }
 
 profile::CallTree call_tree_of(const fs::path& run) {
+  if (!weave::has_trace(run)) return cube::load(weave::profile_of(run));
   const fs::path trace = weave::trace_of(run);
   const fs::path profile = trace.parent_path() / profile::kCallpathsName;
   if (!is_up_to_date(profile, trace)) return fold(trace);

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -19,11 +18,12 @@ namespace timeloom::tools {
 // The run that `name` means, woven first if it is unfinished.
 std::filesystem::path open_run(const std::optional<std::string>& name);
 
-// Its profile: from callpaths.json, or else from its trace.
+// Its profile: from callpaths.json, or else from its trace, or from its CUBE profile
+// if there is no trace.
 profile::CallTree call_tree_of(const std::filesystem::path& run);
 
-// The trace of the run, for its definitions or its events.
-std::unique_ptr<RunSource> trace_source(const std::filesystem::path& run);
+// What its trace defines, or its CUBE profile if there is no trace.
+Definitions definitions_of(const std::filesystem::path& run);
 
 // One line: what was woven, what was lost, what was cut off.
 std::string describe(const weave::WeaveSummary& summary);

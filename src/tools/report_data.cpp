@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tools/json_text.hpp"
@@ -62,20 +63,24 @@ std::string csv_field(const std::string& text) {
   return quoted + '"';
 }
 
+std::string csv_number(double number) {
+  return std::isnan(number) ? std::string() : fmt::to_string(number);
+}
+
 void write_csv_rows(const char* table, const Rows& rows, const ReportData& data, Output& output) {
   const bool tree = *table == 't';
   for (const Row& row : rows.rows) {
     if (output.closed()) return;
     const Figures& figures = row.figures;
     const Region& region = data.region(row.region);
-    output.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table,
-                             tree ? fmt::to_string(row.node.value()) : "",
-                             row.parent.defined() ? fmt::to_string(row.parent.value()) : "",
-                             tree ? fmt::to_string(row.depth) : "",
-                             csv_field(data.name_of(row.region)), csv_field(region.file),
-                             region.first_line, csv_field(region.group), figures.visits,
-                             figures.inclusive, figures.exclusive, figures.mean, figures.min,
-                             figures.max, figures.inclusive_share, figures.exclusive_share));
+    output.write(fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table,
+        tree ? fmt::to_string(row.node.value()) : "",
+        row.parent.defined() ? fmt::to_string(row.parent.value()) : "",
+        tree ? fmt::to_string(row.depth) : "", csv_field(data.name_of(row.region)),
+        csv_field(region.file), region.first_line, csv_field(region.group), figures.visits,
+        figures.inclusive, figures.exclusive, csv_number(figures.mean), csv_number(figures.min),
+        csv_number(figures.max), figures.inclusive_share, figures.exclusive_share));
   }
 }
 

@@ -1,6 +1,8 @@
 #include "tools/report_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <unordered_map>
 
 #include "tools/run_facts.hpp"
@@ -19,7 +21,7 @@ double value_of(const Figures& figures, SortKey key) {
     case SortKey::kInclusive: return figures.inclusive;
     case SortKey::kExclusive: return figures.exclusive;
     case SortKey::kVisits: return static_cast<double>(figures.visits);
-    case SortKey::kMean: return figures.mean;
+    case SortKey::kMean: return std::isnan(figures.mean) ? 0 : figures.mean;
     case SortKey::kName: break;
   }
   return 0;
@@ -54,9 +56,13 @@ Figures ReportData::figures_of(const Totals& totals, std::uint64_t visit_time) c
   figures.visits = totals.visits;
   figures.inclusive = to_seconds(totals.inclusive);
   figures.exclusive = to_seconds(totals.exclusive);
-  figures.mean = to_seconds(visit_time) / static_cast<double>(totals.visits);
-  figures.min = to_seconds(totals.min);
-  figures.max = to_seconds(totals.max);
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  figures.mean =
+      totals.visits == 0 ? kUnknown : to_seconds(visit_time) / static_cast<double>(totals.visits);
+  // Not every profile of another tool holds them.
+  const bool extremes_known = totals.min != UINT64_MAX;
+  figures.min = extremes_known ? to_seconds(totals.min) : kUnknown;
+  figures.max = extremes_known ? to_seconds(totals.max) : kUnknown;
   figures.inclusive_share = share(figures.inclusive);
   figures.exclusive_share = share(figures.exclusive);
   return figures;
@@ -83,7 +89,8 @@ Rows ReportData::tree_rows(const RowOptions& options) const {
   Rows result;
   std::unordered_map<NodeId, std::vector<Row>> children;
   for (std::uint32_t i = 0; i < totals_.size(); ++i) {
-    if (totals_[i].visits == 0) continue;
+    // Of a thread that another one started inside, time may be known without a visit.
+    if (totals_[i].visits == 0 && totals_[i].inclusive == 0) continue;
     const Row row = tree_row(i);
     if (total_ > 0 && row.figures.inclusive_share * 100 < options.min_percent) {
       ++result.hidden.small;

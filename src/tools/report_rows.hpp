@@ -23,7 +23,8 @@ struct RowOptions {
   std::uint32_t depth = UINT32_MAX;  // levels of the tree
 };
 
-// Times in seconds; shares of the time of all roots, 0 to 1.
+// Times in seconds; shares of the time of all roots, 0 to 1. What is not known is
+// not a number (NaN).
 struct Figures {
   std::uint64_t visits = 0;
   double inclusive = 0;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "tools/table.hpp"
 #include "tools/text.hpp"
 #include "tools/tree_marks.hpp"
@@ -24,9 +26,12 @@ struct Heading {
 std::string inclusive(const Figures& one, const Terminal& t) { return duration(one.inclusive, t); }
 std::string exclusive(const Figures& one, const Terminal& t) { return duration(one.exclusive, t); }
 std::string visits(const Figures& one, const Terminal&) { return short_count(one.visits); }
-std::string mean(const Figures& one, const Terminal& t) { return duration(one.mean, t); }
-std::string min(const Figures& one, const Terminal& t) { return duration(one.min, t); }
-std::string max(const Figures& one, const Terminal& t) { return duration(one.max, t); }
+std::string if_known(double seconds, const Terminal& t) {
+  return std::isnan(seconds) ? "-" : duration(seconds, t);
+}
+std::string mean(const Figures& one, const Terminal& t) { return if_known(one.mean, t); }
+std::string min(const Figures& one, const Terminal& t) { return if_known(one.min, t); }
+std::string max(const Figures& one, const Terminal& t) { return if_known(one.max, t); }
 std::string inclusive_share(const Figures& one, const Terminal&) {
   return percent(one.inclusive_share);
 }
@@ -130,7 +135,8 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
   std::vector<std::string> parts = {duration(facts.wall_seconds, terminal, " ") + " wall time",
                                     plural(facts.threads, "thread")};
   if (facts.processes > 1) parts.back() += " in " + plural(facts.processes, "process");
-  parts.push_back(plural(facts.events, "event"));
+  // A profile of another tool does not say of how many it was made.
+  if (facts.events > 0) parts.push_back(plural(facts.events, "event"));
   if (facts.start) parts.push_back(local_time(*facts.start));
   if (!facts.host.empty()) parts.push_back(printable(facts.host));
   std::string line;

@@ -23,7 +23,7 @@ constexpr Known kKnown[] = {
     {"*.otf2", "OTF2 trace", "timeloom, otf2-print, Vampir"},
     {"*.def", "definitions of the OTF2 trace", ""},
     {"traces/", "events of the OTF2 trace", ""},
-    {"*.cubex", "CUBE profile", "Cube"},
+    {"*.cubex", "CUBE profile", "timeloom, Cube"},
 };
 
 bool matches(const Known& known, std::string_view name) {

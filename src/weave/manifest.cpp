@@ -19,6 +19,9 @@ constexpr Entry kEntries[] = {
      "anchor of the OTF2 trace; open it with `timeloom report`, Vampir or otf2-print"},
     {"traces.def", "definitions of the trace"},
     {"traces", "events of the trace, one file for each thread"},
+    {"profile.cubex",
+     "CUBE4 profile: call paths with visits and times; open it with `timeloom report`, `timeloom "
+     "score` or Cube"},
     {"callpaths.json", "call paths with visits and times; read by `timeloom report`"},
     {"scorep.cfg", "the settings of the measurement"},
     {"spool", "the raw records; `timeloom weave` makes the trace of them"},

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "profile/callpaths_file.hpp"
@@ -38,7 +39,7 @@ constexpr char kWorking[] = ".weaving";
 constexpr char kRunning[] =
     "running";                       // in the spool: some processes had not ended at the last weave
 constexpr char kWoven[] = ".woven";  // a spool that is not needed any more
-constexpr std::string_view kWhatToName = "name the directory of a run or an .otf2 file";
+constexpr std::string_view kWhatToName = "name the directory of a run, an .otf2 or a .cubex file";
 
 std::vector<std::string> spools_of(const fs::path& run) {
   std::vector<std::string> result;
@@ -110,7 +111,8 @@ class ProgressLine {
 // What a weave makes, in the order in which it is put in place. The anchor goes
 // first and comes last: without it the run counts as unwoven.
 constexpr const char* kResults[] = {
-    "traces", "traces.def", "traces.marker", profile::kCallpathsName, kManifestName, kAnchor};
+    "traces",           "traces.def",  "traces.marker", profile::kCallpathsName,
+    cube::kProfileName, kManifestName, kAnchor};
 
 void replace_results(const fs::path& from, const fs::path& to) {
   fs::remove(to / kAnchor);
@@ -174,7 +176,10 @@ void write_results(SpoolSource& source, const fs::path& directory, const WeaveOp
     const ProgressLine line(source, options.progress);
     source.feed(sinks, options.threads != 0 ? options.threads : cores);
   }
-  profile::save(tree.take(), directory / profile::kCallpathsName);
+  const profile::CallTree folded = tree.take();
+  profile::save(folded, directory / profile::kCallpathsName);
+  const auto parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
+  cube::save(folded, directory / cube::kProfileName, {.parameters = parameters});
 }
 
 // What could not be read now may be readable to somebody else. Complete when
@@ -197,12 +202,13 @@ WeaveSummary summary_of(const SpoolSource& source) {
   return summary;
 }
 
-// The only .otf2 file of a directory, under whatever name; empty if there is none.
-fs::path only_anchor(const fs::path& directory) {
+// The only file of a directory with this extension, under whatever name; empty
+// if there is none.
+fs::path only_file(const fs::path& directory, const char* extension) {
   fs::path found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().extension() != ".otf2") continue;
+    if (entry.path().extension() != extension) continue;
     if (!found.empty()) return {};
     found = entry.path();
   }
@@ -228,7 +234,7 @@ void refuse_unreadable(const fs::path& run) {
 bool is_run(const fs::path& directory) {
   std::error_code error;
   return fs::exists(directory / kAnchor, error) || !spools_of(directory).empty() ||
-         !only_anchor(directory).empty();
+         !only_file(directory, ".otf2").empty() || !only_file(directory, ".cubex").empty();
 }
 
 fs::path newest_run() {
@@ -302,6 +308,7 @@ fs::path find_run(const std::optional<fs::path>& path) {
   if (!path) return newest_run();
   if (path->empty()) throw Error("the name of the run is empty; " + std::string(kWhatToName));
   std::error_code error;
+  if (path->extension() == ".cubex" && fs::is_regular_file(*path, error)) return *path;
   if (path->extension() == ".otf2" && fs::is_regular_file(*path, error)) {
     if (path->filename() != kAnchor) return *path;  // an archive of another tool
     const fs::path directory = path->parent_path();
@@ -313,7 +320,8 @@ fs::path find_run(const std::optional<fs::path>& path) {
   if (!fs::is_directory(*path, error) || !is_run(*path)) {
     refuse_unreadable(*path);
     throw Error(path->string() +
-                " is no run: it holds neither a trace (traces.otf2) nor a spool; " +
+                " is no run: it holds no trace (traces.otf2), no profile (profile.cubex) and no "
+                "spool; " +
                 std::string(kWhatToName));
   }
   return *path;
@@ -323,9 +331,24 @@ fs::path trace_of(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error)) return run;
   if (fs::exists(run / kAnchor, error)) return run / kAnchor;
-  const fs::path anchor = only_anchor(run);
+  const fs::path anchor = only_file(run, ".otf2");
   if (!anchor.empty()) return anchor;
   throw Error(run.string() + " holds no trace (traces.otf2); " + std::string(kWhatToName));
+}
+
+bool has_trace(const fs::path& run) {
+  std::error_code error;
+  if (fs::is_regular_file(run, error)) return run.extension() != ".cubex";
+  return fs::exists(run / kAnchor, error) || !only_file(run, ".otf2").empty();
+}
+
+fs::path profile_of(const fs::path& run) {
+  std::error_code error;
+  if (fs::is_regular_file(run, error) && run.extension() == ".cubex") return run;
+  if (fs::exists(run / cube::kProfileName, error)) return run / cube::kProfileName;
+  const fs::path profile = only_file(run, ".cubex");
+  if (!profile.empty()) return profile;
+  throw Error(run.string() + " holds no profile (profile.cubex); name a .cubex file");
 }
 
 }  // namespace timeloom::weave

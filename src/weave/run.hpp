@@ -1,5 +1,5 @@
-// A run on disk: a directory with spools, a trace and tables, or a bare OTF2
-// archive of another tool.
+// A run on disk: a directory with spools, a trace, a profile and tables, or a
+// bare OTF2 archive or CUBE profile of another tool.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct WeaveOptions {
   bool keep_spool = false;
 };
 
-// Weaves the spools of the run into traces.otf2 and callpaths.json inside
-// `run`. Refused while another weave is at it. Can be repeated until it succeeded:
+// Weaves the spools of the run into traces.otf2, profile.cubex and callpaths.json
+// inside `run`. Refused while another weave is at it. Can be repeated until it succeeded:
 // everything is written beside and renamed at the end, the spools are removed
 // last, and stay if anything in them could not be read or a process is still running; such
 // a run is unfinished() and is woven again. Throws Error.
@@ -38,7 +38,8 @@ WeaveSummary weave(const std::filesystem::path& run, const WeaveOptions& options
 // True if `run` holds spools that have not been woven.
 bool unfinished(const std::filesystem::path& run);
 
-// The run that `path` means: a run directory, the anchor file of an archive
+// The run that `path` means: a run directory, a CUBE profile (the file itself), the
+// anchor file of an archive
 // (its directory when it is ours, the file itself when it has another name), or
 // without a path the newest run of the current directory. Throws Error when
 // there is none.
@@ -46,5 +47,11 @@ std::filesystem::path find_run(const std::optional<std::filesystem::path>& path)
 
 // The OTF2 anchor file of a woven run or of a foreign archive. Throws Error.
 std::filesystem::path trace_of(const std::filesystem::path& run);
+
+// False for a run of which there is only a profile.
+bool has_trace(const std::filesystem::path& run);
+
+// The CUBE profile of a woven run, or of another tool. Throws Error.
+std::filesystem::path profile_of(const std::filesystem::path& run);
 
 }  // namespace timeloom::weave

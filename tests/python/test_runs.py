@@ -152,7 +152,7 @@ def test_what_cannot_be_opened_is_one_line_that_says_what_to_name(timeloom, tmp_
                        ("src", "src is no run: "), ("file", "file is no run: ")):
         said = one_line(timeloom(command, name, cwd=tmp_path, status=1))
         assert said.startswith(f"timeloom: {what}")
-        assert said.endswith("; name the directory of a run or an .otf2 file\n")
+        assert said.endswith("; name the directory of a run, an .otf2 or a .cubex file\n")
         assert "  " not in said
 
 

@@ -107,9 +107,9 @@ TEST_F(RunDirectory, OfAnotherRunIsRefusedWithoutForce) {
 TEST_F(RunDirectory, KeepsWhatIsNotOfTheRunThatForceReplaces) {
   const fs::path run = root_ / "run";
   make_run_directory(run, Settings());
-  const char* const kOwn[] = {"spool/1/log",  ".weaving/traces.def", ".woven/1/log",
-                              "traces/0.evt", "traces.def",          "traces.marker",
-                              "traces.otf2",  "callpaths.json",      "MANIFEST.md"};
+  const char* const kOwn[] = {
+      "spool/1/log",   ".weaving/traces.def", ".woven/1/log",   "traces/0.evt",  "traces.def",
+      "traces.marker", "traces.otf2",         "callpaths.json", "profile.cubex", "MANIFEST.md"};
   for (const char* name : kOwn) put(run / name, "old");
   put(run / "results.csv", "of the program");
   put(run / "notes" / "today", "of the user");

@@ -27,8 +27,8 @@ TEST_F(RunTest, AWovenRunHoldsWhatWasRecorded) {
   EXPECT_EQ(summary.ending, "");
   EXPECT_EQ(summary.lost_events + summary.closed_regions + summary.damaged_segments, 0u);
   EXPECT_FALSE(unfinished(run()));
-  EXPECT_EQ(names(), (std::vector<std::string>{"MANIFEST.md", "callpaths.json", "traces",
-                                               "traces.def", "traces.otf2"}));
+  EXPECT_EQ(names(), (std::vector<std::string>{"MANIFEST.md", "callpaths.json", "profile.cubex",
+                                               "traces", "traces.def", "traces.otf2"}));
   EXPECT_EQ(lines_of_trace(trace_of(run())).at("main"), in_program(calls(5)));
 }
 
@@ -244,6 +244,16 @@ TEST_F(FindTest, ARunByItsDirectoryOrItsAnchor) {
   fs::create_symlink("spool", "closed/spool");
   EXPECT_EQ(error_of([] { find_run("closed"); }),
             "cannot read closed/spool: Too many levels of symbolic links");
+  make("profiled/profile.cubex");
+  make("other/app.cubex");
+  EXPECT_EQ(find_run("profiled"), "profiled");
+  EXPECT_EQ(find_run("other/app.cubex"), "other/app.cubex");
+  EXPECT_EQ(profile_of("profiled"), "profiled/profile.cubex");
+  EXPECT_EQ(profile_of("other"), "other/app.cubex");
+  EXPECT_EQ(profile_of("other/app.cubex"), "other/app.cubex");
+  EXPECT_TRUE(has_trace("run") && has_trace("foreign") && has_trace("foreign/app.otf2"));
+  EXPECT_FALSE(has_trace("profiled") || has_trace("other") || has_trace("other/app.cubex"));
+  EXPECT_NE(error_of([] { profile_of("run"); }).find("holds no profile"), std::string::npos);
   fs::current_path("run");
   EXPECT_EQ(find_run("traces.otf2"), ".");
 }

@@ -1,0 +1,43 @@
+// anchor.xml, the member of a CUBE file that describes the rest.
+//
+// Plain functions; any thread may call them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/cube/model.hpp"
+
+namespace timeloom::cube {
+
+inline constexpr char kAnchorName[] = "anchor.xml";
+
+// What is wrong with a file; becomes the Error that names it.
+struct Damage {
+  std::string what;
+};
+
+// The text of the member; ids are the positions in the cube. What XML cannot
+// hold in a name is replaced by U+FFFD.
+std::string to_xml(const Cube& cube);
+
+// A cube as the file has it.
+struct Anchor {
+  Cube cube;
+  // The numbers of the file, by id; values are found by those of metrics.
+  std::vector<std::uint32_t> metrics;
+  std::vector<std::uint32_t> regions;
+  std::vector<std::uint32_t> cnodes;
+};
+
+// Gives the next piece of the text; empty at its end.
+using TextSource = std::function<std::string_view()>;
+
+// Reads and checks it. Elements that are not known are passed over; a document
+// type, which could define entities, is refused. Throws Damage.
+Anchor parse_anchor(const TextSource& text);
+
+}  // namespace timeloom::cube

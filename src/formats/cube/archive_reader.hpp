@@ -1,0 +1,46 @@
+// The outer layer of a CUBE file while it is read: where each member of the
+// archive is. Nothing is ever unpacked to disk.
+//
+// Used by one thread. Throws Damage (anchor.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace timeloom::cube {
+
+struct Member {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+class ArchiveReader {
+ public:
+  // Lists the members. What other tools write is taken: padding as in tar or as
+  // in CUBE, PAX headers, checksums that are wrong (as CubeW 4.8 writes them).
+  explicit ArchiveReader(std::unique_ptr<std::istream> stream);
+
+  // nullptr: there is no member of that name.
+  const Member* find(const std::string& name) const;
+  // Reads the bytes that begin at `at` in the member.
+  void read(const Member& member, std::uint64_t at, std::span<std::byte> bytes) const;
+  std::string read_all(const Member& member) const;
+
+ private:
+  struct Header;
+  bool read_header(std::uint64_t at, Header& header) const;
+  void read_members();
+  void add(const std::string& name, const Member& member);
+  std::uint64_t after(const Member& member) const;
+
+  std::unique_ptr<std::istream> stream_;
+  std::uint64_t size_ = 0;
+  std::map<std::string, Member> members_;
+};
+
+}  // namespace timeloom::cube

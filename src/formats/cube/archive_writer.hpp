@@ -1,0 +1,49 @@
+// The outer layer of a CUBE file while it is written: a ustar archive with one
+// rule of its own.
+//
+// CUBE's readers pad a member whose size is a multiple of 512 with a block that
+// tar does not have. No such member is written, so that all readers agree.
+// Used by one thread. Throws Error, which names the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace timeloom::cube {
+
+class ArchiveWriter {
+ public:
+  explicit ArchiveWriter(const std::filesystem::path& file);
+
+  // Begins a member of `size` bytes, no multiple of 512; add() is called with
+  // exactly so many.
+  void begin(const std::string& name, std::uint64_t size);
+  void add(std::span<const std::byte> bytes);
+  void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
+  void add_member(const std::string& name, std::string_view text);
+  // Ends the archive.
+  void close();
+
+ private:
+  struct Close {
+    void operator()(std::FILE* stream) const { std::fclose(stream); }
+  };
+  void end_member();
+  void header(const std::string& name, std::uint64_t size, char type);
+  void put(const void* bytes, std::size_t size);
+  [[noreturn]] void fail() const;
+
+  std::filesystem::path file_;
+  std::unique_ptr<std::FILE, Close> stream_;
+  std::uint64_t size_ = 0;  // of the member that is open
+  std::uint64_t left_ = 0;
+  std::uint64_t time_;
+};
+
+}  // namespace timeloom::cube

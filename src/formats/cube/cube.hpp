@@ -1,0 +1,90 @@
+// CUBE4 files (`profile.cubex`): writing and reading call-path profiles as the
+// tools of the field do. docs/formats/cube.md describes the bytes.
+//
+// Functions may be called from any thread; a Reader is used by one at a time.
+// Whatever is wrong with a file is said in one Error that names it.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <istream>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/cube/model.hpp"
+
+namespace timeloom::cube {
+
+inline constexpr char kProfileName[] = "profile.cubex";
+
+// The values of one metric, to be written: a row of one value a location for
+// each of `cnodes`. Rows are asked for one at a time, so that the values of a
+// large profile need not be in memory.
+struct MetricRows {
+  CubeMetricId metric;
+  std::vector<CnodeId> cnodes;  // those with a row, ascending; none: nothing is written
+  std::function<void(CnodeId cnode, std::span<std::byte> row)> fill;
+};
+
+struct WriteOptions {
+  bool compress = false;  // with zlib, a stream for each row
+};
+
+// Writes the file, which is overwritten. Every metric comes at most once in
+// `values`; metrics, regions, call paths and locations are numbered as in `cube`.
+void write(const Cube& cube, std::span<const MetricRows> values, const std::filesystem::path& file,
+           const WriteOptions& options = {});
+
+// The values of one metric, read from a file. Owns them; read by any thread.
+class Values {
+ public:
+  // `row_of`: for each call path the number of its row, kNoRow without one.
+  Values(ValueType type, std::size_t locations, std::vector<std::uint32_t> row_of,
+         std::unique_ptr<std::byte[]> data);
+  static constexpr std::uint32_t kNoRow = UINT32_MAX;
+
+  ValueType type() const noexcept { return type_; }
+  bool has_row(CnodeId cnode) const noexcept { return row_of_[cnode.value()] != kNoRow; }
+  // One value a location; without a row in the file those that change nothing.
+  std::span<const std::byte> row(CnodeId cnode) const noexcept;
+  const std::byte* at(CnodeId cnode, CubeLocationId location) const noexcept {
+    return row(cnode).data() + location.value() * type_.size();
+  }
+
+ private:
+  ValueType type_;
+  std::size_t row_size_;
+  std::vector<std::uint32_t> row_of_;
+  std::unique_ptr<std::byte[]> data_;
+  std::vector<std::byte> neutral_;
+};
+
+class Reader {
+ public:
+  // Reads and checks what the file describes; throws Error.
+  explicit Reader(const std::filesystem::path& file);
+  // The same from a stream that can be positioned; `name` is what an error calls it.
+  Reader(std::unique_ptr<std::istream> stream, std::string name);
+  ~Reader();
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) = delete;
+
+  const Cube& cube() const noexcept;
+  // The number that the file gives a call path, a metric, a region.
+  std::uint32_t number_of(CnodeId cnode) const noexcept;
+  std::uint32_t number_of(CubeMetricId metric) const noexcept;
+  std::uint32_t number_of(CubeRegionId region) const noexcept;
+  // True if the file holds values of the metric.
+  bool has_values(CubeMetricId metric) const;
+  // Reads and checks them; of a metric without values all are neutral. Throws Error.
+  Values values(CubeMetricId metric) const;
+
+ private:
+  struct Contents;
+  std::unique_ptr<Contents> contents_;
+};
+
+}  // namespace timeloom::cube

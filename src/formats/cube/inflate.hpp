@@ -1,0 +1,35 @@
+// What zlib compressed, read again. Used by one thread; throws Damage (anchor.hpp).
+#pragma once
+
+#include <zlib.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace timeloom::cube {
+
+// A zlib stream that is to become exactly these bytes.
+void inflate_row(std::span<const std::byte> stream, std::span<std::byte> row);
+
+// The text of a gzip member, piece by piece.
+class GzipText {
+ public:
+  explicit GzipText(std::string compressed);
+  ~GzipText();
+  GzipText(const GzipText&) = delete;
+  GzipText& operator=(const GzipText&) = delete;
+
+  // Valid until the next call; empty at the end.
+  std::string_view next();
+
+ private:
+  std::string compressed_;
+  std::string piece_;
+  z_stream stream_{};
+  bool done_ = false;
+  std::size_t left_;  // of the text, before it is taken for a bomb
+};
+
+}  // namespace timeloom::cube

@@ -1,0 +1,147 @@
+// What a CUBE file describes: metrics, regions, call paths and the machine, with
+// everything but the values.
+//
+// Plain values that own all they need; not synchronised. Ids are positions in
+// the vectors of one Cube. They need not be the numbers in a file: the reader
+// puts call paths into the order of the document, whatever they are called.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "formats/cube/value_type.hpp"
+
+namespace timeloom::cube {
+
+using CubeMetricId = Id<struct CubeMetricTag, std::uint32_t>;
+using CubeRegionId = Id<struct CubeRegionTag, std::uint32_t>;
+using CnodeId = Id<struct CnodeTag, std::uint32_t>;  // a node of the call tree
+using SystemNodeId = Id<struct SystemNodeTag, std::uint32_t>;
+using CubeGroupId = Id<struct CubeGroupTag, std::uint32_t>;
+using CubeLocationId = Id<struct CubeLocationTag, std::uint32_t>;
+
+struct Attribute {
+  std::string key;
+  std::string value;
+  friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+using Attributes = std::vector<Attribute>;
+
+enum class MetricKind : std::uint8_t {
+  kExclusive,  // the value of a call path leaves out those below it
+  kInclusive,  // ... includes them
+  kSimple,
+  kPostDerived,  // computed by the tool that shows it; no values in the file
+  kPreDerivedInclusive,
+  kPreDerivedExclusive,
+};
+
+// One of the elements that define a derived metric, as it is in the file.
+struct Expression {
+  std::string element;
+  Attributes attributes;
+  std::string text;
+  friend bool operator==(const Expression&, const Expression&) = default;
+};
+
+struct Metric {
+  std::string name;         // for people
+  std::string unique_name;  // for programs
+  ValueType type;
+  MetricKind kind = MetricKind::kExclusive;
+  std::string unit;
+  std::string value;
+  std::string url;
+  std::string description;
+  CubeMetricId parent;  // undefined: of none; otherwise a part of that metric, and after it
+  bool ghost = false;   // not shown
+  bool cacheable = true;
+  std::vector<Expression> expressions;
+  Attributes attributes;
+  friend bool operator==(const Metric&, const Metric&) = default;
+};
+
+struct Region {
+  std::string name;
+  std::string mangled_name;
+  std::string paradigm;
+  std::string role;
+  std::string url;
+  std::string description;
+  std::string file;         // source file or what stands for it; empty: unknown
+  std::int64_t begin = -1;  // line; -1: unknown
+  std::int64_t end = -1;
+  Attributes attributes;
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+struct CnodeParameter {
+  bool numeric = true;
+  std::string key;
+  std::string value;
+  friend bool operator==(const CnodeParameter&, const CnodeParameter&) = default;
+};
+
+struct Cnode {
+  CnodeId parent;  // undefined: a root; otherwise before its children
+  CubeRegionId region;
+  std::vector<CnodeParameter> parameters;
+  Attributes attributes;
+  friend bool operator==(const Cnode&, const Cnode&) = default;
+};
+
+struct SystemNode {  // a machine, a node of it, ...
+  SystemNodeId parent;
+  std::string name;
+  std::string kind;  // "machine", "node", ...
+  std::string description;
+  Attributes attributes;
+  friend bool operator==(const SystemNode&, const SystemNode&) = default;
+};
+
+struct Group {  // a process
+  SystemNodeId node;
+  std::string name;
+  std::uint64_t rank = 0;
+  std::string type = "process";
+  Attributes attributes;
+  friend bool operator==(const Group&, const Group&) = default;
+};
+
+struct Location {  // a thread
+  CubeGroupId group;
+  std::string name;
+  std::uint64_t rank = 0;
+  std::string type = "thread";
+  Attributes attributes;
+  friend bool operator==(const Location&, const Location&) = default;
+};
+
+struct Cube {
+  Attributes attributes;
+  std::vector<std::string> mirrors;  // URLs where the documentation of metrics is
+  std::vector<Metric> metrics;
+  std::vector<Region> regions;
+  std::vector<Cnode> cnodes;             // in pre-order, that of the document
+  std::vector<SystemNode> system_nodes;  // parents before children
+  std::vector<Group> groups;
+  std::vector<Location> locations;
+  friend bool operator==(const Cube&, const Cube&) = default;
+};
+
+// The value of the first attribute with this key; nullptr: there is none.
+const std::string* find_attribute(const Attributes& attributes, std::string_view key) noexcept;
+
+// The metric of that unique name; undefined: there is none.
+CubeMetricId find_metric(const Cube& cube, std::string_view unique_name) noexcept;
+
+// The call paths in the "wide" order in which values of inclusive metrics are
+// stored: after a call path come its children, then those of its first child and
+// all below, then those of the second.
+std::vector<CnodeId> wide_order(const Cube& cube);
+
+}  // namespace timeloom::cube

@@ -1,0 +1,170 @@
+// What a CUBE profile says of its run, as our definitions.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "formats/cube/profile_file.hpp"
+#include "formats/cube/profile_names.hpp"
+#include "formats/cube/profile_regions.hpp"
+
+namespace timeloom::cube {
+
+namespace {
+
+std::optional<std::uint64_t> number_in(const Attributes& attributes, std::string_view key) {
+  const std::string* text = find_attribute(attributes, key);
+  if (text == nullptr) return {};
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc() || end != text->data() + text->size()) return {};
+  return number;
+}
+
+std::string text_in(const Attributes& attributes, std::string_view key) {
+  const std::string* text = find_attribute(attributes, key);
+  return text == nullptr ? std::string() : *text;
+}
+
+std::string without_prefix(const std::string& text, std::string_view prefix) {
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
+void add_clock(const Cube& cube, ClockProperties& clock) {
+  clock.ticks_per_second =
+      number_in(cube.attributes, kTicksPerSecond).value_or(clock.ticks_per_second);
+  if (clock.ticks_per_second == 0) clock.ticks_per_second = 1;
+  clock.begin = number_in(cube.attributes, kBegin).value_or(0);
+  clock.length = number_in(cube.attributes, kLength).value_or(0);
+  clock.realtime = number_in(cube.attributes, kRealtime);
+}
+
+std::uint32_t line_of(std::int64_t line) {
+  return line > 0 && line <= INT32_MAX ? static_cast<std::uint32_t>(line) : 0;
+}
+
+timeloom::Region region_of(const Region& from) {
+  timeloom::Region region;
+  region.name = from.name;
+  region.canonical_name = from.mangled_name.empty() ? from.name : from.mangled_name;
+  region.file = from.file;
+  region.first_line = line_of(from.begin);
+  region.last_line = line_of(from.end);
+  const std::size_t colon = from.paradigm.find(':');
+  region.paradigm =
+      value_in(kParadigms, std::string_view(from.paradigm).substr(0, colon), Paradigm::kOther);
+  if (colon != std::string::npos) region.group = from.paradigm.substr(colon + 1);
+  region.role = value_in(kRoles, from.role, RegionRole::kOther);
+  return region;
+}
+
+// The innermost host that the process is on.
+std::string host_of(const Cube& cube, SystemNodeId id) {
+  for (; id.defined(); id = cube.system_nodes[id.value()].parent) {
+    const SystemNode& node = cube.system_nodes[id.value()];
+    if (node.kind == "node") return node.name == "node" ? "" : without_prefix(node.name, "node ");
+  }
+  return {};
+}
+
+LocationGroup process_of(const Cube& cube, const Group& from) {
+  LocationGroup process;
+  process.name = from.name;
+  process.hostname = host_of(cube, from.node);
+  process.process_id = number_in(from.attributes, kProcessId).value_or(0);
+  process.executable = text_in(from.attributes, kExecutable);
+  process.ending = text_in(from.attributes, kEnding);
+  for (const Attribute& one : from.attributes) {
+    if (one.key.starts_with(kArgument)) process.arguments.push_back(one.value);
+  }
+  if (const auto rank = number_in(from.attributes, kCreator)) {
+    for (std::uint32_t i = 0; i < cube.groups.size(); ++i) {
+      if (cube.groups[i].rank == *rank) process.creator = LocationGroupId{i};
+    }
+  }
+  return process;
+}
+
+// A profile of Score-P says of the program only its command line, in one text.
+void add_program(const Cube& cube, Definitions& definitions) {
+  if (definitions.groups.empty() || !definitions.groups.front().executable.empty()) return;
+  const Region& root = cube.regions[cube.cnodes.front().region.value()];
+  if (find_attribute(root.attributes, kArguments) == nullptr) return;
+  LocationGroup& process = definitions.groups.front();
+  std::string_view line = root.mangled_name;
+  for (bool first = true; !line.empty(); first = false) {
+    const std::size_t end = std::min(line.find(' '), line.size());
+    if (first) {
+      process.executable = line.substr(0, end);
+    } else if (end > 0) {
+      process.arguments.emplace_back(line.substr(0, end));
+    }
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+}
+
+std::uint64_t location_id(const Cube& cube, std::uint32_t index) {
+  const Location& from = cube.locations[index];
+  return number_in(from.attributes, kLocation).value_or(index);
+}
+
+timeloom::Location location_of(const Cube& cube, std::uint32_t index) {
+  const Location& from = cube.locations[index];
+  timeloom::Location location;
+  location.id = timeloom::LocationId{location_id(cube, index)};
+  location.name = from.name;
+  location.group = LocationGroupId{from.group.value()};
+  location.type = value_in(kLocationTypes, from.type, LocationType::kUnknown);
+  location.thread_id = number_in(from.attributes, kThreadId).value_or(0);
+  location.event_count = number_in(from.attributes, kEvents).value_or(0);
+  return location;
+}
+
+// The ids that a trace would have, if they are such; otherwise the columns.
+void add_locations(const Cube& cube, Definitions& definitions) {
+  for (std::uint32_t i = 0; i < cube.locations.size(); ++i) {
+    definitions.locations.push_back(location_of(cube, i));
+  }
+  for (std::size_t i = 1; i < definitions.locations.size(); ++i) {
+    if (definitions.locations[i - 1].id < definitions.locations[i].id) continue;
+    for (std::size_t j = 0; j < definitions.locations.size(); ++j) {
+      definitions.locations[j].id = timeloom::LocationId{j};
+    }
+    return;
+  }
+}
+
+bool is_core(const Metric& metric) {
+  return metric.unique_name == kVisits || metric.unique_name == kTime ||
+         metric.unique_name == kMinTime || metric.unique_name == kMaxTime;
+}
+
+}  // namespace
+
+Definitions definitions_of(const Reader& reader) {
+  const Cube& cube = reader.cube();
+  Definitions definitions;
+  add_clock(cube, definitions.clock);
+  definitions.creator = text_in(cube.attributes, "Creator");
+  if (!cube.system_nodes.empty()) {
+    definitions.machine_name = without_prefix(cube.system_nodes.front().name, "machine ");
+  }
+  const std::vector<RegionId> ids = region_ids(cube);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i].defined()) definitions.regions.push_back(region_of(cube.regions[i]));
+  }
+  for (const Group& group : cube.groups) definitions.groups.push_back(process_of(cube, group));
+  add_program(cube, definitions);
+  add_locations(cube, definitions);
+  for (const Metric& metric : cube.metrics) {
+    if (is_core(metric)) continue;
+    definitions.metrics.push_back({metric.name, metric.unit, metric.description, {}});
+  }
+  for (const Attribute& one : cube.attributes) {
+    if (one.key.starts_with(kProperty)) {
+      definitions.properties.emplace(one.key.substr(std::string_view(kProperty).size()), one.value);
+    }
+  }
+  return definitions;
+}
+
+}  // namespace timeloom::cube

@@ -1,0 +1,39 @@
+// The CallTree of a run as a CUBE profile, and any CUBE profile as a CallTree.
+//
+// Plain functions; any thread may call them.
+//
+// A profile has the shape that Score-P gives it and that readers expect: one
+// root, the program, with the call paths of the first thread of each process
+// below it, and those of all other threads below a node THREADS. Reading takes
+// these nodes out again, so that a profile and a trace of a run are the same tree.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "formats/cube/cube.hpp"
+#include "profile/call_tree.hpp"
+
+namespace timeloom::cube {
+
+struct ProfileFacts {
+  std::uint32_t parameters = 0;  // that the run defines; an estimate of the trace's size needs it
+};
+
+// Writes the tree to `file`, which is overwritten. False, and nothing written:
+// there is no thread in it, and a CUBE profile has at least one. Throws Error.
+bool save(const profile::CallTree& tree, const std::filesystem::path& file,
+          const ProfileFacts& facts = {});
+
+// The call paths of a profile with the metrics `visits` and `time`, of whatever
+// tool. Times become nanoseconds, or the ticks of the run that save() wrote.
+// Call paths that differ in parameters become one, as in a trace; executions of
+// a dynamic region become visits of it; nodes that stand for no region of the
+// program are taken out. Throws Error.
+profile::CallTree load(const Reader& reader);
+profile::CallTree load(const std::filesystem::path& file);
+
+// What such a tree says of the run, without the call paths: no values are read.
+Definitions definitions_of(const Reader& reader);
+
+}  // namespace timeloom::cube

@@ -1,0 +1,84 @@
+// Names in CUBE profiles that mean something to tools.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "core/definitions.hpp"
+
+namespace timeloom::cube {
+
+inline constexpr char kVisits[] = "visits";
+inline constexpr char kTime[] = "time";
+inline constexpr char kMinTime[] = "min_time";
+inline constexpr char kMaxTime[] = "max_time";
+
+inline constexpr char kArtificialRole[] = "artificial";
+inline constexpr char kMeasurementParadigm[] = "measurement";
+inline constexpr char kCollapsedName[] = "COLLAPSE";
+inline constexpr char kThreadsName[] = "THREADS";
+inline constexpr char kOffName[] = "MEASUREMENT OFF";
+inline constexpr char kFlushName[] = "TRACE BUFFER FLUSH";
+
+inline constexpr char kArguments[] = "Score-P::ProgramArguments::numberOfArguments";
+inline constexpr char kParameterCount[] = "Score-P::DefinitionCounters::Parameter";
+
+// Attributes of ours: what a report says of a run and CUBE has no place for.
+inline constexpr char kTicksPerSecond[] = "timeloom::ticks_per_second";
+inline constexpr char kBegin[] = "timeloom::begin";
+inline constexpr char kLength[] = "timeloom::length";
+inline constexpr char kRealtime[] = "timeloom::realtime";
+inline constexpr char kProperty[] = "timeloom::property::";
+inline constexpr char kProcessId[] = "timeloom::process_id";
+inline constexpr char kExecutable[] = "timeloom::executable";
+inline constexpr char kArgument[] = "timeloom::argument::";
+inline constexpr char kCreator[] = "timeloom::creator";
+inline constexpr char kEnding[] = "timeloom::ending";
+inline constexpr char kLocation[] = "timeloom::location";
+inline constexpr char kThreadId[] = "timeloom::thread_id";
+inline constexpr char kEvents[] = "timeloom::events";
+inline constexpr char kFirst[] = "timeloom::first";
+inline constexpr char kLast[] = "timeloom::last";
+
+inline constexpr std::array<std::pair<Paradigm, std::string_view>, 4> kParadigms = {{
+    {Paradigm::kUnknown, "unknown"},
+    {Paradigm::kUser, "user"},
+    {Paradigm::kCompiler, "compiler"},
+    {Paradigm::kMeasurement, kMeasurementParadigm},
+}};
+
+inline constexpr std::array<std::pair<RegionRole, std::string_view>, 6> kRoles = {{
+    {RegionRole::kUnknown, "unknown"},
+    {RegionRole::kFunction, "function"},
+    {RegionRole::kCode, "code"},
+    {RegionRole::kLoop, "loop"},
+    {RegionRole::kWrapper, "wrapper"},
+    {RegionRole::kArtificial, kArtificialRole},
+}};
+
+inline constexpr std::array<std::pair<LocationType, std::string_view>, 3> kLocationTypes = {{
+    {LocationType::kCpuThread, "thread"},
+    {LocationType::kAcceleratorStream, "accelerator stream"},
+    {LocationType::kMetric, "metric"},
+}};
+
+// What a table calls the value; "unknown" for one that it does not have.
+template <typename Table, typename Value>
+std::string_view name_in(const Table& table, Value value) {
+  for (const auto& [one, name] : table) {
+    if (one == value) return name;
+  }
+  return "unknown";
+}
+
+// The value of that name, or else `other`.
+template <typename Table, typename Value>
+Value value_in(const Table& table, std::string_view name, Value other) {
+  for (const auto& [one, known] : table) {
+    if (known == name) return one;
+  }
+  return other;
+}
+
+}  // namespace timeloom::cube

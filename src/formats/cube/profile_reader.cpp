@@ -1,0 +1,372 @@
+// Any CUBE profile as a CallTree.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "formats/cube/profile_file.hpp"
+#include "formats/cube/profile_names.hpp"
+#include "formats/cube/profile_regions.hpp"
+#include "profile/child_table.hpp"
+
+namespace timeloom::cube {
+
+namespace {
+
+using profile::CallTree;
+using profile::Cell;
+using profile::LocationProfile;
+using profile::NodeId;
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+
+// What becomes of a call path of the file.
+enum class Fate : std::uint8_t {
+  kKept,
+  kLifted,   // its children belong to its parent, its own values to nobody
+  kCounted,  // ... and its visits are visits of its parent: an execution of a dynamic region
+};
+
+// Joins call paths of one region below one parent, and numbers them in pre-order.
+class Paths {
+ public:
+  explicit Paths(const Cube& cube) : cube_(cube), regions_(region_ids(cube)) {
+    for (std::uint32_t i = 0; i < cube.cnodes.size(); ++i) add(i);
+  }
+
+  // The node of each call path: of one that was lifted that of its parent, kNone above the roots.
+  const std::vector<std::uint32_t>& nodes() const noexcept { return nodes_; }
+  Fate fate(CnodeId cnode) const { return fates_[cnode.value()]; }
+
+  void finish(CallTree& tree) {
+    const std::vector<std::uint32_t> places = place_in_preorder(tree);
+    for (std::uint32_t& node : nodes_) node = node == 0 ? kNone : places[node];
+  }
+
+ private:
+  struct Path {
+    std::uint32_t parent;
+    std::uint32_t region;  // kNone: the call paths beyond a limit
+  };
+
+  void add(std::uint32_t index) {
+    const Cnode& cnode = cube_.cnodes[index];
+    const Region& region = cube_.regions[cnode.region.value()];
+    const std::uint32_t parent = cnode.parent.defined() ? nodes_[cnode.parent.value()] : 0;
+    Fate fate = Fate::kKept;
+    if (is_structure(region)) fate = Fate::kLifted;
+    if (is_execution(region)) fate = parent != 0 ? Fate::kCounted : Fate::kLifted;
+    fates_.push_back(fate);
+    if (fate != Fate::kKept) {
+      nodes_.push_back(parent);
+      return;
+    }
+    const std::uint32_t key = regions_[cnode.region.value()].value();  // kNone: beyond a limit
+    std::uint32_t node = children_.find(parent, key);
+    if (node == profile::ChildTable::kNone) {
+      node = static_cast<std::uint32_t>(paths_.size());
+      paths_.push_back({parent, key});
+      children_.insert(parent, key, node);
+    }
+    nodes_.push_back(node);
+  }
+
+  std::vector<std::uint32_t> place_in_preorder(CallTree& tree) const {
+    std::vector<std::uint32_t> first_child(paths_.size(), 0);
+    std::vector<std::uint32_t> next_sibling(paths_.size(), 0);
+    for (auto i = static_cast<std::uint32_t>(paths_.size()) - 1; i > 0; --i) {
+      next_sibling[i] = first_child[paths_[i].parent];
+      first_child[paths_[i].parent] = i;
+    }
+    std::vector<std::uint32_t> places(paths_.size(), kNone);
+    std::vector<std::uint32_t> waiting;
+    if (first_child[0] != 0) waiting.push_back(first_child[0]);
+    while (!waiting.empty()) {
+      const std::uint32_t path = waiting.back();
+      waiting.pop_back();
+      if (next_sibling[path] != 0) waiting.push_back(next_sibling[path]);
+      if (first_child[path] != 0) waiting.push_back(first_child[path]);
+      const NodeId parent{places[paths_[path].parent]};
+      places[path] = static_cast<std::uint32_t>(tree.nodes.size());
+      const std::uint32_t depth = parent.defined() ? tree.nodes[parent.value()].depth + 1 : 0;
+      tree.nodes.push_back({parent, RegionId{paths_[path].region}, depth});
+    }
+    return places;
+  }
+
+  const Cube& cube_;
+  std::vector<RegionId> regions_;           // of regions of the file: ours
+  std::vector<Path> paths_ = {{0, kNone}};  // 0 is above the roots
+  profile::ChildTable children_;
+  std::vector<std::uint32_t> nodes_;  // of cnodes
+  std::vector<Fate> fates_;           // of cnodes
+};
+
+// The values of a metric, whole or without those of the call paths below.
+class Table {
+ public:
+  Table(const Reader& reader, CubeMetricId metric, MetricKind wanted)
+      : values_(reader.values(metric)), locations_(reader.cube().locations.size()) {
+    const MetricKind kind = reader.cube().metrics[metric.value()].kind;
+    if (kind != wanted) convert(reader.cube(), wanted);
+  }
+
+  double at(CnodeId cnode, std::uint32_t location) const {
+    if (!converted_.empty()) return converted_[cnode.value() * locations_ + location];
+    return to_double(values_.type(), values_.at(cnode, CubeLocationId{location}));
+  }
+  bool count_at(CnodeId cnode, std::uint32_t location, std::uint64_t& count) const {
+    if (converted_.empty()) {
+      return to_count(values_.type(), values_.at(cnode, CubeLocationId{location}), count);
+    }
+    const double value = at(cnode, location);
+    if (!(value >= 0 && value < 0x1p63)) return false;
+    count = static_cast<std::uint64_t>(value);
+    return true;
+  }
+  bool empty_row(CnodeId cnode) const { return converted_.empty() && !values_.has_row(cnode); }
+
+ private:
+  void convert(const Cube& cube, MetricKind wanted) {
+    std::vector<double> all(cube.cnodes.size() * locations_);
+    for (std::uint32_t i = 0; i < cube.cnodes.size(); ++i) {
+      for (std::uint32_t j = 0; j < locations_; ++j) all[i * locations_ + j] = at(CnodeId{i}, j);
+    }
+    const bool sum = wanted == MetricKind::kInclusive;
+    // From the leaves up for sums, from the roots down for differences, so that
+    // what is added or taken away is always the inclusive value.
+    const auto count = static_cast<std::uint32_t>(cube.cnodes.size());
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint32_t child = sum ? count - 1 - i : i;
+      const CnodeId parent = cube.cnodes[child].parent;
+      if (!parent.defined()) continue;
+      for (std::size_t j = 0; j < locations_; ++j) {
+        const double part = all[child * locations_ + j];
+        all[parent.value() * locations_ + j] += sum ? part : -part;
+      }
+    }
+    converted_ = std::move(all);
+  }
+
+  Values values_;
+  std::size_t locations_;
+  std::vector<double> converted_;
+};
+
+class ProfileReader {
+ public:
+  explicit ProfileReader(const Reader& reader)
+      : reader_(reader), cube_(reader.cube()), paths_(cube_) {
+    tree_.definitions = definitions_of(reader);
+    ticks_per_second_ = static_cast<double>(tree_.definitions.clock.ticks_per_second);
+    paths_.finish(tree_);
+    tree_.locations.resize(cube_.locations.size());
+    sort_cnodes();
+  }
+
+  CallTree read() {
+    const CubeMetricId visits = needed(kVisits);
+    const CubeMetricId time = needed(kTime);
+    read_visits(visits);
+    read_times(time);
+    read_extremes(kMinTime, true);
+    read_extremes(kMaxTime, false);
+    for (LocationProfile& location : tree_.locations) make_consistent(location);
+    for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) read_life(i);
+    return std::move(tree_);
+  }
+
+ private:
+  CubeMetricId needed(const char* name) const {
+    const CubeMetricId metric = find_metric(cube_, name);
+    if (metric.defined() && reader_.has_values(metric)) return metric;
+    throw Error(std::string("this CUBE file is no call-path profile: it has no values of the ") +
+                "metric '" + name + "'");
+  }
+
+  // In the order of their nodes, so that one pass fills the cells of all locations.
+  void sort_cnodes() {
+    const std::vector<std::uint32_t>& nodes = paths_.nodes();
+    for (std::uint32_t i = 0; i < cube_.cnodes.size(); ++i) {
+      if (nodes[i] != kNone) order_.emplace_back(i);
+    }
+    std::ranges::stable_sort(order_, {}, [&](CnodeId one) { return nodes[one.value()]; });
+  }
+
+  NodeId node_of(CnodeId cnode) const { return NodeId{paths_.nodes()[cnode.value()]}; }
+
+  // A cell for each node that has visits or time on a location.
+  void read_visits(CubeMetricId metric) {
+    const Table visits(reader_, metric, MetricKind::kExclusive);
+    for (const CnodeId cnode : order_) {
+      if (paths_.fate(cnode) == Fate::kLifted || visits.empty_row(cnode)) continue;
+      for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
+        std::uint64_t count = 0;
+        if (!visits.count_at(cnode, i, count)) bad(kVisits);
+        if (count != 0) cell(i, node_of(cnode)).statistics.visits += count;
+      }
+    }
+  }
+
+  void read_times(CubeMetricId metric) {
+    const Table times(reader_, metric, MetricKind::kInclusive);
+    std::vector<std::vector<Cell>> unvisited(tree_.locations.size());
+    std::vector<std::size_t> next(tree_.locations.size());
+    for (const CnodeId cnode : order_) {
+      if (paths_.fate(cnode) != Fate::kKept || times.empty_row(cnode)) continue;
+      const NodeId node = node_of(cnode);
+      for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
+        const std::uint64_t time = to_ticks(times.at(cnode, i), kTime);
+        if (time == 0) continue;
+        Cell* found = find(i, node, next[i]);
+        if (found == nullptr) found = &unvisited[i].emplace_back(Cell{node, {}});
+        found->statistics.inclusive += time;
+      }
+    }
+    for (std::size_t i = 0; i < unvisited.size(); ++i) {
+      add_cells(tree_.locations[i].cells, unvisited[i]);
+    }
+    add_length(times);
+  }
+
+  // The shortest or longest visit; of a location that has visits, which a node
+  // that was never visited there may claim as well.
+  void read_extremes(const char* name, bool least) {
+    const CubeMetricId metric = find_metric(cube_, name);
+    if (!metric.defined() || !reader_.has_values(metric)) return;
+    const Table times(reader_, metric, cube_.metrics[metric.value()].kind);
+    std::vector<std::size_t> next(tree_.locations.size());
+    for (const CnodeId cnode : order_) {
+      if (paths_.fate(cnode) == Fate::kLifted || times.empty_row(cnode)) continue;
+      for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
+        Cell* found = find(i, node_of(cnode), next[i]);
+        const double time = times.at(cnode, i);
+        if (found == nullptr || found->statistics.visits == 0 || std::abs(time) >= kNoTime)
+          continue;
+        const std::uint64_t value = to_ticks(time, name);
+        auto& statistics = found->statistics;
+        if (least) {
+          statistics.min = std::min(statistics.min, value);
+        } else {
+          statistics.max = std::max(statistics.max, value);
+        }
+      }
+    }
+  }
+
+  Cell& cell(std::uint32_t location, NodeId node) {
+    std::vector<Cell>& cells = tree_.locations[location].cells;
+    if (cells.empty() || cells.back().node != node) cells.push_back({node, {}});
+    return cells.back();
+  }
+
+  // Nodes are asked for in their order.
+  Cell* find(std::uint32_t location, NodeId node, std::size_t& next) {
+    std::vector<Cell>& cells = tree_.locations[location].cells;
+    while (next < cells.size() && cells[next].node < node) ++next;
+    return next < cells.size() && cells[next].node == node ? &cells[next] : nullptr;
+  }
+
+  static void add_cells(std::vector<Cell>& cells, std::vector<Cell>& others) {
+    if (others.empty()) return;
+    for (const Cell& one : others) {
+      if (!cells.empty() && cells.back().node == one.node) {
+        cells.back().statistics.inclusive += one.statistics.inclusive;
+      } else {
+        cells.push_back(one);
+      }
+    }
+    std::ranges::stable_sort(cells, {}, &Cell::node);
+    // Several call paths of the file that became one.
+    std::size_t end = 0;
+    for (std::size_t i = 1; i < cells.size(); ++i) {
+      if (cells[i].node == cells[end].node) {
+        cells[end].statistics.add(cells[i].statistics);
+      } else {
+        cells[++end] = cells[i];
+      }
+    }
+    cells.resize(end + 1);
+  }
+
+  // Seconds lose digits: no call path may be shorter than those below it, or
+  // its exclusive time would be less than nothing. Nodes that only their
+  // children have a time for get one.
+  void make_consistent(LocationProfile& location) {
+    below_.assign(tree_.nodes.size(), 0);
+    std::vector<Cell> missing;
+    auto one = location.cells.rbegin();
+    for (auto i = static_cast<std::uint32_t>(below_.size()); i-- > 0;) {
+      std::uint64_t time = below_[i];
+      if (static_cast<double>(time) >= kMostTicks) bad(kTime);
+      if (one != location.cells.rend() && one->node.value() == i) {
+        time = one->statistics.inclusive = std::max(time, one->statistics.inclusive);
+        ++one;
+      } else if (time != 0) {
+        missing.push_back({NodeId{i}, {}});
+        missing.back().statistics.inclusive = time;
+      }
+      const NodeId parent = tree_.nodes[i].parent;
+      if (parent.defined()) below_[parent.value()] += time;
+    }
+    add_cells(location.cells, missing);
+  }
+
+  // Without a word on how long the run was, it was as long as its longest thread.
+  void add_length(const Table& times) {
+    ClockProperties& clock = tree_.definitions.clock;
+    if (clock.length != 0) return;
+    for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
+      std::uint64_t sum = 0;
+      for (std::uint32_t j = 0; j < cube_.cnodes.size(); ++j) {
+        if (!cube_.cnodes[j].parent.defined()) sum += to_ticks(times.at(CnodeId{j}, i), kTime);
+      }
+      clock.length = std::max(clock.length, sum);
+    }
+  }
+
+  void read_life(std::uint32_t index) {
+    const Attributes& attributes = cube_.locations[index].attributes;
+    const auto time = [&](const char* key) {
+      std::uint64_t value = 0;
+      const std::string* text = find_attribute(attributes, key);
+      if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), value);
+      return Timestamp{value};
+    };
+    tree_.locations[index].first = time(kFirst);
+    tree_.locations[index].last = time(kLast);
+  }
+
+  [[noreturn]] static void bad(const char* metric) {
+    throw Error(std::string("this CUBE file is damaged: it has a value of the metric '") + metric +
+                "' that cannot be");
+  }
+
+  std::uint64_t to_ticks(double seconds, const char* metric) const {
+    const double ticks = seconds * ticks_per_second_;
+    // A sum of doubles that is nothing may be a little less.
+    if (ticks < 0 && ticks > -1) return 0;
+    if (!(ticks >= 0 && ticks < kMostTicks)) bad(metric);
+    return static_cast<std::uint64_t>(std::llround(ticks));
+  }
+
+  static constexpr double kMostTicks = 0x1p56;  // sums of many stay below 2^64
+  static constexpr double kNoTime = 1e300;      // what stands for no visit
+
+  const Reader& reader_;
+  const Cube& cube_;
+  Paths paths_;
+  CallTree tree_;
+  double ticks_per_second_ = 1;
+  std::vector<CnodeId> order_;
+  std::vector<std::uint64_t> below_;  // of nodes: the time of their children on one location
+};
+
+}  // namespace
+
+CallTree load(const Reader& reader) { return ProfileReader(reader).read(); }
+
+CallTree load(const std::filesystem::path& file) { return load(Reader(file)); }
+
+}  // namespace timeloom::cube

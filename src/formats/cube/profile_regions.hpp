@@ -1,0 +1,43 @@
+// Which regions of a CUBE profile are regions of the program.
+//
+// Plain functions. Nothing throws.
+#pragma once
+
+#include <vector>
+
+#include "formats/cube/model.hpp"
+#include "formats/cube/profile_names.hpp"
+
+namespace timeloom::cube {
+
+// What a measurement system puts into the call tree to give it its shape: the
+// program as a whole, THREADS, the time in which recording was off.
+inline bool is_structure(const Region& region) {
+  if (region.role != kArtificialRole) return false;
+  const bool made_by_user = region.paradigm.starts_with("user") && region.name != kOffName;
+  return !made_by_user;
+}
+
+// One execution of a dynamic region, which has a node of its own.
+inline bool is_execution(const Region& region) {
+  return region.name.starts_with("instance=") || region.name.starts_with("iteration=");
+}
+
+// What stands for the call paths beyond a limit.
+inline bool is_collapsed(const Region& region) {
+  return region.name == kCollapsedName && region.paradigm == "user" && region.file.empty();
+}
+
+// The regions of the file, as ids among our definitions, which hold only those
+// of the program; undefined: it is none.
+inline std::vector<RegionId> region_ids(const Cube& cube) {
+  std::vector<RegionId> ids;
+  std::uint32_t next = 0;
+  for (const Region& region : cube.regions) {
+    const bool ours = !is_structure(region) && !is_execution(region) && !is_collapsed(region);
+    ids.push_back(ours ? RegionId{next++} : RegionId{});
+  }
+  return ids;
+}
+
+}  // namespace timeloom::cube

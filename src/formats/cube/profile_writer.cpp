@@ -1,0 +1,356 @@
+// A CallTree as a CUBE profile of the shape that Score-P gives its own.
+#include <algorithm>
+#include <cfloat>
+#include <cstring>
+#include <map>
+
+#include "formats/cube/profile_file.hpp"
+#include "formats/cube/profile_names.hpp"
+
+namespace timeloom::cube {
+
+namespace {
+
+using profile::CallTree;
+using profile::Cell;
+using profile::NodeId;
+using profile::Statistics;
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+
+// Regions that every profile of Score-P begins with.
+constexpr std::uint32_t kProgramRegion = 2;
+constexpr std::uint32_t kFirstRegion = 3;
+
+// A mostly empty table of values, as a run of many short threads has it, is
+// compressed when it has more values than this.
+constexpr std::uint64_t kSmallTable = 1 << 17;
+
+enum class Core : std::uint8_t { kVisits, kTime, kMin, kMax };
+
+// What the values of a call path in the file are made of.
+struct Origin {
+  enum Kind : std::uint8_t { kProgram, kThreads, kNode } kind;
+  NodeId node;
+  bool worker;  // below THREADS
+};
+
+class ProfileWriter {
+ public:
+  ProfileWriter(const CallTree& tree, const ProfileFacts& facts)
+      : tree_(tree), all_(tree.definitions) {
+    describe_run(facts);
+    add_machine();
+    index_cells();
+    sum_roots();
+    add_metrics();
+    add_regions();
+    add_cnodes();
+  }
+
+  void write(const std::filesystem::path& file) const {
+    std::vector<CnodeId> every(cube_.cnodes.size());
+    for (std::uint32_t i = 0; i < every.size(); ++i) every[i] = CnodeId{i};
+    std::vector<MetricRows> rows;
+    for (const Core core : {Core::kTime, Core::kMax, Core::kMin, Core::kVisits}) {
+      rows.push_back({CubeMetricId{static_cast<std::uint32_t>(core)}, every,
+                      [this, core](CnodeId cnode, std::span<std::byte> row) {
+                        fill(core, origins_[cnode.value()], row);
+                      }});
+    }
+    const std::uint64_t values = every.size() * cube_.locations.size();
+    WriteOptions options;
+    options.compress = values > kSmallTable && values / 4 > entries_.size();
+    cube::write(cube_, rows, file, options);
+  }
+
+ private:
+  struct Entry {  // a cell of a node
+    std::uint32_t location;
+    std::uint32_t cell;
+  };
+
+  void describe_run(const ProfileFacts& facts) {
+    Attributes& attributes = cube_.attributes;
+    attributes.push_back({"Cube anchor.xml syntax version", "4.4"});
+    if (!all_.creator.empty()) attributes.push_back({"Creator", all_.creator});
+    attributes.push_back({"CUBE_CT_AGGR", "SUM"});
+    attributes.push_back({kParameterCount, std::to_string(facts.parameters)});
+    attributes.push_back({"CLUSTERING", "OFF"});
+    attributes.push_back({kTicksPerSecond, std::to_string(all_.clock.ticks_per_second)});
+    attributes.push_back({kBegin, std::to_string(all_.clock.begin)});
+    attributes.push_back({kLength, std::to_string(all_.clock.length)});
+    if (all_.clock.realtime) {
+      attributes.push_back({kRealtime, std::to_string(*all_.clock.realtime)});
+    }
+    for (const auto& [key, value] : all_.properties) {
+      attributes.push_back({kProperty + key, value});
+    }
+  }
+
+  void add_machine() {
+    const std::string& machine = all_.machine_name;
+    cube_.system_nodes.push_back(
+        {{}, "machine " + (machine.empty() ? "Linux" : machine), "machine", "", {}});
+    std::map<std::string, SystemNodeId> nodes;
+    std::vector<bool> used(all_.groups.size());
+    for (const timeloom::Location& location : all_.locations) {
+      if (location.group.value() < used.size()) used[location.group.value()] = true;
+    }
+    groups_.assign(all_.groups.size(), kNone);
+    for (std::uint32_t i = 0; i < all_.groups.size(); ++i) {
+      if (used[i]) add_process(i, nodes);
+    }
+    // Nearly never: threads of no process that is known.
+    for (const timeloom::Location& location : all_.locations) {
+      if (location.group.value() < used.size() || strays_ != kNone) continue;
+      strays_ = static_cast<std::uint32_t>(cube_.groups.size());
+      cube_.groups.push_back({host("", nodes), "Process", all_.groups.size(), "process", {}});
+    }
+    add_locations();
+  }
+
+  SystemNodeId host(const std::string& name, std::map<std::string, SystemNodeId>& nodes) {
+    const auto [found, fresh] =
+        nodes.emplace(name, static_cast<std::uint32_t>(cube_.system_nodes.size()));
+    if (fresh) {
+      cube_.system_nodes.push_back(
+          {SystemNodeId{0}, name.empty() ? "node" : "node " + name, "node", "", {}});
+    }
+    return found->second;
+  }
+
+  void add_process(std::uint32_t index, std::map<std::string, SystemNodeId>& nodes) {
+    const LocationGroup& process = all_.groups[index];
+    groups_[index] = static_cast<std::uint32_t>(cube_.groups.size());
+    Group group{host(process.hostname, nodes), process.name, index, "process", {}};
+    group.attributes.push_back({kProcessId, std::to_string(process.process_id)});
+    group.attributes.push_back({kExecutable, process.executable});
+    for (std::size_t i = 0; i < process.arguments.size(); ++i) {
+      group.attributes.push_back({kArgument + std::to_string(i), process.arguments[i]});
+    }
+    if (process.creator.defined()) {
+      group.attributes.push_back({kCreator, std::to_string(process.creator.value())});
+    }
+    if (!process.ending.empty()) group.attributes.push_back({kEnding, process.ending});
+    cube_.groups.push_back(std::move(group));
+  }
+
+  void add_locations() {
+    std::vector<std::uint64_t> threads(cube_.groups.size());
+    for (std::size_t i = 0; i < all_.locations.size(); ++i) {
+      const timeloom::Location& from = all_.locations[i];
+      const std::uint32_t process = from.group.value();
+      const std::uint32_t group = process < groups_.size() ? groups_[process] : strays_;
+      first_.push_back(threads[group] == 0);
+      Location location{CubeGroupId{group},
+                        from.name,
+                        threads[group]++,
+                        std::string(name_in(kLocationTypes, from.type)),
+                        {}};
+      if (location.type == "unknown") location.type = "thread";
+      location.attributes = {{kLocation, std::to_string(from.id.value())},
+                             {kThreadId, std::to_string(from.thread_id)},
+                             {kEvents, std::to_string(from.event_count)},
+                             {kFirst, std::to_string(ticks(tree_.locations[i].first))},
+                             {kLast, std::to_string(ticks(tree_.locations[i].last))}};
+      cube_.locations.push_back(std::move(location));
+    }
+  }
+
+  void add_metrics() {
+    const auto add = [this](const char* name, const char* unique, DataType type, const char* unit,
+                            MetricKind kind, const char* description) {
+      Metric metric;
+      metric.name = name;
+      metric.unique_name = unique;
+      metric.type = {type, 1};
+      metric.kind = kind;
+      metric.unit = unit;
+      metric.description = description;
+      cube_.metrics.push_back(std::move(metric));
+    };
+    using enum MetricKind;
+    add("Visits", kVisits, DataType::kUint64, "occ", kExclusive, "How often it was entered");
+    add("Time", kTime, DataType::kDouble, "sec", kInclusive, "Time between enter and leave");
+    add("Minimum Inclusive Time", kMinTime, DataType::kMinDouble, "sec", kExclusive,
+        "The shortest visit");
+    add("Maximum Inclusive Time", kMaxTime, DataType::kMaxDouble, "sec", kExclusive,
+        "The longest visit");
+  }
+
+  std::uint32_t add_region(std::string name, std::string paradigm, std::string role) {
+    Region region;
+    region.mangled_name = name;
+    region.name = std::move(name);
+    region.paradigm = std::move(paradigm);
+    region.role = std::move(role);
+    cube_.regions.push_back(std::move(region));
+    return static_cast<std::uint32_t>(cube_.regions.size() - 1);
+  }
+
+  void add_regions() {
+    add_region(kOffName, "user", kArtificialRole);
+    add_region(kFlushName, kMeasurementParadigm, kArtificialRole);
+    add_program();
+    for (const timeloom::Region& from : all_.regions) {
+      std::string paradigm(name_in(kParadigms, from.paradigm));
+      if (!from.group.empty() && from.group != from.file) paradigm += ":" + from.group;
+      add_region(from.name, std::move(paradigm), std::string(name_in(kRoles, from.role)));
+      Region& region = cube_.regions.back();
+      region.mangled_name = from.canonical_name;
+      region.file = from.file;
+      if (from.first_line != 0) region.begin = from.first_line;
+      if (from.last_line != 0) region.end = from.last_line;
+    }
+  }
+
+  void add_program() {
+    static const LocationGroup kUnknown;
+    const LocationGroup& first = all_.groups.empty() ? kUnknown : all_.groups.front();
+    const std::string name = first.executable.substr(first.executable.rfind('/') + 1);
+    add_region(name.empty() ? "program" : name, kMeasurementParadigm, kArtificialRole);
+    Region& region = cube_.regions.back();
+    if (!first.executable.empty()) region.mangled_name = first.executable;
+    for (const std::string& argument : first.arguments) region.mangled_name += " " + argument;
+    region.attributes.push_back({kArguments, std::to_string(first.arguments.size())});
+  }
+
+  // Which locations visited a node, and where their cells are.
+  void index_cells() {
+    const std::size_t nodes = tree_.nodes.size();
+    begins_.assign(nodes + 1, 0);
+    below_program_.assign(nodes, false);
+    below_threads_.assign(nodes, false);
+    for (const auto& location : tree_.locations) {
+      for (const Cell& cell : location.cells) ++begins_[cell.node.value() + 1];
+    }
+    for (std::size_t i = 0; i < nodes; ++i) begins_[i + 1] += begins_[i];
+    entries_.resize(begins_[nodes]);
+    std::vector<std::uint64_t> next(begins_.begin(), begins_.end() - 1);
+    for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
+      const auto& cells = tree_.locations[i].cells;
+      auto& visited = first_[i] ? below_program_ : below_threads_;
+      for (std::uint32_t cell = 0; cell < cells.size(); ++cell) {
+        entries_[next[cells[cell].node.value()]++] = {i, cell};
+        visited[cells[cell].node.value()] = true;
+      }
+    }
+    for (std::size_t i = nodes; i-- > 0;) {  // who visited a node has visited its parent
+      const NodeId parent = tree_.nodes[i].parent;
+      if (!parent.defined()) continue;
+      if (below_program_[i]) below_program_[parent.value()] = true;
+      if (below_threads_[i]) below_threads_[parent.value()] = true;
+    }
+  }
+
+  // The time of the program itself: for the first thread of a process from its
+  // first to its last event, for others what they spent in regions.
+  void sum_roots() {
+    for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
+      const auto& location = tree_.locations[i];
+      std::uint64_t sum = 0;
+      for (const Cell& cell : location.cells) {
+        if (!tree_.nodes[cell.node.value()].parent.defined()) sum += cell.statistics.inclusive;
+      }
+      const std::uint64_t life = ticks(location.last) - ticks(location.first);
+      root_time_.push_back(first_[i] ? std::max(sum, life) : sum);
+    }
+  }
+
+  void add_cnodes() {
+    cube_.cnodes.push_back({{}, CubeRegionId{kProgramRegion}, {}, {}});
+    origins_.push_back({Origin::kProgram, {}, false});
+    add_nodes(below_program_, CnodeId{0}, false);
+    if (std::ranges::find(below_threads_, true) == below_threads_.end()) return;
+    const CnodeId threads{static_cast<std::uint32_t>(cube_.cnodes.size())};
+    const CubeRegionId region{add_region(kThreadsName, "pthread", kArtificialRole)};
+    cube_.cnodes.push_back({CnodeId{0}, region, {}, {}});
+    origins_.push_back({Origin::kThreads, {}, true});
+    add_nodes(below_threads_, threads, true);
+  }
+
+  void add_nodes(const std::vector<bool>& wanted, CnodeId top, bool worker) {
+    std::vector<CnodeId> cnodes(tree_.nodes.size());
+    for (std::uint32_t i = 0; i < tree_.nodes.size(); ++i) {
+      if (!wanted[i]) continue;
+      const profile::Node& node = tree_.nodes[i];
+      cnodes[i] = CnodeId{static_cast<std::uint32_t>(cube_.cnodes.size())};
+      const CnodeId parent = node.parent.defined() ? cnodes[node.parent.value()] : top;
+      cube_.cnodes.push_back({parent, region_of(node), {}, {}});
+      origins_.push_back({Origin::kNode, NodeId{i}, worker});
+    }
+  }
+
+  CubeRegionId region_of(const profile::Node& node) {
+    if (node.region.defined()) return CubeRegionId{node.region.value() + kFirstRegion};
+    if (!collapsed_.defined()) {
+      collapsed_ = CubeRegionId{add_region(kCollapsedName, "user", "unknown")};
+    }
+    return collapsed_;
+  }
+
+  double seconds(std::uint64_t time) const {
+    return static_cast<double>(time) / static_cast<double>(all_.clock.ticks_per_second);
+  }
+
+  void put(Core core, const Statistics& one, std::uint32_t location,
+           std::span<std::byte> row) const {
+    std::byte* to = row.data() + std::size_t{location} * 8;
+    if (core == Core::kVisits) {
+      std::memcpy(to, &one.visits, 8);
+      return;
+    }
+    double value = seconds(one.inclusive);
+    if (core == Core::kMin) value = one.min == UINT64_MAX ? DBL_MAX : seconds(one.min);
+    if (core == Core::kMax) value = one.visits == 0 ? -DBL_MAX : seconds(one.max);
+    std::memcpy(to, &value, 8);
+  }
+
+  void fill(Core core, const Origin& origin, std::span<std::byte> row) const {
+    fill_neutral(cube_.metrics[static_cast<std::size_t>(core)].type, row);
+    if (origin.kind == Origin::kNode) return fill_node(core, origin, row);
+    for (std::uint32_t i = 0; i < root_time_.size(); ++i) {
+      const bool visited = origin.kind == Origin::kProgram && first_[i];
+      if (origin.kind == Origin::kThreads && first_[i]) continue;
+      Statistics one;
+      if (visited) one.add_visit(root_time_[i]);
+      one.inclusive = root_time_[i];
+      put(core, one, i, row);
+    }
+  }
+
+  void fill_node(Core core, const Origin& origin, std::span<std::byte> row) const {
+    const std::uint32_t node = origin.node.value();
+    for (std::uint64_t i = begins_[node]; i < begins_[node + 1]; ++i) {
+      const Entry& entry = entries_[i];
+      if (first_[entry.location] == origin.worker) continue;
+      const auto& cells = tree_.locations[entry.location].cells;
+      put(core, cells[entry.cell].statistics, entry.location, row);
+    }
+  }
+
+  const CallTree& tree_;
+  const Definitions& all_;
+  Cube cube_;
+  std::vector<std::uint32_t> groups_;  // from processes to groups; kNone: left out
+  std::uint32_t strays_ = kNone;       // the group of threads without a process
+  std::vector<bool> first_;            // of locations: the first of its process
+  std::vector<std::uint64_t> begins_;  // of nodes: their first entry
+  std::vector<Entry> entries_;
+  std::vector<bool> below_program_;  // of nodes
+  std::vector<bool> below_threads_;
+  std::vector<std::uint64_t> root_time_;  // of locations
+  std::vector<Origin> origins_;           // of cnodes
+  CubeRegionId collapsed_;
+};
+
+}  // namespace
+
+bool save(const CallTree& tree, const std::filesystem::path& file, const ProfileFacts& facts) {
+  if (tree.definitions.locations.empty()) return false;
+  ProfileWriter(tree, facts).write(file);
+  return true;
+}
+
+}  // namespace timeloom::cube

@@ -1,0 +1,32 @@
+// How many bytes an event takes in an OTF2 trace, at most.
+//
+// A plain value; any thread may ask it. References are as wide as the number of
+// definitions needs; where that number is not known, as wide as it gets.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace timeloom::profile {
+
+inline constexpr std::uint64_t kTimestampSize = 9;
+
+class EventSizes {
+ public:
+  // The number of definitions by the name of their kind in OTF2: "Region", "Metric", ...
+  explicit EventSizes(std::map<std::string, std::uint64_t> counts) : counts_(std::move(counts)) {}
+
+  // The bytes of the event of that name ("Enter", "MpiSend"), without its time
+  // stamp; `values` is the number of values of a Metric or the number of
+  // arguments of a ProgramBegin. 0: no such event.
+  std::uint64_t of(std::string_view event, std::uint64_t values = 1) const;
+
+ private:
+  std::uint64_t reference(const char* definition) const;
+
+  std::map<std::string, std::uint64_t> counts_;
+};
+
+}  // namespace timeloom::profile

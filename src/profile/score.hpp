@@ -1,0 +1,109 @@
+// What a trace of a profiled program would need: bytes by kind of region and by
+// region, with and without a filter. As scorep-score estimates it.
+//
+// Plain values and functions without state; any thread may call them. Nothing throws.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/filter_file.hpp"
+
+namespace timeloom::profile {
+
+// Kinds of regions. The first two are sums; the order matters: regions of the
+// kinds after kCom make those that call them kCom.
+enum class RegionType : std::uint8_t {
+  kAll,
+  kFiltered,
+  kUser,
+  kMeasurement,
+  kCom,
+  kMpi,
+  kOpenMp,
+  kShmem,
+  kPthread,
+  kCuda,
+  kOpenCl,
+  kOpenAcc,
+  kMemory,
+  kIo,
+  kKokkos,
+  kHip,
+  kLibrary,
+  kUnknown,
+};
+inline constexpr std::size_t kRegionTypes = static_cast<std::size_t>(RegionType::kUnknown) + 1;
+
+// "USR", "MPI", ...
+std::string_view name_of(RegionType type);
+// '*': regions of this kind may be filtered, '-': never, '+': they are.
+char symbol_of(RegionType type);
+
+// A profile as the estimate sees it.
+struct ScoreProfile {
+  struct Region {
+    std::string name;
+    std::string mangled_name;
+    std::string file;
+    std::string paradigm;
+    bool root = false;                       // of a call tree
+    std::optional<std::uint64_t> arguments;  // of the program, for a root that is one
+  };
+  struct CallPath {
+    std::uint32_t region = 0;
+    std::uint32_t parent = UINT32_MAX;  // before it; UINT32_MAX: none
+    std::uint32_t numbers = 0;          // parameters by their type
+    std::uint32_t texts = 0;
+  };
+  // Without the call paths below, of one process.
+  struct Values {
+    std::uint64_t visits = 0;
+    std::uint64_t hits = 0;
+    double time = 0;  // seconds
+  };
+
+  std::vector<Region> regions;
+  std::vector<CallPath> call_paths;
+  std::size_t processes = 0;
+  std::vector<Values> values;      // of each call path for each process
+  bool sampled = false;            // it counts hits
+  std::size_t most_locations = 0;  // of a location group
+  std::size_t metrics = 0;
+  std::map<std::string, std::uint64_t> definitions;  // numbers of definitions that it says
+};
+
+// What was added up for a region or a kind of regions.
+struct ScoreRecord {
+  std::string name;
+  RegionType type = RegionType::kUnknown;
+  std::vector<std::uint64_t> bytes;  // by process
+  std::uint64_t visits = 0;
+  std::uint64_t hits = 0;
+  double time = 0;
+  bool evaluated = false;
+  bool filtered = false;
+
+  std::uint64_t max_bytes() const;
+  std::uint64_t total_bytes() const;
+  double time_per_visit() const;  // microseconds
+};
+
+struct Score {
+  std::array<ScoreRecord, kRegionTypes> types;           // without the filter
+  std::array<ScoreRecord, kRegionTypes> filtered_types;  // with it: kFiltered what it leaves out
+  std::vector<ScoreRecord> regions;                      // as those of the profile
+};
+
+// `counters`: values that are recorded with every enter and leave.
+Score score(const ScoreProfile& profile, std::uint64_t counters, const FilterFile* filter);
+
+// How many bytes of memory a process needs so that it never has to flush.
+std::uint64_t memory_requirement(const ScoreProfile& profile, std::uint64_t max_bytes);
+
+}  // namespace timeloom::profile

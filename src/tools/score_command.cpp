@@ -1,0 +1,129 @@
+// `timeloom score PROFILE`, also called scorep-score: how large a trace would be.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "core/error.hpp"
+#include "formats/cube/score_profile.hpp"
+#include "tools/commands.hpp"
+#include "tools/open_run.hpp"
+#include "tools/output.hpp"
+#include "tools/score_filter.hpp"
+#include "tools/score_text.hpp"
+#include "tools/text.hpp"
+#include "weave/run.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kUsage[] = R"(usage: scorep-score [options] PROFILE
+       timeloom score [options] PROFILE
+
+Says how large a trace of the profiled program would be, and what to leave out
+of it. PROFILE is a .cubex file or the directory of a run, and comes last.
+
+  -h, --help   print this help
+  -r           show all regions
+  -f FILTER    show the result with this filter file applied
+  -c NUM       that many counters will be recorded with every event (default: 0)
+  -m           show mangled names of regions
+  -s KEY       sort by maxbuffer (default), totaltime, timepervisit, visits or name
+  -g [LIST]    write initial_scorep.filter, a first filter; LIST is made of
+                 bufferpercent=N    at least N % of the largest buffer (default: 1)
+                 bufferabsolute=N   at least N MB of it (default: 0)
+                 visits=N           at least N visits (default: 0)
+                 timepervisit=N     at most N microseconds a visit (default: 1)
+                 type=usr|com|both  of these types (default: usr)
+                 all                whatever can be filtered, into max_scorep.filter
+               with commas between them
+
+Exit status: 0 done, 1 something was wrong.
+)";
+
+int fail(const std::string& what) {
+  std::fprintf(stderr, "ERROR: %s\n", printable(what).c_str());
+  return kFailed;
+}
+
+int print(const std::string& text) {
+  Output output;
+  output.write(text);
+  output.flush();
+  return kDone;
+}
+
+// The profile that the last word of the command line means.
+fs::path profile_named(const std::string& name) {
+  std::error_code error;
+  if (!fs::is_directory(name, error)) return name;
+  return weave::profile_of(open_run(name));
+}
+
+std::optional<FilterFile> filter_named(const std::optional<std::string>& name) {
+  if (!name) return {};
+  return FilterFile::load(*name);
+}
+
+std::string advice(const fs::path& filter) {
+  return fmt::format(
+      "\nA filter file was written to {}.\n"
+      "Read it, remove what you want to see, and measure with\n"
+      "'SCOREP_FILTERING_FILE={}'.\n",
+      printable(filter.string()), printable(filter.filename().string()));
+}
+
+int run_score(const ScoreOptions& options) {
+  std::error_code error;
+  if (!fs::exists(options.profile, error)) {
+    std::string what = "Input file '" + options.profile + "' does not exist!";
+    if (options.profile.starts_with('-')) what += " The profile must be the last argument.";
+    return fail(what);
+  }
+  std::optional<FilterFile> filter;
+  if (options.filter && !fs::exists(*options.filter, error)) {
+    return fail("Failed to open '" + *options.filter + "'");
+  }
+  try {
+    filter = filter_named(options.filter);
+  } catch (const Error& wrong) {
+    return fail(wrong.what());
+  }
+  profile::ScoreProfile profile;
+  try {
+    profile = cube::score_profile(cube::Reader(profile_named(options.profile)));
+  } catch (const Error& wrong) {
+    return fail("Cannot open Cube report '" + options.profile + "': " + wrong.what());
+  }
+  const profile::Score score =
+      profile::score(profile, options.counters, filter ? &*filter : nullptr);
+  std::string text = score_text(profile, score, options);
+  if (options.generation) {
+    const std::string proposal = proposed_filter(profile, score, options);
+    text += advice(write_filter(".", options, proposal));
+  }
+  return print(text);
+}
+
+}  // namespace
+
+Command register_score(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "score", "Say how large a trace would be, and propose a filter (as scorep-score)");
+  const auto run = [](const std::vector<std::string>& words) {
+    try {
+      const ScoreOptions options = parse_score_options(words);
+      return options.help ? print(kUsage) : run_score(options);
+    } catch (const ScoreUsage& wrong) {
+      return fail(wrong.what());
+    }
+  };
+  return {app, [run] { return run({}); }, run};
+}
+
+}  // namespace timeloom::tools

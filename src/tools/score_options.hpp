@@ -1,0 +1,46 @@
+// The command line of `timeloom score`, which is that of scorep-score.
+//
+// Plain values; parsing throws ScoreUsage.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace timeloom::tools {
+
+enum class ScoreKey : std::uint8_t { kMaxBuffer, kTotalTime, kTimePerVisit, kVisits, kName };
+
+// What a generated filter leaves out.
+struct FilterGeneration {
+  double buffer_percent = 1;    // at least, of the largest buffer
+  double buffer_megabytes = 0;  // at least
+  std::uint64_t visits = 0;     // at least
+  double time_per_visit = 1;    // microseconds at most
+  bool user = true;             // of these types
+  bool com = false;
+  bool everything = false;                                       // whatever may be filtered
+  std::string text = "bufferpercent=1,timepervisit=1,type=usr";  // as it was asked for
+};
+
+struct ScoreOptions {
+  bool help = false;
+  bool regions = false;
+  bool mangled = false;
+  std::optional<std::string> filter;
+  std::uint64_t counters = 0;
+  ScoreKey key = ScoreKey::kMaxBuffer;
+  std::optional<FilterGeneration> generation;
+  std::string profile;
+};
+
+// What is wrong with the command line, in one line.
+struct ScoreUsage : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+ScoreOptions parse_score_options(const std::vector<std::string>& words);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,86 @@
+"""`timeloom score` on the command line: what it prints, writes and refuses."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cube_files import DATA, ROOT
+
+PROFILE = DATA / "scorep-fib" / "profile.cubex"
+
+
+@pytest.fixture
+def score(timeloom):
+    return lambda *arguments, **options: timeloom("score", *arguments, **options)
+
+
+@pytest.mark.parametrize("name", ["scorep-fib", "scorep-user-regions", "scorep-threads"])
+def test_the_table_is_that_of_scorep_score(score, name):
+    expected = (DATA / name / "scorep-score-r.txt").read_text()
+    assert score("-r", DATA / name / "profile.cubex").stdout == expected
+    short = expected[:expected.rindex("\n\n") + 1]
+    assert score(DATA / name / "profile.cubex").stdout == short
+    assert score(DATA / name).stdout == short
+
+
+def test_help_wins_over_everything(score):
+    for words in ([], ["-h"], ["--help"], ["-x", "nothing", "--help"]):
+        said = score(*words)
+        assert said.stdout.startswith("usage: scorep-score ") and said.stderr == ""
+
+
+@pytest.mark.parametrize("words, what", [
+    (["none.cubex"], "Input file 'none.cubex' does not exist!"),
+    (["-r"], "Input file '-r' does not exist! The profile must be the last argument."),
+    (["-f", PROFILE], "No filter file specified"),
+    (["-c", PROFILE], "Missing number of hardware counters"),
+    (["-c", "-2", PROFILE], "The number of hardware counters cannot be less than zero: '-2'"),
+    (["-s", PROFILE], "No sorting mode specified"),
+    (["-s", "size", PROFILE], "Unknown sorting choice"),
+    (["-d", PROFILE], "Unknown argument: '-d'"),
+    (["-g", "visits=1,x=2", PROFILE], 'Invalid filter generation option:"x=2"'),
+    (["-f", "none.filter", PROFILE], "Failed to open 'none.filter'"),
+    (["-f", "bad.filter", PROFILE], "bad.filter, line 2: Unexpected token 'fib'"),
+    (["bad.filter"], "Cannot open Cube report 'bad.filter': bad.filter cannot be read as a CUBE4 "
+                     "profile: it is no tar archive, which every CUBE4 file is"),
+])
+def test_what_is_wrong_is_one_line(score, tmp_path, words, what):
+    (tmp_path / "bad.filter").write_text("SCOREP_REGION_NAMES_BEGIN\nfib\n")
+    said = score(*words, cwd=tmp_path, status=1)
+    assert (said.stdout, said.stderr) == ("", f"ERROR: {what}\n")
+
+
+def test_the_filter_it_writes_can_be_applied(score, tmp_path):
+    first = score("-g", PROFILE, cwd=tmp_path)
+    assert "'SCOREP_FILTERING_FILE=initial_scorep.filter'" in first.stdout
+    text = (tmp_path / "initial_scorep.filter").read_text()
+    assert "    MANGLED __main__:fib\n" in text and "__main__:main" not in text
+    lines = score("-r", "-f", "initial_scorep.filter", PROFILE, cwd=tmp_path).stdout.splitlines()
+    assert " +       FLT     11,160    465    0.00     0.4           0.45  FLT" in lines
+    assert " +       USR     11,160    465    0.00     0.4           0.45  __main__:fib" in lines
+    assert " -    SCOREP         56      1    0.05    99.4       50536.26  python3.11" in lines
+    score("-g", "all", PROFILE, cwd=tmp_path)
+    score("-g", PROFILE, cwd=tmp_path)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert len(names) == 3 and names[0] == "initial_scorep.filter"
+    assert names[1].startswith("initial_scorep.filter_2") and names[2] == "max_scorep.filter"
+
+
+def test_a_run_of_ours_is_scored(score, timeloom, tmp_path):
+    (tmp_path / "app.py").write_text("def f():\n    pass\n\nfor _ in range(20):\n    f()\n")
+    timeloom("run", "--output", "run", "app.py", cwd=tmp_path)
+    table = score("-r", "run", cwd=tmp_path).stdout
+    (line,) = [line for line in table.splitlines() if line.endswith("  __main__.f")]
+    assert line.split()[:3] == ["USR", str(20 * 24), "20"]
+    assert any(line.split()[0] == "SCOREP" for line in table.splitlines() if line)
+
+
+def test_it_is_installed_under_the_name_of_score_p(program, tmp_path):
+    script = Path(program).with_name("scorep-score")
+    if not script.exists():  # a program that was built and not installed
+        script = Path(shutil.copy(ROOT / "src" / "tools" / "scorep-score", tmp_path))
+        shutil.copy(program, tmp_path / "timeloom")
+    done = subprocess.run([script, "-r", PROFILE], capture_output=True, text=True, check=True)
+    assert done.stdout == (DATA / "scorep-fib" / "scorep-score-r.txt").read_text()

@@ -1,0 +1,245 @@
+#include "formats/cube/profile_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cube_text.hpp"
+#include "profile/story.hpp"
+#include "support/bytes.hpp"
+#include "support/temp_directory.hpp"
+
+namespace timeloom::cube {
+namespace {
+
+using profile::CallTree;
+using profile::Story;
+
+CallTree through_a_file(const CallTree& tree, std::string* bytes = nullptr) {
+  const test::TempDirectory directory;
+  const auto file = directory.path() / "profile.cubex";
+  EXPECT_TRUE(save(tree, file, {.parameters = 3}));
+  if (bytes != nullptr) *bytes = test::read_bytes(file);
+  return load(file);
+}
+
+Story story_of_threads() {
+  Story story;
+  story.thread("main", "a +5 b +20 d +5 ) d +7 ) +20 ) c +30 ) +5 )")
+      .thread("worker", "b +4 d +1 ) ) a +3 )")
+      .thread("main of the child", "a +40 b +1 ) )", 1);
+  story.definitions().clock.ticks_per_second = 1'000'000'000;
+  return story;
+}
+
+TEST(ProfileFile, ReturnsTheTree) {
+  const CallTree tree = story_of_threads().fold();
+  const CallTree again = through_a_file(tree);
+  EXPECT_EQ(again.nodes, tree.nodes);
+  EXPECT_EQ(again.locations, tree.locations);
+}
+
+TEST(ProfileFile, ReturnsTheFactsOfTheRun) {
+  Story story = story_of_threads();
+  Definitions& all = story.definitions();
+  all.clock.realtime = 1'700'000'000'123'456'789;
+  all.creator = "Timeloom";
+  all.machine_name = "box";
+  all.properties["timeloom::lost_events"] = "3";
+  all.groups[1].creator = LocationGroupId{0};
+  all.groups[1].ending = "killed";
+  all.groups[1].hostname = "other";
+  all.locations[1].thread_id = 77;
+  all.regions[1].group = "module";
+  all.regions[1].paradigm = Paradigm::kUser;
+  all.regions[1].role = RegionRole::kFunction;
+  const CallTree tree = story.fold();
+  const Definitions again = through_a_file(tree).definitions;
+  EXPECT_EQ(again.clock.realtime, all.clock.realtime);
+  EXPECT_EQ(again.clock.length, tree.definitions.clock.length);
+  EXPECT_EQ(again.creator, "Timeloom");
+  EXPECT_EQ(again.machine_name, "box");
+  EXPECT_EQ(again.properties, all.properties);
+  ASSERT_EQ(again.groups.size(), 2u);
+  EXPECT_EQ(again.groups[1].creator, LocationGroupId{0});
+  EXPECT_EQ(again.groups[1].ending, "killed");
+  EXPECT_EQ(again.groups[1].hostname, "other");
+  EXPECT_EQ(again.groups[1].arguments, (std::vector<std::string>{"a.py"}));
+  EXPECT_EQ(again.locations[1].thread_id, 77u);
+  EXPECT_EQ(again.locations[2].id, tree.definitions.locations[2].id);
+  EXPECT_EQ(again.locations[2].event_count, tree.definitions.locations[2].event_count);
+  ASSERT_EQ(again.regions.size(), tree.definitions.regions.size());
+  EXPECT_EQ(again.regions[1].group, "module");
+  EXPECT_EQ(again.regions[1].role, RegionRole::kFunction);
+  EXPECT_EQ(again.regions[1].first_line, tree.definitions.regions[1].first_line);
+}
+
+TEST(ProfileFile, HasTheShapeOfScoreP) {
+  std::string bytes;
+  through_a_file(story_of_threads().fold(), &bytes);
+  const Reader reader = read_text(bytes);
+  const Cube& cube = reader.cube();
+  const auto name = [&](std::uint32_t i) {
+    return cube.regions[cube.cnodes[i].region.value()].name;
+  };
+  EXPECT_EQ(cube.regions[0].name, "MEASUREMENT OFF");
+  EXPECT_EQ(cube.regions[1].name, "TRACE BUFFER FLUSH");
+  EXPECT_EQ(cube.regions[2].name, "python");
+  EXPECT_EQ(cube.regions[2].mangled_name, "python a.py");
+  EXPECT_EQ(
+      *find_attribute(cube.regions[2].attributes, "Score-P::ProgramArguments::numberOfArguments"),
+      "1");
+  EXPECT_EQ(*find_attribute(cube.attributes, "Score-P::DefinitionCounters::Parameter"), "3");
+  std::string tree;
+  for (std::uint32_t i = 0; i < cube.cnodes.size(); ++i) {
+    const CnodeId parent = cube.cnodes[i].parent;
+    tree += name(i) + "<" + (parent.defined() ? name(parent.value()) : "") + " ";
+  }
+  EXPECT_EQ(tree, "python< a<python b<a d<b c<a THREADS<python a<THREADS b<THREADS d<b ");
+  const Values visits = reader.values(find_metric(cube, "visits"));
+  const Values times = reader.values(find_metric(cube, "time"));
+  const auto row = [&](const Values& values, std::uint32_t cnode) {
+    std::string text;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      const double value = to_double(values.type(), values.at(CnodeId{cnode}, CubeLocationId{i}));
+      text += std::to_string(std::llround(value * (&values == &times ? 1e9 : 1))) + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(row(visits, 0), "1 0 1 ");
+  EXPECT_EQ(row(times, 0), "92 8 41 ");
+  EXPECT_EQ(row(visits, 5), "0 0 0 ");
+  EXPECT_EQ(row(times, 5), "0 8 0 ");
+}
+
+TEST(ProfileFile, KeepsWhatIsBeyondTheLimit) {
+  Story story;
+  story.thread("main", "a b +1 ) c +2 ) d +3 ) )");
+  story.definitions().clock.ticks_per_second = 1'000'000'000;
+  const CallTree tree = story.fold({.max_nodes = 0, .own_nodes = 2});
+  ASSERT_FALSE(tree.nodes.back().region.defined());
+  EXPECT_EQ(through_a_file(tree).nodes, tree.nodes);
+  EXPECT_EQ(through_a_file(tree).locations, tree.locations);
+}
+
+TEST(ProfileFile, CompressesATableThatIsMostlyEmpty) {
+  Story story;
+  for (int i = 0; i < 500; ++i) {
+    std::string script = "main";
+    for (int j = 0; j < 5; ++j) script += " f" + std::to_string((i * 5 + j) % 900) + " +1 )";
+    story.thread("t" + std::to_string(i), script + " )");
+  }
+  story.definitions().clock.ticks_per_second = 1'000'000'000;
+  const CallTree tree = story.fold();
+  std::string bytes;
+  const CallTree again = through_a_file(tree, &bytes);
+  EXPECT_NE(bytes.find("ZCUBEX.DATA"), std::string::npos);
+  EXPECT_LT(bytes.size(), 2'000'000u);
+  EXPECT_EQ(again.nodes, tree.nodes);
+  EXPECT_EQ(again.locations, tree.locations);
+}
+
+TEST(ProfileFile, NeedsAThread) {
+  const test::TempDirectory directory;
+  EXPECT_FALSE(save(CallTree{}, directory.path() / "profile.cubex"));
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "profile.cubex"));
+  Story story;
+  story.thread("idle", "");
+  EXPECT_TRUE(through_a_file(story.fold()).nodes.empty());
+}
+
+// A profile of another tool, with one location and whole numbers of seconds.
+CallTree of_other_tool(const std::string& regions, const std::string& cnodes,
+                       const std::vector<std::uint64_t>& visits, const std::vector<double>& times,
+                       const char* kind = "INCLUSIVE") {
+  AnchorParts anchor;
+  anchor.regions = regions;
+  anchor.cnodes = cnodes;
+  anchor.metrics.replace(anchor.metrics.find("INCLUSIVE"), 9, kind);
+  const std::size_t second = anchor.system.find("<location Id=\"1\"");
+  anchor.system.erase(second, anchor.system.find("</locationgroup>") - second);
+  return load(read_text(Tar()
+                            .add("0.data", plain_data(visits))
+                            .add("0.index", dense_index())
+                            .add("1.data", plain_data(times))
+                            .add("1.index", dense_index())
+                            .add("anchor.xml", anchor.text())
+                            .end()));
+}
+
+std::string region_xml(int id, const std::string& name, const std::string& role = "function") {
+  return "<region id=\"" + std::to_string(id) + "\" mod=\"\" begin=\"-1\" end=\"-1\"><name>" +
+         name + "</name><mangled_name>" + name + "</mangled_name><paradigm>user</paradigm><role>" +
+         role + "</role></region>";
+}
+
+std::string text_of(const CallTree& tree) {
+  std::string text;
+  const auto totals = profile::sum_locations(tree);
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    text += std::string(tree.nodes[i].depth, '>') +
+            tree.definitions.regions[tree.nodes[i].region.value()].name + " " +
+            std::to_string(totals[i].visits) + " " +
+            std::to_string(totals[i].inclusive / 1'000'000'000) + " " +
+            std::to_string(totals[i].exclusive / 1'000'000'000) + "; ";
+  }
+  return text;
+}
+
+TEST(OtherProfile, WithExclusiveTimesIsSummedUp) {
+  const std::string regions = region_xml(0, "main") + region_xml(1, "f") + region_xml(2, "g");
+  const std::string cnodes =
+      "<cnode id=\"0\" calleeId=\"0\"><cnode id=\"1\" calleeId=\"1\"><cnode id=\"2\" "
+      "calleeId=\"2\"/></cnode></cnode>";
+  EXPECT_EQ(text_of(of_other_tool(regions, cnodes, {1, 2, 3}, {10, 20, 30}, "EXCLUSIVE")),
+            "main 1 60 10; >f 2 50 20; >>g 3 30 30; ");
+}
+
+TEST(OtherProfile, JoinsCallPathsThatDifferInParameters) {
+  const std::string regions = region_xml(0, "main") + region_xml(1, "f") + region_xml(2, "g");
+  const std::string cnodes =
+      "<cnode id=\"0\" calleeId=\"0\"><cnode id=\"1\" calleeId=\"1\"><parameter "
+      "partype=\"numeric\" parkey=\"n\" parvalue=\"1\"/></cnode><cnode id=\"2\" "
+      "calleeId=\"2\"/><cnode id=\"3\" calleeId=\"1\"><parameter partype=\"numeric\" "
+      "parkey=\"n\" parvalue=\"2\"/><cnode id=\"4\" calleeId=\"2\"/></cnode></cnode>";
+  EXPECT_EQ(text_of(of_other_tool(regions, cnodes, {1, 2, 3, 4, 5}, {100, 10, 20, 30, 15})),
+            "main 1 100 40; >f 6 40 25; >>g 5 15 15; >g 3 20 20; ");
+}
+
+TEST(OtherProfile, CountsExecutionsOfADynamicRegionAsItsVisits) {
+  const std::string regions = region_xml(0, "main") + region_xml(1, "loop", "dynamic") +
+                              region_xml(2, "instance=1", "unknown") +
+                              region_xml(3, "instance=2", "unknown") + region_xml(4, "f");
+  const std::string cnodes =
+      "<cnode id=\"0\" calleeId=\"0\"><cnode id=\"1\" calleeId=\"1\"><cnode id=\"2\" "
+      "calleeId=\"2\"><cnode id=\"3\" calleeId=\"4\"/></cnode><cnode id=\"4\" "
+      "calleeId=\"3\"/></cnode></cnode>";
+  // Inclusive values are in wide order: 0 1 2 4 3.
+  EXPECT_EQ(text_of(of_other_tool(regions, cnodes, {1, 0, 1, 4, 1}, {100, 50, 20, 30, 5})),
+            "main 1 100 50; >loop 2 50 45; >>f 4 5 5; ");
+}
+
+TEST(OtherProfile, LiftsWhatGivesTheTreeItsShape) {
+  const std::string regions = region_xml(0, "prog", "artificial") + region_xml(1, "f") +
+                              region_xml(2, "MEASUREMENT OFF", "artificial");
+  std::string program = regions;
+  program.replace(program.find("<paradigm>user"), 14, "<paradigm>measurement");
+  const std::string cnodes =
+      "<cnode id=\"0\" calleeId=\"0\"><cnode id=\"1\" calleeId=\"1\"><cnode id=\"2\" "
+      "calleeId=\"2\"/></cnode></cnode>";
+  const CallTree tree = of_other_tool(program, cnodes, {1, 2, 3}, {100, 50, 20});
+  EXPECT_EQ(text_of(tree), "f 2 50 50; ");
+  EXPECT_EQ(tree.definitions.clock.length, 100'000'000'000u);
+  EXPECT_EQ(tree.definitions.regions.size(), 1u);
+}
+
+TEST(OtherProfile, NeverHasLessThanNoExclusiveTime) {
+  const std::string regions = region_xml(0, "main") + region_xml(1, "f");
+  const std::string cnodes =
+      "<cnode id=\"0\" calleeId=\"0\"><cnode id=\"1\" calleeId=\"1\"/></cnode>";
+  EXPECT_EQ(text_of(of_other_tool(regions, cnodes, {1, 1}, {5, 6})), "main 1 6 0; >f 1 6 6; ");
+  EXPECT_EQ(text_of(of_other_tool(regions, cnodes, {0, 1}, {0, 6})), "main 0 6 0; >f 1 6 6; ");
+}
+
+}  // namespace
+}  // namespace timeloom::cube
