@@ -29,6 +29,9 @@ constexpr std::array kTable = {
     Setting{"async-tasks", kBool, "off", kRecording, "",
             "record every task of asyncio or trio as a track of its own, with the time it is "
             "suspended; by monitoring or frame"},
+    Setting{"profile", kBool, "off", kRecording, "",
+            "fold calls into a call-path profile while the program runs, instead of recording a "
+            "trace; small, however long that takes"},
     Setting{"exclude", kList, "", kRecording, "PATTERN",
             "do not record functions whose module.qualname matches, or whose file matches a "
             "pattern that has a /; what they call is recorded; can be repeated"},

@@ -78,8 +78,12 @@ void CallTreeSink::finish() {
   }
   TreeMerge merge(folded_.size());
   for (std::size_t i = 0; i < folded_.size(); ++i) {
+    Location& location = tree_.definitions.locations[i];
+    if (const auto given = given_.find(location.id); given != given_.end()) {
+      folded_[i] = std::move(given->second);
+    }
     // Not known before the trace is written when the run comes from spools.
-    std::uint64_t& events = tree_.definitions.locations[i].event_count;
+    std::uint64_t& events = location.event_count;
     if (events == 0) events = folded_[i].events;
     if (folded_[i].events > 0) {
       widen(tree_.definitions.clock, ticks(folded_[i].first), ticks(folded_[i].last));

@@ -10,6 +10,7 @@
 // Thread safety: as RunSink says. Throws Error when the events do not balance.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -38,6 +39,11 @@ class CallTreeSink : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override;
 
+  // What a location has folded itself, in place of its events. Before the run is fed.
+  void put(LocationId location, FoldedLocation&& folded) {
+    given_.insert_or_assign(location, std::move(folded));
+  }
+
   // The result; once, after finish().
   CallTree take() { return std::move(tree_); }
 
@@ -45,6 +51,7 @@ class CallTreeSink : public RunSink {
   CallTreeOptions options_;
   const Definitions* definitions_ = nullptr;  // the source's, from begin to finish
   std::vector<FoldedLocation> folded_;        // as definitions_->locations
+  std::map<LocationId, FoldedLocation> given_;
   NodeBudget budget_;
   CallTree tree_;
 };

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "core/child_table.hpp"
 #include "core/event.hpp"
 #include "profile/call_tree.hpp"
-#include "profile/child_table.hpp"
 
 namespace timeloom::profile {
 

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/child_table.hpp"
 #include "profile/call_tree.hpp"
-#include "profile/child_table.hpp"
 #include "profile/location_fold.hpp"
 
 namespace timeloom::profile {

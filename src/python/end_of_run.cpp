@@ -96,7 +96,8 @@ Result result_of(PyObject* dict) {
   PyObject* run = PyDict_GetItemString(dict, "run");
   if (run != nullptr && PyUnicode_Check(run)) result.run = bytes_of(run);
   // With the begin and the end of the program, which weaving adds and reports count.
-  result.events = count_of(dict, "events") + 2;
+  result.events = count_of(dict, "events");
+  if (PyDict_GetItemString(dict, "profile") != Py_True) result.events += 2;
   result.threads = count_of(dict, "threads");
   result.bytes = count_of(dict, "bytes");
   result.lost_events = count_of(dict, "lost_events");

@@ -50,6 +50,7 @@ PyObject* start(PyObject*, PyObject* settings) {
   options.run = text_item(settings, "output", "");
   options.instrumenter = text_item(settings, "instrumenter", "auto");
   if (PyObject* value = item(settings, "c_functions")) options.c_functions = value == Py_True;
+  if (PyObject* value = item(settings, "profile")) options.profile = value == Py_True;
   if (PyObject* value = item(settings, "async_tasks")) options.async_tasks = value == Py_True;
   if (PyObject* value = item(settings, "buffer_size")) {
     options.buffer_size = PyLong_AsUnsignedLongLong(value);
@@ -78,9 +79,10 @@ PyObject* finish(PyObject*, PyObject*) {
   PyObject* run = object_of(result.run);
   if (run == nullptr) return nullptr;
   return Py_BuildValue(
-      "{s:N,s:s,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d}", "run", run, "instrumenter",
-      result.instrumenter.c_str(), "events", static_cast<unsigned long long>(result.events),
-      "threads", static_cast<unsigned long long>(result.threads), "bytes",
+      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d}", "run", run, "instrumenter",
+      result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False, "events",
+      static_cast<unsigned long long>(result.events), "threads",
+      static_cast<unsigned long long>(result.threads), "bytes",
       static_cast<unsigned long long>(result.bytes), "lost_events",
       static_cast<unsigned long long>(result.lost_events), "dropped_events",
       static_cast<unsigned long long>(result.dropped_events), "at_limit",

@@ -16,6 +16,7 @@
 #include "python/end_of_run.hpp"
 #include "python/instrumenter.hpp"
 #include "python/main_module.hpp"
+#include "python/session.hpp"
 #include "python/settings_binding.hpp"
 
 namespace timeloom::python {
@@ -104,6 +105,7 @@ std::string exception_text() {
 }
 
 void check_instrumenter(const Settings& settings) {
+  if (settings.flag("profile") && settings.flag("async-tasks")) throw Error(kTasksNeedTrace);
   if (find_instrumenter(settings.text("instrumenter"), {.c_functions = settings.flag("c-functions"),
                                                         .tasks = settings.flag("async-tasks")}) ==
       nullptr) {

@@ -116,7 +116,7 @@ record::StartOptions start_options(const SessionOptions& options,
   make_directories(options.run + "/spool");
   record::StartOptions result;
   result.spool_directory = free_spool(options.run);
-  result.writer.ring_size = options.buffer_size;
+  result.writer.ring_size = options.profile ? result.writer.segment_size : options.buffer_size;
   result.writer.size_limit = {options.max_size, options.keep_newest};
   if (options.max_size != 0) {
     // Most of what there is room for is for the log.
@@ -125,6 +125,7 @@ record::StartOptions start_options(const SessionOptions& options,
   }
   result.process = this_process();
   result.parent = options.parent;
+  result.profile = options.profile;
   result.properties["timeloom::instrumenter"] = instrumenter.name;
   result.properties["timeloom::python"] = Py_GetVersion();
   return result;
@@ -168,6 +169,10 @@ bool session_running() noexcept {
 bool start_session(const SessionOptions& options) {
   if (session_running()) {
     PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
+    return false;
+  }
+  if (options.profile && options.async_tasks) {
+    PyErr_SetString(g_error, kTasksNeedTrace);
     return false;
   }
   const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};
@@ -218,6 +223,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   result.run = std::move(s.run);
   result.instrumenter = s.instrumenter->name;
   result.events = totals.events;
+  result.profile = s.options.profile;
   result.threads = totals.threads;
   result.tracks = totals.tracks;
   result.bytes = totals.bytes;

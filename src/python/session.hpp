@@ -17,6 +17,7 @@ struct SessionOptions {
   std::string instrumenter = "auto";
   bool c_functions = false;
   bool async_tasks = false;              // every task is a track of its own
+  bool profile = false;                  // fold calls while they are recorded, keep no events
   std::uint64_t buffer_size = 16 << 20;  // bytes
   std::uint64_t max_size = 0;            // bytes of the raw records of the run; 0: any number
   bool keep_newest = false;              // at that size, instead of ending the recording
@@ -30,6 +31,7 @@ struct SessionResult {
   std::string run;
   std::string instrumenter;
   std::uint64_t events = 0;
+  bool profile = false;  // there are no events, but call paths
   std::uint64_t threads = 0;
   std::uint64_t tracks = 0;  // tasks
   std::uint64_t bytes = 0;
@@ -44,6 +46,10 @@ struct SessionResult {
 
 // The directory of our Python package; its files are never recorded.
 std::string own_directory();
+
+// Of options that exclude each other.
+inline constexpr char kTasksNeedTrace[] =
+    "tasks are told apart in a trace only; leave out --profile or --async-tasks";
 
 bool start_session(const SessionOptions& options);
 // False without an exception when no measurement of this process is running.

@@ -41,10 +41,13 @@ struct State {
   std::uint32_t tracks = 0;           // of these
   std::set<std::uint32_t> created;    // threads that run and of which note_creation() spoke
   std::uint64_t finished_events = 0;  // of threads that have ended
+  std::uint64_t finished_bytes = 0;   // of their profiles
   std::uint64_t unmatched_leaves = 0;
   ThreadNamer namer = nullptr;
   LocationGroup process;
   std::string parent;
+  std::string spool;                  // its directory
+  bool profile = false;               // calls are folded
   std::vector<OpenRegion> inherited;  // what was open on the forking thread
   bool inherited_recording = true;
 };
@@ -81,6 +84,7 @@ struct ThreadEnd {
     if (!own->attached()) return;
     own->close_all();
     s.finished_events += own->events();
+    s.finished_bytes += own->profile_bytes();
     if (s.created.erase(own->location()) != 0) {
       // Not now: who waited for it may have gone on already.
       s.writer->define_last(own->location(), own->last_ticks());
@@ -94,6 +98,12 @@ std::string default_name(std::uint32_t location) {
   return location == 0 ? "Master thread" : "Thread " + std::to_string(location);
 }
 
+// Profile mode. Where there is no file for it, the thread's events are kept instead.
+void fold(const State& s, ThreadRecorder& recorder) {
+  int error = 0;
+  recorder.fold_into(ThreadProfile::create(s.spool, recorder.location(), os::now(), &error));
+}
+
 // Puts the calling thread's recorder on the list, with a location of its own.
 ThreadRecorder* join_measurement(State& s) {
   const std::lock_guard lock(s.mutex);
@@ -103,6 +113,7 @@ ThreadRecorder* join_measurement(State& s) {
   if (recorder->attached()) return recorder;
   s.attached.push_back({recorder, static_cast<std::uintptr_t>(pthread_self())});
   recorder->attach(s.writer.get(), s.next_location++);
+  if (s.profile) fold(s, *recorder);
   if (!g_recording) recorder->extended(ExtendedKind::kRecordingOff, {});
   return recorder;
 }
@@ -124,13 +135,19 @@ void forget_after_fork() {
   (void)s.writer.release();  // its files and its thread belong to the parent
 }
 
+std::uint64_t profile_bytes(const State& s) {
+  std::uint64_t bytes = s.finished_bytes;
+  for (const Attached& a : s.attached) bytes += a.recorder->profile_bytes();
+  return bytes;
+}
+
 Totals totals_locked(const State& s) {
   Totals result;
   result.events = s.finished_events;
   for (const Attached& a : s.attached) result.events += a.recorder->events();
   result.threads = s.next_location - s.tracks;
   result.tracks = s.tracks;
-  result.bytes = s.writer->bytes();
+  result.bytes = s.writer->bytes() + profile_bytes(s);
   result.lost_events = s.writer->lost();
   result.dropped_events = s.writer->dropped();
   result.at_limit = s.writer->at_limit();
@@ -193,6 +210,8 @@ void start(const StartOptions& options) {
     s.writer->define_clock_sync(os::sync_clocks());
     s.process = options.process;
     s.parent = options.parent;
+    s.spool = options.spool_directory;
+    s.profile = options.profile;
     s.writer->define_process(s.process, s.parent);
     for (const auto& [key, value] : options.properties) s.writer->define_property(key, value);
     s.definitions.write_all(*s.writer);
@@ -201,6 +220,7 @@ void start(const StartOptions& options) {
     s.tracks = 0;
     s.created.clear();
     s.finished_events = 0;
+    s.finished_bytes = 0;
     s.unmatched_leaves = 0;
     g_active = true;
     g_recording.store(true, std::memory_order_release);
@@ -251,10 +271,12 @@ Totals stop(Ending ending) noexcept {
   g_active = false;
   for (const Attached& a : s.attached) a.recorder->close_all();
   Totals result = totals_locked(s);
+  const std::uint64_t folded = profile_bytes(s);
   for (const Attached& a : s.attached) a.recorder->detach();
   s.attached.clear();
   s.writer->define_clock_sync(os::sync_clocks());
-  result.bytes = s.writer->bytes();
+  result.bytes = s.writer->bytes() + folded;
+  result.lost_events = s.writer->lost();
   s.writer->close(ending);
   result.dropped_events = s.writer->dropped();  // the drain was still at work
   result.at_limit = s.writer->at_limit();

@@ -26,6 +26,7 @@ struct StartOptions {
   LocationGroup process;
   std::string parent;  // name of the spool of the process that started this one; or empty
   std::map<std::string, std::string> properties;
+  bool profile = false;  // fold calls into a profile of each thread, keep no events
 };
 
 struct Totals {

@@ -37,6 +37,8 @@ void ThreadRecorder::attach_scratch(std::span<std::uint64_t> words) noexcept {
 }
 
 void ThreadRecorder::detach() noexcept {
+  if (profile_ != nullptr) writer_->count_lost(profile_->lost_events());
+  profile_ = nullptr;
   if (segment_ != nullptr) {
     const auto words = static_cast<std::size_t>(cursor_ - segment_->words());
     retired_words_ += words;
@@ -46,6 +48,8 @@ void ThreadRecorder::detach() noexcept {
 }
 
 void ThreadRecorder::abandon() noexcept {
+  if (profile_ != nullptr) profile_->abandon();
+  profile_ = nullptr;
   segment_ = nullptr;
   cursor_ = limit_ = nullptr;
   writer_ = nullptr;
@@ -101,6 +105,7 @@ std::span<const OpenRegion> ThreadRecorder::own_regions() const noexcept {
 }
 
 std::uint64_t ThreadRecorder::events() const noexcept {
+  if (profile_ != nullptr) return profile_->events();
   std::uint64_t words = retired_words_;
   if (segment_ != nullptr) words += static_cast<std::uint64_t>(cursor_ - segment_->words());
   return words - extra_words_;
@@ -177,9 +182,9 @@ bool ThreadRecorder::make_room(std::uint64_t now, const OpenRegion* last) noexce
   return true;
 }
 
-bool ThreadRecorder::append_slow(EventWord word) noexcept {
+bool ThreadRecorder::append_slow(EventWord word, std::uint64_t now) noexcept {
+  if (profile_ != nullptr) return fold(word, now), true;
   if (writer_ == nullptr) return false;  // scratch memory is full
-  const std::uint64_t now = os::now();
   // A region is on the stack before its enter is put, and off it before its leave,
   // but its entry is still as it was.
   const OpenRegion* last = kind_of(word) == WordKind::kEnter ? top_ - 1 : top_ + 1;
@@ -188,7 +193,19 @@ bool ThreadRecorder::append_slow(EventWord word) noexcept {
   return true;
 }
 
-void ThreadRecorder::enter_slow(Token token, EventWord enter) noexcept {
+void ThreadRecorder::fold(EventWord word, std::uint64_t now) noexcept {
+  if (kind_of(word) == WordKind::kEnter) {
+    profile_->enter(payload_of(word), now);
+  } else {
+    profile_->leave(now);
+  }
+}
+
+void ThreadRecorder::enter_slow(Token token, EventWord enter, std::uint64_t now) noexcept {
+  if (profile_ != nullptr && top_ < stack_end_) {  // every call in profile mode
+    *++top_ = {token, enter};
+    return profile_->enter(payload_of(enter), now);
+  }
   if (!attached()) {
     // The shared recorder of threads that have none, or one of a past measurement.
     ThreadRecorder* recorder = attach_this_thread();
@@ -196,7 +213,7 @@ void ThreadRecorder::enter_slow(Token token, EventWord enter) noexcept {
     return;
   }
   if (!push({token, enter})) return writer_->count_lost(2);
-  if (append_slow(enter)) return;
+  if (append_slow(enter, now)) return;
   // Its leave, for which there may be room again, would end something else.
   top_->token |= kUnrecorded;
   writer_->count_lost(1);
@@ -223,7 +240,7 @@ bool ThreadRecorder::push(OpenRegion region) noexcept {
 void ThreadRecorder::pop_to(OpenRegion* entry) noexcept {
   while (top_ >= entry) {
     const OpenRegion region = *top_--;
-    if ((region.token & kUnrecorded) == 0) append_slow(region.enter ^ kEnterLeaveFlip);
+    if ((region.token & kUnrecorded) == 0) append_slow(region.enter ^ kEnterLeaveFlip, os::now());
   }
 }
 
@@ -281,6 +298,7 @@ void ThreadRecorder::extended(ExtendedKind kind, std::span<const std::uint64_t> 
     if (recorder != nullptr) recorder->extended(kind, words);
     return;
   }
+  if (profile_ != nullptr) return;  // a profile has call paths only
   const std::uint64_t now = os::now();
   if (!make_room(now, top_)) return writer_->count_lost(1);
   put_extended(kind, words, now);

@@ -12,10 +12,12 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 
 #include "core/event_word.hpp"
 #include "os/clock.hpp"
+#include "record/thread_profile.hpp"
 #include "spool/writer.hpp"
 
 namespace timeloom::record {
@@ -82,7 +84,7 @@ class ThreadRecorder {
   void enter(Token token, EventWord enter, std::uint64_t now = os::now()) noexcept {
     const std::uint64_t delta = now - base_;
     if (cursor_ >= limit_ || top_ >= stack_end_ || delta > kMaxDelta) [[unlikely]] {
-      return enter_slow(token, enter);
+      return enter_slow(token, enter, now);
     }
     put(at(enter, delta));
     *++top_ = {token, enter};
@@ -97,7 +99,7 @@ class ThreadRecorder {
     --top_;
     const std::uint64_t delta = now - base_;
     if (cursor_ >= limit_ || delta > kMaxDelta) [[unlikely]] {
-      append_slow(leave);
+      append_slow(leave, now);
     } else {
       put(at(leave, delta));
     }
@@ -144,11 +146,17 @@ class ThreadRecorder {
   // Records into plain memory; ended by abandon(). The memory must have room for
   // all that is recorded. For one region at a time, in less than 20 seconds.
   void attach_scratch(std::span<std::uint64_t> words) noexcept;
+  // Folds from here on what is recorded instead of keeping each event: in profile mode.
+  void fold_into(std::unique_ptr<ThreadProfile> profile) noexcept { profile_ = std::move(profile); }
   // In the child of a fork: forgets segment and writer without touching them.
   void abandon() noexcept;
   bool attached() const noexcept { return writer_ != nullptr; }
   std::uint32_t location() const noexcept { return location_; }
   std::uint64_t events() const noexcept;
+  // Of the profile, in profile mode.
+  std::uint64_t profile_bytes() const noexcept {
+    return profile_ == nullptr ? 0 : profile_->bytes();
+  }
   // Of the last enter or leave in this segment; now, where that is not known.
   std::uint64_t last_ticks() const noexcept;
 
@@ -159,14 +167,15 @@ class ThreadRecorder {
     __atomic_store_n(cursor_, word, __ATOMIC_RELAXED);
     ++cursor_;
   }
-  [[gnu::noinline, gnu::cold]] void enter_slow(Token token, EventWord enter) noexcept;
+  [[gnu::noinline]] void enter_slow(Token token, EventWord enter, std::uint64_t now) noexcept;
   // False: there was no room, and the event is lost.
-  [[gnu::noinline, gnu::cold]] bool append_slow(EventWord word) noexcept;
+  [[gnu::noinline]] bool append_slow(EventWord word, std::uint64_t now) noexcept;
   void use(OpenStack& stack) noexcept;
   void put_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
                     std::uint64_t now) noexcept;
   void put_track(std::uint64_t now) noexcept;
   // `last`: the innermost region that is open before what is about to be put.
+  void fold(EventWord word, std::uint64_t now) noexcept;
   bool make_room(std::uint64_t now, const OpenRegion* last) noexcept;
   bool next_segment(std::uint64_t now, const OpenRegion* last) noexcept;
   void put_open_regions(const OpenRegion* last) noexcept;
@@ -186,6 +195,7 @@ class ThreadRecorder {
   bool has_tracks_ = false;   // every segment begins with the track that it continues
   spool::Writer* writer_ = nullptr;
   spool::Segment* segment_ = nullptr;
+  std::unique_ptr<ThreadProfile> profile_;  // in profile mode there are no segments
   std::uint64_t sequence_ = 0;
   std::uint64_t retired_words_ = 0;
   std::uint64_t extra_words_ = 0;  // words that are no events of their own

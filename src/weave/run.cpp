@@ -108,11 +108,11 @@ class ProgressLine {
   std::thread thread_;
 };
 
-// What a weave makes, in the order in which it is put in place. The anchor goes
-// first and comes last: without it the run counts as unwoven.
+// What a weave makes, in the order in which it is put in place. A run counts as
+// woven when it has its anchor or, without a trace, a profile and the manifest.
 constexpr const char* kResults[] = {
-    "traces",           "traces.def",  "traces.marker", profile::kCallpathsName,
-    cube::kProfileName, kManifestName, kAnchor};
+    "traces",           "traces.def", "traces.marker", profile::kCallpathsName,
+    cube::kProfileName, kAnchor,      kManifestName};
 
 void replace_results(const fs::path& from, const fs::path& to) {
   fs::remove(to / kAnchor);
@@ -168,9 +168,14 @@ void list_contents(const fs::path& run, const fs::path& results, bool spool_stay
 }
 
 void write_results(SpoolSource& source, const fs::path& directory, const WeaveOptions& options) {
-  const std::unique_ptr<RunSink> trace = otf2::create(directory);
   profile::CallTreeSink tree;
-  const std::array<RunSink*, 2> sinks{trace.get(), &tree};
+  std::vector<RunSink*> sinks{&tree};
+  std::unique_ptr<RunSink> trace;
+  if (!source.has_profiles()) {
+    trace = otf2::create(directory);
+    sinks.push_back(trace.get());
+  }
+  for (auto& [location, folded] : source.take_profiles()) tree.put(location, std::move(folded));
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   {
     const ProgressLine line(source, options.progress);
@@ -259,10 +264,19 @@ fs::path newest_run() {
 
 }  // namespace
 
+namespace {
+
+bool is_woven(const fs::path& run) {
+  std::error_code error;
+  if (fs::exists(run / kAnchor, error)) return true;
+  return fs::exists(run / cube::kProfileName, error) && fs::exists(run / kManifestName, error);
+}
+
+}  // namespace
+
 bool unfinished(const fs::path& run) {
   std::error_code error;
-  const bool woven =
-      fs::exists(run / kAnchor, error) && !fs::exists(run / kSpool / kRunning, error);
+  const bool woven = is_woven(run) && !fs::exists(run / kSpool / kRunning, error);
   return !woven && !spools_of(run).empty();
 }
 
@@ -270,7 +284,7 @@ namespace {
 
 void refuse_without_spools(const fs::path& run) {
   std::error_code error;
-  if (fs::exists(run / kAnchor, error)) {
+  if (is_woven(run)) {
     throw Error(run.string() + " has been woven already; open it with: timeloom report " +
                 run.string());
   }

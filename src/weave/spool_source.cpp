@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "weave/profiled_thread.hpp"
 
 namespace timeloom::weave {
 namespace {
@@ -61,6 +62,7 @@ SpoolSource::SpoolSource(const std::vector<std::string>& directories) {
   add_creators();
   set_clock();
   add_locations();
+  add_profiles();
   add_tasks();
   add_properties();
 }
@@ -71,6 +73,7 @@ void SpoolSource::open_process(const std::string& directory) {
   // Asked first: if it ends meanwhile, it is woven once more.
   process.running = spool::Reader::being_written(directory);
   process.reader = spool::Reader::open(directory);
+  process.profiles = spool::read_profiles(directory);
   processes_.push_back(std::move(process));
 }
 
@@ -152,6 +155,11 @@ void SpoolSource::set_lifetime(Process& process) {
   for (const os::ClockSync& sync : from.clock_syncs) known.push_back(sync.ticks);
   for (const auto& mark : from.markers) known.push_back(mark.ticks);
   if (const auto first = process.reader->first_ticks()) known.push_back(*first);
+  for (const spool::ProfileData& data : process.profiles) {
+    known.insert(known.end(), {data.first, data.last});
+    for (const spool::ProfileNode& node : data.nodes)
+      known.push_back(std::max(data.first, node.entered));
+  }
   if (known.empty()) return;
   const auto [first, last] = std::minmax_element(known.begin(), known.end());
   process.timed = true;
@@ -220,6 +228,20 @@ void SpoolSource::add_locations() {
                    [](const Marker& a, const Marker& b) { return a.time < b.time; });
 }
 
+void SpoolSource::add_profiles() {
+  std::uint64_t closed = 0;
+  for (Process& process : processes_) {
+    for (const spool::ProfileData& data : process.profiles) {
+      profile::FoldedLocation folded = folded_of(data, process, closed);
+      events_ += folded.events;
+      profiles_.insert_or_assign(location_id(data.location, process.group), std::move(folded));
+      if (data.damaged) ++damaged_segments_;
+    }
+    process.profiles = {};
+  }
+  closed_regions_ += closed;
+}
+
 void SpoolSource::add_tasks() {
   for (const Location& location : definitions_.locations) {
     const Process& process = processes_[location.group.value()];
@@ -227,6 +249,7 @@ void SpoolSource::add_tasks() {
     const auto& threads = process.reader->definitions().threads;
     const auto thread = threads.find(index);
     if (thread != threads.end() && thread->second.owner) continue;  // comes with its thread
+    if (profiles_.contains(location.id)) continue;
     tasks_.push_back({&process, index, process.reader->bytes(index)});
     total_bytes_ += tasks_.back().bytes;
   }

@@ -5,11 +5,14 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/event.hpp"
+#include "profile/location_fold.hpp"
+#include "spool/profile_file.hpp"
 #include "spool/reader.hpp"
 #include "weave/process_clock.hpp"
 #include "weave/thread_feed.hpp"
@@ -25,6 +28,10 @@ class SpoolSource : public RunSource {
 
   const Definitions& definitions() const override { return definitions_; }
   void feed(std::span<RunSink* const> sinks, unsigned threads) override;
+
+  // What the threads of profile mode have folded; they have no events to feed. Once.
+  std::map<LocationId, profile::FoldedLocation> take_profiles() { return std::move(profiles_); }
+  bool has_profiles() const noexcept { return !profiles_.empty(); }
 
   // What feeding found; complete when feed() has returned.
   std::uint64_t events() const noexcept { return events_; }
@@ -49,6 +56,7 @@ class SpoolSource : public RunSource {
     std::string spool;  // the name of its directory
     bool running = false;
     bool timed = false;  // begin and end are of its own, not those of the run
+    std::vector<spool::ProfileData> profiles;
   };
   struct Task {  // one thread
     const Process* process;
@@ -62,6 +70,7 @@ class SpoolSource : public RunSource {
   void set_process_clocks();
   static void set_lifetime(Process& process);
   static void set_created(Process& process);
+  void add_profiles();
   void add_creators();
   void set_clock();
   void add_locations();
@@ -74,6 +83,7 @@ class SpoolSource : public RunSource {
   Definitions definitions_;
   std::vector<Process> processes_;
   std::vector<Task> tasks_;
+  std::map<LocationId, profile::FoldedLocation> profiles_;
   std::uint64_t total_bytes_ = 0;
   bool ended_ = true;
   std::uint64_t running_ = 0;

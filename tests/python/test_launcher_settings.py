@@ -120,6 +120,7 @@ def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
         "instrumenter": "dummy",
         "c_functions": True,
         "async_tasks": False,
+        "profile": False,
         "exclude": ["a", "b"],
         "include": [],
         "filter": [(False, "a"), (False, "b")],

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/child_table.hpp"
 #include "core/error.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "formats/cube/profile_regions.hpp"
-#include "profile/child_table.hpp"
 
 namespace timeloom::cube {
 
@@ -64,7 +64,7 @@ class Paths {
     }
     const std::uint32_t key = regions_[cnode.region.value()].value();  // kNone: beyond a limit
     std::uint32_t node = children_.find(parent, key);
-    if (node == profile::ChildTable::kNone) {
+    if (node == ChildTable::kNone) {
       node = static_cast<std::uint32_t>(paths_.size());
       paths_.push_back({parent, key});
       children_.insert(parent, key, node);
@@ -98,7 +98,7 @@ class Paths {
   const Cube& cube_;
   std::vector<RegionId> regions_;           // of regions of the file: ours
   std::vector<Path> paths_ = {{0, kNone}};  // 0 is above the roots
-  profile::ChildTable children_;
+  ChildTable children_;
   std::vector<std::uint32_t> nodes_;  // of cnodes
   std::vector<Fate> fates_;           // of cnodes
 };

@@ -1,14 +1,14 @@
 // A hash table from (parent node, region) to the child node.
 //
-// Owned by one folding or merging thread. Open addressing with linear probing:
-// look-ups are on the way of every event that leaves the beaten track.
+// Owned by one thread. Open addressing with linear probing: look-ups are on the
+// way of every event that leaves the beaten track.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-namespace timeloom::profile {
+namespace timeloom {
 
 class ChildTable {
  public:
@@ -61,4 +61,4 @@ class ChildTable {
   std::size_t count_ = 0;
 };
 
-}  // namespace timeloom::profile
+}  // namespace timeloom

@@ -1,0 +1,15 @@
+// From what a thread has folded in profile mode to its part of the run's call tree.
+#pragma once
+
+#include "profile/location_fold.hpp"
+#include "spool/profile_file.hpp"
+#include "weave/thread_feed.hpp"
+
+namespace timeloom::weave {
+
+// In nanoseconds and with the regions of the run. Visits that a kill left open end
+// with the process; each is counted in `closed`.
+profile::FoldedLocation folded_of(const spool::ProfileData& data, const WovenProcess& process,
+                                  std::uint64_t& closed);
+
+}  // namespace timeloom::weave
