@@ -108,17 +108,17 @@ class ProgressLine {
   std::thread thread_;
 };
 
-// What a weave makes, in the order in which it is put in place. A run counts as
-// woven when it has its anchor or, without a trace, a profile and the manifest.
-constexpr const char* kResults[] = {
-    "traces",           "traces.def", "traces.marker", profile::kCallpathsName,
-    cube::kProfileName, kAnchor,      kManifestName};
+// What a weave makes, in the order in which it is put in place; removed in the
+// opposite order. The anchor comes last: a directory of traces without it is that
+// of an interrupted weave. Without any, the profile makes the run.
+constexpr std::array kResults = {
+    "traces",      "traces.def",       "traces.marker", profile::kCallpathsName,
+    kManifestName, cube::kProfileName, kAnchor};
 
 void replace_results(const fs::path& from, const fs::path& to) {
-  fs::remove(to / kAnchor);
-  for (const char* name : kResults) fs::remove_all(to / name);
+  for (auto name = kResults.rbegin(); name != kResults.rend(); ++name) fs::remove_all(to / *name);
   for (const char* name : kResults) {
-    if (fs::exists(from / name)) fs::rename(from / name, to / name);  // not every run has markers
+    if (fs::exists(from / name)) fs::rename(from / name, to / name);  // not every run has all
   }
 }
 
@@ -269,7 +269,7 @@ namespace {
 bool is_woven(const fs::path& run) {
   std::error_code error;
   if (fs::exists(run / kAnchor, error)) return true;
-  return fs::exists(run / cube::kProfileName, error) && fs::exists(run / kManifestName, error);
+  return fs::exists(run / cube::kProfileName, error) && !fs::exists(run / "traces", error);
 }
 
 }  // namespace

@@ -1,0 +1,118 @@
+"""Measures what profile mode costs, on the interpreter that runs this.
+
+usage: python bench/profile.py [--json] [--rounds N] [--scratch DIR] [--seconds S]
+
+Method
+  calls   CPU ns that a call of an empty function takes, plain, with a trace, with
+          --profile (each by the default instrumenter) and under cProfile; the
+          least of many loops in a fresh process, by turns, medians over the
+          rounds; what is added to a plain call
+  memory  peak MB of a program that makes calls for S and for S / 10 seconds
+
+`limits` says what has to hold (docs of the benchmarks: bench/README.md).
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+CALLS = """
+import sys, time
+def nothing(): pass
+def loop(n):
+    for _ in range(n): nothing()
+least = float("inf")
+for _ in range(30):
+    begin = time.process_time_ns()
+    loop(100_000)
+    least = min(least, (time.process_time_ns() - begin) / 100_000)
+with open(sys.argv[1], "w") as file: file.write(str(least))
+"""
+LONG = """
+import sys, time
+def nothing(): pass
+end = time.monotonic() + float(sys.argv[1])
+while time.monotonic() < end: nothing()
+"""
+MODES = {
+    "plain": [],
+    "trace": ["-m", "timeloom", "--quiet", "--no-weave"],
+    "profile": ["-m", "timeloom", "--quiet", "--no-weave", "--profile"],
+    "cProfile": ["-m", "cProfile", "-o", os.devnull],
+}
+
+
+def command(mode: str, directory: str, text: str, argument: str) -> list[str]:
+    program = os.path.join(directory, "program.py")
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(text)
+    options = MODES[mode]
+    if "timeloom" in options:
+        options = [*options, "-o", os.path.join(directory, "run")]
+    return [sys.executable, *options, program, argument]
+
+
+def call_ns(mode: str, scratch: str) -> float:
+    with tempfile.TemporaryDirectory(dir=scratch) as directory:
+        result = os.path.join(directory, "result")
+        subprocess.run(command(mode, directory, CALLS, result), check=True)
+        with open(result, encoding="utf-8") as file:
+            return float(file.read())
+
+
+def peak_mb(mode: str, seconds: float, scratch: str) -> float:
+    with tempfile.TemporaryDirectory(dir=scratch) as directory:
+        child = subprocess.Popen(command(mode, directory, LONG, str(seconds)))
+        _, _, usage = os.wait4(child.pid, 0)
+        return usage.ru_maxrss * 1024 / 1e6
+
+
+def figures(rounds: int, seconds: float, scratch: str) -> dict:
+    taken = {mode: [] for mode in MODES}
+    for number in range(rounds):
+        for mode in list(MODES)[:: 1 if number % 2 == 0 else -1]:
+            taken[mode].append(call_ns(mode, scratch))
+    calls = {mode: statistics.median(values) for mode, values in taken.items()}
+    added = {mode: ns - calls["plain"] for mode, ns in calls.items() if mode != "plain"}
+    memory = {str(s): round(peak_mb("profile", s, scratch), 1) for s in (seconds / 10, seconds)}
+    short, long = memory.values()
+    result = {
+        "python": sys.version.split()[0],
+        "plain_call_ns": round(calls["plain"], 1),
+        "added_ns": {mode: round(value, 1) for mode, value in added.items()},
+        "profile_over_trace": round(added["profile"] / added["trace"], 3),
+        "profile_over_cProfile": round(added["profile"] / added["cProfile"], 3),
+        "peak_mb": memory,
+    }
+    result["limits"] = {
+        "profile_over_trace <= 1.3": result["profile_over_trace"] <= 1.3,
+        "memory grows by <= 2 MB": abs(long - short) <= 2,
+    }
+    if sys.version_info >= (3, 12):
+        result["limits"]["profile_over_cProfile <= 0.6"] = result["profile_over_cProfile"] <= 0.6
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=60, help="of the long program")
+    parser.add_argument("--scratch", default=tempfile.gettempdir(), help="where runs are written")
+    arguments = parser.parse_args()
+    result = figures(arguments.rounds, arguments.seconds, arguments.scratch)
+    if arguments.json:
+        print(json.dumps(result, indent=2))
+    else:
+        for key, value in result.items():
+            print(f"{key:<22} {value}")
+
+
+if __name__ == "__main__":
+    main()
