@@ -50,6 +50,10 @@ enum class ExtendedKind : std::uint8_t {
   kMetric = 6,           // metric id, value as the metric's type says
   kRecordingOff = 7,     // none
   kRecordingOn = 8,      // none
+  kCreate = 9,           // number of the thread or task that is being created
+  kWait = 10,            // number of the thread that the innermost region waits for
+  kTrack = 11,           // index of the location that what follows belongs to
+  kTrackEnd = 12,        // none: the location that kTrack has named ends
   kOpenRegions = 16,     // what is open when a segment begins: two region ids a word
 };
 
@@ -83,8 +87,13 @@ constexpr unsigned extended_words_of(EventWord word) noexcept {
 // Whether a record is an event, or only there for the others.
 constexpr bool is_event(EventWord word) noexcept {
   if (kind_of(word) != WordKind::kExtended) return kind_of(word) != WordKind::kEnd;
-  const ExtendedKind kind = extended_kind_of(word);
-  return kind != ExtendedKind::kTimeBase && kind != ExtendedKind::kOpenRegions;
+  switch (extended_kind_of(word)) {
+    case ExtendedKind::kTimeBase:
+    case ExtendedKind::kOpenRegions:
+    case ExtendedKind::kTrack:
+    case ExtendedKind::kTrackEnd: return false;
+    default: return true;
+  }
 }
 
 // Events in whole records.

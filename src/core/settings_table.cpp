@@ -26,6 +26,9 @@ constexpr std::array kTable = {
             "frame, or profile with c-functions; dummy observes none",
             kInstrumenters},
     Setting{"c-functions", kBool, "off", kRecording, "", "record calls of C functions, too"},
+    Setting{"async-tasks", kBool, "off", kRecording, "",
+            "record every task of asyncio or trio as a track of its own, with the time it is "
+            "suspended; by monitoring or frame"},
     Setting{"exclude", kList, "", kRecording, "PATTERN",
             "do not record functions whose module.qualname matches, or whose file matches a "
             "pattern that has a /; what they call is recorded; can be repeated"},

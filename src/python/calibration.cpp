@@ -99,7 +99,7 @@ Extra extra_of(const Instrumenter& instrumenter, PyObject* loop, PyObject* funct
   const double plain = best_seconds(loop, function);
   if (plain == 0) return {};
   const Scratch scratch;
-  if (!instrumenter.install(false)) return PyErr_Clear(), Extra{};
+  if (!instrumenter.install({})) return PyErr_Clear(), Extra{};
   const std::uint64_t before = instrumenter.passed_over();
   const double measured = best_seconds(loop, function);
   const auto passed_over = static_cast<double>(instrumenter.passed_over() - before);

@@ -15,6 +15,7 @@
 #include "python/monitoring_tool.hpp"
 #include "python/reconcile.hpp"
 #include "python/set_profile.hpp"
+#include "python/watched.hpp"
 #include "record/thread_recorder.hpp"
 
 namespace timeloom::python {
@@ -36,14 +37,18 @@ void on_call(PyFrameObject* frame) noexcept {
     const Ref globals(PyFrame_GetGlobals(frame));
     word = decide_word(code.code(), globals.get());
   }
-  if (is_region(word)) record::t_recorder->enter(token_of(code.code()), word);
+  if (word == kWatched) {
+    enter_watched(code.code(), interpreter_frame_of(frame));
+  } else if (is_region(word)) {
+    record::t_recorder->enter(token_of(code.code()), word);
+  }
 }
 
 void on_return(PyFrameObject* frame) noexcept {
   const Ref code(PyFrame_GetCode(frame));
   const record::Token token = token_of(code.code());
   if (record::t_recorder->leave_last(token)) return;
-  if (is_region(known_word(code.code()))) record::t_recorder->leave_outer(token);
+  if (is_recorded(known_word(code.code()))) record::t_recorder->leave_outer(token);
 }
 
 // Whether C functions that this frame calls are recorded.
@@ -160,9 +165,9 @@ void uninstall_catcher() {
 
 std::uint64_t passed_over() noexcept { return g_passed_over.load(std::memory_order_relaxed); }
 
-bool install(Hook hook, bool c_functions) {
+bool install(Hook hook, const Watching& what) {
   g_hook = hook;
-  g_c_functions = c_functions;
+  g_c_functions = what.c_functions;
   g_watching = true;
   if (hook == Hook::kProfile) hide_return_of_set_profile(our_hook());
   if (hook_of(PyThreadState_Get()) == nullptr) put_hook();
@@ -179,12 +184,11 @@ void uninstall() {
 }  // namespace
 
 const Instrumenter kProfile{
-    "profile", true,
-    true,      [](bool c_functions) { return install(Hook::kProfile, c_functions); },
+    "profile", {.c_functions = true},
+    true,      [](const Watching& what) { return install(Hook::kProfile, what); },
     uninstall, passed_over};
 const Instrumenter kTrace{
-    "trace",   false,
-    true,      [](bool c_functions) { return install(Hook::kTrace, c_functions); },
+    "trace",   {},         true, [](const Watching& what) { return install(Hook::kTrace, what); },
     uninstall, passed_over};
 
 }  // namespace timeloom::python

@@ -50,6 +50,7 @@ PyObject* start(PyObject*, PyObject* settings) {
   options.run = text_item(settings, "output", "");
   options.instrumenter = text_item(settings, "instrumenter", "auto");
   if (PyObject* value = item(settings, "c_functions")) options.c_functions = value == Py_True;
+  if (PyObject* value = item(settings, "async_tasks")) options.async_tasks = value == Py_True;
   if (PyObject* value = item(settings, "buffer_size")) {
     options.buffer_size = PyLong_AsUnsignedLongLong(value);
     if (PyErr_Occurred() != nullptr) return nullptr;
@@ -139,7 +140,15 @@ int register_fork_handler(PyObject* module) {
   return result ? 0 : -1;
 }
 
+// What Python knows of itself since 3.12, see kOneInterpreter.
+bool in_main_interpreter() noexcept {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
+  PyErr_SetString(PyExc_ImportError, "timeloom cannot be used in a sub-interpreter");
+  return false;
+}
+
 int execute(PyObject* module) {
+  if (!in_main_interpreter()) return -1;
   if (add_error(module) != 0) return -1;
   if (PyModule_AddFunctions(module, kSessionMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kUserApiMethods) != 0) return -1;

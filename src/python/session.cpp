@@ -14,10 +14,13 @@
 #include "python/calibration.hpp"
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
+#include "python/greenlets.hpp"
 #include "python/instrumenter.hpp"
 #include "python/process_end.hpp"
 #include "python/reconcile.hpp"
 #include "python/set_profile.hpp"
+#include "python/tasks.hpp"
+#include "python/thread_events.hpp"
 #include "python/thread_names.hpp"
 #include "record/measurement.hpp"
 
@@ -26,7 +29,7 @@ namespace {
 
 struct Session {
   const Instrumenter* instrumenter = nullptr;  // nullptr: no session
-  bool c_functions = false;
+  Watching what;
   bool watching = false;  // the instrumenter is installed
   bool paused = false;    // the user switched the automatic instrumentation off
   std::string run;
@@ -132,8 +135,8 @@ record::StartOptions start_options(const SessionOptions& options,
 bool watch(bool on) {
   Session& s = g_session;
   if (s.watching == on) return true;
-  if (on && s.c_functions) hide_return_of_set_profile(nullptr);
-  if (on && !s.instrumenter->install(s.c_functions)) return false;
+  if (on && s.what.c_functions) hide_return_of_set_profile(nullptr);
+  if (on && !s.instrumenter->install(s.what)) return false;
   if (!on) s.instrumenter->uninstall();
   s.watching = on;
   return true;
@@ -145,6 +148,7 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.instrumenter = s.instrumenter->name;
   result.events = totals.events;
   result.threads = totals.threads;
+  result.tracks = totals.tracks;
   result.bytes = totals.bytes;
   result.lost_events = totals.lost_events;
   result.dropped_events = totals.dropped_events;
@@ -185,7 +189,8 @@ bool start_session(const SessionOptions& options) {
     PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
     return false;
   }
-  const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, options.c_functions);
+  const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};
+  const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, what);
   if (instrumenter == nullptr) return false;
   if (!set_filter(options.filter, options.own_directory)) {
     PyErr_SetString(
@@ -195,6 +200,7 @@ bool start_session(const SessionOptions& options) {
     return false;
   }
   install_thread_namer();
+  watch_threads();
   std::string spool;
   try {
     const record::StartOptions start = start_options(options, *instrumenter);
@@ -205,7 +211,7 @@ bool start_session(const SessionOptions& options) {
     return false;
   }
   g_session = {instrumenter,
-               options.c_functions,
+               what,
                false,
                false,
                options.run,
@@ -228,8 +234,11 @@ bool finish_session(SessionResult& result, Ending ending) {
   s.finishing = true;
   const std::uint64_t end_ns = record::monotonic_ns();
   watch(false);
+  unhook_greenlets();
   update_thread_names();
   const record::Totals totals = record::stop(ending);
+  forget_tasks();
+  forget_greenlets();
   unwatch_process_end();
   // Now, when what other threads do is not recorded any more.
   const bool last = ending.kind == EndingKind::kNone && s.options.parent.empty();
@@ -271,6 +280,8 @@ std::string session_spool() { return session_running() ? g_session.spool : std::
 namespace {
 
 void forget_session() {
+  forget_tasks();
+  forget_greenlets();
   unwatch_process_end();
   if (g_session.instrumenter != nullptr && g_session.watching) g_session.instrumenter->uninstall();
   g_session = {};
@@ -285,6 +296,8 @@ void start_after_fork() {
   record::StartOptions start = start_options(s.options, *s.instrumenter);
   start.writer.drain_at_once = false;
   start.process.name += " (fork)";  // until it gets a name of its own
+  forget_tasks();
+  forget_greenlets();
   record::start_in_child(start);
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();

@@ -16,6 +16,7 @@ struct SessionOptions {
   std::string run;  // the run directory; made if it is not there
   std::string instrumenter = "auto";
   bool c_functions = false;
+  bool async_tasks = false;              // every task is a track of its own
   std::uint64_t buffer_size = 16 << 20;  // bytes
   std::uint64_t max_size = 0;            // bytes of the raw records of the run; 0: any number
   bool keep_newest = false;              // at that size, instead of ending the recording
@@ -30,6 +31,7 @@ struct SessionResult {
   std::string instrumenter;
   std::uint64_t events = 0;
   std::uint64_t threads = 0;
+  std::uint64_t tracks = 0;  // tasks
   std::uint64_t bytes = 0;
   std::uint64_t lost_events = 0;
   std::uint64_t dropped_events = 0;

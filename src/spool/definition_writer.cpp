@@ -130,6 +130,18 @@ void Writer::define_location(std::uint32_t index, std::uint64_t thread_id,
   append(DefinitionKind::kLocation, Payload{}.number(index).number(thread_id).text(name).bytes());
 }
 
+void Writer::define_track(std::uint32_t index, std::uint32_t owner) noexcept {
+  append(DefinitionKind::kTrack, Payload{}.number(index).number(owner).bytes());
+}
+
+void Writer::define_begin(std::uint32_t index, std::uint64_t ticks, std::uint64_t number) noexcept {
+  append(DefinitionKind::kBegin, Payload{}.number(index).number(ticks).number(number).bytes());
+}
+
+void Writer::define_last(std::uint32_t index, std::uint64_t ticks) noexcept {
+  append(DefinitionKind::kLast, Payload{}.number(index).number(ticks).bytes());
+}
+
 void Writer::define_string(StringId id, const std::string& text) noexcept {
   append(DefinitionKind::kString, Payload{}.number(id.value()).text(text).bytes());
 }

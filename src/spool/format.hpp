@@ -66,6 +66,9 @@ enum class DefinitionKind : std::uint16_t {
   kEnd = 10,       // u64 lost events, u64 bytes of the last file of the log, u64 ending
                    // (see Ending), u32 number of that file, u64 dropped events;
                    // the measurement was stopped in good order
+  kTrack = 11,     // u32 location index, u32 index of the thread whose stream it is in
+  kBegin = 12,     // u32 location index, u64 ticks, u64 number it was created under
+  kLast = 13,      // u32 location index, u64 ticks: the thread has ended
   kLimit = 15,     // u64 bytes, u8 whether the oldest events may go; of the run (--max-size)
   kCut = 16,       // u32 location index, u64 ticks: from then on nothing of it was recorded
 };

@@ -35,6 +35,20 @@ bool decode_extended(EventWord head, std::span<const std::uint64_t> words, std::
     base = words[0];
     return true;
   }
+  if (kind == ExtendedKind::kCreate || kind == ExtendedKind::kWait) {
+    event.kind = kind == ExtendedKind::kCreate ? EventKind::kThreadCreate : EventKind::kThreadWait;
+    event.value = words.empty() ? 0 : words[0];
+    return words.size() == 1;
+  }
+  if (kind == ExtendedKind::kTrack) {
+    event.kind = EventKind::kTrack;
+    event.ref = words.empty() ? 0 : static_cast<std::uint32_t>(words[0]);
+    return words.size() == 1 && words[0] < UINT32_MAX;
+  }
+  if (kind == ExtendedKind::kTrackEnd) {
+    event.kind = EventKind::kTrackEnd;
+    return words.empty();
+  }
   if (kind == ExtendedKind::kRecordingOff || kind == ExtendedKind::kRecordingOn) {
     event.kind =
         kind == ExtendedKind::kRecordingOff ? EventKind::kRecordingOff : EventKind::kRecordingOn;

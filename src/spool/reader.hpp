@@ -35,6 +35,10 @@ struct ProcessDefinitions {
   struct Thread {
     std::string name;
     std::uint64_t thread_id = 0;
+    std::optional<std::uint32_t> owner{};  // of a track: the thread whose stream it is in
+    std::uint64_t begin = 0;               // ticks; 0: not known
+    std::uint64_t number = 0;              // that it was created under; 0: none
+    std::uint64_t last = 0;                // ticks at its end; 0: not known
   };
   std::map<std::uint32_t, Thread> threads;  // by index of the location
   struct Mark {

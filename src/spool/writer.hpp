@@ -88,6 +88,11 @@ class Writer {
   void define_region(RegionId id, const Region& region) noexcept;
   void define_location(std::uint32_t index, std::uint64_t thread_id,
                        const std::string& name) noexcept;
+  // The location is a track: its events are in the stream of the thread `owner`.
+  void define_track(std::uint32_t index, std::uint32_t owner) noexcept;
+  // When the location began, and the number that it was created under; when it ended.
+  void define_begin(std::uint32_t index, std::uint64_t ticks, std::uint64_t number) noexcept;
+  void define_last(std::uint32_t index, std::uint64_t ticks) noexcept;
   void define_string(StringId id, const std::string& text) noexcept;
   void define_parameter(ParameterId id, const Parameter& parameter) noexcept;
   void define_metric(MetricId id, const Metric& metric) noexcept;

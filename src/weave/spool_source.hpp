@@ -12,7 +12,7 @@
 #include "core/event.hpp"
 #include "spool/reader.hpp"
 #include "weave/process_clock.hpp"
-#include "weave/stream.hpp"
+#include "weave/thread_feed.hpp"
 #include "weave/unify.hpp"
 
 namespace timeloom::weave {
@@ -45,20 +45,14 @@ class SpoolSource : public RunSource {
   double progress() const noexcept;
 
  private:
-  struct Process {
+  struct Process : WovenProcess {
     std::string spool;  // the name of its directory
     bool running = false;
-    std::unique_ptr<spool::Reader> reader;
-    ProcessIds ids;
-    ProcessClock clock{os::ClockSource::kMonotonic, {}};
     bool timed = false;  // begin and end are of its own, not those of the run
-    Timestamp begin{};
-    Timestamp end{};  // the last time at which the process is known to have lived
   };
-  struct Task {  // one location
+  struct Task {  // one thread
     const Process* process;
-    std::uint32_t index;   // of the thread in its process
-    std::size_t location;  // in definitions_.locations
+    std::uint32_t index;  // of the thread in its process
     std::uint64_t bytes;
   };
 
@@ -67,15 +61,15 @@ class SpoolSource : public RunSource {
   void leave_out_unborn();
   void set_process_clocks();
   static void set_lifetime(Process& process);
-  static Timestamp end_of(const Task& task, Timestamp last);
+  static void set_created(Process& process);
   void add_creators();
   void set_clock();
   void add_locations();
-  void add_location(const Process& process, std::uint32_t index, std::size_t rank);
-  void add_markers(const Process& process, std::size_t rank);
+  void add_location(const Process& process, std::uint32_t index);
+  void add_markers(const Process& process);
   void add_tasks();
   void add_properties();
-  void feed_location(const Task& task, std::span<RunSink* const> sinks);
+  void feed_thread(const Task& task, std::span<RunSink* const> sinks);
 
   Definitions definitions_;
   std::vector<Process> processes_;

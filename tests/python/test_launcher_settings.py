@@ -119,6 +119,7 @@ def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
     assert settings == {
         "instrumenter": "dummy",
         "c_functions": True,
+        "async_tasks": False,
         "exclude": ["a", "b"],
         "include": [],
         "filter": [(False, "a"), (False, "b")],
