@@ -57,6 +57,7 @@ class _Totals(TypedDict):
     wall_seconds: float
     overhead_seconds: float
     woven: bool
+    joined: bool
 
 class Measurement:
     def __init__(self, **settings: Any) -> None: ...

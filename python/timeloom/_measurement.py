@@ -8,6 +8,9 @@ from timeloom import _core
 from timeloom._launch import _read_pyproject as read_pyproject
 
 
+_COUNTS = ("events", "bytes", "lost_events", "dropped_events", "unmatched_leaves", "wall_seconds")
+
+
 class Measurement:
     """Measures what runs between ``start()`` and ``finish()``, or a ``with`` block.
 
@@ -17,7 +20,9 @@ class Measurement:
     to a new directory ``timeloom-PROGRAM-DATE-TIME``.
 
     At most one measurement runs at a time in a process, any number one after
-    the other. Raises :class:`timeloom.Error` when measuring cannot be done as
+    the other. In a program that runs under ``timeloom run`` it becomes part of
+    that run: a line on stderr says so, ``run`` is that run, ``totals["joined"]``
+    is true, and the counts are those of the block. Raises :class:`timeloom.Error` when measuring cannot be done as
     asked; what the block itself raises passes through, and the run is kept.
     """
 
@@ -25,6 +30,7 @@ class Measurement:
         self._settings = settings
         self._result = None
         self._running = False
+        self._begin = None  # the counts of the run that this is part of
 
     @property
     def run(self):
@@ -39,7 +45,7 @@ class Measurement:
     def start(self):
         program = sys.argv[0] if sys.argv and sys.argv[0] else "python"
         settings = _core.read_settings(self._settings, read_pyproject())
-        _core.start_block(settings, program)
+        self._begin = _core.start_block(settings, program)
         self._result = None
         self._running = True
         return self
@@ -48,8 +54,15 @@ class Measurement:
         """Stop, weave, and return the directory of the run. Again: only return it."""
         if self._running:
             self._running = False
-            self._result = _core.finish_block()
+            self._result = _core.finish_block() if self._begin is None else self._since_begin()
         return self.run
+
+    def _since_begin(self):
+        totals = _core.so_far()
+        if totals is not None:
+            for name in _COUNTS:
+                totals[name] -= self._begin[name]
+        return totals
 
     def __enter__(self):
         return self.start()

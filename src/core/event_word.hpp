@@ -87,8 +87,13 @@ constexpr unsigned extended_words_of(EventWord word) noexcept {
 // Whether a record is an event, or only there for the others.
 constexpr bool is_event(EventWord word) noexcept {
   if (kind_of(word) != WordKind::kExtended) return kind_of(word) != WordKind::kEnd;
-  const ExtendedKind kind = extended_kind_of(word);
-  return kind != ExtendedKind::kTimeBase && kind != ExtendedKind::kOpenRegions;
+  switch (extended_kind_of(word)) {
+    case ExtendedKind::kTimeBase:
+    case ExtendedKind::kOpenRegions:
+    case ExtendedKind::kTrack:
+    case ExtendedKind::kTrackEnd: return false;
+    default: return true;
+  }
 }
 
 // Events in whole records.

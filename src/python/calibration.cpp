@@ -86,27 +86,53 @@ class Scratch {
 
 }  // namespace
 
-double calibrate_event_seconds(const Instrumenter& instrumenter) noexcept try {
+namespace {
+
+// What the interpreter takes longer for all calls while it is observed, and how
+// often it called us meanwhile for something that is not recorded.
+struct Extra {
+  double seconds = 0;
+  double passed_over = 0;
+};
+
+Extra extra_of(const Instrumenter& instrumenter, PyObject* loop, PyObject* function) {
+  const double plain = best_seconds(loop, function);
+  if (plain == 0) return {};
+  const Scratch scratch;
+  if (!instrumenter.install({})) return PyErr_Clear(), Extra{};
+  const std::uint64_t before = instrumenter.passed_over();
+  const double measured = best_seconds(loop, function);
+  const auto passed_over = static_cast<double>(instrumenter.passed_over() - before);
+  instrumenter.uninstall();
+  return {std::max(measured - plain, 0.0), passed_over / kRepetitions};
+}
+
+}  // namespace
+
+EventCost calibrate_events(const Instrumenter& instrumenter) noexcept try {
   const ErrorGuard guard;
   const Ref names(PyDict_New());
   // Not PyRun_String: python takes from the last code run by it whether a
   // KeyboardInterrupt has ended the program.
   const Ref code(Py_CompileString(kProgram, "<calibration>", Py_file_input));
   const Ref run(names && code ? PyEval_EvalCode(code.get(), names.get(), names.get()) : nullptr);
-  if (!run) return put_off_exception(), 0.0;
+  if (!run) return put_off_exception(), EventCost{};
   PyObject* empty = PyDict_GetItemString(names.get(), "empty");  // borrowed, as loop
   PyObject* loop = PyDict_GetItemString(names.get(), "loop");
+  const Ref builtin = Ref::borrow(PyDict_GetItemString(PyEval_GetBuiltins(), "globals"));
   mark(empty, make_word(WordKind::kEnter, 0));
   mark(loop, kExcluded);
-  const double plain = best_seconds(loop, empty);
-  if (plain == 0) return 0;
-  const Scratch scratch;
-  if (!instrumenter.install({})) return PyErr_Clear(), 0.0;
-  const double measured = best_seconds(loop, empty);
-  instrumenter.uninstall();
-  return std::max(measured - plain, 0.0) / (2.0 * kCalls);
+  EventCost cost;
+  if (builtin) {
+    const Extra extra = extra_of(instrumenter, loop, builtin.get());
+    if (extra.passed_over > 0) cost.passed_over_seconds = extra.seconds / extra.passed_over;
+  }
+  const Extra extra = extra_of(instrumenter, loop, empty);
+  const double others = extra.passed_over * cost.passed_over_seconds;
+  cost.event_seconds = std::max(extra.seconds - others, 0.0) / (2.0 * kCalls);
+  return cost;
 } catch (const std::bad_alloc&) {
-  return 0.0;
+  return {};
 }
 
 }  // namespace timeloom::python

@@ -5,11 +5,16 @@
 
 namespace timeloom::python {
 
-// Times calls of an empty Python function with and without the instrumenter,
-// which must not be installed and is not afterwards; the events go to scratch
-// memory. Returns seconds per event, 0 when it cannot be measured. What a signal
+struct EventCost {
+  double event_seconds = 0;
+  double passed_over_seconds = 0;  // of a call to us that records nothing
+};
+
+// Times calls of an empty Python function, and of a C function, with and without
+// the instrumenter, which must not be installed and is not afterwards; the events
+// go to scratch memory. 0 what cannot be measured. What a signal
 // handler raises meanwhile is raised again as soon as Python code runs. Needs the
 // GIL and a recorder on this thread.
-double calibrate_event_seconds(const Instrumenter& instrumenter) noexcept;
+EventCost calibrate_events(const Instrumenter& instrumenter) noexcept;
 
 }  // namespace timeloom::python

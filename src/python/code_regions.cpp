@@ -71,10 +71,22 @@ Region region_of(PyCodeObject* code, PyObject* globals) {
 
 bool excludes(const Region& region) { return rules().filter.excluded(region.name, region.file); }
 
+namespace {
+
+// Texts of a trace end at the first zero, whatever comes behind.
+std::string without_zeros(std::string text) {
+  for (std::size_t at = text.find('\0'); at != std::string::npos; at = text.find('\0', at)) {
+    text.replace(at, 1, "\\x00");
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string text_of(PyObject* object) {
   Py_ssize_t size = 0;
   if (const char* text = PyUnicode_AsUTF8AndSize(object, &size)) {
-    return {text, static_cast<std::size_t>(size)};
+    return without_zeros({text, static_cast<std::size_t>(size)});
   }
   PyErr_Clear();
   const Ref bytes(PyUnicode_AsEncodedString(object, "utf-8", "backslashreplace"));
@@ -82,7 +94,8 @@ std::string text_of(PyObject* object) {
     PyErr_Clear();
     return "?";
   }
-  return {PyBytes_AS_STRING(bytes.get()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()))};
+  return without_zeros(
+      {PyBytes_AS_STRING(bytes.get()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()))});
 }
 
 void (*g_on_new_code)() noexcept = nullptr;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/shell_word.hpp"
 #include "python/errors.hpp"
 #include "python/main_module.hpp"
 #include "python/session.hpp"
@@ -134,17 +135,11 @@ std::string size_text(unsigned long long bytes) {
 }
 
 // The run as the user can write it in the directory where the program started.
-std::string shell_word(const std::string& run) {
+std::string word_of_run(const std::string& run) {
   std::string word = run;
   if (word.starts_with(g_start->directory + "/")) word.erase(0, g_start->directory.size() + 1);
-  const bool plain =
-      word.find_first_not_of(
-          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-:,@%") ==
-      std::string::npos;
-  if (plain && !word.starts_with('-')) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
+  if (word.starts_with('-')) word.insert(0, "./");
+  return shell_word(word);
 }
 
 std::string plural(unsigned long long count, const char* word) {
@@ -189,7 +184,7 @@ std::string summary(const Result& result, const std::string& children, const std
                      formatted(share, 1) + " %\n" + losses(result);
   if (!weaving.empty()) text += "timeloom: " + weaving + "\n";
   if (result.error == ENOENT) return text;
-  return text + "timeloom: next: timeloom report " + shell_word(result.run) + "\n";
+  return text + "timeloom: next: timeloom report " + word_of_run(result.run) + "\n";
 }
 
 // What the summary has to say about the weaving; empty when all is well.
@@ -203,7 +198,7 @@ std::string weave_run(const Result& result) {
     case WeaveOutcome::kNoProgram:
       return "not woven: the program timeloom was not found; its next command does it";
     case WeaveOutcome::kFailed:
-      return "not woven: timeloom weave " + shell_word(result.run) +
+      return "not woven: timeloom weave " + word_of_run(result.run) +
              " failed; what was recorded is still in the run";
   }
   return {};

@@ -5,6 +5,7 @@
 // one file; the table is in instrumenter.cpp. Needs the GIL.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "python/compat.hpp"
@@ -27,6 +28,9 @@ struct Instrumenter {
   bool (*install)(const Watching& what);
   // Stops watching; may be followed by install() again.
   void (*uninstall)();
+  // How often the interpreter has called us for something that is not recorded
+  // (lines, C functions), in this process.
+  std::uint64_t (*passed_over)() = [] { return std::uint64_t{0}; };
 };
 
 extern const Instrumenter kMonitoring;  // monitoring.cpp

@@ -6,12 +6,15 @@
 // run already, those that the program starts by any means, and those that C
 // code brings in. A hook that the program itself sets is left alone. When we
 // stop watching, each thread drops the hook at its next event.
+#include <atomic>
+
 #include "python/code_regions.hpp"
 #include "python/deep_stack.hpp"
 #include "python/frame_hook.hpp"
 #include "python/instrumenter.hpp"
 #include "python/monitoring_tool.hpp"
 #include "python/reconcile.hpp"
+#include "python/set_profile.hpp"
 #include "python/watched.hpp"
 #include "record/thread_recorder.hpp"
 
@@ -22,6 +25,7 @@ enum class Hook { kProfile, kTrace };
 Hook g_hook = Hook::kProfile;
 bool g_c_functions = false;
 bool g_watching = false;
+std::atomic<std::uint64_t> g_passed_over = 0;  // events that are no regions of ours
 PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing);
 constinit FrameHook g_frame_hook(catch_by_frame);
 
@@ -58,6 +62,11 @@ bool records_calls_of(PyFrameObject* frame) noexcept {
   return word != kOwn;
 }
 
+// One more; lost counts of threads without a GIL do not matter to an estimate.
+void count_passed_over() noexcept {
+  g_passed_over.store(g_passed_over.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
 // Puts `function` on the calling thread.
 void set_hook(Hook hook, Py_tracefunc function) noexcept {
   if (hook == Hook::kProfile) {
@@ -82,7 +91,10 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
     case PyTrace_C_RETURN:
     case PyTrace_C_EXCEPTION: {
       PyMethodDef* method = g_c_functions ? c_function_of(argument) : nullptr;
-      if (method == nullptr || !records_calls_of(frame)) break;
+      if (method == nullptr || !records_calls_of(frame)) {
+        count_passed_over();
+        break;
+      }
       if (what == PyTrace_C_CALL) {
         enter_c_function(method, argument);
       } else {
@@ -90,7 +102,7 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
       }
       break;
     }
-    default: break;  // lines, exceptions
+    default: count_passed_over();  // lines, exceptions
   }
   return 0;
 }
@@ -151,10 +163,13 @@ void uninstall_catcher() {
   g_frame_hook.remove();
 }
 
+std::uint64_t passed_over() noexcept { return g_passed_over.load(std::memory_order_relaxed); }
+
 bool install(Hook hook, const Watching& what) {
   g_hook = hook;
   g_c_functions = what.c_functions;
   g_watching = true;
+  if (hook == Hook::kProfile) hide_return_of_set_profile(our_hook());
   if (hook_of(PyThreadState_Get()) == nullptr) put_hook();
   return install_catcher();
 }
@@ -168,12 +183,12 @@ void uninstall() {
 
 }  // namespace
 
-const Instrumenter kProfile{"profile",
-                            {.c_functions = true},
-                            true,
-                            [](const Watching& what) { return install(Hook::kProfile, what); },
-                            uninstall};
+const Instrumenter kProfile{
+    "profile", {.c_functions = true},
+    true,      [](const Watching& what) { return install(Hook::kProfile, what); },
+    uninstall, passed_over};
 const Instrumenter kTrace{
-    "trace", {}, true, [](const Watching& what) { return install(Hook::kTrace, what); }, uninstall};
+    "trace",   {},         true, [](const Watching& what) { return install(Hook::kTrace, what); },
+    uninstall, passed_over};
 
 }  // namespace timeloom::python

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "core/run_directory.hpp"
 #include "core/settings.hpp"
@@ -21,8 +22,37 @@ struct Block {
   bool keep_spool = false;
   std::filesystem::path directory = {};  // of the run
   bool existed = false;                  // it did before
+  bool running = false;                  // begun by start_block()
 };
 Block g_block;
+
+// What the measurement that is running has recorded so far.
+PyObject* so_far() {
+  SessionResult result;
+  if (!session_so_far(result)) return Py_NewRef(Py_None);
+  return Py_BuildValue("{s:N,s:s,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:O,s:O}", "run",
+                       object_of(result.run), "instrumenter", result.instrumenter.c_str(), "events",
+                       static_cast<unsigned long long>(result.events), "threads",
+                       static_cast<unsigned long long>(result.threads), "bytes",
+                       static_cast<unsigned long long>(result.bytes), "lost_events",
+                       static_cast<unsigned long long>(result.lost_events), "dropped_events",
+                       static_cast<unsigned long long>(result.dropped_events), "at_limit",
+                       result.at_limit ? Py_True : Py_False, "unmatched_leaves",
+                       static_cast<unsigned long long>(result.unmatched_leaves), "error",
+                       result.error, "wall_seconds", result.wall_seconds, "overhead_seconds", 0.0,
+                       "woven", Py_False, "joined", Py_True);
+}
+
+// A program that measures itself is run under Timeloom: both record the same.
+PyObject* join_run() {
+  static bool said = false;
+  SessionResult result;
+  if (!std::exchange(said, true) && session_so_far(result)) {
+    say("timeloom.Measurement is part of the run " + result.run +
+        " here, and its settings do not count");
+  }
+  return so_far();
+}
 
 // Makes the run directory; throws Error.
 std::string make_run(const Settings& settings, const std::string& program) {
@@ -42,6 +72,7 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
     SessionResult ignored;  // what the process wants itself goes first
     finish_session(ignored);
   }
+  if (session_running() && !g_block.running) return join_run();
   if (session_running()) {
     return raise_error("a measurement is already running in this process; finish it first");
   }
@@ -53,11 +84,13 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
   const Ref run(object_of(make_run(settings, bytes_of(program))));
   if (!run || PyDict_SetItemString(values, "output", run.get()) != 0) return nullptr;
   PyObject* started = PyObject_CallMethod(core, "start", "O", values);
+  g_block.running = started != nullptr;
   if (started == nullptr) forget_run_directory(g_block.directory, g_block.existed);
   return started;
 }
 
 PyObject* finish_block(PyObject* core, PyObject*) {
+  g_block.running = false;
   Ref totals(PyObject_CallMethod(core, "finish", nullptr));
   if (!totals || totals.get() == Py_None) return totals.release();
   bool woven = false;
@@ -67,14 +100,20 @@ PyObject* finish_block(PyObject* core, PyObject*) {
     const std::string run = bytes_of(PyDict_GetItemString(totals.get(), "run"));
     woven = weave_in_child(run, g_block.package, g_block.keep_spool, true) == WeaveOutcome::kDone;
   }
-  if (PyDict_SetItemString(totals.get(), "woven", woven ? Py_True : Py_False) != 0) return nullptr;
+  if (PyDict_SetItemString(totals.get(), "woven", woven ? Py_True : Py_False) != 0 ||
+      PyDict_SetItemString(totals.get(), "joined", Py_False) != 0) {
+    return nullptr;
+  }
   return totals.release();
 }
+
+PyObject* so_far_method(PyObject*, PyObject*) { return so_far(); }
 
 }  // namespace
 
 PyMethodDef kBlockMethods[] = {{"start_block", guarded<start_block>, METH_VARARGS, nullptr},
                                {"finish_block", guarded<finish_block>, METH_NOARGS, nullptr},
+                               {"so_far", guarded<so_far_method>, METH_NOARGS, nullptr},
                                {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace timeloom::python

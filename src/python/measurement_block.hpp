@@ -1,8 +1,12 @@
 // What timeloom.Measurement calls: measuring a block of a program that was
 // started plainly. Needs the GIL.
 //
-//   start_block(settings, program) -> None
-//       settings: as read_settings() makes them; program: names the run.
+//   start_block(settings, program) -> None | dict
+//       settings: as read_settings() makes them; program: names the run. Where
+//       `timeloom run` measures this program anyway, nothing is started, and what
+//       so_far() says is returned.
+//   so_far() -> dict | None
+//       The totals of the measurement that is running, as far as they are known.
 //   finish_block() -> dict | None
 //       Finishes, weaves if the settings say so, and returns the totals; None
 //       when no measurement of this process is running. `woven` tells whether

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/run_directory.hpp"
@@ -18,6 +19,7 @@
 #include "python/main_module.hpp"
 #include "python/session.hpp"
 #include "python/settings_binding.hpp"
+#include "record/measurement.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -113,6 +115,47 @@ void check_instrumenter(const Settings& settings) {
   }
 }
 
+// Python gives __main__ a loader before the program begins, made by a Python
+// function that would be the first of every trace. While this lives, the next
+// loader of the class is made unrecorded; the program does not see any of it.
+class QuietLoader {
+ public:
+  explicit QuietLoader(const char* name)
+      : name_(name),
+        module_(Ref::borrow(
+            PyDict_GetItemString(PyImport_GetModuleDict(), "_frozen_importlib_external"))) {
+    loader_ = Ref(module_ ? PyObject_GetAttrString(module_.get(), name) : nullptr);
+    const Ref self(PyCapsule_New(this, nullptr, nullptr));
+    const Ref function(loader_ && self ? PyCFunction_New(&kMethod, self.get()) : nullptr);
+    installed_ = function && PyObject_SetAttrString(module_.get(), name, function.get()) == 0;
+    PyErr_Clear();
+  }
+  ~QuietLoader() { restore(); }
+  QuietLoader(const QuietLoader&) = delete;
+  QuietLoader& operator=(const QuietLoader&) = delete;
+
+ private:
+  static PyObject* make(PyObject* self, PyObject* arguments) {
+    auto* quiet = static_cast<QuietLoader*>(PyCapsule_GetPointer(self, nullptr));
+    const record::KeepOff nothing_of_this;
+    quiet->restore();
+    return PyObject_CallObject(quiet->loader_.get(), arguments);
+  }
+  void restore() noexcept {
+    if (!std::exchange(installed_, false)) return;
+    PyObject *type, *value, *traceback;  // of the program, when it has ended
+    PyErr_Fetch(&type, &value, &traceback);
+    if (PyObject_SetAttrString(module_.get(), name_, loader_.get()) != 0) PyErr_Clear();
+    PyErr_Restore(type, value, traceback);
+  }
+  static inline PyMethodDef kMethod = {"loader", make, METH_VARARGS, nullptr};
+
+  const char* name_;
+  Ref module_;
+  Ref loader_;
+  bool installed_ = false;
+};
+
 int run_file(const Program& program, std::FILE* file) {
   if (skips_first_line()) {
     // The end of the line stays, so that the numbers of lines do.
@@ -129,6 +172,7 @@ int run_file(const Program& program, std::FILE* file) {
     return -1;
   }
   PyCompilerFlags flags = _PyCompilerFlags_INIT;
+  const QuietLoader source("SourceFileLoader"), bytecode("SourcelessFileLoader");
   return PyRun_AnyFileExFlags(file, program.path.c_str(), 1, &flags);
 }
 

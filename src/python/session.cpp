@@ -18,6 +18,7 @@
 #include "python/instrumenter.hpp"
 #include "python/process_end.hpp"
 #include "python/reconcile.hpp"
+#include "python/set_profile.hpp"
 #include "python/tasks.hpp"
 #include "python/thread_events.hpp"
 #include "python/thread_names.hpp"
@@ -37,6 +38,7 @@ struct Session {
   bool finishing = false;     // other threads may run while we calibrate
   SessionOptions options;
   std::string spool;  // its directory
+  std::uint64_t passed_over_before = 0;
 };
 Session g_session;
 
@@ -134,10 +136,28 @@ record::StartOptions start_options(const SessionOptions& options,
 bool watch(bool on) {
   Session& s = g_session;
   if (s.watching == on) return true;
+  if (on && s.what.c_functions) hide_return_of_set_profile(nullptr);
   if (on && !s.instrumenter->install(s.what)) return false;
   if (!on) s.instrumenter->uninstall();
   s.watching = on;
   return true;
+}
+
+void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end_ns) {
+  const Session& s = g_session;
+  result.run = s.run;
+  result.instrumenter = s.instrumenter->name;
+  result.events = totals.events;
+  result.profile = s.options.profile;
+  result.threads = totals.threads;
+  result.tracks = totals.tracks;
+  result.bytes = totals.bytes;
+  result.lost_events = totals.lost_events;
+  result.dropped_events = totals.dropped_events;
+  result.at_limit = totals.at_limit;
+  result.unmatched_leaves = totals.unmatched_leaves;
+  result.error = totals.error;
+  result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
 }
 
 // The program goes on when it cannot be observed any more.
@@ -196,8 +216,17 @@ bool start_session(const SessionOptions& options) {
     raise_error(error.what());
     return false;
   }
-  g_session = {instrumenter,      what,  false,   false, options.run, record::monotonic_ns(),
-               this_process_id(), false, options, spool};
+  g_session = {instrumenter,
+               what,
+               false,
+               false,
+               options.run,
+               record::monotonic_ns(),
+               this_process_id(),
+               false,
+               options,
+               spool,
+               instrumenter->passed_over()};
   watch_process_end();
   if (watch(true)) return true;
   record::stop();
@@ -219,22 +248,18 @@ bool finish_session(SessionResult& result, Ending ending) {
   unwatch_process_end();
   // Now, when what other threads do is not recorded any more.
   const bool last = ending.kind == EndingKind::kNone && s.options.parent.empty();
-  const double event_cost = last ? calibrate_event_seconds(*s.instrumenter) : 0;
-  result.run = std::move(s.run);
-  result.instrumenter = s.instrumenter->name;
-  result.events = totals.events;
-  result.profile = s.options.profile;
-  result.threads = totals.threads;
-  result.tracks = totals.tracks;
-  result.bytes = totals.bytes;
-  result.lost_events = totals.lost_events;
-  result.dropped_events = totals.dropped_events;
-  result.at_limit = totals.at_limit;
-  result.unmatched_leaves = totals.unmatched_leaves;
-  result.error = totals.error;
-  result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
-  result.overhead_seconds = event_cost * static_cast<double>(totals.events);
+  const std::uint64_t passed_over = s.instrumenter->passed_over() - s.passed_over_before;
+  const EventCost cost = last ? calibrate_events(*s.instrumenter) : EventCost{};
+  fill(result, totals, end_ns);
+  result.overhead_seconds = cost.event_seconds * static_cast<double>(totals.events) +
+                            cost.passed_over_seconds * static_cast<double>(passed_over);
   s = {};
+  return true;
+}
+
+bool session_so_far(SessionResult& result) {
+  if (!session_running() || g_session.finishing) return false;
+  fill(result, record::totals(), record::monotonic_ns());
   return true;
 }
 

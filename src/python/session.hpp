@@ -59,6 +59,8 @@ bool finish_session(SessionResult& result, Ending ending = {});
 bool session_running() noexcept;
 // Whether the one that runs is there only because the parent of this process is measured.
 bool session_followed() noexcept;
+// Fills what is known of a running session so far; false when there is none.
+bool session_so_far(SessionResult& result);
 // The spool of the running session, RUN/spool/NAME.
 std::string session_spool();
 

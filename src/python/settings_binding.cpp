@@ -84,6 +84,13 @@ std::string text_of_value(PyObject* value, const std::string& origin) {
     return bytes_of(text.get());
   }
   if (PyUnicode_Check(value)) return bytes_of(value);
+  if (PyObject_HasAttrString(value, "__fspath__")) {
+    const Ref path(checked(PyOS_FSPath(value)));
+    return PyBytes_Check(path.get())
+               ? std::string(PyBytes_AS_STRING(path.get()),
+                             static_cast<std::size_t>(PyBytes_GET_SIZE(path.get())))
+               : bytes_of(path.get());
+  }
   throw Error(origin + ": a value of type " + Py_TYPE(value)->tp_name + " is not accepted");
 }
 

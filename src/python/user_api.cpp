@@ -114,8 +114,8 @@ PyObject* counter(PyObject*, PyObject* arguments, PyObject* keywords) {
   static const char* kNames[] = {"name", "value", "unit", nullptr};
   PyObject* name = nullptr;
   PyObject* value = nullptr;
-  const char* unit = "";
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|s", const_cast<char**>(kNames), &name,
+  PyObject* unit = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|U", const_cast<char**>(kNames), &name,
                                    &value, &unit)) {
     return nullptr;
   }
@@ -135,7 +135,8 @@ PyObject* counter(PyObject*, PyObject* arguments, PyObject* keywords) {
     bits = std::bit_cast<std::uint64_t>(number);
   }
   return recorded([&] {
-    put(ExtendedKind::kMetric, record::define_metric(text_of(name), unit, type).value(), bits);
+    const std::string unit_text = unit == nullptr ? std::string() : text_of(unit);
+    put(ExtendedKind::kMetric, record::define_metric(text_of(name), unit_text, type).value(), bits);
   });
 }
 

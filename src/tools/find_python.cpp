@@ -99,13 +99,13 @@ PythonChoice installed_python(const std::vector<Site>& sites) {
     const fs::path bin = site.prefix / "bin";
     const std::string usual = fs::canonical(bin / "python3", error).filename().string();
     if (usual == site.python && runnable(bin / "python3")) {
-      return {(bin / "python3").string(), package_of(site)};
+      return {(bin / "python3").string(), package_of(site), true};
     }
   }
   for (const Site& site : sites) {
     for (const std::string& name : {site.python, std::string("python3"), std::string("python")}) {
       const fs::path candidate = site.prefix / "bin" / name;
-      if (runnable(candidate)) return {candidate.string(), package_of(site)};
+      if (runnable(candidate)) return {candidate.string(), package_of(site), true};
     }
   }
   return {};
@@ -118,16 +118,16 @@ PythonChoice find_python(const std::string& executable) {
   if (PythonChoice choice = installed_python(sites); !choice.program.empty()) return choice;
   if (const char* named = std::getenv("TIMELOOM_PYTHON"); named != nullptr && *named != '\0') {
     const std::string program = on_path(named);
-    if (!program.empty()) return {program, {}};
+    if (!program.empty()) return {program, {}, false};
     throw Error("variable TIMELOOM_PYTHON: '" + std::string(named) +
                 "' is no program; name a Python in which Timeloom is installed");
   }
   // Installed for one user, or in a prefix without an interpreter: the same version, elsewhere.
   for (const Site& site : sites) {
     if (const std::string program = on_path(site.python); !program.empty())
-      return {program, package_of(site)};
+      return {program, package_of(site), false};
   }
-  if (const std::string program = on_path("python3"); !program.empty()) return {program, {}};
+  if (const std::string program = on_path("python3"); !program.empty()) return {program, {}, false};
   throw Error("no Python found; put python3 on PATH or name one in TIMELOOM_PYTHON");
 }
 

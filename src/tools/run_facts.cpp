@@ -1,28 +1,15 @@
 #include "tools/run_facts.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <cstring>
 #include <string_view>
 
+#include "core/shell_word.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
 
 namespace {
-
-// As a shell takes it.
-std::string shell_word(const std::string& text) {
-  const bool plain = std::ranges::all_of(text, [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return std::isalnum(byte) != 0 || byte >= 0x80 || std::strchr("_./+-:,@%=", c) != nullptr;
-  });
-  if (plain && !text.empty()) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
 
 // As one would type it, without the directories of the executable.
 std::string program_of(const LocationGroup& group) {

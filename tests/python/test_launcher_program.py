@@ -200,3 +200,14 @@ def test_interpreter_that_cannot_be_started(installed, tmp_path):
     process = run([installed, "run", "app.py"], env=environment, capture_output=True, text=True)
     line = f"timeloom: cannot start {python}: No such file or directory\n"
     assert (process.returncode, process.stdout, process.stderr) == (2, "", line)
+
+
+def test_interpreter_without_timeloom(installed, tmp_path):
+    """It is asked before the program is started, and the program's input is left alone."""
+    python = tmp_path / "a python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S -I "$@"\n')
+    python.chmod(0o755)
+    environment = {"PATH": os.environ["PATH"], "TIMELOOM_PYTHON": str(python)}
+    process = run([installed, "run", "-"], env=environment, capture_output=True, text=True, input="print(1)")
+    line = f"timeloom: {python} has no Timeloom; install it there: '{python}' -m pip install timeloom\n"
+    assert (process.returncode, process.stdout, process.stderr) == (2, "", line)

@@ -1,5 +1,6 @@
 """timeloom.Measurement, pauses and regions: what they promise, and their errors."""
 
+import json
 import os
 import shutil
 import textwrap
@@ -146,3 +147,95 @@ def test_a_generator_region_is_sent_a_tuple(tmp_path):
     print(g.send((1, 2)), g.send(()), g.send([3]))
     """
     assert output_of(program, tmp_path) == "(1, 2) () [3]\n"
+
+
+def test_inside_a_run_it_is_part_of_it(tmp_path):
+    program = """
+    import timeloom
+    def f(): pass
+    f()
+    for n in (1, 2):
+        with timeloom.Measurement(output="elsewhere", instrumenter="dummy") as m:
+            for _ in range(10 * n): f()
+        print(m.run == RUN, m.finish() == RUN, m.totals["joined"], m.totals["woven"], m.totals["events"] >= 20 * n,
+              m.totals["events"] < 20 * n + 30, m.totals["wall_seconds"] > 0)
+    outer = timeloom.Measurement().start()
+    inner = timeloom.Measurement().start()
+    inner.finish(); outer.finish()
+    f()
+    """
+    text = textwrap.dedent(program).replace("RUN", repr(str(tmp_path / "run")))
+    (tmp_path / "program.py").write_text(text)
+    done = run_python(["-m", "timeloom", "--quiet", "--no-weave", "-o", "run", "program.py"], tmp_path)
+    assert done.returncode == 0 and done.stdout == (" ".join(["True"] * 3 + ["False"] + ["True"] * 3) + "\n") * 2
+    assert done.stderr == (
+        f"timeloom: timeloom.Measurement is part of the run {tmp_path / 'run'} here, and its settings do not count\n"
+    )
+    assert not (tmp_path / "elsewhere").exists()
+    (spool,) = spools_of(tmp_path / "run")
+    calls = [kind for kind, name, *_ in spool.events(0) if name == "__main__.f"]
+    assert calls.count("enter") == calls.count("leave") == 32
+
+
+def test_two_measurements_of_one_process_are_refused_all_the_same(tmp_path):
+    program = """
+    import timeloom
+    m = timeloom.Measurement(output="run", weave=False).start()
+    try: timeloom.Measurement(output="other").start()
+    except timeloom.Error as error: print(error)
+    m.finish()
+    print(m.totals["joined"])
+    """
+    first, second = output_of(program, tmp_path).splitlines()
+    assert "already running" in first and second == "False"
+
+
+def test_the_output_is_a_path(tmp_path):
+    program = """
+    import os, pathlib, timeloom
+    class Bytes:
+        def __fspath__(self): return b"caf\\xe9"
+    for path in (pathlib.Path("run"), Bytes()):
+        with timeloom.Measurement(output=path, weave=False) as m: pass
+        print(os.path.basename(os.fsencode(m.run)))
+    class Broken:
+        def __fspath__(self): return 5
+    try: timeloom.Measurement(output=Broken()).start()
+    except TypeError as error: print("TypeError")
+    """
+    assert output_of(program, tmp_path) == "b'run'\nb'caf\\xe9'\nTypeError\n"
+
+
+def test_names_of_any_text(tmp_path):
+    """OTF2 ends a text at its first zero, and UTF-8 has no lone surrogates."""
+    program = """
+    import timeloom
+    zero, half = "a" + chr(0) + "b", "c" + chr(0xdc80) + "d"
+    with timeloom.Measurement(output="run", instrumenter="dummy") as m:
+        for name in (zero, half):
+            with timeloom.region(name): pass
+            timeloom.region_begin(name); timeloom.region_end(name)
+            timeloom.parameter_int(name, 1)
+            timeloom.parameter_string(name, name)
+            timeloom.counter(name, 1, name)
+            timeloom.marker(name)
+    print(m.totals["woven"], m.totals["lost_events"])
+    """
+    assert output_of(program, tmp_path) == "True 0\n"
+    file = json.loads((tmp_path / "run" / "callpaths.json").read_text())
+    assert [region["name"] for region in file["regions"]] == ["a\\x00b", "c\\udc80d"]
+
+
+def test_overhead_of_what_is_not_recorded(tmp_path):
+    """The interpreter calls us for every line, though lines are no events."""
+    program = "def f():\n" + "    x = 1\n" * 50 + "for _ in range(20_000): f()\n"
+    (tmp_path / "program.py").write_text(
+        "import timeloom\nwith timeloom.Measurement(output='run', instrumenter='trace', weave=False) as m:\n"
+        "    exec(compile(open('p.py').read(), 'p.py', 'exec'), {})\n"
+        "totals = m.totals\n"
+        "print(totals['overhead_seconds'] / totals['events'] * 1e9)\n"
+    )
+    (tmp_path / "p.py").write_text(program)
+    done = run_python(["program.py"], tmp_path)
+    # An event costs some ten ns, and fifty lines some thousand.
+    assert done.returncode == 0 and float(done.stdout) > 300

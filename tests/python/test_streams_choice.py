@@ -227,3 +227,17 @@ f(6)
     assert (process.returncode, process.stderr) == (0, "")
     expected = "f f f leaf. leaf. . leaf. . leaf. . leaf. leaf."
     assert_same(streams_of(tmp_path / "block", kept), [calls(expected)])
+
+
+@pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
+def test_an_empty_program_is_only_itself(instrumenter, tmp_path):
+    """Python makes a loader for __main__ before, in Python code; that is not the program's."""
+    (tmp_path / "empty.py").write_text("")
+    run_python(["-m", "timeloom", "--quiet", "--no-weave", "--instrumenter", instrumenter, "-o", "run", "empty.py"], tmp_path)
+    # What the end of Python runs (threading._shutdown and the like) is not to be helped.
+    first, second, *_ = streams_of(tmp_path / "run", keep=lambda name: True)[0]
+    assert (first, second) == (["enter", "__main__.<module>"], ["leave", "__main__.<module>"])
+    loader = "import sys; L = type(__loader__); print(L.__name__, L is sys.modules['_frozen_importlib_external'].SourceFileLoader, __loader__.path)"
+    (tmp_path / "loader.py").write_text(loader)
+    seen = run_python(["-m", "timeloom", "--quiet", "--no-weave", "--instrumenter", instrumenter, "-o", "run2", "loader.py"], tmp_path)
+    assert seen.stdout == run_python(["loader.py"], tmp_path).stdout

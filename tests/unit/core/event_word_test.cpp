@@ -51,5 +51,25 @@ TEST(EventWord, NoRecordIsZero) {
   EXPECT_NE(make_extended(ExtendedKind::kRecordingOff, 0), 0u);
 }
 
+TEST(EventWord, WhatIsNoEventIsNotCounted) {
+  const EventWord words[] = {
+      make_extended(ExtendedKind::kOpenRegions, 2),
+      1,
+      2,  // what look like an enter and a leave
+      make_extended(ExtendedKind::kTrack, 1),
+      5,
+      make_word(WordKind::kEnter, 1),
+      make_extended(ExtendedKind::kMetric, 2),
+      1,
+      2,
+      make_extended(ExtendedKind::kTimeBase, 1),
+      1,
+      make_extended(ExtendedKind::kTrackEnd, 0),
+      make_word(WordKind::kLeave, 1),
+      make_extended(ExtendedKind::kRecordingOff, 0),
+  };
+  EXPECT_EQ(count_events(words), 4u);
+}
+
 }  // namespace
 }  // namespace timeloom
