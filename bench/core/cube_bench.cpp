@@ -1,4 +1,4 @@
-// What a CUBE profile of 100,000 call paths on 64 threads costs to write and to read.
+// What a CUBE profile of 100,000 call paths on 64 processes costs to write and to read.
 // The limit of each is a second and 500 MB; `peak_MB` is the most that the program held.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::uint32_t kCallPaths = 100'000;
 constexpr std::uint32_t kThreads = 64;
-constexpr std::uint32_t kRegions = 2'000;
+constexpr std::uint32_t kRegions = 20'011;  // no two siblings are of one region
 
-// Every thread has visited every call path: no row can be left out.
+// Every process has visited every call path: no row can be left out.
 profile::CallTree make_tree() {
   profile::CallTree tree;
   Definitions& all = tree.definitions;
@@ -29,7 +29,6 @@ profile::CallTree make_tree() {
     region.file = "/home/user/project/package/module.py";
     all.regions.push_back(region);
   }
-  all.groups.push_back({"Process", "node", 1, "/usr/bin/python3", {"app.py"}, {}, {}});
   for (std::uint32_t i = 0; i < kCallPaths; ++i) {
     // Chains of 50 below one root.
     const bool root = i == 0;
@@ -41,13 +40,15 @@ profile::CallTree make_tree() {
     Location location;
     location.id = LocationId{std::uint64_t{thread} << 32};
     location.name = "thread " + std::to_string(thread);
-    location.group = LocationGroupId{0};
+    location.group = LocationGroupId{thread};
+    all.groups.push_back({"Process", "node", 1, "/usr/bin/python3", {"app.py"}, {}, {}});
     all.locations.push_back(location);
     auto& cells = tree.locations.emplace_back().cells;
     cells.reserve(kCallPaths);
     for (std::uint32_t i = 0; i < kCallPaths; ++i) {
-      const std::uint64_t time = 1'000 + i * 7 + thread;
-      cells.push_back({profile::NodeId{i}, {i % 97 + 1, time * (i % 97 + 1), time, time}});
+      const std::uint64_t depth = tree.nodes[i].depth;
+      const std::uint64_t time = i == 0 ? 1'000'000'000'000 : 1'000'000 * (100 - depth) + thread;
+      cells.push_back({profile::NodeId{i}, {i % 97 + 1, time, time / 200, time / 50}});
     }
   }
   return tree;

@@ -41,7 +41,7 @@ std::string archive_of(std::string_view input) {
     if (input.size() < 2) break;
     const auto low = static_cast<unsigned char>(input[0]);
     const auto high = static_cast<unsigned char>(input[1]);
-    const std::string_view content = input.substr(2, low | high << 8);
+    const std::string_view content = input.substr(2, std::size_t{low} | std::size_t{high} << 8);
     text += member(name, content);
     input.remove_prefix(2 + content.size());
   }
