@@ -3,13 +3,14 @@
 
 usage: tests/fuzz/make_seeds.py
 
-Written from docs/formats/spool.md and docs/formats/callpaths.md alone, so that a
+Written from docs/formats/spool.md, callpaths.md and cube.md alone, so that a
 mistake in the pages or in the readers shows.
 """
 
 import json
 import pathlib
 import struct
+import zlib
 
 MASK = (1 << 64) - 1
 
@@ -191,6 +192,88 @@ def profile_seeds():
     yield "deep", profile(chain, regions[:1], [], [location(0, None, "cpu thread", deep)])
 
 
+def cube_anchor(metrics, tree, locations=2):
+    """`tree`: a list of (region, parameter, children)."""
+    text = '<?xml version="1.0" encoding="UTF-8"?>\n\n<cube version="4.4">\n'
+    text += '<attr key="Score-P::DefinitionCounters::Parameter" value="6"/>\n<metrics>\n'
+    for number, (name, dtype, kind) in enumerate(metrics):
+        text += f'<metric id="{number}" type="{kind}"><uniq_name>{name}</uniq_name>'
+        text += f"<dtype>{dtype}</dtype></metric>\n"
+    text += "</metrics>\n<program>\n"
+    for number, (name, paradigm, role) in enumerate((
+            ("p", "measurement", "artificial"), ("f &lt;", "user:m", "function"),
+            ("instance=1", "user", "unknown"), ("COLLAPSE", "user", "unknown"))):
+        text += f'<region id="{number}" mod="" begin="1" end="-1"><name>{name}</name>'
+        text += f"<paradigm>{paradigm}</paradigm><role>{role}</role></region>\n"
+    numbers = iter(range(100))
+
+    def cnodes(nodes):
+        result = ""
+        for of, parameter, children in nodes:
+            result += f'<cnode id="{next(numbers)}" calleeId="{of}">'
+            if parameter:
+                result += f'<parameter partype="{parameter}" parkey="k" parvalue="1" />'
+            result += cnodes(children) + "</cnode>"
+        return result
+
+    text += cnodes(tree) + '\n</program>\n<system><systemtreenode Id="0"><name>m</name>'
+    text += '<class>machine</class><locationgroup Id="0"><name>P</name><rank>0</rank>'
+    text += "<type>process</type>"
+    for number in range(locations):
+        text += f'<location Id="{number}"><name>t</name><rank>{number}</rank>'
+        text += "<type>thread</type></location>"
+    return text + "</locationgroup></systemtreenode></system>\n</cube>\n"
+
+
+def cube_index(rows):
+    if rows is None:
+        return b"CUBEX.INDEX" + struct.pack("<IHB", 1, 0, 3)
+    return b"CUBEX.INDEX" + struct.pack("<IHBI", 1, 0, 1, len(rows)) + struct.pack(
+        f"<{len(rows)}I", *rows)
+
+
+def cube_compressed(rows):
+    head, streams = b"ZCUBEX.DATA" + struct.pack("<Q", len(rows)), b""
+    for number, row in enumerate(rows):
+        stream = zlib.compress(row, 1)
+        head += struct.pack("<QQQ", number * len(row), len(streams), len(stream))
+        streams += stream
+    return head + streams
+
+
+def cube_members(*members):
+    return b"\1" + b"".join(struct.pack("<H", len(one)) + one for one in members)
+
+
+def cube_seeds():
+    core = (("visits", "UINT64", "EXCLUSIVE"), ("time", "DOUBLE", "INCLUSIVE"))
+    tree = [(0, None, [(1, None, [(1, "numeric", []), (2, None, [(1, None, [])])]),
+                       (3, "string", [])])]
+    anchor = cube_anchor(core, tree).encode()
+    visits = struct.pack("<12Q", 1, 0, *range(2, 12))
+    times = struct.pack("<12d", 99, 90, 80, 70, 8, 7, 6, 5, 4, 3, 2, 1)
+    yield "dense", cube_members(anchor, cube_index(None), b"CUBEX.DATA" + visits,
+                                cube_index(None), b"CUBEX.DATA" + times)
+    yield "sparse", cube_members(anchor, cube_index([1, 4]), b"CUBEX.DATA" + visits[:32],
+                                 cube_index(range(6)), b"CUBEX.DATA" + times)
+    yield "compressed", cube_members(anchor, cube_index([0, 3]),
+                                     cube_compressed([visits[:16], visits[16:32]]),
+                                     cube_index([0]), cube_compressed([times[:16]]))
+    every = [(f"m{i}", dtype, "SIMPLE" if i == 2 else "EXCLUSIVE") for i, dtype in enumerate(
+        ("TAU_ATOMIC", "NDOUBLES(2)", "INT8", "MINDOUBLE", "COMPLEX", "HISTOGRAM(3)"))]
+    yield "types", cube_members(cube_anchor(every, tree, 1).encode(), cube_index([5]),
+                                b"CUBEX.DATA" + bytes(36), cube_index([0, 1]),
+                                b"CUBEX.DATA" + bytes(range(32)))
+    file = b""
+    for name, content in (("0.data", b"CUBEX.DATA" + visits), ("0.index", cube_index(None)),
+                          ("anchor.xml", anchor)):
+        header = name.encode().ljust(124, b"\0") + b"%011o\0" % len(content)
+        header = (header.ljust(156, b"\0") + b"0").ljust(257, b"\0") + b"ustar\0" + b"00"
+        file += header.ljust(512, b"\0") + content
+        file += bytes((len(content) // 512 + 1) * 512 - len(content))
+    yield "file", b"\0" + file + bytes(1024)
+
+
 def write_seeds(target, named):
     folder = pathlib.Path(__file__).parent / "corpus" / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -201,6 +284,7 @@ def write_seeds(target, named):
 def main():
     for target in ("fuzz_spool_reader", "fuzz_spool_weave"):
         write_seeds(target, seeds())
+    write_seeds("fuzz_cube", cube_seeds())
     texts = ((name, json.dumps(data, separators=(",", ":"))) for name, data in profile_seeds())
     write_seeds("fuzz_callpaths", ((name, text.encode()) for name, text in texts))
 

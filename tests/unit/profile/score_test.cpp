@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "profile/score_events.hpp"
 
 namespace timeloom::profile {
@@ -62,6 +64,92 @@ TEST(EventSizes, GrowWithTheNumberOfDefinitions) {
     EXPECT_EQ(width_of("Enter", {{"Region", count}}), bytes) << count;
   }
   EXPECT_EQ(width_of("IoDuplicateHandle", {{"IoHandle", 2}}), 11u);
+}
+
+// What otf2-estimator says: "<event> <bytes>" for each "get <event>".
+std::map<std::string, std::uint64_t> estimated(const std::string& commands) {
+  const std::string command = "printf '" + commands + "exit\\n' | otf2-estimator 2>/dev/null";
+  std::map<std::string, std::uint64_t> sizes;
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return sizes;
+  char line[200];
+  while (std::fgets(line, sizeof line, pipe) != nullptr) {
+    const std::string text(line);
+    const std::size_t blank = text.find_last_of(' ');
+    if (blank == std::string::npos) continue;
+    sizes[text.substr(0, blank)] = std::stoull(text.substr(blank + 1));
+  }
+  pclose(pipe);
+  return sizes;
+}
+
+TEST(EventSizes, AreThoseOfOtf2Estimator) {
+  const std::vector<const char*> events = {"Enter",
+                                           "Leave",
+                                           "BufferFlush",
+                                           "MeasurementOnOff",
+                                           "ParameterInt",
+                                           "ParameterString",
+                                           "ThreadCreate",
+                                           "ThreadBegin",
+                                           "ThreadWait",
+                                           "ThreadEnd",
+                                           "ThreadAcquireLock",
+                                           "ThreadReleaseLock",
+                                           "ThreadFork",
+                                           "ThreadJoin",
+                                           "ThreadTeamBegin",
+                                           "ThreadTeamEnd",
+                                           "ThreadTaskCreate",
+                                           "ThreadTaskSwitch",
+                                           "ThreadTaskComplete",
+                                           "MpiSend",
+                                           "MpiRecv",
+                                           "MpiIsend",
+                                           "MpiIrecv",
+                                           "MpiIsendComplete",
+                                           "MpiIrecvRequest",
+                                           "MpiCollectiveBegin",
+                                           "MpiCollectiveEnd",
+                                           "NonBlockingCollectiveRequest",
+                                           "NonBlockingCollectiveComplete",
+                                           "IoCreateHandle",
+                                           "IoDestroyHandle",
+                                           "IoDuplicateHandle",
+                                           "IoSeek",
+                                           "IoDeleteFile",
+                                           "IoOperationBegin",
+                                           "IoOperationComplete",
+                                           "IoOperationTest",
+                                           "IoOperationIssued",
+                                           "IoOperationCancelled",
+                                           "IoAcquireLock",
+                                           "IoReleaseLock",
+                                           "IoTryLock",
+                                           "ProgramEnd",
+                                           "CallingContextEnter",
+                                           "CallingContextLeave",
+                                           "CallingContextSample"};
+  for (const std::uint64_t count : {0, 1, 2, 300, 70000}) {
+    std::map<std::string, std::uint64_t> counts;
+    std::string commands;
+    for (const char* name : {"Region", "Metric", "Parameter", "String", "Comm", "IoHandle",
+                             "IoFile", "CallingContext", "InterruptGenerator"}) {
+      counts[name] = count;
+      commands += std::string("set ") + name + " " + std::to_string(count) + "\\n";
+    }
+    for (const char* event : events) commands += std::string("get ") + event + "\\n";
+    commands += "get Metric 4\\nget ProgramBegin 2\\n";
+    const auto sizes = estimated(commands);
+    if (sizes.empty()) GTEST_SKIP() << "otf2-estimator is not installed";
+    const EventSizes ours(counts);
+    for (const char* event : events) {
+      ASSERT_TRUE(sizes.contains(event)) << event;
+      EXPECT_EQ(ours.of(event), sizes.at(event)) << event << " " << count;
+    }
+    EXPECT_EQ(ours.of("Metric", 4), sizes.at("Metric 4"));
+    EXPECT_EQ(ours.of("ProgramBegin", 2), sizes.at("ProgramBegin 2"));
+  }
 }
 
 Profile::Region region(const std::string& name, const std::string& paradigm = "user") {

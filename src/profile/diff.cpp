@@ -1,0 +1,104 @@
+#include "profile/diff.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "profile/child_table.hpp"
+#include "profile/flat_profile.hpp"
+
+namespace timeloom::profile {
+
+namespace {
+
+class Comparer {
+ public:
+  // Adds a run; the members say which of the two it is.
+  void add(const CallTree& tree, DiffSide DiffRegion::*of_region, DiffSide DiffNode::*of_node,
+           double& total) {
+    const std::vector<std::uint32_t> regions = add_regions(tree.definitions);
+    const std::vector<Totals> totals = sum_locations(tree);
+    const double tick = 1 / static_cast<double>(tree.definitions.clock.ticks_per_second);
+    total = static_cast<double>(total_time(tree, totals)) * tick;
+    std::vector<std::uint32_t> nodes;
+    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+      const Node& node = tree.nodes[i];
+      const std::uint32_t above = node.parent.defined() ? nodes[node.parent.value()] : kTop;
+      nodes.push_back(child_of(above, number_of(node.region, regions)));
+      add_to(diff_.nodes[nodes.back()].*of_node, totals[i], tick);
+    }
+    for (const FlatRow& row : flat_profile(tree, totals)) {
+      add_to(diff_.regions[number_of(row.region, regions)].*of_region, row.totals, tick);
+    }
+  }
+
+  Diff take() {
+    diff_.shared = std::ranges::any_of(diff_.regions, [](const DiffRegion& one) {
+      return one.before.there && one.after.there && !one.name.empty();
+    });
+    return std::move(diff_);
+  }
+
+ private:
+  static constexpr std::uint32_t kTop = UINT32_MAX - 1;  // above the roots
+
+  static void add_to(DiffSide& side, const Totals& totals, double tick) {
+    if (totals.visits == 0 && totals.inclusive == 0 && totals.exclusive == 0) return;
+    side.there = true;
+    side.visits += totals.visits;
+    side.inclusive += static_cast<double>(totals.inclusive) * tick;
+    side.exclusive += static_cast<double>(totals.exclusive) * tick;
+  }
+
+  // The numbers in the result, by those of the run.
+  std::vector<std::uint32_t> add_regions(const Definitions& definitions) {
+    std::vector<std::uint32_t> numbers;
+    for (const Region& region : definitions.regions) {
+      const std::string file = region.file.substr(region.file.rfind('/') + 1);
+      const auto next = static_cast<std::uint32_t>(diff_.regions.size());
+      const auto [found, fresh] = numbers_.emplace(region.name + '\n' + file, next);
+      if (fresh) diff_.regions.push_back({region.name, "", 0, {}, {}});
+      diff_.regions[found->second].file = region.file;
+      diff_.regions[found->second].line = region.first_line;
+      numbers.push_back(found->second);
+    }
+    return numbers;
+  }
+
+  std::uint32_t number_of(RegionId region, const std::vector<std::uint32_t>& numbers) {
+    if (region.defined()) return numbers[region.value()];
+    const auto next = static_cast<std::uint32_t>(diff_.regions.size());
+    const auto [found, fresh] = numbers_.emplace("", next);
+    if (fresh) diff_.regions.emplace_back();
+    return found->second;
+  }
+
+  std::uint32_t child_of(std::uint32_t parent, std::uint32_t region) {
+    std::uint32_t child = children_.find(parent, region);
+    if (child == ChildTable::kNone) {
+      child = static_cast<std::uint32_t>(diff_.nodes.size());
+      diff_.nodes.push_back({parent == kTop ? NodeId{} : NodeId{parent}, region, {}, {}});
+      children_.insert(parent, region, child);
+    }
+    return child;
+  }
+
+  Diff diff_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;  // of regions
+  ChildTable children_;
+};
+
+}  // namespace
+
+Diff compare(const CallTree& before, const CallTree& after) {
+  Comparer comparer;
+  double total_before = 0;
+  double total_after = 0;
+  comparer.add(before, &DiffRegion::before, &DiffNode::before, total_before);
+  comparer.add(after, &DiffRegion::after, &DiffNode::after, total_after);
+  Diff diff = comparer.take();
+  diff.before = total_before;
+  diff.after = total_after;
+  return diff;
+}
+
+}  // namespace timeloom::profile

@@ -1,0 +1,116 @@
+#include "tools/diff_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace timeloom::tools {
+
+using profile::Diff;
+using profile::DiffNode;
+using profile::DiffRegion;
+using profile::DiffSide;
+
+namespace {
+
+constexpr double kLeastShare = 0.01;  // of the run, for a region to be too slow
+
+std::string name_of_region(const DiffRegion& region) {
+  return region.name.empty() ? "(more call paths)" : region.name;
+}
+
+DiffRow row_of(const DiffRegion& region, const DiffSide& before, const DiffSide& after) {
+  return {name_of_region(region), {}, region.file, region.line, before, after};
+}
+
+void finish(DiffRows& rows, const Diff& diff, const DiffRowOptions& options) {
+  const double least = std::max(diff.before, diff.after) * options.min_percent / 100;
+  const std::size_t all = rows.rows.size();
+  std::erase_if(rows.rows, [&](const DiffRow& row) { return std::abs(row.difference()) < least; });
+  rows.hidden = all - rows.rows.size();
+  std::ranges::stable_sort(rows.rows, [](const DiffRow& a, const DiffRow& b) {
+    return std::abs(a.difference()) > std::abs(b.difference());
+  });
+}
+
+std::vector<std::string> path_of(const Diff& diff, std::size_t index) {
+  std::vector<std::string> path;
+  for (profile::NodeId node{static_cast<std::uint32_t>(index)}; node.defined();
+       node = diff.nodes[node.value()].parent) {
+    path.push_back(name_of_region(diff.regions[diff.nodes[node.value()].region]));
+  }
+  std::ranges::reverse(path);
+  return path;
+}
+
+}  // namespace
+
+std::string_view name_of(Change change) {
+  switch (change) {
+    case Change::kSame: return "same";
+    case Change::kSlower: return "slower";
+    case Change::kFaster: return "faster";
+    case Change::kNew: return "new";
+    case Change::kGone: return "gone";
+  }
+  return "";
+}
+
+Change DiffRow::change() const {
+  if (!before.there) return Change::kNew;
+  if (!after.there) return Change::kGone;
+  if (difference() == 0) return Change::kSame;
+  return difference() > 0 ? Change::kSlower : Change::kFaster;
+}
+
+DiffRows region_rows(const Diff& diff, const DiffRowOptions& options) {
+  DiffRows rows;
+  for (const DiffRegion& region : diff.regions) {
+    if (!region.before.there && !region.after.there) continue;
+    rows.rows.push_back(row_of(region, region.before, region.after));
+  }
+  finish(rows, diff, options);
+  return rows;
+}
+
+DiffRows call_path_rows(const Diff& diff, const DiffRowOptions& options) {
+  DiffRows rows;
+  std::vector<std::size_t> nodes;
+  const double least = std::max(diff.before, diff.after) * options.min_percent / 100;
+  for (std::size_t i = 0; i < diff.nodes.size(); ++i) {
+    const DiffNode& node = diff.nodes[i];
+    if (!node.before.there && !node.after.there) continue;
+    DiffRow row = row_of(diff.regions[node.region], node.before, node.after);
+    // Paths are long; they are made for what is shown only.
+    if (std::abs(row.difference()) < least) {
+      ++rows.hidden;
+      continue;
+    }
+    row.path = path_of(diff, i);
+    rows.rows.push_back(std::move(row));
+  }
+  const std::uint64_t hidden = rows.hidden;
+  finish(rows, diff, options);
+  rows.hidden += hidden;
+  return rows;
+}
+
+std::vector<std::string> too_slow(const Diff& diff, double percent) {
+  std::vector<std::string> result;
+  const double factor = 1 + percent / 100;
+  const auto check = [&](const std::string& what, double before, double after) {
+    if (after <= before * factor) return;
+    result.push_back(fmt::format("{} takes {:.3g} s instead of {:.3g} s", what, after, before));
+  };
+  check("the whole", diff.before, diff.after);
+  for (const DiffRegion& region : diff.regions) {
+    const bool counts = region.after.inclusive >= kLeastShare * diff.after;
+    if (region.before.there && region.after.there && counts) {
+      check(name_of_region(region), region.before.inclusive, region.after.inclusive);
+    }
+  }
+  return result;
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,158 @@
+#include "tools/diff_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tools/json_text.hpp"
+#include "tools/table.hpp"
+#include "tools/text.hpp"
+
+namespace timeloom::tools {
+
+using nlohmann::ordered_json;
+using profile::Diff;
+using profile::DiffSide;
+
+namespace {
+
+constexpr double kMuch = 0.1;  // of the longer run: a row stands out
+
+std::string signed_duration(double seconds, const Terminal& terminal) {
+  if (seconds == 0) return "0";
+  return (seconds < 0 ? "-" : "+") + duration(std::abs(seconds), terminal);
+}
+
+std::string relative(double before, double after) {
+  if (before == 0) return after == 0 ? "0%" : "-";
+  return fmt::format("{:+.1f}%", (after / before - 1) * 100);
+}
+
+std::string change_of(const DiffRow& row) {
+  const Change change = row.change();
+  if (change == Change::kNew || change == Change::kGone) return std::string(name_of(change));
+  return relative(row.before.exclusive, row.after.exclusive);
+}
+
+std::string seconds_of(const DiffSide& side, const Terminal& terminal) {
+  return side.there ? duration(side.exclusive, terminal) : "-";
+}
+
+std::string visits_of(const DiffRow& row) {
+  const std::string after = short_count(row.after.visits);
+  if (row.before.visits == row.after.visits) return after;
+  return short_count(row.before.visits) + ">" + after;
+}
+
+std::string joined(const std::vector<std::string>& path) {
+  std::string text;
+  for (const std::string& one : path) text += (text.empty() ? "" : " > ") + one;
+  return text;
+}
+
+std::string place_of(const DiffRow& row) {
+  if (row.file.empty() || row.line == 0) return printable(row.file);
+  return printable(fmt::format("{}:{}", row.file.substr(row.file.rfind('/') + 1), row.line));
+}
+
+void write_table(const char* title, const DiffRows& rows, const Diff& diff,
+                 const DiffRowOptions& options, const Terminal& terminal, Output& output) {
+  output.write("\n" + terminal.paint(title, Ink::kAccent) +
+               terminal.paint("  by the change of their own time (excl)", Ink::kDim) + "\n\n");
+  Table table(terminal, 1);
+  for (const char* heading : {"change", "%", "before", "after", "visits"}) {
+    table.add_column(heading);
+  }
+  for (const DiffRow& row : rows.rows) {
+    TableRow line;
+    line.cells = {signed_duration(row.difference(), terminal), change_of(row),
+                  seconds_of(row.before, terminal), seconds_of(row.after, terminal),
+                  visits_of(row)};
+    line.name = printable(row.path.empty() ? row.name : joined(row.path));
+    line.place = place_of(row);
+    const double much = kMuch * std::max(diff.before, diff.after);
+    line.ink = std::abs(row.difference()) >= much ? Ink::kBold : Ink::kPlain;
+    table.add_row(std::move(line));
+  }
+  table.write(output);
+  if (rows.hidden > 0) {
+    output.write(terminal.paint(fmt::format("Not shown: {} that changed by less than {:g}% of the "
+                                            "whole (--min-percent)\n",
+                                            count(rows.hidden), options.min_percent),
+                                Ink::kDim));
+  }
+}
+
+ordered_json side_json(const DiffSide& side) {
+  if (!side.there) return {};
+  return {
+      {"visits", side.visits}, {"inclusive_s", side.inclusive}, {"exclusive_s", side.exclusive}};
+}
+
+ordered_json row_json(const DiffRow& row) {
+  ordered_json one;
+  one["name"] = row.name;
+  if (!row.path.empty()) one["path"] = row.path;
+  one["file"] = row.file;
+  one["line"] = row.line;
+  one["change"] = name_of(row.change());
+  one["before"] = side_json(row.before);
+  one["after"] = side_json(row.after);
+  one["exclusive_change_s"] = row.difference();
+  one["exclusive_change_share"] = row.before.exclusive > 0
+                                      ? ordered_json(row.difference() / row.before.exclusive)
+                                      : ordered_json();
+  one["inclusive_change_s"] = row.after.inclusive - row.before.inclusive;
+  return one;
+}
+
+void write_json_rows(const char* key, const DiffRows& rows, Output& output) {
+  output.write(fmt::format(",\n\"{}\": {{\n  \"hidden\": {},\n  \"rows\": [", key, rows.hidden));
+  const char* separator = "\n    ";
+  for (const DiffRow& row : rows.rows) {
+    if (output.closed()) return;
+    output.write(separator + json_text(row_json(row)));
+    separator = ",\n    ";
+  }
+  output.write("\n  ]\n}");
+}
+
+}  // namespace
+
+void write_diff(const Diff& diff, const DiffNames& names, const DiffTables& tables,
+                const DiffRowOptions& options, const Terminal& terminal, Output& output) {
+  output.write(fmt::format("before  {}  {}\nafter   {}  {}\n", duration(diff.before, terminal, " "),
+                           printable(names.before), duration(diff.after, terminal, " "),
+                           printable(names.after)));
+  output.write(terminal.paint(
+      fmt::format("change  {}  {}\n", signed_duration(diff.after - diff.before, terminal),
+                  relative(diff.before, diff.after)),
+      Ink::kBold));
+  if (tables.flat) {
+    write_table("Regions", region_rows(diff, options), diff, options, terminal, output);
+  }
+  if (tables.tree) {
+    write_table("Call paths", call_path_rows(diff, options), diff, options, terminal, output);
+  }
+}
+
+void write_diff_json(const Diff& diff, const DiffNames& names, const DiffTables& tables,
+                     const DiffRowOptions& options, Output& output) {
+  ordered_json head;
+  head["format"] = "timeloom-diff";
+  head["version"] = 1;
+  head["before"] = {{"run", names.before}, {"total_s", diff.before}};
+  head["after"] = {{"run", names.after}, {"total_s", diff.after}};
+  head["change_s"] = diff.after - diff.before;
+  head["change_share"] =
+      diff.before > 0 ? ordered_json(diff.after / diff.before - 1) : ordered_json();
+  std::string text = json_text(head, 0);
+  text.erase(text.rfind("\n}"));
+  output.write(text);
+  if (tables.flat) write_json_rows("regions", region_rows(diff, options), output);
+  if (tables.tree) write_json_rows("call_paths", call_path_rows(diff, options), output);
+  output.write("\n}\n");
+}
+
+}  // namespace timeloom::tools

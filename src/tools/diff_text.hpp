@@ -1,0 +1,29 @@
+// A comparison of two runs for people, and as JSON for programs.
+//
+// Used by one thread; throws Error when the output cannot be written.
+#pragma once
+
+#include <string>
+
+#include "tools/diff_rows.hpp"
+#include "tools/output.hpp"
+#include "tools/terminal.hpp"
+
+namespace timeloom::tools {
+
+struct DiffNames {
+  std::string before;  // the runs
+  std::string after;
+};
+
+struct DiffTables {
+  bool tree = true;  // the call paths
+  bool flat = true;  // the regions
+};
+
+void write_diff(const profile::Diff& diff, const DiffNames& names, const DiffTables& tables,
+                const DiffRowOptions& options, const Terminal& terminal, Output& output);
+void write_diff_json(const profile::Diff& diff, const DiffNames& names, const DiffTables& tables,
+                     const DiffRowOptions& options, Output& output);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,82 @@
+"""`timeloom diff`: two runs side by side, for people, for programs and for CI."""
+
+import json
+import shutil
+
+import pytest
+
+from archives import WORKER, make_archive, one_line
+from cube_files import DATA
+
+
+@pytest.fixture
+def later(tmp_path):
+    """As `run`, with dot() three times as long, fib() gone and a new region."""
+    events = [(0, "main"), (1, "Solver.step"), (3, "dot"), (15, None), (18, None),
+              (18, "Solver.step"), (19, "dot"), (25, None), (32, None),
+              (32, "save"), (40, None), (100, None)]
+    return make_archive(tmp_path / "later", {"MainThread": events, "worker": WORKER})
+
+
+def rows(done, key):
+    return {tuple(row.get("path", [row["name"]])): row
+            for row in json.loads(done.stdout)[key]["rows"]}
+
+
+def test_what_changed(timeloom, run, later):
+    done = timeloom("diff", "--json", run, later)
+    said = json.loads(done.stdout)
+    assert list(said) == ["format", "version", "before", "after", "change_s", "change_share",
+                          "regions", "call_paths"]
+    assert (said["format"], said["version"]) == ("timeloom-diff", 1)
+    assert said["before"]["total_s"] == said["after"]["total_s"] == pytest.approx(0.11)
+    regions = rows(done, "regions")
+    assert {name[0]: row["change"] for name, row in regions.items()} == {
+        "dot": "slower", "fib": "gone", "save": "new", "main": "faster", "Solver.step": "same"}
+    dot = regions["dot",]
+    assert (dot["before"]["visits"], dot["after"]["visits"]) == (2, 2)
+    assert dot["before"]["exclusive_s"] == pytest.approx(0.006)
+    assert dot["exclusive_change_s"] == pytest.approx(0.012)
+    assert dot["exclusive_change_share"] == pytest.approx(2)
+    assert regions["save",]["before"] is None and regions["fib",]["after"] is None
+    paths = rows(done, "call_paths")
+    assert paths["main", "Solver.step", "dot"]["change"] == "slower"
+    assert paths["main", "fib", "fib", "fib"]["change"] == "gone"
+    changes = [abs(row["exclusive_change_s"]) for row in paths.values()]
+    assert changes == sorted(changes, reverse=True)
+    assert "call_paths" not in json.loads(timeloom("diff", "--json", "--flat", run, later).stdout)
+
+
+def test_the_text(timeloom, run, later):
+    text = timeloom("diff", "--min-percent", "3", run, later, COLUMNS="100").stdout
+    assert text.startswith(f"before  110 ms  {run}\nafter   110 ms  {later}\nchange  ")
+    lines = [line.split() for line in text.splitlines()]
+    assert ["+12.0ms", "+200.0%", "6.00ms", "18.0ms", "2", "dot", "solver.py:30"] in lines
+    assert any(line[:2] == ["-10.0ms", "gone"] for line in lines)
+    assert any(line[:4] == ["+8.00ms", "new", "-", "8.00ms"] for line in lines)
+    assert "main > Solver.step > dot" in text and "Not shown: " in text
+
+
+def test_a_threshold_for_ci(timeloom, run, later):
+    timeloom("diff", "--fail-above", "300", run, later)
+    failed = timeloom("diff", "--fail-above", "100", run, later, status=1)
+    assert failed.stderr == "timeloom: dot takes 0.018 s instead of 0.006 s\n"
+    timeloom("diff", "--fail-above", "0", run, run)
+
+
+def test_profiles_and_traces_can_be_mixed(timeloom, tmp_path):
+    profile = shutil.copy(DATA / "scorep-fib" / "profile.cubex", tmp_path)
+    trace = DATA / "scorep-fib" / "traces.otf2"
+    regions = rows(timeloom("diff", "--json", trace, profile), "regions")
+    assert len(regions) == 3
+    for row in regions.values():
+        assert row["before"]["visits"] == row["after"]["visits"]
+        assert row["exclusive_change_s"] == pytest.approx(0, abs=1e-7)
+
+
+def test_what_cannot_be_compared(timeloom, run, tmp_path):
+    other = make_archive(tmp_path / "other", {"MainThread": [(0, "another"), (1, None)]})
+    assert "have no region in common" in one_line(timeloom("diff", run, other, status=1))
+    one_line(timeloom("diff", run, tmp_path / "none", status=1))
+    one_line(timeloom("diff", run, status=2))
+    one_line(timeloom("diff", "--fail-above", "x", run, run, status=2))

@@ -1,0 +1,83 @@
+#include "profile/diff.hpp"
+
+#include <gtest/gtest.h>
+
+#include "story.hpp"
+
+namespace timeloom::profile {
+namespace {
+
+CallTree run(const std::string& script, std::uint64_t ticks_per_second = 1000) {
+  Story story;
+  story.thread("main", script);
+  story.definitions().clock.ticks_per_second = ticks_per_second;
+  return story.fold();
+}
+
+std::string text(const DiffSide& side) {
+  if (!side.there) return "-";
+  std::ostringstream out;
+  out << side.visits << "/" << side.inclusive << "/" << side.exclusive;
+  return out.str();
+}
+
+std::string regions(const Diff& diff) {
+  std::string all;
+  for (const DiffRegion& one : diff.regions) {
+    all += one.name + " " + text(one.before) + " " + text(one.after) + "; ";
+  }
+  return all;
+}
+
+std::string nodes(const Diff& diff) {
+  std::string all;
+  for (const DiffNode& one : diff.nodes) {
+    if (one.parent.defined()) all += diff.regions[diff.nodes[one.parent.value()].region].name + ">";
+    all += diff.regions[one.region].name + " " + text(one.before) + " " + text(one.after) + "; ";
+  }
+  return all;
+}
+
+TEST(Diff, PutsRegionsAndCallPathsSideBySide) {
+  const Diff diff = compare(run("main +1000 f +2000 ) )"),
+                            run("main +500 f +3000 ) f +1000 ) g +100 f +7 ) ) )"));
+  EXPECT_EQ(regions(diff), "main 1/3/1 1/4.607/0.5; f 1/2/2 3/4.007/4.007; g - 1/0.107/0.1; ");
+  EXPECT_EQ(nodes(diff),
+            "main 1/3/1 1/4.607/0.5; main>f 1/2/2 2/4/4; main>g - 1/0.107/0.1; "
+            "g>f - 1/0.007/0.007; ");
+  EXPECT_DOUBLE_EQ(diff.before, 3);
+  EXPECT_DOUBLE_EQ(diff.after, 4.607);
+  EXPECT_TRUE(diff.shared);
+}
+
+TEST(Diff, KeepsWhatIsGone) {
+  const Diff diff = compare(run("main f +5 ) +1 )"), run("main +1 )"));
+  EXPECT_EQ(nodes(diff), "main 1/0.006/0.001 1/0.001/0.001; main>f 1/0.005/0.005 -; ");
+}
+
+TEST(Diff, ComparesSecondsOfDifferentClocks) {
+  const Diff diff = compare(run("f +3000 )"), run("f +3000000 )", 1'000'000));
+  EXPECT_EQ(regions(diff), "f 1/3/3 1/3/3; ");
+}
+
+TEST(Diff, KnowsRegionsByNameAndFileWithoutDirectory) {
+  CallTree before = run("f +1 )");
+  CallTree after = run("f +2 )");
+  after.definitions.regions[0].first_line = 77;
+  after.definitions.regions[0].file = "/elsewhere/f.py";
+  const Diff moved = compare(before, after);
+  ASSERT_EQ(moved.regions.size(), 1u);
+  EXPECT_EQ(moved.regions[0].line, 77u);
+  after.definitions.regions[0].file = "/elsewhere/g.py";
+  const Diff other = compare(before, after);
+  EXPECT_EQ(other.regions.size(), 2u);
+  EXPECT_FALSE(other.shared);
+}
+
+TEST(Diff, TakesEmptyRuns) {
+  EXPECT_TRUE(compare(CallTree{}, CallTree{}).nodes.empty());
+  EXPECT_FALSE(compare(run("f +1 )"), CallTree{}).shared);
+}
+
+}  // namespace
+}  // namespace timeloom::profile

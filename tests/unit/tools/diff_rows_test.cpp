@@ -1,0 +1,59 @@
+#include "tools/diff_rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "profile/story.hpp"
+
+namespace timeloom::tools {
+namespace {
+
+profile::CallTree run(const std::string& script) {
+  profile::Story story;
+  story.thread("main", script);
+  story.definitions().clock.ticks_per_second = 1000;
+  return story.fold();
+}
+
+profile::Diff sample() {
+  return compare(run("main +100 same +50 ) slow +200 ) fast +300 ) gone +10 ) )"),
+                 run("main +100 same +50 ) slow +450 ) fast +100 ) new +20 ) )"));
+}
+
+std::string text(const DiffRows& rows) {
+  std::string all;
+  for (const DiffRow& row : rows.rows) {
+    for (const std::string& one : row.path) all += one + ">";
+    all += row.name + " " + std::string(name_of(row.change())) + " " +
+           std::to_string(std::lround(row.difference() * 1000)) + "; ";
+  }
+  return all + std::to_string(rows.hidden);
+}
+
+TEST(DiffRows, BeginWithWhatChangedMost) {
+  EXPECT_EQ(
+      text(region_rows(sample(), {})),
+      "slow slower 250; fast faster -200; new new 20; gone gone -10; main same 0; same same 0; "
+      "0");
+  EXPECT_EQ(text(region_rows(sample(), {.min_percent = 2})),
+            "slow slower 250; fast faster -200; new new 20; 3");
+  EXPECT_EQ(text(call_path_rows(sample(), {.min_percent = 5})),
+            "main>slow>slow slower 250; main>fast>fast faster -200; 4");
+}
+
+TEST(DiffRows, SayWhatIsTooSlow) {
+  // 660 ms became 720 ms, slow 200 ms 450 ms.
+  EXPECT_EQ(too_slow(sample(), 200), (std::vector<std::string>{}));
+  EXPECT_EQ(too_slow(sample(), 50),
+            (std::vector<std::string>{"slow takes 0.45 s instead of 0.2 s"}));
+  EXPECT_EQ(too_slow(sample(), 5),
+            (std::vector<std::string>{"the whole takes 0.72 s instead of 0.66 s",
+                                      "main takes 0.72 s instead of 0.66 s",
+                                      "slow takes 0.45 s instead of 0.2 s"}));
+  const profile::Diff small = compare(run("main +1000 tiny +1 ) )"), run("main +1000 tiny +9 ) )"));
+  EXPECT_EQ(too_slow(small, 5), (std::vector<std::string>{}));
+}
+
+}  // namespace
+}  // namespace timeloom::tools
