@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "profile/child_table.hpp"
+#include "core/child_table.hpp"
 #include "profile/flat_profile.hpp"
 
 namespace timeloom::profile {

@@ -123,15 +123,13 @@ std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t b
 
 LocationReader::LocationReader(const Reader& reader, const std::vector<SegmentRef>& segments)
     : reader_(&reader), segments_(&segments) {
-  if (reader.ring_.is_open() || !reader.has_ring_) return;
+  if (!reader.has_ring_) return;
   int error = 0;  // what cannot be opened cannot be read, and is counted then
   ring_ = os::File::open_read(reader.directory_ + "/" + kRingName, &error);
 }
 
 const os::File& LocationReader::file_of(const SegmentRef& segment) {
-  if (segment.where == SegmentRef::Where::kRing) {
-    return ring_.is_open() ? ring_ : reader_->ring_;
-  }
+  if (segment.where == SegmentRef::Where::kRing) return ring_;
   if (open_log_ != segment.file) {
     int error = 0;
     log_ = os::File::open_read(reader_->directory_ + "/" + log_name(segment.file), &error);
@@ -141,6 +139,10 @@ const os::File& LocationReader::file_of(const SegmentRef& segment) {
 }
 
 LocationReader::Load LocationReader::load(const SegmentRef& segment) {
+  if (!segment.words.empty()) {
+    words_ = segment.words;
+    return Load::kWhole;
+  }
   const os::File& file = file_of(segment);
   // A run that goes on may have dropped it since it was found.
   const bool may_go =

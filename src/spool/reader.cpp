@@ -121,13 +121,30 @@ std::unique_ptr<Reader> Reader::open(const std::string& directory) {
   reader->directory_ = directory;
   reader->definitions_.clock_source = static_cast<os::ClockSource>(header.clock_source);
   parse_definitions(read_all(defs, sizeof header), reader->definitions_, reader->damage_);
+  // The ring first: what a running process drains meanwhile is then found twice,
+  // and not at all the other way round.
+  const bool in_use = defs.in_use();
   reader->ring_ = open_part(directory, kRingName);
+  reader->index_ring(in_use);
   reader->index_logs();
-  reader->index_ring();
+  reader->check_emptied();
   reader->check_sequences();
   reader->has_ring_ = reader->ring_.is_open();
-  if (!defs.in_use()) reader->ring_.close();
+  reader->ring_.close();
+  if (in_use) reader->add_definitions(defs);
   return reader;
+}
+
+// Those that the events which were found meanwhile refer to.
+void Reader::add_definitions(const os::File& defs) {
+  Damage known;
+  const ProcessDefinitions before = std::exchange(definitions_, {});
+  parse_definitions(read_all(defs, sizeof(DefsHeader)), definitions_, known);
+  definitions_.clock_source = before.clock_source;
+  if (definitions_.ended) return;
+  definitions_.lost_events = before.lost_events;
+  definitions_.ending = before.ending;
+  definitions_.dropped_events = before.dropped_events;
 }
 
 bool Reader::being_written(const std::string& directory) {
@@ -176,17 +193,16 @@ void Reader::index_log(std::uint32_t number) {
   if (last && offset != definitions_.log_size) ++damage_.segments;
 }
 
-void Reader::index_ring() {
+void Reader::index_ring(bool in_use) {
   struct {
     std::uint64_t magic;
     std::uint32_t version, segment_size, segment_count, check;
     std::uint64_t lost_events, ending, dropped_events;
   } header{};
   static_assert(sizeof header == sizeof(RingHeader));
-  const bool recorded = !definitions_.threads.empty() || !segments_.empty();
   if (!ring_.is_open() || !read_object(ring_, 0, header) || header.magic == 0) {
     // Removed after a good end, or not yet there when the process was killed.
-    if (!definitions_.ended && recorded) ++damage_.segments;
+    ring_is_missing_ = !definitions_.ended;
     return;
   }
   const auto bytes = std::as_bytes(std::span(&header, 1));
@@ -205,32 +221,56 @@ void Reader::index_ring() {
   const std::uint64_t end = ring_.size(&error);
   if (kRingHeaderSize + std::uint64_t{header.segment_count} * size > end) ++damage_.segments;
   for (std::uint64_t offset = kRingHeaderSize; offset < end; offset += size) {
-    index_ring_segment(offset, size - static_cast<std::uint32_t>(sizeof(RawHeader)));
+    index_ring_segment(offset, size - static_cast<std::uint32_t>(sizeof(RawHeader)), in_use);
   }
 }
 
-void Reader::index_ring_segment(std::uint64_t offset, std::uint32_t room) {
+void Reader::index_ring_segment(std::uint64_t offset, std::uint32_t room, bool in_use) {
   struct {
     RawHeader header;
     std::uint64_t first_word;
-  } segment{};
+  } segment{}, again{};
   if (!read_object(ring_, offset, segment)) return;  // cut off, and counted as that
   const RawHeader& header = segment.header;
   const auto state = static_cast<SegmentState>(header.state);
-  const bool in_use = state == SegmentState::kActive || state == SegmentState::kFull;
-  if (!in_use && segment.first_word == 0) return;
+  const bool holds_events = state == SegmentState::kActive || state == SegmentState::kFull;
+  if (!holds_events && segment.first_word == 0) return;
+  if (!holds_events && header.sound()) {
+    emptied_.push_back({header.location, header.sequence});
+    return;
+  }
+  SegmentRef found{header.sequence,
+                   header.base,
+                   offset + sizeof header,
+                   0,
+                   room,
+                   state == SegmentState::kFull ? header.size : 0,
+                   0,
+                   SegmentRef::Where::kRing};
+  if (in_use) {
+    found.words.resize(room / sizeof(std::uint64_t));
+    int error = 0;
+    ring_.read_at(found.offset, std::as_writable_bytes(std::span(found.words)), &error);
+    // Drained and used again since it was looked at: it is in the log by now.
+    if (!read_object(ring_, offset, again) || again.header.check != header.check) return;
+    const auto now = static_cast<SegmentState>(again.header.state);
+    if (now != SegmentState::kActive && now != SegmentState::kFull) return;
+  }
   if (!header.sound()) {
     ++damage_.segments;
     return;
   }
-  if (!in_use) {
-    // In the log, and killed while it was emptied; or its state is damaged.
-    if (known(header.location, header.sequence)) return;
-    ++damage_.segments;
+  segments_[header.location].push_back(std::move(found));
+}
+
+// What a kill left half emptied is in the log, or its state is damaged.
+void Reader::check_emptied() {
+  for (const Torn& one : emptied_) {
+    const bool may_be_dropped = definitions_.may_miss_begin;
+    if (!known(one.location, one.sequence) && !may_be_dropped) ++damage_.segments;
   }
-  segments_[header.location].push_back({header.sequence, header.base, offset + sizeof header, 0,
-                                        room, state == SegmentState::kFull ? header.size : 0, 0,
-                                        SegmentRef::Where::kRing});
+  const bool recorded = !definitions_.threads.empty() || !segments_.empty();
+  if (ring_is_missing_ && recorded) ++damage_.segments;
 }
 
 bool Reader::known(std::uint32_t location, std::uint64_t sequence) const {
@@ -244,9 +284,10 @@ bool Reader::known(std::uint32_t location, std::uint64_t sequence) const {
 void Reader::check_sequences() {
   if (torn_ && !known(torn_->location, torn_->sequence)) ++damage_.segments;
   for (auto& [location, segments] : segments_) {
-    std::stable_sort(
-        segments.begin(), segments.end(),
-        [](const SegmentRef& a, const SegmentRef& b) { return a.sequence < b.sequence; });
+    std::stable_sort(segments.begin(), segments.end(),
+                     [](const SegmentRef& a, const SegmentRef& b) {
+                       return std::pair(a.sequence, a.where) < std::pair(b.sequence, b.where);
+                     });
     const auto last = std::unique(
         segments.begin(), segments.end(),
         [](const SegmentRef& a, const SegmentRef& b) { return a.sequence == b.sequence; });

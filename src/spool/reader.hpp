@@ -76,6 +76,8 @@ struct SegmentRef {
   std::uint32_t full = 0;    // in the ring: bytes of records if it was full, else 0
   std::uint32_t file = 0;    // in the log: number of the file
   Where where = Where::kLog;
+  // In the ring of a process that still runs and may use the place again: the records.
+  std::vector<std::uint64_t> words{};
 };
 
 class LocationReader;
@@ -105,15 +107,16 @@ class Reader {
   friend class LocationReader;
   void index_logs();
   void index_log(std::uint32_t number);
-  void index_ring();
-  void index_ring_segment(std::uint64_t offset, std::uint32_t room);
+  void index_ring(bool in_use);
+  void index_ring_segment(std::uint64_t offset, std::uint32_t room, bool in_use);
+  void check_emptied();
+  void add_definitions(const os::File& defs);
   bool known(std::uint32_t location, std::uint64_t sequence) const;
   void check_sequences();
 
   std::string directory_;
   bool has_ring_ = false;
-  // Open for a process that still runs, which may remove its ring; others are
-  // opened where they are read: a run may have more processes than there may be files.
+  // Only while the spool is opened: a run may have more processes than there may be files.
   os::File ring_;
   ProcessDefinitions definitions_;
   Damage damage_;
@@ -123,6 +126,8 @@ class Reader {
     std::uint64_t sequence;
   };
   std::optional<Torn> torn_;
+  std::vector<Torn> emptied_;  // places of the ring that are being emptied
+  bool ring_is_missing_ = false;
 };
 
 // Iterates over the events of one location in order of time. Times are ticks. Where
