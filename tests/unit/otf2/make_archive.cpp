@@ -39,7 +39,11 @@ std::string fields(const Event& one, const Definitions& all) {
     case EventKind::kProgramEnd: return "ProgramEnd\t" + std::to_string(one.as_int());
     case EventKind::kParameterFloat:
     case EventKind::kTrack:
-    case EventKind::kTrackEnd: break;
+    case EventKind::kTrackEnd:
+    case EventKind::kThreadCreate:
+    case EventKind::kThreadBegin:
+    case EventKind::kThreadEnd:
+    case EventKind::kThreadWait: break;
   }
   return "?";
 }
