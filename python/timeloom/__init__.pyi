@@ -52,6 +52,8 @@ class _Totals(TypedDict):
     lost_events: int
     dropped_events: int
     at_limit: bool
+    window: str
+    windows: int
     unmatched_leaves: int
     error: int
     wall_seconds: float

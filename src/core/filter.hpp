@@ -29,6 +29,7 @@ class Filter {
 
   bool excluded(const std::string& name, const std::string& file) const;
   bool empty() const noexcept { return rules_.empty(); }
+  const std::vector<FilterRule>& rules() const noexcept { return rules_; }
   friend bool operator==(const Filter&, const Filter&) = default;
   static bool matches(const FilterRule& rule, const std::string& name, const std::string& file);
 

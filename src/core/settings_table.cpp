@@ -43,6 +43,13 @@ constexpr std::array kTable = {
             "started by multiprocessing, concurrent.futures or joblib; all adds every other "
             "Python that the program starts",
             kFollow},
+    Setting{"from", kString, "", kRecording, "WHEN",
+            "record from here on: a time since the start (500ms, 2.5s) or a region "
+            "(__main__.train), each time that it is entered"},
+    Setting{"until", kString, "", kRecording, "WHEN",
+            "record until then: a time, or a region, when it is left"},
+    Setting{"after", kInteger, "0", kRecording, "N",
+            "pass over the first N calls of the region of --from"},
     Setting{"output",
             kString,
             "",

@@ -41,6 +41,8 @@ struct Result {
   unsigned long long lost_events = 0;
   unsigned long long dropped_events = 0;
   bool at_limit = false;
+  std::string window;
+  unsigned long long windows = 0;
   unsigned long long error = 0;  // errno value
   double wall_seconds = 0;
   double overhead_seconds = 0;
@@ -104,6 +106,9 @@ Result result_of(PyObject* dict) {
   result.lost_events = count_of(dict, "lost_events");
   result.dropped_events = count_of(dict, "dropped_events");
   result.at_limit = PyDict_GetItemString(dict, "at_limit") == Py_True;
+  PyObject* window = PyDict_GetItemString(dict, "window");
+  if (window != nullptr && PyUnicode_Check(window)) result.window = bytes_of(window);
+  result.windows = count_of(dict, "windows");
   result.error = count_of(dict, "error");
   result.wall_seconds = seconds_of(dict, "wall_seconds");
   result.overhead_seconds = seconds_of(dict, "overhead_seconds");
@@ -158,9 +163,13 @@ std::string children(const std::string& run) {
   return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
 }
 
-// What is not in the run, though it was to be.
+// What is not in the run.
 std::string losses(const Result& result) {
   std::string text;
+  if (!result.window.empty()) {
+    text += "timeloom: recorded was only " + result.window + ": " +
+            (result.windows == 0 ? "that never came" : plural(result.windows, "time")) + "\n";
+  }
   if (result.at_limit) {
     text += "timeloom: recording ended at the size limit (--max-size): " +
             plural(result.lost_events, "event") + " not recorded\n";

@@ -12,6 +12,7 @@
 #include "python/errors.hpp"
 #include "python/session.hpp"
 #include "python/settings_binding.hpp"
+#include "python/window.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -182,6 +183,7 @@ void withdraw_from_children() noexcept {
 
 void prepare_fork(PyObject* core) noexcept {
   record::pause_helpers();
+  pause_windows();
   const ErrorGuard guard;
   if (session_running() || g_settings_of_children != nullptr) ask_for_names(core);
   PyErr_Clear();
@@ -189,6 +191,7 @@ void prepare_fork(PyObject* core) noexcept {
 
 void follow_fork() noexcept {
   continue_after_fork();
+  if (session_running()) resume_windows();
   const ErrorGuard guard;
   if (g_settings_of_children != nullptr) {
     start_in_child_of_server();

@@ -30,7 +30,7 @@ Block g_block;
 PyObject* so_far() {
   SessionResult result;
   if (!session_so_far(result)) return Py_NewRef(Py_None);
-  return Py_BuildValue("{s:N,s:s,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:O,s:O}", "run",
+  return Py_BuildValue("{s:N,s:s,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K,s:O,s:O}", "run",
                        object_of(result.run), "instrumenter", result.instrumenter.c_str(), "events",
                        static_cast<unsigned long long>(result.events), "threads",
                        static_cast<unsigned long long>(result.threads), "bytes",
@@ -40,7 +40,9 @@ PyObject* so_far() {
                        result.at_limit ? Py_True : Py_False, "unmatched_leaves",
                        static_cast<unsigned long long>(result.unmatched_leaves), "error",
                        result.error, "wall_seconds", result.wall_seconds, "overhead_seconds", 0.0,
-                       "woven", Py_False, "joined", Py_True);
+                       "window", result.window.c_str(), "windows",
+                       static_cast<unsigned long long>(result.windows), "woven", Py_False, "joined",
+                       Py_True);
 }
 
 // A program that measures itself is run under Timeloom: both record the same.

@@ -13,6 +13,7 @@
 #include "python/settings_binding.hpp"
 #include "python/user_api.hpp"
 #include "python/user_region.hpp"
+#include "python/window.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -61,6 +62,15 @@ PyObject* start(PyObject*, PyObject* settings) {
     if (PyErr_Occurred() != nullptr) return nullptr;
   }
   options.keep_newest = text_item(settings, "at_max_size", "stop") == "ring";
+  options.window.from = parse_window_point(text_item(settings, "from", ""), "from");
+  options.window.until = parse_window_point(text_item(settings, "until", ""), "until");
+  if (PyObject* value = item(settings, "after"); value != nullptr && PyLong_Check(value)) {
+    options.window.after = PyLong_AsUnsignedLongLong(value);
+  }
+  if (PyObject* value = item(settings, "program_start")) {
+    options.program_start_ns = PyLong_AsUnsignedLongLong(value);
+  }
+  if (PyErr_Occurred() != nullptr) return nullptr;
   std::vector<FilterRule> rules;
   if (!parse_rules(item(settings, "filter"), rules)) return nullptr;
   options.filter = Filter(std::move(rules));
@@ -68,6 +78,10 @@ PyObject* start(PyObject*, PyObject* settings) {
   options.follow_forks = text_item(settings, "follow", "workers") != "none";
   options.parent = text_item(settings, "parent", "");
   if (!start_session(options)) return nullptr;
+  if (options.program_start_ns == 0) {  // for the processes that this one starts
+    const Ref now(PyLong_FromUnsignedLongLong(record::monotonic_ns()));
+    if (!now || PyDict_SetItemString(settings, "program_start", now.get()) != 0) PyErr_Clear();
+  }
   if (!announce_to_children(settings)) PyErr_Clear();  // they are not measured, then
   return Py_NewRef(Py_None);
 }
@@ -79,7 +93,7 @@ PyObject* finish(PyObject*, PyObject*) {
   PyObject* run = object_of(result.run);
   if (run == nullptr) return nullptr;
   return Py_BuildValue(
-      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d}", "run", run, "instrumenter",
+      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run, "instrumenter",
       result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False, "events",
       static_cast<unsigned long long>(result.events), "threads",
       static_cast<unsigned long long>(result.threads), "bytes",
@@ -88,7 +102,8 @@ PyObject* finish(PyObject*, PyObject*) {
       static_cast<unsigned long long>(result.dropped_events), "at_limit",
       result.at_limit ? Py_True : Py_False, "unmatched_leaves",
       static_cast<unsigned long long>(result.unmatched_leaves), "error", result.error,
-      "wall_seconds", result.wall_seconds, "overhead_seconds", result.overhead_seconds);
+      "wall_seconds", result.wall_seconds, "overhead_seconds", result.overhead_seconds, "window",
+      result.window.c_str(), "windows", static_cast<unsigned long long>(result.windows));
 }
 
 PyObject* running(PyObject*, PyObject*) { return PyBool_FromLong(session_running()); }
@@ -110,6 +125,11 @@ PyObject* after_fork(PyObject*, PyObject*) {
   return Py_NewRef(Py_None);
 }
 
+PyObject* after_fork_in_parent(PyObject*, PyObject*) {
+  resume_windows();
+  return Py_NewRef(Py_None);
+}
+
 PyMethodDef kSessionMethods[] = {
     {"start", guarded<start>, METH_O, "Begin a measurement of this process."},
     {"finish", guarded<finish>, METH_NOARGS,
@@ -124,6 +144,7 @@ PyMethodDef kSessionMethods[] = {
     {"recording", recording, METH_NOARGS, "Whether anything is being recorded."},
     {"_before_fork", before_fork, METH_NOARGS, "Called before a fork."},
     {"_after_fork", after_fork, METH_NOARGS, "Called in the child of a fork."},
+    {"_after_fork_in_parent", after_fork_in_parent, METH_NOARGS, "Called in its parent."},
     {nullptr, nullptr, 0, nullptr}};
 
 // A forked child goes on with a spool of its own, before its code runs on.
@@ -133,10 +154,11 @@ int register_fork_handler(PyObject* module) {
   const Ref register_function(os ? PyObject_GetAttrString(os.get(), "register_at_fork") : nullptr);
   const Ref before(PyObject_GetAttrString(module, "_before_fork"));
   const Ref child(PyObject_GetAttrString(module, "_after_fork"));
+  const Ref parent(PyObject_GetAttrString(module, "_after_fork_in_parent"));
   const Ref positional(PyTuple_New(0));
-  if (!before || !child) return -1;
-  const Ref named(
-      Py_BuildValue("{s:O,s:O}", "before", before.get(), "after_in_child", child.get()));
+  if (!before || !child || !parent) return -1;
+  const Ref named(Py_BuildValue("{s:O,s:O,s:O}", "before", before.get(), "after_in_child",
+                                child.get(), "after_in_parent", parent.get()));
   if (!register_function || !positional || !named) return -1;
   const Ref result(PyObject_Call(register_function.get(), positional.get(), named.get()));
   return result ? 0 : -1;

@@ -39,7 +39,7 @@ void reconcile(record::ThreadRecorder& recorder, const Codes& codes) {
   for (const record::OpenRegion& open : recorder.open_regions()) {
     if (open.token == record::kEndedUnseen) break;
     if (!record::is_user_region(open.token)) {
-      const auto found = std::find(running, codes.end(), open.token & ~record::kUnrecorded);
+      const auto found = std::find(running, codes.end(), record::bare_token(open.token));
       if (found == codes.end()) break;
       running = found + 1;
     }

@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/run_directory.hpp"
 #include "core/settings.hpp"
+#include "core/window.hpp"
 #include "python/end_of_run.hpp"
 #include "python/instrumenter.hpp"
 #include "python/main_module.hpp"
@@ -299,6 +300,7 @@ PyObject* run_program(PyObject* core, PyObject* dict, PyObject* tuple, PyObject*
   std::FILE* file = nullptr;
   open_program(program, file);
   check_instrumenter(settings);
+  (void)window_of(settings);  // or it is wrong usage
   const std::string directory = run_directory(settings, name_for_run(program));
   check_run_directory(directory, settings.flag("force"));
   if (!prepare_interpreter(program, brought) || !prepare_command(program)) return nullptr;

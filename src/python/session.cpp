@@ -22,6 +22,7 @@
 #include "python/tasks.hpp"
 #include "python/thread_events.hpp"
 #include "python/thread_names.hpp"
+#include "python/window.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -130,6 +131,7 @@ record::StartOptions start_options(const SessionOptions& options,
   result.profile = options.profile;
   result.properties["timeloom::instrumenter"] = instrumenter.name;
   result.properties["timeloom::python"] = Py_GetVersion();
+  if (options.window.any()) result.properties["timeloom::window"] = describe(options.window);
   return result;
 }
 
@@ -157,6 +159,8 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.at_limit = totals.at_limit;
   result.unmatched_leaves = totals.unmatched_leaves;
   result.error = totals.error;
+  result.window = describe(s.options.window);
+  result.windows = windows_opened();
   result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
 }
 
@@ -169,6 +173,32 @@ void watch_again() {
   PyErr_Fetch(&type, &value, &traceback);
   const Ref owned_type(type), owned_value(value), owned_traceback(traceback);
   PySys_FormatStderr("timeloom: calls are not recorded from here on: %S\n", value);
+}
+
+// Those of the recording, or (`awaiting`) those under which nothing is recorded
+// until the region of a window is entered. Watched functions are watched by rules
+// that no measurement without them has used.
+bool set_rules(const SessionOptions& options, bool awaiting) {
+  if (!options.window.any()) return set_filter(options.filter, options.own_directory);
+  std::vector<FilterRule> rules = options.filter.rules();
+  if (awaiting) rules = {{false, "*"}};
+  rules.push_back({false, "\n" + describe(options.window)});  // matches nothing
+  return set_filter(Filter(std::move(rules)), options.own_directory);
+}
+
+void open_window() {
+  watch(false);
+  set_rules(g_session.options, false);
+  record::set_recording(true);
+  if (!g_session.paused) watch_again();
+}
+
+void close_window(bool awaits) {
+  record::set_recording(false);
+  watch(false);
+  if (!awaits) return;
+  set_rules(g_session.options, true);
+  if (!watch(true)) PyErr_Clear();
 }
 
 }  // namespace
@@ -198,7 +228,7 @@ bool start_session(const SessionOptions& options) {
   const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};
   const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, what);
   if (instrumenter == nullptr) return false;
-  if (!set_filter(options.filter, options.own_directory)) {
+  if (!set_rules(options, true) || !set_rules(options, false)) {
     PyErr_SetString(
         g_error,
         "the interpreter has no room left to mark code objects: a process may use about 250 "
@@ -228,7 +258,14 @@ bool start_session(const SessionOptions& options) {
                spool,
                instrumenter->passed_over()};
   watch_process_end();
+  const std::uint64_t start =
+      options.program_start_ns != 0 ? options.program_start_ns : g_session.start_ns;
+  const bool from_here = begin_windows(options.window, start, {open_window, close_window});
+  if (!from_here) record::set_recording(false);
+  if (!from_here && !awaits_region()) return true;
+  set_rules(options, awaits_region());
   if (watch(true)) return true;
+  end_windows();
   record::stop();
   g_session = {};
   return false;
@@ -239,6 +276,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   if (!session_running() || s.finishing) return false;
   s.finishing = true;
   const std::uint64_t end_ns = record::monotonic_ns();
+  end_windows();
   watch(false);
   unhook_greenlets();
   update_thread_names();
@@ -330,6 +368,9 @@ void continue_after_fork() noexcept {
 }
 
 bool set_recording(bool on) {
+  // The program's own word goes before a window that has not come.
+  if (session_running() && !g_session.finishing && on && awaits_region()) watch(false);
+  if (session_running() && on) set_rules(g_session.options, false);
   if (!session_running() || g_session.finishing || !record::set_recording(on)) return true;
   if (!on) return g_session.paused || watch(false);
   if (g_session.paused) {

@@ -8,6 +8,7 @@
 
 #include "core/ending.hpp"
 #include "core/filter.hpp"
+#include "core/window.hpp"
 #include "python/compat.hpp"
 
 namespace timeloom::python {
@@ -21,6 +22,8 @@ struct SessionOptions {
   std::uint64_t buffer_size = 16 << 20;  // bytes
   std::uint64_t max_size = 0;            // bytes of the raw records of the run; 0: any number
   bool keep_newest = false;              // at that size, instead of ending the recording
+  Window window;
+  std::uint64_t program_start_ns = 0;  // on CLOCK_MONOTONIC; 0: now
   Filter filter;
   std::string own_directory;  // where our Python files lie, with a / at the end
   bool follow_forks = false;  // forked children go on with a measurement of their own
@@ -37,7 +40,9 @@ struct SessionResult {
   std::uint64_t bytes = 0;
   std::uint64_t lost_events = 0;
   std::uint64_t dropped_events = 0;
-  bool at_limit = false;  // of size; see record::Totals
+  bool at_limit = false;      // of size; see record::Totals
+  std::string window;         // what was asked for; empty: everything
+  std::uint64_t windows = 0;  // how often it came
   std::uint64_t unmatched_leaves = 0;
   int error = 0;  // errno value of the first failed write
   double wall_seconds = 0;

@@ -32,6 +32,11 @@ void watch_function(std::string_view name, WatchCall call) {
   tables().names.insert_or_assign(std::string(name), call);
 }
 
+void unwatch_function(std::string_view name) noexcept {
+  const auto found = tables().names.find(name);
+  if (found != tables().names.end()) tables().names.erase(found);
+}
+
 bool watch(PyCodeObject* code, const std::string& name, EventWord word) {
   const auto found = tables().names.find(name);
   if (found == tables().names.end()) return false;

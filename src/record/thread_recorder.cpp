@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kReserve = 8;
 constexpr std::size_t kFirstStackSize = 64;
 
+void (*g_on_noted_leave)() noexcept = nullptr;
+
 }  // namespace
 
 OpenStack::~OpenStack() {
@@ -256,9 +258,25 @@ void ThreadRecorder::close(OpenRegion* entry) noexcept {
   }
 }
 
+void ThreadRecorder::note_leave_of_last() noexcept {
+  if (is_function(top_->token)) top_->token |= kNotedLeave;
+}
+
+// Whose noted regions are told of once they are left.
+void ThreadRecorder::close_noted(OpenRegion* entry) noexcept {
+  std::size_t noted = 0;
+  if (!is_user_region(entry->token)) {
+    noted = static_cast<std::size_t>(std::count_if(entry, top_ + 1, [](const OpenRegion& region) {
+      return is_function(region.token) && (region.token & kNotedLeave) != 0;
+    }));
+  }
+  close(entry);
+  for (; noted > 0 && g_on_noted_leave != nullptr; --noted) g_on_noted_leave();
+}
+
 bool ThreadRecorder::leave_outer(Token token) noexcept {
   for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
-    if ((entry->token | kUnrecorded) == (token | kUnrecorded)) return close(entry), true;
+    if (bare_token(entry->token) == bare_token(token)) return close_noted(entry), true;
   }
   return false;
 }
@@ -266,7 +284,7 @@ bool ThreadRecorder::leave_outer(Token token) noexcept {
 bool ThreadRecorder::leave_own(Token token) noexcept {
   if (leave_last(token)) return true;
   for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
-    if ((entry->token | kUnrecorded) == (token | kUnrecorded)) return close(entry), true;
+    if (bare_token(entry->token) == bare_token(token)) return close(entry), true;
     if (is_function(entry->token) && (entry->token & kUnrecorded) == 0) break;
   }
   return false;
@@ -281,14 +299,13 @@ void ThreadRecorder::enter_unrecorded(Token token) noexcept {
 
 void ThreadRecorder::leave_unrecorded(Token token) noexcept {
   for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
-    if (entry->token == (token | kUnrecorded)) {
+    if (bare_token(entry->token) != token) continue;
+    if ((entry->token & kUnrecorded) != 0) {
       top_ = entry - 1;
       return;
     }
-    if (entry->token == token) {
-      entry->token = kEndedUnseen;
-      return;
-    }
+    entry->token = kEndedUnseen;
+    return;
   }
 }
 
@@ -315,5 +332,7 @@ void ThreadRecorder::put_extended(ExtendedKind kind, std::span<const std::uint64
   cursor_ += 1 + words.size();
   __atomic_store_n(position, head, __ATOMIC_RELEASE);
 }
+
+void on_noted_leave(void (*function)() noexcept) noexcept { g_on_noted_leave = function; }
 
 }  // namespace timeloom::record

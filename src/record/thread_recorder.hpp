@@ -46,6 +46,13 @@ constexpr bool is_user_region(Token token) noexcept { return (token & 2) != 0; }
 constexpr bool is_function(Token token) noexcept {
   return !is_user_region(token) && (token & ~kUnrecorded) != kEndedUnseen;
 }
+// Bit 2 of the token of a function, whose address is a multiple of eight: somebody
+// wants to know when it is left, see on_noted_leave().
+inline constexpr Token kNotedLeave = 4;
+// With what it was entered.
+constexpr Token bare_token(Token token) noexcept {
+  return token & ~(is_user_region(token) ? kUnrecorded : kUnrecorded | kNotedLeave);
+}
 
 // The regions that are open in one sequence of calls, and room for more.
 struct OpenStack {
@@ -116,6 +123,9 @@ class ThreadRecorder {
   // as well when that function has left it: what is open further out belongs to others.
   bool leave_own(Token token) noexcept;
 
+  // Has the leave of what was entered last told to who asked for it.
+  void note_leave_of_last() noexcept;
+
   // Records an event with up to two further words.
   void extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept;
 
@@ -182,6 +192,7 @@ class ThreadRecorder {
   bool push(OpenRegion region) noexcept;
   void pop_to(OpenRegion* entry) noexcept;
   void close(OpenRegion* entry) noexcept;
+  void close_noted(OpenRegion* entry) noexcept;
 
   std::uint64_t* cursor_ = nullptr;  // next word
   std::uint64_t* limit_ = nullptr;   // words from here on are for extended records
@@ -204,6 +215,10 @@ class ThreadRecorder {
 
 // The calling thread's recorder; never null.
 extern constinit thread_local ThreadRecorder* t_recorder;
+
+// Who is told when a noted region is left, on the thread that left it, after the
+// event. Not at all where it is closed because its thread or the measurement ends.
+void on_noted_leave(void (*function)() noexcept) noexcept;
 
 // The recorder of the calling thread, made and attached if a measurement runs
 // and it is not yet; nullptr when nothing is to be recorded on this thread.

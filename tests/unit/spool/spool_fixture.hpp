@@ -66,9 +66,10 @@ class Pen {
     put(time, make_extended(ExtendedKind::kTimeBase, 1), {time}, false);
     base_ = time;
   }
-  // Any words at all, of which nothing is expected.
-  void raw(std::uint64_t time, EventWord head, std::vector<std::uint64_t> words) {
-    put(time, head, words, false);
+  // Any words at all, of which nothing is expected; `timed`: that have a time.
+  void raw(std::uint64_t time, EventWord head, std::vector<std::uint64_t> words,
+           bool timed = false) {
+    put(time, head, words, timed);
   }
   // Hands the segment back; the next event takes a new one.
   void retire() {

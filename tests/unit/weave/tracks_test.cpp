@@ -8,13 +8,13 @@ namespace {
 class TracksTest : public WeaveTest {
  protected:
   static void number(spool::Pen& pen, ExtendedKind kind, std::uint64_t number) {
-    pen.raw(os::now(), make_extended(kind, 1), {number});
+    pen.raw(os::now(), make_extended(kind, 1), {number}, true);
   }
   static void track(spool::Pen& pen, std::uint32_t location) {
     number(pen, ExtendedKind::kTrack, location);
   }
   static void end_track(spool::Pen& pen) {
-    pen.raw(os::now(), make_extended(ExtendedKind::kTrackEnd, 0), {});
+    pen.raw(os::now(), make_extended(ExtendedKind::kTrackEnd, 0), {}, true);
   }
   static void define_track(spool::Writer& writer, std::uint32_t index) {
     writer.define_location(index, 1, "task " + std::to_string(index));
@@ -146,6 +146,7 @@ TEST_F(TracksTest, AHundredTracksAtOnceAreAllThere) {
     events += expected.size();
   }
   EXPECT_EQ(source.events(), events);
+  EXPECT_EQ(source.damaged_segments() + source.dropped_events(), 0u);
 }
 
 TEST_F(TracksTest, EventsOfATrackWithoutDefinitionAreNobodysElse) {

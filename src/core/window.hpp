@@ -1,0 +1,42 @@
+// Which part of a program is recorded: --from, --until and --after.
+//
+// Plain values and pure functions, for any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace timeloom {
+
+class Settings;
+
+// Where a window begins or ends: a time since the start of the program, or a
+// region, which is entered or left then.
+struct WindowPoint {
+  enum class Kind : std::uint8_t { kNone, kTime, kRegion };
+  Kind kind = Kind::kNone;
+  std::uint64_t ns = 0;
+  std::string region;
+};
+
+struct Window {
+  WindowPoint from;
+  WindowPoint until;
+  std::uint64_t after = 0;  // calls of the region `from` that are passed over
+  bool any() const noexcept {
+    return from.kind != WindowPoint::Kind::kNone || until.kind != WindowPoint::Kind::kNone;
+  }
+};
+
+// "2.5s", "500ms", "module.function"; empty: none. Throws Error whose message
+// opens with `origin`.
+WindowPoint parse_window_point(std::string_view text, const std::string& origin);
+
+// Throws Error for values that are wrong, alone or together.
+Window window_of(const Settings& settings);
+
+// As the user would say it: "from __main__.train after 2 calls until 5s".
+std::string describe(const Window& window);
+
+}  // namespace timeloom
