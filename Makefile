@@ -2,10 +2,10 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-cpp test-python test-cpython test-sanitize demo bench lint format clean
+.PHONY: help deps build check test test-cpp test-python test-cpython test-cpython-threads test-races test-sanitize soak demo bench lint format clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 deps: ## install the Debian packages that are missing
 	@scripts/install_deps.sh
@@ -29,8 +29,17 @@ test-python: deps ## run the Python tests; ARGS go to scripts/run_python_tests.p
 test-cpython: deps ## run CPython's own tests under every instrumenter
 	python3 scripts/run_python_tests.py -m cpython_suite $(ARGS)
 
+test-cpython-threads: deps ## run CPython's tests of threads and asyncio under every instrumenter
+	python3 scripts/run_python_tests.py -m cpython_threads $(ARGS)
+
+test-races: deps ## run each test of a race 50 times, with every Python
+	RACE_ROUNDS=50 python3 scripts/run_python_tests.py -m race $(ARGS)
+
 test-sanitize: deps ## run the C++ tests under sanitizers, and the fuzzers for a while
 	scripts/test_sanitize.sh
+
+soak: deps ## run random programs for 10 minutes and check their runs; ARGS go to scripts/soak.py
+	python=$$(python3 scripts/environments.py --newest) && $$python scripts/soak.py $(ARGS)
 
 demo: deps ## install, build, run the examples, show their reports
 	@scripts/demo.sh

@@ -10,6 +10,8 @@ Method
     threads    1 and 200 threads that make as many calls together: ns added to a
                call with 200 over ns added with one
     fork       ms that fork, os._exit in the child and wait take longer
+    tasks      50 tasks of asyncio that switch SWITCHES times together, with
+               --async-tasks: what that adds, over what the plain program takes
 
 `limits` says what has to hold (docs of the benchmarks: bench/README.md).
 """
@@ -24,6 +26,7 @@ import tempfile
 
 CALLS = 400_000
 FORKS = 100
+SWITCHES = 200_000
 
 HEAD = """
 import itertools, json, os, sys, threading, time
@@ -68,15 +71,28 @@ work(1000)
 result = {"median": sorted(timed(run) for _ in range(FORKS))[FORKS // 2]}
 """
 
+TASKS = """
+import asyncio
+async def pause():
+    await asyncio.sleep(0)
+async def switch(n):
+    for _ in range(n): await pause()
+async def main():
+    await asyncio.gather(*(switch(SWITCHES // 50) for _ in range(50)))
+result = {"seconds": timed(asyncio.run, main())}
+"""
+
 TAIL = "\nwith open(sys.argv[1], 'w') as file: json.dump(result, file)\n"
 
 
-def run_once(text: str, measured: bool, scratch: str) -> dict:
+def run_once(text: str, measured: bool, scratch: str, more: list[str]) -> dict:
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
         program = os.path.join(directory, "program.py")
         with open(program, "w", encoding="utf-8") as file:
-            file.write(HEAD + f"CALLS, FORKS = {CALLS}, {FORKS}\n" + text + TAIL)
-        options = ["-m", "timeloom", "--quiet", "--no-weave", "-o", os.path.join(directory, "run")]
+            numbers = f"CALLS, FORKS, SWITCHES = {CALLS}, {FORKS}, {SWITCHES}\n"
+            file.write(HEAD + numbers + text + TAIL)
+        run = os.path.join(directory, "run")
+        options = ["-m", "timeloom", "--quiet", "--no-weave", *more, "-o", run]
         result = os.path.join(directory, "result.json")
         command = [sys.executable, *(options if measured else []), program, result]
         subprocess.run(command, check=True, env={**os.environ, "PYTHONWARNINGS": "ignore"})
@@ -84,12 +100,12 @@ def run_once(text: str, measured: bool, scratch: str) -> dict:
             return json.load(file)
 
 
-def medians(text: str, rounds: int, scratch: str) -> tuple[dict, dict]:
-    """Seconds by the program's own keys, plain and measured."""
+def medians(text: str, rounds: int, scratch: str, *more: str) -> tuple[dict, dict]:
+    """Seconds by the program's own keys, plain and measured with the options `more`."""
     taken = {False: [], True: []}
     for number in range(rounds):
         for measured in (False, True) if number % 2 == 0 else (True, False):
-            taken[measured].append(run_once(text, measured, scratch))
+            taken[measured].append(run_once(text, measured, scratch, list(more)))
     return tuple(
         {key: statistics.median(one[key] for one in runs) for key in runs[0]} for runs in taken.values()
     )
@@ -101,16 +117,20 @@ def figures(rounds: int, scratch: str) -> dict:
     plain_threads, threads = medians(THREADS, rounds, scratch)
     added = {key: (threads[key] - plain_threads[key]) * 1e9 / (5 * CALLS) for key in threads}
     plain_fork, fork = medians(FORK, rounds, scratch)
+    plain_tasks, tasks = medians(TASKS, rounds, scratch, "--async-tasks")
     result = {
         "processes_8_over_1": round(processes, 3),
         "thread_added_ns": {key: round(value, 1) for key, value in added.items()},
         "threads_200_over_1": round(added["200"] / added["1"], 3),
         "fork_added_ms": round((fork["median"] - plain_fork["median"]) * 1e3, 2),
+        "task_switch_ns": round(plain_tasks["seconds"] * 1e9 / SWITCHES, 1),
+        "tasks_added_over_plain": round(tasks["seconds"] / plain_tasks["seconds"] - 1, 3),
     }
     result["limits"] = {
         "processes_8_over_1 <= 1.10": result["processes_8_over_1"] <= 1.10,
         "threads_200_over_1 <= 1.15": result["threads_200_over_1"] <= 1.15,
         "fork_added_ms <= 5": result["fork_added_ms"] <= 5,
+        "tasks_added_over_plain <= 1.5": result["tasks_added_over_plain"] <= 1.5,
     }
     return result
 

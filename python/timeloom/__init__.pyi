@@ -50,6 +50,8 @@ class _Totals(TypedDict):
     threads: int
     bytes: int
     lost_events: int
+    dropped_events: int
+    at_limit: bool
     unmatched_leaves: int
     error: int
     wall_seconds: float

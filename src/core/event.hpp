@@ -23,6 +23,14 @@ enum class EventKind : std::uint8_t {
   kRecordingOn,
   kProgramBegin,  // ref: location group
   kProgramEnd,    // value: exit status as int64, kUnknownExitStatus if unknown
+  // Who created which thread or task, by a number that is unique in the run.
+  kThreadCreate,  // value: number; the location creates it
+  kThreadBegin,   // value: number; the location is it, and begins
+  kThreadEnd,     // value: number; and ends
+  kThreadWait,    // value: number; the location has waited for its end
+  // Only as read from a spool: the stream of a thread also holds those of its tracks.
+  kTrack,     // ref: index of the location that what follows belongs to
+  kTrackEnd,  // that location ends
 };
 
 inline constexpr std::int64_t kUnknownExitStatus = INT64_MIN;

@@ -20,7 +20,9 @@
 // docs/formats/spool.md describes the same for readers in other languages.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "core/ids.hpp"
 
@@ -48,6 +50,11 @@ enum class ExtendedKind : std::uint8_t {
   kMetric = 6,           // metric id, value as the metric's type says
   kRecordingOff = 7,     // none
   kRecordingOn = 8,      // none
+  kCreate = 9,           // number of the thread or task that is being created
+  kWait = 10,            // number of the thread that the innermost region waits for
+  kTrack = 11,           // index of the location that what follows belongs to
+  kTrackEnd = 12,        // none: the location that kTrack has named ends
+  kOpenRegions = 16,     // what is open when a segment begins: two region ids a word
 };
 
 // A word without a time; the event path adds the time to it with one `or`.
@@ -75,6 +82,23 @@ constexpr ExtendedKind extended_kind_of(EventWord word) noexcept {
 }
 constexpr unsigned extended_words_of(EventWord word) noexcept {
   return (payload_of(word) >> 8) & 0xff;
+}
+
+// Whether a record is an event, or only there for the others.
+constexpr bool is_event(EventWord word) noexcept {
+  if (kind_of(word) != WordKind::kExtended) return kind_of(word) != WordKind::kEnd;
+  const ExtendedKind kind = extended_kind_of(word);
+  return kind != ExtendedKind::kTimeBase && kind != ExtendedKind::kOpenRegions;
+}
+
+// Events in whole records.
+constexpr std::uint64_t count_events(std::span<const EventWord> words) noexcept {
+  std::uint64_t events = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (is_event(words[i])) ++events;
+    if (kind_of(words[i]) == WordKind::kExtended) i += extended_words_of(words[i]);
+  }
+  return events;
 }
 
 }  // namespace timeloom

@@ -196,7 +196,8 @@ std::uint64_t Settings::number(std::string_view name) const {
   if (setting.type != kInteger && setting.type != kSize) {
     throw std::logic_error(std::string(name) + " is no number");
   }
-  return parse_integer(value_of(setting), std::string(name));
+  const std::string value = value_of(setting);
+  return value.empty() ? 0 : parse_integer(value, std::string(name));
 }
 
 std::string Settings::text(std::string_view name) const { return value_of(known(name)); }

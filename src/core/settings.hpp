@@ -53,7 +53,7 @@ class Settings {
   // Asking for a name that is not in the table, or with the wrong type, is a
   // mistake in the program: throws std::logic_error.
   bool flag(std::string_view name) const;
-  std::uint64_t number(std::string_view name) const;  // integers, and sizes in bytes
+  std::uint64_t number(std::string_view name) const;  // integers, and sizes in bytes; 0: unset
   std::string text(std::string_view name) const;      // strings and choices
   std::vector<std::string> list(std::string_view name) const;
 

@@ -12,12 +12,13 @@ using enum SettingType;
 
 constexpr std::string_view kRecording = "What is recorded";
 constexpr std::string_view kResult = "Where the result goes";
-constexpr std::string_view kLimits = "Memory";
+constexpr std::string_view kLimits = "Memory and disk";
 
 constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitoring", "frame",
                                                             "profile", "trace",      "dummy"};
 
 constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
+constexpr std::array<std::string_view, 2> kAtMaxSize = {"stop", "ring"};
 
 constexpr std::array kTable = {
     Setting{"instrumenter", kChoice, "auto", kRecording, "NAME",
@@ -25,6 +26,9 @@ constexpr std::array kTable = {
             "frame, or profile with c-functions; dummy observes none",
             kInstrumenters},
     Setting{"c-functions", kBool, "off", kRecording, "", "record calls of C functions, too"},
+    Setting{"async-tasks", kBool, "off", kRecording, "",
+            "record every task of asyncio or trio as a track of its own, with the time it is "
+            "suspended; by monitoring or frame"},
     Setting{"exclude", kList, "", kRecording, "PATTERN",
             "do not record functions whose module.qualname matches, or whose file matches a "
             "pattern that has a /; what they call is recorded; can be repeated"},
@@ -60,6 +64,18 @@ constexpr std::array kTable = {
             0,
             1 << 20,
             std::uint64_t{1} << 40},
+    Setting{"max-size",
+            kSize,
+            "",
+            kLimits,
+            "SIZE",
+            "what the raw records of the run may take on disk, those of all its processes together",
+            {},
+            0,
+            4 << 20},
+    Setting{"at-max-size", kChoice, "stop", kLimits, "POLICY",
+            "at that size stop ends the recording, ring drops the oldest events for the newest",
+            kAtMaxSize},
 };
 
 // Number of letters to insert, delete, replace or swap (Damerau-Levenshtein).

@@ -101,7 +101,7 @@ double calibrate_event_seconds(const Instrumenter& instrumenter) noexcept try {
   const double plain = best_seconds(loop, empty);
   if (plain == 0) return 0;
   const Scratch scratch;
-  if (!instrumenter.install(false)) return PyErr_Clear(), 0.0;
+  if (!instrumenter.install({})) return PyErr_Clear(), 0.0;
   const double measured = best_seconds(loop, empty);
   instrumenter.uninstall();
   return std::max(measured - plain, 0.0) / (2.0 * kCalls);

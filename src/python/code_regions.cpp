@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "python/greenlets.hpp"
+#include "python/watched.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -88,6 +90,7 @@ void (*g_on_new_code)() noexcept = nullptr;
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   const ErrorGuard guard;
   if (g_on_new_code != nullptr) g_on_new_code();
+  look_for_greenlets();
   try {
     Region region = region_of(code, globals);
     EventWord word = rules().owns(region) ? kOwn : kExcluded;
@@ -95,6 +98,7 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
       region.last_line = last_line_of(code);
       word = record::enter_word(record::define_region(region));
     }
+    if (word != kOwn && watch(code, region.name, word)) word = kWatched;
     store_code_extra(code, g_code_index, word);
     return word;
   } catch (const std::exception&) {

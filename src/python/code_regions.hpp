@@ -19,6 +19,9 @@ inline constexpr EventWord kExcluded = 2;
 // The same for our own Python files, whose calls of C functions are not recorded either.
 inline constexpr EventWord kOwn = kExcluded | EventWord{1} << kKindBits;
 
+// Kept with a code object that is watched, see watched.hpp; the word to enter is there.
+inline constexpr EventWord kWatched = kExcluded | EventWord{2} << kKindBits;
+
 extern Py_ssize_t g_code_index;
 
 // The enter word of the code object's region, kExcluded, or 0: not seen yet.
@@ -26,7 +29,11 @@ inline EventWord known_word(PyCodeObject* code) noexcept {
   return load_code_extra(code, g_code_index);
 }
 inline bool is_region(EventWord word) noexcept { return kind_of(word) == WordKind::kEnter; }
-inline bool is_excluded(EventWord word) noexcept { return word != 0 && !is_region(word); }
+inline bool is_excluded(EventWord word) noexcept {
+  return word != 0 && word != kWatched && !is_region(word);
+}
+// Whether calls of a code object whose known_word() this is may be on a recorder's stack.
+inline bool is_recorded(EventWord word) noexcept { return is_region(word) || word == kWatched; }
 
 inline record::Token token_of(PyCodeObject* code) noexcept {
   return reinterpret_cast<record::Token>(code);

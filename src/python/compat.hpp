@@ -19,6 +19,7 @@
 #endif
 
 #include <cstdint>
+#include <cstring>
 
 #include "core/event_word.hpp"
 
@@ -51,23 +52,84 @@ inline PyCodeObject* code_of(InterpreterFrame* frame) noexcept {
 #endif
 }
 
+inline InterpreterFrame* interpreter_frame_of(PyFrameObject* frame) noexcept {
+  return frame->f_frame;
+}
+
 inline PyObject* globals_of(InterpreterFrame* frame) noexcept { return frame->f_globals; }
 
-// The first positional argument of a frame that has just been called, or nullptr.
-inline PyObject* first_local_of(InterpreterFrame* frame) noexcept {
+// A positional argument of a frame that has just been called, or nullptr.
+inline PyObject* local_of(InterpreterFrame* frame, int index) noexcept {
+  if (index >= code_of(frame)->co_nlocalsplus) return nullptr;
 #if PY_VERSION_HEX >= 0x030e0000
-  return PyStackRef_AsPyObjectBorrow(frame->localsplus[0]);
+  return PyStackRef_AsPyObjectBorrow(frame->localsplus[index]);
 #else
-  return frame->localsplus[0];
+  return frame->localsplus[index];
 #endif
+}
+
+// The frame itself, or the next one of Python code below it.
+inline InterpreterFrame* python_frame(InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030c0000
+  // C code that runs Python has a frame of its own.
+  while (frame != nullptr && frame->owner == FRAME_OWNED_BY_CSTACK) frame = frame->previous;
+#endif
+  return frame;
+}
+// The innermost frame of Python code; nullptr when there is none.
+inline InterpreterFrame* current_frame(PyThreadState* thread) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return python_frame(thread->current_frame);
+#else
+  return python_frame(thread->cframe->current_frame);
+#endif
+}
+// The frame of Python code that has called this one; nullptr: none.
+inline InterpreterFrame* outer_frame_of(InterpreterFrame* frame) noexcept {
+  return python_frame(frame->previous);
+}
+
+// The generator or coroutine that the frame belongs to (borrowed), or nullptr.
+inline PyObject* generator_of(InterpreterFrame* frame) noexcept {
+  if (frame->owner != FRAME_OWNED_BY_GENERATOR) return nullptr;
+  return reinterpret_cast<PyObject*>(_PyFrame_GetGenerator(frame));
+}
+
+// Whether a generator's frame that is about to run has not run before.
+inline bool runs_first(InterpreterFrame* frame) noexcept {
+  return _PyInterpreterFrame_LASTI(frame) < code_of(frame)->_co_firsttraceable;
+}
+
+// Whether a generator has yielded, rather than returned or raised.
+inline bool is_suspended(PyObject* generator) noexcept {
+  const int state = reinterpret_cast<PyGenObject*>(generator)->gi_frame_state;
+#if PY_VERSION_HEX >= 0x030d0000
+  return FRAME_STATE_SUSPENDED(state);
+#else
+  return state == FRAME_SUSPENDED;
+#endif
+}
+
+// What an asynchronous generator yields to its consumer comes in a box; what it
+// yields to the event loop does not. The type of the box has no public name.
+inline bool is_value_of_async_generator(PyObject* value) noexcept {
+  static const PyTypeObject* box = nullptr;
+  if (Py_TYPE(value) == box) return true;
+  if (box != nullptr || std::strcmp(Py_TYPE(value)->tp_name, "async_generator_wrapped_value") != 0)
+    return false;
+  box = Py_TYPE(value);
+  return true;
+}
+
+inline bool is_generator(PyCodeObject* code) noexcept {
+  return (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
 }
 
 // Calling a generator function runs its frame up to the creation of the
 // generator; that is not yet a run of the body. Afterwards the frame belongs to
 // the generator.
-inline bool creates_generator(InterpreterFrame* frame, PyCodeObject* code) noexcept {
-  constexpr int kGeneratorFlags = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
-  return (code->co_flags & kGeneratorFlags) != 0 && frame->owner != FRAME_OWNED_BY_GENERATOR;
+inline bool creates_generator(InterpreterFrame* frame) noexcept {
+  return frame->owner != FRAME_OWNED_BY_GENERATOR;
 }
 
 // Our globals belong to one interpreter. The last slots of the module; before

@@ -38,6 +38,8 @@ struct Result {
   unsigned long long threads = 0;
   unsigned long long bytes = 0;
   unsigned long long lost_events = 0;
+  unsigned long long dropped_events = 0;
+  bool at_limit = false;
   unsigned long long error = 0;  // errno value
   double wall_seconds = 0;
   double overhead_seconds = 0;
@@ -98,6 +100,8 @@ Result result_of(PyObject* dict) {
   result.threads = count_of(dict, "threads");
   result.bytes = count_of(dict, "bytes");
   result.lost_events = count_of(dict, "lost_events");
+  result.dropped_events = count_of(dict, "dropped_events");
+  result.at_limit = PyDict_GetItemString(dict, "at_limit") == Py_True;
   result.error = count_of(dict, "error");
   result.wall_seconds = seconds_of(dict, "wall_seconds");
   result.overhead_seconds = seconds_of(dict, "overhead_seconds");
@@ -158,16 +162,30 @@ std::string children(const std::string& run) {
   return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
 }
 
+// What is not in the run, though it was to be.
+std::string losses(const Result& result) {
+  std::string text;
+  if (result.at_limit) {
+    text += "timeloom: recording ended at the size limit (--max-size): " +
+            plural(result.lost_events, "event") + " not recorded\n";
+  } else if (result.lost_events > 0) {
+    text += "timeloom: " + plural(result.lost_events, "event") + " could not be recorded\n";
+  }
+  if (result.dropped_events > 0) {
+    text += "timeloom: the newest events are kept, " +
+            plural(result.dropped_events, "older event") +
+            " dropped at the size limit (--max-size)\n";
+  }
+  return text;
+}
+
 std::string summary(const Result& result, const std::string& children, const std::string& weaving) {
   const double share =
       result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
   std::string text = "timeloom: " + formatted(result.wall_seconds, 3) + " s, " +
                      plural(result.events, "event") + " of " + plural(result.threads, "thread") +
                      children + ", " + size_text(result.bytes) + ", estimated overhead " +
-                     formatted(share, 1) + " %\n";
-  if (result.lost_events > 0) {
-    text += "timeloom: " + plural(result.lost_events, "event") + " could not be recorded\n";
-  }
+                     formatted(share, 1) + " %\n" + losses(result);
   if (!weaving.empty()) text += "timeloom: " + weaving + "\n";
   if (result.error == ENOENT) return text;
   return text + "timeloom: next: timeloom report " + shell_word(result.run) + "\n";

@@ -7,7 +7,9 @@
 #include "python/frame_hook.hpp"
 #include "python/instrumenter.hpp"
 #include "python/monitoring_tool.hpp"
+#include "python/tasks.hpp"
 #include "python/thread_names.hpp"
+#include "python/watched.hpp"
 #include "record/thread_recorder.hpp"
 
 namespace timeloom::python {
@@ -15,6 +17,7 @@ namespace {
 
 PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing);
 constinit FrameHook g_hook(evaluate);
+bool g_tasks = false;  // are tracks
 // False while paused: frames that are under way return here all the same.
 bool g_watching = false;
 
@@ -22,10 +25,7 @@ bool g_watching = false;
 bool g_init_by_monitoring = false;
 PyObject* g_init = nullptr;  // the name, interned
 
-bool is_init(PyCodeObject* code) noexcept {
-  constexpr int kGeneratorFlags = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
-  return code->co_name == g_init && (code->co_flags & kGeneratorFlags) == 0;
-}
+bool is_init(PyCodeObject* code) noexcept { return code->co_name == g_init && !is_generator(code); }
 
 [[gnu::noinline, gnu::cold]] EventWord first_seen(PyCodeObject* code, PyObject* globals) noexcept {
   const ErrorGuard guard;
@@ -51,10 +51,47 @@ bool is_init(PyCodeObject* code) noexcept {
 // Frames that are not recorded: nobody asks for them now, they run on behalf of
 // a trace function (which other instrumenters cannot see), they are refused with
 // RecursionError before they begin, or monitoring reports them.
-bool passes_over(PyThreadState* thread, InterpreterFrame* frame, PyCodeObject* code) noexcept {
-  if (!g_watching || is_tracing(thread) || creates_generator(frame, code)) return true;
+bool passes_over(PyThreadState* thread, PyCodeObject* code) noexcept {
+  if (!g_watching || is_tracing(thread)) return true;
   if (calls_left(thread) <= 0 && thread->recursion_headroom == 0) return true;
   return kInitPassesHook && g_init_by_monitoring && is_init(code);
+}
+
+PyObject* record_call(PyThreadState* thread, InterpreterFrame* frame, int throwing,
+                      PyCodeObject* code, EventWord word) {
+  const record::Token token = token_of(code);
+  if (word == kWatched) [[unlikely]] {
+    enter_watched(code, frame);
+  } else if (record::t_recorder->attached()) [[likely]] {
+    record::t_recorder->enter(token, word);
+  } else {
+    enter_first(frame, token, word);
+  }
+  PyObject* result = g_hook.next(thread, frame, throwing);
+  if (!g_watching || !record::t_recorder->leave_last(token)) [[unlikely]]
+    leave_otherwise(token);
+  return result;
+}
+
+// A step of a coroutine or the like, with tasks as tracks: it asks before its
+// enter and leave, also when a filter excludes it.
+PyObject* record_step(PyThreadState* thread, InterpreterFrame* frame, int throwing,
+                      PyCodeObject* code, EventWord word) {
+  PyObject* generator = generator_of(frame);
+  const record::Token token = token_of(code);
+  const bool starts = throwing == 0 && runs_first(frame);
+  if (task_step_begins(generator, current_frame(thread), starts) && is_region(word)) {
+    record::t_recorder->enter(token, word);
+  }
+  PyObject* result = g_hook.next(thread, frame, throwing);
+  if (!g_watching) {
+    record::t_recorder->leave_unrecorded(token);
+  } else if (result == nullptr || !is_suspended(generator) ||
+             task_step_yields(generator, current_frame(thread), result)) {
+    record::t_recorder->leave(token);
+    task_step_ends(generator);
+  }
+  return result;
 }
 
 PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
@@ -65,20 +102,17 @@ PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing)
   EventWord word = known_word(code);
   if (!is_region(word)) [[unlikely]] {
     if (word == 0) word = first_seen(code, globals_of(frame));
-    if (!is_region(word)) return g_hook.next(thread, frame, throwing);
+    if (!is_recorded(word) && !(g_tasks && is_awaitable(code))) {
+      return g_hook.next(thread, frame, throwing);
+    }
   }
-  if (passes_over(thread, frame, code)) [[unlikely]]
+  if (passes_over(thread, code)) [[unlikely]]
     return g_hook.next(thread, frame, throwing);
-  const record::Token token = token_of(code);
-  if (record::t_recorder->attached()) [[likely]] {
-    record::t_recorder->enter(token, word);
-  } else {
-    enter_first(frame, token, word);
+  if (is_generator(code)) [[unlikely]] {
+    if (creates_generator(frame)) return g_hook.next(thread, frame, throwing);
+    if (g_tasks && is_awaitable(code)) return record_step(thread, frame, throwing, code, word);
   }
-  PyObject* result = g_hook.next(thread, frame, throwing);
-  if (!g_watching || !record::t_recorder->leave_last(token)) [[unlikely]]
-    leave_otherwise(token);
-  return result;
+  return record_call(thread, frame, throwing, code, word);
 }
 
 PyCodeObject* code_argument(PyObject* const* arguments) noexcept {
@@ -124,7 +158,9 @@ void watch_init() {
   say_not_subscribed("calls of __init__ may be missing");
 }
 
-bool install(bool) {
+bool install(const Watching& what) {
+  g_tasks = what.tasks;
+  if (g_tasks) begin_tasks();
   g_hook.install();
   g_watching = true;
   watch_init();
@@ -136,10 +172,11 @@ void uninstall() {
   if (g_init_by_monitoring) unsubscribe();
   g_init_by_monitoring = false;
   g_hook.remove();
+  if (g_tasks) pause_tasks();
 }
 
 }  // namespace
 
-const Instrumenter kFrame{"frame", false, false, install, uninstall};
+const Instrumenter kFrame{"frame", {.tasks = true}, false, install, uninstall};
 
 }  // namespace timeloom::python

@@ -9,7 +9,7 @@
 
 namespace timeloom::python {
 
-const Instrumenter kDummy{"dummy", false, false, [](bool) { return true; }, [] {}};
+const Instrumenter kDummy{"dummy", {}, false, [](const Watching&) { return true; }, [] {}};
 
 namespace {
 
@@ -17,28 +17,36 @@ const Instrumenter* const kInstrumenters[] = {&kMonitoring, &kFrame, &kProfile, 
 
 // Why there are these defaults: monitoring costs nothing where it is disabled
 // and leaves the C stack alone; before 3.12 the frame hook is the cheapest.
-const Instrumenter* choose(bool c_functions) {
+const Instrumenter* choose(const Watching& what) {
   if (kHasMonitoring) return &kMonitoring;
-  return c_functions ? &kProfile : &kFrame;
+  return what.c_functions ? &kProfile : &kFrame;
 }
 
 }  // namespace
 
-const Instrumenter* find_instrumenter(const std::string& name, bool c_functions) {
-  if (name == "auto") return choose(c_functions);
+const Instrumenter* find_instrumenter(const std::string& name, const Watching& what) {
+  const std::string wanted = name == "auto" ? choose(what)->name : name;
   for (const Instrumenter* instrumenter : kInstrumenters) {
-    if (name != instrumenter->name) continue;
+    if (wanted != instrumenter->name) continue;
     if (instrumenter == &kMonitoring && !kHasMonitoring) {
       PyErr_SetString(g_error,
                       "the instrumenter \"monitoring\" needs Python 3.12 or later; use "
                       "--instrumenter frame or profile here");
       return nullptr;
     }
-    if (c_functions && !instrumenter->c_functions) {
+    if (what.c_functions && !instrumenter->can.c_functions) {
       PyErr_Format(g_error,
                    "the instrumenter \"%s\" cannot record C functions; use --instrumenter %s with "
                    "--c-functions",
-                   instrumenter->name, choose(true)->name);
+                   instrumenter->name, choose({.c_functions = true})->name);
+      return nullptr;
+    }
+    if (what.tasks && !instrumenter->can.tasks) {
+      PyErr_Format(g_error,
+                   "the instrumenter \"%s\" cannot tell tasks apart; use --instrumenter %s with "
+                   "--async-tasks%s",
+                   instrumenter->name, choose({.tasks = true})->name,
+                   what.c_functions ? " and without --c-functions" : "");
       return nullptr;
     }
     return instrumenter;

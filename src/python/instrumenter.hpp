@@ -11,14 +11,20 @@
 
 namespace timeloom::python {
 
+// What is recorded besides calls of Python functions.
+struct Watching {
+  bool c_functions = false;
+  bool tasks = false;  // see tasks.hpp
+};
+
 struct Instrumenter {
   const char* name;
-  bool c_functions;  // can record C functions too
+  Watching can;
   // Reports the leave of functions whose enter it did not see. If not, it notes
   // what ends while nobody watches (ThreadRecorder::leave_unrecorded()).
   bool reports_every_leave;
   // Both throw nothing; install returns false with a Python exception set.
-  bool (*install)(bool c_functions);
+  bool (*install)(const Watching& what);
   // Stops watching; may be followed by install() again.
   void (*uninstall)();
 };
@@ -32,7 +38,7 @@ extern const Instrumenter kDummy;       // instrumenter.cpp
 // The instrumenter that a setting names on this Python; "auto" chooses. nullptr
 // with a Python exception set when there is none of that name or it cannot do
 // what is asked.
-const Instrumenter* find_instrumenter(const std::string& name, bool c_functions);
+const Instrumenter* find_instrumenter(const std::string& name, const Watching& what);
 
 // C functions are known by their method definition, which mostly outlives their
 // objects, and its name. `callable` is what is called; nullptr result: not a C function whose

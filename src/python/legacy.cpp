@@ -12,6 +12,7 @@
 #include "python/instrumenter.hpp"
 #include "python/monitoring_tool.hpp"
 #include "python/reconcile.hpp"
+#include "python/watched.hpp"
 #include "record/thread_recorder.hpp"
 
 namespace timeloom::python {
@@ -32,14 +33,18 @@ void on_call(PyFrameObject* frame) noexcept {
     const Ref globals(PyFrame_GetGlobals(frame));
     word = decide_word(code.code(), globals.get());
   }
-  if (is_region(word)) record::t_recorder->enter(token_of(code.code()), word);
+  if (word == kWatched) {
+    enter_watched(code.code(), interpreter_frame_of(frame));
+  } else if (is_region(word)) {
+    record::t_recorder->enter(token_of(code.code()), word);
+  }
 }
 
 void on_return(PyFrameObject* frame) noexcept {
   const Ref code(PyFrame_GetCode(frame));
   const record::Token token = token_of(code.code());
   if (record::t_recorder->leave_last(token)) return;
-  if (is_region(known_word(code.code()))) record::t_recorder->leave_outer(token);
+  if (is_recorded(known_word(code.code()))) record::t_recorder->leave_outer(token);
 }
 
 // Whether C functions that this frame calls are recorded.
@@ -146,9 +151,9 @@ void uninstall_catcher() {
   g_frame_hook.remove();
 }
 
-bool install(Hook hook, bool c_functions) {
+bool install(Hook hook, const Watching& what) {
   g_hook = hook;
-  g_c_functions = c_functions;
+  g_c_functions = what.c_functions;
   g_watching = true;
   if (hook_of(PyThreadState_Get()) == nullptr) put_hook();
   return install_catcher();
@@ -163,11 +168,12 @@ void uninstall() {
 
 }  // namespace
 
-const Instrumenter kProfile{"profile", true, true,
-                            [](bool c_functions) { return install(Hook::kProfile, c_functions); },
+const Instrumenter kProfile{"profile",
+                            {.c_functions = true},
+                            true,
+                            [](const Watching& what) { return install(Hook::kProfile, what); },
                             uninstall};
-const Instrumenter kTrace{"trace", false, true,
-                          [](bool c_functions) { return install(Hook::kTrace, c_functions); },
-                          uninstall};
+const Instrumenter kTrace{
+    "trace", {}, true, [](const Watching& what) { return install(Hook::kTrace, what); }, uninstall};
 
 }  // namespace timeloom::python

@@ -50,10 +50,16 @@ PyObject* start(PyObject*, PyObject* settings) {
   options.run = text_item(settings, "output", "");
   options.instrumenter = text_item(settings, "instrumenter", "auto");
   if (PyObject* value = item(settings, "c_functions")) options.c_functions = value == Py_True;
+  if (PyObject* value = item(settings, "async_tasks")) options.async_tasks = value == Py_True;
   if (PyObject* value = item(settings, "buffer_size")) {
     options.buffer_size = PyLong_AsUnsignedLongLong(value);
     if (PyErr_Occurred() != nullptr) return nullptr;
   }
+  if (PyObject* value = item(settings, "max_size"); value != nullptr && PyLong_Check(value)) {
+    options.max_size = PyLong_AsUnsignedLongLong(value);
+    if (PyErr_Occurred() != nullptr) return nullptr;
+  }
+  options.keep_newest = text_item(settings, "at_max_size", "stop") == "ring";
   std::vector<FilterRule> rules;
   if (!parse_rules(item(settings, "filter"), rules)) return nullptr;
   options.filter = Filter(std::move(rules));
@@ -72,11 +78,13 @@ PyObject* finish(PyObject*, PyObject*) {
   PyObject* run = object_of(result.run);
   if (run == nullptr) return nullptr;
   return Py_BuildValue(
-      "{s:N,s:s,s:K,s:K,s:K,s:K,s:K,s:i,s:d,s:d}", "run", run, "instrumenter",
+      "{s:N,s:s,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d}", "run", run, "instrumenter",
       result.instrumenter.c_str(), "events", static_cast<unsigned long long>(result.events),
       "threads", static_cast<unsigned long long>(result.threads), "bytes",
       static_cast<unsigned long long>(result.bytes), "lost_events",
-      static_cast<unsigned long long>(result.lost_events), "unmatched_leaves",
+      static_cast<unsigned long long>(result.lost_events), "dropped_events",
+      static_cast<unsigned long long>(result.dropped_events), "at_limit",
+      result.at_limit ? Py_True : Py_False, "unmatched_leaves",
       static_cast<unsigned long long>(result.unmatched_leaves), "error", result.error,
       "wall_seconds", result.wall_seconds, "overhead_seconds", result.overhead_seconds);
 }
@@ -132,7 +140,15 @@ int register_fork_handler(PyObject* module) {
   return result ? 0 : -1;
 }
 
+// What Python knows of itself since 3.12, see kOneInterpreter.
+bool in_main_interpreter() noexcept {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
+  PyErr_SetString(PyExc_ImportError, "timeloom cannot be used in a sub-interpreter");
+  return false;
+}
+
 int execute(PyObject* module) {
+  if (!in_main_interpreter()) return -1;
   if (add_error(module) != 0) return -1;
   if (PyModule_AddFunctions(module, kSessionMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kUserApiMethods) != 0) return -1;

@@ -5,6 +5,8 @@
 #include "python/code_regions.hpp"
 #include "python/instrumenter.hpp"
 #include "python/monitoring_tool.hpp"
+#include "python/tasks.hpp"
+#include "python/watched.hpp"
 #include "record/thread_recorder.hpp"
 
 namespace timeloom::python {
@@ -19,6 +21,7 @@ PyObject* none() noexcept { return Py_None; }
 
 [[gnu::noinline, gnu::cold]] PyObject* first_enter(PyCodeObject* code, EventWord word) noexcept {
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
+  if (word == kWatched) return enter_watched(code, current_frame(PyThreadState_Get())), none();
   if (!is_region(word)) return Py_NewRef(g_disable);
   record::t_recorder->enter(token_of(code), word);
   return none();
@@ -64,7 +67,7 @@ PyObject* on_throw(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
 
 PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   PyCodeObject* code = code_argument(arguments);
-  if (is_region(known_word(code))) record::t_recorder->leave(token_of(code));
+  if (is_recorded(known_word(code))) record::t_recorder->leave(token_of(code));
   return none();
 }
 
@@ -99,13 +102,100 @@ constexpr MonitoringEvent kEvents[] = {
 };
 constexpr std::size_t kPythonEvents = 6;  // the first ones; the others are of C functions
 
-bool install(bool c_functions) {
-  const std::span all(kEvents);
-  return subscribe(c_functions ? all : all.first(kPythonEvents));
+// The same with tasks as tracks: a frame of an awaitable asks before its enter
+// and leave. Such frames report even when a filter excludes them.
+
+PyObject* task_enter(PyObject* const* arguments, bool starts) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  EventWord word = known_word(code);
+  if (!is_awaitable(code)) {
+    if (!is_region(word)) return first_enter(code, word);
+    record::t_recorder->enter(token_of(code), word);
+    return none();
+  }
+  if (word == 0) word = decide_word(code, PyEval_GetGlobals());
+  InterpreterFrame* frame = current_frame(PyThreadState_Get());
+  const bool wanted = task_step_begins(generator_of(frame), outer_frame_of(frame), starts);
+  if (wanted && is_region(word)) record::t_recorder->enter(token_of(code), word);
+  return none();
+}
+
+PyObject* on_task_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  return task_enter(arguments, true);
+}
+
+// PY_RESUME
+PyObject* on_task_resume(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  return task_enter(arguments, false);
+}
+
+// PY_THROW
+PyObject* on_task_throw(PyObject* self, PyObject* const* arguments, std::size_t count,
+                        PyObject* names) noexcept {
+  if (!is_awaitable(code_argument(arguments))) return on_throw(self, arguments, count, names);
+  return task_enter(arguments, false);
+}
+
+PyObject* task_leave(PyCodeObject* code) noexcept {
+  if (!is_awaitable(code)) {
+    return record::t_recorder->leave_last(token_of(code)) ? none() : unexpected_leave(code);
+  }
+  record::t_recorder->leave(token_of(code));
+  task_step_ends(generator_of(current_frame(PyThreadState_Get())));
+  return none();
+}
+
+// PY_RETURN
+PyObject* on_task_return(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  return task_leave(code_argument(arguments));
+}
+
+// PY_UNWIND
+PyObject* on_task_unwind(PyObject* self, PyObject* const* arguments, std::size_t count,
+                         PyObject* names) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  return is_awaitable(code) ? task_leave(code) : on_unwind(self, arguments, count, names);
+}
+
+// PY_YIELD: code, offset, value
+PyObject* on_task_yield(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  if (is_awaitable(code)) {
+    InterpreterFrame* frame = current_frame(PyThreadState_Get());
+    if (!task_step_yields(generator_of(frame), outer_frame_of(frame), arguments[2])) return none();
+  }
+  return task_leave(code);
+}
+
+constexpr MonitoringEvent kTaskEvents[] = {
+    {"PY_START", on_task_start, false},
+    {"PY_RESUME", on_task_resume, false},
+    {"PY_RETURN", on_task_return, false},
+    {"PY_YIELD", on_task_yield, false},
+    {"PY_THROW", on_task_throw, false},
+    {"PY_UNWIND", on_task_unwind, false},
+    {"CALL", on_call, false},
+    {"C_RETURN", on_c_leave, true},
+    {"C_RAISE", on_c_leave, true},
+};
+
+bool g_tasks = false;
+
+bool install(const Watching& what) {
+  const std::span all = what.tasks ? std::span(kTaskEvents) : std::span(kEvents);
+  g_tasks = what.tasks;
+  if (g_tasks) begin_tasks();
+  return subscribe(what.c_functions ? all : all.first(kPythonEvents));
+}
+
+void uninstall() {
+  unsubscribe();
+  if (g_tasks) pause_tasks();
 }
 
 }  // namespace
 
-const Instrumenter kMonitoring{"monitoring", true, true, install, unsubscribe};
+const Instrumenter kMonitoring{
+    "monitoring", {.c_functions = true, .tasks = true}, true, install, uninstall};
 
 }  // namespace timeloom::python

@@ -27,7 +27,7 @@ Codes running_codes(PyThreadState* thread, PyFrameObject* without) {
       const Ref globals(PyFrame_GetGlobals(frame.frame()));
       word = decide_word(code.code(), globals.get());
     }
-    if (is_region(word)) codes.push_back(token_of(code.code()));
+    if (is_recorded(word)) codes.push_back(token_of(code.code()));
   }
   std::reverse(codes.begin(), codes.end());
   return codes;

@@ -3,6 +3,7 @@
 // coroutine or generator inside it. Neither adds a Python frame.
 #include <cstddef>
 
+#include "python/tasks.hpp"
 #include "python/user_region.hpp"
 #include "record/measurement.hpp"
 
@@ -130,16 +131,48 @@ struct RegionSteps {
   PyObject_HEAD PyObject* inner;  // a coroutine, generator or awaitable of an async generator
   PyObject* name;
   EventWord word;
+  bool entered;  // and not left: the region lasts while its task is suspended
 };
 
 PyObject* g_send = nullptr;  // the name, interned
 
 RegionSteps* steps_of(PyObject* self) { return reinterpret_cast<RegionSteps*>(self); }
 
+// Between the begin of a step and its end. A task that is suspended in it takes
+// the region along: it is entered by the first step and left by the last.
+class Step {
+ public:
+  explicit Step(RegionSteps* steps) noexcept : steps_(steps) {
+    if (!record::active()) return;
+    if (steps->word == 0) steps->word = user_region_word(steps->name);
+    if (!steps->entered) enter_user_region(steps->word);
+    steps->entered = true;
+  }
+  // What the step has brought; nullptr: it has raised, and is the last.
+  PyObject* yields(PyObject* value) noexcept {
+    // What a generator yields goes to who asked it for a value.
+    suspended_ = value != nullptr && tasks_are_tracks() && !PyGen_CheckExact(steps_->inner);
+    return value;
+  }
+  ~Step() {
+    if (!steps_->entered || suspended_) return;
+    steps_->entered = false;
+    if (record::active()) leave_own_user_region(steps_->word);
+  }
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+
+ private:
+  RegionSteps* steps_;
+  bool suspended_ = false;
+};
+
 PySendResult steps_send(PyObject* self, PyObject* value, PyObject** result) {
   RegionSteps* steps = steps_of(self);
-  const Inside inside(steps->word, steps->name);
-  return PyIter_Send(steps->inner, value, result);
+  Step step(steps);
+  const PySendResult sent = PyIter_Send(steps->inner, value, result);
+  if (sent == PYGEN_NEXT) step.yields(*result);
+  return sent;
 }
 
 PyObject* steps_next(PyObject* self) {
@@ -163,20 +196,20 @@ PyObject* steps_next(PyObject* self) {
 
 PyObject* steps_send_method(PyObject* self, PyObject* value) {
   RegionSteps* steps = steps_of(self);
-  const Inside inside(steps->word, steps->name);
-  return PyObject_CallMethodOneArg(steps->inner, g_send, value);
+  Step step(steps);
+  return step.yields(PyObject_CallMethodOneArg(steps->inner, g_send, value));
 }
 
 PyObject* steps_throw(PyObject* self, PyObject* arguments) {
   RegionSteps* steps = steps_of(self);
-  const Inside inside(steps->word, steps->name);
+  Step step(steps);
   const Ref method(PyObject_GetAttrString(steps->inner, "throw"));
-  return method ? PyObject_Call(method.get(), arguments, nullptr) : nullptr;
+  return step.yields(method ? PyObject_Call(method.get(), arguments, nullptr) : nullptr);
 }
 
 PyObject* steps_close(PyObject* self, PyObject*) {
   RegionSteps* steps = steps_of(self);
-  const Inside inside(steps->word, steps->name);
+  Step step(steps);
   return PyObject_CallMethod(steps->inner, "close", nullptr);
 }
 
@@ -230,6 +263,7 @@ PyObject* make_steps(PyObject*, PyObject* arguments) {
   result->inner = Py_NewRef(inner);
   result->name = Py_NewRef(name);
   result->word = 0;
+  result->entered = false;
   PyObject_GC_Track(result);
   return reinterpret_cast<PyObject*>(result);
 }

@@ -104,7 +104,9 @@ std::string exception_text() {
 }
 
 void check_instrumenter(const Settings& settings) {
-  if (find_instrumenter(settings.text("instrumenter"), settings.flag("c-functions")) == nullptr) {
+  if (find_instrumenter(settings.text("instrumenter"), {.c_functions = settings.flag("c-functions"),
+                                                        .tasks = settings.flag("async-tasks")}) ==
+      nullptr) {
     throw Error(exception_text());
   }
 }

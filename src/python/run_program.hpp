@@ -10,7 +10,7 @@
 //       (path, table). Ends with SystemExit after --help, --version and wrong
 //       usage (status 2, one line on stderr).
 //       settings: a dict by the names of the registry with _ for -, e.g.
-//       c_functions: bool, buffer_size: int, instrumenter: str, output: str
+//       async_tasks: bool, c_functions: bool, buffer_size: int, instrumenter: str, output: str
 //       ("": not given), include and exclude: list of str; and `filter`: a list of
 //       (include: bool, pattern: str), the rules in the order that counts.
 //       program: (kind, target, arguments), kind one of file, module, command, stdin.

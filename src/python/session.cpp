@@ -5,16 +5,21 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "core/command_line.hpp"
 #include "core/error.hpp"
 #include "python/calibration.hpp"
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
+#include "python/greenlets.hpp"
 #include "python/instrumenter.hpp"
 #include "python/process_end.hpp"
 #include "python/reconcile.hpp"
+#include "python/tasks.hpp"
+#include "python/thread_events.hpp"
 #include "python/thread_names.hpp"
 #include "record/measurement.hpp"
 
@@ -23,7 +28,7 @@ namespace {
 
 struct Session {
   const Instrumenter* instrumenter = nullptr;  // nullptr: no session
-  bool c_functions = false;
+  Watching what;
   bool watching = false;  // the instrumenter is installed
   bool paused = false;    // the user switched the automatic instrumentation off
   std::string run;
@@ -63,6 +68,15 @@ std::vector<std::string> command_words() {
   return words;
 }
 
+// Launchers of distributed programs (torchrun and those like it) tell each process so.
+std::string rank_of_process() {
+  const char* rank = std::getenv("RANK");
+  const bool one_of_many = rank != nullptr && std::getenv("WORLD_SIZE") != nullptr;
+  const bool number = one_of_many && *rank != '\0' &&
+                      std::string_view(rank).find_first_not_of("0123456789") == std::string::npos;
+  return number ? " rank " + std::string(rank) : std::string();
+}
+
 LocationGroup this_process() {
   LocationGroup process;
   process.hostname = hostname();
@@ -73,7 +87,7 @@ LocationGroup this_process() {
   process.arguments = command_words();
   const std::vector<std::string> program = split_interpreter_start(process.arguments).program;
   const bool module = program.size() > 1 && program.front() == "-m";
-  process.name = program.empty() ? "Process" : program[module ? 1 : 0];
+  process.name = (program.empty() ? "Process" : program[module ? 1 : 0]) + rank_of_process();
   return process;
 }
 
@@ -103,6 +117,12 @@ record::StartOptions start_options(const SessionOptions& options,
   record::StartOptions result;
   result.spool_directory = free_spool(options.run);
   result.writer.ring_size = options.buffer_size;
+  result.writer.size_limit = {options.max_size, options.keep_newest};
+  if (options.max_size != 0) {
+    // Most of what there is room for is for the log.
+    constexpr std::uint64_t kLeast = 1 << 20;
+    result.writer.ring_size = std::min(options.buffer_size, std::max(kLeast, options.max_size / 8));
+  }
   result.process = this_process();
   result.parent = options.parent;
   result.properties["timeloom::instrumenter"] = instrumenter.name;
@@ -113,7 +133,7 @@ record::StartOptions start_options(const SessionOptions& options,
 bool watch(bool on) {
   Session& s = g_session;
   if (s.watching == on) return true;
-  if (on && !s.instrumenter->install(s.c_functions)) return false;
+  if (on && !s.instrumenter->install(s.what)) return false;
   if (!on) s.instrumenter->uninstall();
   s.watching = on;
   return true;
@@ -150,7 +170,8 @@ bool start_session(const SessionOptions& options) {
     PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
     return false;
   }
-  const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, options.c_functions);
+  const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};
+  const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, what);
   if (instrumenter == nullptr) return false;
   if (!set_filter(options.filter, options.own_directory)) {
     PyErr_SetString(
@@ -160,6 +181,7 @@ bool start_session(const SessionOptions& options) {
     return false;
   }
   install_thread_namer();
+  watch_threads();
   std::string spool;
   try {
     const record::StartOptions start = start_options(options, *instrumenter);
@@ -169,8 +191,8 @@ bool start_session(const SessionOptions& options) {
     raise_error(error.what());
     return false;
   }
-  g_session = {instrumenter,           options.c_functions, false, false,   options.run,
-               record::monotonic_ns(), this_process_id(),   false, options, spool};
+  g_session = {instrumenter,      what,  false,   false, options.run, record::monotonic_ns(),
+               this_process_id(), false, options, spool};
   watch_process_end();
   if (watch(true)) return true;
   record::stop();
@@ -184,8 +206,11 @@ bool finish_session(SessionResult& result, Ending ending) {
   s.finishing = true;
   const std::uint64_t end_ns = record::monotonic_ns();
   watch(false);
+  unhook_greenlets();
   update_thread_names();
   const record::Totals totals = record::stop(ending);
+  forget_tasks();
+  forget_greenlets();
   unwatch_process_end();
   // Now, when what other threads do is not recorded any more.
   const bool last = ending.kind == EndingKind::kNone && s.options.parent.empty();
@@ -194,8 +219,11 @@ bool finish_session(SessionResult& result, Ending ending) {
   result.instrumenter = s.instrumenter->name;
   result.events = totals.events;
   result.threads = totals.threads;
+  result.tracks = totals.tracks;
   result.bytes = totals.bytes;
   result.lost_events = totals.lost_events;
+  result.dropped_events = totals.dropped_events;
+  result.at_limit = totals.at_limit;
   result.unmatched_leaves = totals.unmatched_leaves;
   result.error = totals.error;
   result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
@@ -227,6 +255,8 @@ std::string session_spool() { return session_running() ? g_session.spool : std::
 namespace {
 
 void forget_session() {
+  forget_tasks();
+  forget_greenlets();
   unwatch_process_end();
   if (g_session.instrumenter != nullptr && g_session.watching) g_session.instrumenter->uninstall();
   g_session = {};
@@ -241,6 +271,8 @@ void start_after_fork() {
   record::StartOptions start = start_options(s.options, *s.instrumenter);
   start.writer.drain_at_once = false;
   start.process.name += " (fork)";  // until it gets a name of its own
+  forget_tasks();
+  forget_greenlets();
   record::start_in_child(start);
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();

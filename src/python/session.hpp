@@ -16,7 +16,10 @@ struct SessionOptions {
   std::string run;  // the run directory; made if it is not there
   std::string instrumenter = "auto";
   bool c_functions = false;
+  bool async_tasks = false;              // every task is a track of its own
   std::uint64_t buffer_size = 16 << 20;  // bytes
+  std::uint64_t max_size = 0;            // bytes of the raw records of the run; 0: any number
+  bool keep_newest = false;              // at that size, instead of ending the recording
   Filter filter;
   std::string own_directory;  // where our Python files lie, with a / at the end
   bool follow_forks = false;  // forked children go on with a measurement of their own
@@ -28,8 +31,11 @@ struct SessionResult {
   std::string instrumenter;
   std::uint64_t events = 0;
   std::uint64_t threads = 0;
+  std::uint64_t tracks = 0;  // tasks
   std::uint64_t bytes = 0;
   std::uint64_t lost_events = 0;
+  std::uint64_t dropped_events = 0;
+  bool at_limit = false;  // of size; see record::Totals
   std::uint64_t unmatched_leaves = 0;
   int error = 0;  // errno value of the first failed write
   double wall_seconds = 0;

@@ -45,6 +45,7 @@ PyObject* value_of(const Settings& settings, const Setting& setting) {
     case SettingType::kBool: return PyBool_FromLong(settings.flag(setting.name));
     case SettingType::kInteger:
     case SettingType::kSize:
+      if (settings.text(setting.name).empty()) return checked(object_of(""));  // no limit
       return checked(PyLong_FromUnsignedLongLong(settings.number(setting.name)));
     case SettingType::kString:
     case SettingType::kChoice: return checked(object_of(settings.text(setting.name)));

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "python/code_regions.hpp"
+#include "python/greenlets.hpp"
+#include "python/thread_events.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -33,7 +35,7 @@ Ref outermost_frame() noexcept {
 // The Thread object that a bootstrap frame was called on.
 Ref thread_of_bootstrap() noexcept {
   if (InterpreterFrame* first = t_first_frame) {
-    return is_bootstrap(code_of(first)) ? Ref::borrow(first_local_of(first)) : Ref{};
+    return is_bootstrap(code_of(first)) ? Ref::borrow(local_of(first, 0)) : Ref{};
   }
   const Ref frame = outermost_frame();
   if (!frame) return Ref{};
@@ -65,8 +67,11 @@ std::string name_this_thread(std::uint32_t location) {
   // A thread that ends may record without a thread state.
   if (PyGILState_Check() == 0) return {};
   const ErrorGuard guard;
-  std::string name = name_of(thread_of_bootstrap());
+  look_for_greenlets();
+  const Ref thread = thread_of_bootstrap();
+  std::string name = name_of(thread);
   PyErr_Clear();
+  note_begin_of(thread.get(), location);
   if (name.empty()) name = name_of(running_thread(static_cast<std::uintptr_t>(pthread_self())));
   PyErr_Clear();
   if (name.empty() && location == 0) name = "MainThread";

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct State {
   std::unique_ptr<spool::Writer> writer;
   std::vector<Attached> attached;  // the recorders that take part, one a thread
   std::uint32_t next_location = 0;
+  std::uint32_t tracks = 0;           // of these
+  std::set<std::uint32_t> created;    // threads that run and of which note_creation() spoke
   std::uint64_t finished_events = 0;  // of threads that have ended
   std::uint64_t unmatched_leaves = 0;
   ThreadNamer namer = nullptr;
@@ -76,8 +79,12 @@ struct ThreadEnd {
     const std::lock_guard lock(s.mutex);
     std::erase_if(s.attached, [this](const Attached& a) { return a.recorder == own.get(); });
     if (!own->attached()) return;
-    own->close_from(0);
+    own->close_all();
     s.finished_events += own->events();
+    if (s.created.erase(own->location()) != 0) {
+      // Not now: who waited for it may have gone on already.
+      s.writer->define_last(own->location(), own->last_ticks());
+    }
     own->detach();
   }
 };
@@ -105,7 +112,7 @@ ThreadRecorder* join_measurement(State& s) {
 void forget_after_fork() {
   State& s = state();
   g_ending = nullptr;
-  const auto open = t_recorder->open_regions();
+  const auto open = t_recorder->own_regions();
   s.inherited.assign(open.begin(), open.end());
   s.inherited_recording = g_recording;
   for (const Attached& a : s.attached) a.recorder->abandon();
@@ -121,9 +128,12 @@ Totals totals_locked(const State& s) {
   Totals result;
   result.events = s.finished_events;
   for (const Attached& a : s.attached) result.events += a.recorder->events();
-  result.threads = s.next_location;
+  result.threads = s.next_location - s.tracks;
+  result.tracks = s.tracks;
   result.bytes = s.writer->bytes();
   result.lost_events = s.writer->lost();
+  result.dropped_events = s.writer->dropped();
+  result.at_limit = s.writer->at_limit();
   result.unmatched_leaves = s.unmatched_leaves;
   result.error = s.writer->error();
   return result;
@@ -188,6 +198,8 @@ void start(const StartOptions& options) {
     s.definitions.write_all(*s.writer);
     s.writer->release_definitions();
     s.next_location = 0;
+    s.tracks = 0;
+    s.created.clear();
     s.finished_events = 0;
     s.unmatched_leaves = 0;
     g_active = true;
@@ -237,13 +249,15 @@ Totals stop(Ending ending) noexcept {
   if (!g_active) return {};
   g_recording = false;
   g_active = false;
-  for (const Attached& a : s.attached) a.recorder->close_from(0);
+  for (const Attached& a : s.attached) a.recorder->close_all();
   Totals result = totals_locked(s);
   for (const Attached& a : s.attached) a.recorder->detach();
   s.attached.clear();
   s.writer->define_clock_sync(os::sync_clocks());
   result.bytes = s.writer->bytes();
   s.writer->close(ending);
+  result.dropped_events = s.writer->dropped();  // the drain was still at work
+  result.at_limit = s.writer->at_limit();
   g_ending = nullptr;
   result.error = s.writer->error();
   s.writer.reset();
@@ -329,6 +343,42 @@ void rename_threads(const std::map<std::uintptr_t, std::string>& names) noexcept
     const auto name = names.find(a.thread);
     if (name != names.end()) s.writer->define_location(a.recorder->location(), 0, name->second);
   }
+}
+
+void note_creation(std::uint32_t location, std::uint64_t number) noexcept {
+  const std::uint64_t now = os::now();
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (!g_active) return;
+  try {
+    s.created.insert(location);
+  } catch (const std::bad_alloc&) {
+    return;  // its end will not be known
+  }
+  s.writer->define_begin(location, now, number);
+}
+
+std::unique_ptr<Track> make_track(const std::string& name, std::uint64_t number) noexcept {
+  const std::uint64_t now = os::now();
+  ThreadRecorder* recorder = t_recorder->attached() ? t_recorder : attach_this_thread();
+  if (recorder == nullptr) return nullptr;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (!g_active || !recorder->attached()) return nullptr;
+  std::unique_ptr<Track> track(new (std::nothrow) Track(s.next_location));
+  if (track == nullptr) return nullptr;
+  ++s.next_location;
+  ++s.tracks;
+  s.writer->define_location(track->location(), os::thread_id(), name);
+  s.writer->define_track(track->location(), recorder->location());
+  s.writer->define_begin(track->location(), now, number);
+  return track;
+}
+
+void rename_track(const Track& track, const std::string& name) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (g_active) s.writer->define_location(track.location(), 0, name);
 }
 
 void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, void* context),

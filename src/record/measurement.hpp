@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -30,8 +31,11 @@ struct StartOptions {
 struct Totals {
   std::uint64_t events = 0;
   std::uint64_t threads = 0;
-  std::uint64_t bytes = 0;  // of records
+  std::uint64_t tracks = 0;  // of threads: see Track
+  std::uint64_t bytes = 0;   // of records
   std::uint64_t lost_events = 0;
+  std::uint64_t dropped_events = 0;    // older ones, for the size limit
+  bool at_limit = false;               // recording has ended at the size limit
   std::uint64_t unmatched_leaves = 0;  // ends of user regions that were not open
   int error = 0;                       // errno value of the first failed write
 };
@@ -94,6 +98,14 @@ using ThreadNamer = std::string (*)(std::uint32_t location);
 void set_thread_namer(ThreadNamer namer) noexcept;
 // Names the attached threads anew, by their pthread ids.
 void rename_threads(const std::map<std::uintptr_t, std::string>& names) noexcept;
+
+// The location began now as the thread or task of this number; called by the namer.
+void note_creation(std::uint32_t location, std::uint64_t number) noexcept;
+// A track of the calling thread, created under `number` (0: not known); nullptr
+// when nothing is recorded here. Whoever uses it lets it end with the measurement.
+std::unique_ptr<Track> make_track(const std::string& name, std::uint64_t number) noexcept;
+// Gives a track another name.
+void rename_track(const Track& track, const std::string& name) noexcept;
 
 // Calls `visit` for every attached recorder with its thread's pthread id. Other
 // threads must not be recording. They cannot end meanwhile, so `visit` must not

@@ -8,12 +8,12 @@ namespace {
 
 // Words kept free behind limit_: a time base (2) and the longest extended record (3).
 constexpr std::size_t kReserve = 8;
-constexpr std::size_t kFirstStackSize = 1024;
+constexpr std::size_t kFirstStackSize = 64;
 
 }  // namespace
 
-ThreadRecorder::~ThreadRecorder() {
-  if (stack_ != &bottom_) std::free(stack_);
+OpenStack::~OpenStack() {
+  if (base != &bottom) std::free(base);
 }
 
 void ThreadRecorder::attach(spool::Writer* writer, std::uint32_t location) noexcept {
@@ -22,8 +22,10 @@ void ThreadRecorder::attach(spool::Writer* writer, std::uint32_t location) noexc
   sequence_ = 0;
   retired_words_ = 0;
   extra_words_ = 0;
-  top_ = stack_;
-  *top_ = {};
+  has_tracks_ = false;
+  own_.top = own_.base;
+  *own_.top = {};
+  use(own_);
 }
 
 void ThreadRecorder::attach_scratch(std::span<std::uint64_t> words) noexcept {
@@ -47,7 +49,55 @@ void ThreadRecorder::abandon() noexcept {
   segment_ = nullptr;
   cursor_ = limit_ = nullptr;
   writer_ = nullptr;
-  top_ = stack_;
+  track_ = nullptr;
+  own_.top = own_.base;
+  use(own_);
+}
+
+void ThreadRecorder::use(OpenStack& stack) noexcept {
+  stack_ = &stack;
+  top_ = stack.top;
+  stack_end_ = stack.size == 0 ? nullptr : stack.base + stack.size - 1;
+}
+
+void ThreadRecorder::switch_to(Track* track) noexcept {
+  if (track == track_ || !attached()) return;
+  stack_->top = top_;
+  track_ = track;
+  has_tracks_ = true;
+  use(track == nullptr ? own_ : track->open_);
+  const std::uint64_t now = os::now();
+  // Without room the next segment says it.
+  if (cursor_ < limit_ && make_room(now, top_)) put_track(now);
+}
+
+void ThreadRecorder::put_track(std::uint64_t now) noexcept {
+  const std::uint64_t index = track_ == nullptr ? location_ : track_->location_;
+  put_extended(ExtendedKind::kTrack, {&index, 1}, now);
+  ++extra_words_;  // no event
+}
+
+void ThreadRecorder::end_track() noexcept {
+  if (track_ == nullptr) return;
+  close_from(0);
+  const std::uint64_t now = os::now();
+  if (make_room(now, top_)) {
+    put_extended(ExtendedKind::kTrackEnd, {}, now);
+    ++extra_words_;
+  }
+  track_->open_.top = track_->open_.base;
+  switch_to(nullptr);
+}
+
+void ThreadRecorder::close_all() noexcept {
+  close_from(0);
+  if (track_ == nullptr) return;
+  switch_to(nullptr);
+  close_from(0);
+}
+
+std::span<const OpenRegion> ThreadRecorder::own_regions() const noexcept {
+  return {own_.base + 1, (stack_ == &own_ ? top_ : own_.top) + 1};
 }
 
 std::uint64_t ThreadRecorder::events() const noexcept {
@@ -56,8 +106,18 @@ std::uint64_t ThreadRecorder::events() const noexcept {
   return words - extra_words_;
 }
 
-bool ThreadRecorder::next_segment(std::uint64_t now) noexcept {
-  if (segment_ != nullptr) {
+std::uint64_t ThreadRecorder::last_ticks() const noexcept {
+  if (segment_ == nullptr || cursor_ == segment_->words()) return os::now();
+  const WordKind kind = kind_of(cursor_[-1]);
+  // A word of an extended record may look like another; this one is then late.
+  const std::uint64_t ticks = base_ + delta_of(cursor_[-1]);
+  const bool plain = kind == WordKind::kEnter || kind == WordKind::kLeave;
+  return plain ? std::min(ticks, os::now()) : os::now();
+}
+
+bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noexcept {
+  const bool had_segment = segment_ != nullptr;
+  if (had_segment) {
     const auto words = static_cast<std::size_t>(cursor_ - segment_->words());
     retired_words_ += words;
     writer_->retire(segment_, words);
@@ -65,17 +125,46 @@ bool ThreadRecorder::next_segment(std::uint64_t now) noexcept {
   }
   cursor_ = limit_ = nullptr;
   segment_ = writer_->acquire(location_, sequence_, now);
-  if (segment_ == nullptr) return false;
+  if (segment_ == nullptr) {
+    if (had_segment) writer_->define_cut(location_, now);
+    return false;
+  }
   ++sequence_;
   cursor_ = segment_->words();
   limit_ = cursor_ + writer_->words_per_segment() - kReserve;
   base_ = now;
+  if (has_tracks_) put_track(now);
+  if (writer_->keeps_newest()) put_open_regions(last);
   return true;
 }
 
+// Says what is open where the segment begins: those before it may be dropped. Two
+// ids a word, in at most half the segment; of a deeper stack the innermost are left out.
+void ThreadRecorder::put_open_regions(const OpenRegion* last) noexcept {
+  constexpr std::size_t kMostWords = 128;
+  const std::uint64_t* const end = segment_->words() + writer_->words_per_segment() / 2;
+  for (const OpenRegion* next = stack_->base + 1; next <= last && cursor_ + kMostWords < end;) {
+    std::size_t ids = 0;
+    for (; next <= last && ids < 2 * kMostWords; ++next) {
+      if ((next->token & kUnrecorded) != 0) continue;
+      const std::uint64_t id = payload_of(next->enter);
+      std::uint64_t& word = cursor_[1 + ids / 2];
+      word = ids % 2 == 0 ? id | (std::uint64_t{UINT32_MAX} << 32) : (word & UINT32_MAX) | id << 32;
+      ++ids;
+    }
+    const std::size_t words = (ids + 1) / 2;
+    if (words == 0) return;
+    std::uint64_t* const head = cursor_;
+    cursor_ += 1 + words;
+    extra_words_ += 1 + words;
+    __atomic_store_n(head, make_extended(ExtendedKind::kOpenRegions, static_cast<unsigned>(words)),
+                     __ATOMIC_RELEASE);
+  }
+}
+
 // Makes sure that a record at time `now` can be put; false: it is lost.
-bool ThreadRecorder::make_room(std::uint64_t now) noexcept {
-  if (cursor_ >= limit_) return next_segment(now);
+bool ThreadRecorder::make_room(std::uint64_t now, const OpenRegion* last) noexcept {
+  if (cursor_ >= limit_) return next_segment(now, last);
   if (now - base_ > kMaxDelta) {
     // Also when `now` lies before the base, seen from another core.
     base_ = std::max(now, base_);
@@ -91,7 +180,10 @@ bool ThreadRecorder::make_room(std::uint64_t now) noexcept {
 bool ThreadRecorder::append_slow(EventWord word) noexcept {
   if (writer_ == nullptr) return false;  // scratch memory is full
   const std::uint64_t now = os::now();
-  if (!make_room(now)) return writer_->count_lost(1), false;
+  // A region is on the stack before its enter is put, and off it before its leave,
+  // but its entry is still as it was.
+  const OpenRegion* last = kind_of(word) == WordKind::kEnter ? top_ - 1 : top_ + 1;
+  if (!make_room(now, last)) return writer_->count_lost(1), false;
   put(at(word, std::max(now, base_) - base_));
   return true;
 }
@@ -112,16 +204,16 @@ void ThreadRecorder::enter_slow(Token token, EventWord enter) noexcept {
 
 bool ThreadRecorder::push(OpenRegion region) noexcept {
   if (top_ >= stack_end_) {
-    const auto depth = static_cast<std::size_t>(top_ - stack_);
-    const std::size_t size = stack_size_ == 0 ? kFirstStackSize : stack_size_ * 2;
-    void* old = stack_ == &bottom_ ? nullptr : stack_;
-    auto* stack = static_cast<OpenRegion*>(std::realloc(old, size * sizeof(OpenRegion)));
-    if (stack == nullptr) return false;
-    if (old == nullptr) stack[0] = {};
-    stack_ = stack;
-    stack_size_ = size;
-    stack_end_ = stack + size - 1;
-    top_ = stack + depth;
+    const auto depth = static_cast<std::size_t>(top_ - stack_->base);
+    const std::size_t size = stack_->size == 0 ? kFirstStackSize : stack_->size * 2;
+    void* old = stack_->base == &stack_->bottom ? nullptr : stack_->base;
+    auto* base = static_cast<OpenRegion*>(std::realloc(old, size * sizeof(OpenRegion)));
+    if (base == nullptr) return false;
+    if (old == nullptr) base[0] = {};
+    stack_->base = base;
+    stack_->size = size;
+    stack_->top = base + depth;
+    use(*stack_);
   }
   *++top_ = region;
   return true;
@@ -148,7 +240,7 @@ void ThreadRecorder::close(OpenRegion* entry) noexcept {
 }
 
 bool ThreadRecorder::leave_outer(Token token) noexcept {
-  for (OpenRegion* entry = top_; entry > stack_; --entry) {
+  for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
     if ((entry->token | kUnrecorded) == (token | kUnrecorded)) return close(entry), true;
   }
   return false;
@@ -156,14 +248,14 @@ bool ThreadRecorder::leave_outer(Token token) noexcept {
 
 bool ThreadRecorder::leave_own(Token token) noexcept {
   if (leave_last(token)) return true;
-  for (OpenRegion* entry = top_; entry > stack_; --entry) {
+  for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
     if ((entry->token | kUnrecorded) == (token | kUnrecorded)) return close(entry), true;
     if (is_function(entry->token) && (entry->token & kUnrecorded) == 0) break;
   }
   return false;
 }
 
-void ThreadRecorder::close_from(std::size_t index) noexcept { pop_to(stack_ + 1 + index); }
+void ThreadRecorder::close_from(std::size_t index) noexcept { pop_to(stack_->base + 1 + index); }
 
 void ThreadRecorder::enter_unrecorded(Token token) noexcept {
   ThreadRecorder* recorder = attached() ? this : attach_unrecorded();
@@ -171,7 +263,7 @@ void ThreadRecorder::enter_unrecorded(Token token) noexcept {
 }
 
 void ThreadRecorder::leave_unrecorded(Token token) noexcept {
-  for (OpenRegion* entry = top_; entry > stack_; --entry) {
+  for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
     if (entry->token == (token | kUnrecorded)) {
       top_ = entry - 1;
       return;
@@ -190,7 +282,13 @@ void ThreadRecorder::extended(ExtendedKind kind, std::span<const std::uint64_t> 
     return;
   }
   const std::uint64_t now = os::now();
-  if (!make_room(now)) return writer_->count_lost(1);
+  if (!make_room(now, top_)) return writer_->count_lost(1);
+  put_extended(kind, words, now);
+}
+
+// There is room for it.
+void ThreadRecorder::put_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
+                                  std::uint64_t now) noexcept {
   std::copy(words.begin(), words.end(), cursor_ + 1);
   const EventWord head =
       at(make_extended(kind, static_cast<unsigned>(words.size())), std::max(now, base_) - base_);

@@ -45,12 +45,38 @@ constexpr bool is_function(Token token) noexcept {
   return !is_user_region(token) && (token & ~kUnrecorded) != kEndedUnseen;
 }
 
+// The regions that are open in one sequence of calls, and room for more.
+struct OpenStack {
+  OpenRegion bottom{};  // token 0 matches nothing, so leave_last() needs no other check
+  OpenRegion* base = &bottom;
+  OpenRegion* top = &bottom;  // last entry in use; kept by the recorder while it uses the stack
+  std::size_t size = 0;
+
+  OpenStack() noexcept = default;
+  OpenStack(const OpenStack&) = delete;
+  OpenStack& operator=(const OpenStack&) = delete;
+  ~OpenStack();
+};
+
+// A sequence of calls of its own that runs on a thread by turns: a task, a
+// greenlet. It is a location of its own; its events lie in the stream of the
+// thread, between records that say whose they are.
+class Track {
+ public:
+  explicit Track(std::uint32_t location) noexcept : location_(location) {}
+  std::uint32_t location() const noexcept { return location_; }
+
+ private:
+  friend class ThreadRecorder;
+  OpenStack open_;
+  std::uint32_t location_;
+};
+
 class ThreadRecorder {
  public:
   ThreadRecorder() noexcept = default;
   ThreadRecorder(const ThreadRecorder&) = delete;
   ThreadRecorder& operator=(const ThreadRecorder&) = delete;
-  ~ThreadRecorder();
 
   // Records that the region of `enter` is entered at `now`.
   void enter(Token token, EventWord enter, std::uint64_t now = os::now()) noexcept {
@@ -97,8 +123,20 @@ class ThreadRecorder {
   void leave_unrecorded(Token token) noexcept;
 
   // What is open, outermost first. close_from(i) leaves everything from index i on.
-  std::span<const OpenRegion> open_regions() const noexcept { return {stack_ + 1, top_ + 1}; }
+  std::span<const OpenRegion> open_regions() const noexcept { return {stack_->base + 1, top_ + 1}; }
   void close_from(std::size_t index) noexcept;
+
+  // What follows belongs to the track, or (nullptr) to the thread itself again.
+  // The track must live until the thread has left it.
+  void switch_to(Track* track) noexcept;
+  Track* track() const noexcept { return track_; }
+  // Leaves what is open on the current track, ends it and goes back to the thread.
+  void end_track() noexcept;
+  // Leaves what is open on the current track and on the thread itself. Other
+  // tracks stay as they are: they are suspended.
+  void close_all() noexcept;
+  // What is open on the thread itself, below all tracks.
+  std::span<const OpenRegion> own_regions() const noexcept;
 
   // Begins and ends the recorder's part in a measurement (src/record/measurement.cpp).
   void attach(spool::Writer* writer, std::uint32_t location) noexcept;
@@ -111,6 +149,8 @@ class ThreadRecorder {
   bool attached() const noexcept { return writer_ != nullptr; }
   std::uint32_t location() const noexcept { return location_; }
   std::uint64_t events() const noexcept;
+  // Of the last enter or leave in this segment; now, where that is not known.
+  std::uint64_t last_ticks() const noexcept;
 
  private:
   friend struct RecorderClock;  // tests move the base, since they cannot wait half a minute
@@ -122,8 +162,14 @@ class ThreadRecorder {
   [[gnu::noinline, gnu::cold]] void enter_slow(Token token, EventWord enter) noexcept;
   // False: there was no room, and the event is lost.
   [[gnu::noinline, gnu::cold]] bool append_slow(EventWord word) noexcept;
-  bool make_room(std::uint64_t now) noexcept;
-  bool next_segment(std::uint64_t now) noexcept;
+  void use(OpenStack& stack) noexcept;
+  void put_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
+                    std::uint64_t now) noexcept;
+  void put_track(std::uint64_t now) noexcept;
+  // `last`: the innermost region that is open before what is about to be put.
+  bool make_room(std::uint64_t now, const OpenRegion* last) noexcept;
+  bool next_segment(std::uint64_t now, const OpenRegion* last) noexcept;
+  void put_open_regions(const OpenRegion* last) noexcept;
   bool push(OpenRegion region) noexcept;
   void pop_to(OpenRegion* entry) noexcept;
   void close(OpenRegion* entry) noexcept;
@@ -131,12 +177,13 @@ class ThreadRecorder {
   std::uint64_t* cursor_ = nullptr;  // next word
   std::uint64_t* limit_ = nullptr;   // words from here on are for extended records
   std::uint64_t base_ = 0;           // ticks that deltas count from
-  OpenRegion* top_ = &bottom_;       // last entry in use
+  OpenRegion* top_ = &own_.bottom;   // last entry in use
   OpenRegion* stack_end_ = nullptr;  // last entry that may be used
 
-  OpenRegion bottom_{};  // token 0 matches nothing, so leave_last() needs no other check
-  OpenRegion* stack_ = &bottom_;
-  std::size_t stack_size_ = 0;
+  OpenStack own_;
+  OpenStack* stack_ = &own_;  // the one in use
+  Track* track_ = nullptr;    // whose it is; nullptr: our own
+  bool has_tracks_ = false;   // every segment begins with the track that it continues
   spool::Writer* writer_ = nullptr;
   spool::Segment* segment_ = nullptr;
   std::uint64_t sequence_ = 0;

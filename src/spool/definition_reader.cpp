@@ -89,6 +89,39 @@ bool parse_metric(Cursor& in, std::map<std::uint32_t, Metric>& metrics) {
   return in.ok();
 }
 
+bool parse_location(Cursor& in, std::map<std::uint32_t, ProcessDefinitions::Thread>& threads) {
+  const auto index = in.number<std::uint32_t>();
+  const auto thread_id = in.number<std::uint64_t>();
+  std::string name = in.text();
+  if (!in.ok()) return false;
+  ProcessDefinitions::Thread& thread = threads[index];
+  if (thread_id != 0) thread.thread_id = thread_id;  // else a new name only
+  thread.name = std::move(name);
+  return true;
+}
+
+// What is known of a location besides its name.
+bool parse_life(DefinitionKind kind, Cursor& in,
+                std::map<std::uint32_t, ProcessDefinitions::Thread>& threads) {
+  const auto index = in.number<std::uint32_t>();
+  ProcessDefinitions::Thread life;
+  if (kind == DefinitionKind::kTrack) life.owner = in.number<std::uint32_t>();
+  if (kind == DefinitionKind::kBegin) {
+    life.begin = in.number<std::uint64_t>();
+    life.number = in.number<std::uint64_t>();
+  }
+  if (kind == DefinitionKind::kLast) life.last = in.number<std::uint64_t>();
+  if (!in.ok()) return false;
+  ProcessDefinitions::Thread& thread = threads[index];
+  if (kind == DefinitionKind::kTrack) thread.owner = life.owner;
+  if (kind == DefinitionKind::kBegin) {
+    thread.begin = life.begin;
+    thread.number = life.number;
+  }
+  if (kind == DefinitionKind::kLast) thread.last = life.last;
+  return true;
+}
+
 bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
   switch (kind) {
     case DefinitionKind::kProcess: return parse_process(in, out);
@@ -107,17 +140,10 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
       return in.ok();
     }
     case DefinitionKind::kRegion: return parse_region(in, out.regions);
-    case DefinitionKind::kLocation: {
-      const auto index = in.number<std::uint32_t>();
-      ProcessDefinitions::Thread thread;
-      thread.thread_id = in.number<std::uint64_t>();
-      thread.name = in.text();
-      if (!in.ok()) return false;
-      auto& known = out.threads[index];
-      if (thread.thread_id == 0) thread.thread_id = known.thread_id;  // a new name only
-      known = std::move(thread);
-      return in.ok();
-    }
+    case DefinitionKind::kLocation: return parse_location(in, out.threads);
+    case DefinitionKind::kTrack:
+    case DefinitionKind::kBegin:
+    case DefinitionKind::kLast: return parse_life(kind, in, out.threads);
     case DefinitionKind::kParameter: {
       const auto id = in.number<std::uint32_t>();
       Parameter parameter;
@@ -147,7 +173,19 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
       out.log_size = in.number<std::uint64_t>();
       out.ending = to_ending(in.number<std::uint64_t>());
       out.ended = in.ok();
+      out.last_log = in.number<std::uint32_t>();  // 0 where there is none
+      out.dropped_events = in.number<std::uint64_t>();
+      return out.ended;
+    case DefinitionKind::kLimit:
+      in.number<std::uint64_t>();
+      out.may_miss_begin = in.number<std::uint8_t>() != 0;
       return in.ok();
+    case DefinitionKind::kCut: {
+      const auto index = in.number<std::uint32_t>();
+      const auto ticks = in.number<std::uint64_t>();
+      if (in.ok()) out.cuts[index] = ticks;
+      return in.ok();
+    }
   }
   return true;  // a kind of a later version: passed over
 }

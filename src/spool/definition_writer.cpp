@@ -130,6 +130,18 @@ void Writer::define_location(std::uint32_t index, std::uint64_t thread_id,
   append(DefinitionKind::kLocation, Payload{}.number(index).number(thread_id).text(name).bytes());
 }
 
+void Writer::define_track(std::uint32_t index, std::uint32_t owner) noexcept {
+  append(DefinitionKind::kTrack, Payload{}.number(index).number(owner).bytes());
+}
+
+void Writer::define_begin(std::uint32_t index, std::uint64_t ticks, std::uint64_t number) noexcept {
+  append(DefinitionKind::kBegin, Payload{}.number(index).number(ticks).number(number).bytes());
+}
+
+void Writer::define_last(std::uint32_t index, std::uint64_t ticks) noexcept {
+  append(DefinitionKind::kLast, Payload{}.number(index).number(ticks).bytes());
+}
+
 void Writer::define_string(StringId id, const std::string& text) noexcept {
   append(DefinitionKind::kString, Payload{}.number(id.value()).text(text).bytes());
 }
@@ -164,6 +176,27 @@ void Writer::define_property(const std::string& key, const std::string& value) n
 void Writer::define_clock_sync(const os::ClockSync& sync) noexcept {
   append(DefinitionKind::kClockSync,
          Payload{}.number(sync.ticks).number(sync.monotonic_ns).number(sync.realtime_ns).bytes());
+}
+
+void Writer::define_limit() noexcept {
+  append(DefinitionKind::kLimit, Payload{}
+                                     .number(options_.size_limit.bytes)
+                                     .number(std::uint8_t{options_.size_limit.keep_newest})
+                                     .bytes());
+}
+
+void Writer::define_end(Ending ending) noexcept {
+  append(DefinitionKind::kEnd, Payload{}
+                                   .number(lost())
+                                   .number(log_end_)
+                                   .number(to_word(ending))
+                                   .number(log_number_)
+                                   .number(dropped())
+                                   .bytes());
+}
+
+void Writer::define_cut(std::uint32_t location, std::uint64_t ticks) noexcept {
+  append(DefinitionKind::kCut, Payload{}.number(location).number(ticks).bytes());
 }
 
 }  // namespace timeloom::spool

@@ -1,7 +1,8 @@
 // The on-disk form of a running measurement of one process: a directory with
 //
 //   defs   definitions, appended as they are made
-//   log    full segments, appended by the drain
+//   log    full segments, appended by the drain; where the run has a size limit
+//          in several files, `log`, `log-1`, `log-2` …, of which the oldest may be gone
 //   ring   the segments that are being written, mapped into the program
 //
 // All numbers are little-endian. docs/formats/spool.md is the description for
@@ -62,8 +63,14 @@ enum class DefinitionKind : std::uint16_t {
   kMetric = 7,     // u32 id, str name, str unit, str description, u8 type
   kMarker = 8,     // u32 location index, u64 ticks, str text
   kProperty = 9,   // str key, str value
-  kEnd = 10,       // u64 lost events, u64 bytes of `log`, u64 ending (see Ending);
+  kEnd = 10,       // u64 lost events, u64 bytes of the last file of the log, u64 ending
+                   // (see Ending), u32 number of that file, u64 dropped events;
                    // the measurement was stopped in good order
+  kTrack = 11,     // u32 location index, u32 index of the thread whose stream it is in
+  kBegin = 12,     // u32 location index, u64 ticks, u64 number it was created under
+  kLast = 13,      // u32 location index, u64 ticks: the thread has ended
+  kLimit = 15,     // u64 bytes, u8 whether the oldest events may go; of the run (--max-size)
+  kCut = 16,       // u32 location index, u64 ticks: from then on nothing of it was recorded
 };
 
 // Head of one record of `defs`; the payload follows. str is u32 length, bytes.
@@ -93,10 +100,12 @@ struct RingHeader {
   std::uint32_t check;                     // checksum() of the first 16 bytes
   std::atomic<std::uint64_t> lost_events;  // could not be recorded for want of space
   std::atomic<std::uint64_t> ending;       // to_word(Ending); noted at the last moment
+  // Recorded by whichever process of the run, and dropped by this one for the size limit.
+  std::atomic<std::uint64_t> dropped_events;
 };
 // The largest page of the machines we run on, so that segments can be mapped.
 inline constexpr std::size_t kRingHeaderSize = 64 << 10;
-static_assert(sizeof(RingHeader) == 40);
+static_assert(sizeof(RingHeader) == 48);
 
 // kFree -> kActive (a thread writes) -> kFull (waits for the drain) ->
 // kDrained (in the log; its records are being zeroed) -> kFree.
@@ -113,8 +122,8 @@ struct SegmentHeader {
   std::uint64_t base;      // ticks that the first records' times count from
   std::uint64_t check;     // segment_check() of location, sequence and base
   std::uint64_t records;   // in the log: records_check() of the records
-  std::uint64_t seal;      // in the log: segment_seal() of all fields but magic and state
-  std::uint64_t reserved;
+  std::uint64_t seal;      // in the log: segment_seal() of all other fields but magic and state
+  std::uint64_t events;    // in the log, where the oldest may be dropped: in the records; else 0
 };
 static_assert(sizeof(SegmentHeader) == 64);
 static_assert(std::is_standard_layout_v<SegmentHeader>);

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <utility>
 
 #include "core/event_word.hpp"
 #include "spool/format.hpp"
 #include "spool/reader.hpp"
+#include "spool/size_limit.hpp"
 
 namespace timeloom::spool {
 namespace {
@@ -33,6 +35,20 @@ bool decode_extended(EventWord head, std::span<const std::uint64_t> words, std::
     base = words[0];
     return true;
   }
+  if (kind == ExtendedKind::kCreate || kind == ExtendedKind::kWait) {
+    event.kind = kind == ExtendedKind::kCreate ? EventKind::kThreadCreate : EventKind::kThreadWait;
+    event.value = words.empty() ? 0 : words[0];
+    return words.size() == 1;
+  }
+  if (kind == ExtendedKind::kTrack) {
+    event.kind = EventKind::kTrack;
+    event.ref = words.empty() ? 0 : static_cast<std::uint32_t>(words[0]);
+    return words.size() == 1 && words[0] < UINT32_MAX;
+  }
+  if (kind == ExtendedKind::kTrackEnd) {
+    event.kind = EventKind::kTrackEnd;
+    return words.empty();
+  }
   if (kind == ExtendedKind::kRecordingOff || kind == ExtendedKind::kRecordingOn) {
     event.kind =
         kind == ExtendedKind::kRecordingOff ? EventKind::kRecordingOff : EventKind::kRecordingOn;
@@ -48,10 +64,23 @@ bool decode_extended(EventWord head, std::span<const std::uint64_t> words, std::
   return false;  // a later version would have another number
 }
 
+// Two ids a word; there may be one too many for the last.
+void add_open(std::span<const std::uint64_t> words, std::uint64_t base, std::uint64_t& last_ticks,
+              std::vector<Event>& events) {
+  last_ticks = std::max(last_ticks, base);
+  for (const std::uint64_t word : words) {
+    for (const std::uint64_t id : {word & UINT32_MAX, word >> 32}) {
+      if (id == UINT32_MAX) continue;
+      events.push_back(
+          {Timestamp{last_ticks}, EventKind::kEnter, static_cast<std::uint32_t>(id), 0});
+    }
+  }
+}
+
 }  // namespace
 
 std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t base,
-                           std::uint64_t& last_ticks, std::vector<Event>& events) {
+                           std::uint64_t& last_ticks, std::vector<Event>& events, bool enter_open) {
   // A thread that moves to another core may find its counter a little behind.
   // Such steps are levelled; larger ones mean damage.
   constexpr std::uint64_t kBackstep = 1 << 20;
@@ -72,6 +101,11 @@ std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t b
       case WordKind::kExtended:
         size += extended_words_of(word);
         if (size > words.size() - i) return i;
+        if (extended_kind_of(word) == ExtendedKind::kOpenRegions) {
+          if (enter_open) add_open(words.subspan(i + 1, size - 1), base, last_ticks, events);
+          is_event = false;
+          break;
+        }
         if (!decode_extended(word, words.subspan(i + 1, size - 1), base, event, is_event)) return i;
         break;
     }
@@ -89,30 +123,43 @@ std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t b
 
 LocationReader::LocationReader(const Reader& reader, const std::vector<SegmentRef>& segments)
     : reader_(&reader), segments_(&segments) {
-  if (reader.log_.is_open() || reader.ring_.is_open()) return;
+  if (reader.ring_.is_open() || !reader.has_ring_) return;
   int error = 0;  // what cannot be opened cannot be read, and is counted then
-  log_ = os::File::open_read(reader.directory_ + "/" + kLogName, &error);
-  if (reader.has_ring_) ring_ = os::File::open_read(reader.directory_ + "/" + kRingName, &error);
+  ring_ = os::File::open_read(reader.directory_ + "/" + kRingName, &error);
 }
 
-// False when not all bytes of the segment are there.
-bool LocationReader::load(const SegmentRef& segment) {
-  const bool in_log = segment.where == SegmentRef::Where::kLog;
-  const os::File& own = in_log ? log_ : ring_;
-  const os::File& file = own.is_open() ? own : (in_log ? reader_->log_ : reader_->ring_);
+const os::File& LocationReader::file_of(const SegmentRef& segment) {
+  if (segment.where == SegmentRef::Where::kRing) {
+    return ring_.is_open() ? ring_ : reader_->ring_;
+  }
+  if (open_log_ != segment.file) {
+    int error = 0;
+    log_ = os::File::open_read(reader_->directory_ + "/" + log_name(segment.file), &error);
+    open_log_ = segment.file;
+  }
+  return log_;
+}
+
+LocationReader::Load LocationReader::load(const SegmentRef& segment) {
+  const os::File& file = file_of(segment);
+  // A run that goes on may have dropped it since it was found.
+  const bool may_go =
+      reader_->definitions_.may_miss_begin && segment.where == SegmentRef::Where::kLog;
+  if (may_go && !file.is_open()) return Load::kDropped;
   words_.resize(segment.size / sizeof(std::uint64_t));
   int error = 0;
   const std::size_t read =
       file.read_at(segment.offset, std::as_writable_bytes(std::span(words_)), &error);
   words_.resize(read / sizeof(std::uint64_t));
-  return read == segment.size;
+  return read == segment.size ? Load::kWhole : Load::kInPart;
 }
 
 // Appends the sound events of the loaded segment; false if there is more to it.
 bool LocationReader::decode(const SegmentRef& segment, std::vector<Event>& batch) {
   const bool in_log = segment.where == SegmentRef::Where::kLog;
   if (in_log && records_check(words_) != segment.check) return false;
-  const std::size_t used = decode_segment(words_, segment.base, last_ticks_, batch);
+  const bool enter_open = !std::exchange(begun_, true) && segment.sequence > 0;
+  const std::size_t used = decode_segment(words_, segment.base, last_ticks_, batch, enter_open);
   if (in_log) return used == words_.size();
   const bool at_end = used == words_.size() || words_[used] == 0;
   return at_end && (segment.full == 0 || segment.full == used * sizeof(std::uint64_t));
@@ -122,9 +169,10 @@ bool LocationReader::next(std::vector<Event>& batch) {
   batch.clear();
   while (batch.empty() && next_segment_ < segments_->size()) {
     const SegmentRef& segment = (*segments_)[next_segment_++];
-    const bool whole = load(segment);
+    const Load loaded = load(segment);
+    if (loaded == Load::kDropped) continue;
     const bool sound = decode(segment, batch);
-    if (!whole || !sound) ++damaged_;
+    if (loaded != Load::kWhole || !sound) ++damaged_;
   }
   return !batch.empty();
 }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "core/error.hpp"
 #include "spool/format.hpp"
+#include "spool/size_limit.hpp"
 
 namespace timeloom::spool {
 namespace {
@@ -21,7 +23,7 @@ struct RawHeader {
   std::uint64_t check;
   std::uint64_t records;
   std::uint64_t seal;
-  std::uint64_t reserved;
+  std::uint64_t events;
 
   bool sound() const {
     return magic == kSegmentMagic && check == segment_check(location, sequence, base);
@@ -97,6 +99,19 @@ std::uint64_t next_sealed(const os::File& log, std::uint64_t offset, std::uint64
   return end;
 }
 
+// The files of the log, in their order.
+std::vector<std::uint32_t> logs_of(const std::string& directory) {
+  std::vector<std::uint32_t> numbers;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    if (const auto number = log_number(entry.path().filename().string())) {
+      numbers.push_back(*number);
+    }
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
 }  // namespace
 
 std::unique_ptr<Reader> Reader::open(const std::string& directory) {
@@ -106,13 +121,12 @@ std::unique_ptr<Reader> Reader::open(const std::string& directory) {
   reader->directory_ = directory;
   reader->definitions_.clock_source = static_cast<os::ClockSource>(header.clock_source);
   parse_definitions(read_all(defs, sizeof header), reader->definitions_, reader->damage_);
-  reader->log_ = open_part(directory, kLogName);
   reader->ring_ = open_part(directory, kRingName);
-  reader->index_log();
+  reader->index_logs();
   reader->index_ring();
   reader->check_sequences();
   reader->has_ring_ = reader->ring_.is_open();
-  if (!defs.in_use()) reader->close_files();
+  if (!defs.in_use()) reader->ring_.close();
   return reader;
 }
 
@@ -121,25 +135,30 @@ bool Reader::being_written(const std::string& directory) {
   return defs.is_open() && defs.in_use();
 }
 
-void Reader::close_files() noexcept {
-  log_.close();
-  ring_.close();
-}
-
 bool Reader::complete() const noexcept {
   // In the end the ring is removed, unless a write failed before.
   return definitions_.ended && !has_ring_ && !damage_.any();
 }
 
-void Reader::index_log() {
+void Reader::index_logs() {
+  const std::vector<std::uint32_t> numbers = logs_of(directory_);
+  for (const std::uint32_t number : numbers) index_log(number);
+  const bool complete =
+      !definitions_.ended || definitions_.may_miss_begin || definitions_.log_size == 0;
+  if (!complete && !std::ranges::binary_search(numbers, definitions_.last_log)) ++damage_.segments;
+}
+
+void Reader::index_log(std::uint32_t number) {
+  const os::File log = open_part(directory_, log_name(number).c_str());
+  if (!log.is_open()) return;  // dropped this moment
   int error = 0;
-  const std::uint64_t end = log_.is_open() ? log_.size(&error) : 0;
+  const std::uint64_t end = log.size(&error);
   std::uint64_t offset = 0;
   while (end - offset >= sizeof(RawHeader)) {
     RawHeader header{};
-    if (!read_object(log_, offset, header) || !header.sealed()) {
+    if (!read_object(log, offset, header) || !header.sealed()) {
       ++damage_.segments;
-      offset = next_sealed(log_, offset + sizeof(std::uint64_t), end);
+      offset = next_sealed(log, offset + sizeof(std::uint64_t), end);
       continue;
     }
     offset += sizeof header;
@@ -149,18 +168,19 @@ void Reader::index_log() {
       break;
     }
     segments_[header.location].push_back({header.sequence, header.base, offset, header.records,
-                                          header.size, 0, SegmentRef::Where::kLog});
+                                          header.size, 0, number, SegmentRef::Where::kLog});
     offset += header.size;
   }
   // What was cut off at the border of two segments leaves no other trace.
-  if (definitions_.ended && offset != definitions_.log_size) ++damage_.segments;
+  const bool last = definitions_.ended && number == definitions_.last_log;
+  if (last && offset != definitions_.log_size) ++damage_.segments;
 }
 
 void Reader::index_ring() {
   struct {
     std::uint64_t magic;
     std::uint32_t version, segment_size, segment_count, check;
-    std::uint64_t lost_events, ending;
+    std::uint64_t lost_events, ending, dropped_events;
   } header{};
   static_assert(sizeof header == sizeof(RingHeader));
   const bool recorded = !definitions_.threads.empty() || !segments_.empty();
@@ -179,6 +199,7 @@ void Reader::index_ring() {
   if (!definitions_.ended) {
     definitions_.lost_events = header.lost_events;
     definitions_.ending = to_ending(header.ending);
+    definitions_.dropped_events = header.dropped_events;
   }
   int error = 0;
   const std::uint64_t end = ring_.size(&error);
@@ -208,7 +229,7 @@ void Reader::index_ring_segment(std::uint64_t offset, std::uint32_t room) {
     ++damage_.segments;
   }
   segments_[header.location].push_back({header.sequence, header.base, offset + sizeof header, 0,
-                                        room, state == SegmentState::kFull ? header.size : 0,
+                                        room, state == SegmentState::kFull ? header.size : 0, 0,
                                         SegmentRef::Where::kRing});
 }
 
@@ -230,7 +251,8 @@ void Reader::check_sequences() {
         segments.begin(), segments.end(),
         [](const SegmentRef& a, const SegmentRef& b) { return a.sequence == b.sequence; });
     segments.erase(last, segments.end());
-    std::uint64_t expected = 0;
+    // Files are dropped in their order, and each thread's segments are in theirs.
+    std::uint64_t expected = definitions_.may_miss_begin ? segments.front().sequence : 0;
     for (const SegmentRef& segment : segments) {
       damage_.missing_segments += segment.sequence - expected;
       expected = segment.sequence + 1;

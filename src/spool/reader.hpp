@@ -35,6 +35,10 @@ struct ProcessDefinitions {
   struct Thread {
     std::string name;
     std::uint64_t thread_id = 0;
+    std::optional<std::uint32_t> owner{};  // of a track: the thread whose stream it is in
+    std::uint64_t begin = 0;               // ticks; 0: not known
+    std::uint64_t number = 0;              // that it was created under; 0: none
+    std::uint64_t last = 0;                // ticks at its end; 0: not known
   };
   std::map<std::uint32_t, Thread> threads;  // by index of the location
   struct Mark {
@@ -43,11 +47,15 @@ struct ProcessDefinitions {
     std::string text;
   };
   std::vector<Mark> markers;
+  bool may_miss_begin = false;  // for its size limit the run keeps the newest events
+  std::map<std::uint32_t, std::uint64_t> cuts;  // ticks from which on a thread had no room
   std::map<std::string, std::string> properties;
   bool ended = false;  // the measurement was stopped in good order
   Ending ending;       // what is known of the end, also of one in disorder
   std::uint64_t lost_events = 0;
-  std::uint64_t log_size = 0;  // bytes of `log` when it ended
+  std::uint64_t dropped_events = 0;  // of this process and others, by this one
+  std::uint64_t log_size = 0;        // bytes of the last file of the log when it ended
+  std::uint32_t last_log = 0;        // the number of that file
 };
 
 struct Damage {
@@ -66,6 +74,7 @@ struct SegmentRef {
   std::uint64_t check = 0;   // in the log: records_check() of the records
   std::uint32_t size = 0;    // bytes; in the ring up to the end of the segment
   std::uint32_t full = 0;    // in the ring: bytes of records if it was full, else 0
+  std::uint32_t file = 0;    // in the log: number of the file
   Where where = Where::kLog;
 };
 
@@ -94,19 +103,17 @@ class Reader {
 
  private:
   friend class LocationReader;
-  void index_log();
+  void index_logs();
+  void index_log(std::uint32_t number);
   void index_ring();
   void index_ring_segment(std::uint64_t offset, std::uint32_t room);
   bool known(std::uint32_t location, std::uint64_t sequence) const;
   void check_sequences();
 
-  // Open files of a process that still runs, which may remove its ring; others are
-  // opened where they are read: a run may have more processes than there may be files.
-  void close_files() noexcept;
-
   std::string directory_;
   bool has_ring_ = false;
-  os::File log_;
+  // Open for a process that still runs, which may remove its ring; others are
+  // opened where they are read: a run may have more processes than there may be files.
   os::File ring_;
   ProcessDefinitions definitions_;
   Damage damage_;
@@ -118,7 +125,9 @@ class Reader {
   std::optional<Torn> torn_;
 };
 
-// Iterates over the events of one location in order of time. Times are ticks.
+// Iterates over the events of one location in order of time. Times are ticks. Where
+// the first segments are missing, what was open when the first of the others began
+// is entered there.
 class LocationReader {
  public:
   // Replaces `batch` by the next events; false when there are none left.
@@ -129,13 +138,17 @@ class LocationReader {
  private:
   friend class Reader;
   LocationReader(const Reader& reader, const std::vector<SegmentRef>& segments);
-  bool load(const SegmentRef& segment);
+  enum class Load : std::uint8_t { kWhole, kInPart, kDropped };
+  Load load(const SegmentRef& segment);
+  const os::File& file_of(const SegmentRef& segment);
   bool decode(const SegmentRef& segment, std::vector<Event>& batch);
 
   const Reader* reader_;
   const std::vector<SegmentRef>* segments_;
   os::File log_;
+  std::optional<std::uint32_t> open_log_;  // the number of log_
   os::File ring_;
+  bool begun_ = false;  // a segment has been read
   std::size_t next_segment_ = 0;
   std::vector<std::uint64_t> words_;
   std::uint64_t last_ticks_ = 0;
@@ -144,9 +157,11 @@ class LocationReader {
 
 // The records of one segment, decoded and appended to `events`, up to a zero
 // word, the first that is not sound, or the end. Returns the number of words
-// decoded. `last_ticks` is the time of the event before and is advanced.
+// decoded. `last_ticks` is the time of the event before and is advanced. With
+// `enter_open` what was open at the beginning becomes enters.
 std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t base,
-                           std::uint64_t& last_ticks, std::vector<Event>& events);
+                           std::uint64_t& last_ticks, std::vector<Event>& events,
+                           bool enter_open = false);
 
 // Parses the bytes of `defs` behind its header.
 void parse_definitions(std::span<const std::byte> bytes, ProcessDefinitions& definitions,

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "core/error.hpp"
+#include "core/event_word.hpp"
 
 namespace timeloom::spool {
 namespace {
@@ -47,7 +48,10 @@ Segment* SegmentList::pop_front() noexcept {
 }
 
 Writer::Writer(std::string directory, const WriterOptions& options)
-    : directory_(std::move(directory)), options_(options) {}
+    : directory_(std::move(directory)),
+      options_(options),
+      log_file_size_(
+          log_file_size(options.size_limit, static_cast<std::uint32_t>(options.segment_size))) {}
 
 std::unique_ptr<Writer> Writer::create(const std::string& directory, const WriterOptions& options) {
   const auto page = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
@@ -90,6 +94,7 @@ void Writer::write_heads() {
   int error = defs_.write_at(0, bytes_of(header));
   if (error != 0) cannot("write to", directory_ + "/" + kDefsName, error);
   defs_end_ = sizeof header;
+  if (options_.size_limit.bytes != 0) define_limit();
 
   error = ring_.allocate(0, kRingHeaderSize);
   if (error == 0) ring_header_ = os::Mapping::map(ring_, 0, kRingHeaderSize, &error);
@@ -99,6 +104,8 @@ void Writer::write_heads() {
   ring->version = kVersion;
   ring->segment_size = options_.segment_size;
   ring->check = checksum(ring_header_.data(), offsetof(RingHeader, segment_count));
+  // A process that is started when the run has no room left counts what it loses.
+  if (!options_.size_limit.keep_newest && !space_for(options_.ring_size)) return stop_at_limit();
   const std::lock_guard lock(mutex_);
   if (!grow(options_.ring_size)) cannot("allocate the ring of", directory_, error_.load());
 }
@@ -166,13 +173,14 @@ Segment* Writer::find_segment() noexcept {
   std::unique_lock lock(mutex_);
   // The one used last is the one still in the caches.
   if (Segment* segment = free_.pop_front()) return segment;
-  if (error() != 0) return nullptr;
-  if (Segment* full = full_.pop_front()) {
+  if (stuck()) return nullptr;
+  if (!full_.empty()) {
     lock.unlock();
-    if (drain(full)) return full;
+    if (Segment* emptied = drain_one()) return emptied;
     lock.lock();
-    full_.push_front(full);
-    return nullptr;
+    // The drain was faster, or nothing can be drained any more.
+    if (Segment* segment = free_.pop_front()) return segment;
+    if (stuck()) return nullptr;
   }
   constexpr std::uint64_t kGrowth = 4 << 20;
   return grow(kGrowth) ? free_.pop_front() : nullptr;
@@ -210,33 +218,86 @@ void Writer::retire(Segment* segment, std::size_t words) noexcept {
 
 // With log_mutex_ held. An append that fails halfway leaves nothing behind, so
 // that the log always ends with a whole segment unless we are killed.
-int Writer::append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept {
-  if (error() != 0) return error();
-  header.records = records_check({words, header.size / sizeof(std::uint64_t)});
-  header.seal = segment_seal(header.check, header.size, header.records);
+bool Writer::append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept {
   const std::size_t size = sizeof header + header.size;
+  if (error() != 0 || !make_room_in_log(size)) return false;
+  const std::span records(words, header.size / sizeof(std::uint64_t));
+  header.events = keeps_newest() ? count_events(records) : 0;
+  header.records = records_check(records);
+  header.seal = segment_seal(header.check, header.size, header.records);
   const int error = log_.write_at(log_end_, {reinterpret_cast<const std::byte*>(&header), size});
   if (error != 0) {
     log_.truncate(log_end_);
     fail(error);
-    return error;
+    return false;
   }
   log_end_ += size;
-  return 0;
+  return true;
 }
 
-// Moves one full segment to the log and empties it. The order matters: at every
-// instruction its records are in the log, or in the ring, or in both.
-bool Writer::drain(Segment* segment) noexcept {
-  SegmentHeader& header = segment->header();
+// With log_mutex_ held. A log without a limit is one file that grows.
+bool Writer::make_room_in_log(std::uint64_t bytes) noexcept {
+  if (options_.size_limit.bytes == 0 || closing_) return true;
+  const bool begun = log_number_ > 0 || log_end_ > 0;
+  if (begun && log_end_ + bytes <= log_file_size_) return true;
+  if (!space_for(log_file_size_)) return stop_at_limit(), false;
+  return !begun || begin_log_file();
+}
+
+bool Writer::space_for(std::uint64_t bytes) noexcept {
+  return options_.size_limit.bytes == 0 || take_space(options_.size_limit, directory_, bytes,
+                                                      log_file_size_, ring_header().dropped_events);
+}
+
+bool Writer::begin_log_file() noexcept {
+  int error = ENOMEM;
+  try {
+    os::File next =
+        os::File::create_exclusive(directory_ + "/" + log_name(log_number_ + 1), &error);
+    if (error == 0) log_ = std::move(next);
+  } catch (const std::bad_alloc&) {
+  }
+  if (error != 0) {
+    fail(error);
+    return false;
+  }
+  log_end_ = 0;
+  ++log_number_;
+  return true;
+}
+
+void Writer::stop_at_limit() noexcept {
+  at_limit_.store(true, std::memory_order_relaxed);
+  define_property("timeloom::size_limit", std::to_string(options_.size_limit.bytes));
+}
+
+Segment* Writer::take_full() noexcept {
+  const std::lock_guard lock(mutex_);
+  return full_.pop_front();
+}
+
+void Writer::put_back(Segment* segment) noexcept {
+  const std::lock_guard lock(mutex_);
+  full_.push_front(segment);
+}
+
+// Moves the oldest full segment to the log and empties it; nullptr when there is
+// none or it has to stay. They are taken under log_mutex_, so that the segments of
+// a thread are in the log in their order. The order of the steps matters: at every
+// instruction the records are in the log, or in the ring, or in both.
+Segment* Writer::drain_one() noexcept {
+  Segment* segment = nullptr;
   {
     const std::lock_guard lock(log_mutex_);
-    if (append_to_log(header, segment->words()) != 0) return false;
+    segment = take_full();
+    if (segment == nullptr) return nullptr;
+    if (!append_to_log(segment->header(), segment->words())) return put_back(segment), nullptr;
   }
+  SegmentHeader& header = segment->header();
   header.state.store(SegmentState::kDrained, std::memory_order_release);
   std::memset(segment->words(), 0, header.size);
   header.state.store(SegmentState::kFree, std::memory_order_release);
-  return true;
+  return segment;
 }
 
 int Writer::start_drain() noexcept {
@@ -254,16 +315,6 @@ void Writer::stop_drain() noexcept {
   stopping_ = false;
 }
 
-// What was retired while there was no drain.
-void Writer::drain_rest() noexcept {
-  const std::lock_guard lock(mutex_);
-  while (Segment* segment = full_.pop_front()) {
-    if (drain(segment)) continue;
-    full_.push_front(segment);
-    return;
-  }
-}
-
 void Writer::pause_drain() noexcept {
   if (!closed_) stop_drain();
 }
@@ -275,8 +326,8 @@ void Writer::drain_loop() noexcept {
   std::chrono::milliseconds pause{10};
   std::unique_lock lock(mutex_);
   while (true) {
-    const bool woken = work_.wait_for(
-        lock, pause, [this] { return stopping_ || (!full_.empty() && error() == 0); });
+    const bool woken =
+        work_.wait_for(lock, pause, [this] { return stopping_ || (!full_.empty() && !stuck()); });
     if (!woken) {
       lock.unlock();
       define_clock_sync(os::sync_clocks());
@@ -284,19 +335,14 @@ void Writer::drain_loop() noexcept {
       lock.lock();
       continue;
     }
-    Segment* segment = error() == 0 ? full_.pop_front() : nullptr;
-    if (segment == nullptr) {
+    if (full_.empty() || stuck()) {
       if (stopping_) return;  // what could not be drained stays in the ring
       continue;
     }
     lock.unlock();
-    const bool drained = drain(segment);
+    Segment* emptied = drain_one();
     lock.lock();
-    if (drained) {
-      free_.push_front(segment);
-    } else {
-      full_.push_front(segment);
-    }
+    if (emptied != nullptr) free_.push_front(emptied);
   }
 }
 
@@ -308,6 +354,10 @@ std::uint64_t Writer::lost() const noexcept {
   return ring_header().lost_events.load(std::memory_order_relaxed);
 }
 
+std::uint64_t Writer::dropped() const noexcept {
+  return ring_header().dropped_events.load(std::memory_order_relaxed);
+}
+
 // Somebody may have removed our files; no weave does as long as they are in use.
 // Where they lie does not matter: they may have been moved, or our root changed.
 bool Writer::removed() const noexcept { return defs_.removed(); }
@@ -316,10 +366,11 @@ void Writer::close(Ending ending) noexcept {
   if (closed_) return;
   closed_ = true;
   stop_drain();
-  drain_rest();
+  closing_ = true;
+  while (drain_one() != nullptr) {  // what was retired while there was no drain
+  }
   if (removed()) fail(ENOENT);
-  const std::uint64_t end[] = {lost(), log_end_, to_word(ending)};
-  append(DefinitionKind::kEnd, bytes_of(end));
+  define_end(ending);
   if (error() == 0) ::unlink((directory_ + "/" + kRingName).c_str());
   defs_.close();  // no longer in use
 }

@@ -9,8 +9,9 @@
 //
 // Thread safety: every function may be called from any thread, except create,
 // close and pause_drain, which one thread calls. Nothing but create throws;
-// after the first failed write the segments that are full stay in the ring,
-// acquire() returns nullptr when the last is used up, and error() says why.
+// after the first failed write, and at the size limit of the run unless the
+// newest events are to be kept, the segments that are full stay in the ring and
+// acquire() returns nullptr when the last is used up; error() and at_limit() say why.
 #pragma once
 
 #include <atomic>
@@ -27,6 +28,7 @@
 #include "os/file.hpp"
 #include "os/thread.hpp"
 #include "spool/format.hpp"
+#include "spool/size_limit.hpp"
 
 namespace timeloom::spool {
 
@@ -65,6 +67,7 @@ struct WriterOptions {
   std::uint64_t ring_size = 16 << 20;      // bytes at start
   std::uint64_t ring_limit = std::uint64_t{4} << 30;  // bytes that the ring may grow to
   bool drain_at_once = true;  // start the drain now, not with the first full segment
+  SizeLimit size_limit;
 };
 
 class Writer {
@@ -85,21 +88,36 @@ class Writer {
   void define_region(RegionId id, const Region& region) noexcept;
   void define_location(std::uint32_t index, std::uint64_t thread_id,
                        const std::string& name) noexcept;
+  // The location is a track: its events are in the stream of the thread `owner`.
+  void define_track(std::uint32_t index, std::uint32_t owner) noexcept;
+  // When the location began, and the number that it was created under; when it ended.
+  void define_begin(std::uint32_t index, std::uint64_t ticks, std::uint64_t number) noexcept;
+  void define_last(std::uint32_t index, std::uint64_t ticks) noexcept;
   void define_string(StringId id, const std::string& text) noexcept;
   void define_parameter(ParameterId id, const Parameter& parameter) noexcept;
   void define_metric(MetricId id, const Metric& metric) noexcept;
   void define_marker(std::uint32_t location, std::uint64_t ticks, const std::string& text) noexcept;
   void define_property(const std::string& key, const std::string& value) noexcept;
   void define_clock_sync(const os::ClockSync& sync) noexcept;
+  // There was no room for what the location would have recorded from `ticks` on.
+  void define_cut(std::uint32_t location, std::uint64_t ticks) noexcept;
 
   // A zeroed segment for the location, or nullptr when there is no space left.
   Segment* acquire(std::uint32_t location, std::uint64_t sequence, std::uint64_t base) noexcept;
   // Hands a segment with `words` records words back.
   void retire(Segment* segment, std::size_t words) noexcept;
   std::size_t words_per_segment() const noexcept;
+  // Whether the oldest segments may be dropped, so that a stream may begin with any.
+  bool keeps_newest() const noexcept {
+    return options_.size_limit.bytes != 0 && options_.size_limit.keep_newest;
+  }
 
   void count_lost(std::uint64_t events) noexcept;
   std::uint64_t lost() const noexcept;
+  // Events that this process has dropped, its own and those of others, for newer ones.
+  std::uint64_t dropped() const noexcept;
+  // Whether recording has ended at the size limit.
+  bool at_limit() const noexcept { return at_limit_.load(std::memory_order_relaxed); }
   // The first errno value a write failed with; 0: none.
   int error() const noexcept { return error_.load(std::memory_order_relaxed); }
   // Bytes of records written so far, in the log and (retired) in the ring.
@@ -127,15 +145,23 @@ class Writer {
   Segment* find_segment() noexcept;
   bool grow(std::uint64_t bytes) noexcept;                    // with mutex_ held
   void add_segments(os::Mapping block, std::uint64_t bytes);  // with mutex_ held
+  Segment* take_full() noexcept;
+  void put_back(Segment* segment) noexcept;
+  bool stuck() const noexcept { return error() != 0 || at_limit(); }
   void append(DefinitionKind kind, std::span<const std::byte> payload) noexcept;
+  void define_limit() noexcept;
+  void define_end(Ending ending) noexcept;
   void write_definitions(std::span<const std::byte> records) noexcept;
   int start_drain() noexcept;  // an errno value
   void stop_drain() noexcept;
-  void drain_rest() noexcept;
   bool removed() const noexcept;
   void drain_loop() noexcept;
-  bool drain(Segment* segment) noexcept;
-  int append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept;
+  Segment* drain_one() noexcept;
+  bool append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept;
+  bool make_room_in_log(std::uint64_t bytes) noexcept;
+  bool space_for(std::uint64_t bytes) noexcept;
+  bool begin_log_file() noexcept;
+  void stop_at_limit() noexcept;
   void fail(int error) noexcept;
   RingHeader& ring_header() const noexcept;
 
@@ -151,8 +177,11 @@ class Writer {
   bool holding_ = false;
   std::vector<std::byte> held_;
 
-  std::mutex log_mutex_;
+  std::mutex log_mutex_;  // taken before mutex_
   std::uint64_t log_end_ = 0;
+  std::uint32_t log_number_ = 0;
+  std::uint64_t log_file_size_ = 0;
+  bool closing_ = false;  // what is in the ring goes to the log, where it takes no more space
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable work_;
@@ -164,6 +193,7 @@ class Writer {
   bool closed_ = false;
 
   std::atomic<int> error_ = 0;
+  std::atomic<bool> at_limit_ = false;
   std::atomic<std::uint64_t> bytes_ = 0;
   os::HelperThread drain_thread_;
 };

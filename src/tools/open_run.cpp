@@ -54,6 +54,9 @@ std::string describe(const weave::WeaveSummary& summary) {
   if (summary.lost_events > 0) {
     line += ", " + plural(summary.lost_events, "event") + " could not be recorded";
   }
+  if (summary.older_events > 0) {
+    line += ", " + plural(summary.older_events, "older event") + " dropped at the size limit";
+  }
   if (!summary.ending.empty()) line += ", " + summary.ending;
   if (summary.closed_regions > 0) {
     line += ", " + plural(summary.closed_regions, "region") + " cut off by the end of the program";

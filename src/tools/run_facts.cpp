@@ -73,7 +73,12 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
     losses.push_back(ending->second);
   }
   if (const auto lost = number(definitions, "timeloom::lost_events")) {
-    losses.push_back(plural(lost, "event") + " could not be recorded");
+    const bool limited = definitions.properties.contains("timeloom::size_limit");
+    losses.push_back(plural(lost, "event") + " could not be recorded" +
+                     (limited ? ": the run had reached its size limit" : ""));
+  }
+  if (const auto older = number(definitions, "timeloom::older_events")) {
+    losses.push_back(plural(older, "older event") + " dropped at the size limit of the run");
   }
   if (const auto dropped = number(definitions, "timeloom::dropped_events")) {
     losses.push_back(plural(dropped, "event") + " left out because they were not sound");

@@ -194,6 +194,7 @@ WeaveSummary summary_of(const SpoolSource& source) {
   summary.locations = source.definitions().locations.size();
   summary.processes = source.definitions().groups.size();
   summary.lost_events = source.lost_events() + source.dropped_events();
+  summary.older_events = source.older_events();
   summary.running = source.running();
   summary.closed_regions = source.ended_in_order() ? 0 : source.closed_regions();
   summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();

@@ -14,8 +14,9 @@ struct WeaveSummary {
   std::uint64_t events = 0;  // written to the trace
   std::uint64_t locations = 0;
   std::uint64_t processes = 0;
-  std::uint64_t running = 0;      // processes that had not ended: woven is what they had recorded
-  std::uint64_t lost_events = 0;  // could not be recorded
+  std::uint64_t running = 0;       // processes that had not ended: woven is what they had recorded
+  std::uint64_t lost_events = 0;   // could not be recorded
+  std::uint64_t older_events = 0;  // given up for newer ones at the size limit
   std::uint64_t closed_regions = 0;    // left open by the end of the program, closed here
   std::uint64_t damaged_segments = 0;  // parts of spools that were not sound
   std::string ending;                  // how the program ended; empty: normally

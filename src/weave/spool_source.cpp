@@ -16,10 +16,6 @@ constexpr char kStillRunning[] = "still running";
 constexpr char kCutOff[] = "ended before the measurement could be finished";
 constexpr char kCreator[] = "Timeloom " TIMELOOM_VERSION;
 
-LocationId location_id(std::uint32_t index, std::size_t rank) {
-  return LocationId{(std::uint64_t{index} << 32) | rank};
-}
-
 std::string signal_name(std::uint32_t number) {
   const char* name = sigabbrev_np(static_cast<int>(number));
   return name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name;
@@ -113,15 +109,27 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   const spool::Reader& reader = *process.reader;
   const spool::ProcessDefinitions& from = reader.definitions();
   process.ids = unifier.add(from, reader.complete());
+  process.group = LocationGroupId{static_cast<std::uint32_t>(definitions_.groups.size())};
+  set_created(process);
   ended_ = ended_ && from.ended;
   if (process.running) ++running_;
   lost_events_ += from.lost_events;
+  older_events_ += from.dropped_events;
   damaged_segments_ += reader.damage().segments + reader.damage().missing_segments;
   LocationGroup group = from.process;
   if (group.name.empty()) group.name = "Process";
   group.ending = ending_text(from, process.running);
   definitions_.groups.push_back(std::move(group));
   for (const auto& [key, value] : from.properties) definitions_.properties.try_emplace(key, value);
+}
+
+void SpoolSource::set_created(Process& process) {
+  process.ids.threads.rank = process.group.value();
+  for (const auto& [index, thread] : process.reader->definitions().threads) {
+    if (thread.number == 0) continue;
+    auto& end = process.ids.threads.ends[thread.number];
+    if (thread.last != 0) end = process.clock.to_time(thread.last);
+  }
 }
 
 // Names of spools are unique in a run, ids of processes are not.
@@ -173,11 +181,11 @@ void SpoolSource::set_clock() {
   }
 }
 
-void SpoolSource::add_location(const Process& process, std::uint32_t index, std::size_t rank) {
+void SpoolSource::add_location(const Process& process, std::uint32_t index) {
   const auto& threads = process.reader->definitions().threads;
   Location location;
-  location.id = location_id(index, rank);
-  location.group = LocationGroupId{static_cast<std::uint32_t>(rank)};
+  location.id = location_id(index, process.group);
+  location.group = process.group;
   location.name = "Thread " + std::to_string(index);
   if (const auto thread = threads.find(index); thread != threads.end()) {
     location.name = thread->second.name;
@@ -186,7 +194,7 @@ void SpoolSource::add_location(const Process& process, std::uint32_t index, std:
   definitions_.locations.push_back(std::move(location));
 }
 
-void SpoolSource::add_markers(const Process& process, std::size_t rank) {
+void SpoolSource::add_markers(const Process& process) {
   const auto indices = process.reader->locations();
   for (const auto& mark : process.reader->definitions().markers) {
     if (!std::binary_search(indices.begin(), indices.end(), mark.thread)) {
@@ -194,18 +202,17 @@ void SpoolSource::add_markers(const Process& process, std::size_t rank) {
       continue;
     }
     definitions_.markers.push_back({std::max(process.clock.to_time(mark.ticks), process.begin),
-                                    location_id(mark.thread, rank), mark.text});
+                                    location_id(mark.thread, process.group), mark.text});
   }
 }
 
 void SpoolSource::add_locations() {
-  for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
-    const Process& process = processes_[rank];
+  for (const Process& process : processes_) {
     std::vector<std::uint32_t> indices = process.reader->locations();
     // Killed before it defined a thread: a trace without locations is none to its readers.
     if (indices.empty()) indices.push_back(0);
-    for (const std::uint32_t index : indices) add_location(process, index, rank);
-    add_markers(process, rank);
+    for (const std::uint32_t index : indices) add_location(process, index);
+    add_markers(process);
   }
   std::stable_sort(definitions_.locations.begin(), definitions_.locations.end(),
                    [](const Location& a, const Location& b) { return a.id < b.id; });
@@ -214,11 +221,13 @@ void SpoolSource::add_locations() {
 }
 
 void SpoolSource::add_tasks() {
-  for (std::size_t i = 0; i < definitions_.locations.size(); ++i) {
-    const Location& location = definitions_.locations[i];
+  for (const Location& location : definitions_.locations) {
     const Process& process = processes_[location.group.value()];
     const auto index = static_cast<std::uint32_t>(location.id.value() >> 32);
-    tasks_.push_back({&process, index, i, process.reader->bytes(index)});
+    const auto& threads = process.reader->definitions().threads;
+    const auto thread = threads.find(index);
+    if (thread != threads.end() && thread->second.owner) continue;  // comes with its thread
+    tasks_.push_back({&process, index, process.reader->bytes(index)});
     total_bytes_ += tasks_.back().bytes;
   }
   // The largest first, so that no thread is left with it at the end.
@@ -234,6 +243,7 @@ void SpoolSource::add_properties() {
     if (value != 0) definitions_.properties[key] = std::to_string(value);
   };
   put("timeloom::lost_events", lost_events_);
+  put("timeloom::older_events", older_events_);
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
   put("timeloom::dropped_events", dropped_events_);
@@ -264,51 +274,19 @@ std::string SpoolSource::ending() const {
          kCutOff;
 }
 
-void SpoolSource::feed_location(const Task& task, std::span<RunSink* const> sinks) {
-  const Location& location = definitions_.locations[task.location];
-  const Process& process = *task.process;
-  std::vector<std::unique_ptr<LocationSink>> outputs;
-  for (RunSink* sink : sinks) outputs.push_back(sink->open_location(location));
-  std::uint64_t count = 0;
-  const auto hand_on = [&](std::span<const Event> events) {
-    count += events.size();
-    if (events.empty()) return;
-    for (const auto& output : outputs) output->consume(events);
-  };
-
-  const bool main = task.index == 0;
-  if (main) {
-    const Event begin{process.begin, EventKind::kProgramBegin, location.group.value(), 0};
-    hand_on({&begin, 1});
-  }
-  Stream stream(process.ids, process.clock, process.begin);
-  spool::LocationReader reader = process.reader->read(task.index);
-  std::vector<Event> batch;
-  while (reader.next(batch)) {
-    const std::uint64_t bytes = batch.size() * sizeof(std::uint64_t);
-    stream.translate(batch);
-    hand_on(batch);
-    done_bytes_ += bytes;
-  }
-  stream.close(process.end, batch);
-  hand_on(batch);
-  if (main) {
-    const Timestamp end = std::max({stream.last_time(), process.begin, process.end});
-    const Event event{end, EventKind::kProgramEnd, location.group.value(),
-                      static_cast<std::uint64_t>(kUnknownExitStatus)};
-    hand_on({&event, 1});
-  }
-  for (const auto& output : outputs) output->finish();
-  events_ += count;
-  closed_regions_ += stream.closed_regions();
-  dropped_events_ += stream.dropped_events();
-  damaged_segments_ += reader.damaged_segments();
+void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks) {
+  ThreadFeed feed(*task.process, task.index, definitions_.locations, sinks);
+  feed.run([this](std::uint64_t bytes) { done_bytes_ += bytes; });
+  events_ += feed.events();
+  closed_regions_ += feed.closed_regions();
+  dropped_events_ += feed.dropped_events();
+  damaged_segments_ += feed.damaged_segments();
 }
 
 void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
   for (RunSink* sink : sinks) sink->begin(definitions_);
   for_each_in_parallel(tasks_.size(), threads,
-                       [&](std::size_t i) { feed_location(tasks_[i], sinks); });
+                       [&](std::size_t i) { feed_thread(tasks_[i], sinks); });
   add_properties();
   for (RunSink* sink : sinks) sink->finish();
 }

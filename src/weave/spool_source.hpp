@@ -12,7 +12,7 @@
 #include "core/event.hpp"
 #include "spool/reader.hpp"
 #include "weave/process_clock.hpp"
-#include "weave/stream.hpp"
+#include "weave/thread_feed.hpp"
 #include "weave/unify.hpp"
 
 namespace timeloom::weave {
@@ -32,6 +32,8 @@ class SpoolSource : public RunSource {
   std::uint64_t damaged_segments() const noexcept { return damaged_segments_; }
   std::uint64_t lost_events() const noexcept { return lost_events_; }
   std::uint64_t dropped_events() const noexcept { return dropped_events_; }
+  // Recorded, and given up for newer ones at the size limit of the run.
+  std::uint64_t older_events() const noexcept { return older_events_; }
   std::uint64_t unreadable_spools() const noexcept { return unreadable_spools_; }
   // False when a process was ended before it could finish its measurement.
   bool ended_in_order() const noexcept { return ended_; }
@@ -43,20 +45,14 @@ class SpoolSource : public RunSource {
   double progress() const noexcept;
 
  private:
-  struct Process {
+  struct Process : WovenProcess {
     std::string spool;  // the name of its directory
     bool running = false;
-    std::unique_ptr<spool::Reader> reader;
-    ProcessIds ids;
-    ProcessClock clock{os::ClockSource::kMonotonic, {}};
     bool timed = false;  // begin and end are of its own, not those of the run
-    Timestamp begin{};
-    Timestamp end{};  // the last time at which the process is known to have lived
   };
-  struct Task {  // one location
+  struct Task {  // one thread
     const Process* process;
-    std::uint32_t index;   // of the thread in its process
-    std::size_t location;  // in definitions_.locations
+    std::uint32_t index;  // of the thread in its process
     std::uint64_t bytes;
   };
 
@@ -65,14 +61,15 @@ class SpoolSource : public RunSource {
   void leave_out_unborn();
   void set_process_clocks();
   static void set_lifetime(Process& process);
+  static void set_created(Process& process);
   void add_creators();
   void set_clock();
   void add_locations();
-  void add_location(const Process& process, std::uint32_t index, std::size_t rank);
-  void add_markers(const Process& process, std::size_t rank);
+  void add_location(const Process& process, std::uint32_t index);
+  void add_markers(const Process& process);
   void add_tasks();
   void add_properties();
-  void feed_location(const Task& task, std::span<RunSink* const> sinks);
+  void feed_thread(const Task& task, std::span<RunSink* const> sinks);
 
   Definitions definitions_;
   std::vector<Process> processes_;
@@ -86,6 +83,7 @@ class SpoolSource : public RunSource {
   std::atomic<std::uint64_t> damaged_segments_ = 0;
   std::atomic<std::uint64_t> dropped_events_ = 0;
   std::uint64_t lost_events_ = 0;
+  std::uint64_t older_events_ = 0;
   std::uint64_t unreadable_spools_ = 0;
 };
 

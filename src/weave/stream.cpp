@@ -25,13 +25,43 @@ bool Stream::translate(Event& event) {
     case EventKind::kRecordingOn:
     case EventKind::kProgramBegin:
     case EventKind::kProgramEnd: return true;
+    case EventKind::kThreadCreate:
+    case EventKind::kThreadBegin:
+    case EventKind::kThreadEnd:
+    case EventKind::kThreadWait: return thread_event(event);
+    case EventKind::kTrack:
+    case EventKind::kTrackEnd: return false;  // not of one location
   }
   return false;
+}
+
+// False when the event is to come later, or never: a thread that could not be
+// started has no number.
+bool Stream::thread_event(Event& event) {
+  if (!ids_.threads.ends.contains(event.value)) return false;
+  if (event.kind == EventKind::kThreadWait) {
+    waits_.push_back({open_.size(), event.value});
+    return false;
+  }
+  event.value = ids_.threads.in_run(event.value);
+  return true;
+}
+
+// The innermost region ends. What it waited for counts if that has ended; the
+// wait may have had a time limit.
+void Stream::end_waits(Timestamp time) {
+  for (; !waits_.empty() && waits_.back().depth >= open_.size(); waits_.pop_back()) {
+    const std::uint64_t number = waits_.back().number;
+    const std::optional<Timestamp>& end = ids_.threads.ends.at(number);
+    if (!end || time < *end) continue;
+    output_.push_back({time, EventKind::kThreadWait, 0, ids_.threads.in_run(number)});
+  }
 }
 
 // A leave closes what was entered last. Where records are missing it may close
 // more, or match nothing.
 bool Stream::leave(const Event& event, std::vector<Event>& extra) {
+  if (!waits_.empty()) end_waits(event.time);
   if (!open_.empty() && open_.back() == event.ref) [[likely]] {
     open_.pop_back();
     return true;
@@ -56,7 +86,7 @@ void Stream::translate(std::vector<Event>& batch) {
     if (keep && event.kind == EventKind::kLeave) keep = leave(event, output_);
     if (keep) {
       output_.push_back(event);
-    } else {
+    } else if (event.kind < EventKind::kThreadCreate) {
       ++dropped_;
     }
   }

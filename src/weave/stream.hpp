@@ -30,13 +30,21 @@ class Stream {
   Timestamp last_time() const noexcept { return last_; }
 
  private:
+  struct Wait {
+    std::size_t depth;  // of the region that waits
+    std::uint64_t number;
+  };
+
   bool translate(Event& event);
+  bool thread_event(Event& event);
+  void end_waits(Timestamp time);
   bool leave(const Event& event, std::vector<Event>& extra);
 
   const ProcessIds& ids_;
   const ProcessClock& clock_;
   Timestamp last_;
   std::vector<std::uint32_t> open_;  // regions of the run, outermost first
+  std::vector<Wait> waits_;
   std::vector<Event> output_;
   std::uint64_t closed_ = 0;
   std::uint64_t dropped_ = 0;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,16 @@ class IdMap {
   std::uint32_t fallback_ = kNone;
 };
 
+// The threads and tasks of a process that are known by a number, with the end of
+// each if that is known. Numbers are unique in the process, with its rank in the run.
+struct CreatedThreads {
+  std::map<std::uint64_t, std::optional<Timestamp>> ends;
+  std::uint64_t rank = 0;
+  std::uint64_t in_run(std::uint64_t number) const noexcept { return (number << 32) | rank; }
+};
+
 struct ProcessIds {
+  CreatedThreads threads;
   IdMap regions;
   IdMap strings;
   IdMap parameters;

@@ -14,6 +14,14 @@ from archives import MAIN, WORKER, make_archive
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
 
+def pytest_generate_tests(metafunc):
+    """Tests of races run as often as RACE_ROUNDS says (`make test-races`)."""
+    rounds = int(os.environ.get("RACE_ROUNDS", "1"))
+    if rounds > 1 and metafunc.definition.get_closest_marker("race"):
+        metafunc.fixturenames.append("round_of_race")
+        metafunc.parametrize("round_of_race", range(rounds))
+
+
 @pytest.fixture(scope="session")
 def timeloom_program() -> str:
     """The `timeloom` program of the environment that runs the tests."""

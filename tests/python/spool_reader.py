@@ -8,7 +8,7 @@ import pathlib
 import struct
 
 KIND_ENTER, KIND_LEAVE, KIND_EXTENDED = 1, 2, 3
-TIME_BASE = 1
+TIME_BASE, TRACK, TRACK_END = 1, 11, 12
 EXTENDED = {
     2: "parameter_int",
     3: "parameter_uint",
@@ -17,7 +17,10 @@ EXTENDED = {
     6: "metric",
     7: "recording_off",
     8: "recording_on",
+    9: "create",
+    10: "wait",
 }
+OPEN_REGIONS = 16
 
 
 def _text(data, offset):
@@ -32,10 +35,12 @@ class Spool:
         self.directory = pathlib.Path(directory)
         self.regions, self.strings, self.parameters, self.metrics = {}, {}, {}, {}
         self.threads, self.markers, self.properties = {}, [], {}
-        self.ended = False
+        self.owners, self.numbers = {}, {}  # of tracks and of what was created under a number
+        self.ended, self.last_log, self.dropped, self.cuts = False, 0, 0, {}
+        self.limit, self.may_miss_begin = 0, 0
         self._read_definitions((self.directory / "defs").read_bytes())
-        self._segments = {}
-        self._read_log()
+        self._segments, self._events = {}, {}
+        self._read_logs()
         self._read_ring()
 
     def _read_definitions(self, data):
@@ -80,12 +85,27 @@ class Spool:
         elif kind == 9:
             key, at = _text(payload, 0)
             self.properties[key] = _text(payload, at)[0]
+        elif kind == 11:
+            track, self.owners[track] = struct.unpack_from("<II", payload)
+        elif kind == 12:
+            key, _, self.numbers[key] = struct.unpack_from("<IQQ", payload)
         elif kind == 10:
             self.ended = True
-            (self.lost,) = struct.unpack_from("<Q", payload)
+            self.lost, _, _, self.last_log, self.dropped = struct.unpack("<QQQIQ", payload)
+        elif kind == 15:
+            self.limit, self.may_miss_begin = struct.unpack("<QB", payload)
+        elif kind == 16:
+            location, ticks = struct.unpack("<IQ", payload)
+            self.cuts[location] = ticks
 
-    def _read_log(self):
-        data = (self.directory / "log").read_bytes()
+    def _read_logs(self):
+        numbers = [int(path.name[4:] or 0) for path in self.directory.glob("log*")]
+        assert numbers == [] or sorted(numbers) == list(range(min(numbers), max(numbers) + 1))
+        for number in numbers:
+            self._read_log(self.directory / (f"log-{number}" if number else "log"))
+
+    def _read_log(self, path):
+        data = path.read_bytes()
         offset = 0
         while offset < len(data):
             location, size, sequence, base = struct.unpack_from("<8xIIQQ", data, offset)
@@ -110,13 +130,30 @@ class Spool:
         return sorted(set(self.threads) | set(self._segments))
 
     def events(self, location):
-        segments = self._segments.get(location, {})
-        assert sorted(segments) == list(range(len(segments)))
-        for _, (base, data) in sorted(segments.items()):
-            words = struct.unpack(f"<{len(data) // 8}Q", data)
-            yield from self._decode(base, words)
+        """Those of a track lie in the stream of its thread."""
+        thread = self.owners.get(location, location)
+        if thread not in self._events:
+            self._events[thread] = self._sorted_events(thread)
+        return self._events[thread].get(location, [])
 
-    def _decode(self, base, words):
+    def _sorted_events(self, thread):
+        result, of = {}, thread
+        segments = self._segments.get(thread, {})
+        first = min(segments, default=0)
+        assert sorted(segments) == list(range(first, first + len(segments)))
+        assert first == 0 or self.may_miss_begin
+        for sequence, (base, data) in sorted(segments.items()):
+            words = struct.unpack(f"<{len(data) // 8}Q", data)
+            for event in self._decode(base, words, sequence == first > 0):
+                if event[0] == "track":
+                    of = event[2]
+                elif event[0] == "track end":
+                    assert of != thread
+                else:
+                    result.setdefault(of, []).append(event)
+        return result
+
+    def _decode(self, base, words, enter_open):
         i = 0
         while i < len(words) and words[i]:
             word = words[i]
@@ -131,12 +168,22 @@ class Spool:
             i += count
             if sub == TIME_BASE:
                 base = extra[0]
+            elif sub == TRACK_END:
+                yield ("track end", None, None, ticks)
+            elif sub == TRACK:
+                yield ("track", None, extra[0], ticks)
+            elif sub == OPEN_REGIONS:
+                for region in struct.unpack(f"<{2 * count}I", struct.pack(f"<{count}Q", *extra)):
+                    if enter_open and region != 0xFFFFFFFF:
+                        yield ("enter", self.regions[region]["name"], None, base)
             else:
                 yield self._extended(EXTENDED[sub], extra, ticks)
 
     def _extended(self, kind, extra, ticks):
         if not extra:
             return (kind, None, None, ticks)
+        if len(extra) == 1:
+            return (kind, None, extra[0], ticks)
         raw = struct.pack("<Q", extra[1])
         if kind == "metric":
             name, unit, value_type = self.metrics[extra[0]]
@@ -155,7 +202,7 @@ def spools_of(run):
 
 
 def stream(spool, location, keep=lambda name: True):
-    """The events of a location without their times; checks order and balance."""
+    """The events of a location without their times and who creates whom; checks order and balance."""
     result, open_regions, last = [], [], 0
     for kind, name, value, ticks in spool.events(location):
         assert ticks >= last
@@ -164,6 +211,8 @@ def stream(spool, location, keep=lambda name: True):
             open_regions.append(name)
         elif kind == "leave":
             assert open_regions.pop() == name
+        if kind in ("create", "wait"):
+            continue
         if kind not in ("enter", "leave") or keep(name):
             result.append((kind, name) if value is None else (kind, name, value))
     assert spool.ended is False or open_regions == [] or location != 0, open_regions

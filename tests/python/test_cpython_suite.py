@@ -1,24 +1,23 @@
 """CPython's own tests of what an instrumenter touches pass as without it.
 
-Takes a minute or so an instrumenter: deselect with `-m "not cpython_suite"`.
+Takes minutes, so that only `make test-cpython` and `make test-cpython-threads` run them.
 """
 
 import importlib.util
+import json
 import re
-import sys
+import subprocess
 
 import pytest
 from streams import INSTRUMENTERS, run_python, streams_of
 
 MODULES = ["test_generators", "test_coroutines", "test_contextlib", "test_exceptions"]
+THREAD_MODULES = ["test_threading", "test_asyncio"]
 
-pytestmark = [
-    pytest.mark.cpython_suite,
-    pytest.mark.skipif(
-        any(importlib.util.find_spec(name) is None for name in ("test", "test.test_generators")),
-        reason="this interpreter comes without CPython's test package",
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("test", "test.test_generators")),
+    reason="this interpreter comes without CPython's test package",
+)
 
 
 def outcome(process):
@@ -28,18 +27,41 @@ def outcome(process):
     return process.returncode, totals and totals.group(), ran
 
 
+def run_suite(modules, directory, *launcher):
+    return run_python([*launcher, "-m", "test", *modules], directory, timeout=1500)
+
+
+def launcher(instrumenter):
+    return ["-m", "timeloom", "--instrumenter", instrumenter, "--quiet", "--no-weave", "--output", "RUN"]
+
+
 @pytest.fixture(scope="module")
 def plain_outcome(tmp_path_factory):
-    return outcome(run_python(["-m", "test", *MODULES], tmp_path_factory.mktemp("plain")))
+    return outcome(run_suite(MODULES, tmp_path_factory.mktemp("plain")))
 
 
+@pytest.mark.cpython_suite
 @pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
 def test_same_result(instrumenter, plain_outcome, tmp_path):
-    process = run_python(
-        ["-m", "timeloom", "--instrumenter", instrumenter, "--quiet", "--no-weave", "--output", "RUN", "-m", "test", *MODULES],
-        tmp_path,
-    )
+    process = run_suite(MODULES, tmp_path, *launcher(instrumenter))
     assert outcome(process) == plain_outcome, process.stdout + process.stderr
     assert plain_outcome[2], "the suite printed no result"
     recorded = streams_of(tmp_path / "RUN", keep=lambda name: name.startswith("test.test_generators."))
     assert sum(map(len, recorded)) > 1000
+
+
+@pytest.fixture(scope="module")
+def plain_outcome_of_threads(tmp_path_factory):
+    return outcome(run_suite(THREAD_MODULES, tmp_path_factory.mktemp("plain")))
+
+
+@pytest.mark.cpython_threads
+@pytest.mark.timeout(3100)
+@pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
+def test_same_result_of_threads(instrumenter, plain_outcome_of_threads, tmp_path, timeloom_program):
+    process = run_suite(THREAD_MODULES, tmp_path, *launcher(instrumenter))
+    assert outcome(process) == plain_outcome_of_threads, process.stdout + process.stderr
+    assert plain_outcome_of_threads[2], "the suite printed no result"
+    done = subprocess.run([timeloom_program, "info", "--json", "RUN"], cwd=tmp_path, capture_output=True, text=True)
+    info = json.loads(done.stdout)
+    assert info["threads"] > 1000 and info["losses"] == []

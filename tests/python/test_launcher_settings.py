@@ -119,6 +119,7 @@ def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
     assert settings == {
         "instrumenter": "dummy",
         "c_functions": True,
+        "async_tasks": False,
         "exclude": ["a", "b"],
         "include": [],
         "filter": [(False, "a"), (False, "b")],
@@ -129,6 +130,8 @@ def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
         "keep_spool": False,
         "quiet": False,
         "buffer_size": 4 << 20,
+        "max_size": "",
+        "at_max_size": "stop",
     }
     with pytest.raises(
         _core.Error, match="instrumentor: no such setting; did you mean instrumenter?"

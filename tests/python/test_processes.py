@@ -1,76 +1,12 @@
-"""Child processes, and processes that die: what each of them has recorded, and how it ended.
+"""Child processes: what each of them has recorded.
 
 Programs count what they do; the run has to know the same.
 """
 
-import json
 import os
-import signal
-import subprocess
-import sys
-import textwrap
 
 import pytest
-from streams import environment
-
-# Who starts processes the way a test wants them started.
-COMMON = """
-import os, signal, sys, time
-
-def work(n):
-    for _ in range(n):
-        step()
-
-def step():
-    pass
-"""
-
-
-class Run:
-    """A woven run as its users see it: `timeloom info --json` and callpaths.json."""
-
-    def __init__(self, directory, program):
-        self.directory = directory
-        done = subprocess.run(
-            [program, "info", "--json", directory], capture_output=True, text=True, check=True
-        )
-        self.info = json.loads(done.stdout)
-        self.groups = self.info["groups"]
-        self.names = [group["name"] for group in self.groups]
-
-    def visits(self, region):
-        """Visits of a region in each process."""
-        file = json.loads((self.directory / "callpaths.json").read_text())
-        regions = [index for index, one in enumerate(file["regions"]) if one["name"] == region]
-        counts = [0] * len(self.groups)
-        nodes = {i for i, of in enumerate(file["nodes"]["region"]) if of in regions}
-        for location in file["locations"]:
-            for node, visits in zip(location["node"], location["visits"]):
-                if node in nodes:
-                    counts[location["group"]] += visits
-        return counts
-
-    @property
-    def ending(self):
-        return self.info["properties"].get("timeloom::ending", "")
-
-
-@pytest.fixture
-def measure(tmp_path, timeloom_program):
-    def measure(text, *options, arguments=(), status=0, before=None):
-        program = tmp_path / "program.py"
-        program.write_text(COMMON + textwrap.dedent(text))
-        run = tmp_path / "run"
-        command = [sys.executable, "-m", "timeloom", "--quiet", "-o", run, *options, program, *arguments]
-        done = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, timeout=200, env=environment(),
-            preexec_fn=before,
-        )  # fmt: skip
-        assert (done.returncode, done.stderr) == (status, "")
-        return Run(run, timeloom_program), done.stdout
-
-    return measure
-
+from process_runs import Run, measure  # noqa: F401
 
 def test_forked_children_have_the_parents_call_path(measure):
     run, _ = measure("""
@@ -106,6 +42,7 @@ def test_children_of_children(measure):
     assert run.visits("__main__.step") == [1, 2, 3, 4]
 
 
+@pytest.mark.race
 def test_forks_from_threads(measure):
     """50 at once, beside threads that never stop recording."""
     run, output = measure("""
@@ -147,6 +84,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.race
 @pytest.mark.parametrize("method", STARTS)
 def test_multiprocessing_processes(measure, method):
     run, _ = measure(MULTIPROCESSING + """
@@ -169,6 +107,7 @@ def total(run, region):
     return sum(sum(run.visits(f"{module}.{region}")) for module in ("__main__", "__mp_main__"))
 
 
+@pytest.mark.race
 @pytest.mark.parametrize("method", STARTS)
 def test_pools(measure, method):
     """Ended by SIGTERM while they wait: every event that they recorded is there."""
@@ -184,6 +123,7 @@ def test_pools(measure, method):
     assert endings <= {"", "ended by SIGTERM", "ended by os._exit(0)"}
 
 
+@pytest.mark.race
 @pytest.mark.parametrize("method", STARTS)
 def test_executors(measure, method):
     run, output = measure(MULTIPROCESSING + """
@@ -195,6 +135,34 @@ def test_executors(measure, method):
     assert run.ending == ""
 
 
+@pytest.mark.race
+def test_joblib(measure):
+    """Its workers (loky) are neither forked nor of multiprocessing, and outlive the work."""
+    pytest.importorskip("joblib")
+    run, output = measure(MULTIPROCESSING + """
+    import joblib
+    for _ in range(2):
+        print(sum(joblib.Parallel(n_jobs=2)(joblib.delayed(task)(10) for _ in range(8))))
+    """, arguments=["spawn"])  # fmt: skip
+    assert output == "80\n80\n" and total(run, "step") == 160 and total(run, "task") == 16
+    assert {group["creator"] for group in run.groups[1:]} == {0}
+
+
+@pytest.mark.race
+def test_workers_that_are_killed(measure):
+    """One of a pool of an executor; the others are ended for it."""
+    run, output = measure(MULTIPROCESSING + """
+    import concurrent.futures
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        print(sum(pool.map(task, [10] * 8)))
+        try: pool.submit(os.abort).result()
+        except concurrent.futures.process.BrokenProcessPool: print("broken")
+    """, arguments=["fork"])  # fmt: skip
+    assert output == "80\nbroken\n" and total(run, "step") == 80
+    assert "ended by SIGABRT" in {group["ending"] for group in run.groups}
+
+
+@pytest.mark.race
 def test_manager_and_shared_memory(measure):
     run, output = measure(MULTIPROCESSING + """
     from multiprocessing import shared_memory
@@ -248,6 +216,36 @@ def test_what_a_child_that_is_not_followed_sees(measure):
     assert output == "[] []\n"
 
 
+RANKS = """
+import subprocess, threading
+if "RANK" in os.environ:
+    work(10 * (int(os.environ["RANK"]) + 1))
+    if sys.argv[1:] == ["nested"]:
+        subprocess.run([sys.executable, "-m", "program"], env={**os.environ, "RANK": "7"}, check=True)
+    sys.exit()
+
+def launch(rank):
+    words = ["nested"] if rank == 3 else []
+    subprocess.run([sys.executable, "-u", "-m", "program", *words], check=True,
+                   env={**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "8"})
+
+threads = [threading.Thread(target=launch, args=(rank,)) for rank in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+@pytest.mark.race
+def test_launchers_of_ranks(measure):
+    """As torchrun does it: each rank is this Python once more, started from threads."""
+    run, _ = measure(RANKS, "--follow", "all")
+    steps = dict(zip(run.names[1:], run.visits("__main__.step")[1:]))
+    assert steps == {f"program rank {rank}": 10 * (rank + 1) for rank in (0, 1, 2, 3, 7)}
+    creators = {name: group["creator"] for name, group in zip(run.names, run.groups)}
+    assert creators["program rank 7"] == run.names.index("program rank 3")
+    assert {creators[f"program rank {rank}"] for rank in range(4)} == {0}
+
+
 def test_a_run_of_its_own_inside_a_run(measure, tmp_path, timeloom_program):
     run, _ = measure(f"""
         import subprocess
@@ -256,97 +254,6 @@ def test_a_run_of_its_own_inside_a_run(measure, tmp_path, timeloom_program):
         """, "--follow", "all")  # fmt: skip
     assert len(run.groups) == 1
     assert Run(tmp_path / "inner", timeloom_program).visits("__main__.f") == [1]
-
-
-DEATHS = {
-    "os._exit": ("os._exit(3)", 3, "ended by os._exit(3)"),
-    "SIGTERM": ("os.kill(os.getpid(), signal.SIGTERM)", -15, "ended by SIGTERM"),
-    "SIGHUP": ("os.kill(os.getpid(), signal.SIGHUP)", -1, "ended by SIGHUP"),
-    "SIGKILL": ("os.kill(os.getpid(), signal.SIGKILL)", -9, "ended before the measurement could be finished"),
-    "SIGSEGV": ("import ctypes; ctypes.string_at(0)", -11, "ended by SIGSEGV"),
-    "abort": ("os.abort()", -6, "ended by SIGABRT"),
-    "SIGUSR1": ("os.kill(os.getpid(), signal.SIGUSR1)", -10, "ended by SIGUSR1"),
-    "exec": ("os.execv('/bin/sh', ['sh', '-c', 'exit 5'])", 5, "became another program (exec)"),
-    "handled": ("signal.signal(15, lambda *_: sys.exit(6)); os.kill(os.getpid(), 15)", 6, ""),
-    "default again": (
-        "signal.signal(15, signal.SIG_IGN); signal.signal(15, signal.SIG_DFL); os.kill(os.getpid(), 15)",
-        -15, "ended before the measurement could be finished",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("death", DEATHS)
-def test_ways_to_die(measure, death):
-    """Of the program itself, and of a child: the last event before the end is there."""
-    text, status, ending = DEATHS[death]
-    run, _ = measure(f"work(1000)\n{text}\n", status=status)
-    assert run.visits("__main__.step") == [1000]
-    assert (run.groups[0]["ending"], run.ending) == (ending, ending)
-
-
-@pytest.mark.parametrize("death", DEATHS)
-def test_ways_to_die_of_a_child(measure, death):
-    text, status, ending = DEATHS[death]
-    run, _ = measure(f"""
-        pid = os.fork()
-        if pid == 0:
-            work(1000)
-            {text}
-        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-        """)  # fmt: skip
-    assert run.visits("__main__.step") == [0, 1000]
-    assert run.groups[1]["ending"] == ending
-
-
-def test_signal_handlers_are_the_programs_own(measure):
-    """What Python says of them, and what it gives back, is as without us."""
-    _, output = measure("""
-        print([signal.getsignal(s) for s in (1, 10, 15)], signal.signal(15, signal.SIG_IGN))
-        """)
-    assert output == f"{[signal.SIG_DFL] * 3} {signal.SIG_DFL}\n"
-
-
-def test_exec_that_fails_changes_nothing(measure):
-    run, _ = measure("""
-        work(3)
-        try: os.execv("/nowhere", ["x"])
-        except FileNotFoundError: work(4)
-        """)
-    assert run.visits("__main__.step") == [7] and run.ending == ""
-
-
-def test_all_descriptors_closed(measure):
-    """As daemons do it: nothing of ours goes into files of the program, nothing is lost."""
-    run, output = measure("""
-        work(10)
-        os.closerange(3, 5000)
-        files = [os.open(f"own{n}", os.O_CREAT | os.O_RDWR) for n in range(20)]
-        for n in range(600, 620): os.dup2(files[0], n)
-        exec("".join(f"def named{n}(): pass\\nnamed{n}()\\n" for n in range(100)))
-        work(1_500_000)
-        print([os.fstat(f).st_size for f in files])
-        """)
-    assert output == f"{[0] * 20}\n"
-    assert run.visits("__main__.step") == [1_500_010] and run.visits("__main__.named99") == [1]
-    assert run.ending == "" and run.info["losses"] == []
-
-
-def test_run_directory_deleted(measure, tmp_path):
-    """Children of a program whose run is gone record nothing and say nothing."""
-    program = tmp_path / "p.py"
-    program.write_text(COMMON + textwrap.dedent("""
-        import shutil
-        shutil.rmtree("run")
-        pid = os.fork()
-        work(5)
-        if pid: print(os.waitpid(pid, 0)[1])
-        """))  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-m", "timeloom", "-o", "run", program],
-        cwd=tmp_path, capture_output=True, text=True, env=environment(),
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (0, "0\n")
-    assert "the run was removed meanwhile" in done.stderr and not (tmp_path / "run" / "spool").exists()
 
 
 def test_many_children(measure):
@@ -389,11 +296,13 @@ def test_forked_while_paused_or_not_recording(measure):
     assert run.visits("__main__.step") == [2, 1, 1]
 
 
+@pytest.mark.race
 @pytest.mark.parametrize("end", ["exit", "kill"])
 def test_alive_when_the_parent_ends(measure, timeloom_program, end):
     """Woven with what it had by then, and once more when it has ended."""
     run, output = measure(f"""
         read, write = os.pipe()
+        os.mkfifo("go")
         pid = os.fork()
         if pid == 0:
             os.setsid()
@@ -404,7 +313,6 @@ def test_alive_when_the_parent_ends(measure, timeloom_program, end):
             work(5)
             {"sys.exit()" if end == "exit" else "os.kill(os.getpid(), 9)"}
         print(pid)
-        os.mkfifo("go")
         os.read(read, 1)
         """)  # fmt: skip
     assert run.visits("__main__.step") == [0, 10]

@@ -111,7 +111,9 @@ std::uint64_t most_bytes(const Shared& shared) {
 // As small as possible, since readers hold a chunk in memory for each location:
 // either the longest record fits, or all of them, see kEventChunk in writer.cpp.
 std::uint64_t chunk_size_for(const Shared& shared) {
-  const std::size_t group = std::min(kGroupMembers, shared.definitions->regions.size()) * 9;
+  const std::size_t members =
+      std::max(shared.definitions->regions.size(), shared.definitions->locations.size());
+  const std::size_t group = std::min(kGroupMembers, members) * 9;
   std::uint64_t needed = std::max<std::uint64_t>(shared.strings.longest(), group) + 1024;
   if (most_bytes(shared) >= kUnbufferedWrite) needed = std::max(needed, kUnbufferedWrite);
   const std::uint64_t chunks = (needed + kSmallestChunk - 1) / kSmallestChunk;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace timeloom::otf2 {
 
@@ -81,7 +82,7 @@ class GlobalDefinitions {
     write_processes();
     write_locations();
     write_regions();
-    write_region_groups(region_groups());
+    write_threads(write_region_groups(region_groups()));
     write_metrics();
     write_parameters();
   }
@@ -181,8 +182,10 @@ class GlobalDefinitions {
     return groups;
   }
 
-  // A group too large for one record becomes several of the same name.
-  void write_region_groups(const std::map<std::string, std::vector<std::uint64_t>>& groups) {
+  // A group too large for one record becomes several of the same name. The id of
+  // the next group.
+  OTF2_GroupRef write_region_groups(
+      const std::map<std::string, std::vector<std::uint64_t>>& groups) {
     OTF2_GroupRef self = 0;
     for (const auto& [name, members] : groups) {
       const Paradigm paradigm = definitions_.regions[members.front()].paradigm;
@@ -193,6 +196,28 @@ class GlobalDefinitions {
                                            static_cast<std::uint32_t>(count), members.data() + at));
       }
     }
+    return self;
+  }
+
+  // One communicator for all threads of the run: a group of the locations, and a
+  // group that has all of these. Runs with more locations than a record holds go without.
+  void write_threads(OTF2_GroupRef group) {
+    const std::size_t count = definitions_.locations.size();
+    if (count < 2 || count > kGroupMembers) return;
+    std::vector<std::uint64_t> locations;
+    for (const Location& location : definitions_.locations)
+      locations.push_back(location.id.value());
+    std::vector<std::uint64_t> ranks(count);
+    std::iota(ranks.begin(), ranks.end(), std::uint64_t{0});
+    const auto write = [&](OTF2_GroupType type, const std::vector<std::uint64_t>& members) {
+      ok(OTF2_GlobalDefWriter_WriteGroup(writer_, group++, ref(kThreadsName), type,
+                                         OTF2_PARADIGM_PTHREAD, OTF2_GROUP_FLAG_NONE,
+                                         static_cast<std::uint32_t>(count), members.data()));
+    };
+    write(OTF2_GROUP_TYPE_COMM_LOCATIONS, locations);
+    write(OTF2_GROUP_TYPE_COMM_GROUP, ranks);
+    ok(OTF2_GlobalDefWriter_WriteComm(writer_, kThreads, ref(kThreadsName), group - 1,
+                                      OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
   }
 
   // A class of its own for each counter, as they come one at a time.
@@ -229,7 +254,7 @@ void intern_names(Shared& shared) {
   const Definitions& definitions = *shared.definitions;
   const auto ref = [&](const std::string& text) { shared.strings.intern(text); };
   for (const char* text : {"machine", "node", "ProcessId", "ThreadId", "Process identifier",
-                           "Thread identifier", kEndingProperty}) {
+                           "Thread identifier", kEndingProperty, kThreadsName}) {
     ref(text);
   }
   ref(machine_name(definitions));

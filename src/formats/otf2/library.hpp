@@ -18,6 +18,8 @@ namespace timeloom::otf2 {
 
 // Our property of a location group: how the process ended, in words.
 inline constexpr char kEndingProperty[] = "Ending";
+// Of the communicator of all threads of the run.
+inline constexpr char kThreadsName[] = "Threads";
 
 // From this size on the library writes a chunk to its file at once.
 inline constexpr std::uint64_t kUnbufferedWrite = 4u << 20;

@@ -47,6 +47,10 @@ class Translator {
     OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(all, on_measurement);
     OTF2_EvtReaderCallbacks_SetProgramBeginCallback(all, on_program_begin);
     OTF2_EvtReaderCallbacks_SetProgramEndCallback(all, on_program_end);
+    OTF2_EvtReaderCallbacks_SetThreadCreateCallback(all, on_thread<EventKind::kThreadCreate>);
+    OTF2_EvtReaderCallbacks_SetThreadBeginCallback(all, on_thread<EventKind::kThreadBegin>);
+    OTF2_EvtReaderCallbacks_SetThreadEndCallback(all, on_thread<EventKind::kThreadEnd>);
+    OTF2_EvtReaderCallbacks_SetThreadWaitCallback(all, on_thread<EventKind::kThreadWait>);
     check(OTF2_Reader_RegisterEvtCallbacks(reader, events, all, this), what);
   }
 
@@ -120,6 +124,14 @@ class Translator {
                                           OTF2_MeasurementMode mode) noexcept {
     const bool on = mode == OTF2_MEASUREMENT_ON;
     return self(data).add(time, on ? EventKind::kRecordingOn : EventKind::kRecordingOff, 0);
+  }
+
+  // Numbers are unique in a communicator; a run of ours has one.
+  template <EventKind kind>
+  static OTF2_CallbackCode on_thread(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                     void* data, OTF2_AttributeList*, OTF2_CommRef,
+                                     std::uint64_t number) noexcept {
+    return self(data).add(time, kind, 0, number);
   }
 
   static OTF2_CallbackCode on_program_begin(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,

@@ -104,6 +104,14 @@ class LocationWriter : public LocationSink {
       case EventKind::kProgramBegin: return write_program_begin(event, time);
       case EventKind::kProgramEnd:  // OTF2's undefined status is ours
         return OTF2_EvtWriter_ProgramEnd(writer_, nullptr, time, event.as_int());
+      case EventKind::kThreadCreate:
+        return OTF2_EvtWriter_ThreadCreate(writer_, nullptr, time, kThreads, event.value);
+      case EventKind::kThreadBegin:
+        return OTF2_EvtWriter_ThreadBegin(writer_, nullptr, time, kThreads, event.value);
+      case EventKind::kThreadEnd:
+        return OTF2_EvtWriter_ThreadEnd(writer_, nullptr, time, kThreads, event.value);
+      case EventKind::kThreadWait:
+        return OTF2_EvtWriter_ThreadWait(writer_, nullptr, time, kThreads, event.value);
       default: return OTF2_ERROR_INVALID_ARGUMENT;
     }
   }

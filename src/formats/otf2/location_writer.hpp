@@ -35,6 +35,9 @@ struct Shared {
 inline constexpr OTF2_AttributeRef kProcessIdAttribute = 0;
 inline constexpr OTF2_AttributeRef kThreadIdAttribute = 1;
 
+// The communicator of all locations, among which threads create and await each other.
+inline constexpr OTF2_CommRef kThreads = 0;
+
 // What has been written so far; any thread may add to it.
 class Written {
  public:

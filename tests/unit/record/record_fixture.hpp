@@ -32,6 +32,10 @@ inline std::string line_of(const spool::ProcessDefinitions& names, const Event& 
       return "metric " + names.metrics.at(event.ref).name + " " + std::to_string(event.value);
     case EventKind::kRecordingOff: return "off";
     case EventKind::kRecordingOn: return "on";
+    case EventKind::kThreadCreate: return "create " + std::to_string(event.value);
+    case EventKind::kThreadWait: return "wait " + std::to_string(event.value);
+    case EventKind::kTrack: return "track " + std::to_string(event.ref);
+    case EventKind::kTrackEnd: return "track end";
     default: return "?";
   }
 }

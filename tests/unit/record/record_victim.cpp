@@ -1,6 +1,7 @@
 // A program for the tests that kill it or fill its disk.
 //
 //   record_victim forever SPOOL COUNTERS THREADS
+//   record_victim newest SPOOL COUNTERS THREADS   with a size limit
 //   record_victim limit SPOOL COUNTERS BYTES      files end at BYTES (ulimit -f)
 //   record_victim tmpfs DIRECTORY COUNTERS BYTES  the disk is full after BYTES
 #include <sched.h>
@@ -23,11 +24,12 @@ namespace {
 
 constexpr int kNoTmpfs = 77;
 
-void begin(const std::string& directory) {
+void begin(const std::string& directory, std::uint64_t size_limit = 0) {
   StartOptions options;
   options.spool_directory = directory;
   options.writer.segment_size = 4096;
   options.writer.ring_size = 16 * 4096;
+  options.writer.size_limit = {size_limit, true};
   start(options);
 }
 
@@ -47,8 +49,9 @@ void record_forever(EventWord word, std::atomic<std::uint64_t>& count) {
   }
 }
 
-int forever(const std::string& directory, const test::SharedCounters& counters, unsigned threads) {
-  begin(directory);
+int forever(const std::string& directory, const test::SharedCounters& counters, unsigned threads,
+            std::uint64_t size_limit) {
+  begin(directory, size_limit);
   const EventWord word = region();
   std::vector<std::thread> others;
   for (unsigned t = 1; t < threads; ++t) {
@@ -114,7 +117,9 @@ int main(int argc, char** argv) try {
   const std::string mode = argv[1];
   const timeloom::test::SharedCounters counters(argv[3]);
   if (mode == "forever")
-    return forever(argv[2], counters, static_cast<unsigned>(std::stoul(argv[4])));
+    return forever(argv[2], counters, static_cast<unsigned>(std::stoul(argv[4])), 0);
+  if (mode == "newest")
+    return forever(argv[2], counters, static_cast<unsigned>(std::stoul(argv[4])), 512 << 10);
   if (mode == "limit") return with_limit(argv[2], counters, std::stoul(argv[4]));
   if (mode == "tmpfs") return on_tmpfs(argv[2], counters, argv[4]);
   return 2;

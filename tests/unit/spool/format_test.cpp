@@ -65,9 +65,11 @@ TEST_F(FormatTest, TheLog) {
   EXPECT_EQ(number<std::uint32_t>(log, 12), 8u);
   EXPECT_EQ(number<std::uint64_t>(log, 64), 0xdu);
   const std::string defs = file("defs");
-  EXPECT_EQ(number<std::uint16_t>(defs, defs.size() - 32), 10);   // end
-  EXPECT_EQ(number<std::uint64_t>(defs, defs.size() - 16), 72u);  // bytes of the log
-  EXPECT_EQ(number<std::uint64_t>(defs, defs.size() - 8), 0u);    // an ordinary end
+  EXPECT_EQ(number<std::uint16_t>(defs, defs.size() - 44), 10);   // end
+  EXPECT_EQ(number<std::uint64_t>(defs, defs.size() - 28), 72u);  // bytes of the log
+  EXPECT_EQ(number<std::uint64_t>(defs, defs.size() - 20), 0u);   // an ordinary end
+  EXPECT_EQ(number<std::uint32_t>(defs, defs.size() - 12), 0u);   // the only file of the log
+  EXPECT_EQ(number<std::uint64_t>(defs, defs.size() - 8), 0u);    // nothing dropped
 }
 
 // The page gives these for who writes a reader of his own.

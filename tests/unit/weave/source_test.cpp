@@ -16,6 +16,31 @@ TEST_F(SourceTest, AProcessHasBeginEventsAndEnd) {
   EXPECT_EQ(source.progress(), 1.0);
 }
 
+TEST_F(SourceTest, WhatIsOpenWhereTheRoomEndedIsClosedThere) {
+  spool::Writer& writer = spool("p");
+  writer.define_location(0, 1, "cut");
+  writer.define_location(1, 2, "went on");
+  const std::uint64_t first = os::now();
+  {
+    spool::Pen cut(writer, 0), went_on(writer, 1);
+    cut.enter(first, 0);
+    cut.enter(first + 10, 1);
+    went_on.enter(first, 0);
+    went_on.enter(first + 1000, 1);
+  }
+  writer.define_cut(0, first + 500);
+  writer.define_cut(1, first + 500);  // there was room again
+  end(writer);
+  SpoolSource source = this->source();
+  const auto run = collect(source);
+  const auto& cut = run->events.at("cut");
+  const auto& went_on = run->events.at("went on");
+  ASSERT_EQ(run->lines.at("cut"), in_program({"enter f", "enter g", "leave g", "leave f"}));
+  EXPECT_LT(cut[3].time, went_on[1].time);
+  EXPECT_EQ(cut[3].time, cut[4].time);
+  EXPECT_EQ(went_on.back().time, cut.back().time);  // the end of the process
+}
+
 TEST_F(SourceTest, TimesAreNanosecondsOfTheMonotonicClock) {
   const std::uint64_t before = os::sync_clocks().monotonic_ns;
   simple_run();

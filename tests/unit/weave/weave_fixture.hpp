@@ -72,6 +72,10 @@ class Collector : public RunSink {
           return "metric " + d.metrics.at(event.ref).name + " " + std::to_string(event.value);
         case EventKind::kParameterString:
           return "string " + d.parameters.at(event.ref).name + " " + d.strings.at(event.value);
+        case EventKind::kThreadCreate: return "create " + std::to_string(event.value >> 32);
+        case EventKind::kThreadBegin: return "thread " + std::to_string(event.value >> 32);
+        case EventKind::kThreadEnd: return "ended " + std::to_string(event.value >> 32);
+        case EventKind::kThreadWait: return "wait " + std::to_string(event.value >> 32);
         case EventKind::kProgramBegin: return "begin";
         case EventKind::kProgramEnd: return "end";
         case EventKind::kRecordingOff: return "off";

@@ -1,0 +1,249 @@
+"""A random program that forks, threads, awaits and dies, and knows what it did.
+
+usage: soak_program.py SEED COUNTS FOLLOW
+
+Each process has a file in the directory COUNTS, PID-TIME, with a pair of numbers for each
+of its threads: calls of step() begun and ended. The file is mapped, so that it is right at
+whatever instruction the process dies. COUNTS/expected gets the status this program means
+to end with. FOLLOW is that of `timeloom run`: only processes that are followed are started.
+"""
+
+import asyncio
+import concurrent.futures
+import itertools
+import mmap
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+SEED, COUNTS, FOLLOW = sys.argv[1:4]
+SLOTS = 4096  # threads of one process
+DEEPEST = 2  # children of children
+
+
+def step():
+    pass
+
+
+class Counts:
+    """The file of this process."""
+
+    def __init__(self):
+        self.open()
+        os.register_at_fork(after_in_child=self.open)
+
+    def open(self):
+        path = f"{COUNTS}/{os.getpid()}-{time.monotonic_ns()}"
+        with open(path, "w+b") as file:
+            file.truncate(SLOTS * 16)
+            self.numbers = memoryview(mmap.mmap(file.fileno(), SLOTS * 16)).cast("Q")
+        self.slots = itertools.count()
+        self.own = threading.local()
+
+    def work(self, n):
+        if not hasattr(self.own, "slot"):
+            self.own.slot = 2 * next(self.slots)
+        slot = self.own.slot
+        for _ in range(n):
+            self.numbers[slot] += 1
+            step()
+            self.numbers[slot + 1] += 1
+
+
+counts = Counts()
+work = counts.work
+
+
+def recurse(n):
+    work(1)
+    if n:
+        recurse(n - 1)
+
+
+def generate(n):
+    for _ in range(n):
+        work(1)
+        yield
+
+
+class Fault(Exception):
+    pass
+
+
+def fail(n):
+    try:
+        work(n)
+        raise Fault
+    finally:
+        work(1)
+
+
+def simple(rng):
+    choice = rng.randrange(5)
+    if choice == 0:
+        work(rng.choice((1, 10, 1000, 20_000)))
+    elif choice == 1:
+        recurse(rng.randrange(300))
+    elif choice == 2:
+        generator = generate(50)
+        for _ in range(rng.randrange(50)):
+            next(generator)
+    elif choice == 3:
+        try:
+            fail(rng.randrange(20))
+        except Fault:
+            work(1)
+    else:
+        exec("def made(): work(3)\nmade()", {"work": work})
+
+
+async def task(rng, depth):
+    for _ in range(rng.randrange(1, 6)):
+        simple(rng)
+        await asyncio.sleep(0 if rng.random() < 0.9 else 0.001)
+        if depth and rng.random() < 0.2:
+            await asyncio.gather(*(task(random.Random(rng.random()), depth - 1) for _ in range(3)))
+
+
+def tasks(rng, depth):
+    async def all_of_them():
+        running = [asyncio.create_task(task(random.Random(rng.random()), 1)) for _ in range(rng.randrange(1, 20))]
+        if rng.random() < 0.3:
+            await asyncio.sleep(0)
+            running[0].cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    asyncio.run(all_of_them())
+
+
+def threads(rng, depth):
+    def run(seed):
+        own = random.Random(seed)
+        for _ in range(own.randrange(1, 4)):
+            act(own, depth) if own.random() < 0.2 else simple(own)
+
+    started = [threading.Thread(target=run, args=(rng.random(),)) for _ in range(rng.choice((1, 3, 20)))]
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join()
+
+
+def daemon(rng, depth):
+    """A thread that is alive when its process ends."""
+    done = threading.Event()
+
+    def run():
+        work(100)
+        done.set()
+        threading.Event().wait()
+
+    threading.Thread(target=run, daemon=True).start()
+    done.wait()
+
+
+def fork(rng, depth):
+    seed = rng.random()
+    pid = os.fork()
+    if pid == 0:
+        own = random.Random(seed)
+        try:
+            body(own, depth + 1)
+            die(own, main=False)
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        os._exit(99)
+    if rng.random() < 0.1:
+        return  # whoever comes to wait for it
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert status in STATUSES, status
+
+
+def in_worker(seed):
+    own = random.Random(seed)
+    simple(own)
+    return os.getpid()
+
+
+def processes(rng, depth):
+    method = rng.choice(("fork", "spawn", "forkserver")) if depth == 0 else "fork"
+    context = multiprocessing.get_context(method)
+    kind = rng.randrange(3)
+    if kind == 0:
+        child = context.Process(target=in_worker, args=(rng.random(),))
+        child.start()
+        child.join()
+        assert child.exitcode == 0, child.exitcode
+    elif kind == 1:
+        with context.Pool(2) as pool:  # and terminates it
+            pool.map(in_worker, [rng.random() for _ in range(8)])
+    else:
+        with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+            list(pool.map(in_worker, [rng.random() for _ in range(8)]))
+
+
+def other_python(rng, depth):
+    if FOLLOW != "all":
+        return simple(rng)
+    words = [sys.executable, "-W", "ignore", __file__, str(rng.randrange(1 << 30)), COUNTS, FOLLOW, str(depth + 1)]
+    status = subprocess.run(words).returncode
+    assert status in STATUSES, status
+
+
+ACTIONS = [tasks, threads, fork, fork, processes, other_python, daemon]
+
+
+def act(rng, depth):
+    action = rng.choice(ACTIONS)
+    if depth >= DEEPEST and action in (fork, processes, other_python):
+        action = tasks
+    action(rng, depth)
+
+
+def body(rng, depth):
+    for _ in range(rng.randrange(1, 5 - depth)):
+        simple(rng)
+        act(rng, depth)
+    work(rng.randrange(100))
+
+
+def become(status):
+    os.execv("/bin/sh", ["sh", "-c", f"exit {status}"])
+
+
+DEATHS = {
+    "exit": (lambda: sys.exit(3), 3),
+    "_exit": (lambda: os._exit(4), 4),
+    "exec": (lambda: become(5), 5),
+    **{
+        name: (lambda number=number: os.kill(os.getpid(), number), -number)
+        for name, number in (("KILL", 9), ("TERM", 15), ("HUP", 1), ("USR1", 10))
+    },
+    "abort": (os.abort, -6),
+}
+STATUSES = {0, *(status for _, status in DEATHS.values())}
+
+
+def die(rng, main):
+    name = rng.choice(["", "", "", *DEATHS])
+    end, status = DEATHS.get(name, (lambda: None, 0))
+    if main and len(sys.argv) == 4:
+        with open(f"{COUNTS}/expected", "w") as file:
+            file.write(str(status))
+    work(rng.randrange(10))
+    if not main:
+        end = os._exit if name in ("", "exit") else lambda _, end=end: end()
+        end(status)
+    end()
+
+
+if __name__ == "__main__":
+    signal.alarm(120)  # nobody waits for it any more
+    generator = random.Random(SEED)
+    body(generator, int(sys.argv[4]) if len(sys.argv) > 4 else 0)
+    die(generator, main=True)

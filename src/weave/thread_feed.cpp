@@ -1,0 +1,159 @@
+#include "weave/thread_feed.hpp"
+
+#include <algorithm>
+
+namespace timeloom::weave {
+namespace {
+
+// A sink of the trace holds a chunk of 4 MiB; there are as many feeds as cores.
+constexpr std::size_t kMostOpen = 12;
+
+bool is_switch(const Event& event) noexcept {
+  return event.kind == EventKind::kTrack || event.kind == EventKind::kTrackEnd;
+}
+
+}  // namespace
+
+void ThreadFeed::run(const std::function<void(std::uint64_t)>& done) {
+  open(thread_, *location_of(thread_));
+  read_once(done);
+  while (!passed_over_.empty()) read_once([](std::uint64_t) {});
+}
+
+void ThreadFeed::read_once(const std::function<void(std::uint64_t)>& done) {
+  first_ = done_.empty();
+  passed_over_.clear();
+  current_ = thread_;
+  spool::LocationReader reader = process_.reader->read(thread_);
+  std::vector<Event> batch;
+  while (reader.next(batch)) {
+    const std::uint64_t bytes = batch.size() * sizeof(std::uint64_t);
+    feed(batch);
+    done(bytes);
+  }
+  close_all();
+  if (first_) damaged_ += reader.damaged_segments();
+}
+
+void ThreadFeed::feed(std::vector<Event>& batch) {
+  auto next = std::find_if(batch.begin(), batch.end(), is_switch);
+  if (next == batch.end()) return feed_part(current_, batch);  // nearly always
+  for (auto begin = batch.begin();;) {
+    part_.assign(begin, next);
+    feed_part(current_, part_);
+    if (next == batch.end()) return;
+    if (next->kind == EventKind::kTrack) {
+      current_ = next->ref;
+    } else if (current_ != thread_) {
+      close(current_, process_.clock.to_time(ticks(next->time)), true);
+    }
+    begin = next + 1;
+    next = std::find_if(begin, batch.end(), is_switch);
+  }
+}
+
+void ThreadFeed::feed_part(std::uint32_t index, std::vector<Event>& events) {
+  if (events.empty()) return;
+  Output* output = output_of(index);
+  if (output == nullptr) {
+    if (first_ && location_of(index) == nullptr) dropped_ += events.size();
+    return;
+  }
+  output->stream.translate(events);
+  hand_on(*output, events);
+}
+
+// nullptr: the events of this location are not wanted now.
+ThreadFeed::Output* ThreadFeed::output_of(std::uint32_t index) {
+  if (const auto found = open_.find(index); found != open_.end()) return &found->second;
+  if (done_.contains(index) || passed_over_.contains(index)) return nullptr;
+  const Location* location = location_of(index);
+  if (location == nullptr) return nullptr;  // counted by feed_part()
+  if (open_.size() >= kMostOpen) {
+    passed_over_.insert(index);
+    return nullptr;
+  }
+  open(index, *location);
+  return &open_.at(index);
+}
+
+void ThreadFeed::open(std::uint32_t index, const Location& location) {
+  Output& output = open_.try_emplace(index, process_).first->second;
+  for (RunSink* sink : sinks_) output.sinks.push_back(sink->open_location(location));
+  if (index == 0) {
+    const Event begin{process_.begin, EventKind::kProgramBegin, location.group.value(), 0};
+    hand_on(output, {&begin, 1});
+  }
+  const auto* life = known(index);
+  if (life == nullptr || life->number == 0) return;
+  std::vector<Event> begin{{Timestamp{life->begin}, EventKind::kThreadBegin, 0, life->number}};
+  output.stream.translate(begin);
+  hand_on(output, begin);
+}
+
+// `ended`: at this time it ended, rather than that we know no more of it.
+void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
+  const auto found = open_.find(index);
+  if (found == open_.end()) return;
+  Output& output = found->second;
+  const auto* life = known(index);
+  if (life != nullptr && life->last != 0) {
+    end = process_.clock.to_time(life->last);
+    ended = true;
+  }
+  std::vector<Event> rest;
+  output.stream.close(end, rest);
+  const Timestamp last = std::max({output.stream.last_time(), process_.begin, end});
+  if (ended && life != nullptr && life->number != 0) {
+    rest.push_back({last, EventKind::kThreadEnd, 0, process_.ids.threads.in_run(life->number)});
+  }
+  if (index == 0) {
+    rest.push_back({std::max(last, process_.end), EventKind::kProgramEnd, process_.group.value(),
+                    static_cast<std::uint64_t>(kUnknownExitStatus)});
+  }
+  hand_on(output, rest);
+  for (const auto& sink : output.sinks) sink->finish();
+  closed_ += output.stream.closed_regions();
+  dropped_ += output.stream.dropped_events();
+  open_.erase(found);
+  done_.insert(index);
+}
+
+void ThreadFeed::close_all() {
+  while (!open_.empty()) {
+    const auto& [index, output] = *open_.begin();
+    close(index, end_of(output.stream.last_time()), false);
+  }
+}
+
+// What is open is closed at the end of the process, or where there was no room left
+// for what the thread did. Room that was found again leaves later events.
+Timestamp ThreadFeed::end_of(Timestamp last) const {
+  const auto& cuts = process_.reader->definitions().cuts;
+  const auto cut = cuts.find(thread_);
+  if (cut == cuts.end()) return process_.end;
+  const Timestamp time = process_.clock.to_time(cut->second);
+  return time < last ? process_.end : time;
+}
+
+void ThreadFeed::hand_on(Output& output, std::span<const Event> events) {
+  if (events.empty()) return;
+  events_ += events.size();
+  for (const auto& sink : output.sinks) sink->consume(events);
+}
+
+const Location* ThreadFeed::location_of(std::uint32_t index) const {
+  const LocationId id = location_id(index, process_.group);
+  const auto found =
+      std::lower_bound(locations_.begin(), locations_.end(), id,
+                       [](const Location& one, LocationId wanted) { return one.id < wanted; });
+  return found != locations_.end() && found->id == id ? &*found : nullptr;
+}
+
+const spool::ProcessDefinitions::Thread* ThreadFeed::known(std::uint32_t index) const {
+  const auto& threads = process_.reader->definitions().threads;
+  const auto found = threads.find(index);
+  return found == threads.end() ? nullptr : &found->second;
+}
+
+}  // namespace timeloom::weave

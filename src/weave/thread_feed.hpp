@@ -1,0 +1,91 @@
+// Feeds the stream of one thread to the sinks: its own events and those of its
+// tracks, each to the location it belongs to.
+//
+// Used by one thread. Every location that is being fed holds memory in its
+// sinks, so only so many are fed at a time: the stream is read again for those
+// that found no place. Throws Error, as the sinks do.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "core/event.hpp"
+#include "spool/reader.hpp"
+#include "weave/process_clock.hpp"
+#include "weave/stream.hpp"
+#include "weave/unify.hpp"
+
+namespace timeloom::weave {
+
+// A process of the run that is being woven.
+struct WovenProcess {
+  LocationGroupId group{};  // in the run
+  std::unique_ptr<spool::Reader> reader{};
+  ProcessIds ids{};
+  ProcessClock clock{os::ClockSource::kMonotonic, {}};
+  Timestamp begin{};
+  Timestamp end{};  // the last time at which the process is known to have lived
+};
+
+// The location of a thread or track; its id is unique in the run.
+constexpr LocationId location_id(std::uint32_t index, LocationGroupId process) noexcept {
+  return LocationId{(std::uint64_t{index} << 32) | process.value()};
+}
+
+class ThreadFeed {
+ public:
+  // `locations`: those of the run, in order of their ids.
+  ThreadFeed(const WovenProcess& process, std::uint32_t thread, std::span<const Location> locations,
+             std::span<RunSink* const> sinks)
+      : process_(process), thread_(thread), locations_(locations), sinks_(sinks) {}
+
+  // `done` is told of bytes that have been fed, once each.
+  void run(const std::function<void(std::uint64_t)>& done);
+
+  std::uint64_t events() const noexcept { return events_; }
+  std::uint64_t closed_regions() const noexcept { return closed_; }
+  std::uint64_t dropped_events() const noexcept { return dropped_; }
+  std::uint64_t damaged_segments() const noexcept { return damaged_; }
+
+ private:
+  struct Output {
+    Output(const WovenProcess& process) : stream(process.ids, process.clock, process.begin) {}
+    Stream stream;
+    std::vector<std::unique_ptr<LocationSink>> sinks;
+  };
+
+  void read_once(const std::function<void(std::uint64_t)>& done);
+  void feed(std::vector<Event>& batch);
+  void feed_part(std::uint32_t index, std::vector<Event>& events);
+  Output* output_of(std::uint32_t index);
+  void open(std::uint32_t index, const Location& location);
+  void close(std::uint32_t index, Timestamp end, bool ended);
+  void close_all();
+  Timestamp end_of(Timestamp last) const;
+  void hand_on(Output& output, std::span<const Event> events);
+  const Location* location_of(std::uint32_t index) const;
+  const spool::ProcessDefinitions::Thread* known(std::uint32_t index) const;
+
+  const WovenProcess& process_;
+  const std::uint32_t thread_;
+  const std::span<const Location> locations_;
+  const std::span<RunSink* const> sinks_;
+
+  std::map<std::uint32_t, Output> open_;
+  std::set<std::uint32_t> done_;
+  std::set<std::uint32_t> passed_over_;  // in this reading
+  std::uint32_t current_ = 0;
+  bool first_ = true;  // the stream is read for the first time
+  std::vector<Event> part_;
+  std::uint64_t events_ = 0;
+  std::uint64_t closed_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t damaged_ = 0;
+};
+
+}  // namespace timeloom::weave

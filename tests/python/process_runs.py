@@ -1,0 +1,67 @@
+"""Runs programs of several processes, and shows the run as its users see it."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from streams import environment
+
+# Who starts processes the way a test wants them started.
+COMMON = """
+import os, signal, sys, time
+
+def work(n):
+    for _ in range(n):
+        step()
+
+def step():
+    pass
+"""
+
+
+class Run:
+    """A woven run as its users see it: `timeloom info --json` and callpaths.json."""
+
+    def __init__(self, directory, program):
+        self.directory = directory
+        done = subprocess.run(
+            [program, "info", "--json", directory], capture_output=True, text=True, check=True
+        )
+        self.info = json.loads(done.stdout)
+        self.groups = self.info["groups"]
+        self.names = [group["name"] for group in self.groups]
+
+    def visits(self, region):
+        """Visits of a region in each process."""
+        file = json.loads((self.directory / "callpaths.json").read_text())
+        regions = [index for index, one in enumerate(file["regions"]) if one["name"] == region]
+        counts = [0] * len(self.groups)
+        nodes = {i for i, of in enumerate(file["nodes"]["region"]) if of in regions}
+        for location in file["locations"]:
+            for node, visits in zip(location["node"], location["visits"]):
+                if node in nodes:
+                    counts[location["group"]] += visits
+        return counts
+
+    @property
+    def ending(self):
+        return self.info["properties"].get("timeloom::ending", "")
+
+
+@pytest.fixture
+def measure(tmp_path, timeloom_program):
+    def measure(text, *options, arguments=(), status=0, before=None):
+        program = tmp_path / "program.py"
+        program.write_text(COMMON + textwrap.dedent(text))
+        run = tmp_path / "run"
+        command = [sys.executable, "-m", "timeloom", "--quiet", "-o", run, *options, program, *arguments]
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=200, env=environment(),
+            preexec_fn=before,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (status, "")
+        return Run(run, timeloom_program), done.stdout
+
+    return measure

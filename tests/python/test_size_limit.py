@@ -1,0 +1,169 @@
+"""A run with a size limit: what is kept, what is said of the rest."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from spool_reader import spools_of
+from streams import environment
+
+MEGA = 1 << 20
+CALLS = """
+def step():
+    pass
+
+def work(n):
+    for _ in range(n):
+        step()
+
+def outer(n):
+    work(n)
+"""
+
+
+class Run:
+    def __init__(self, directory, program, said):
+        self.directory, self.said = directory, said
+        info = subprocess.run([program, "info", "--json", directory], capture_output=True, text=True, check=True)
+        self.info = json.loads(info.stdout)
+        report = subprocess.run([program, "report", "--json", directory], capture_output=True, text=True, check=True)
+        self.rows = {row["name"]: row for row in json.loads(report.stdout)["flat"]["rows"]}
+        self.losses = self.info["losses"]
+
+
+def spool_bytes(run):
+    return sum(
+        path.stat().st_size
+        for path in (run / "spool").glob("*/*")
+        if path.name == "ring" or path.name.startswith("log")
+    )
+
+
+@pytest.fixture
+def measure(tmp_path, timeloom_program):
+    def measure(text, *options):
+        program = tmp_path / "program.py"
+        program.write_text(CALLS + text)
+        run = tmp_path / "run"
+        done = subprocess.run(
+            [sys.executable, "-m", "timeloom", "--keep-spool", "-o", run, *options, program],
+            cwd=tmp_path, capture_output=True, text=True, timeout=200, env=environment(),
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return Run(run, timeloom_program, done.stderr)
+
+    return measure
+
+
+def test_recording_ends_at_the_limit(measure):
+    run = measure("""
+import time
+def rest():
+    outer(1_000_000)
+    time.sleep(1)
+rest()
+""", "--max-size", "4M")
+    assert spool_bytes(run.directory) <= 4 * MEGA
+    (spool,) = spools_of(run.directory)
+    recorded = sum(1 for _ in spool.events(0))
+    lost = spool.lost
+    assert recorded > 400_000
+    # The module, rest, outer and work beside the steps; each is entered and left.
+    assert recorded + lost >= 2_000_008
+    assert f"recording ended at the size limit (--max-size): {lost:,} events not recorded\n" in run.said
+    assert run.losses[0] == f"{lost:,} events could not be recorded: the run had reached its size limit"
+    # What was open then has no time after it.
+    assert run.rows["__main__.rest"]["inclusive_s"] < run.info["wall_s"] - 1
+
+
+def test_the_newest_events_are_kept(measure):
+    run = measure(
+        "outer(1_000_000)\ndef last(): pass\nfor _ in range(100): last()\n",
+        "--max-size", "4M", "--at-max-size", "ring",
+    )  # fmt: skip
+    assert spool_bytes(run.directory) <= 4 * MEGA
+    (spool,) = spools_of(run.directory)
+    events = list(spool.events(0))
+    names = [name for _, name, *_ in events]
+    start = names.index("__main__.step")
+    assert names[start - 2 : start] == ["__main__.outer", "__main__.work"]
+    assert all(kind == "enter" for kind, *_ in events[:start])
+    open_regions = []
+    for kind, name, *_ in events:
+        open_regions.append(name) if kind == "enter" else None
+        assert kind == "enter" or open_regions.pop() == name
+    assert open_regions == []
+    assert run.rows["__main__.last"]["visits"] == 100
+    assert 300_000 < 2 * run.rows["__main__.step"]["visits"] < 530_000
+    assert f"{spool.dropped:,} older events dropped at the size limit (--max-size)\n" in run.said
+    assert run.losses == [f"{spool.dropped:,} older events dropped at the size limit of the run"]
+
+
+@pytest.mark.parametrize("policy", ["stop", "ring"])
+def test_the_limit_is_that_of_all_processes(measure, policy):
+    run = measure(
+        """
+import os
+children = []
+for n in range(4):
+    children.append(os.fork())
+    if children[-1] == 0:
+        outer(300_000)
+        os._exit(0)
+for child in children: assert os.waitpid(child, 0)[1] == 0
+def last(): pass
+for _ in range(100): last()
+""",
+        "--max-size", "8M", "--at-max-size", policy,
+    )  # fmt: skip
+    assert spool_bytes(run.directory) <= 8 * MEGA
+    spools = spools_of(run.directory)
+    assert len(spools) == 5
+    steps = [sum(1 for _, name, *_ in spool.events(0) if name.endswith("step")) for spool in spools]
+    missing = sum(spool.lost + spool.dropped for spool in spools)
+    assert abs(sum(steps) + missing - 4 * 600_000) < 100
+    if policy == "ring":
+        assert run.rows["__main__.last"]["visits"] == 100
+
+
+def test_a_run_that_stays_below_is_as_without(measure):
+    run = measure("outer(1000)", "--max-size", "1G", "--at-max-size", "ring")
+    assert run.rows["__main__.step"]["visits"] == 1000
+    assert run.losses == [] and "limit" not in run.said
+    assert [path.name for path in (run.directory / "spool").glob("*/log*")] == ["log"]
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--max-size", "1M"], "--max-size: '1M' is not accepted; write a value from 4M"),
+        (["--max-size", "much"], "--max-size: 'much' is not accepted; write a size"),
+        (["--max-size", "4M", "--at-max-size", "profile"], "'profile' is not accepted; write one of stop, ring"),
+    ],
+)
+def test_wrong_values(options, said):
+    done = subprocess.run(
+        [sys.executable, "-m", "timeloom", *options, "-c", "print('ran')"], capture_output=True, text=True, env=environment()
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr
+
+
+def test_variable_key_and_block(tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[tool.timeloom]\nmax-size = "4M"\n')
+    text = CALLS + """
+import timeloom
+with timeloom.Measurement(output="run", at_max_size="ring") as measurement:
+    outer(500_000)
+totals = measurement.totals
+print(totals["dropped_events"] > 0, totals["at_limit"], totals["lost_events"])
+"""
+    for variables, said in (({}, "True False 0\n"), ({"TIMELOOM_MAX_SIZE": "1G"}, "False False 0\n")):
+        done = subprocess.run(
+            [sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True,
+            env=environment(variables),
+        )  # fmt: skip
+        assert (done.stdout, done.stderr) == (said, "")
+        os.rename(tmp_path / "run", tmp_path / f"run{len(variables)}")

@@ -1,0 +1,167 @@
+// Recording into a run with a size limit: what is lost, what is dropped, and that
+// a stream which begins in the middle has its call paths.
+#include <algorithm>
+#include <thread>
+
+#include "../support/child.hpp"
+#include "record_fixture.hpp"
+
+namespace timeloom::record {
+namespace {
+
+class SizeLimitTest : public RecordTest {
+ protected:
+  void begin_limited(bool keep_newest) {
+    spool::WriterOptions options = small();
+    options.size_limit = {512 << 10, keep_newest};
+    begin(options);
+  }
+  void call(EventWord word, int times) {
+    for (int i = 0; i < times; ++i) {
+      enter(word);
+      leave(word);
+    }
+  }
+  // Spools that lie side by side share the limit.
+  void next_run() {
+    std::filesystem::remove_all(path());
+    next_spool();
+  }
+  // Regions that are left open.
+  static std::size_t balance(const Lines& lines) {
+    std::vector<std::string> open;
+    for (const std::string& line : lines) {
+      const std::string name = line.substr(6);
+      if (line.starts_with("enter")) {
+        open.push_back(name);
+      } else {
+        EXPECT_FALSE(open.empty());
+        EXPECT_EQ(open.back(), name);
+        open.pop_back();
+      }
+    }
+    return open.size();
+  }
+};
+
+TEST_F(SizeLimitTest, WhatComesAfterTheLimitIsLostAndCounted) {
+  begin_limited(false);
+  const EventWord f = region("f"), g = region("g");
+  enter(f);
+  call(g, 100'000);
+  leave(f);
+  const Recorded recorded = end();
+  EXPECT_TRUE(totals_.at_limit);
+  EXPECT_EQ(totals_.error, 0);
+  EXPECT_EQ(recorded.events, totals_.events);
+  EXPECT_EQ(recorded.events + totals_.lost_events, 200'002u);
+  EXPECT_EQ(recorded.damage, 0u);
+  EXPECT_TRUE(recorded.definitions.cuts.contains(0));
+  EXPECT_EQ(recorded.definitions.properties.at("timeloom::size_limit"), "524288");
+}
+
+TEST_F(SizeLimitTest, TheNewestEventsKeepTheirCallPath) {
+  begin_limited(true);
+  const EventWord f = region("f"), g = region("g"), h = region("h");
+  enter(f);
+  call(h, 1000);
+  enter(g);
+  call(h, 500'000);
+  leave(g);
+  leave(f);
+  const Recorded recorded = end();
+  const Lines& lines = recorded.threads.at(0);
+  EXPECT_EQ(totals_.events, 1'002'004u);
+  EXPECT_EQ(totals_.lost_events, 0u);
+  EXPECT_EQ(recorded.damage, 0u);
+  EXPECT_EQ(balance(lines), 0u);
+  EXPECT_EQ(lines[0], "enter f");
+  EXPECT_EQ(lines[1], "enter g");
+  // Of a segment that begins with a leave, its region as well.
+  const std::uint64_t again = totals_.dropped_events + recorded.events - totals_.events;
+  EXPECT_GE(again, 2u);
+  EXPECT_LE(again, 3u);
+}
+
+// The window begins wherever a segment does: before an enter, a leave, an
+// extended record; with regions that only look open.
+TEST_F(SizeLimitTest, EveryBeginningIsBalanced) {
+  for (int calls = 40'000; calls < 40'600; calls += 7) {
+    SCOPED_TRACE(calls);
+    next_run();
+    begin_limited(true);
+    const EventWord f = region("f"), g = region("g"), h = region("h");
+    enter(f);
+    t_recorder->enter_unrecorded(user_token(h));
+    for (int i = 0; i < calls; ++i) {
+      enter(g);
+      if (i % 3 == 0) call(h, 1);
+      leave(g);
+    }
+    leave(f);
+    const Recorded recorded = end();
+    ASSERT_GT(totals_.dropped_events, 0u);
+    ASSERT_EQ(recorded.damage, 0u);
+    ASSERT_EQ(balance(recorded.threads.at(0)), 0u);
+    const std::uint64_t again = totals_.dropped_events + recorded.events - totals_.events;
+    ASSERT_GE(again, 1u);
+    ASSERT_LE(again, 3u);
+    ASSERT_EQ(recorded.threads.at(0).front(), "enter f");
+  }
+}
+
+TEST_F(SizeLimitTest, ADeepStackIsCutNotBroken) {
+  begin_limited(true);
+  const EventWord f = region("f"), g = region("g");
+  for (int i = 0; i < 100; ++i) enter(f);
+  call(g, 100'000);
+  for (int i = 0; i < 2000; ++i) enter(f);
+  call(g, 100'000);
+  for (int i = 0; i < 2100; ++i) ASSERT_TRUE(leave(f));
+  const Recorded recorded = end();
+  const Lines& lines = recorded.threads.at(0);
+  EXPECT_EQ(recorded.damage, 0u);
+  const auto first_call = std::find(lines.begin(), lines.end(), "enter g");
+  EXPECT_GT(first_call - lines.begin(), 200);  // of 2,100
+  EXPECT_EQ(std::count(lines.begin(), first_call, "enter f"), first_call - lines.begin());
+}
+
+TEST_F(SizeLimitTest, ThreadsThatEndedAreDroppedToo) {
+  begin_limited(true);
+  const EventWord f = region("f");
+  std::uint64_t put = 0;
+  for (int i = 0; i < 50; ++i) {
+    std::thread([&] { call(f, 10'000); }).join();
+    put += 20'000;
+  }
+  const Recorded recorded = end();
+  EXPECT_EQ(recorded.damage, 0u);
+  EXPECT_EQ(totals_.events, put);
+  const std::uint64_t again = totals_.dropped_events + recorded.events - put;
+  EXPECT_LE(again, 1u);
+  EXPECT_EQ(recorded.threads.rbegin()->second.size(), 20'000u);
+}
+
+// Killed at any moment: what is there has no gap, and the end is the last that was put.
+TEST_F(SizeLimitTest, AKilledProcessLeavesTheNewest) {
+  for (unsigned i = 0; i < 20; ++i) {
+    next_run();
+    const std::string where = path() + "-counters";
+    {
+      test::Child child({TIMELOOM_RECORD_VICTIM, "newest", path(), where, "2"});
+      const test::SharedCounters counters(where);
+      while (counters[0] < 150'000 + 7919 * i && child.running()) std::this_thread::yield();
+      child.end();
+    }
+    const test::SharedCounters counters(where);
+    const Recorded recorded = read_spool(path());
+    EXPECT_EQ(recorded.damage, 0u);
+    const std::uint64_t put = counters[0] + counters[1];
+    const std::uint64_t known = recorded.events + recorded.definitions.dropped_events;
+    EXPECT_GE(known, put);
+    for (const auto& [location, lines] : recorded.threads) EXPECT_LE(balance(lines), 1u);
+  }
+}
+
+}  // namespace
+}  // namespace timeloom::record

@@ -1,0 +1,96 @@
+// Tracks: sequences of calls that run on a thread by turns.
+#include "record_fixture.hpp"
+
+namespace timeloom::record {
+namespace {
+
+class TracksTest : public RecordTest {};
+
+TEST_F(TracksTest, EachHasItsOwnOpenRegions) {
+  begin();
+  const EventWord f = region("f"), g = region("g");
+  const auto one = make_track("one", 5), two = make_track("two", 6);
+  ASSERT_TRUE(one != nullptr && two != nullptr);
+  enter(f);
+  t_recorder->switch_to(one.get());
+  enter(g);
+  t_recorder->switch_to(two.get());
+  EXPECT_FALSE(t_recorder->leave(user_token(g)));  // open on the other one
+  enter(f);
+  EXPECT_EQ(t_recorder->own_regions().size(), 1u);
+  EXPECT_EQ(t_recorder->own_regions()[0].enter, f);
+  t_recorder->switch_to(one.get());
+  leave(g);
+  t_recorder->end_track();
+  EXPECT_EQ(t_recorder->track(), nullptr);
+  leave(f);
+  const Recorded found = end();
+  EXPECT_EQ(found.threads.at(0), (Lines{"enter f", "track 1", "enter g", "track 2", "enter f",
+                                        "track 1", "leave g", "track end", "track 0", "leave f"}));
+  const auto& threads = found.definitions.threads;
+  EXPECT_EQ(threads.at(1).name, "one");
+  EXPECT_EQ(threads.at(1).owner, 0u);
+  EXPECT_EQ(threads.at(1).number, 5u);
+  EXPECT_EQ(threads.at(2).number, 6u);
+  EXPECT_FALSE(threads.at(0).owner.has_value());
+  EXPECT_EQ(totals_.threads, 1u);
+  EXPECT_EQ(totals_.tracks, 2u);
+  EXPECT_EQ(totals_.events, 5u);  // what says whose they are is none
+}
+
+TEST_F(TracksTest, EverySegmentBeginsWithTheTrackItContinues) {
+  begin(small());
+  const EventWord f = region("f");
+  const auto track = make_track("track", 0);
+  ASSERT_NE(track, nullptr);
+  t_recorder->switch_to(track.get());
+  const std::size_t pairs = 4096 / sizeof(EventWord) * 3;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    enter(f);
+    leave(f);
+  }
+  t_recorder->end_track();
+  const Recorded found = end();
+  const Lines& lines = found.threads.at(0);
+  EXPECT_GE(std::count(lines.begin(), lines.end(), "track 1"), 6);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), "enter f"), static_cast<long>(pairs));
+  EXPECT_EQ(lines.back(), "track 0");
+  EXPECT_EQ(found.damage, 0u);
+  EXPECT_EQ(totals_.lost_events, 0u);
+  EXPECT_EQ(totals_.events, 2 * pairs);
+}
+
+TEST_F(TracksTest, DeepCallsOnOneLeaveTheOthersAlone) {
+  begin();
+  const EventWord f = region("f"), g = region("g");
+  const auto track = make_track("track", 0);
+  ASSERT_NE(track, nullptr);
+  enter(g);
+  t_recorder->switch_to(track.get());
+  for (int i = 0; i < 10'000; ++i) enter(f);
+  t_recorder->switch_to(nullptr);
+  leave(g);
+  t_recorder->switch_to(track.get());
+  for (int i = 0; i < 10'000; ++i) leave(f);
+  EXPECT_TRUE(t_recorder->open_regions().empty());
+  t_recorder->end_track();
+  EXPECT_EQ(end().events, 2u * 10'000 + 2 + 5);  // and five words of whose they are
+}
+
+TEST_F(TracksTest, StoppingLeavesWhatRunsAndWhatIsBelow) {
+  begin();
+  const EventWord f = region("f"), g = region("g");
+  const auto track = make_track("track", 0);
+  ASSERT_NE(track, nullptr);
+  enter(f);
+  t_recorder->switch_to(track.get());
+  enter(g);
+  EXPECT_EQ(end().threads.at(0),
+            (Lines{"enter f", "track 1", "enter g", "leave g", "track 0", "leave f"}));
+  EXPECT_EQ(t_recorder->track(), nullptr);
+}
+
+TEST_F(TracksTest, WithoutAMeasurementThereIsNone) { EXPECT_EQ(make_track("none", 0), nullptr); }
+
+}  // namespace
+}  // namespace timeloom::record

@@ -1,0 +1,209 @@
+// What the spools of a run take on disk when the run has a size limit.
+#include "spool/size_limit.hpp"
+
+#include "spool_fixture.hpp"
+
+namespace timeloom::spool {
+namespace {
+
+constexpr std::uint64_t kLimit = 1 << 20;
+
+class SizeLimitTest : public SpoolTest {
+ protected:
+  static WriterOptions limited(bool keep_newest) {
+    WriterOptions options = small();
+    options.size_limit = {kLimit, keep_newest};
+    return options;
+  }
+  std::string spool(const std::string& name) const { return directory_ / ("run/" + name); }
+  std::unique_ptr<Writer> begin(const std::string& name, bool keep_newest) {
+    std::filesystem::create_directories(directory_ / "run");
+    return Writer::create(spool(name), limited(keep_newest));
+  }
+  // Of logs and rings of all processes.
+  std::uint64_t bytes_on_disk() const {
+    std::uint64_t sum = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_ / "run")) {
+      const std::string name = entry.path().filename();
+      std::error_code gone;
+      const std::uint64_t bytes = entry.file_size(gone);
+      if (!gone && (log_number(name) || name == kRingName)) sum += bytes;
+    }
+    return sum;
+  }
+  static void fill(Pen& pen, std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i < to; ++i) pen.enter(i, static_cast<std::uint32_t>(i));
+    pen.retire();
+  }
+  static bool is_end_of(const Lines& part, const Lines& whole) {
+    return part.size() <= whole.size() && std::equal(part.rbegin(), part.rend(), whole.rbegin());
+  }
+};
+
+TEST(LogNames, AreTakenForWhatTheyAre) {
+  EXPECT_EQ(log_name(0), "log");
+  EXPECT_EQ(log_name(17), "log-17");
+  EXPECT_EQ(log_number("log"), 0u);
+  EXPECT_EQ(log_number("log-17"), 17u);
+  for (const char* name :
+       {"log-", "log-0", "log-x", "log-1x", "log1", "logs", "ring", "log-99999999999"}) {
+    EXPECT_EQ(log_number(name), std::nullopt) << name;
+  }
+}
+
+TEST_F(SizeLimitTest, RecordingEndsAtTheLimit) {
+  const auto writer = begin("p", false);
+  Pen pen(*writer, 0);
+  std::uint64_t put = 0;
+  for (; !pen.out_of_space(); ++put) pen.enter(put, static_cast<std::uint32_t>(put));
+  EXPECT_TRUE(writer->at_limit());
+  EXPECT_EQ(writer->error(), 0);
+  EXPECT_LE(bytes_on_disk(), kLimit);
+  EXPECT_GT(bytes_on_disk(), kLimit * 9 / 10);
+  writer->close();
+  EXPECT_LE(bytes_on_disk(), kLimit);
+  EXPECT_FALSE(std::filesystem::exists(spool("p") + "/ring"));
+  const Found found = read_spool(spool("p"));
+  EXPECT_EQ(found.events.at(0), pen.lines());
+  EXPECT_EQ(found.damage, 0u);
+  EXPECT_TRUE(Reader::open(spool("p"))->complete());
+}
+
+TEST_F(SizeLimitTest, TheNewestEventsAreKept) {
+  const auto writer = begin("p", true);
+  Pen pen(*writer, 0);
+  for (std::uint64_t i = 0; i < 1'000'000; ++i) {
+    pen.enter(i, static_cast<std::uint32_t>(i));
+    if (i % 10000 == 0) {
+      ASSERT_LE(bytes_on_disk(), kLimit);
+    }
+  }
+  pen.retire();
+  writer->close();
+  EXPECT_LE(bytes_on_disk(), kLimit);
+  EXPECT_GT(bytes_on_disk(), kLimit * 9 / 10);
+  const Found found = read_spool(spool("p"));
+  EXPECT_TRUE(is_end_of(found.events.at(0), pen.lines()));
+  EXPECT_EQ(found.damage, 0u);
+  const auto reader = Reader::open(spool("p"));
+  EXPECT_EQ(reader->definitions().dropped_events + found.events.at(0).size(), pen.lines().size());
+  EXPECT_TRUE(reader->complete());
+}
+
+TEST_F(SizeLimitTest, WithoutALimitThereIsOneLog) {
+  Pen pen(create(), 0);
+  fill(pen, 0, 100'000);
+  writer_->close();
+  EXPECT_FALSE(exists("log-1"));
+}
+
+TEST_F(SizeLimitTest, AGapInTheMiddleIsDamageAllTheSame) {
+  const auto writer = begin("p", true);
+  Pen pen(*writer, 0);
+  fill(pen, 0, 400'000);
+  writer->close();
+  std::vector<std::uint32_t> numbers;
+  for (const auto& entry : std::filesystem::directory_iterator(spool("p"))) {
+    if (const auto number = log_number(entry.path().filename().string()))
+      numbers.push_back(*number);
+  }
+  std::ranges::sort(numbers);
+  std::filesystem::remove(spool("p") + "/" + log_name(numbers[numbers.size() / 2]));
+  EXPECT_GT(read_spool(spool("p")).damage, 0u);
+}
+
+// The oldest of the run, whoever wrote it; but not what somebody appends to.
+TEST_F(SizeLimitTest, TheLimitIsThatOfAllProcesses) {
+  auto first = begin("1", true);
+  Pen a(*first, 0);
+  fill(a, 0, 100'000);
+  first->close();
+  const auto second = begin("2", true), third = begin("3", true);
+  Pen b(*second, 0), c(*third, 0);
+  fill(b, 0, 1000);
+  for (std::uint64_t i = 0; i < 400'000; i += 4000) {
+    fill(c, i, i + 4000);
+    ASSERT_LE(bytes_on_disk(), kLimit);
+  }
+  second->close();
+  third->close();
+  EXPECT_FALSE(read_spool(spool("1")).events.contains(0));
+  EXPECT_EQ(read_spool(spool("2")).events.at(0), b.lines());
+  const Lines kept = read_spool(spool("3")).events.at(0);
+  EXPECT_TRUE(is_end_of(kept, c.lines()));
+  std::uint64_t dropped = 0, damage = 0;
+  for (const char* name : {"1", "2", "3"}) {
+    dropped += Reader::open(spool(name))->definitions().dropped_events;
+    damage += read_spool(spool(name)).damage;
+  }
+  EXPECT_EQ(damage, 0u);
+  EXPECT_EQ(dropped, a.lines().size() + c.lines().size() - kept.size());
+}
+
+TEST_F(SizeLimitTest, AtTheEndOfTheSpaceAllProcessesStop) {
+  const auto first = begin("1", false), second = begin("2", false);
+  Pen a(*first, 0), b(*second, 0);
+  for (std::uint64_t i = 0; !a.out_of_space() || !b.out_of_space(); ++i) {
+    a.enter(i, 1);
+    if (i % 3 == 0) b.enter(i, 1);
+  }
+  EXPECT_LE(bytes_on_disk(), kLimit);
+  const auto late = begin("3", false);
+  EXPECT_TRUE(late->at_limit());
+  EXPECT_EQ(late->acquire(0, 0, 1), nullptr);
+  late->count_lost(7);
+  late->close();
+  const Found found = read_spool(spool("3"));
+  EXPECT_EQ(found.lost, 7u);
+  EXPECT_EQ(found.damage, 0u);
+  first->close();
+  second->close();
+  EXPECT_EQ(read_spool(spool("1")).events.at(0), a.lines());
+  EXPECT_EQ(read_spool(spool("2")).events.at(0), b.lines());
+}
+
+// Also the only file of a process that had little to say.
+TEST_F(SizeLimitTest, WhatHasEndedMayGoAltogether) {
+  const auto first = begin("1", true), second = begin("2", true);
+  Pen a(*first, 0), b(*second, 0);
+  fill(a, 0, 100);
+  first->close();
+  fill(b, 0, 400'000);
+  second->close();
+  const Found found = read_spool(spool("1"));
+  EXPECT_FALSE(found.events.contains(0));
+  EXPECT_EQ(found.damage, 0u);
+}
+
+TEST_F(SizeLimitTest, WhereRecordingEndsNoFileMayGo) {
+  const auto writer = begin("p", false);
+  Pen pen(*writer, 0);
+  fill(pen, 0, 20'000);
+  writer->close();
+  for (const char* name : {"log", "log-1", "log-9"}) {
+    const std::string file = spool("p") + "/" + name;
+    const std::string bytes = test::read_bytes(file);
+    ASSERT_FALSE(bytes.empty()) << name;
+    std::filesystem::remove(file);
+    EXPECT_GT(read_spool(spool("p")).damage, 0u) << name;
+    test::write_bytes(file, bytes);
+  }
+  EXPECT_EQ(read_spool(spool("p")).damage, 0u);
+}
+
+// A reader that comes while files go reads what there is.
+TEST_F(SizeLimitTest, ARunThatGoesOnCanBeRead) {
+  const auto writer = begin("p", true);
+  Pen pen(*writer, 0);
+  fill(pen, 0, 200'000);
+  const auto reader = Reader::open(spool("p"));
+  fill(pen, 200'000, 500'000);
+  LocationReader events = reader->read(0);
+  lines_of(events);
+  EXPECT_EQ(events.damaged_segments(), 0u);
+  fill(pen, 500'000, 600'000);
+  EXPECT_EQ(read_spool(spool("p")).damage, 0u);
+}
+
+}  // namespace
+}  // namespace timeloom::spool

@@ -1,0 +1,190 @@
+// Threads that create and await each other, and tracks: locations whose events
+// lie in the stream of a thread.
+#include "weave_fixture.hpp"
+
+namespace timeloom::weave {
+namespace {
+
+class TracksTest : public WeaveTest {
+ protected:
+  static void number(spool::Pen& pen, ExtendedKind kind, std::uint64_t number) {
+    pen.raw(os::now(), make_extended(kind, 1), {number});
+  }
+  static void track(spool::Pen& pen, std::uint32_t location) {
+    number(pen, ExtendedKind::kTrack, location);
+  }
+  static void end_track(spool::Pen& pen) {
+    pen.raw(os::now(), make_extended(ExtendedKind::kTrackEnd, 0), {});
+  }
+  static void define_track(spool::Writer& writer, std::uint32_t index) {
+    writer.define_location(index, 1, "task " + std::to_string(index));
+    writer.define_track(index, 0);
+    writer.define_begin(index, os::now(), index + 100);
+  }
+};
+
+TEST_F(TracksTest, AThreadIsCreatedBeginsEndsAndIsWaitedFor) {
+  spool::Writer& writer = spool("p");
+  spool::Pen main(writer, 0);
+  main.enter(os::now(), 0);
+  number(main, ExtendedKind::kCreate, 7);
+  writer.define_location(1, 2, "worker");
+  writer.define_begin(1, os::now(), 7);
+  spool::Pen worker(writer, 1);
+  worker.enter(os::now(), 1);
+  worker.leave(os::now(), 1);
+  writer.define_last(1, os::now());
+  main.enter(os::now(), 1);
+  number(main, ExtendedKind::kWait, 7);
+  main.enter(os::now(), 1);
+  main.leave(os::now(), 1);
+  main.leave(os::now(), 1);
+  main.leave(os::now(), 0);
+  main.retire();
+  worker.retire();
+  end(writer);
+  SpoolSource source = this->source();
+  EXPECT_EQ(collect(source)->lines,
+            (std::map<std::string, Lines>{
+                {"main", in_program({"enter f", "create 7", "enter g", "enter g", "leave g",
+                                     "wait 7", "leave g", "leave f"})},
+                {"worker", {"thread 7", "enter g", "leave g", "ended 7"}}}));
+  EXPECT_EQ(source.dropped_events(), 0u);
+}
+
+TEST_F(TracksTest, AWaitThatEndsBeforeTheThreadIsNone) {
+  spool::Writer& writer = spool("p");
+  writer.define_location(1, 2, "worker");
+  writer.define_begin(1, os::now(), 7);
+  spool::Pen main(writer, 0);
+  main.enter(os::now(), 0);
+  number(main, ExtendedKind::kWait, 7);
+  main.leave(os::now(), 0);
+  main.retire();
+  writer.define_last(1, os::now() + 1000);
+  end(writer);
+  SpoolSource source = this->source();
+  EXPECT_EQ(collect(source)->lines.at("main"), in_program({"enter f", "leave f"}));
+}
+
+TEST_F(TracksTest, AThreadThatCouldNotBeStartedIsNotCreated) {
+  spool::Writer& writer = spool("p");
+  spool::Pen main(writer, 0);
+  main.enter(os::now(), 0);
+  number(main, ExtendedKind::kCreate, 7);
+  number(main, ExtendedKind::kWait, 7);
+  main.leave(os::now(), 0);
+  main.retire();
+  end(writer);
+  SpoolSource source = this->source();
+  EXPECT_EQ(collect(source)->lines.at("main"), in_program({"enter f", "leave f"}));
+  EXPECT_EQ(source.dropped_events(), 0u);
+}
+
+TEST_F(TracksTest, EveryTrackGetsItsOwnEvents) {
+  spool::Writer& writer = spool("p");
+  define_track(writer, 1);
+  define_track(writer, 2);
+  spool::Pen pen(writer, 0);
+  pen.enter(os::now(), 0);
+  track(pen, 1);
+  pen.enter(os::now(), 1);
+  track(pen, 2);
+  pen.enter(os::now(), 1);
+  pen.retire();  // the next segment says whose it is
+  track(pen, 1);
+  pen.leave(os::now(), 1);
+  end_track(pen);
+  track(pen, 0);
+  pen.leave(os::now(), 0);
+  pen.retire();
+  end(writer);
+  SpoolSource source = this->source();
+  EXPECT_EQ(collect(source)->lines,
+            (std::map<std::string, Lines>{
+                {"main", in_program({"enter f", "leave f"})},
+                {"task 1", {"thread 101", "enter g", "leave g", "ended 101"}},
+                {"task 2", {"thread 102", "enter g", "leave g"}}}));  // did not end
+  EXPECT_EQ(source.closed_regions(), 1u);
+  EXPECT_EQ(source.dropped_events(), 0u);
+}
+
+// More than are fed at a time.
+TEST_F(TracksTest, AHundredTracksAtOnceAreAllThere) {
+  constexpr std::uint32_t kTracks = 100;
+  spool::Writer& writer = spool("p");
+  for (std::uint32_t i = 1; i <= kTracks; ++i) define_track(writer, i);
+  spool::Pen pen(writer, 0);
+  pen.enter(os::now(), 0);
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint32_t i = 1; i <= kTracks; ++i) {
+      track(pen, i);
+      if (round == 0) pen.enter(os::now(), 0);
+      for (std::uint32_t visit = 0; visit < i; ++visit) {
+        pen.enter(os::now(), 1);
+        pen.leave(os::now(), 1);
+      }
+      if (round < 2) continue;
+      pen.leave(os::now(), 0);
+      end_track(pen);
+    }
+  }
+  track(pen, 0);
+  pen.leave(os::now(), 0);
+  pen.retire();
+  end(writer);
+  SpoolSource source = this->source();
+  const auto lines = collect(source)->lines;
+  ASSERT_EQ(lines.size(), kTracks + 1);
+  EXPECT_EQ(lines.at("main"), in_program({"enter f", "leave f"}));
+  std::uint64_t events = 4;
+  for (std::uint32_t i = 1; i <= kTracks; ++i) {
+    Lines expected = calls(static_cast<int>(3 * i));
+    expected.insert(expected.begin(), "thread " + std::to_string(i + 100));
+    expected.push_back("ended " + std::to_string(i + 100));
+    EXPECT_EQ(lines.at("task " + std::to_string(i)), expected);
+    events += expected.size();
+  }
+  EXPECT_EQ(source.events(), events);
+}
+
+TEST_F(TracksTest, EventsOfATrackWithoutDefinitionAreNobodysElse) {
+  spool::Writer& writer = spool("p");
+  spool::Pen pen(writer, 0);
+  pen.enter(os::now(), 0);
+  track(pen, 9);
+  pen.enter(os::now(), 1);
+  pen.leave(os::now(), 1);
+  track(pen, 0);
+  pen.leave(os::now(), 0);
+  pen.retire();
+  end(writer);
+  SpoolSource source = this->source();
+  EXPECT_EQ(collect(source)->lines,
+            (std::map<std::string, Lines>{{"main", in_program({"enter f", "leave f"})}}));
+  EXPECT_EQ(source.dropped_events(), 2u);
+}
+
+TEST_F(TracksTest, TheTraceSaysTheSame) {
+  spool::Writer& writer = spool("p");
+  define_track(writer, 1);
+  spool::Pen pen(writer, 0);
+  pen.enter(os::now(), 0);
+  number(pen, ExtendedKind::kCreate, 101);
+  track(pen, 1);
+  pen.enter(os::now(), 1);
+  pen.leave(os::now(), 1);
+  end_track(pen);
+  track(pen, 0);
+  pen.leave(os::now(), 0);
+  pen.retire();
+  end(writer);
+  weave(run());
+  EXPECT_EQ(lines_of_trace(run() / "traces.otf2"),
+            (std::map<std::string, Lines>{
+                {"main", in_program({"enter f", "create 101", "leave f"})},
+                {"task 1", {"thread 101", "enter g", "leave g", "ended 101"}}}));
+}
+
+}  // namespace
+}  // namespace timeloom::weave
