@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <list>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -80,15 +81,18 @@ void check_round_trip(const Reader& reader) {
   const Cube& cube = reader.cube();
   std::vector<Values> values;
   std::vector<MetricRows> rows;
+  std::list<std::vector<CnodeId>> lists;  // that `rows` refers to
   for (std::uint32_t i = 0; i < cube.metrics.size(); ++i) {
     const ValueType type = cube.metrics[i].type;
     if (type.size() == 0 || !reader.has_values(CubeMetricId{i})) continue;
     values.push_back(reader.values(CubeMetricId{i}));
     MetricRows& one = rows.emplace_back();
     one.metric = CubeMetricId{i};
+    std::vector<CnodeId>& cnodes = lists.emplace_back();
     for (std::uint32_t j = 0; j < cube.cnodes.size(); ++j) {
-      if (values.back().has_row(CnodeId{j})) one.cnodes.emplace_back(j);
+      if (values.back().has_row(CnodeId{j})) cnodes.emplace_back(j);
     }
+    one.cnodes = cnodes;
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i].fill = [&of = values[i]](CnodeId cnode, std::span<std::byte> row) {

@@ -20,9 +20,12 @@ struct Damage {
   std::string what;
 };
 
-// The text of the member; ids are the positions in the cube. What XML cannot
+// Takes a piece of the text.
+using TextSink = std::function<void(std::string_view)>;
+
+// Gives the text of the member; ids are the positions in the cube. What XML cannot
 // hold in a name is replaced by U+FFFD.
-std::string to_xml(const Cube& cube);
+void write_anchor(const Cube& cube, const TextSink& take);
 
 // A cube as the file has it.
 struct Anchor {

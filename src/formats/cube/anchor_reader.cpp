@@ -222,7 +222,6 @@ Attributes& AnchorParser::attributes_of(const Open& open) {
   switch (open.kind) {
     case Kind::kMetric: return cube_.metrics[open.index].attributes;
     case Kind::kRegion: return cube_.regions[open.index].attributes;
-    case Kind::kCnode: return cube_.cnodes[open.index].attributes;
     case Kind::kSystemNode: return cube_.system_nodes[open.index].attributes;
     case Kind::kGroup: return cube_.groups[open.index].attributes;
     case Kind::kLocation: return cube_.locations[open.index].attributes;

@@ -26,7 +26,6 @@ constexpr Nesting kNesting[] = {
     {Kind::kRegion, "attr", Kind::kAttribute},
     {Kind::kProgram, "cnode", Kind::kCnode},
     {Kind::kCnode, "cnode", Kind::kCnode},
-    {Kind::kCnode, "attr", Kind::kAttribute},
     {Kind::kCnode, "parameter", Kind::kParameter},
     {Kind::kSystem, "systemtreenode", Kind::kSystemNode},
     {Kind::kSystem, "machine", Kind::kSystemNode},

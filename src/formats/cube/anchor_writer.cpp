@@ -49,9 +49,9 @@ std::string_view entity_of(char byte, bool attribute) {
 
 class AnchorText {
  public:
-  explicit AnchorText(const Cube& cube) : cube_(cube) {}
+  AnchorText(const Cube& cube, const TextSink& take) : cube_(cube), take_(take) {}
 
-  std::string write() && {
+  void write() {
     text_ = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\n";
     // 4.7 is the first version with locations that are no threads of a processor.
     text_ += has_accelerators() ? "<cube version=\"4.7\">\n" : "<cube version=\"4.4\">\n";
@@ -66,7 +66,7 @@ class AnchorText {
     text_ += "</program>\n<system>\n";
     system();
     text_ += "</system>\n</cube>\n";
-    return std::move(text_);
+    take_(text_);
   }
 
  private:
@@ -217,7 +217,7 @@ class AnchorText {
       number(one.region.value());
       text_ += "\">\n";
       for (const CnodeParameter& parameter : one.parameters) this->parameter(parameter);
-      attributes(one.attributes);
+      give();
     }
     for (std::size_t i = 0; i < open.size(); ++i) text_ += "</cnode>\n";
   }
@@ -286,7 +286,16 @@ class AnchorText {
     text_ += "</locationgroup>\n";
   }
 
+  // A text of a million call paths is never in memory as a whole.
+  void give() {
+    constexpr std::size_t kPiece = std::size_t{1} << 20;
+    if (text_.size() < kPiece) return;
+    take_(text_);
+    text_.clear();
+  }
+
   const Cube& cube_;
+  const TextSink& take_;
   std::string text_;
   std::vector<std::vector<std::uint32_t>> children_;   // of system nodes
   std::vector<std::vector<std::uint32_t>> groups_;     // of system nodes
@@ -295,6 +304,6 @@ class AnchorText {
 
 }  // namespace
 
-std::string to_xml(const Cube& cube) { return AnchorText(cube).write(); }
+void write_anchor(const Cube& cube, const TextSink& take) { AnchorText(cube, take).write(); }
 
 }  // namespace timeloom::cube

@@ -86,6 +86,23 @@ void ArchiveWriter::begin(const std::string& name, std::uint64_t size) {
   size_ = left_ = size;
 }
 
+void ArchiveWriter::begin_growing(const std::string& name) {
+  end_member();
+  growing_ = name;
+  growing_at_ = std::ftell(stream_.get());
+  header(name, 0, '0');
+  left_ = kLargestSize;
+}
+
+void ArchiveWriter::end_growing() {
+  if ((kLargestSize - left_) % kBlock == 0) add(std::string_view("\n"));
+  size_ = kLargestSize - left_;
+  left_ = 0;
+  if (growing_at_ < 0 || std::fseek(stream_.get(), growing_at_, SEEK_SET) != 0) fail();
+  header(growing_, size_, '0');
+  if (std::fseek(stream_.get(), 0, SEEK_END) != 0) fail();
+}
+
 void ArchiveWriter::add(std::span<const std::byte> bytes) {
   if (bytes.size() > left_) throw std::logic_error("more in a member of a CUBE file than it holds");
   left_ -= bytes.size();

@@ -27,6 +27,10 @@ class ArchiveWriter {
   void add(std::span<const std::byte> bytes);
   void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
   void add_member(const std::string& name, std::string_view text);
+  // The same for a member whose size is known at its end only: any number of
+  // add() between begin_growing() and end_growing(). It is a text.
+  void begin_growing(const std::string& name);
+  void end_growing();
   // Ends the archive.
   void close();
 
@@ -43,6 +47,8 @@ class ArchiveWriter {
   std::unique_ptr<std::FILE, Close> stream_;
   std::uint64_t size_ = 0;  // of the member that is open
   std::uint64_t left_ = 0;
+  std::string growing_;  // its name
+  long growing_at_ = 0;  // where its header is
   std::uint64_t time_;
 };
 

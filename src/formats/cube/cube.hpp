@@ -25,7 +25,8 @@ inline constexpr char kProfileName[] = "profile.cubex";
 // large profile need not be in memory.
 struct MetricRows {
   CubeMetricId metric;
-  std::vector<CnodeId> cnodes;  // those with a row, ascending; none: nothing is written
+  // Those with a row, ascending; none: nothing is written. They outlive the call.
+  std::span<const CnodeId> cnodes;
   std::function<void(CnodeId cnode, std::span<std::byte> row)> fill;
 };
 

@@ -86,11 +86,10 @@ struct CnodeParameter {
   friend bool operator==(const CnodeParameter&, const CnodeParameter&) = default;
 };
 
-struct Cnode {
+struct Cnode {     // there may be a million: what no tool writes has no place here
   CnodeId parent;  // undefined: a root; otherwise before its children
   CubeRegionId region;
   std::vector<CnodeParameter> parameters;
-  Attributes attributes;
   friend bool operator==(const Cnode&, const Cnode&) = default;
 };
 

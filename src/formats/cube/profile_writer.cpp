@@ -270,13 +270,18 @@ class ProfileWriter {
   }
 
   void add_cnodes() {
-    cube_.cnodes.push_back({{}, CubeRegionId{kProgramRegion}, {}, {}});
+    const auto count = static_cast<std::size_t>(std::ranges::count(below_program_, true) +
+                                                std::ranges::count(below_threads_, true)) +
+                       2;
+    cube_.cnodes.reserve(count);
+    origins_.reserve(count);
+    cube_.cnodes.push_back({{}, CubeRegionId{kProgramRegion}, {}});
     origins_.push_back({Origin::kProgram, {}, false});
     add_nodes(below_program_, CnodeId{0}, false);
     if (std::ranges::find(below_threads_, true) == below_threads_.end()) return;
     const CnodeId threads{static_cast<std::uint32_t>(cube_.cnodes.size())};
     const CubeRegionId region{add_region(kThreadsName, "pthread", kArtificialRole)};
-    cube_.cnodes.push_back({CnodeId{0}, region, {}, {}});
+    cube_.cnodes.push_back({CnodeId{0}, region, {}});
     origins_.push_back({Origin::kThreads, {}, true});
     add_nodes(below_threads_, threads, true);
   }
@@ -288,7 +293,7 @@ class ProfileWriter {
       const profile::Node& node = tree_.nodes[i];
       cnodes[i] = CnodeId{static_cast<std::uint32_t>(cube_.cnodes.size())};
       const CnodeId parent = node.parent.defined() ? cnodes[node.parent.value()] : top;
-      cube_.cnodes.push_back({parent, region_of(node), {}, {}});
+      cube_.cnodes.push_back({parent, region_of(node), {}});
       origins_.push_back({Origin::kNode, NodeId{i}, worker});
     }
   }

@@ -145,7 +145,9 @@ void write(const Cube& cube, std::span<const MetricRows> values, const std::file
     write_values(number + ".data", rows, row_size, one, archive);
     archive.add_member(number + ".index", index_of(rows));
   }
-  archive.add_member(kAnchorName, to_xml(cube));
+  archive.begin_growing(kAnchorName);
+  write_anchor(cube, [&](std::string_view text) { archive.add(text); });
+  archive.end_growing();
   archive.close();
 }
 

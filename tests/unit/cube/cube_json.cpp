@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <list>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -81,12 +82,15 @@ void write_description(const json& from, const std::string& file, bool compress)
   describe_program(from, cube);
   describe_machine(from, cube);
   std::vector<MetricRows> all;
+  std::list<std::vector<CnodeId>> lists;  // that `all` refers to
   for (const auto& [metric, rows] : from["values"].items()) {
     MetricRows one{CubeMetricId{static_cast<std::uint32_t>(std::stoul(metric))}, {}, {}};
+    std::vector<CnodeId>& cnodes = lists.emplace_back();
     for (const auto& [cnode, row] : rows.items()) {
-      one.cnodes.emplace_back(static_cast<std::uint32_t>(std::stoul(cnode)));
+      cnodes.emplace_back(static_cast<std::uint32_t>(std::stoul(cnode)));
     }
-    std::ranges::sort(one.cnodes);
+    std::ranges::sort(cnodes);
+    one.cnodes = cnodes;
     one.fill = [&values = rows](CnodeId cnode, std::span<std::byte> row) {
       unhex(values[std::to_string(cnode.value())], row);
     };

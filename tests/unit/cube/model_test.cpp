@@ -7,7 +7,7 @@ namespace {
 
 Cube tree_of(const std::vector<std::uint32_t>& parents) {
   Cube cube;
-  for (const std::uint32_t parent : parents) cube.cnodes.push_back({CnodeId{parent}, {}, {}, {}});
+  for (const std::uint32_t parent : parents) cube.cnodes.push_back({CnodeId{parent}, {}, {}});
   return cube;
 }
 

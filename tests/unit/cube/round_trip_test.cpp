@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <list>
 #include <random>
 
 #include "cube_text.hpp"
@@ -25,12 +26,15 @@ const std::vector<ValueType> kEveryType = {
 struct Sample {
   Cube cube;
   std::vector<std::map<std::uint32_t, std::string>> values;
+  mutable std::list<std::vector<CnodeId>> lists = {};  // that rows() refers to
 
   std::vector<MetricRows> rows() const {
     std::vector<MetricRows> all;
     for (std::uint32_t i = 0; i < values.size(); ++i) {
       MetricRows rows{CubeMetricId{i}, {}, {}};
-      for (const auto& [cnode, bytes] : values[i]) rows.cnodes.emplace_back(cnode);
+      std::vector<CnodeId>& cnodes = lists.emplace_back();
+      for (const auto& [cnode, bytes] : values[i]) cnodes.emplace_back(cnode);
+      rows.cnodes = cnodes;
       rows.fill = [this, i](CnodeId cnode, std::span<std::byte> row) {
         const std::string& bytes = values[i].at(cnode.value());
         ASSERT_EQ(row.size(), bytes.size());
@@ -211,10 +215,9 @@ TEST(CubeRoundTrip, WritesTheBytesOfTheSpecification) {
   cube.system_nodes.push_back({{}, "m", "machine", "", {}});
   cube.groups.push_back({SystemNodeId{0}, "p", 0, "process", {}});
   for (int i = 0; i < 3; ++i) cube.locations.push_back({CubeGroupId{0}, "t", 0, "thread", {}});
+  const std::vector<CnodeId> cnodes = {CnodeId{30}, CnodeId{31}, CnodeId{36}, CnodeId{38}};
   const std::vector<MetricRows> rows = {
-      {CubeMetricId{6},
-       {CnodeId{30}, CnodeId{31}, CnodeId{36}, CnodeId{38}},
-       [](CnodeId, std::span<std::byte> row) { row[0] = std::byte{12}; }}};
+      {CubeMetricId{6}, cnodes, [](CnodeId, std::span<std::byte> row) { row[0] = std::byte{12}; }}};
   const TempDirectory directory;
   write(cube, rows, directory.path() / "a.cubex");
   const std::string bytes = test::read_bytes(directory.path() / "a.cubex");
