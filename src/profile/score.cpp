@@ -110,11 +110,8 @@ class Scorer {
   }
 
   Score run() {
-    for (std::size_t i = 0; i < profile_.call_paths.size(); ++i) {
-      for (std::size_t process = 0; process < profile_.processes; ++process) {
-        add(i, process, profile_.values[i * profile_.processes + process]);
-      }
-    }
+    for (std::size_t i = 0; i < profile_.call_paths.size(); ++i) add(i);
+    for (const ScoreRecord& region : result_.regions) add_to_types(region);
     return std::move(result_);
   }
 
@@ -131,41 +128,48 @@ class Scorer {
            filter.excluded(region.file, region.name, region.mangled_name);
   }
 
-  void add(std::size_t index, std::size_t process, const ScoreProfile::Values& values) {
-    if (values.visits == 0 && values.hits == 0) return;
+  // A call path counts for its region; one execution of a dynamic region for that.
+  void add(std::size_t index) {
     const ScoreProfile::CallPath& path = profile_.call_paths[index];
-    ScoreProfile::Values counted = values;
-    std::uint32_t region = path.region;
-    std::uint64_t bytes = 0;
-    if (is_execution(profile_.regions[region]) && path.parent != UINT32_MAX) {
-      region = profile_.call_paths[path.parent].region;
-      counted.hits = 0;
-      bytes = values.visits * per_visit_[region];
-    } else {
-      const std::uint64_t parameters = path.numbers * (sizes_.of("ParameterInt") + kTimestampSize) +
-                                       path.texts * (sizes_.of("ParameterString") + kTimestampSize);
-      bytes = values.visits * (per_visit_[region] + parameters) +
-              values.hits * (sizes_.of("CallingContextSample") + kTimestampSize);
+    const bool execution = is_execution(profile_.regions[path.region]) && path.parent != UINT32_MAX;
+    const std::uint32_t region = execution ? profile_.call_paths[path.parent].region : path.region;
+    std::uint64_t per_visit = per_visit_[region];
+    std::uint64_t per_hit = 0;
+    if (!execution) {
+      per_visit += path.numbers * (sizes_.of("ParameterInt") + kTimestampSize) +
+                   path.texts * (sizes_.of("ParameterString") + kTimestampSize);
+      per_hit = sizes_.of("CallingContextSample") + kTimestampSize;
     }
-    count(result_.types[0], process, counted, bytes);
-    count(result_.types[static_cast<std::size_t>(types_[region])], process, counted, bytes);
-    count(result_.regions[region], process, counted, bytes);
-    auto& groups = result_.filtered_types;
-    if (result_.regions[region].filtered) {
-      count(groups[static_cast<std::size_t>(RegionType::kFiltered)], process, counted, bytes);
-    } else {
-      count(groups[0], process, counted, bytes);
-      count(groups[static_cast<std::size_t>(types_[region])], process, counted, bytes);
+    ScoreRecord& record = result_.regions[region];
+    for (std::size_t process = 0; process < profile_.processes; ++process) {
+      const ScoreProfile::Values& values = profile_.values[index * profile_.processes + process];
+      if (values.visits == 0 && values.hits == 0) continue;
+      record.evaluated = true;
+      record.bytes[process] += values.visits * per_visit + values.hits * per_hit;
+      record.visits += values.visits;
+      record.hits += execution ? 0 : values.hits;
+      record.time += values.time;
     }
   }
 
-  static void count(ScoreRecord& record, std::size_t process, const ScoreProfile::Values& values,
-                    std::uint64_t bytes) {
-    record.bytes[process] += bytes;
-    record.visits += values.visits;
-    record.hits += values.hits;
-    record.time += values.time;
-    record.evaluated = true;
+  void add_to_types(const ScoreRecord& region) {
+    const auto type = static_cast<std::size_t>(region.type);
+    add_to(result_.types[0], region);
+    add_to(result_.types[type], region);
+    if (region.filtered) {
+      add_to(result_.filtered_types[static_cast<std::size_t>(RegionType::kFiltered)], region);
+    } else {
+      add_to(result_.filtered_types[0], region);
+      add_to(result_.filtered_types[type], region);
+    }
+  }
+
+  static void add_to(ScoreRecord& sum, const ScoreRecord& part) {
+    for (std::size_t i = 0; i < sum.bytes.size(); ++i) sum.bytes[i] += part.bytes[i];
+    sum.visits += part.visits;
+    sum.hits += part.hits;
+    sum.time += part.time;
+    sum.evaluated = sum.evaluated || part.evaluated;
   }
 
   const ScoreProfile& profile_;
