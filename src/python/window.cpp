@@ -56,7 +56,9 @@ void set_alarm() noexcept {
 // On the main thread, between two instructions of the program.
 int on_time(void*) {
   const std::uint64_t time = next_time();
-  if (time == 0 || record::monotonic_ns() < time) return 0;  // of a measurement before
+  if (time == 0) return 0;
+  if (record::monotonic_ns() < time) return set_alarm(), 0;  // after a fork
+  const ErrorGuard guard;
   if (!g_state.open && g_state.window.from.kind == Kind::kTime) {
     open_window();
   } else {
@@ -73,6 +75,7 @@ bool ask_python() noexcept { return Py_AddPendingCall(on_time, nullptr) == 0; }
 // The region of --from is called while it is awaited.
 void begin_at(InterpreterFrame* frame) noexcept {
   if (g_state.calls++ < g_state.window.after) return;
+  const ErrorGuard guard;
   open_window();
   // By the rules of the recording, which have another word for it.
   PyCodeObject* code = code_of(frame);
@@ -92,7 +95,9 @@ void on_call(InterpreterFrame* frame, bool recorded) noexcept {
 
 void on_leave() noexcept {
   if (!g_state.active || !g_state.open || g_state.depth == 0) return;
-  if (--g_state.depth == 0) close_window(false);
+  if (--g_state.depth > 0) return;
+  const ErrorGuard guard;  // it may be left by an exception
+  close_window(false);
 }
 
 void watch_regions(const Window& window) {
@@ -137,8 +142,9 @@ void end_windows() noexcept {
 
 void pause_windows() noexcept { record::cancel_alarm(); }
 
+// Some versions look for threads when their handlers have run, and warn of the fork.
 void resume_windows() noexcept {
-  if (g_state.active) set_alarm();
+  if (g_state.active && next_time() != 0 && !ask_python()) set_alarm();
 }
 
 std::uint64_t windows_opened() noexcept { return g_state.windows; }
