@@ -149,11 +149,13 @@ def daemon(rng, depth):
 
 def fork(rng, depth):
     seed = rng.random()
+    alone = threading.active_count() == 1
     pid = os.fork()
     if pid == 0:
         own = random.Random(seed)
         try:
-            body(own, depth + 1)
+            # Other threads may have held a lock of Python's library at the fork, also without us.
+            body(own, depth + 1) if alone else simple(own)
             die(own, main=False)
         except BaseException:
             sys.excepthook(*sys.exc_info())
@@ -171,6 +173,8 @@ def in_worker(seed):
 
 
 def processes(rng, depth):
+    if threading.active_count() > 1:
+        return simple(rng)
     method = rng.choice(("fork", "spawn", "forkserver")) if depth == 0 else "fork"
     context = multiprocessing.get_context(method)
     kind = rng.randrange(3)
