@@ -12,13 +12,14 @@ Method
 `limits` says what has to hold (docs of the benchmarks: bench/README.md).
 """
 
-import argparse
 import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
+
+import command_line
 
 CALLS = """
 import sys, time
@@ -46,7 +47,7 @@ MODES = {
 }
 
 
-def command(mode: str, directory: str, text: str, argument: str) -> list[str]:
+def program_of(mode: str, directory: str, text: str, argument: str) -> list[str]:
     program = os.path.join(directory, "program.py")
     with open(program, "w", encoding="utf-8") as file:
         file.write(text)
@@ -59,19 +60,20 @@ def command(mode: str, directory: str, text: str, argument: str) -> list[str]:
 def call_ns(mode: str, scratch: str) -> float:
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
         result = os.path.join(directory, "result")
-        subprocess.run(command(mode, directory, CALLS, result), check=True)
+        subprocess.run(program_of(mode, directory, CALLS, result), check=True)
         with open(result, encoding="utf-8") as file:
             return float(file.read())
 
 
 def peak_mb(mode: str, seconds: float, scratch: str) -> float:
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
-        child = subprocess.Popen(command(mode, directory, LONG, str(seconds)))
+        child = subprocess.Popen(program_of(mode, directory, LONG, str(seconds)))
         _, _, usage = os.wait4(child.pid, 0)
         return usage.ru_maxrss * 1024 / 1e6
 
 
-def figures(rounds: int, seconds: float, scratch: str) -> dict:
+def figures(arguments) -> dict:
+    rounds, seconds, scratch = arguments.rounds, arguments.seconds, arguments.scratch
     taken = {mode: [] for mode in MODES}
     for number in range(rounds):
         for mode in list(MODES)[:: 1 if number % 2 == 0 else -1]:
@@ -97,22 +99,6 @@ def figures(rounds: int, seconds: float, scratch: str) -> dict:
     return result
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=60, help="of the long program")
-    parser.add_argument("--scratch", default=tempfile.gettempdir(), help="where runs are written")
-    arguments = parser.parse_args()
-    result = figures(arguments.rounds, arguments.seconds, arguments.scratch)
-    if arguments.json:
-        print(json.dumps(result, indent=2))
-    else:
-        for key, value in result.items():
-            print(f"{key:<22} {value}")
-
-
 if __name__ == "__main__":
-    main()
+    long = {"type": float, "default": 60, "help": "of the long program"}
+    command_line.run(__doc__, figures, seconds=long)

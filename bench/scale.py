@@ -16,13 +16,14 @@ Method
 `limits` says what has to hold (docs of the benchmarks: bench/README.md).
 """
 
-import argparse
 import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
+
+import command_line
 
 CALLS = 400_000
 FORKS = 100
@@ -111,7 +112,8 @@ def medians(text: str, rounds: int, scratch: str, *more: str) -> tuple[dict, dic
     )
 
 
-def figures(rounds: int, scratch: str) -> dict:
+def figures(arguments) -> dict:
+    rounds, scratch = arguments.rounds, arguments.scratch
     plain, measured = medians(PROCESSES, rounds, scratch)
     processes = (measured["8"] / measured["1"]) / (plain["8"] / plain["1"])
     plain_threads, threads = medians(THREADS, rounds, scratch)
@@ -135,21 +137,5 @@ def figures(rounds: int, scratch: str) -> dict:
     return result
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--scratch", default=tempfile.gettempdir(), help="where runs are written")
-    arguments = parser.parse_args()
-    result = figures(arguments.rounds, arguments.scratch)
-    if arguments.json:
-        print(json.dumps(result, indent=2))
-    else:
-        for key, value in result.items():
-            print(f"{key:<22} {value}")
-
-
 if __name__ == "__main__":
-    main()
+    command_line.run(__doc__, figures)
