@@ -12,7 +12,6 @@ Method
 `limits` says what has to hold (docs of the benchmarks: bench/README.md).
 """
 
-import json
 import os
 import statistics
 import subprocess
