@@ -128,6 +128,7 @@ void forget_after_fork() {
   s.inherited_recording = g_recording;
   for (const Attached& a : s.attached) a.recorder->abandon();
   new (&s.mutex) std::mutex;
+  new (&s.created) std::set<std::uint32_t>;  // a thread that ended may have been changing it
   s.attached.clear();
   g_active = false;
   g_recording = false;
