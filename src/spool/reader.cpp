@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <tuple>
+#include <utility>
 
 #include "core/error.hpp"
 #include "spool/format.hpp"
@@ -280,6 +282,22 @@ bool Reader::known(std::uint32_t location, std::uint64_t sequence) const {
                      [&](const SegmentRef& segment) { return segment.sequence == sequence; });
 }
 
+// A segment may have been on its way into the log for so long that those after it
+// have come and gone: it lies behind them. Its words are at least as many as its events.
+void Reader::drop_stragglers(std::vector<SegmentRef>& segments) {
+  const auto place = [](const SegmentRef& one) {
+    return std::tuple(one.where, one.file, one.offset);
+  };
+  auto first = segments.begin();
+  for (; std::next(first) != segments.end(); ++first) {
+    const SegmentRef& next = *std::next(first);
+    if (next.sequence == first->sequence + 1 || place(*first) < place(next)) break;
+    const std::uint32_t bytes = first->full != 0 ? first->full : first->size;
+    definitions_.dropped_events += bytes / sizeof(std::uint64_t);
+  }
+  segments.erase(segments.begin(), first);
+}
+
 // Sorts, drops ring copies of what is in the log already, and counts gaps.
 void Reader::check_sequences() {
   if (torn_ && !known(torn_->location, torn_->sequence)) ++damage_.segments;
@@ -292,6 +310,7 @@ void Reader::check_sequences() {
         segments.begin(), segments.end(),
         [](const SegmentRef& a, const SegmentRef& b) { return a.sequence == b.sequence; });
     segments.erase(last, segments.end());
+    if (definitions_.may_miss_begin) drop_stragglers(segments);
     // Files are dropped in their order, and each thread's segments are in theirs.
     std::uint64_t expected = definitions_.may_miss_begin ? segments.front().sequence : 0;
     for (const SegmentRef& segment : segments) {

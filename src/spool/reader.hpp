@@ -113,6 +113,7 @@ class Reader {
   void add_definitions(const os::File& defs);
   bool known(std::uint32_t location, std::uint64_t sequence) const;
   void check_sequences();
+  void drop_stragglers(std::vector<SegmentRef>& segments);
 
   std::string directory_;
   bool has_ring_ = false;

@@ -175,6 +175,27 @@ TEST_F(SizeLimitTest, WhatHasEndedMayGoAltogether) {
   EXPECT_EQ(found.damage, 0u);
 }
 
+// The threads of a program help to write the log, and one may be late.
+TEST_F(SizeLimitTest, ASegmentThatIsLateIsDropped) {
+  const auto writer = begin("p", true);
+  Segment* const late = writer->acquire(0, 0, 1);
+  ASSERT_NE(late, nullptr);
+  late->words()[0] = make_word(WordKind::kEnter, 7);
+  const std::size_t words = writer->words_per_segment();
+  for (std::uint64_t sequence = 1; sequence < 2000; ++sequence) {
+    Segment* const segment = writer->acquire(0, sequence, sequence);
+    ASSERT_NE(segment, nullptr);
+    std::fill_n(segment->words(), words, make_word(WordKind::kEnter, 1));
+    writer->retire(segment, words);
+  }
+  const Found found = read_spool(spool("p"));
+  EXPECT_EQ(found.damage, 0u);
+  for (const std::string& line : found.events.at(0)) ASSERT_TRUE(line.ends_with("enter 1"));
+  EXPECT_GE(Reader::open(spool("p"))->definitions().dropped_events, words);
+  writer->retire(late, 1);
+  writer->close();
+}
+
 TEST_F(SizeLimitTest, WhereRecordingEndsNoFileMayGo) {
   const auto writer = begin("p", false);
   Pen pen(*writer, 0);
