@@ -59,7 +59,8 @@ def program_of(mode: str, directory: str, text: str, argument: str) -> list[str]
 def call_ns(mode: str, scratch: str) -> float:
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
         result = os.path.join(directory, "result")
-        subprocess.run(program_of(mode, directory, CALLS, result), check=True)
+        # Not where this file is, which is no module `profile` for cProfile.
+        subprocess.run(program_of(mode, directory, CALLS, result), check=True, cwd=directory)
         with open(result, encoding="utf-8") as file:
             return float(file.read())
 

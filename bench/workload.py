@@ -17,6 +17,7 @@ The floors have to be on the path of modules (PYTHONPATH) where they are used.
 
 import itertools
 import json
+import os
 import statistics
 import sys
 import time
@@ -82,6 +83,8 @@ def watch_by_profile():
 
 
 def watch_by_cprofile():
+    # bench/profile.py is not the module `profile` that it imports.
+    sys.path.remove(os.path.dirname(os.path.abspath(__file__)))
     import cProfile
 
     cProfile.Profile().enable()
