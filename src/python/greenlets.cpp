@@ -58,22 +58,12 @@ std::string name_of(PyObject* greenlet) {
   return "greenlet";
 }
 
-// Takes the regions of a greenlet off the thread's stack, or puts them there.
+// Takes the regions of a greenlet off the thread's stack.
 void leave_regions(Greenlet& greenlet, std::size_t base) {
   const auto open = record::t_recorder->open_regions();
   if (open.size() <= base) return greenlet.regions.clear();
   greenlet.regions.assign(open.begin() + static_cast<std::ptrdiff_t>(base), open.end());
   record::t_recorder->close_from(base);
-}
-
-void enter_regions(const Greenlet& greenlet) noexcept {
-  for (const record::OpenRegion& region : greenlet.regions) {
-    if ((region.token & record::kUnrecorded) != 0 || region.token == record::kEndedUnseen) {
-      record::t_recorder->enter_unrecorded(region.token);
-    } else {
-      record::t_recorder->enter(region.token, region.enter);
-    }
-  }
 }
 
 void switch_regions(Thread& thread, PyObject* origin, PyObject* target) {
@@ -84,7 +74,9 @@ void switch_regions(Thread& thread, PyObject* origin, PyObject* target) {
   }
   if (is_dead(origin)) thread.greenlets.erase(origin);
   const auto known = thread.greenlets.find(target);
-  if (known != thread.greenlets.end() && !is_main(target)) enter_regions(known->second);
+  if (known != thread.greenlets.end() && !is_main(target)) {
+    record::t_recorder->enter_again(known->second.regions);
+  }
 }
 
 void switch_tracks(Thread& thread, PyObject* origin, PyObject* target) {

@@ -152,7 +152,6 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.events = totals.events;
   result.profile = s.options.profile;
   result.threads = totals.threads;
-  result.tracks = totals.tracks;
   result.bytes = totals.bytes;
   result.lost_events = totals.lost_events;
   result.dropped_events = totals.dropped_events;

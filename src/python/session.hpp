@@ -36,7 +36,6 @@ struct SessionResult {
   std::uint64_t events = 0;
   bool profile = false;  // there are no events, but call paths
   std::uint64_t threads = 0;
-  std::uint64_t tracks = 0;  // tasks
   std::uint64_t bytes = 0;
   std::uint64_t lost_events = 0;
   std::uint64_t dropped_events = 0;

@@ -35,7 +35,7 @@ void task_step_ends(PyObject* generator) noexcept;
 // Whether tasks are tracks at this moment.
 bool tasks_are_tracks() noexcept;
 
-// The instrumenter begins or stops to report; `outer` as above is not known then.
+// The instrumenter begins or stops to report.
 void begin_tasks() noexcept;
 void pause_tasks() noexcept;
 // The measurement ends, or goes on in the child of a fork: no track is valid any more.

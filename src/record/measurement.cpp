@@ -232,13 +232,7 @@ void start(const StartOptions& options) {
 void start_in_child(const StartOptions& options) {
   const std::vector<OpenRegion> inherited = std::exchange(state().inherited, {});
   start(options);
-  for (const OpenRegion& open : inherited) {
-    if ((open.token & kUnrecorded) != 0 || open.token == kEndedUnseen) {
-      t_recorder->enter_unrecorded(open.token);
-    } else {
-      t_recorder->enter(open.token, open.enter);
-    }
-  }
+  t_recorder->enter_again(inherited);
   if (!state().inherited_recording) set_recording(false);
 }
 
@@ -396,12 +390,6 @@ std::unique_ptr<Track> make_track(const std::string& name, std::uint64_t number)
   s.writer->define_track(track->location(), recorder->location());
   s.writer->define_begin(track->location(), now, number);
   return track;
-}
-
-void rename_track(const Track& track, const std::string& name) noexcept {
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  if (g_active) s.writer->define_location(track.location(), 0, name);
 }
 
 void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, void* context),

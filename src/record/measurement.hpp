@@ -105,8 +105,6 @@ void note_creation(std::uint32_t location, std::uint64_t number) noexcept;
 // A track of the calling thread, created under `number` (0: not known); nullptr
 // when nothing is recorded here. Whoever uses it lets it end with the measurement.
 std::unique_ptr<Track> make_track(const std::string& name, std::uint64_t number) noexcept;
-// Gives a track another name.
-void rename_track(const Track& track, const std::string& name) noexcept;
 
 // Calls `visit` for every attached recorder with its thread's pthread id. Other
 // threads must not be recording. They cannot end meanwhile, so `visit` must not

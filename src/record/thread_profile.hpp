@@ -55,7 +55,6 @@ class ThreadProfile {
   std::uint64_t events() noexcept;
   std::uint64_t lost_events() const noexcept { return lost_; }
   std::uint64_t bytes() const noexcept;
-  int error() const noexcept { return file_->error(); }
   void abandon() noexcept { file_->abandon(); }
 
  private:

@@ -297,6 +297,16 @@ void ThreadRecorder::enter_unrecorded(Token token) noexcept {
   if (recorder != nullptr) recorder->push({token | kUnrecorded, 0});
 }
 
+void ThreadRecorder::enter_again(std::span<const OpenRegion> regions) noexcept {
+  for (const OpenRegion& open : regions) {
+    if ((open.token & kUnrecorded) != 0 || open.token == kEndedUnseen) {
+      enter_unrecorded(open.token);
+    } else {
+      enter(open.token, open.enter);
+    }
+  }
+}
+
 void ThreadRecorder::leave_unrecorded(Token token) noexcept {
   for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
     if (bare_token(entry->token) != token) continue;

@@ -134,6 +134,9 @@ class ThreadRecorder {
   void enter_unrecorded(Token token) noexcept;
   void leave_unrecorded(Token token) noexcept;
 
+  // Enters regions that were open before, in another process or on another stack.
+  void enter_again(std::span<const OpenRegion> regions) noexcept;
+
   // What is open, outermost first. close_from(i) leaves everything from index i on.
   std::span<const OpenRegion> open_regions() const noexcept { return {stack_->base + 1, top_ + 1}; }
   void close_from(std::size_t index) noexcept;

@@ -71,7 +71,6 @@ class ProfileWriter {
   ProfileHeader& header() noexcept { return *reinterpret_cast<ProfileHeader*>(blocks_[0]); }
   // A new node below `parent`; 0 when there is no space for it.
   std::uint32_t add(std::uint32_t parent, std::uint32_t region) noexcept;
-  int error() const noexcept { return error_; }
 
   // In the child of a fork: the file belongs to the parent.
   void abandon() noexcept { file_.close(); }
