@@ -6,6 +6,7 @@ std::vector<Command> register_commands(CLI::App& program) {
   return {
       register_run(program),   register_report(program), register_info(program),
       register_weave(program), register_score(program),  register_diff(program),
+      register_check(program),
   };
 }
 

@@ -32,6 +32,7 @@ Command register_info(CLI::App& program);
 Command register_weave(CLI::App& program);
 Command register_score(CLI::App& program);
 Command register_diff(CLI::App& program);
+Command register_check(CLI::App& program);
 
 // All of them, in the order of the help.
 std::vector<Command> register_commands(CLI::App& program);
