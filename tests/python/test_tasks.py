@@ -478,4 +478,4 @@ def test_tasks_are_counted_apart_from_threads(tmp_path, timeloom_program):
     for file in ("run", "run/profile.cubex"):
         report = subprocess.run([timeloom_program, "report", file], cwd=tmp_path, capture_output=True, text=True,
                                 check=True)
-        assert " wall time, 1 thread and 8 tasks, " in report.stdout
+        assert "1 thread and 8 tasks" in report.stdout.splitlines()[1]
