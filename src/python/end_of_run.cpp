@@ -38,6 +38,7 @@ struct Result {
   std::string run;
   unsigned long long events = 0;
   unsigned long long threads = 0;
+  unsigned long long tasks = 0;
   unsigned long long bytes = 0;
   unsigned long long lost_events = 0;
   unsigned long long dropped_events = 0;
@@ -103,6 +104,7 @@ Result result_of(PyObject* dict) {
   result.events = count_of(dict, "events");
   if (PyDict_GetItemString(dict, "profile") != Py_True) result.events += 2;
   result.threads = count_of(dict, "threads");
+  result.tasks = count_of(dict, "tasks");
   result.bytes = count_of(dict, "bytes");
   result.lost_events = count_of(dict, "lost_events");
   result.dropped_events = count_of(dict, "dropped_events");
@@ -188,9 +190,10 @@ std::string losses(const Result& result) {
 std::string summary(const Result& result, const std::string& children, const std::string& weaving) {
   const double share =
       result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
+  const std::string tasks = result.tasks > 0 ? " and " + plural(result.tasks, "task") : "";
   std::string text = line_start() + formatted(result.wall_seconds, 3) + " s, " +
                      plural(result.events, "event") + " of " + plural(result.threads, "thread") +
-                     children + ", " + size_text(result.bytes) + ", estimated overhead " +
+                     tasks + children + ", " + size_text(result.bytes) + ", estimated overhead " +
                      formatted(share, 1) + " %\n" + losses(result);
   if (!weaving.empty()) text += line_start() + weaving + "\n";
   if (result.error == ENOENT) return text;

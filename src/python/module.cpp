@@ -102,10 +102,11 @@ PyObject* finish(PyObject*, PyObject*) {
   PyObject* run = object_of(result.run);
   if (run == nullptr) return nullptr;
   return Py_BuildValue(
-      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run, "instrumenter",
-      result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False, "events",
-      static_cast<unsigned long long>(result.events), "threads",
-      static_cast<unsigned long long>(result.threads), "bytes",
+      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run,
+      "instrumenter", result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False,
+      "events", static_cast<unsigned long long>(result.events), "threads",
+      static_cast<unsigned long long>(result.threads), "tasks",
+      static_cast<unsigned long long>(result.tasks), "bytes",
       static_cast<unsigned long long>(result.bytes), "lost_events",
       static_cast<unsigned long long>(result.lost_events), "dropped_events",
       static_cast<unsigned long long>(result.dropped_events), "at_limit",

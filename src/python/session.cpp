@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -154,6 +155,7 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.events = totals.events;
   result.profile = s.options.profile;
   result.threads = totals.threads;
+  result.tasks = totals.tracks;
   result.bytes = totals.bytes;
   result.lost_events = totals.lost_events;
   result.dropped_events = totals.dropped_events;
@@ -163,6 +165,15 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.window = describe(s.options.window);
   result.windows = windows_opened();
   result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
+}
+
+// As a share of the wall time, for who reads the run. Zero: it is not known.
+void note_overhead(const SessionResult& result) {
+  if (result.overhead_seconds == 0 || result.wall_seconds == 0) return;
+  char text[32];
+  const auto end =
+      std::to_chars(text, text + sizeof text, result.overhead_seconds / result.wall_seconds);
+  record::add_property(g_session.spool, "timeloom::overhead", {text, end.ptr});
 }
 
 // The program goes on when it cannot be observed any more.
@@ -294,6 +305,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   fill(result, totals, end_ns);
   result.overhead_seconds = cost.event_seconds * static_cast<double>(totals.events) +
                             cost.passed_over_seconds * static_cast<double>(passed_over);
+  note_overhead(result);
   s = {};
   return true;
 }

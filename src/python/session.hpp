@@ -38,6 +38,7 @@ struct SessionResult {
   std::uint64_t events = 0;
   bool profile = false;  // there are no events, but call paths
   std::uint64_t threads = 0;
+  std::uint64_t tasks = 0;  // of threads, and greenlets, as tracks of their own
   std::uint64_t bytes = 0;
   std::uint64_t lost_events = 0;
   std::uint64_t dropped_events = 0;

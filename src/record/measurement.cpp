@@ -287,6 +287,11 @@ Totals totals() noexcept {
   return g_active ? totals_locked(s) : Totals{};
 }
 
+void add_property(const std::string& spool, const std::string& key,
+                  const std::string& value) noexcept {
+  spool::add_property(spool, key, value);
+}
+
 bool set_recording(bool on) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);

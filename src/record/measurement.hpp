@@ -64,6 +64,10 @@ Totals stop(Ending ending = {}) noexcept;
 // What has been recorded so far.
 Totals totals() noexcept;
 
+// Adds a fact to a spool whose measurement has been stopped; no harm if that fails.
+void add_property(const std::string& spool, const std::string& key,
+                  const std::string& value) noexcept;
+
 namespace detail {
 extern constinit std::atomic<bool> g_active;
 extern constinit std::atomic<bool> g_recording;

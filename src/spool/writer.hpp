@@ -198,4 +198,9 @@ class Writer {
   os::HelperThread drain_thread_;
 };
 
+// Adds to the spool of a measurement that has been closed what is known only after
+// it. False: it could not be written, and nothing of it was.
+bool add_property(const std::string& directory, const std::string& key,
+                  const std::string& value) noexcept;
+
 }  // namespace timeloom::spool

@@ -10,6 +10,7 @@ std::vector<Command> register_commands(CLI::App& program) {
       register_weave(program),
       register_score(program),
       register_diff(program),
+      register_check(program),
       register_scorep_info(program),
       register_scorep_config(program),
       register_scorep_preload(program),

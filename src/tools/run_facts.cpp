@@ -121,6 +121,8 @@ RunFacts facts_of(const Definitions& definitions) {
     facts.events += location.event_count;
     if (location.type != LocationType::kMetric) ++facts.threads;
   }
+  facts.tasks = std::min(number(definitions, "timeloom::tasks"), facts.threads);
+  facts.threads -= facts.tasks;
   facts.losses = losses_of(definitions);
   return facts;
 }

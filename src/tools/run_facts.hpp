@@ -19,6 +19,7 @@ struct RunFacts {
   double wall_seconds = 0;
   std::uint64_t processes = 0;
   std::uint64_t threads = 0;
+  std::uint64_t tasks = 0;  // on tracks of their own
   std::uint64_t events = 0;
   std::vector<std::string> losses;  // what was lost or cut off, one sentence each
 };

@@ -258,6 +258,17 @@ void SpoolSource::add_tasks() {
                    [](const Task& a, const Task& b) { return a.bytes > b.bytes; });
 }
 
+// The locations that are no threads.
+std::uint64_t SpoolSource::tasks_of_threads() const {
+  std::uint64_t count = 0;
+  for (const Process& process : processes_) {
+    for (const auto& [index, thread] : process.reader->definitions().threads) {
+      if (thread.owner) ++count;
+    }
+  }
+  return count;
+}
+
 // What was lost or cut off goes into the trace, under names of our own.
 void SpoolSource::add_properties() {
   std::uint64_t bad_definitions = 0;
@@ -265,6 +276,7 @@ void SpoolSource::add_properties() {
   const auto put = [this](const char* key, std::uint64_t value) {
     if (value != 0) definitions_.properties[key] = std::to_string(value);
   };
+  put("timeloom::tasks", tasks_of_threads());
   put("timeloom::lost_events", lost_events_);
   put("timeloom::older_events", older_events_);
   put("timeloom::damaged_definitions", bad_definitions);

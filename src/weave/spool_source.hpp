@@ -78,6 +78,7 @@ class SpoolSource : public RunSource {
   void add_markers(const Process& process);
   void add_tasks();
   void add_properties();
+  std::uint64_t tasks_of_threads() const;
   void feed_thread(const Task& task, std::span<RunSink* const> sinks);
 
   Definitions definitions_;
