@@ -54,6 +54,8 @@ enum class ExtendedKind : std::uint8_t {
   kWait = 10,            // number of the thread that the innermost region waits for
   kTrack = 11,           // index of the location that what follows belongs to
   kTrackEnd = 12,        // none: the location that kTrack has named ends
+  kRewindBegin = 13,     // string id of its name
+  kRewindEnd = 14,       // string id of the name, 1: discard what came since the begin
   kOpenRegions = 16,     // what is open when a segment begins: two region ids a word
 };
 
@@ -91,7 +93,9 @@ constexpr bool is_event(EventWord word) noexcept {
     case ExtendedKind::kTimeBase:
     case ExtendedKind::kOpenRegions:
     case ExtendedKind::kTrack:
-    case ExtendedKind::kTrackEnd: return false;
+    case ExtendedKind::kTrackEnd:
+    case ExtendedKind::kRewindBegin:
+    case ExtendedKind::kRewindEnd: return false;
     default: return true;
   }
 }

@@ -3,8 +3,10 @@
 #include <vector>
 
 #include "core/filter.hpp"
+#include "core/scorep_settings.hpp"
 #include "python/code_regions.hpp"
 #include "python/compat.hpp"
+#include "python/end_of_run.hpp"
 #include "python/errors.hpp"
 #include "python/follow.hpp"
 #include "python/measurement_block.hpp"
@@ -51,6 +53,7 @@ PyObject* start(PyObject*, PyObject* settings) {
   options.run = text_item(settings, "output", "");
   options.instrumenter = text_item(settings, "instrumenter", "auto");
   if (PyObject* value = item(settings, "c_functions")) options.c_functions = value == Py_True;
+  if (PyObject* value = item(settings, "paused")) options.paused = value == Py_True;
   if (PyObject* value = item(settings, "profile")) options.profile = value == Py_True;
   if (PyObject* value = item(settings, "async_tasks")) options.async_tasks = value == Py_True;
   if (PyObject* value = item(settings, "buffer_size")) {
@@ -73,8 +76,14 @@ PyObject* start(PyObject*, PyObject* settings) {
   if (PyErr_Occurred() != nullptr) return nullptr;
   std::vector<FilterRule> rules;
   if (!parse_rules(item(settings, "filter"), rules)) return nullptr;
-  options.filter = Filter(std::move(rules));
-  options.own_directory = own_directory() + "/";
+  options.rules.filter = Filter(std::move(rules));
+  const std::string package = own_directory();
+  options.rules.packages = package.substr(0, package.rfind('/') + 1);
+  options.rules.scorep_names = text_item(settings, "region_names", "") == "scorep";
+  options.results = text_item(settings, "results", "all");
+  options.experiment = text_item(settings, "layout", "") == "scorep";
+  if (options.results == "none")
+    return raise_error("with results=none nothing is recorded; write all or trace");
   options.follow_forks = text_item(settings, "follow", "workers") != "none";
   options.parent = text_item(settings, "parent", "");
   if (!start_session(options)) return nullptr;
@@ -131,6 +140,12 @@ PyObject* after_fork_in_parent(PyObject*, PyObject*) {
   return Py_NewRef(Py_None);
 }
 
+PyObject* finish_now(PyObject*, PyObject*) {
+  finish_run_now();
+  Py_RETURN_NONE;
+}
+PyObject* finish_earlier(PyObject*, PyObject*) { return none_if(finish_run_earlier()); }
+
 PyMethodDef kSessionMethods[] = {
     {"start", guarded<start>, METH_O, "Begin a measurement of this process."},
     {"finish", guarded<finish>, METH_NOARGS,
@@ -143,6 +158,10 @@ PyMethodDef kSessionMethods[] = {
     {"enable_recording", guarded<enable_recording>, METH_NOARGS, "Switch all recording on."},
     {"disable_recording", guarded<disable_recording>, METH_NOARGS, "Switch all recording off."},
     {"recording", recording, METH_NOARGS, "Whether anything is being recorded."},
+    {"finish_run_now", guarded<finish_now>, METH_NOARGS,
+     "Finish and weave the run of this process; nothing is recorded afterwards."},
+    {"finish_run_earlier", guarded<finish_earlier>, METH_NOARGS,
+     "Finish it before the exit handlers that are registered now."},
     {"_before_fork", before_fork, METH_NOARGS, "Called before a fork."},
     {"_after_fork", after_fork, METH_NOARGS, "Called in the child of a fork."},
     {"_after_fork_in_parent", after_fork_in_parent, METH_NOARGS, "Called in its parent."},
@@ -181,6 +200,7 @@ int execute(PyObject* module) {
   if (PyModule_AddFunctions(module, kBlockMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kFollowMethods) != 0) return -1;
   if (add_region_types(module) != 0) return -1;
+  if (PyModule_AddStringConstant(module, "SCOREP_VERSION", kScorepVersion.data()) != 0) return -1;
   return register_fork_handler(module);
 }
 

@@ -133,6 +133,8 @@ record::StartOptions start_options(const SessionOptions& options,
   result.properties["timeloom::instrumenter"] = instrumenter.name;
   result.properties["timeloom::python"] = Py_GetVersion();
   if (options.window.any()) result.properties["timeloom::window"] = describe(options.window);
+  if (options.results != "all") result.properties["timeloom::results"] = options.results;
+  if (options.experiment) result.properties["timeloom::layout"] = "scorep";
   return result;
 }
 
@@ -189,11 +191,13 @@ void watch_again() {
 // until the region of a window is entered. Watched functions are watched by rules
 // that no measurement without them has used.
 bool set_rules(const SessionOptions& options, bool awaiting) {
-  if (!options.window.any()) return set_filter(options.filter, options.own_directory);
-  std::vector<FilterRule> rules = options.filter.rules();
-  if (awaiting) rules = {{false, "*"}};
-  rules.push_back({false, "\n" + describe(options.window)});  // matches nothing
-  return set_filter(Filter(std::move(rules)), options.own_directory);
+  if (!options.window.any()) return set_rules(options.rules);
+  std::vector<FilterRule> filter = options.rules.filter.rules();
+  if (awaiting) filter = {{false, "*"}};
+  filter.push_back({false, "\n" + describe(options.window)});  // matches nothing
+  RegionRules rules = options.rules;
+  rules.filter = Filter(std::move(filter));
+  return set_rules(rules);
 }
 
 void open_window() {
@@ -259,7 +263,7 @@ bool start_session(const SessionOptions& options) {
   g_session = {instrumenter,
                what,
                false,
-               false,
+               options.paused,
                options.run,
                record::monotonic_ns(),
                this_process_id(),
@@ -274,7 +278,7 @@ bool start_session(const SessionOptions& options) {
   if (!from_here) record::set_recording(false);
   if (!from_here && !awaits_region()) return true;
   set_rules(options, awaits_region());
-  if (watch(true)) return true;
+  if (options.paused || watch(true)) return true;
   end_windows();
   record::stop();
   g_session = {};
@@ -325,7 +329,9 @@ bool resume_instrumentation() {
   return true;
 }
 
-bool instrumentation_on() noexcept { return session_running() && g_session.watching; }
+bool instrumentation_on() noexcept {
+  return g_session.watching && g_session.instrumenter != &kDummy;
+}
 bool instrumentation_paused() noexcept { return session_running() && g_session.paused; }
 
 bool session_followed() noexcept { return session_running() && !g_session.options.parent.empty(); }

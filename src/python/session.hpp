@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/ending.hpp"
-#include "core/filter.hpp"
 #include "core/window.hpp"
+#include "python/code_regions.hpp"
 #include "python/compat.hpp"
 
 namespace timeloom::python {
@@ -17,6 +17,7 @@ struct SessionOptions {
   std::string run;  // the run directory; made if it is not there
   std::string instrumenter = "auto";
   bool c_functions = false;
+  bool paused = false;                   // the automatic instrumentation begins switched off
   bool async_tasks = false;              // every task is a track of its own
   bool profile = false;                  // fold calls while they are recorded, keep no events
   std::uint64_t buffer_size = 16 << 20;  // bytes
@@ -24,10 +25,11 @@ struct SessionOptions {
   bool keep_newest = false;              // at that size, instead of ending the recording
   Window window;
   std::uint64_t program_start_ns = 0;  // on CLOCK_MONOTONIC; 0: now
-  Filter filter;
-  std::string own_directory;  // where our Python files lie, with a / at the end
-  bool follow_forks = false;  // forked children go on with a measurement of their own
-  std::string parent;         // name of the spool of the process that started this one; or empty
+  RegionRules rules;
+  std::string results = "all";  // what weaving is to make: all or trace
+  bool experiment = false;      // the run is an experiment directory of Score-P
+  bool follow_forks = false;    // forked children go on with a measurement of their own
+  std::string parent;           // name of the spool of the process that started this one; or empty
 };
 
 struct SessionResult {

@@ -79,6 +79,10 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
   if (const auto damaged = number(definitions, "timeloom::damaged_segments")) {
     losses.push_back(plural(damaged, "damaged part") + " of the recording left out");
   }
+  if (const auto kept = number(definitions, "timeloom::kept_rewinds")) {
+    losses.push_back(plural(kept, "rewind") +
+                     " too long to discard anything; its events are there");
+  }
   if (const auto unreadable = number(definitions, "timeloom::unreadable_spools")) {
     losses.push_back("the recording of " + plural(unreadable, "process") + " could not be read");
   }

@@ -282,6 +282,7 @@ void SpoolSource::add_properties() {
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
   put("timeloom::dropped_events", dropped_events_);
+  put("timeloom::kept_rewinds", kept_rewinds_);
   put("timeloom::unreadable_spools", unreadable_spools_);
   if (const std::string text = ending(); !text.empty()) {
     definitions_.properties["timeloom::ending"] = text;
@@ -315,6 +316,7 @@ void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks)
   events_ += feed.events();
   closed_regions_ += feed.closed_regions();
   dropped_events_ += feed.dropped_events();
+  kept_rewinds_ += feed.kept_rewinds();
   damaged_segments_ += feed.damaged_segments();
 }
 
