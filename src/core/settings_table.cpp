@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitori
                                                             "profile", "trace",      "dummy"};
 
 constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
-constexpr std::array<std::string_view, 2> kAtMaxSize = {"stop", "ring"};
+constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile"};
 constexpr std::array<std::string_view, 2> kLayouts = {"timeloom", "scorep"};
 constexpr std::array<std::string_view, 2> kRegionNames = {"qualified", "scorep"};
 constexpr std::array<std::string_view, 3> kResults = {"all", "trace", "none"};
@@ -38,6 +38,9 @@ constexpr std::array kTable = {
     Setting{"profile", kBool, "off", kRecording, "",
             "fold calls into a call-path profile while the program runs, instead of recording a "
             "trace; small, however long that takes"},
+    Setting{"profile-depth", kInteger, "0", kRecording, "N",
+            "levels of calls that the call-path profile keeps apart, also that of a trace; deeper "
+            "ones are counted together; 0 is any number"},
     Setting{"exclude", kList, "", kRecording, "PATTERN",
             "do not record functions whose module.qualname matches, or whose file matches a "
             "pattern that has a /; what they call is recorded; can be repeated"},
@@ -102,7 +105,8 @@ constexpr std::array kTable = {
             0,
             4 << 20},
     Setting{"at-max-size", kChoice, "stop", kLimits, "POLICY",
-            "at that size stop ends the recording, ring drops the oldest events for the newest",
+            "at that size stop ends the recording, ring drops the oldest events for the newest, "
+            "profile folds calls into a call-path profile from there on",
             kAtMaxSize},
 };
 

@@ -37,6 +37,8 @@ Start* g_start = nullptr;
 struct Result {
   std::string run;
   unsigned long long events = 0;
+  unsigned long long folded_events = 0;
+  bool profile = false;
   unsigned long long threads = 0;
   unsigned long long tasks = 0;
   unsigned long long bytes = 0;
@@ -102,7 +104,9 @@ Result result_of(PyObject* dict) {
   if (run != nullptr && PyUnicode_Check(run)) result.run = bytes_of(run);
   // With the begin and the end of the program, which weaving adds and reports count.
   result.events = count_of(dict, "events");
-  if (PyDict_GetItemString(dict, "profile") != Py_True) result.events += 2;
+  result.folded_events = count_of(dict, "folded_events");
+  result.profile = PyDict_GetItemString(dict, "profile") == Py_True;
+  if (!result.profile) result.events += 2;
   result.threads = count_of(dict, "threads");
   result.tasks = count_of(dict, "tasks");
   result.bytes = count_of(dict, "bytes");
@@ -166,6 +170,10 @@ std::string children(const std::string& run) {
   return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
 }
 
+std::string could_not_be_recorded(const Result& result) {
+  return line_start() + plural(result.lost_events, "event") + " could not be recorded\n";
+}
+
 // What is not in the run.
 std::string losses(const Result& result) {
   std::string text;
@@ -173,11 +181,15 @@ std::string losses(const Result& result) {
     text += line_start() + "recorded was only " + result.window + ": " +
             (result.windows == 0 ? "that never came" : plural(result.windows, "time")) + "\n";
   }
-  if (result.at_limit) {
+  if (!result.profile && result.folded_events > 0) {
+    text += line_start() + "from the size limit (--max-size) on " +
+            plural(result.folded_events, "event") + " are in the profile only\n";
+    if (result.lost_events > 0) text += could_not_be_recorded(result);
+  } else if (result.at_limit) {
     text += line_start() + "recording ended at the size limit (--max-size): " +
             plural(result.lost_events, "event") + " not recorded\n";
   } else if (result.lost_events > 0) {
-    text += line_start() + plural(result.lost_events, "event") + " could not be recorded\n";
+    text += could_not_be_recorded(result);
   }
   if (result.dropped_events > 0) {
     text += line_start() + "the newest events are kept, " +

@@ -1,4 +1,5 @@
 // The extension module timeloom._core: what Python sees of the rest.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,11 @@ bool parse_rules(PyObject* sequence, std::vector<FilterRule>& rules) {
   return true;
 }
 
+AtLimit at_limit_of(const std::string& policy) {
+  if (policy == "ring") return AtLimit::kKeepNewest;
+  return policy == "profile" ? AtLimit::kFold : AtLimit::kStop;
+}
+
 // start(settings): those of run_program.hpp; `output` is the run directory.
 PyObject* start(PyObject*, PyObject* settings) {
   if (!PyDict_Check(settings)) {
@@ -64,7 +70,12 @@ PyObject* start(PyObject*, PyObject* settings) {
     options.max_size = PyLong_AsUnsignedLongLong(value);
     if (PyErr_Occurred() != nullptr) return nullptr;
   }
-  options.keep_newest = text_item(settings, "at_max_size", "stop") == "ring";
+  options.at_max_size = at_limit_of(text_item(settings, "at_max_size", "stop"));
+  if (PyObject* value = item(settings, "profile_depth"); value != nullptr && PyLong_Check(value)) {
+    const unsigned long long levels = PyLong_AsUnsignedLongLong(value);
+    if (PyErr_Occurred() != nullptr) return nullptr;
+    options.profile_depth = static_cast<std::uint32_t>(std::min(levels, 0xffffffffULL));
+  }
   options.window.from = parse_window_point(text_item(settings, "from", ""), "from");
   options.window.until = parse_window_point(text_item(settings, "until", ""), "until");
   if (PyObject* value = item(settings, "after"); value != nullptr && PyLong_Check(value)) {
@@ -102,11 +113,12 @@ PyObject* finish(PyObject*, PyObject*) {
   PyObject* run = object_of(result.run);
   if (run == nullptr) return nullptr;
   return Py_BuildValue(
-      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run,
+      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run,
       "instrumenter", result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False,
-      "events", static_cast<unsigned long long>(result.events), "threads",
+      "events", static_cast<unsigned long long>(result.events), "folded_events",
+      static_cast<unsigned long long>(result.folded_events), "threads",
       static_cast<unsigned long long>(result.threads), "tasks",
-      static_cast<unsigned long long>(result.tasks), "bytes",
+                       static_cast<unsigned long long>(result.tasks), "bytes",
       static_cast<unsigned long long>(result.bytes), "lost_events",
       static_cast<unsigned long long>(result.lost_events), "dropped_events",
       static_cast<unsigned long long>(result.dropped_events), "at_limit",

@@ -109,7 +109,8 @@ std::string exception_text() {
 }
 
 void check_instrumenter(const Settings& settings) {
-  if (settings.flag("profile") && settings.flag("async-tasks")) throw Error(kTasksNeedTrace);
+  const bool folds = settings.flag("profile") || settings.text("at-max-size") == "profile";
+  if (folds && settings.flag("async-tasks")) throw Error(kTasksNeedTrace);
   if (find_instrumenter(settings.text("instrumenter"), {.c_functions = settings.flag("c-functions"),
                                                         .tasks = settings.flag("async-tasks")}) ==
       nullptr) {

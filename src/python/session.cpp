@@ -12,6 +12,7 @@
 
 #include "core/command_line.hpp"
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "python/calibration.hpp"
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
@@ -121,8 +122,8 @@ record::StartOptions start_options(const SessionOptions& options,
   record::StartOptions result;
   result.spool_directory = free_spool(options.run);
   result.writer.ring_size = options.profile ? result.writer.segment_size : options.buffer_size;
-  result.writer.size_limit = {options.max_size, options.keep_newest};
-  if (options.max_size != 0) {
+  result.writer.size_limit = {options.max_size, options.at_max_size};
+  if (options.max_size != 0 && !options.profile) {
     // Most of what there is room for is for the log.
     constexpr std::uint64_t kLeast = 1 << 20;
     result.writer.ring_size = std::min(options.buffer_size, std::max(kLeast, options.max_size / 8));
@@ -130,6 +131,10 @@ record::StartOptions start_options(const SessionOptions& options,
   result.process = this_process();
   result.parent = options.parent;
   result.profile = options.profile;
+  result.profile_depth = options.profile_depth;
+  if (options.profile_depth != 0) {
+    result.properties[kProfileDepth] = std::to_string(options.profile_depth);
+  }
   result.properties["timeloom::instrumenter"] = instrumenter.name;
   result.properties["timeloom::python"] = Py_GetVersion();
   if (options.window.any()) result.properties["timeloom::window"] = describe(options.window);
@@ -153,6 +158,7 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.run = s.run;
   result.instrumenter = s.instrumenter->name;
   result.events = totals.events;
+  result.folded_events = totals.folded_events;
   result.profile = s.options.profile;
   result.threads = totals.threads;
   result.tasks = totals.tracks;
@@ -230,12 +236,20 @@ bool session_running() noexcept {
   return g_session.instrumenter != nullptr && g_session.process == this_process_id();
 }
 
+namespace {
+
+bool tasks_are_kept(const SessionOptions& options) noexcept {
+  return !options.async_tasks || (!options.profile && options.at_max_size != AtLimit::kFold);
+}
+
+}  // namespace
+
 bool start_session(const SessionOptions& options) {
   if (session_running()) {
     PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
     return false;
   }
-  if (options.profile && options.async_tasks) {
+  if (!tasks_are_kept(options)) {
     PyErr_SetString(g_error, kTasksNeedTrace);
     return false;
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/at_limit.hpp"
 #include "core/ending.hpp"
 #include "core/window.hpp"
 #include "python/code_regions.hpp"
@@ -20,9 +21,10 @@ struct SessionOptions {
   bool paused = false;                   // the automatic instrumentation begins switched off
   bool async_tasks = false;              // every task is a track of its own
   bool profile = false;                  // fold calls while they are recorded, keep no events
+  std::uint32_t profile_depth = 0;       // levels of call paths that are kept apart; 0: any number
   std::uint64_t buffer_size = 16 << 20;  // bytes
   std::uint64_t max_size = 0;            // bytes of the raw records of the run; 0: any number
-  bool keep_newest = false;              // at that size, instead of ending the recording
+  AtLimit at_max_size = AtLimit::kStop;
   Window window;
   std::uint64_t program_start_ns = 0;  // on CLOCK_MONOTONIC; 0: now
   RegionRules rules;
@@ -36,7 +38,8 @@ struct SessionResult {
   std::string run;
   std::string instrumenter;
   std::uint64_t events = 0;
-  bool profile = false;  // there are no events, but call paths
+  std::uint64_t folded_events = 0;  // of these: only call paths have been kept of them
+  bool profile = false;             // that is so of all
   std::uint64_t threads = 0;
   std::uint64_t tasks = 0;  // of threads, and greenlets, as tracks of their own
   std::uint64_t bytes = 0;
@@ -56,7 +59,8 @@ std::string own_directory();
 
 // Of options that exclude each other.
 inline constexpr char kTasksNeedTrace[] =
-    "tasks are told apart in a trace only; leave out --profile or --async-tasks";
+    "tasks are told apart in a trace only; leave out --async-tasks, or --profile and "
+    "--at-max-size profile";
 
 bool start_session(const SessionOptions& options);
 // False without an exception when no measurement of this process is running.

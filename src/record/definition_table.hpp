@@ -22,6 +22,10 @@ class DefinitionTable {
   MetricId metric(std::string_view name, std::string_view unit, MetricValueType type,
                   spool::Writer* writer);
   StringId string(std::string_view text, spool::Writer* writer);
+  // nullptr: there is no metric of that id.
+  const Metric* find_metric(MetricId id) const noexcept {
+    return id.value() < metrics_.size() ? &metrics_[id.value()] : nullptr;
+  }
 
   // Writes all of them, for a spool that begins.
   void write_all(spool::Writer& writer) const;

@@ -204,10 +204,8 @@ void Writer::define_clock_sync(const os::ClockSync& sync) noexcept {
 }
 
 void Writer::define_limit() noexcept {
-  append(DefinitionKind::kLimit, Payload{}
-                                     .number(options_.size_limit.bytes)
-                                     .number(std::uint8_t{options_.size_limit.keep_newest})
-                                     .bytes());
+  append(DefinitionKind::kLimit,
+         Payload{}.number(options_.size_limit.bytes).number(std::uint8_t{keeps_newest()}).bytes());
 }
 
 void Writer::define_end(Ending ending) noexcept {

@@ -24,6 +24,9 @@ struct RunFacts {
   std::vector<std::string> losses;  // what was lost or cut off, one sentence each
 };
 
+// That the profile of a run has lost levels of calls, how many, and how to keep them.
+std::string depth_warning(std::uint64_t limit, std::uint64_t reached);
+
 RunFacts facts_of(const Definitions& definitions);
 
 double seconds(std::uint64_t ticks, const Definitions& definitions);

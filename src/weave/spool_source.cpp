@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/run_properties.hpp"
 #include "weave/profiled_thread.hpp"
 
 namespace timeloom::weave {
@@ -155,10 +156,13 @@ void SpoolSource::set_lifetime(Process& process) {
   for (const os::ClockSync& sync : from.clock_syncs) known.push_back(sync.ticks);
   for (const auto& mark : from.markers) known.push_back(mark.ticks);
   if (const auto first = process.reader->first_ticks()) known.push_back(*first);
-  for (const spool::ProfileData& data : process.profiles) {
+  for (const spool::ProfileData& data : process.profiles.profiles) {
     known.insert(known.end(), {data.first, data.last});
-    for (const spool::ProfileNode& node : data.nodes)
-      known.push_back(std::max(data.first, node.entered));
+    for (const spool::ProfileNode& place : data.places) {
+      if (place.kind <= spool::PlaceKind::kContinued) {
+        known.push_back(std::max(data.first, place.entered));
+      }
+    }
   }
   if (known.empty()) return;
   const auto [first, last] = std::minmax_element(known.begin(), known.end());
@@ -231,12 +235,18 @@ void SpoolSource::add_locations() {
 void SpoolSource::add_profiles() {
   std::uint64_t closed = 0;
   for (Process& process : processes_) {
-    for (const spool::ProfileData& data : process.profiles) {
+    for (const spool::ProfileData& data : process.profiles.profiles) {
       profile::FoldedLocation folded = folded_of(data, process, closed);
       events_ += folded.events;
+      if (data.continues) folded_events_ += folded.events;
+      profile_mode_ = profile_mode_ || !data.continues;
       profiles_.insert_or_assign(location_id(data.location, process.group), std::move(folded));
       if (data.damaged) ++damaged_segments_;
     }
+    damaged_segments_ += process.profiles.unreadable;
+    profile_mode_ = profile_mode_ || process.profiles.unreadable != 0;
+    // Only a process that was killed leaves a file in which it has not begun.
+    if (process.reader->definitions().ended) damaged_segments_ += process.profiles.empty;
     process.profiles = {};
   }
   closed_regions_ += closed;
@@ -249,9 +259,10 @@ void SpoolSource::add_tasks() {
     const auto& threads = process.reader->definitions().threads;
     const auto thread = threads.find(index);
     if (thread != threads.end() && thread->second.owner) continue;  // comes with its thread
-    if (profiles_.contains(location.id)) continue;
-    tasks_.push_back({&process, index, process.reader->bytes(index)});
-    total_bytes_ += tasks_.back().bytes;
+    const std::uint64_t bytes = process.reader->bytes(index);
+    if (bytes == 0 && profiles_.contains(location.id)) continue;
+    tasks_.push_back({&process, index, bytes});
+    total_bytes_ += bytes;
   }
   // The largest first, so that no thread is left with it at the end.
   std::stable_sort(tasks_.begin(), tasks_.end(),
@@ -279,6 +290,7 @@ void SpoolSource::add_properties() {
   put("timeloom::tasks", tasks_of_threads());
   put("timeloom::lost_events", lost_events_);
   put("timeloom::older_events", older_events_);
+  put(kFoldedEvents, folded_events_);
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
   put("timeloom::dropped_events", dropped_events_);

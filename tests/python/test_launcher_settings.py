@@ -121,6 +121,7 @@ def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
         "c_functions": True,
         "async_tasks": False,
         "profile": False,
+        "profile_depth": 0,
         "exclude": ["a", "b"],
         "include": [],
         "filter": [(False, "a"), (False, "b")],
