@@ -255,6 +255,8 @@ void apply(const ScorepSettings& scorep, Settings& settings) {
   const bool tracing = scorep.flag("SCOREP_ENABLE_TRACING");
   const bool profiling = writes_profile(scorep);
   set("profile", profiling && !tracing ? "on" : "off", "SCOREP_ENABLE_PROFILING");
+  set("profile-depth", scorep.text("SCOREP_PROFILING_MAX_CALLPATH_DEPTH"),
+      "SCOREP_PROFILING_MAX_CALLPATH_DEPTH");
   set("results", profiling ? "all" : tracing ? "trace" : "none", "SCOREP_ENABLE_TRACING");
 }
 

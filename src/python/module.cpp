@@ -118,7 +118,7 @@ PyObject* finish(PyObject*, PyObject*) {
       "events", static_cast<unsigned long long>(result.events), "folded_events",
       static_cast<unsigned long long>(result.folded_events), "threads",
       static_cast<unsigned long long>(result.threads), "tasks",
-                       static_cast<unsigned long long>(result.tasks), "bytes",
+      static_cast<unsigned long long>(result.tasks), "bytes",
       static_cast<unsigned long long>(result.bytes), "lost_events",
       static_cast<unsigned long long>(result.lost_events), "dropped_events",
       static_cast<unsigned long long>(result.dropped_events), "at_limit",
