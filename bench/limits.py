@@ -1,4 +1,4 @@
-"""The limits Timeloom holds itself to, checked against figures of overhead.py."""
+"""The limits Timeloom holds itself to, checked against figures of the benchmarks."""
 
 import typing
 
@@ -48,6 +48,37 @@ def scorep_checks(figures: dict) -> list[Check]:
               figures["floor_with_ns"], 3),
         at_most("scorep, start and finish", figures.get("scorep_startup_ms"), 60, "ms"),
     ]  # fmt: skip
+
+
+def has_monitoring(figures: dict) -> bool:
+    return tuple(map(int, figures["python"].split(".")[:2])) >= (3, 12)
+
+
+def held(checks: list[Check]) -> dict[str, bool | None]:
+    """For those who run one benchmark by hand."""
+    return {f"{one.what}: {one.limit}": one.holds for one in checks}
+
+
+def check_scale(figures: dict) -> list[Check]:
+    """Of what scale.py measured."""
+    return [
+        at_most("8 processes over 1, by that of the plain program", figures["processes_8_over_1"], 1.1, "times"),
+        at_most("a call with 200 threads over one with 1", figures["threads_200_over_1"], 1.15, "times"),
+        at_most("a fork", figures["fork_added_ms"], 5, "ms"),
+        at_most("50 tasks that switch, by the plain program", figures["tasks_added_over_plain"], 1.5, "times"),
+    ]
+
+
+def check_profile(figures: dict) -> list[Check]:
+    """Of what profile.py measured."""
+    added = figures["added_ns"]
+    short, long = figures["peak_mb"].values()
+    plain_profiler = added["cProfile"] if has_monitoring(figures) else None
+    return [
+        ratio("a call with --profile", added["profile"], "with a trace", added["trace"], 1.3),
+        ratio("a call with --profile", added["profile"], "cProfile", plain_profiler, 0.6),
+        at_most("growth of memory over ten times as long", round(long - short, 1), 2, "MB"),
+    ]
 
 
 def check(figures: dict, long_weave: dict | None) -> list[Check]:
