@@ -54,6 +54,8 @@ enum class ExtendedKind : std::uint8_t {
   kWait = 10,            // number of the thread that the innermost region waits for
   kTrack = 11,           // index of the location that what follows belongs to
   kTrackEnd = 12,        // none: the location that kTrack has named ends
+  kSamples = 13,         // id of the first metric, then the values of it and those that follow;
+                         // belongs to the enter or leave that comes next
   kOpenRegions = 16,     // what is open when a segment begins: two region ids a word
 };
 
@@ -91,7 +93,8 @@ constexpr bool is_event(EventWord word) noexcept {
     case ExtendedKind::kTimeBase:
     case ExtendedKind::kOpenRegions:
     case ExtendedKind::kTrack:
-    case ExtendedKind::kTrackEnd: return false;
+    case ExtendedKind::kTrackEnd:
+    case ExtendedKind::kSamples: return false;
     default: return true;
   }
 }

@@ -29,7 +29,8 @@ std::vector<Rules>& all_rules() {
   static auto* const instance = new std::vector<Rules>(1);
   return *instance;
 }
-std::size_t g_rules = 0;  // those in force
+std::size_t g_rules = 0;   // those in force
+bool g_leave_out = false;  // they leave out more than what importing does
 
 const Rules& rules() { return all_rules()[g_rules]; }
 
@@ -69,7 +70,10 @@ Region region_of(PyCodeObject* code, PyObject* globals) {
 
 }  // namespace
 
-bool excludes(const Region& region) { return rules().filter.excluded(region.name, region.file); }
+bool excludes(const Region& region) { return rules().filter.excluded(region); }
+bool excludes_user_region(const Region& region) { return rules().filter.excluded_by_file(region); }
+bool filters_anything() noexcept { return g_leave_out; }
+bool filters_user_regions() noexcept { return !rules().filter.choices().file.empty(); }
 
 namespace {
 
@@ -133,6 +137,8 @@ bool set_filter(const Filter& filter, const std::string& own_directory) {
     g_rules = static_cast<std::size_t>(same - all.begin());
   }
   g_code_index = rules().index;
+  const FilterChoices& choices = filter.choices();
+  g_leave_out = !choices.rules.empty() || choices.only_my_code || !choices.file.empty();
   return true;
 }
 

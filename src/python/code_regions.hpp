@@ -45,8 +45,12 @@ extern void (*g_on_new_code)() noexcept;
 // Decides for a code object that runs with these globals (may be nullptr).
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
 
-// Whether the rules exclude a region.
+// Whether the rules exclude a region, or one that the program names itself.
 bool excludes(const Region& region);
+bool excludes_user_region(const Region& region);
+// Whether there are rules for regions that the program names itself; any rules at all.
+bool filters_user_regions() noexcept;
+bool filters_anything() noexcept;
 
 // Takes the rules for all decisions from here on; those made by other rules are
 // not asked meanwhile. `own_directory` is where our own Python files lie: never

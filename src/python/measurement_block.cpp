@@ -9,6 +9,7 @@
 #include "core/run_directory.hpp"
 #include "core/settings.hpp"
 #include "python/errors.hpp"
+#include "python/filter_choices.hpp"
 #include "python/session.hpp"
 #include "python/settings_binding.hpp"
 #include "python/weave_process.hpp"
@@ -80,6 +81,7 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
   }
   Settings settings;
   apply_dict(values, settings, "");
+  take_filter_file(values, settings);
   g_block.package = own_directory();
   g_block.weave = settings.flag("weave");
   g_block.keep_spool = settings.flag("keep-spool");

@@ -6,6 +6,7 @@
 #include "python/code_regions.hpp"
 #include "python/compat.hpp"
 #include "python/errors.hpp"
+#include "python/filter_choices.hpp"
 #include "python/follow.hpp"
 #include "python/measurement_block.hpp"
 #include "python/run_program.hpp"
@@ -29,16 +30,19 @@ std::string text_item(PyObject* settings, const char* key, const char* otherwise
   return value != nullptr && PyUnicode_Check(value) ? bytes_of(value) : otherwise;
 }
 
-bool parse_rules(PyObject* sequence, std::vector<FilterRule>& rules) {
-  const Ref items(sequence == nullptr ? PyTuple_New(0) : PySequence_Tuple(sequence));
-  if (!items) return false;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
-    int include = 0;
-    const char* pattern = nullptr;
-    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(items.get(), i), "ps", &include, &pattern)) return false;
-    rules.push_back({include != 0, pattern});
-  }
-  return true;
+// A number of the settings; 0 where none is set.
+std::uint64_t number_item(PyObject* settings, const char* key) {
+  PyObject* value = item(settings, key);
+  return value != nullptr && PyLong_Check(value) ? PyLong_AsUnsignedLongLong(value) : 0;
+}
+
+record::MetricTexts metric_texts(PyObject* settings) {
+  return {text_item(settings, "metric_rusage", ""),
+          text_item(settings, "metric_rusage_per_process", ""),
+          text_item(settings, "metric_rusage_sep", ","),
+          text_item(settings, "metric_papi", ""),
+          text_item(settings, "metric_papi_per_process", ""),
+          text_item(settings, "metric_papi_sep", ",")};
 }
 
 // start(settings): those of run_program.hpp; `output` is the run directory.
@@ -57,23 +61,17 @@ PyObject* start(PyObject*, PyObject* settings) {
     options.buffer_size = PyLong_AsUnsignedLongLong(value);
     if (PyErr_Occurred() != nullptr) return nullptr;
   }
-  if (PyObject* value = item(settings, "max_size"); value != nullptr && PyLong_Check(value)) {
-    options.max_size = PyLong_AsUnsignedLongLong(value);
-    if (PyErr_Occurred() != nullptr) return nullptr;
-  }
+  options.max_size = number_item(settings, "max_size");
+  options.max_depth = number_item(settings, "max_depth");
   options.keep_newest = text_item(settings, "at_max_size", "stop") == "ring";
   options.window.from = parse_window_point(text_item(settings, "from", ""), "from");
   options.window.until = parse_window_point(text_item(settings, "until", ""), "until");
-  if (PyObject* value = item(settings, "after"); value != nullptr && PyLong_Check(value)) {
-    options.window.after = PyLong_AsUnsignedLongLong(value);
-  }
-  if (PyObject* value = item(settings, "program_start")) {
-    options.program_start_ns = PyLong_AsUnsignedLongLong(value);
-  }
+  options.window.after = number_item(settings, "after");
+  options.program_start_ns = number_item(settings, "program_start");
   if (PyErr_Occurred() != nullptr) return nullptr;
-  std::vector<FilterRule> rules;
-  if (!parse_rules(item(settings, "filter"), rules)) return nullptr;
-  options.filter = Filter(std::move(rules));
+  options.metrics = record::plan_metrics(metric_texts(settings));
+  options.filter = filter_of(settings);
+  options.filter_file = text_item(settings, "filter_file", "");
   options.own_directory = own_directory() + "/";
   options.follow_forks = text_item(settings, "follow", "workers") != "none";
   options.parent = text_item(settings, "parent", "");

@@ -13,7 +13,7 @@ namespace {
 struct RegionFunction {
   PyObject_HEAD PyObject* function;
   PyObject* name;  // of the region
-  EventWord word;
+  UserRegionWord word;
   PyObject* dict;
   PyObject* weak_references;
   vectorcallfunc call;
@@ -24,10 +24,9 @@ RegionFunction* function_of(PyObject* self) { return reinterpret_cast<RegionFunc
 // Between enter and leave: the region of `word`, or nothing without a measurement.
 class Inside {
  public:
-  Inside(EventWord& word, PyObject* name) noexcept {
+  Inside(UserRegionWord& word, PyObject* name) noexcept {
     if (!record::active()) return;
-    if (word == 0) word = user_region_word(name);
-    word_ = word;
+    word_ = word.of(name);
     enter_user_region(word_);
   }
   ~Inside() {
@@ -119,7 +118,7 @@ PyObject* make_function(PyObject*, PyObject* arguments) {
   if (result == nullptr) return nullptr;
   result->function = Py_NewRef(function);
   result->name = Py_NewRef(name);
-  result->word = 0;
+  result->word = {};
   result->dict = nullptr;
   result->weak_references = nullptr;
   result->call = function_call;
@@ -130,7 +129,7 @@ PyObject* make_function(PyObject*, PyObject* arguments) {
 struct RegionSteps {
   PyObject_HEAD PyObject* inner;  // a coroutine, generator or awaitable of an async generator
   PyObject* name;
-  EventWord word;
+  UserRegionWord word;
   bool entered;  // and not left: the region lasts while its task is suspended
 };
 
@@ -144,8 +143,7 @@ class Step {
  public:
   explicit Step(RegionSteps* steps) noexcept : steps_(steps) {
     if (!record::active()) return;
-    if (steps->word == 0) steps->word = user_region_word(steps->name);
-    if (!steps->entered) enter_user_region(steps->word);
+    if (!steps->entered) enter_user_region(steps->word.of(steps->name));
     steps->entered = true;
   }
   // What the step has brought; nullptr: it has raised, and is the last.
@@ -157,7 +155,7 @@ class Step {
   ~Step() {
     if (!steps_->entered || suspended_) return;
     steps_->entered = false;
-    if (record::active()) leave_own_user_region(steps_->word);
+    if (record::active()) leave_own_user_region(steps_->word.of(steps_->name));
   }
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
@@ -262,7 +260,7 @@ PyObject* make_steps(PyObject*, PyObject* arguments) {
   if (result == nullptr) return nullptr;
   result->inner = Py_NewRef(inner);
   result->name = Py_NewRef(name);
-  result->word = 0;
+  result->word = {};
   result->entered = false;
   PyObject_GC_Track(result);
   return reinterpret_cast<PyObject*>(result);

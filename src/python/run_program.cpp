@@ -16,6 +16,7 @@
 #include "core/settings.hpp"
 #include "core/window.hpp"
 #include "python/end_of_run.hpp"
+#include "python/filter_choices.hpp"
 #include "python/instrumenter.hpp"
 #include "python/main_module.hpp"
 #include "python/session.hpp"
@@ -114,6 +115,14 @@ void check_instrumenter(const Settings& settings) {
       nullptr) {
     throw Error(exception_text());
   }
+}
+
+void check_metrics(const Settings& settings) {
+  const record::MetricPlan plan = record::plan_metrics(
+      {settings.text("metric-rusage"), settings.text("metric-rusage-per-process"),
+       settings.text("metric-rusage-sep"), settings.text("metric-papi"),
+       settings.text("metric-papi-per-process"), settings.text("metric-papi-sep")});
+  if (settings.flag("profile") && plan.any()) throw Error(kMetricsNeedTrace);
 }
 
 // Python gives __main__ a loader before the program begins, made by a Python
@@ -301,6 +310,8 @@ PyObject* run_program(PyObject* core, PyObject* dict, PyObject* tuple, PyObject*
   open_program(program, file);
   check_instrumenter(settings);
   (void)window_of(settings);  // or it is wrong usage
+  take_filter_file(dict, settings);
+  check_metrics(settings);
   const std::string directory = run_directory(settings, name_for_run(program));
   check_run_directory(directory, settings.flag("force"));
   if (!prepare_interpreter(program, brought) || !prepare_command(program)) return nullptr;

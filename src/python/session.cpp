@@ -129,8 +129,12 @@ record::StartOptions start_options(const SessionOptions& options,
   result.process = this_process();
   result.parent = options.parent;
   result.profile = options.profile;
+  result.max_depth = options.max_depth;
+  result.metrics = options.metrics;
   result.properties["timeloom::instrumenter"] = instrumenter.name;
   result.properties["timeloom::python"] = Py_GetVersion();
+  if (!options.filter_file.empty())
+    result.properties["timeloom::filter_file"] = options.filter_file;
   if (options.window.any()) result.properties["timeloom::window"] = describe(options.window);
   return result;
 }
@@ -179,10 +183,10 @@ void watch_again() {
 // that no measurement without them has used.
 bool set_rules(const SessionOptions& options, bool awaiting) {
   if (!options.window.any()) return set_filter(options.filter, options.own_directory);
-  std::vector<FilterRule> rules = options.filter.rules();
-  if (awaiting) rules = {{false, "*"}};
-  rules.push_back({false, "\n" + describe(options.window)});  // matches nothing
-  return set_filter(Filter(std::move(rules)), options.own_directory);
+  FilterChoices choices = options.filter.choices();
+  if (awaiting) choices.rules = {{false, "*"}};
+  choices.rules.push_back({false, "\n" + describe(options.window)});  // matches nothing
+  return set_filter(Filter(std::move(choices)), options.own_directory);
 }
 
 void open_window() {
@@ -222,6 +226,10 @@ bool start_session(const SessionOptions& options) {
   }
   if (options.profile && options.async_tasks) {
     PyErr_SetString(g_error, kTasksNeedTrace);
+    return false;
+  }
+  if (options.profile && options.metrics.any()) {
+    PyErr_SetString(g_error, kMetricsNeedTrace);
     return false;
   }
   const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};
@@ -288,8 +296,10 @@ bool finish_session(SessionResult& result, Ending ending) {
   const std::uint64_t passed_over = s.instrumenter->passed_over() - s.passed_over_before;
   const EventCost cost = last ? calibrate_events(*s.instrumenter) : EventCost{};
   fill(result, totals, end_ns);
-  result.overhead_seconds = cost.event_seconds * static_cast<double>(totals.events) +
-                            cost.passed_over_seconds * static_cast<double>(passed_over);
+  const double sample_seconds = last ? record::sample_seconds(s.options.metrics) : 0;
+  result.overhead_seconds =
+      (cost.event_seconds + sample_seconds) * static_cast<double>(totals.events) +
+      cost.passed_over_seconds * static_cast<double>(passed_over);
   s = {};
   return true;
 }

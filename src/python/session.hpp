@@ -10,6 +10,7 @@
 #include "core/filter.hpp"
 #include "core/window.hpp"
 #include "python/compat.hpp"
+#include "record/metrics.hpp"
 
 namespace timeloom::python {
 
@@ -25,6 +26,9 @@ struct SessionOptions {
   Window window;
   std::uint64_t program_start_ns = 0;  // on CLOCK_MONOTONIC; 0: now
   Filter filter;
+  std::string filter_file;  // its path; empty: none
+  record::MetricPlan metrics;
+  std::size_t max_depth = 0;  // of recorded calls; 0: any
   std::string own_directory;  // where our Python files lie, with a / at the end
   bool follow_forks = false;  // forked children go on with a measurement of their own
   std::string parent;         // name of the spool of the process that started this one; or empty
@@ -54,6 +58,8 @@ std::string own_directory();
 // Of options that exclude each other.
 inline constexpr char kTasksNeedTrace[] =
     "tasks are told apart in a trace only; leave out --profile or --async-tasks";
+inline constexpr char kMetricsNeedTrace[] =
+    "metrics are sampled for a trace only; leave out --profile or the metrics";
 
 bool start_session(const SessionOptions& options);
 // False without an exception when no measurement of this process is running.

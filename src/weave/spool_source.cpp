@@ -198,6 +198,7 @@ void SpoolSource::add_location(const Process& process, std::uint32_t index) {
   if (const auto thread = threads.find(index); thread != threads.end()) {
     location.name = thread->second.name;
     location.thread_id = thread->second.thread_id;
+    if (thread->second.has_metrics) location.type = LocationType::kMetric;
   }
   definitions_.locations.push_back(std::move(location));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 
 #include "core/error.hpp"
 
@@ -129,9 +130,17 @@ class LocationWriter : public LocationSink {
       throw Error(what() + ": an event refers to metric " + std::to_string(event.ref) +
                   ", which is not defined");
     }
-    const OTF2_Type type = metric_type(shared_.definitions->metrics[event.ref].type);
-    const OTF2_MetricValue value = metric_value(event.value);
-    return OTF2_EvtWriter_Metric(writer_, nullptr, time, event.ref, 1, &type, &value);
+    const Metric& metric = shared_.definitions->metrics[event.ref];
+    const MetricPlace& place = shared_.metrics[event.ref];
+    types_[place.member] = metric_type(metric.type);
+    values_[place.member] = metric_value(event.value);
+    if (place.member + 1 < place.members) return OTF2_SUCCESS;  // the others follow
+    OTF2_MetricRef self = place.metric_class;
+    if (metric.of_process()) {
+      self = metric_instance(self, shared_.metrics.size(), location_.group);
+    }
+    return OTF2_EvtWriter_Metric(writer_, nullptr, time, self, place.members, types_.data(),
+                                 values_.data());
   }
 
   OTF2_ErrorCode write_program_begin(const Event& event, OTF2_TimeStamp time) {
@@ -158,10 +167,30 @@ class LocationWriter : public LocationSink {
   const Location location_;
   OTF2_EvtWriter* writer_ = nullptr;
   OTF2_AttributeList* attributes_ = nullptr;
+  std::array<OTF2_Type, UINT8_MAX> types_{};  // of metrics that are sampled together
+  std::array<OTF2_MetricValue, UINT8_MAX> values_{};
   Written::Span times_;
 };
 
 }  // namespace
+
+std::vector<MetricPlace> places_of(const std::vector<Metric>& metrics) {
+  std::map<std::string, std::vector<OTF2_MetricRef>> sets;
+  std::vector<MetricPlace> places(metrics.size());
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const auto self = static_cast<OTF2_MetricRef>(i);
+    places[i].metric_class = self;
+    if (metrics[i].sampled()) sets[metrics[i].set].push_back(self);
+  }
+  for (const auto& [set, members] : sets) {
+    if (members.size() > UINT8_MAX) continue;  // not of ours
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      places[members[i]] = {members.front(), static_cast<std::uint8_t>(i),
+                            static_cast<std::uint8_t>(members.size())};
+    }
+  }
+  return places;
+}
 
 void Written::add(LocationId location, std::uint64_t events, const Span& times) {
   const std::lock_guard lock(mutex_);

@@ -18,6 +18,20 @@ namespace timeloom::otf2 {
 
 // What all location writers of an archive share. Filled before the first of
 // them is opened, except for `strings`, which locks by itself.
+// Where the values of a metric go: into which class, and which of its members it is.
+struct MetricPlace {
+  OTF2_MetricRef metric_class = 0;  // its number is that of its first metric
+  std::uint8_t member = 0;
+  std::uint8_t members = 1;
+};
+std::vector<MetricPlace> places_of(const std::vector<Metric>& metrics);
+
+// A class of the metrics of a process, on the location of that process; its number.
+constexpr OTF2_MetricRef metric_instance(OTF2_MetricRef metric_class, std::size_t metrics,
+                                         LocationGroupId process) noexcept {
+  return static_cast<OTF2_MetricRef>(metrics * (1 + process.value()) + metric_class);
+}
+
 struct Shared {
   OTF2_Archive* archive = nullptr;
   std::string what;             // begins every error: "cannot write the trace …"
@@ -29,7 +43,8 @@ struct Shared {
     OTF2_StringRef name = 0;
     std::vector<OTF2_StringRef> arguments;
   };
-  std::vector<Program> programs;  // by LocationGroupId
+  std::vector<Program> programs;     // by LocationGroupId
+  std::vector<MetricPlace> metrics;  // by MetricId
 };
 
 inline constexpr OTF2_AttributeRef kProcessIdAttribute = 0;
