@@ -29,9 +29,12 @@ bool is_installed(std::string_view file) {
          file.find("/dist-packages/") != std::string_view::npos;
 }
 
-// Some modules of the library are compiled into the interpreter: <frozen os>.
-bool is_of_library(std::string_view file, std::string_view directory) {
+// Some modules of the library are compiled into the interpreter: <frozen os>; and
+// namedtuple() makes code in modules of its own.
+bool is_of_library(const Region& region, std::string_view directory) {
+  const std::string_view file = region.file;
   if (file.starts_with("<frozen ")) return true;
+  if (file == "<string>" && region.group.starts_with("namedtuple_")) return true;
   return !directory.empty() && file.starts_with(directory) && !is_installed(file);
 }
 
@@ -80,7 +83,7 @@ Filter::Filter(std::vector<FilterRule> rules) { choices_.rules = std::move(rules
 
 bool Filter::matches(const FilterRule& rule, const Region& region) const {
   const std::string& pattern = rule.pattern;
-  if (pattern == "stdlib") return is_of_library(region.file, choices_.library_directory);
+  if (pattern == "stdlib") return is_of_library(region, choices_.library_directory);
   if (pattern == "site-packages") return is_installed(region.file);
   if (pattern.find('/') != std::string::npos) return matches_file(pattern, region.file);
   return fnmatch(pattern.c_str(), region.name.c_str(), 0) == 0 ||
@@ -94,10 +97,14 @@ bool Filter::excluded_by_rules(const Region& region) const {
   }
   if (choices_.only_my_code) {
     return region.file.empty() || is_installed(region.file) ||
-           is_of_library(region.file, choices_.library_directory);
+           is_of_library(region, choices_.library_directory);
   }
   if (!rules.empty() && rules.front().include) return true;
   return !choices_.imports && is_importing(region);
+}
+
+bool Filter::hidden_import(const Region& region) const {
+  return !choices_.imports && is_importing(region) && excluded_by_rules(region);
 }
 
 bool Filter::excluded_by_file(const Region& region) const {

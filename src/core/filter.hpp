@@ -46,6 +46,9 @@ class Filter {
   explicit Filter(std::vector<FilterRule> rules);
 
   bool excluded(const Region& region) const;
+  // Whether it is excluded because it belongs to importing, and so are the C functions
+  // that it calls.
+  bool hidden_import(const Region& region) const;
   // Regions that the program names itself: only the filter file speaks of them.
   bool excluded_by_file(const Region& region) const;
   const FilterChoices& choices() const noexcept { return choices_; }

@@ -49,7 +49,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 class FilterFile::Parser {
  public:
-  Parser(FilterFile& filter, const std::string& name) : filter_(filter), name_(name) {}
+  Parser(Parsed& filter, const std::string& name) : filter_(filter), name_(name) {}
 
   void parse(std::string_view text) {
     while (!text.empty()) {
@@ -91,7 +91,7 @@ class FilterFile::Parser {
       return;
     }
     rule_.pattern = NamePattern(std::string(word));
-    (block_ == Block::kFiles ? filter_.files_ : filter_.regions_).add(rule_);
+    (block_ == Block::kFiles ? filter_.files : filter_.regions).add(rule_);
   }
 
   void begin(std::string_view word, Block block) {
@@ -112,7 +112,7 @@ class FilterFile::Parser {
     throw Error(name_ + ", line " + std::to_string(line_number_) + ": " + what);
   }
 
-  FilterFile& filter_;
+  Parsed& filter_;
   const std::string& name_;
   std::size_t line_number_ = 0;
   Block block_ = Block::kNone;
@@ -121,8 +121,12 @@ class FilterFile::Parser {
 };
 
 FilterFile FilterFile::parse(std::string_view text, const std::string& name) {
+  auto parsed = std::make_shared<Parsed>();
+  Parser(*parsed, name).parse(text);
   FilterFile filter;
-  Parser(filter, name).parse(text);
+  if (!parsed->files.rules.empty() || !parsed->regions.rules.empty()) {
+    filter.parsed_ = std::move(parsed);
+  }
   return filter;
 }
 
@@ -175,8 +179,9 @@ bool FilterFile::Rules::exclude(std::span<const std::string> names,
 
 bool FilterFile::excluded(const std::string& file, std::span<const std::string> names,
                           std::span<const std::string> mangled_names) const {
-  return (!file.empty() && files_.exclude({&file, 1}, {})) ||
-         (!names.empty() && regions_.exclude(names, mangled_names));
+  if (empty()) return false;
+  return (!file.empty() && parsed_->files.exclude({&file, 1}, {})) ||
+         (!names.empty() && parsed_->regions.exclude(names, mangled_names));
 }
 
 bool FilterFile::excluded(const std::string& file, const std::string& name,

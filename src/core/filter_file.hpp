@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,9 +43,11 @@ class FilterFile {
   // them applies.
   bool excluded(const std::string& file, std::span<const std::string> names,
                 std::span<const std::string> mangled_names) const;
-  bool empty() const noexcept { return files_.rules.empty() && regions_.rules.empty(); }
+  bool empty() const noexcept { return parsed_ == nullptr; }
   friend bool operator==(const FilterFile& a, const FilterFile& b) {
-    return a.files_.rules == b.files_.rules && a.regions_.rules == b.regions_.rules;
+    if (a.parsed_ == b.parsed_) return true;
+    return !a.empty() && !b.empty() && a.parsed_->files.rules == b.parsed_->files.rules &&
+           a.parsed_->regions.rules == b.parsed_->regions.rules;
   }
 
  private:
@@ -65,10 +68,13 @@ class FilterFile {
     bool exclude(std::span<const std::string> names,
                  std::span<const std::string> mangled_names) const;
   };
+  struct Parsed {
+    Rules files;
+    Rules regions;
+  };
   class Parser;
 
-  Rules files_;
-  Rules regions_;
+  std::shared_ptr<const Parsed> parsed_;  // shared by copies; nullptr: no rules
 };
 
 }  // namespace timeloom

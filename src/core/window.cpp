@@ -25,6 +25,7 @@ void refuse_excluded(const Settings& settings, const WindowPoint& point, const s
   if (point.kind != Kind::kRegion) return;
   Region region;
   region.name = point.region;
+  region.group = point.region.substr(0, point.region.rfind('.'));
   if (!Filter(settings.rules()).excluded(region)) return;
   throw Error("--" + name + ": " + point.region +
               " is not recorded by the rules of --exclude and --include; include it");

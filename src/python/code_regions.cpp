@@ -110,12 +110,13 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   look_for_greenlets();
   try {
     Region region = region_of(code, globals);
-    EventWord word = rules().owns(region) ? kOwn : kExcluded;
+    const bool own = rules().owns(region);
+    EventWord word = own || rules().filter.hidden_import(region) ? kOwn : kExcluded;
     if (word == kExcluded && !excludes(region)) {
       region.last_line = last_line_of(code);
       word = record::enter_word(record::define_region(region));
     }
-    if (word != kOwn && watch(code, region.name, word)) word = kWatched;
+    if (!own && watch(code, region.name, word)) word = kWatched;
     store_code_extra(code, g_code_index, word);
     return word;
   } catch (const std::exception&) {

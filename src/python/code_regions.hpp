@@ -16,7 +16,8 @@ namespace timeloom::python {
 
 // Kept with a code object that is not recorded. Its kind is not "enter".
 inline constexpr EventWord kExcluded = 2;
-// The same for our own Python files, whose calls of C functions are not recorded either.
+// The same for our own Python files, and for importing where it is hidden: calls of C
+// functions from there are not recorded either.
 inline constexpr EventWord kOwn = kExcluded | EventWord{1} << kKindBits;
 
 // Kept with a code object that is watched, see watched.hpp; the word to enter is there.

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "weave/metric_totals.hpp"
 #include "weave/profiled_thread.hpp"
 
 namespace timeloom::weave {
@@ -308,10 +309,14 @@ void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks)
 }
 
 void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
-  for (RunSink* sink : sinks) sink->begin(definitions_);
-  for_each_in_parallel(tasks_.size(), threads,
-                       [&](std::size_t i) { feed_thread(tasks_[i], sinks); });
+  MetricTotals totals;
+  std::vector<RunSink*> all(sinks.begin(), sinks.end());
+  const bool with_metrics = MetricTotals::wanted(definitions_);
+  if (with_metrics) all.push_back(&totals);
+  for (RunSink* sink : all) sink->begin(definitions_);
+  for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) { feed_thread(tasks_[i], all); });
   add_properties();
+  if (with_metrics) totals.add_to(definitions_.properties);
   for (RunSink* sink : sinks) sink->finish();
 }
 

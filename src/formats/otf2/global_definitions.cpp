@@ -250,37 +250,35 @@ class GlobalDefinitions {
           writer_, self++, ref(metric.name), ref(metric.description), type_of(metric.source),
           mode_of(metric.mode), type_of(metric.type), base, metric.exponent, ref(metric.unit)));
     }
-    for (OTF2_MetricRef first = 0; first < self; ++first) write_metric_class(first);
-    for (const Location& location : definitions_.locations) {
-      if (location.type == LocationType::kMetric) write_metric_instances(location);
+    for (std::size_t first = 0; first < self; ++first) {
+      if (shared_.metrics[first].member == 0) write_metric_class(first);
+    }
+    for (const Location& location : definitions_.locations) write_metric_instances(location);
+  }
+
+  void write_metric_instances(const Location& location) {
+    const auto& all = shared_.metric_instances;
+    for (auto next = all.lower_bound({location.id, 0});
+         next != all.end() && next->first.first == location.id; ++next) {
+      ok(OTF2_GlobalDefWriter_WriteMetricInstance(writer_, next->second, next->first.second,
+                                                  location.id.value(), OTF2_SCOPE_LOCATION_GROUP,
+                                                  location.group.value()));
     }
   }
 
-  void write_metric_class(OTF2_MetricRef first) {
+  void write_metric_class(std::size_t first) {
     const Metric& metric = definitions_.metrics[first];
     const MetricPlace& place = shared_.metrics[first];
-    if (place.metric_class != first) return;
     std::vector<OTF2_MetricMemberRef> members;
     for (std::size_t i = first; i < definitions_.metrics.size(); ++i) {
-      if (shared_.metrics[i].metric_class == first) {
+      if (shared_.metrics[i].metric_class == place.metric_class) {
         members.push_back(static_cast<OTF2_MetricMemberRef>(i));
       }
     }
     ok(OTF2_GlobalDefWriter_WriteMetricClass(
-        writer_, first, place.members, members.data(),
+        writer_, place.metric_class, place.members, members.data(),
         metric.sampled() ? OTF2_METRIC_SYNCHRONOUS_STRICT : OTF2_METRIC_ASYNCHRONOUS,
         metric.of_process() ? OTF2_RECORDER_KIND_ABSTRACT : OTF2_RECORDER_KIND_CPU));
-  }
-
-  void write_metric_instances(const Location& location) {
-    const std::size_t count = definitions_.metrics.size();
-    for (OTF2_MetricRef first = 0; first < count; ++first) {
-      const bool begins = shared_.metrics[first].metric_class == first;
-      if (!begins || !definitions_.metrics[first].of_process()) continue;
-      ok(OTF2_GlobalDefWriter_WriteMetricInstance(
-          writer_, metric_instance(first, count, location.group), first, location.id.value(),
-          OTF2_METRIC_SCOPE_LOCATION_GROUP, location.group.value()));
-    }
   }
 
   void write_parameters() {

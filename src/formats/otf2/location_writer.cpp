@@ -135,10 +135,9 @@ class LocationWriter : public LocationSink {
     types_[place.member] = metric_type(metric.type);
     values_[place.member] = metric_value(event.value);
     if (place.member + 1 < place.members) return OTF2_SUCCESS;  // the others follow
-    OTF2_MetricRef self = place.metric_class;
-    if (metric.of_process()) {
-      self = metric_instance(self, shared_.metrics.size(), location_.group);
-    }
+    const auto instance = shared_.metric_instances.find({location_.id, place.metric_class});
+    const OTF2_MetricRef self =
+        instance == shared_.metric_instances.end() ? place.metric_class : instance->second;
     return OTF2_EvtWriter_Metric(writer_, nullptr, time, self, place.members, types_.data(),
                                  values_.data());
   }
@@ -174,22 +173,37 @@ class LocationWriter : public LocationSink {
 
 }  // namespace
 
-std::vector<MetricPlace> places_of(const std::vector<Metric>& metrics) {
-  std::map<std::string, std::vector<OTF2_MetricRef>> sets;
-  std::vector<MetricPlace> places(metrics.size());
-  for (std::size_t i = 0; i < metrics.size(); ++i) {
-    const auto self = static_cast<OTF2_MetricRef>(i);
-    places[i].metric_class = self;
-    if (metrics[i].sampled()) sets[metrics[i].set].push_back(self);
-  }
-  for (const auto& [set, members] : sets) {
-    if (members.size() > UINT8_MAX) continue;  // not of ours
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      places[members[i]] = {members.front(), static_cast<std::uint8_t>(i),
-                            static_cast<std::uint8_t>(members.size())};
+void number_metrics(Shared& shared) {
+  const Definitions& all = *shared.definitions;
+  std::map<std::string, std::vector<std::size_t>> sets;
+  std::vector<OTF2_MetricRef> of_processes;
+  OTF2_MetricRef next = 0;
+  shared.metrics.resize(all.metrics.size());
+  for (std::size_t i = 0; i < all.metrics.size(); ++i) {
+    const Metric& metric = all.metrics[i];
+    MetricPlace& place = shared.metrics[i];
+    std::vector<std::size_t>& members = sets[metric.set];
+    const bool full = members.size() == UINT8_MAX;  // not of ours
+    if (metric.sampled() && !members.empty() && !full) {
+      place = {shared.metrics[members.front()].metric_class,
+               static_cast<std::uint8_t>(members.size()), 1};
+    } else {
+      place = {next++, 0, 1};
+      members.clear();
+      if (metric.of_process()) of_processes.push_back(place.metric_class);
+    }
+    members.push_back(i);
+    for (const std::size_t member : members) {
+      if (metric.sampled())
+        shared.metrics[member].members = static_cast<std::uint8_t>(members.size());
     }
   }
-  return places;
+  for (const Location& location : all.locations) {
+    if (location.type != LocationType::kMetric) continue;
+    for (const OTF2_MetricRef one : of_processes) {
+      shared.metric_instances[{location.id, one}] = next++;
+    }
+  }
 }
 
 void Written::add(LocationId location, std::uint64_t events, const Span& times) {

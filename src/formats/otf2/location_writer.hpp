@@ -20,17 +20,10 @@ namespace timeloom::otf2 {
 // them is opened, except for `strings`, which locks by itself.
 // Where the values of a metric go: into which class, and which of its members it is.
 struct MetricPlace {
-  OTF2_MetricRef metric_class = 0;  // its number is that of its first metric
+  OTF2_MetricRef metric_class = 0;
   std::uint8_t member = 0;
   std::uint8_t members = 1;
 };
-std::vector<MetricPlace> places_of(const std::vector<Metric>& metrics);
-
-// A class of the metrics of a process, on the location of that process; its number.
-constexpr OTF2_MetricRef metric_instance(OTF2_MetricRef metric_class, std::size_t metrics,
-                                         LocationGroupId process) noexcept {
-  return static_cast<OTF2_MetricRef>(metrics * (1 + process.value()) + metric_class);
-}
 
 struct Shared {
   OTF2_Archive* archive = nullptr;
@@ -45,7 +38,12 @@ struct Shared {
   };
   std::vector<Program> programs;     // by LocationGroupId
   std::vector<MetricPlace> metrics;  // by MetricId
+  // Of classes of metrics of a process, on a location for these.
+  std::map<std::pair<LocationId, OTF2_MetricRef>, OTF2_MetricRef> metric_instances;
 };
+
+// Numbers classes and instances without gaps, as readers want them.
+void number_metrics(Shared& shared);
 
 inline constexpr OTF2_AttributeRef kProcessIdAttribute = 0;
 inline constexpr OTF2_AttributeRef kThreadIdAttribute = 1;

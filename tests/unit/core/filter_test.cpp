@@ -91,7 +91,12 @@ TEST(Filter, OnlyMyCodeAndImportsSpeakOfWhatNoRuleMatches) {
   EXPECT_TRUE(excludes(Filter(choices), "importlib._bootstrap.f", "", "importlib._bootstrap"));
   EXPECT_TRUE(excludes(Filter(choices), "encodings.f", "", "encodings"));
   EXPECT_FALSE(excludes(Filter(choices), "encodingsx.f", "", "encodingsx"));
+  Region region;
+  region.name = "importlib.f";
+  region.group = "importlib";
+  EXPECT_TRUE(Filter(choices).hidden_import(region));
   choices.rules = {include("*")};
+  EXPECT_FALSE(Filter(choices).hidden_import(region));
   EXPECT_FALSE(excludes(Filter(choices), "encodings.f", "", "encodings"));
 }
 
