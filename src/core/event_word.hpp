@@ -54,7 +54,9 @@ enum class ExtendedKind : std::uint8_t {
   kWait = 10,            // number of the thread that the innermost region waits for
   kTrack = 11,           // index of the location that what follows belongs to
   kTrackEnd = 12,        // none: the location that kTrack has named ends
-  kSamples = 13,         // id of the first metric, then the values of it and those that follow;
+  kRewindBegin = 13,     // string id of its name
+  kRewindEnd = 14,       // string id of the name, 1: discard what came since the begin
+  kSamples = 15,         // id of the first metric, then the values of it and those that follow;
                          // belongs to the enter or leave that comes next
   kOpenRegions = 16,     // what is open when a segment begins: two region ids a word
 };
@@ -94,7 +96,9 @@ constexpr bool is_event(EventWord word) noexcept {
     case ExtendedKind::kOpenRegions:
     case ExtendedKind::kTrack:
     case ExtendedKind::kTrackEnd:
-    case ExtendedKind::kSamples: return false;
+    case ExtendedKind::kSamples:
+    case ExtendedKind::kRewindBegin:
+    case ExtendedKind::kRewindEnd: return false;
     default: return true;
   }
 }

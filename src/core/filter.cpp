@@ -61,7 +61,7 @@ void add(std::vector<std::string>& names, std::string name) {
 std::vector<std::string> names_in_filters(const Region& region) {
   std::vector<std::string> names;
   add(names, region.name);
-  if (region.paradigm == Paradigm::kUser) {
+  if (region.paradigm == Paradigm::kUser && region.group.empty()) {
     if (!region.name.starts_with("user:")) add(names, "user:" + region.name);
     return names;
   }

@@ -18,13 +18,19 @@ constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitori
                                                             "profile", "trace",      "dummy"};
 
 constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
-constexpr std::array<std::string_view, 2> kAtMaxSize = {"stop", "ring"};
+constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile"};
+constexpr std::array<std::string_view, 2> kLayouts = {"timeloom", "scorep"};
+constexpr std::array<std::string_view, 2> kRegionNames = {"qualified", "scorep"};
+constexpr std::array<std::string_view, 3> kResults = {"all", "trace", "none"};
 
 constexpr std::array kTable = {
     Setting{"instrumenter", kChoice, "auto", kRecording, "NAME",
             "how Python calls are observed; auto is monitoring from Python 3.12 on, before that "
             "frame, or profile with c-functions; dummy observes none",
             kInstrumenters},
+    Setting{"paused", kBool, "off", kRecording, "",
+            "begin with the instrumentation off; timeloom.start() switches it on, and user "
+            "regions are recorded all the same"},
     Setting{"c-functions", kBool, "off", kRecording, "", "record calls of C functions, too"},
     Setting{"async-tasks", kBool, "off", kRecording, "",
             "record every task of asyncio or trio as a track of its own, with the time it is "
@@ -32,6 +38,9 @@ constexpr std::array kTable = {
     Setting{"profile", kBool, "off", kRecording, "",
             "fold calls into a call-path profile while the program runs, instead of recording a "
             "trace; small, however long that takes"},
+    Setting{"profile-depth", kInteger, "0", kRecording, "N",
+            "levels of calls that the call-path profile keeps apart, also that of a trace; deeper "
+            "ones are counted together; 0 is any number"},
     Setting{"exclude", kList, "", kRecording, "PATTERN",
             "do not record functions whose module.qualname matches, or whose file matches a "
             "pattern that has a /; what they call is recorded; can be repeated"},
@@ -80,6 +89,10 @@ constexpr std::array kTable = {
             "record until then: a time, or a region, when it is left"},
     Setting{"after", kInteger, "0", kRecording, "N",
             "pass over the first N calls of the region of --from"},
+    Setting{"region-names", kChoice, "qualified", kRecording, "STYLE",
+            "how functions are called: qualified is module.qualname, scorep module.Class:name as "
+            "the Python bindings of Score-P do, with user:name for user regions",
+            kRegionNames},
     Setting{"output",
             kString,
             "",
@@ -89,6 +102,14 @@ constexpr std::array kTable = {
             {},
             'o'},
     Setting{"force", kBool, "off", kResult, "", "replace the run that is in the output directory"},
+    Setting{"layout", kChoice, "timeloom", kResult, "LAYOUT",
+            "scorep makes the run an experiment directory of Score-P, named and described as the "
+            "SCOREP_ variables say",
+            kLayouts},
+    Setting{"results", kChoice, "all", kResult, "WHAT",
+            "what is made of what was recorded: all is trace and profile, trace only that; with "
+            "none nothing is recorded",
+            kResults},
     Setting{"weave", kBool, "on", kResult, "",
             "make trace and tables when the program ends; otherwise the first command that opens "
             "the run does"},
@@ -114,7 +135,8 @@ constexpr std::array kTable = {
             0,
             4 << 20},
     Setting{"at-max-size", kChoice, "stop", kLimits, "POLICY",
-            "at that size stop ends the recording, ring drops the oldest events for the newest",
+            "at that size stop ends the recording, ring drops the oldest events for the newest, "
+            "profile folds calls into a call-path profile from there on",
             kAtMaxSize},
 };
 

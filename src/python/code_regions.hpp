@@ -53,10 +53,28 @@ bool excludes_user_region(const Region& region);
 bool filters_user_regions() noexcept;
 bool filters_anything() noexcept;
 
+// What is decided of a region by a measurement, once for each code object.
+struct RegionRules {
+  Filter filter;
+  std::string packages;       // the directory, with a / at the end, of our own packages:
+                              // these are never recorded
+  bool scorep_names = false;  // module.Class:function instead of module.qualname
+  friend bool operator==(const RegionRules&, const RegionRules&) = default;
+};
+
 // Takes the rules for all decisions from here on; those made by other rules are
-// not asked meanwhile. `own_directory` is where our own Python files lie: never
-// recorded. False when the interpreter has no room for our decisions.
-bool set_filter(const Filter& filter, const std::string& own_directory);
+// not asked meanwhile. False when the interpreter has no room for our decisions.
+bool set_rules(const RegionRules& rules);
+// Whether regions are called as by the bindings of Score-P.
+bool scorep_names() noexcept;
+// `file` with the current directory before it, unless it is none (<string>).
+std::string absolute_file(std::string file);
+// Whether a file is one of our own packages, by the rules in force.
+bool is_own_file(const std::string& file);
+
+// Where a code object comes from, as regions say it, and its last line.
+std::string file_of(PyCodeObject* code);
+std::uint32_t last_line_of(PyCodeObject* code);
 
 // The text of a str object, with what is no UTF-8 escaped.
 std::string text_of(PyObject* object);

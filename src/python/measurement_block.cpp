@@ -31,10 +31,12 @@ Block g_block;
 PyObject* so_far() {
   SessionResult result;
   if (!session_so_far(result)) return Py_NewRef(Py_None);
-  return Py_BuildValue("{s:N,s:s,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K,s:O,s:O}", "run",
-                       object_of(result.run), "instrumenter", result.instrumenter.c_str(), "events",
-                       static_cast<unsigned long long>(result.events), "threads",
-                       static_cast<unsigned long long>(result.threads), "bytes",
+  return Py_BuildValue("{s:N,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K,s:O,s:O}",
+                       "run", object_of(result.run), "instrumenter", result.instrumenter.c_str(),
+                       "events", static_cast<unsigned long long>(result.events), "folded_events",
+                       static_cast<unsigned long long>(result.folded_events), "threads",
+                       static_cast<unsigned long long>(result.threads), "tasks",
+                       static_cast<unsigned long long>(result.tasks), "bytes",
                        static_cast<unsigned long long>(result.bytes), "lost_events",
                        static_cast<unsigned long long>(result.lost_events), "dropped_events",
                        static_cast<unsigned long long>(result.dropped_events), "at_limit",

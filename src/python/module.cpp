@@ -1,10 +1,13 @@
 // The extension module timeloom._core: what Python sees of the rest.
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "core/filter.hpp"
+#include "core/scorep_settings.hpp"
 #include "python/code_regions.hpp"
 #include "python/compat.hpp"
+#include "python/end_of_run.hpp"
 #include "python/errors.hpp"
 #include "python/filter_choices.hpp"
 #include "python/follow.hpp"
@@ -45,6 +48,11 @@ record::MetricTexts metric_texts(PyObject* settings) {
           text_item(settings, "metric_papi_sep", ",")};
 }
 
+AtLimit at_limit_of(const std::string& policy) {
+  if (policy == "ring") return AtLimit::kKeepNewest;
+  return policy == "profile" ? AtLimit::kFold : AtLimit::kStop;
+}
+
 // start(settings): those of run_program.hpp; `output` is the run directory.
 PyObject* start(PyObject*, PyObject* settings) {
   if (!PyDict_Check(settings)) {
@@ -55,6 +63,7 @@ PyObject* start(PyObject*, PyObject* settings) {
   options.run = text_item(settings, "output", "");
   options.instrumenter = text_item(settings, "instrumenter", "auto");
   if (PyObject* value = item(settings, "c_functions")) options.c_functions = value == Py_True;
+  if (PyObject* value = item(settings, "paused")) options.paused = value == Py_True;
   if (PyObject* value = item(settings, "profile")) options.profile = value == Py_True;
   if (PyObject* value = item(settings, "async_tasks")) options.async_tasks = value == Py_True;
   if (PyObject* value = item(settings, "buffer_size")) {
@@ -63,16 +72,24 @@ PyObject* start(PyObject*, PyObject* settings) {
   }
   options.max_size = number_item(settings, "max_size");
   options.max_depth = number_item(settings, "max_depth");
-  options.keep_newest = text_item(settings, "at_max_size", "stop") == "ring";
+  options.at_max_size = at_limit_of(text_item(settings, "at_max_size", "stop"));
+  const std::uint64_t levels = number_item(settings, "profile_depth");
+  options.profile_depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(levels, UINT32_MAX));
   options.window.from = parse_window_point(text_item(settings, "from", ""), "from");
   options.window.until = parse_window_point(text_item(settings, "until", ""), "until");
   options.window.after = number_item(settings, "after");
   options.program_start_ns = number_item(settings, "program_start");
   if (PyErr_Occurred() != nullptr) return nullptr;
   options.metrics = record::plan_metrics(metric_texts(settings));
-  options.filter = filter_of(settings);
   options.filter_file = text_item(settings, "filter_file", "");
-  options.own_directory = own_directory() + "/";
+  options.rules.filter = filter_of(settings);
+  const std::string package = own_directory();
+  options.rules.packages = package.substr(0, package.rfind('/') + 1);
+  options.rules.scorep_names = text_item(settings, "region_names", "") == "scorep";
+  options.results = text_item(settings, "results", "all");
+  options.experiment = text_item(settings, "layout", "") == "scorep";
+  if (options.results == "none")
+    return raise_error("with results=none nothing is recorded; write all or trace");
   options.follow_forks = text_item(settings, "follow", "workers") != "none";
   options.parent = text_item(settings, "parent", "");
   if (!start_session(options)) return nullptr;
@@ -91,10 +108,12 @@ PyObject* finish(PyObject*, PyObject*) {
   PyObject* run = object_of(result.run);
   if (run == nullptr) return nullptr;
   return Py_BuildValue(
-      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run, "instrumenter",
-      result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False, "events",
-      static_cast<unsigned long long>(result.events), "threads",
-      static_cast<unsigned long long>(result.threads), "bytes",
+      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run,
+      "instrumenter", result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False,
+      "events", static_cast<unsigned long long>(result.events), "folded_events",
+      static_cast<unsigned long long>(result.folded_events), "threads",
+      static_cast<unsigned long long>(result.threads), "tasks",
+      static_cast<unsigned long long>(result.tasks), "bytes",
       static_cast<unsigned long long>(result.bytes), "lost_events",
       static_cast<unsigned long long>(result.lost_events), "dropped_events",
       static_cast<unsigned long long>(result.dropped_events), "at_limit",
@@ -128,6 +147,12 @@ PyObject* after_fork_in_parent(PyObject*, PyObject*) {
   return Py_NewRef(Py_None);
 }
 
+PyObject* finish_now(PyObject*, PyObject*) {
+  finish_run_now();
+  Py_RETURN_NONE;
+}
+PyObject* finish_earlier(PyObject*, PyObject*) { return none_if(finish_run_earlier()); }
+
 PyMethodDef kSessionMethods[] = {
     {"start", guarded<start>, METH_O, "Begin a measurement of this process."},
     {"finish", guarded<finish>, METH_NOARGS,
@@ -140,6 +165,10 @@ PyMethodDef kSessionMethods[] = {
     {"enable_recording", guarded<enable_recording>, METH_NOARGS, "Switch all recording on."},
     {"disable_recording", guarded<disable_recording>, METH_NOARGS, "Switch all recording off."},
     {"recording", recording, METH_NOARGS, "Whether anything is being recorded."},
+    {"finish_run_now", guarded<finish_now>, METH_NOARGS,
+     "Finish and weave the run of this process; nothing is recorded afterwards."},
+    {"finish_run_earlier", guarded<finish_earlier>, METH_NOARGS,
+     "Finish it before the exit handlers that are registered now."},
     {"_before_fork", before_fork, METH_NOARGS, "Called before a fork."},
     {"_after_fork", after_fork, METH_NOARGS, "Called in the child of a fork."},
     {"_after_fork_in_parent", after_fork_in_parent, METH_NOARGS, "Called in its parent."},
@@ -178,6 +207,7 @@ int execute(PyObject* module) {
   if (PyModule_AddFunctions(module, kBlockMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kFollowMethods) != 0) return -1;
   if (add_region_types(module) != 0) return -1;
+  if (PyModule_AddStringConstant(module, "SCOREP_VERSION", kScorepVersion.data()) != 0) return -1;
   return register_fork_handler(module);
 }
 

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 #include "core/command_line.hpp"
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "python/calibration.hpp"
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
@@ -120,8 +122,8 @@ record::StartOptions start_options(const SessionOptions& options,
   record::StartOptions result;
   result.spool_directory = free_spool(options.run);
   result.writer.ring_size = options.profile ? result.writer.segment_size : options.buffer_size;
-  result.writer.size_limit = {options.max_size, options.keep_newest};
-  if (options.max_size != 0) {
+  result.writer.size_limit = {options.max_size, options.at_max_size};
+  if (options.max_size != 0 && !options.profile) {
     // Most of what there is room for is for the log.
     constexpr std::uint64_t kLeast = 1 << 20;
     result.writer.ring_size = std::min(options.buffer_size, std::max(kLeast, options.max_size / 8));
@@ -131,11 +133,17 @@ record::StartOptions start_options(const SessionOptions& options,
   result.profile = options.profile;
   result.max_depth = options.max_depth;
   result.metrics = options.metrics;
+  result.profile_depth = options.profile_depth;
+  if (options.profile_depth != 0) {
+    result.properties[kProfileDepth] = std::to_string(options.profile_depth);
+  }
   result.properties["timeloom::instrumenter"] = instrumenter.name;
   result.properties["timeloom::python"] = Py_GetVersion();
   if (!options.filter_file.empty())
     result.properties["timeloom::filter_file"] = options.filter_file;
   if (options.window.any()) result.properties["timeloom::window"] = describe(options.window);
+  if (options.results != "all") result.properties["timeloom::results"] = options.results;
+  if (options.experiment) result.properties["timeloom::layout"] = "scorep";
   return result;
 }
 
@@ -154,8 +162,10 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.run = s.run;
   result.instrumenter = s.instrumenter->name;
   result.events = totals.events;
+  result.folded_events = totals.folded_events;
   result.profile = s.options.profile;
   result.threads = totals.threads;
+  result.tasks = totals.tracks;
   result.bytes = totals.bytes;
   result.lost_events = totals.lost_events;
   result.dropped_events = totals.dropped_events;
@@ -165,6 +175,15 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.window = describe(s.options.window);
   result.windows = windows_opened();
   result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
+}
+
+// As a share of the wall time, for who reads the run. Zero: it is not known.
+void note_overhead(const SessionResult& result) {
+  if (result.overhead_seconds == 0 || result.wall_seconds == 0) return;
+  char text[32];
+  const auto end =
+      std::to_chars(text, text + sizeof text, result.overhead_seconds / result.wall_seconds);
+  record::add_property(g_session.spool, "timeloom::overhead", {text, end.ptr});
 }
 
 // The program goes on when it cannot be observed any more.
@@ -182,11 +201,13 @@ void watch_again() {
 // until the region of a window is entered. Watched functions are watched by rules
 // that no measurement without them has used.
 bool set_rules(const SessionOptions& options, bool awaiting) {
-  if (!options.window.any()) return set_filter(options.filter, options.own_directory);
-  FilterChoices choices = options.filter.choices();
+  if (!options.window.any()) return set_rules(options.rules);
+  FilterChoices choices = options.rules.filter.choices();
   if (awaiting) choices.rules = {{false, "*"}};
   choices.rules.push_back({false, "\n" + describe(options.window)});  // matches nothing
-  return set_filter(Filter(std::move(choices)), options.own_directory);
+  RegionRules rules = options.rules;
+  rules.filter = Filter(std::move(choices));
+  return set_rules(rules);
 }
 
 void open_window() {
@@ -219,12 +240,20 @@ bool session_running() noexcept {
   return g_session.instrumenter != nullptr && g_session.process == this_process_id();
 }
 
+namespace {
+
+bool tasks_are_kept(const SessionOptions& options) noexcept {
+  return !options.async_tasks || (!options.profile && options.at_max_size != AtLimit::kFold);
+}
+
+}  // namespace
+
 bool start_session(const SessionOptions& options) {
   if (session_running()) {
     PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
     return false;
   }
-  if (options.profile && options.async_tasks) {
+  if (!tasks_are_kept(options)) {
     PyErr_SetString(g_error, kTasksNeedTrace);
     return false;
   }
@@ -256,7 +285,7 @@ bool start_session(const SessionOptions& options) {
   g_session = {instrumenter,
                what,
                false,
-               false,
+               options.paused,
                options.run,
                record::monotonic_ns(),
                this_process_id(),
@@ -271,7 +300,7 @@ bool start_session(const SessionOptions& options) {
   if (!from_here) record::set_recording(false);
   if (!from_here && !awaits_region()) return true;
   set_rules(options, awaits_region());
-  if (watch(true)) return true;
+  if (options.paused || watch(true)) return true;
   end_windows();
   record::stop();
   g_session = {};
@@ -300,6 +329,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   result.overhead_seconds =
       (cost.event_seconds + sample_seconds) * static_cast<double>(totals.events) +
       cost.passed_over_seconds * static_cast<double>(passed_over);
+  note_overhead(result);
   s = {};
   return true;
 }
@@ -323,7 +353,9 @@ bool resume_instrumentation() {
   return true;
 }
 
-bool instrumentation_on() noexcept { return session_running() && g_session.watching; }
+bool instrumentation_on() noexcept {
+  return g_session.watching && g_session.instrumenter != &kDummy;
+}
 bool instrumentation_paused() noexcept { return session_running() && g_session.paused; }
 
 bool session_followed() noexcept { return session_running() && !g_session.options.parent.empty(); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "python/code_regions.hpp"
@@ -101,20 +102,39 @@ PyType_Slot kRegionSlots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(region_dea
 PyType_Spec kRegionSpec = {"timeloom.region", sizeof(RegionObject), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, kRegionSlots};
 
-// A user region, defined at the line that uses it first.
-Region region_at_call(PyObject* name) {
+Region user_region(PyObject* name, SourcePlace place) {
   Region region;
   region.name = text_of(name);
   region.canonical_name = region.name;
   region.paradigm = Paradigm::kUser;
-  region.role = RegionRole::kCode;
-  PyFrameObject* frame = PyEval_GetFrame();  // borrowed
-  if (frame == nullptr) return region;
-  const Ref code(PyFrame_GetCode(frame));
-  region.file = text_of(code.code()->co_filename);
-  const int line = PyFrame_GetLineNumber(frame);
-  region.first_line = region.last_line = line > 0 ? static_cast<std::uint32_t>(line) : 0;
+  region.role = scorep_names() ? RegionRole::kFunction : RegionRole::kCode;
+  region.file = std::move(place.file);
+  region.first_line = place.first_line;
+  region.last_line = place.last_line;
   return region;
+}
+
+// The Python function that `object` is or wraps, as functools.wraps says; may be null.
+Ref function_in(PyObject* object) {
+  Ref inner = object == nullptr ? Ref{} : Ref::borrow(object);
+  for (int depth = 0; inner && !PyFunction_Check(inner.get()) && depth < 100; ++depth) {
+    inner = Ref(PyObject_GetAttrString(inner.get(), "__wrapped__"));
+    PyErr_Clear();
+  }
+  return inner && PyFunction_Check(inner.get()) ? std::move(inner) : Ref{};
+}
+
+SourcePlace place_of_caller() {
+  for (Ref frame = Ref::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame())); frame;
+       frame = Ref(reinterpret_cast<PyObject*>(PyFrame_GetBack(frame.frame())))) {
+    const Ref code(PyFrame_GetCode(frame.frame()));
+    std::string file = file_of(code.code());
+    if (is_own_file(file)) continue;
+    const int line = PyFrame_GetLineNumber(frame.frame());
+    const auto number = line > 0 ? static_cast<std::uint32_t>(line) : 0;
+    return {std::move(file), number, number};
+  }
+  return {};
 }
 
 EventWord known_word_of(PyObject* words, PyObject* name) noexcept {
@@ -129,9 +149,14 @@ EventWord keep(PyObject* words, PyObject* name, EventWord word) noexcept {
   return word;
 }
 
-EventWord defined_word(PyObject* name) {
+Region user_region_at(PyObject* name, const SourcePlace* place) {
+  return user_region(name, place != nullptr ? *place : place_of_caller());
+}
+
+EventWord defined_word(PyObject* name, const SourcePlace* place) {
   if (const EventWord known = known_word_of(g_words, name)) return known;
-  return keep(g_words, name, record::enter_word(record::define_region(region_at_call(name))));
+  return keep(g_words, name,
+              record::enter_word(record::define_region(user_region_at(name, place))));
 }
 
 // Not defined, but with a number that tells it from others. Not of kind "enter".
@@ -141,12 +166,12 @@ EventWord left_out_word(PyObject* name) {
   return keep(g_left_out, name, make_word(WordKind::kLeave, number & kMaxPayload));
 }
 
-EventWord verdict_on(PyObject* name) {
+EventWord verdict_on(PyObject* name, const SourcePlace* place) {
   if (g_verdicts_of != g_code_index) PyDict_Clear(g_verdicts);
   g_verdicts_of = g_code_index;
   if (const EventWord known = known_word_of(g_verdicts, name)) return known;
-  const bool left_out = excludes_user_region(region_at_call(name));
-  return keep(g_verdicts, name, left_out ? left_out_word(name) : defined_word(name));
+  const bool left_out = excludes_user_region(user_region_at(name, place));
+  return keep(g_verdicts, name, left_out ? left_out_word(name) : defined_word(name, place));
 }
 
 constexpr record::Token kLeftOut = record::Token{1} << 40;
@@ -158,13 +183,41 @@ record::Token token_of(EventWord word) noexcept {
 bool is_left_out(record::Token token) noexcept {
   return record::is_user_region(token) && (token & kLeftOut) != 0;
 }
+}
 
 }  // namespace
 
-EventWord user_region_word(PyObject* name) noexcept {
+SourcePlace place_of(PyObject* function) {
+  const Ref inner = function_in(function);
+  if (!inner) return place_of_caller();
+  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(inner.get()));
+  const auto line = code->co_firstlineno > 0 ? static_cast<std::uint32_t>(code->co_firstlineno) : 0;
+  return {file_of(code), line, std::max(line, last_line_of(code))};
+}
+
+bool knows_user_region(PyObject* name) noexcept {
+  const ErrorGuard guard;
+  return PyDict_Contains(g_words, name) == 1 || PyDict_Contains(g_left_out, name) == 1;
+}
+
+EventWord decorated_word(PyObject* region, PyObject* function) noexcept {
+  if (PyUnicode_Check(region)) {
+    const ErrorGuard guard;
+    const SourcePlace place = place_of(function);
+    return user_region_word(region, &place);
+  }
+  const Ref inner = function_in(region);
+  if (!inner) return 0;
+  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(inner.get()));
+  EventWord word = known_word(code);
+  if (word == 0) word = decide_word(code, PyFunction_GET_GLOBALS(inner.get()));
+  return is_region(word) ? word : 0;
+}
+
+EventWord user_region_word(PyObject* name, const SourcePlace* place) noexcept {
   const ErrorGuard guard;
   try {
-    return filters_user_regions() ? verdict_on(name) : defined_word(name);
+    return filters_user_regions() ? verdict_on(name, place) : defined_word(name, place);
   } catch (const std::exception&) {
     return 0;
   }
@@ -274,6 +327,7 @@ int add_region_types(PyObject* module) {
   // No slot of a spec sets this before 3.14; a call of the type costs half with it.
   g_region_type->tp_vectorcall = region_vectorcall;
   if (PyModule_AddObjectRef(module, "region", type) != 0) return -1;
+  if (add_scorep_types(module) != 0) return -1;
   return add_decorator_types(module);
 }
 

@@ -24,6 +24,10 @@ class DefinitionTable {
   // Equal ones or new ones, whose ids follow each other; the first. Not of none.
   MetricId metrics(const std::vector<Metric>& together, spool::Writer* writer);
   StringId string(std::string_view text, spool::Writer* writer);
+  // nullptr: there is no metric of that id.
+  const Metric* find_metric(MetricId id) const noexcept {
+    return id.value() < metrics_.size() ? &metrics_[id.value()] : nullptr;
+  }
 
   // Writes all of them, for a spool that begins.
   void write_all(spool::Writer& writer) const;

@@ -25,7 +25,7 @@ void ThreadRecorder::attach(spool::Writer* writer, std::uint32_t location) noexc
   retired_words_ = 0;
   extra_words_ = 0;
   has_tracks_ = false;
-  max_depth_ = SIZE_MAX;
+  record_depth_ = SIZE_MAX;
   own_.top = own_.base;
   *own_.top = {};
   use(own_);
@@ -40,7 +40,6 @@ void ThreadRecorder::attach_scratch(std::span<std::uint64_t> words) noexcept {
 }
 
 void ThreadRecorder::detach() noexcept {
-  if (profile_ != nullptr) writer_->count_lost(profile_->lost_events());
   profile_ = nullptr;
   sampler_ = nullptr;
   if (segment_ != nullptr) {
@@ -66,11 +65,11 @@ void ThreadRecorder::abandon() noexcept {
 void ThreadRecorder::use(OpenStack& stack) noexcept {
   stack_ = &stack;
   top_ = stack.top;
-  stack_end_ = stack.size == 0 ? nullptr : stack.base + std::min(stack.size - 1, max_depth_);
+  stack_end_ = stack.size == 0 ? nullptr : stack.base + std::min(stack.size - 1, record_depth_);
 }
 
-void ThreadRecorder::limit_depth(std::size_t depth) noexcept {
-  max_depth_ = depth;
+void ThreadRecorder::record_up_to(std::size_t depth) noexcept {
+  record_depth_ = depth;
   stack_->top = top_;
   use(*stack_);
 }
@@ -135,10 +134,9 @@ std::span<const OpenRegion> ThreadRecorder::own_regions() const noexcept {
 }
 
 std::uint64_t ThreadRecorder::events() const noexcept {
-  if (profile_ != nullptr) return profile_->events();
   std::uint64_t words = retired_words_;
   if (segment_ != nullptr) words += static_cast<std::uint64_t>(cursor_ - segment_->words());
-  return words - extra_words_;
+  return words - extra_words_ + folded_events();
 }
 
 std::uint64_t ThreadRecorder::last_ticks() const noexcept {
@@ -162,6 +160,7 @@ bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noe
   segment_ = writer_->acquire(location_, sequence_, now);
   if (segment_ == nullptr) {
     if (had_segment) writer_->define_cut(location_, now);
+    if (writer_->folds_at_limit()) fold_from_here(now, last);
     return false;
   }
   ++sequence_;
@@ -173,6 +172,17 @@ bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noe
   if (has_tracks_) put_track(now);
   if (writer_->keeps_newest()) put_open_regions(last);
   return true;
+}
+
+// The events of this thread end. Where there is no file for its profile, they are lost.
+void ThreadRecorder::fold_from_here(std::uint64_t now, const OpenRegion* last) noexcept {
+  int error = 0;
+  profile_ = ThreadProfile::create(*writer_, location_, max_depth_, now, &error);
+  if (profile_ == nullptr) return;
+  profile_->begin_continued();
+  for (const OpenRegion* open = stack_->base + 1; open <= last; ++open) {
+    if ((open->token & kUnrecorded) == 0) profile_->resume(payload_of(open->enter), now);
+  }
 }
 
 // Says what is open where the segment begins: those before it may be dropped. Two
@@ -220,7 +230,10 @@ bool ThreadRecorder::append_slow(EventWord word, std::uint64_t now) noexcept {
   // A region is on the stack before its enter is put, and off it before its leave,
   // but its entry is still as it was.
   const OpenRegion* last = kind_of(word) == WordKind::kEnter ? top_ - 1 : top_ + 1;
-  if (!make_room(now, last)) return writer_->count_lost(1), false;
+  if (!make_room(now, last)) {
+    if (profile_ != nullptr) return fold(word, now), true;  // from now on
+    return writer_->count_lost(1), false;
+  }
   if (sampler_ != nullptr) put_samples(now);
   put(at(word, std::max(now, base_) - base_));
   return true;
@@ -245,7 +258,7 @@ void ThreadRecorder::enter_slow(Token token, EventWord enter, std::uint64_t now)
     if (recorder != nullptr) recorder->enter(token, enter);
     return;
   }
-  const bool too_deep = depth() >= max_depth_;
+  const bool too_deep = depth() >= record_depth_;
   if (too_deep) token |= kUnrecorded;
   if (!push({token, enter})) return writer_->count_lost(too_deep ? 0 : 2);
   if (too_deep) return;
@@ -368,10 +381,27 @@ void ThreadRecorder::extended(ExtendedKind kind, std::span<const std::uint64_t> 
     if (recorder != nullptr) recorder->extended(kind, words);
     return;
   }
-  if (profile_ != nullptr) return;  // a profile has call paths only
+  if (profile_ != nullptr) return fold_extended(kind, words);
   const std::uint64_t now = os::now();
-  if (!make_room(now, top_)) return writer_->count_lost(1);
-  put_extended(kind, words, now);
+  if (make_room(now, top_)) return put_extended(kind, words, now);
+  profile_ != nullptr ? fold_extended(kind, words) : writer_->count_lost(1);
+}
+
+// When recording was off and who waited for whom has no place in a profile.
+void ThreadRecorder::fold_extended(ExtendedKind kind,
+                                   std::span<const std::uint64_t> words) noexcept {
+  switch (kind) {
+    case ExtendedKind::kParameterInt:
+    case ExtendedKind::kParameterUint:
+    case ExtendedKind::kParameterFloat:
+    case ExtendedKind::kParameterString:
+      return profile_->parameter(static_cast<std::uint32_t>(words[0]), words[1], os::now());
+    case ExtendedKind::kMetric: {
+      const MetricId metric{static_cast<std::uint32_t>(words[0])};
+      return profile_->metric(metric.value(), metric_value(metric, words[1]));
+    }
+    default: return;
+  }
 }
 
 // There is room for it.

@@ -100,9 +100,9 @@ class ThreadRecorder {
 
   // From now on what is entered inside `depth` open regions is not recorded: it takes
   // the slow path of a full stack, so that calls above it pay nothing.
-  void limit_depth(std::size_t depth) noexcept;
+  void record_up_to(std::size_t depth) noexcept;
   std::size_t depth() const noexcept { return static_cast<std::size_t>(top_ - stack_->base); }
-  bool beyond_depth() const noexcept { return depth() > max_depth_; }
+  bool beyond_depth() const noexcept { return depth() > record_depth_; }
 
   // Records the leave at `now` of what this thread entered last; false, and nothing is
   // recorded, when that was not `token`.
@@ -176,12 +176,17 @@ class ThreadRecorder {
   // Samples at every enter and leave from here on. All events take the slow path then,
   // as if there were no room, so that recorders without metrics pay nothing.
   void sample_with(std::unique_ptr<Sampler> sampler) noexcept { sampler_ = std::move(sampler); }
+  // Levels of call paths that profiles keep apart; 0: any number.
+  void limit_depth(std::uint32_t levels) noexcept { max_depth_ = levels; }
   // In the child of a fork: forgets segment and writer without touching them.
   void abandon() noexcept;
   bool attached() const noexcept { return writer_ != nullptr; }
   std::uint32_t location() const noexcept { return location_; }
   std::uint64_t events() const noexcept;
-  // Of the profile, in profile mode.
+  // Of the profile, if there is one.
+  std::uint64_t folded_events() const noexcept {
+    return profile_ == nullptr ? 0 : profile_->events();
+  }
   std::uint64_t profile_bytes() const noexcept {
     return profile_ == nullptr ? 0 : profile_->bytes();
   }
@@ -208,6 +213,8 @@ class ThreadRecorder {
   void fold(EventWord word, std::uint64_t now) noexcept;
   bool make_room(std::uint64_t now, const OpenRegion* last) noexcept;
   bool next_segment(std::uint64_t now, const OpenRegion* last) noexcept;
+  void fold_from_here(std::uint64_t now, const OpenRegion* last) noexcept;
+  void fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept;
   void put_open_regions(const OpenRegion* last) noexcept;
   bool push(OpenRegion region) noexcept;
   void pop_to(OpenRegion* entry) noexcept;
@@ -227,13 +234,14 @@ class ThreadRecorder {
   bool has_tracks_ = false;   // every segment begins with the track that it continues
   spool::Writer* writer_ = nullptr;
   spool::Segment* segment_ = nullptr;
-  std::unique_ptr<ThreadProfile> profile_;  // in profile mode there are no segments
+  std::unique_ptr<ThreadProfile> profile_;  // then there is no segment
   std::unique_ptr<Sampler> sampler_;        // nullptr: no metrics
+  std::uint32_t max_depth_ = 0;             // of a profile
   std::uint64_t sequence_ = 0;
   std::uint64_t retired_words_ = 0;
   std::uint64_t extra_words_ = 0;  // words that are no events of their own
   std::uint32_t location_ = 0;
-  std::size_t max_depth_ = SIZE_MAX;
+  std::size_t record_depth_ = SIZE_MAX;
 };
 
 // The calling thread's recorder; never null.
@@ -248,5 +256,8 @@ void on_noted_leave(void (*function)() noexcept) noexcept;
 ThreadRecorder* attach_this_thread() noexcept;
 // The same also while recording is off, to remember what is entered meanwhile.
 ThreadRecorder* attach_unrecorded() noexcept;
+
+// The value that an event of this metric has; 0 for one that nobody has defined.
+double metric_value(MetricId metric, std::uint64_t bits) noexcept;
 
 }  // namespace timeloom::record

@@ -49,6 +49,14 @@ bool decode_extended(EventWord head, std::span<const std::uint64_t> words, std::
     event.kind = EventKind::kTrackEnd;
     return words.empty();
   }
+  if (kind == ExtendedKind::kRewindBegin || kind == ExtendedKind::kRewindEnd) {
+    const bool begin = kind == ExtendedKind::kRewindBegin;
+    if (words.size() != (begin ? 1 : 2) || words[0] >= UINT32_MAX) return false;
+    event.kind = begin ? EventKind::kRewindBegin : EventKind::kRewindEnd;
+    event.ref = static_cast<std::uint32_t>(words[0]);
+    event.value = begin ? 0 : words[1];
+    return true;
+  }
   if (kind == ExtendedKind::kRecordingOff || kind == ExtendedKind::kRecordingOn) {
     event.kind =
         kind == ExtendedKind::kRecordingOff ? EventKind::kRecordingOff : EventKind::kRecordingOn;

@@ -111,9 +111,15 @@ class Writer {
   std::size_t words_per_segment() const noexcept;
   // Whether the oldest segments may be dropped, so that a stream may begin with any.
   bool keeps_newest() const noexcept {
-    return options_.size_limit.bytes != 0 && options_.size_limit.keep_newest;
+    return options_.size_limit.bytes != 0 && options_.size_limit.at_limit == AtLimit::kKeepNewest;
   }
 
+  // Whether what there is no room for is to be folded.
+  bool folds_at_limit() const noexcept {
+    return at_limit() && options_.size_limit.at_limit == AtLimit::kFold;
+  }
+
+  const std::string& directory() const noexcept { return directory_; }
   void count_lost(std::uint64_t events) noexcept;
   std::uint64_t lost() const noexcept;
   // Events that this process has dropped, its own and those of others, for newer ones.
@@ -199,5 +205,10 @@ class Writer {
   std::atomic<std::uint64_t> bytes_ = 0;
   os::HelperThread drain_thread_;
 };
+
+// Adds to the spool of a measurement that has been closed what is known only after
+// it. False: it could not be written, and nothing of it was.
+bool add_property(const std::string& directory, const std::string& key,
+                  const std::string& value) noexcept;
 
 }  // namespace timeloom::spool

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "core/run_properties.hpp"
 #include "core/shell_word.hpp"
 #include "tools/text.hpp"
 
@@ -67,6 +68,13 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
   if (const auto older = number(definitions, "timeloom::older_events")) {
     losses.push_back(plural(older, "older event") + " dropped at the size limit of the run");
   }
+  if (const auto folded = number(definitions, kFoldedEvents)) {
+    losses.push_back(plural(folded, "event") +
+                     " after the size limit of the run, in the profile only");
+  }
+  if (const auto reached = number(definitions, kReachedDepth)) {
+    losses.push_back(depth_warning(number(definitions, kProfileDepth), reached));
+  }
   if (const auto dropped = number(definitions, "timeloom::dropped_events")) {
     losses.push_back(plural(dropped, "event") + " left out because they were not sound");
   }
@@ -79,6 +87,10 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
   if (const auto damaged = number(definitions, "timeloom::damaged_segments")) {
     losses.push_back(plural(damaged, "damaged part") + " of the recording left out");
   }
+  if (const auto kept = number(definitions, "timeloom::kept_rewinds")) {
+    losses.push_back(plural(kept, "rewind") +
+                     " too long to discard anything; its events are there");
+  }
   if (const auto unreadable = number(definitions, "timeloom::unreadable_spools")) {
     losses.push_back("the recording of " + plural(unreadable, "process") + " could not be read");
   }
@@ -87,6 +99,12 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
 }
 
 }  // namespace
+
+std::string depth_warning(std::uint64_t limit, std::uint64_t reached) {
+  return "the limit of " + plural(limit, "level") +
+         " of call paths was exceeded. The deepest had " + plural(reached, "level") +
+         ". Consider setting --profile-depth to " + std::to_string(reached) + ".";
+}
 
 double seconds(std::uint64_t ticks, const Definitions& definitions) {
   return static_cast<double>(ticks) / static_cast<double>(definitions.clock.ticks_per_second);
@@ -117,6 +135,8 @@ RunFacts facts_of(const Definitions& definitions) {
     facts.events += location.event_count;
     if (location.type != LocationType::kMetric) ++facts.threads;
   }
+  facts.tasks = std::min(number(definitions, "timeloom::tasks"), facts.threads);
+  facts.threads -= facts.tasks;
   facts.losses = losses_of(definitions);
   return facts;
 }

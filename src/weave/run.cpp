@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <mutex>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
@@ -115,8 +117,13 @@ constexpr std::array kResults = {
     "traces",      "traces.def",       "traces.marker", profile::kCallpathsName,
     kManifestName, cube::kProfileName, kAnchor};
 
+// The manifest stays where this weave makes none.
 void replace_results(const fs::path& from, const fs::path& to) {
-  for (auto name = kResults.rbegin(); name != kResults.rend(); ++name) fs::remove_all(to / *name);
+  for (auto name = kResults.rbegin(); name != kResults.rend(); ++name) {
+    if (*name != std::string_view(kManifestName) || fs::exists(from / *name)) {
+      fs::remove_all(to / *name);
+    }
+  }
   for (const char* name : kResults) {
     if (fs::exists(from / name)) fs::rename(from / name, to / name);  // not every run has all
   }
@@ -167,11 +174,31 @@ void list_contents(const fs::path& run, const fs::path& results, bool spool_stay
   write_manifest(results, names);
 }
 
-void write_results(SpoolSource& source, const fs::path& directory, const WeaveOptions& options) {
+// What the measurement has been told of its results.
+bool says(const SpoolSource& source, const char* property, std::string_view value) {
+  const auto& properties = source.definitions().properties;
+  const auto found = properties.find(property);
+  return found != properties.end() && found->second == value;
+}
+
+// A directory in the manner of Score-P has a manifest from the beginning, and
+// nothing that the manifest does not name.
+bool is_experiment(const SpoolSource& source) { return says(source, "timeloom::layout", "scorep"); }
+
+void write_profile(const profile::CallTree& folded, SpoolSource& source,
+                   const fs::path& directory) {
+  if (!is_experiment(source)) profile::save(folded, directory / profile::kCallpathsName);
+  const auto parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
+  cube::save(folded, directory / cube::kProfileName, {.parameters = parameters});
+}
+
+// Returns what the profile says of the run.
+Definitions write_results(SpoolSource& source, const fs::path& directory,
+                          const WeaveOptions& options) {
   profile::CallTreeSink tree;
   std::vector<RunSink*> sinks{&tree};
   std::unique_ptr<RunSink> trace;
-  if (!source.has_profiles()) {
+  if (!source.in_profile_mode()) {
     trace = otf2::create(directory);
     sinks.push_back(trace.get());
   }
@@ -181,10 +208,10 @@ void write_results(SpoolSource& source, const fs::path& directory, const WeaveOp
     const ProgressLine line(source, options.progress);
     source.feed(sinks, options.threads != 0 ? options.threads : cores);
   }
-  const profile::CallTree folded = tree.take();
-  profile::save(folded, directory / profile::kCallpathsName);
-  const auto parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
-  cube::save(folded, directory / cube::kProfileName, {.parameters = parameters});
+  profile::CallTree folded = tree.take();
+  const bool trace_only = trace != nullptr && says(source, "timeloom::results", "trace");
+  if (!trace_only) write_profile(folded, source, directory);
+  return std::move(folded.definitions);
 }
 
 // What could not be read now may be readable to somebody else. Complete when
@@ -193,7 +220,14 @@ bool damaged(const SpoolSource& source) {
   return source.unreadable_spools() != 0 || source.damaged_segments() != 0;
 }
 
-WeaveSummary summary_of(const SpoolSource& source) {
+std::uint64_t number_in(const Definitions& definitions, const char* key) {
+  const auto found = definitions.properties.find(key);
+  return found == definitions.properties.end() ? 0
+                                               : std::strtoull(found->second.c_str(), nullptr, 10);
+}
+
+// `definitions`: those of the profile.
+WeaveSummary summary_of(const SpoolSource& source, const Definitions& definitions) {
   WeaveSummary summary;
   summary.events = source.events();
   summary.locations = source.definitions().locations.size();
@@ -204,6 +238,9 @@ WeaveSummary summary_of(const SpoolSource& source) {
   summary.closed_regions = source.ended_in_order() ? 0 : source.closed_regions();
   summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
   summary.ending = source.ending();
+  summary.folded_events = number_in(definitions, kFoldedEvents);
+  summary.reached_depth = number_in(definitions, kReachedDepth);
+  summary.profile_depth = number_in(definitions, kProfileDepth);
   return summary;
 }
 
@@ -302,13 +339,13 @@ WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
   if (spools.empty()) refuse_without_spools(run);
   SpoolSource source(spools);
   const WorkingDirectory working(run / kWorking);
-  write_results(source, working.path(), options);
+  const Definitions definitions = write_results(source, working.path(), options);
   const bool keep_spool = options.keep_spool || damaged(source) || source.running() != 0;
-  list_contents(run, working.path(), keep_spool);
+  if (!is_experiment(source)) list_contents(run, working.path(), keep_spool);
   replace_results(working.path(), run);
   mark_unfinished(run, source.running() != 0);
   if (!keep_spool) remove_spool(run);
-  return summary_of(source);
+  return summary_of(source, definitions);
 } catch (const fs::filesystem_error& error) {
   std::error_code ignored;
   if (!fs::exists(run / kSpool, ignored)) {

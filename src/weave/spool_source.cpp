@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/run_properties.hpp"
 #include "weave/metric_totals.hpp"
 #include "weave/profiled_thread.hpp"
 
@@ -156,10 +157,13 @@ void SpoolSource::set_lifetime(Process& process) {
   for (const os::ClockSync& sync : from.clock_syncs) known.push_back(sync.ticks);
   for (const auto& mark : from.markers) known.push_back(mark.ticks);
   if (const auto first = process.reader->first_ticks()) known.push_back(*first);
-  for (const spool::ProfileData& data : process.profiles) {
+  for (const spool::ProfileData& data : process.profiles.profiles) {
     known.insert(known.end(), {data.first, data.last});
-    for (const spool::ProfileNode& node : data.nodes)
-      known.push_back(std::max(data.first, node.entered));
+    for (const spool::ProfileNode& place : data.places) {
+      if (place.kind <= spool::PlaceKind::kContinued) {
+        known.push_back(std::max(data.first, place.entered));
+      }
+    }
   }
   if (known.empty()) return;
   const auto [first, last] = std::minmax_element(known.begin(), known.end());
@@ -233,12 +237,18 @@ void SpoolSource::add_locations() {
 void SpoolSource::add_profiles() {
   std::uint64_t closed = 0;
   for (Process& process : processes_) {
-    for (const spool::ProfileData& data : process.profiles) {
+    for (const spool::ProfileData& data : process.profiles.profiles) {
       profile::FoldedLocation folded = folded_of(data, process, closed);
       events_ += folded.events;
+      if (data.continues) folded_events_ += folded.events;
+      profile_mode_ = profile_mode_ || !data.continues;
       profiles_.insert_or_assign(location_id(data.location, process.group), std::move(folded));
       if (data.damaged) ++damaged_segments_;
     }
+    damaged_segments_ += process.profiles.unreadable;
+    profile_mode_ = profile_mode_ || process.profiles.unreadable != 0;
+    // Only a process that was killed leaves a file in which it has not begun.
+    if (process.reader->definitions().ended) damaged_segments_ += process.profiles.empty;
     process.profiles = {};
   }
   closed_regions_ += closed;
@@ -251,13 +261,25 @@ void SpoolSource::add_tasks() {
     const auto& threads = process.reader->definitions().threads;
     const auto thread = threads.find(index);
     if (thread != threads.end() && thread->second.owner) continue;  // comes with its thread
-    if (profiles_.contains(location.id)) continue;
-    tasks_.push_back({&process, index, process.reader->bytes(index)});
-    total_bytes_ += tasks_.back().bytes;
+    const std::uint64_t bytes = process.reader->bytes(index);
+    if (bytes == 0 && profiles_.contains(location.id)) continue;
+    tasks_.push_back({&process, index, bytes});
+    total_bytes_ += bytes;
   }
   // The largest first, so that no thread is left with it at the end.
   std::stable_sort(tasks_.begin(), tasks_.end(),
                    [](const Task& a, const Task& b) { return a.bytes > b.bytes; });
+}
+
+// The locations that are no threads.
+std::uint64_t SpoolSource::tasks_of_threads() const {
+  std::uint64_t count = 0;
+  for (const Process& process : processes_) {
+    for (const auto& [index, thread] : process.reader->definitions().threads) {
+      if (thread.owner) ++count;
+    }
+  }
+  return count;
 }
 
 // What was lost or cut off goes into the trace, under names of our own.
@@ -267,11 +289,14 @@ void SpoolSource::add_properties() {
   const auto put = [this](const char* key, std::uint64_t value) {
     if (value != 0) definitions_.properties[key] = std::to_string(value);
   };
+  put("timeloom::tasks", tasks_of_threads());
   put("timeloom::lost_events", lost_events_);
   put("timeloom::older_events", older_events_);
+  put(kFoldedEvents, folded_events_);
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
   put("timeloom::dropped_events", dropped_events_);
+  put("timeloom::kept_rewinds", kept_rewinds_);
   put("timeloom::unreadable_spools", unreadable_spools_);
   if (const std::string text = ending(); !text.empty()) {
     definitions_.properties["timeloom::ending"] = text;
@@ -305,6 +330,7 @@ void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks)
   events_ += feed.events();
   closed_regions_ += feed.closed_regions();
   dropped_events_ += feed.dropped_events();
+  kept_rewinds_ += feed.kept_rewinds();
   damaged_segments_ += feed.damaged_segments();
 }
 

@@ -121,6 +121,7 @@ def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
         "c_functions": True,
         "async_tasks": False,
         "profile": False,
+        "profile_depth": 0,
         "exclude": ["a", "b"],
         "include": [],
         "filter": [(False, "a"), (False, "b")],
@@ -146,6 +147,10 @@ def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
         "buffer_size": 4 << 20,
         "max_size": "",
         "at_max_size": "stop",
+        "paused": False,
+        "region_names": "qualified",
+        "layout": "timeloom",
+        "results": "all",
     }
     with pytest.raises(
         _core.Error, match="instrumentor: no such setting; did you mean instrumenter?"

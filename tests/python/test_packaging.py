@@ -57,6 +57,11 @@ def test_the_extension_needs_no_library_of_otf2():
     assert not re.search("otf2|open-trace-format", maps)
 
 
+def test_pytest_finds_the_plugin():
+    (plugin,) = [one for one in importlib.metadata.entry_points(group="pytest11") if one.name == "timeloom"]
+    assert plugin.load().__name__ == "timeloom.pytest_plugin"
+
+
 def test_types_are_installed():
     assert (PACKAGE / "py.typed").is_file()
     assert (PACKAGE / "__init__.pyi").is_file()

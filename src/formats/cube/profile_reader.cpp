@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <map>
 #include <numeric>
 
 #include "core/child_table.hpp"
@@ -18,6 +20,7 @@ using profile::CallTree;
 using profile::Cell;
 using profile::LocationProfile;
 using profile::NodeId;
+using profile::ParameterSetId;
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 
@@ -28,7 +31,8 @@ enum class Fate : std::uint8_t {
   kCounted,  // ... and its visits are visits of its parent: an execution of a dynamic region
 };
 
-// Joins call paths of one region below one parent, and numbers them in pre-order.
+// Joins call paths of one region, with the same parameters, below one parent, and
+// numbers them in pre-order.
 class Paths {
  public:
   explicit Paths(const Cube& cube) : cube_(cube), regions_(region_ids(cube)) {
@@ -42,13 +46,33 @@ class Paths {
   void finish(CallTree& tree) {
     const std::vector<std::uint32_t> places = place_in_preorder(tree);
     for (std::uint32_t& node : nodes_) node = node == 0 ? kNone : places[node];
+    tree.parameter_sets.resize(sets_.size());
+    for (const auto& [set, id] : sets_) tree.parameter_sets[id] = set;
   }
 
  private:
   struct Path {
     std::uint32_t parent;
     std::uint32_t region;  // kNone: the call paths beyond a limit
+    ParameterSetId parameters;
   };
+
+  ParameterSetId set_of(const Cnode& cnode) {
+    if (cnode.parameters.empty()) return {};
+    profile::ParameterSet set;
+    for (const CnodeParameter& one : cnode.parameters) {
+      set.push_back({one.key, one.value, one.numeric});
+    }
+    const auto next = static_cast<std::uint32_t>(sets_.size());
+    return ParameterSetId{sets_.try_emplace(std::move(set), next).first->second};
+  }
+
+  // A number for region and parameters that no region alone has.
+  std::uint32_t key_of(std::uint32_t region, ParameterSetId parameters) {
+    if (!parameters.defined()) return region;
+    const auto next = static_cast<std::uint32_t>(regions_.size() + keys_.size());
+    return keys_.try_emplace({region, parameters.value()}, next).first->second;
+  }
 
   void add(std::uint32_t index) {
     const Cnode& cnode = cube_.cnodes[index];
@@ -62,11 +86,13 @@ class Paths {
       nodes_.push_back(parent);
       return;
     }
-    const std::uint32_t key = regions_[cnode.region.value()].value();  // kNone: beyond a limit
+    const std::uint32_t own = regions_[cnode.region.value()].value();  // kNone: beyond a limit
+    const ParameterSetId parameters = set_of(cnode);
+    const std::uint32_t key = key_of(own, parameters);
     std::uint32_t node = children_.find(parent, key);
     if (node == ChildTable::kNone) {
       node = static_cast<std::uint32_t>(paths_.size());
-      paths_.push_back({parent, key});
+      paths_.push_back({parent, own, parameters});
       children_.insert(parent, key, node);
     }
     nodes_.push_back(node);
@@ -90,14 +116,16 @@ class Paths {
       const NodeId parent{places[paths_[path].parent]};
       places[path] = static_cast<std::uint32_t>(tree.nodes.size());
       const std::uint32_t depth = parent.defined() ? tree.nodes[parent.value()].depth + 1 : 0;
-      tree.nodes.push_back({parent, RegionId{paths_[path].region}, depth});
+      tree.nodes.push_back({parent, RegionId{paths_[path].region}, depth, paths_[path].parameters});
     }
     return places;
   }
 
   const Cube& cube_;
-  std::vector<RegionId> regions_;           // of regions of the file: ours
-  std::vector<Path> paths_ = {{0, kNone}};  // 0 is above the roots
+  std::vector<RegionId> regions_;               // of regions of the file: ours
+  std::vector<Path> paths_ = {{0, kNone, {}}};  // 0 is above the roots
+  std::map<profile::ParameterSet, std::uint32_t> sets_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> keys_;
   ChildTable children_;
   std::vector<std::uint32_t> nodes_;  // of cnodes
   std::vector<Fate> fates_;           // of cnodes
@@ -174,6 +202,7 @@ class ProfileReader {
     read_extremes(kMaxTime, false);
     for (LocationProfile& location : tree_.locations) make_consistent(location);
     for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) read_life(i);
+    read_counters();
     return std::move(tree_);
   }
 
@@ -251,6 +280,38 @@ class ProfileReader {
         } else {
           statistics.max = std::max(statistics.max, value);
         }
+      }
+    }
+  }
+
+  // Those of our own kind: what the values of others mean is not known.
+  void read_counters() {
+    std::uint32_t next = 0;
+    for (std::uint32_t i = 0; i < cube_.metrics.size(); ++i) {
+      if (is_core_name(cube_.metrics[i].unique_name)) continue;
+      const MetricId metric{next++};
+      if (cube_.metrics[i].type.type != DataType::kTauAtomic) continue;
+      if (reader_.has_values(CubeMetricId{i})) read_counter(CubeMetricId{i}, metric);
+    }
+  }
+
+  void read_counter(CubeMetricId id, MetricId metric) {
+    const Values values = reader_.values(id);
+    for (const CnodeId cnode : order_) {
+      if (paths_.fate(cnode) == Fate::kLifted || !values.has_row(cnode)) continue;
+      for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
+        const std::byte* from = values.at(cnode, CubeLocationId{i});
+        std::uint32_t count = 0;
+        double numbers[4];
+        std::memcpy(&count, from, sizeof count);
+        std::memcpy(numbers, from + sizeof count, sizeof numbers);
+        if (count == 0) continue;
+        std::vector<profile::MetricCell>& cells = tree_.locations[i].metrics;
+        const NodeId node = node_of(cnode);
+        if (cells.empty() || cells.back().metric != metric || cells.back().node != node) {
+          cells.push_back({metric, node, {}});
+        }
+        cells.back().statistics.add({count, numbers[2], numbers[0], numbers[1], numbers[3]});
       }
     }
   }

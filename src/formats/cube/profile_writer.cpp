@@ -13,6 +13,7 @@ namespace {
 
 using profile::CallTree;
 using profile::Cell;
+using profile::MetricStatistics;
 using profile::NodeId;
 using profile::Statistics;
 
@@ -27,6 +28,7 @@ constexpr std::uint32_t kFirstRegion = 3;
 constexpr std::uint64_t kSmallTable = 1 << 17;
 
 enum class Core : std::uint8_t { kVisits, kTime, kMin, kMax };
+constexpr std::uint32_t kCoreMetrics = 4;
 
 // What the values of a call path in the file are made of.
 struct Origin {
@@ -34,6 +36,22 @@ struct Origin {
   NodeId node;
   bool worker;  // below THREADS
 };
+
+// The name for programs, of which some take only letters, digits and a few signs.
+std::string unique_name(const std::vector<Metric>& taken, const std::string& name) {
+  std::string base = name.empty() ? "counter" : name;
+  for (char& one : base) {
+    const bool fine = (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') ||
+                      (one >= '0' && one <= '9') || one == '_' || one == ':' || one == '=';
+    if (!fine) one = '_';
+  }
+  std::string unique = base;
+  const auto is_taken = [&](const Metric& other) { return other.unique_name == unique; };
+  for (int i = 2; std::ranges::any_of(taken, is_taken); ++i) {
+    unique = base + "_" + std::to_string(i);
+  }
+  return unique;
+}
 
 class ProfileWriter {
  public:
@@ -44,8 +62,10 @@ class ProfileWriter {
     index_cells();
     sum_roots();
     add_metrics();
+    add_counters();
     add_regions();
     add_cnodes();
+    index_counters();
   }
 
   void write(const std::filesystem::path& file) const {
@@ -58,6 +78,12 @@ class ProfileWriter {
                         fill(core, origins_[cnode.value()], row);
                       }});
     }
+    for (std::uint32_t i = 0; i < counters_.size(); ++i) {
+      rows.push_back({CubeMetricId{kCoreMetrics + i}, counters_[i].cnodes,
+                      [this, i](CnodeId cnode, std::span<std::byte> row) {
+                        fill_counter(i, origins_[cnode.value()], row);
+                      }});
+    }
     const std::uint64_t values = every.size() * cube_.locations.size();
     WriteOptions options;
     options.compress = values > kSmallTable && values / 4 > entries_.size();
@@ -68,6 +94,15 @@ class ProfileWriter {
   struct Entry {  // a cell of a node
     std::uint32_t location;
     std::uint32_t cell;
+  };
+  struct Counter {
+    struct Value {
+      NodeId node;
+      std::uint32_t location;
+      const MetricStatistics* statistics;
+    };
+    std::vector<Value> values;    // in order of nodes
+    std::vector<CnodeId> cnodes;  // that have some
   };
 
   void describe_run(const ProfileFacts& facts) {
@@ -177,6 +212,61 @@ class ProfileWriter {
         "The shortest visit");
     add("Maximum Inclusive Time", kMaxTime, DataType::kMaxDouble, "sec", kExclusive,
         "The longest visit");
+  }
+
+  // Each value that a counter had is one of a tuple: its sum alone would mean
+  // nothing for many of them.
+  void add_counters() {
+    counters_.resize(all_.metrics.size());
+    for (const timeloom::Metric& from : all_.metrics) {
+      Metric metric;
+      metric.name = from.name;
+      metric.unique_name = unique_name(cube_.metrics, from.name);
+      metric.type = {DataType::kTauAtomic, 1};
+      metric.kind = MetricKind::kExclusive;
+      metric.unit = from.unit;
+      metric.description = from.description;
+      cube_.metrics.push_back(std::move(metric));
+    }
+  }
+
+  void index_counters() {
+    for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
+      for (const profile::MetricCell& one : tree_.locations[i].metrics) {
+        counters_[one.metric.value()].values.push_back({one.node, i, &one.statistics});
+      }
+    }
+    for (Counter& counter : counters_) {
+      std::ranges::stable_sort(counter.values, {}, &Counter::Value::node);
+      if (counter.values.empty()) continue;
+      for (std::uint32_t i = 0; i < origins_.size(); ++i) {
+        const auto values = values_of(counter, origins_[i]);
+        const bool any = std::ranges::any_of(values, [&](const Counter::Value& one) {
+          return first_[one.location] != origins_[i].worker;
+        });
+        if (any) counter.cnodes.emplace_back(i);
+      }
+    }
+  }
+
+  static std::span<const Counter::Value> values_of(const Counter& counter, const Origin& origin) {
+    if (origin.kind != Origin::kNode) return {};
+    return std::ranges::equal_range(counter.values, origin.node, {}, &Counter::Value::node);
+  }
+
+  void fill_counter(std::uint32_t index, const Origin& origin, std::span<std::byte> row) const {
+    const ValueType type = cube_.metrics[kCoreMetrics + index].type;
+    fill_neutral(type, row);
+    for (const Counter::Value& one : values_of(counters_[index], origin)) {
+      if (first_[one.location] == origin.worker) continue;
+      const MetricStatistics& from = *one.statistics;
+      const auto count =
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(from.count, UINT32_MAX));
+      std::byte* to = row.data() + one.location * type.size();
+      std::memcpy(to, &count, sizeof count);
+      const double values[] = {from.min, from.max, from.sum, from.squares};
+      std::memcpy(to + sizeof count, values, sizeof values);
+    }
   }
 
   std::uint32_t add_region(std::string name, std::string paradigm, std::string role) {
@@ -293,9 +383,18 @@ class ProfileWriter {
       const profile::Node& node = tree_.nodes[i];
       cnodes[i] = CnodeId{static_cast<std::uint32_t>(cube_.cnodes.size())};
       const CnodeId parent = node.parent.defined() ? cnodes[node.parent.value()] : top;
-      cube_.cnodes.push_back({parent, region_of(node), {}});
+      cube_.cnodes.push_back({parent, region_of(node), parameters_of(node)});
       origins_.push_back({Origin::kNode, NodeId{i}, worker});
     }
+  }
+
+  std::vector<CnodeParameter> parameters_of(const profile::Node& node) const {
+    std::vector<CnodeParameter> result;
+    if (!node.parameters.defined()) return result;
+    for (const profile::ParameterValue& one : tree_.parameter_sets[node.parameters.value()]) {
+      result.push_back({one.numeric, one.name, one.text});
+    }
+    return result;
   }
 
   CubeRegionId region_of(const profile::Node& node) {
@@ -366,6 +465,7 @@ class ProfileWriter {
   std::vector<bool> below_threads_;
   std::vector<std::uint64_t> root_time_;  // of locations
   std::vector<Origin> origins_;           // of cnodes
+  std::vector<Counter> counters_;         // of metrics of the run
   CubeRegionId collapsed_;
 };
 
