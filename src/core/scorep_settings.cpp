@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <stdexcept>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -187,6 +188,18 @@ std::string shell_text(const ScorepVariable& variable, const std::string& value)
   return result;
 }
 
+// Settings that take the value of a variable as it is.
+constexpr std::pair<std::string_view, std::string_view> kSameValue[] = {
+    {"profile-depth", "SCOREP_PROFILING_MAX_CALLPATH_DEPTH"},
+    {"filter-file", "SCOREP_FILTERING_FILE"},
+    {"metric-papi", "SCOREP_METRIC_PAPI"},
+    {"metric-papi-per-process", "SCOREP_METRIC_PAPI_PER_PROCESS"},
+    {"metric-papi-sep", "SCOREP_METRIC_PAPI_SEP"},
+    {"metric-rusage", "SCOREP_METRIC_RUSAGE"},
+    {"metric-rusage-per-process", "SCOREP_METRIC_RUSAGE_PER_PROCESS"},
+    {"metric-rusage-sep", "SCOREP_METRIC_RUSAGE_SEP"},
+};
+
 const ScorepVariable& known(std::string_view name) {
   const ScorepVariable* variable = find_scorep_variable(name);
   if (variable == nullptr) throw std::logic_error("no variable is called " + std::string(name));
@@ -254,10 +267,18 @@ void apply(const ScorepSettings& scorep, Settings& settings) {
   };
   const bool tracing = scorep.flag("SCOREP_ENABLE_TRACING");
   const bool profiling = writes_profile(scorep);
-  set("profile", profiling && !tracing ? "on" : "off", "SCOREP_ENABLE_PROFILING");
-  set("profile-depth", scorep.text("SCOREP_PROFILING_MAX_CALLPATH_DEPTH"),
-      "SCOREP_PROFILING_MAX_CALLPATH_DEPTH");
-  set("results", profiling ? "all" : tracing ? "trace" : "none", "SCOREP_ENABLE_TRACING");
+  bool metrics = false;
+  for (const std::string_view name : {"PAPI", "PAPI_PER_PROCESS", "RUSAGE", "RUSAGE_PER_PROCESS"}) {
+    metrics = metrics || !scorep.text("SCOREP_METRIC_" + std::string(name)).empty();
+  }
+  // Metrics are sampled for a trace; a profile with them is made of one.
+  set("profile", profiling && !tracing && !metrics ? "on" : "off", "SCOREP_ENABLE_PROFILING");
+  const std::string_view results = profiling && (tracing || !metrics) ? "all"
+                                   : profiling                        ? "profile"
+                                   : tracing                          ? "trace"
+                                                                      : "none";
+  set("results", std::string(results), "SCOREP_ENABLE_TRACING");
+  for (const auto& [setting, variable] : kSameValue) set(setting, scorep.text(variable), variable);
 }
 
 std::string scorep_summary_text() {

@@ -9,6 +9,7 @@
 #include "core/run_directory.hpp"
 #include "core/settings.hpp"
 #include "python/errors.hpp"
+#include "python/filter_choices.hpp"
 #include "python/session.hpp"
 #include "python/settings_binding.hpp"
 #include "python/weave_process.hpp"
@@ -85,6 +86,7 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
   if (!layout || PyDict_SetItemString(values, "layout", layout.get()) != 0) return nullptr;
   Settings settings;
   apply_dict(values, settings, "");
+  take_filter_file(values, settings);
   g_block.package = own_directory();
   g_block.weave = settings.flag("weave");
   g_block.keep_spool = settings.flag("keep-spool");

@@ -131,12 +131,16 @@ record::StartOptions start_options(const SessionOptions& options,
   result.process = this_process();
   result.parent = options.parent;
   result.profile = options.profile;
+  result.max_depth = options.max_depth;
+  result.metrics = options.metrics;
   result.profile_depth = options.profile_depth;
   if (options.profile_depth != 0) {
     result.properties[kProfileDepth] = std::to_string(options.profile_depth);
   }
   result.properties["timeloom::instrumenter"] = instrumenter.name;
   result.properties["timeloom::python"] = Py_GetVersion();
+  if (!options.filter_file.empty())
+    result.properties["timeloom::filter_file"] = options.filter_file;
   if (options.window.any()) result.properties["timeloom::window"] = describe(options.window);
   if (options.results != "all") result.properties["timeloom::results"] = options.results;
   if (options.experiment) result.properties["timeloom::layout"] = "scorep";
@@ -198,11 +202,11 @@ void watch_again() {
 // that no measurement without them has used.
 bool set_rules(const SessionOptions& options, bool awaiting) {
   if (!options.window.any()) return set_rules(options.rules);
-  std::vector<FilterRule> filter = options.rules.filter.rules();
-  if (awaiting) filter = {{false, "*"}};
-  filter.push_back({false, "\n" + describe(options.window)});  // matches nothing
+  FilterChoices choices = options.rules.filter.choices();
+  if (awaiting) choices.rules = {{false, "*"}};
+  choices.rules.push_back({false, "\n" + describe(options.window)});  // matches nothing
   RegionRules rules = options.rules;
-  rules.filter = Filter(std::move(filter));
+  rules.filter = Filter(std::move(choices));
   return set_rules(rules);
 }
 
@@ -251,6 +255,10 @@ bool start_session(const SessionOptions& options) {
   }
   if (!tasks_are_kept(options)) {
     PyErr_SetString(g_error, kTasksNeedTrace);
+    return false;
+  }
+  if (options.profile && options.metrics.any()) {
+    PyErr_SetString(g_error, kMetricsNeedTrace);
     return false;
   }
   const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};
@@ -317,8 +325,10 @@ bool finish_session(SessionResult& result, Ending ending) {
   const std::uint64_t passed_over = s.instrumenter->passed_over() - s.passed_over_before;
   const EventCost cost = last ? calibrate_events(*s.instrumenter) : EventCost{};
   fill(result, totals, end_ns);
-  result.overhead_seconds = cost.event_seconds * static_cast<double>(totals.events) +
-                            cost.passed_over_seconds * static_cast<double>(passed_over);
+  const double sample_seconds = last ? record::sample_seconds(s.options.metrics) : 0;
+  result.overhead_seconds =
+      (cost.event_seconds + sample_seconds) * static_cast<double>(totals.events) +
+      cost.passed_over_seconds * static_cast<double>(passed_over);
   note_overhead(result);
   s = {};
   return true;

@@ -11,6 +11,7 @@
 #include "core/window.hpp"
 #include "python/code_regions.hpp"
 #include "python/compat.hpp"
+#include "record/metrics.hpp"
 
 namespace timeloom::python {
 
@@ -28,6 +29,9 @@ struct SessionOptions {
   Window window;
   std::uint64_t program_start_ns = 0;  // on CLOCK_MONOTONIC; 0: now
   RegionRules rules;
+  std::string filter_file;  // its path; empty: none
+  record::MetricPlan metrics;
+  std::size_t max_depth = 0;    // of recorded calls; 0: any
   std::string results = "all";  // what weaving is to make: all or trace
   bool experiment = false;      // the run is an experiment directory of Score-P
   bool follow_forks = false;    // forked children go on with a measurement of their own
@@ -61,6 +65,8 @@ std::string own_directory();
 inline constexpr char kTasksNeedTrace[] =
     "tasks are told apart in a trace only; leave out --async-tasks, or --profile and "
     "--at-max-size profile";
+inline constexpr char kMetricsNeedTrace[] =
+    "metrics are sampled for a trace only; leave out --profile or the metrics";
 
 bool start_session(const SessionOptions& options);
 // False without an exception when no measurement of this process is running.

@@ -50,6 +50,11 @@ struct State {
   std::string parent;
   bool profile = false;  // calls are folded
   std::uint32_t profile_depth = 0;
+  std::size_t max_depth = 0;
+  MetricPlan metrics;
+  MetricId metrics_of_thread;  // the first of each kind; undefined: none
+  MetricId metrics_of_process;
+  std::uint64_t without_metrics = 0;  // threads that could not be sampled
   std::vector<OpenRegion> inherited;  // what was open on the forking thread
   bool inherited_recording = true;
 };
@@ -108,6 +113,39 @@ void fold(const State& s, ThreadRecorder& recorder) {
       ThreadProfile::create(*s.writer, recorder.location(), s.profile_depth, os::now(), &error));
 }
 
+// Gives the recorder of the calling thread what samples its metrics, and the first
+// the location of those of the process.
+void sample_metrics(State& s, ThreadRecorder& recorder) {
+  const bool first = recorder.location() == 0 && s.metrics_of_process.defined();
+  const std::uint32_t location = first ? s.next_location : 0;
+  try {
+    recorder.sample_with(std::make_unique<Sampler>(
+        s.metrics, s.metrics_of_thread, first ? s.metrics_of_process : MetricId{}, location));
+  } catch (const Error&) {
+    s.writer->define_property("timeloom::threads_without_metrics",
+                              std::to_string(++s.without_metrics));
+    return;
+  }
+  if (!first) return;
+  ++s.next_location;
+  ++s.tracks;
+  s.writer->define_location(location, 0, "Per process metrics");
+  s.writer->define_track(location, recorder.location());
+  s.writer->define_metric_location(location);
+}
+
+void define_metrics(State& s, const MetricPlan& metrics) {
+  s.metrics = metrics;
+  s.without_metrics = 0;
+  s.metrics_of_thread = s.metrics_of_process = {};
+  if (!metrics.thread.empty()) {
+    s.metrics_of_thread = s.definitions.metrics(metrics_of(metrics.thread, false), s.writer.get());
+  }
+  if (!metrics.process.empty()) {
+    s.metrics_of_process = s.definitions.metrics(metrics_of(metrics.process, true), s.writer.get());
+  }
+}
+
 // Puts the calling thread's recorder on the list, with a location of its own.
 ThreadRecorder* join_measurement(State& s) {
   const std::lock_guard lock(s.mutex);
@@ -117,8 +155,10 @@ ThreadRecorder* join_measurement(State& s) {
   if (recorder->attached()) return recorder;
   s.attached.push_back({recorder, static_cast<std::uintptr_t>(pthread_self())});
   recorder->attach(s.writer.get(), s.next_location++);
+  if (s.max_depth != 0) recorder->record_up_to(s.max_depth);
   recorder->limit_depth(s.profile_depth);
   if (s.profile) fold(s, *recorder);
+  if (s.metrics.any()) sample_metrics(s, *recorder);
   if (!g_recording) recorder->extended(ExtendedKind::kRecordingOff, {});
   return recorder;
 }
@@ -221,10 +261,12 @@ void start(const StartOptions& options) {
     s.process = options.process;
     s.parent = options.parent;
     s.profile = options.profile;
+    s.max_depth = options.max_depth;
     s.profile_depth = options.profile_depth;
     s.writer->define_process(s.process, s.parent);
     for (const auto& [key, value] : options.properties) s.writer->define_property(key, value);
     s.definitions.write_all(*s.writer);
+    define_metrics(s, options.metrics);
     s.writer->release_definitions();
     s.next_location = 0;
     s.tracks = 0;

@@ -198,7 +198,8 @@ Definitions write_results(SpoolSource& source, const fs::path& directory,
   profile::CallTreeSink tree;
   std::vector<RunSink*> sinks;
   std::unique_ptr<RunSink> trace;
-  const bool with_trace = !source.in_profile_mode();
+  const bool with_trace =
+      !source.in_profile_mode() && !says(source, "timeloom::results", "profile");
   const bool with_profile = !with_trace || !says(source, "timeloom::results", "trace");
   if (with_profile) sinks.push_back(&tree);
   if (with_trace) {

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
+#include "weave/metric_totals.hpp"
 #include "weave/profiled_thread.hpp"
 
 namespace timeloom::weave {
@@ -202,6 +203,7 @@ void SpoolSource::add_location(const Process& process, std::uint32_t index) {
   if (const auto thread = threads.find(index); thread != threads.end()) {
     location.name = thread->second.name;
     location.thread_id = thread->second.thread_id;
+    if (thread->second.has_metrics) location.type = LocationType::kMetric;
   }
   definitions_.locations.push_back(std::move(location));
 }
@@ -333,10 +335,14 @@ void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks)
 }
 
 void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
-  for (RunSink* sink : sinks) sink->begin(definitions_);
-  for_each_in_parallel(tasks_.size(), threads,
-                       [&](std::size_t i) { feed_thread(tasks_[i], sinks); });
+  MetricTotals totals;
+  std::vector<RunSink*> all(sinks.begin(), sinks.end());
+  const bool with_metrics = MetricTotals::wanted(definitions_);
+  if (with_metrics) all.push_back(&totals);
+  for (RunSink* sink : all) sink->begin(definitions_);
+  for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) { feed_thread(tasks_[i], all); });
   add_properties();
+  if (with_metrics) totals.add_to(definitions_.properties);
   for (RunSink* sink : sinks) sink->finish();
 }
 

@@ -1,6 +1,8 @@
 """Tasks as tracks: every task has the calls it makes, and nothing else, however it is suspended."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 from task_runs import CHILDREN, each_instrumenter, measure
