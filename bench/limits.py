@@ -31,6 +31,25 @@ def at_least(what: str, value: float | None, least: float, unit: str) -> Check:
     return Check(what, f"{value:g} {unit}", limit, value >= least)
 
 
+# What a traced call costs Score-P 8.4 with its Python bindings 4.5.1 on the machine of
+# DESIGN.md, and what the floor of our hook is there (ns); the share of it that we may cost.
+SCOREP_CALL = {"3.11": (220, "floor-frame", 11, 0.25), "3.12": (237, "floor-monitoring", 22, 0.28)}
+
+
+def scorep_checks(figures: dict) -> list[Check]:
+    """The limits of `python -m scorep`, where its figures are."""
+    version = ".".join(figures["python"].split(".")[:2])
+    theirs, floor, floor_then, share = SCOREP_CALL["3.11" if version == "3.11" else "3.12"]
+    added = figures["added_ns"]
+    most = round(share * theirs / floor_then, 2)
+    return [
+        ratio("scorep, a traced call", added.get("scorep"), floor, added[floor], most),
+        ratio("scorep, a user region", figures.get("scorep_region_ns"), "empty context manager",
+              figures["floor_with_ns"], 3),
+        at_most("scorep, start and finish", figures.get("scorep_startup_ms"), 60, "ms"),
+    ]  # fmt: skip
+
+
 def has_monitoring(figures: dict) -> bool:
     return tuple(map(int, figures["python"].split(".")[:2])) >= (3, 12)
 
@@ -84,4 +103,5 @@ def check(figures: dict, long_weave: dict | None) -> list[Check]:
         at_least("weave, two locations on two cores", extra.get("weave_speedup_2"), 1.7, "times"),
         at_most("weave, 100 million events", (long_weave or {}).get("weave_peak_mb"), 200, "MB"),
         at_most("start and finish of an empty program", figures["startup_ms"], 60, "ms"),
+        *scorep_checks(figures),
     ]

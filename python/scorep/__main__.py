@@ -36,6 +36,7 @@ def _settings(line):
             "layout": "scorep",
             "region_names": "scorep",
             "quiet": True,
+            "imports": True,
             "instrumenter": line.instrumenter,
             "paused": line.off,
             "keep_spool": line.keep_files,

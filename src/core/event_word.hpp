@@ -56,6 +56,8 @@ enum class ExtendedKind : std::uint8_t {
   kTrackEnd = 12,        // none: the location that kTrack has named ends
   kRewindBegin = 13,     // string id of its name
   kRewindEnd = 14,       // string id of the name, 1: discard what came since the begin
+  kSamples = 15,         // id of the first metric, then the values of it and those that follow;
+                         // belongs to the enter or leave that comes next
   kOpenRegions = 16,     // what is open when a segment begins: two region ids a word
 };
 
@@ -94,6 +96,7 @@ constexpr bool is_event(EventWord word) noexcept {
     case ExtendedKind::kOpenRegions:
     case ExtendedKind::kTrack:
     case ExtendedKind::kTrackEnd:
+    case ExtendedKind::kSamples:
     case ExtendedKind::kRewindBegin:
     case ExtendedKind::kRewindEnd: return false;
     default: return true;

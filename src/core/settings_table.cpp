@@ -18,10 +18,10 @@ constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitori
                                                             "profile", "trace",      "dummy"};
 
 constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
-constexpr std::array<std::string_view, 2> kAtMaxSize = {"stop", "ring"};
+constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile"};
 constexpr std::array<std::string_view, 2> kLayouts = {"timeloom", "scorep"};
 constexpr std::array<std::string_view, 2> kRegionNames = {"qualified", "scorep"};
-constexpr std::array<std::string_view, 3> kResults = {"all", "trace", "none"};
+constexpr std::array<std::string_view, 4> kResults = {"all", "trace", "profile", "none"};
 
 constexpr std::array kTable = {
     Setting{"instrumenter", kChoice, "auto", kRecording, "NAME",
@@ -38,12 +38,45 @@ constexpr std::array kTable = {
     Setting{"profile", kBool, "off", kRecording, "",
             "fold calls into a call-path profile while the program runs, instead of recording a "
             "trace; small, however long that takes"},
+    Setting{"profile-depth", kInteger, "0", kRecording, "N",
+            "levels of calls that the call-path profile keeps apart, also that of a trace; deeper "
+            "ones are counted together; 0 is any number"},
     Setting{"exclude", kList, "", kRecording, "PATTERN",
             "do not record functions whose module.qualname matches, or whose file matches a "
             "pattern that has a /; what they call is recorded; can be repeated"},
     Setting{"include", kList, "", kRecording, "PATTERN",
             "record matching functions; of all rules the last that matches decides; when the "
             "first rule is an include, nothing else is recorded"},
+    Setting{"filter-file", kString, "", kRecording, "FILE",
+            "leave out what a filter file of Score-P names (docs/filter.md)"},
+    Setting{"only-my-code", kBool, "off", kRecording, "",
+            "of what no include or exclude matches, record neither Python's library nor installed "
+            "packages"},
+    Setting{"imports", kBool, "off", kRecording, "",
+            "record what importing itself does, too: functions of importlib, zipimport, encodings"},
+    Setting{"max-depth",
+            kInteger,
+            "",
+            kRecording,
+            "N",
+            "record calls only as deep as that on a thread",
+            {},
+            0,
+            1,
+            1'000'000'000},
+    Setting{"metric-rusage", kString, "", kRecording, "NAMES",
+            "sample these counters of getrusage at every enter and leave of a thread: ru_utime and "
+            "others with commas between, or all (docs/metrics.md)"},
+    Setting{"metric-rusage-per-process", kString, "", kRecording, "NAMES",
+            "the same of the whole process, at those of its first thread"},
+    Setting{"metric-rusage-sep", kString, ",", kRecording, "TEXT",
+            "what separates the names of getrusage"},
+    Setting{"metric-papi", kString, "", kRecording, "EVENTS",
+            "count these events of PAPI, and sample them at every enter and leave of a thread"},
+    Setting{"metric-papi-per-process", kString, "", kRecording, "EVENTS",
+            "the same for the first thread of each process only"},
+    Setting{"metric-papi-sep", kString, ",", kRecording, "TEXT",
+            "what separates the events of PAPI"},
     Setting{"follow", kChoice, "workers", kRecording, "CHILDREN",
             "which child processes are recorded, too: workers are those that are forked or "
             "started by multiprocessing, concurrent.futures or joblib; all adds every other "
@@ -74,8 +107,8 @@ constexpr std::array kTable = {
             "SCOREP_ variables say",
             kLayouts},
     Setting{"results", kChoice, "all", kResult, "WHAT",
-            "what is made of what was recorded: all is trace and profile, trace only that; with "
-            "none nothing is recorded",
+            "what is made of what was recorded: all is trace and profile; with none nothing is "
+            "recorded",
             kResults},
     Setting{"weave", kBool, "on", kResult, "",
             "make trace and tables when the program ends; otherwise the first command that opens "
@@ -102,7 +135,8 @@ constexpr std::array kTable = {
             0,
             4 << 20},
     Setting{"at-max-size", kChoice, "stop", kLimits, "POLICY",
-            "at that size stop ends the recording, ring drops the oldest events for the newest",
+            "at that size stop ends the recording, ring drops the oldest events for the newest, "
+            "profile folds calls into a call-path profile from there on",
             kAtMaxSize},
 };
 

@@ -26,4 +26,13 @@ std::uint64_t total_time(const CallTree& tree, const std::vector<Totals>& totals
   return time;
 }
 
+std::string text_of(const ParameterSet& parameters) {
+  std::string text;
+  for (const ParameterValue& one : parameters) {
+    if (!text.empty()) text += ", ";
+    text += one.name + "=" + one.text;
+  }
+  return text;
+}
+
 }  // namespace timeloom::profile

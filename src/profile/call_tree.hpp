@@ -7,13 +7,16 @@
 //
 // Times are ticks of definitions.clock. Inclusive time counts from enter to
 // leave, whatever happens in between: while recording is off, time passes on
-// in the regions that are open. Exclusive time is derived: inclusive time less
-// that of the children.
+// in the regions that are open. A visit that was given a parameter after it had
+// entered others counts where it ended; the time before stays where it was. Exclusive time is
+// derived: inclusive time less that of the children.
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "core/definitions.hpp"
@@ -47,10 +50,44 @@ struct Statistics {
   friend bool operator==(const Statistics&, const Statistics&) = default;
 };
 
+// Values that visits have: visits of a region with others are another call path.
+struct ParameterValue {
+  std::string name;
+  std::string text;
+  bool numeric = false;  // a whole number
+  friend auto operator<=>(const ParameterValue&, const ParameterValue&) = default;
+};
+using ParameterSet = std::vector<ParameterValue>;  // in the order in which they were given
+using ParameterSetId = Id<struct ParameterSetTag, std::uint32_t>;
+
+// "n=2, name=x"; empty for none.
+std::string text_of(const ParameterSet& parameters);
+
+// The values that a counter had.
+struct MetricStatistics {
+  std::uint64_t count = 0;
+  double sum = 0;
+  double min = 0;
+  double max = 0;
+  double squares = 0;  // sum of
+
+  void add_value(double value) noexcept { add({1, value, value, value, value * value}); }
+  void add(const MetricStatistics& other) noexcept {
+    if (other.count == 0) return;
+    min = count == 0 ? other.min : std::min(min, other.min);
+    max = count == 0 ? other.max : std::max(max, other.max);
+    count += other.count;
+    sum += other.sum;
+    squares += other.squares;
+  }
+  friend bool operator==(const MetricStatistics&, const MetricStatistics&) = default;
+};
+
 struct Node {
   NodeId parent;            // undefined: a root
   RegionId region;          // undefined: the call paths beyond the limit, see call_tree_sink.hpp
   std::uint32_t depth = 0;  // of a root: 0
+  ParameterSetId parameters{};  // in CallTree::parameter_sets; undefined: none
   friend bool operator==(const Node&, const Node&) = default;
 };
 
@@ -61,20 +98,30 @@ struct Cell {
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
+// The values of one counter in one call path.
+struct MetricCell {
+  MetricId metric;
+  NodeId node;
+  MetricStatistics statistics;
+  friend bool operator==(const MetricCell&, const MetricCell&) = default;
+};
+
 struct LocationProfile {
   Timestamp first{};  // of its events; equal to `last` when it has none
   Timestamp last{};
-  std::vector<Cell> cells;  // in order of nodes, only those visited
+  std::vector<Cell> cells;  // in order of nodes, only those that took time or were visited
+  std::vector<MetricCell> metrics{};  // in order of metrics, then of nodes
   friend bool operator==(const LocationProfile&, const LocationProfile&) = default;
 };
 
 struct CallTree {
   // Of the run: clock, creator, machine, regions, location groups, locations
-  // and properties. Strings, parameters, metrics and markers are left out.
+  // metrics and properties. Strings, parameters and markers are left out.
   Definitions definitions;
   // In pre-order: a node is followed by its subtree, children in the order of
   // their first visit.
   std::vector<Node> nodes;
+  std::vector<ParameterSet> parameter_sets;
   std::vector<LocationProfile> locations;  // as definitions.locations
 };
 

@@ -1,9 +1,11 @@
 #include "profile/call_tree_sink.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "profile/tree_merge.hpp"
 
 namespace timeloom::profile {
@@ -30,6 +32,7 @@ Definitions what_a_profile_needs(const Definitions& all) {
   kept.regions = all.regions;
   kept.groups = all.groups;
   kept.locations = all.locations;
+  kept.metrics = all.metrics;
   kept.properties = all.properties;
   return kept;
 }
@@ -55,6 +58,16 @@ void widen(ClockProperties& clock, std::uint64_t first, std::uint64_t last) {
 void CallTreeSink::begin(const Definitions& definitions) {
   definitions_ = &definitions;
   folded_.resize(definitions.locations.size());
+  set_depth(definitions);
+}
+
+void CallTreeSink::set_depth(const Definitions& definitions) {
+  const auto found = definitions.properties.find(kProfileDepth);
+  if (found == definitions.properties.end()) return;
+  const std::string& text = found->second;
+  std::uint32_t levels = 0;
+  std::from_chars(text.data(), text.data() + text.size(), levels);
+  if (levels != 0) options_.max_depth = levels;
 }
 
 std::unique_ptr<LocationSink> CallTreeSink::open_location(const Location& location) {
@@ -66,9 +79,11 @@ std::unique_ptr<LocationSink> CallTreeSink::open_location(const Location& locati
     throw Error("location '" + location.name + "' is not among the definitions of its run");
   }
   const auto index = static_cast<std::size_t>(found - all.begin());
-  return std::make_unique<FoldingSink>(
-      LocationFold(location.name, definitions_->regions.size(), options_.own_nodes, budget_),
-      folded_[index]);
+  FoldLimits limits{options_.own_nodes, options_.max_depth, UINT64_MAX};
+  const auto given = given_.find(location.id);
+  if (given != given_.end()) limits.cut = ticks(given->second.first);
+  return std::make_unique<FoldingSink>(LocationFold(location.name, *definitions_, limits, budget_),
+                                       folded_[index]);
 }
 
 void CallTreeSink::finish() {
@@ -76,21 +91,30 @@ void CallTreeSink::finish() {
   for (const Marker& marker : definitions_->markers) {
     widen(tree_.definitions.clock, ticks(marker.time), ticks(marker.time));
   }
-  TreeMerge merge(folded_.size());
+  TreeMerge merge(*definitions_);
+  std::uint32_t deepest = 0;
   for (std::size_t i = 0; i < folded_.size(); ++i) {
     Location& location = tree_.definitions.locations[i];
+    std::uint64_t events = 0;
+    const auto add = [&](FoldedLocation&& folded) {
+      deepest = std::max(deepest, folded.deepest);
+      events += folded.events;
+      if (folded.last != Timestamp{}) {
+        widen(tree_.definitions.clock, ticks(folded.first), ticks(folded.last));
+      }
+      merge.add(i, std::move(folded));
+    };
+    add(std::move(folded_[i]));
     if (const auto given = given_.find(location.id); given != given_.end()) {
-      folded_[i] = std::move(given->second);
+      add(std::move(given->second));
     }
     // Not known before the trace is written when the run comes from spools.
-    std::uint64_t& events = location.event_count;
-    if (events == 0) events = folded_[i].events;
-    if (folded_[i].events > 0) {
-      widen(tree_.definitions.clock, ticks(folded_[i].first), ticks(folded_[i].last));
-    }
-    merge.add(i, std::move(folded_[i]));
+    if (location.event_count == 0) location.event_count = events;
   }
   merge.finish(tree_);
+  if (deepest > options_.max_depth) {
+    tree_.definitions.properties[kReachedDepth] = std::to_string(deepest);
+  }
   folded_.clear();
   definitions_ = nullptr;
 }

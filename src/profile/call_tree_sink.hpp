@@ -4,8 +4,9 @@
 // tree. Each location is folded by the thread that feeds it, independent of the
 // others; finish() merges them by call path. Memory grows with the number of
 // call paths, not with the number of events, and the number of call paths is
-// limited. Which location gets the last of them when they are folded at the same
-// time depends on which comes first; below the limit the result does not.
+// limited. Parameters tell call paths apart, counters have values in them. Which location gets the
+// last of them when they are folded at the same time depends on which comes first; below the limit
+// the result does not.
 //
 // Thread safety: as RunSink says. Throws Error when the events do not balance.
 #pragma once
@@ -28,6 +29,9 @@ struct CallTreeOptions {
   std::uint32_t max_nodes = 500'000;
   // Each location has so many in any case, whatever the others take.
   std::uint32_t own_nodes = 1000;
+  // Levels that are kept apart, unless the run says it (kProfileDepth). What lies
+  // deeper is counted like that.
+  std::uint32_t max_depth = UINT32_MAX;
 };
 
 class CallTreeSink : public RunSink {
@@ -39,7 +43,8 @@ class CallTreeSink : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override;
 
-  // What a location has folded itself, in place of its events. Before the run is fed.
+  // What a location has folded itself, in place of its events or where they end.
+  // Before the run is fed.
   void put(LocationId location, FoldedLocation&& folded) {
     given_.insert_or_assign(location, std::move(folded));
   }
@@ -48,6 +53,8 @@ class CallTreeSink : public RunSink {
   CallTree take() { return std::move(tree_); }
 
  private:
+  void set_depth(const Definitions& definitions);
+
   CallTreeOptions options_;
   const Definitions* definitions_ = nullptr;  // the source's, from begin to finish
   std::vector<FoldedLocation> folded_;        // as definitions_->locations

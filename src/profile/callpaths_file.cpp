@@ -1,6 +1,9 @@
 #include "profile/callpaths_file.hpp"
 
+#include <array>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -36,6 +39,9 @@ class TreeWriter {
     properties(all);
     list("groups", all.groups, [this](const LocationGroup& group) { this->group(group); });
     list("regions", all.regions, [this](const Region& region) { this->region(region); });
+    list("metrics", all.metrics, [this](const Metric& metric) { this->metric(metric); });
+    list("parameter_sets", tree.parameter_sets,
+         [this](const ParameterSet& set) { this->parameter_set(set); });
     nodes(tree);
     std::size_t index = 0;
     list("locations", all.locations,
@@ -151,6 +157,46 @@ class TreeWriter {
     text_ += '}';
   }
 
+  void metric(const Metric& metric) {
+    text_ += "{\"name\": ";
+    string(metric.name);
+    key("unit");
+    string(metric.unit);
+    key("description");
+    string(metric.description);
+    key("type");
+    string(kMetricTypeNames[static_cast<std::size_t>(metric.type)]);
+    text_ += '}';
+  }
+
+  void parameter_set(const ParameterSet& set) {
+    text_ += '[';
+    const char* separator = "";
+    for (const ParameterValue& one : set) {
+      text_ += separator;
+      separator = ", ";
+      text_ += "{\"name\": ";
+      string(one.name);
+      key("value");
+      string(one.text);
+      key("numeric");
+      text_ += one.numeric ? "true}" : "false}";
+    }
+    text_ += ']';
+  }
+
+  // JSON has no infinity: what is no number becomes a text.
+  void real(double value) {
+    std::array<char, 32> text;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+    const std::string_view digits(text.data(), static_cast<std::size_t>(end - text.data()));
+    if (std::isfinite(value)) {
+      text_ += digits;
+    } else {
+      string(digits);
+    }
+  }
+
   template <typename AnyId>
   void id_or_null(AnyId id) {
     if (id.defined())
@@ -164,6 +210,9 @@ class TreeWriter {
     number(tree.nodes.size());
     column("parent", tree.nodes, [this](const Node& node) { id_or_null(node.parent); });
     column("region", tree.nodes, [this](const Node& node) { id_or_null(node.region); });
+    if (!tree.parameter_sets.empty()) {
+      column("parameters", tree.nodes, [this](const Node& node) { id_or_null(node.parameters); });
+    }
     text_ += '}';
   }
 
@@ -190,6 +239,23 @@ class TreeWriter {
     column("inclusive", cells, [this](const Cell& cell) { number(cell.statistics.inclusive); });
     column("min", cells, [this](const Cell& cell) { number(cell.statistics.min); });
     column("max", cells, [this](const Cell& cell) { number(cell.statistics.max); });
+    metric_values(profile.metrics);
+    text_ += '}';
+  }
+
+  // An object of columns.
+  void metric_values(const std::vector<MetricCell>& cells) {
+    if (cells.empty()) return;
+    key("metrics");
+    text_ += "{\"count\": ";
+    number(cells.size());
+    column("metric", cells, [this](const MetricCell& cell) { number(cell.metric.value()); });
+    column("node", cells, [this](const MetricCell& cell) { number(cell.node.value()); });
+    column("values", cells, [this](const MetricCell& cell) { number(cell.statistics.count); });
+    column("sum", cells, [this](const MetricCell& cell) { real(cell.statistics.sum); });
+    column("min", cells, [this](const MetricCell& cell) { real(cell.statistics.min); });
+    column("max", cells, [this](const MetricCell& cell) { real(cell.statistics.max); });
+    column("squares", cells, [this](const MetricCell& cell) { real(cell.statistics.squares); });
     text_ += '}';
   }
 

@@ -13,7 +13,7 @@
 namespace timeloom::profile {
 
 inline constexpr char kCallpathsName[] = "callpaths.json";
-inline constexpr int kCallpathsVersion = 1;
+inline constexpr int kCallpathsVersion = 2;
 
 // Writes the tree to `file`, which is overwritten. Throws Error.
 void save(const CallTree& tree, const std::filesystem::path& file);

@@ -23,4 +23,7 @@ inline constexpr std::array<std::string_view, 4> kLocationTypeNames = {
     "cpu thread", "accelerator stream", "metric", "unknown"};
 static_assert(static_cast<std::size_t>(LocationType::kUnknown) == kLocationTypeNames.size() - 1);
 
+inline constexpr std::array<std::string_view, 3> kMetricTypeNames = {"int64", "uint64", "double"};
+static_assert(static_cast<std::size_t>(MetricValueType::kDouble) == kMetricTypeNames.size() - 1);
+
 }  // namespace timeloom::profile

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -133,6 +134,22 @@ Location read_location(const json& object, std::size_t groups) {
   return location;
 }
 
+Metric read_metric(const json& object) {
+  return {text(object, "name"), text(object, "unit"), text(object, "description"),
+          name_of<MetricValueType>(object, "type", kMetricTypeNames)};
+}
+
+ParameterSet read_parameter_set(const json& list) {
+  if (!list.is_array() || list.empty()) throw Damage{"'parameter_sets' holds no list of values"};
+  ParameterSet set;
+  for (const json& one : list) {
+    const json& numeric = member(one, "numeric");
+    if (!numeric.is_boolean()) throw Damage{"'numeric' is neither true nor false"};
+    set.push_back({text(one, "name"), text(one, "value"), numeric.get<bool>()});
+  }
+  return set;
+}
+
 Definitions read_definitions(const json& file) {
   Definitions all;
   all.creator = text(file, "creator");
@@ -146,6 +163,7 @@ Definitions read_definitions(const json& file) {
   const json& groups = array(file, "groups");
   for (const json& group : groups) all.groups.push_back(read_group(group, groups.size()));
   for (const json& region : array(file, "regions")) all.regions.push_back(read_region(region));
+  for (const json& metric : array(file, "metrics")) all.metrics.push_back(read_metric(metric));
   for (const json& one : array(file, "locations")) {
     all.locations.push_back(read_location(one, all.groups.size()));
     const auto& locations = all.locations;
@@ -167,15 +185,21 @@ std::uint32_t depth_of(const std::vector<Node>& nodes, NodeId parent) {
 
 struct NodeHash {
   std::size_t operator()(const Node& node) const noexcept {
-    return (std::size_t{node.parent.value()} << 32 | node.region.value()) * 0x9e3779b97f4a7c15u;
+    const std::size_t pair = std::size_t{node.parent.value()} << 32 | node.region.value();
+    return (pair ^ std::size_t{node.parameters.value()} << 16) * 0x9e3779b97f4a7c15u;
   }
 };
 
-std::vector<Node> read_nodes(const json& object, std::size_t regions) {
+std::vector<Node> read_nodes(const json& object, std::size_t regions, std::size_t sets) {
+  static const json kNone;
   const json& parents = array(object, "parent");
   const json& region_ids = array(object, "region");
   if (parents.size() != number<std::uint32_t>(object, "count") ||
       parents.size() != region_ids.size()) {
+    throw Damage{"its call paths are not complete"};
+  }
+  const json& parameters = sets == 0 ? kNone : array(object, "parameters");
+  if (sets != 0 && parameters.size() != parents.size()) {
     throw Damage{"its call paths are not complete"};
   }
   std::vector<Node> nodes;
@@ -184,6 +208,7 @@ std::vector<Node> read_nodes(const json& object, std::size_t regions) {
     Node node;
     node.parent = id_or_null<NodeId>(parents[i], i, "parent");
     node.region = id_or_null<RegionId>(region_ids[i], regions, "region");
+    if (sets != 0) node.parameters = id_or_null<ParameterSetId>(parameters[i], sets, "parameters");
     node.depth = depth_of(nodes, node.parent);
     if (!seen.insert(node).second) throw Damage{"it has a call path twice"};
     nodes.push_back(node);
@@ -191,13 +216,18 @@ std::vector<Node> read_nodes(const json& object, std::size_t regions) {
   return nodes;
 }
 
-void check_statistics(const Statistics& one) {
-  if (one.visits == 0 || one.min > one.max) throw Damage{"a call path has impossible numbers"};
-  const std::uint64_t mean = one.inclusive / one.visits;
-  const bool exact = one.inclusive % one.visits == 0;
-  if (mean < one.min || mean > one.max || (mean == one.max && !exact)) {
-    throw Damage{"a call path has impossible numbers"};
+void check_statistics(const Statistics& one, const Node& node, bool parameters) {
+  bool sound = one.visits == 0 ? one.inclusive != 0 && one.min == UINT64_MAX && one.max == 0
+                               : one.min <= one.max;
+  // Beyond a limit the time is that of some of the visits only.
+  if (one.visits != 0 && node.region.defined()) {
+    const std::uint64_t mean = one.inclusive / one.visits;
+    const bool exact = one.inclusive % one.visits == 0;
+    // Visits that were given a parameter late have left some of their time there.
+    const bool too_long = !parameters && (mean > one.max || (mean == one.max && !exact));
+    sound = sound && mean >= one.min && !too_long;
   }
+  if (!sound) throw Damage{"a call path has impossible numbers"};
 }
 
 // The children of a call path take no longer than it does, and the roots no
@@ -222,7 +252,45 @@ void check_times(const LocationProfile& profile, const std::vector<Node>& nodes)
   }
 }
 
-LocationProfile read_profile(const json& object, const std::vector<Node>& nodes) {
+double to_real(const json& value) {
+  if (value.is_number()) return value.get<double>();
+  for (const double one :
+       {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+        std::numeric_limits<double>::quiet_NaN()}) {
+    if (value == (std::isnan(one) ? "nan" : one > 0 ? "inf" : "-inf")) return one;
+  }
+  if (value == "-nan") return std::numeric_limits<double>::quiet_NaN();
+  throw Damage{"a counter has a value that is no number"};
+}
+
+std::vector<MetricCell> read_metric_values(const json& object, const CallTree& tree) {
+  std::vector<MetricCell> cells;
+  if (!object.contains("metrics")) return cells;
+  const json& columns = object["metrics"];
+  const auto count = number<std::uint32_t>(columns, "count");
+  for (const char* key : {"metric", "node", "values", "sum", "min", "max", "squares"}) {
+    if (array(columns, key).size() != count) throw Damage{"the counters are not complete"};
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    MetricCell cell;
+    cell.metric =
+        id_or_null<MetricId>(columns["metric"][i], tree.definitions.metrics.size(), "metric");
+    cell.node = id_or_null<NodeId>(columns["node"][i], tree.nodes.size(), "node");
+    cell.statistics = {to_number<std::uint64_t>(columns["values"][i], "values"),
+                       to_real(columns["sum"][i]), to_real(columns["min"][i]),
+                       to_real(columns["max"][i]), to_real(columns["squares"][i])};
+    const bool in_order = cells.empty() || std::pair(cells.back().metric, cells.back().node) <
+                                               std::pair(cell.metric, cell.node);
+    if (!cell.metric.defined() || !cell.node.defined() || !in_order || cell.statistics.count == 0) {
+      throw Damage{"the counters are not in order"};
+    }
+    cells.push_back(cell);
+  }
+  return cells;
+}
+
+LocationProfile read_profile(const json& object, const CallTree& tree) {
+  const std::vector<Node>& nodes = tree.nodes;
   LocationProfile profile;
   profile.first = Timestamp{number<std::uint64_t>(object, "first")};
   profile.last = Timestamp{number<std::uint64_t>(object, "last")};
@@ -243,10 +311,11 @@ LocationProfile read_profile(const json& object, const std::vector<Node>& nodes)
     cell.statistics.inclusive = to_number<std::uint64_t>(object["inclusive"][i], "inclusive");
     cell.statistics.min = to_number<std::uint64_t>(object["min"][i], "min");
     cell.statistics.max = to_number<std::uint64_t>(object["max"][i], "max");
-    check_statistics(cell.statistics);
+    check_statistics(cell.statistics, nodes[cell.node.value()], !tree.parameter_sets.empty());
     profile.cells.push_back(cell);
   }
   check_times(profile, nodes);
+  profile.metrics = read_metric_values(object, tree);
   return profile;
 }
 
@@ -277,9 +346,13 @@ CallTree from_json(std::string_view contents, const std::string& name) {
     read_head(file);
     CallTree tree;
     tree.definitions = read_definitions(file);
-    tree.nodes = read_nodes(member(file, "nodes"), tree.definitions.regions.size());
+    for (const json& set : array(file, "parameter_sets")) {
+      tree.parameter_sets.push_back(read_parameter_set(set));
+    }
+    tree.nodes = read_nodes(member(file, "nodes"), tree.definitions.regions.size(),
+                            tree.parameter_sets.size());
     for (const json& location : array(file, "locations")) {
-      tree.locations.push_back(read_profile(location, tree.nodes));
+      tree.locations.push_back(read_profile(location, tree));
     }
     return tree;
   } catch (const json::parse_error& error) {

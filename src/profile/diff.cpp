@@ -1,7 +1,9 @@
 #include "profile/diff.hpp"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "core/child_table.hpp"
 #include "profile/flat_profile.hpp"
@@ -23,7 +25,9 @@ class Comparer {
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
       const Node& node = tree.nodes[i];
       const std::uint32_t above = node.parent.defined() ? nodes[node.parent.value()] : kTop;
-      nodes.push_back(child_of(above, number_of(node.region, regions)));
+      const std::string parameters =
+          node.parameters.defined() ? text_of(tree.parameter_sets[node.parameters.value()]) : "";
+      nodes.push_back(child_of(above, number_of(node.region, regions), parameters));
       add_to(diff_.nodes[nodes.back()].*of_node, totals[i], tick);
     }
     for (const FlatRow& row : flat_profile(tree, totals)) {
@@ -72,18 +76,26 @@ class Comparer {
     return found->second;
   }
 
-  std::uint32_t child_of(std::uint32_t parent, std::uint32_t region) {
-    std::uint32_t child = children_.find(parent, region);
+  std::uint32_t child_of(std::uint32_t parent, std::uint32_t region,
+                         const std::string& parameters) {
+    std::uint32_t key = region;
+    if (!parameters.empty()) {  // no region has such a number
+      const auto next = static_cast<std::uint32_t>(kTop - 1 - keys_.size());
+      key = keys_.try_emplace({region, parameters}, next).first->second;
+    }
+    std::uint32_t child = children_.find(parent, key);
     if (child == ChildTable::kNone) {
       child = static_cast<std::uint32_t>(diff_.nodes.size());
-      diff_.nodes.push_back({parent == kTop ? NodeId{} : NodeId{parent}, region, {}, {}});
-      children_.insert(parent, region, child);
+      diff_.nodes.push_back(
+          {parent == kTop ? NodeId{} : NodeId{parent}, region, parameters, {}, {}});
+      children_.insert(parent, key, child);
     }
     return child;
   }
 
   Diff diff_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;  // of regions
+  std::unordered_map<std::string, std::uint32_t> numbers_;               // of regions
+  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> keys_;  // of region and values
   ChildTable children_;
 };
 

@@ -34,8 +34,9 @@ struct DiffRegion {
 };
 
 struct DiffNode {
-  NodeId parent;         // in Diff::nodes, before it; undefined: a root
-  std::uint32_t region;  // in Diff::regions
+  NodeId parent;           // in Diff::nodes, before it; undefined: a root
+  std::uint32_t region;    // in Diff::regions
+  std::string parameters;  // the values that tell it apart; empty: none
   DiffSide before;
   DiffSide after;
 };

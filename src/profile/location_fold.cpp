@@ -1,18 +1,33 @@
 #include "profile/location_fold.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <utility>
+
 #include "core/error.hpp"
 
 namespace timeloom::profile {
 
 namespace {
+
 constexpr std::uint32_t kRestKey = UINT32_MAX;  // no region has this id, see child_of()
+
+double number_of(const Event& event, MetricValueType type) {
+  switch (type) {
+    case MetricValueType::kInt64: return static_cast<double>(event.as_int());
+    case MetricValueType::kUint64: return static_cast<double>(event.value);
+    case MetricValueType::kDouble: break;
+  }
+  return event.as_double();
 }
 
-LocationFold::LocationFold(std::string location_name, std::size_t regions, std::uint32_t own_nodes,
-                           NodeBudget& budget)
+}  // namespace
+
+LocationFold::LocationFold(std::string location_name, const Definitions& definitions,
+                           const FoldLimits& limits, NodeBudget& budget)
     : location_name_(std::move(location_name)),
-      regions_(regions),
-      own_nodes_(own_nodes),
+      definitions_(&definitions),
+      limits_(limits),
       budget_(&budget) {
   folded_.nodes.emplace_back();
   stack_.push_back({0, 0});
@@ -26,8 +41,11 @@ void LocationFold::consume(std::span<const Event> events) {
       enter(event.ref, ticks(event.time));
     } else if (event.kind == EventKind::kLeave) {
       leave(event.ref, ticks(event.time));
+    } else {
+      other(event, {events.data(), &event});
     }
   }
+  begun_ = just_begun(events);
   folded_.events += events.size();
   folded_.last = events.back().time;
 }
@@ -47,26 +65,49 @@ inline void LocationFold::leave(std::uint32_t region, std::uint64_t time) {
   if (folded_.nodes[frame.node].region != region || time < frame.entered) [[unlikely]] {
     check_leave(region, time);
   }
+  if (time >= limits_.cut) [[unlikely]]
+    return leave_in_part(time);
   stack_.pop_back();
-  // Beyond the limit a node is its own child; only the outermost visit counts.
+  // Beyond the limit a node is its own child; all visits count, and the time of the outermost.
   if (stack_.back().node != frame.node) [[likely]] {
     folded_.nodes[frame.node].statistics.add_visit(time - frame.entered);
   }
 }
 
+// The visit goes on in the profile.
+void LocationFold::leave_in_part(std::uint64_t time) {
+  const Frame frame = stack_.back();
+  stack_.pop_back();
+  if (stack_.back().node == frame.node) return;
+  Statistics& statistics = folded_.nodes[frame.node].statistics;
+  ++statistics.visits;
+  statistics.inclusive += time - frame.entered;
+  folded_.parts.push_back({frame.node, time - frame.entered});
+}
+
 std::uint32_t LocationFold::child_of(std::uint32_t node, std::uint32_t region) {
-  if (region >= regions_) fail("enters region " + std::to_string(region) + ", which is undefined");
-  if (beyond_limit(node)) return node;
+  if (region >= definitions_->regions.size())
+    fail("enters region " + std::to_string(region) + ", which is undefined");
+  if (beyond_limit(node)) return count_beyond(node);
   const std::uint32_t child = children_.find(node, region);
   if (child != ChildTable::kNone) return child;
-  if (take_node()) return add_child(node, region);
+  const bool too_deep = stack_.size() > limits_.max_depth;
+  if (too_deep) folded_.deepest = std::max(folded_.deepest, limits_.max_depth + 1);
+  if (!too_deep && take_node()) return add_child(node, region);
   const std::uint32_t rest = children_.find(node, kRestKey);
   return rest != ChildTable::kNone ? rest : add_child(node, kNoRegion);
 }
 
+std::uint32_t LocationFold::count_beyond(std::uint32_t node) {
+  ++folded_.nodes[node].statistics.visits;
+  const auto level = static_cast<std::uint32_t>(stack_.size());
+  if (level > limits_.max_depth) folded_.deepest = std::max(folded_.deepest, level);
+  return node;
+}
+
 bool LocationFold::take_node() noexcept {
-  if (own_nodes_ == 0) return budget_->take();
-  --own_nodes_;
+  if (limits_.own_nodes == 0) return budget_->take();
+  --limits_.own_nodes;
   return true;
 }
 
@@ -76,6 +117,96 @@ std::uint32_t LocationFold::add_child(std::uint32_t node, std::uint64_t region) 
   children_.insert(node, region == kNoRegion ? kRestKey : static_cast<std::uint32_t>(region),
                    child);
   return child;
+}
+
+void LocationFold::other(const Event& event, std::span<const Event> before) {
+  switch (event.kind) {
+    case EventKind::kParameterInt:
+    case EventKind::kParameterUint:
+    case EventKind::kParameterFloat:
+    case EventKind::kParameterString: return parameter(event, before);
+    case EventKind::kMetric: return metric(event);
+    default: return;
+  }
+}
+
+// Whether nothing was left since the innermost visit was entered or moved.
+bool LocationFold::just_begun(std::span<const Event> before) const {
+  for (std::size_t i = before.size(); i-- > 0;) {
+    if (before[i].kind == EventKind::kLeave) return false;
+    if (before[i].kind == EventKind::kEnter || folded_.events + i == moved_) return true;
+  }
+  return begun_;
+}
+
+// As if the visit had begun with it, unless something was visited inside it before:
+// then the time until now stays where that is counted.
+void LocationFold::parameter(const Event& event, std::span<const Event> before) {
+  if (event.ref >= definitions_->parameters.size())
+    fail("has a value of parameter " + std::to_string(event.ref) + ", which is undefined");
+  if (event.kind == EventKind::kParameterString && event.value >= definitions_->strings.size())
+    fail("has a text that is undefined as value of a parameter");
+  Frame& frame = stack_.back();
+  if (stack_.size() == 1 || beyond_limit(frame.node)) return;
+  const std::uint32_t to = with_parameter(event.parameter(), event.value);
+  if (to == frame.node) return;
+  if (!just_begun(before)) {
+    const std::uint64_t now = std::max(ticks(event.time), frame.entered);
+    folded_.nodes[frame.node].statistics.inclusive += now - frame.entered;
+    frame.entered = now;
+  }
+  frame.node = to;
+  moved_ = folded_.events + before.size();
+}
+
+const FoldedLocation::Parameter* LocationFold::parameter_of(std::uint32_t node) const {
+  const auto found =
+      std::ranges::lower_bound(folded_.parameters, node, {}, &FoldedLocation::Parameter::node);
+  return found != folded_.parameters.end() && found->node == node ? &*found : nullptr;
+}
+
+// The node of visits that have in addition this value. A value that the parameter
+// had before is replaced. Without room for it, that of the visit as it is.
+std::uint32_t LocationFold::with_parameter(ParameterId parameter, std::uint64_t value) {
+  const std::uint32_t current = stack_.back().node;
+  std::vector<std::pair<ParameterId, std::uint64_t>> later;
+  const FoldedLocation::Parameter* one = parameter_of(current);
+  for (; one != nullptr && one->parameter != parameter; one = parameter_of(one->base)) {
+    later.emplace_back(one->parameter, one->value);
+  }
+  if (one == nullptr) later.clear();
+  if (one != nullptr && one->value == value) return current;
+  std::uint32_t node = with_value(one == nullptr ? current : one->base, parameter, value);
+  for (; node != 0 && !later.empty(); later.pop_back()) {
+    node = with_value(node, later.back().first, later.back().second);
+  }
+  return node == 0 ? current : node;
+}
+
+std::uint32_t LocationFold::with_value(std::uint32_t node, ParameterId parameter,
+                                       std::uint64_t value) {
+  const auto [found, fresh] = variants_.try_emplace({node, parameter.value(), value}, 0);
+  if (found->second != 0 || !take_node()) return found->second;
+  const auto to = static_cast<std::uint32_t>(folded_.nodes.size());
+  folded_.nodes.push_back({{}, folded_.nodes[node].region, folded_.nodes[node].parent, 0});
+  folded_.parameters.push_back({to, node, parameter, value});
+  return found->second = to;
+}
+
+void LocationFold::metric(const Event& event) {
+  if (event.ref >= definitions_->metrics.size())
+    fail("has a value of metric " + std::to_string(event.ref) + ", which is undefined");
+  if (definitions_->metrics[event.ref].sampled()) return;  // counts on: not a value of its own
+  const std::uint32_t node = stack_.back().node;
+  if (node == 0) return;  // of no call path
+  std::uint32_t place = metrics_.find(node, event.ref);
+  if (place == ChildTable::kNone) {
+    place = static_cast<std::uint32_t>(folded_.metrics.size());
+    folded_.metrics.push_back({node, event.metric(), {}});
+    metrics_.insert(node, event.ref, place);
+  }
+  const MetricValueType type = definitions_->metrics[event.ref].type;
+  folded_.metrics[place].statistics.add_value(number_of(event, type));
 }
 
 void LocationFold::check_leave(std::uint32_t region, std::uint64_t time) const {

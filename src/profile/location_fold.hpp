@@ -2,13 +2,15 @@
 //
 // Used by one thread. An event costs a comparison with the child that was
 // entered last, or else one look-up in a hash table. Throws Error when enter
-// and leave do not balance, when time runs backwards or a region is unknown.
+// and leave do not balance, when time runs backwards or something is undefined.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/child_table.hpp"
@@ -30,7 +32,29 @@ struct FoldedNode {
 
 // The result; parents before children, children in order of their first visit.
 struct FoldedLocation {
+  // The visits of a node have this parameter, and those of `base`.
+  struct Parameter {
+    std::uint32_t node = 0;
+    std::uint32_t base = 0;
+    ParameterId parameter;
+    std::uint64_t value = 0;  // as an event has it
+  };
+  struct MetricValues {
+    std::uint32_t node = 0;
+    MetricId metric;
+    MetricStatistics statistics;
+  };
+  // A visit that was cut in two: where events end and a profile goes on.
+  struct Part {
+    std::uint32_t node = 0;
+    std::uint64_t duration = 0;
+  };
+
   std::vector<FoldedNode> nodes;
+  std::vector<Parameter> parameters;  // in order of nodes
+  std::vector<MetricValues> metrics;
+  std::vector<Part> parts;    // not in min and max of their nodes
+  std::uint32_t deepest = 0;  // the level that was reached beyond the depth limit; else 0
   std::uint64_t events = 0;
   Timestamp first{};
   Timestamp last{};
@@ -47,11 +71,16 @@ class NodeBudget {
   std::atomic<std::int64_t> left_;  // far below 0 when more was asked for
 };
 
+struct FoldLimits {
+  std::uint32_t own_nodes = 0;           // call paths beyond these are taken from the budget
+  std::uint32_t max_depth = UINT32_MAX;  // levels that are kept apart
+  std::uint64_t cut = UINT64_MAX;        // time at which a profile goes on
+};
+
 class LocationFold {
  public:
-  // Call paths beyond the first `own_nodes` are taken from `budget`, which lives
-  // as long as the fold.
-  LocationFold(std::string location_name, std::size_t regions, std::uint32_t own_nodes,
+  // `definitions` and `budget` live as long as the fold.
+  LocationFold(std::string location_name, const Definitions& definitions, const FoldLimits& limits,
                NodeBudget& budget);
 
   void consume(std::span<const Event> events);
@@ -66,7 +95,16 @@ class LocationFold {
 
   void enter(std::uint32_t region, std::uint64_t time);
   void leave(std::uint32_t region, std::uint64_t time);
+  void leave_in_part(std::uint64_t time);
+  void other(const Event& event, std::span<const Event> before);
+  bool just_begun(std::span<const Event> before) const;
+  void parameter(const Event& event, std::span<const Event> before);
+  void metric(const Event& event);
+  std::uint32_t with_parameter(ParameterId parameter, std::uint64_t value);
+  std::uint32_t with_value(std::uint32_t node, ParameterId parameter, std::uint64_t value);
+  const FoldedLocation::Parameter* parameter_of(std::uint32_t node) const;
   std::uint32_t child_of(std::uint32_t node, std::uint32_t region);
+  std::uint32_t count_beyond(std::uint32_t node);
   bool take_node() noexcept;
   std::uint32_t add_child(std::uint32_t node, std::uint64_t region);
   bool beyond_limit(std::uint32_t node) const noexcept {
@@ -79,9 +117,14 @@ class LocationFold {
   std::vector<Frame> stack_;  // its first frame is node 0 and stays
   ChildTable children_;
   std::string location_name_;
-  std::size_t regions_;
-  std::uint32_t own_nodes_;  // not used yet
+  const Definitions* definitions_;
+  FoldLimits limits_;  // what is left of own_nodes
   NodeBudget* budget_;
+  // From a node, a parameter and its value to the node of visits that have it.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> variants_;
+  ChildTable metrics_;                // from a node and a metric to a place in folded_.metrics
+  bool begun_ = false;                // nothing was left since the innermost visit began
+  std::uint64_t moved_ = UINT64_MAX;  // number of the event that moved a visit last
 };
 
 }  // namespace timeloom::profile

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "core/child_table.hpp"
@@ -15,9 +17,13 @@ namespace timeloom::profile {
 
 class TreeMerge {
  public:
-  explicit TreeMerge(std::size_t locations) : profiles_(locations) {}
+  // `definitions` outlive the merge.
+  explicit TreeMerge(const Definitions& definitions)
+      : definitions_(definitions),
+        profiles_(definitions.locations.size()),
+        parts_(definitions.locations.size()) {}
 
-  // Adds location number `index`; it is used up so that memory does not double.
+  // Adds to location number `index`; what is added is used up so that memory does not double.
   void add(std::size_t index, FoldedLocation&& location);
   // Moves nodes and locations into `tree`.
   void finish(CallTree& tree);
@@ -26,14 +32,28 @@ class TreeMerge {
   struct Path {
     std::uint32_t parent;
     std::uint64_t region;
+    ParameterSetId parameters;
   };
 
-  std::uint32_t child_of(std::uint32_t parent, std::uint64_t region);
+  std::uint32_t child_of(std::uint32_t parent, std::uint64_t region, ParameterSetId parameters);
+  std::uint32_t key_of(std::uint64_t region, ParameterSetId parameters);
+  std::vector<ParameterSetId> sets_of(const FoldedLocation& location);
+  ParameterSetId set_with(ParameterSetId base, const FoldedLocation::Parameter& added);
+  void add_statistics(std::size_t index, const FoldedLocation& location,
+                      const std::vector<std::uint32_t>& merged);
+  static void join_cells(std::vector<Cell>& cells);
+  static void join_metrics(std::vector<MetricCell>& metrics);
+  static void add_parts(std::vector<Cell>& cells, std::vector<FoldedLocation::Part>& parts);
   std::vector<std::uint32_t> place_in_preorder(CallTree& tree) const;
 
-  std::vector<Path> paths_ = {{0, kNoRegion}};  // parents first; 0 is above the roots
+  const Definitions& definitions_;
+  std::vector<Path> paths_ = {{0, kNoRegion, {}}};  // parents first; 0 is above the roots
   ChildTable children_;
+  std::map<ParameterSet, std::uint32_t> sets_;
+  std::vector<const ParameterSet*> set_by_id_;                             // in sets_
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> keys_;  // of region and set
   std::vector<LocationProfile> profiles_;
+  std::vector<std::vector<FoldedLocation::Part>> parts_;  // of locations
 };
 
 }  // namespace timeloom::profile

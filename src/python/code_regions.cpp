@@ -28,7 +28,8 @@ std::vector<Rules>& all_rules() {
   static auto* const instance = new std::vector<Rules>(1);
   return *instance;
 }
-std::size_t g_rules = 0;  // those in force
+std::size_t g_rules = 0;   // those in force
+bool g_leave_out = false;  // they leave out more than what importing does
 
 const RegionRules& rules() { return all_rules()[g_rules].rules; }
 
@@ -99,7 +100,10 @@ std::string file_of(PyCodeObject* code) {
   return rules().scorep_names ? absolute_file(std::move(file)) : file;
 }
 
-bool excludes(const Region& region) { return rules().filter.excluded(region.name, region.file); }
+bool excludes(const Region& region) { return rules().filter.excluded(region); }
+bool excludes_user_region(const Region& region) { return rules().filter.excluded_by_file(region); }
+bool filters_anything() noexcept { return g_leave_out; }
+bool filters_user_regions() noexcept { return !rules().filter.choices().file.empty(); }
 
 namespace {
 
@@ -136,12 +140,13 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   look_for_greenlets();
   try {
     Region region = region_of(code, globals);
-    EventWord word = is_own_file(region.file) ? kOwn : kExcluded;
+    const bool own = is_own_file(region.file);
+    EventWord word = own || rules().filter.hidden_import(region) ? kOwn : kExcluded;
     if (word == kExcluded && !excludes(region)) {
       region.last_line = last_line_of(code);
       word = record::enter_word(record::define_region(region));
     }
-    if (word != kOwn && watch(code, region.name, word)) word = kWatched;
+    if (!own && watch(code, region.name, word)) word = kWatched;
     store_code_extra(code, g_code_index, word);
     return word;
   } catch (const std::exception&) {
@@ -170,6 +175,8 @@ bool set_rules(const RegionRules& wanted) {
     g_rules = static_cast<std::size_t>(same - all.begin());
   }
   g_code_index = all[g_rules].index;
+  const FilterChoices& choices = wanted.filter.choices();
+  g_leave_out = !choices.rules.empty() || choices.only_my_code || !choices.file.empty();
   return true;
 }
 

@@ -16,7 +16,8 @@ namespace timeloom::python {
 
 // Kept with a code object that is not recorded. Its kind is not "enter".
 inline constexpr EventWord kExcluded = 2;
-// The same for our own Python files, whose calls of C functions are not recorded either.
+// The same for our own Python files, and for importing where it is hidden: calls of C
+// functions from there are not recorded either.
 inline constexpr EventWord kOwn = kExcluded | EventWord{1} << kKindBits;
 
 // Kept with a code object that is watched, see watched.hpp; the word to enter is there.
@@ -45,8 +46,12 @@ extern void (*g_on_new_code)() noexcept;
 // Decides for a code object that runs with these globals (may be nullptr).
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
 
-// Whether the rules exclude a region.
+// Whether the rules exclude a region, or one that the program names itself.
 bool excludes(const Region& region);
+bool excludes_user_region(const Region& region);
+// Whether there are rules for regions that the program names itself; any rules at all.
+bool filters_user_regions() noexcept;
+bool filters_anything() noexcept;
 
 // What is decided of a region by a measurement, once for each code object.
 struct RegionRules {

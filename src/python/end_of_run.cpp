@@ -31,12 +31,15 @@ struct Start {
   bool quiet = false;
   bool interrupted = false;
   std::unique_ptr<Experiment> experiment;
+  bool is_experiment = false;
 };
 Start* g_start = nullptr;
 
 struct Result {
   std::string run;
   unsigned long long events = 0;
+  unsigned long long folded_events = 0;
+  bool profile = false;
   unsigned long long threads = 0;
   unsigned long long tasks = 0;
   unsigned long long bytes = 0;
@@ -102,7 +105,9 @@ Result result_of(PyObject* dict) {
   if (run != nullptr && PyUnicode_Check(run)) result.run = bytes_of(run);
   // With the begin and the end of the program, which weaving adds and reports count.
   result.events = count_of(dict, "events");
-  if (PyDict_GetItemString(dict, "profile") != Py_True) result.events += 2;
+  result.folded_events = count_of(dict, "folded_events");
+  result.profile = PyDict_GetItemString(dict, "profile") == Py_True;
+  if (!result.profile) result.events += 2;
   result.threads = count_of(dict, "threads");
   result.tasks = count_of(dict, "tasks");
   result.bytes = count_of(dict, "bytes");
@@ -166,6 +171,10 @@ std::string children(const std::string& run) {
   return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
 }
 
+std::string could_not_be_recorded(const Result& result) {
+  return line_start() + plural(result.lost_events, "event") + " could not be recorded\n";
+}
+
 // What is not in the run.
 std::string losses(const Result& result) {
   std::string text;
@@ -173,11 +182,15 @@ std::string losses(const Result& result) {
     text += line_start() + "recorded was only " + result.window + ": " +
             (result.windows == 0 ? "that never came" : plural(result.windows, "time")) + "\n";
   }
-  if (result.at_limit) {
+  if (!result.profile && result.folded_events > 0) {
+    text += line_start() + "from the size limit (--max-size) on " +
+            plural(result.folded_events, "event") + " are in the profile only\n";
+    if (result.lost_events > 0) text += could_not_be_recorded(result);
+  } else if (result.at_limit) {
     text += line_start() + "recording ended at the size limit (--max-size): " +
             plural(result.lost_events, "event") + " not recorded\n";
   } else if (result.lost_events > 0) {
-    text += line_start() + plural(result.lost_events, "event") + " could not be recorded\n";
+    text += could_not_be_recorded(result);
   }
   if (result.dropped_events > 0) {
     text += line_start() + "the newest events are kept, " +
@@ -204,8 +217,10 @@ std::string summary(const Result& result, const std::string& children, const std
 std::string weave_run(const Result& result) {
   if (result.error == ENOENT) return "nothing of it is left: the run was removed meanwhile";
   if (!g_start->weave) return "not woven yet; the next command does it";
+  // Score-P says nothing but what is missing from its results; weaving does the same.
+  const bool silent = g_start->quiet && !g_start->is_experiment;
   const WeaveOutcome outcome = weave_in_child(result.run, g_start->package, g_start->keep_spool,
-                                              g_start->quiet || !error_output_unchanged());
+                                              silent || !error_output_unchanged());
   switch (outcome) {
     case WeaveOutcome::kDone: break;
     case WeaveOutcome::kNoProgram:
@@ -261,8 +276,9 @@ void finish_weave_and_report() {
   const bool complain = (g_start->weave || result.error == ENOENT) && !weaving.empty();
   if (!g_start->quiet) {
     write_error_output(summary(result, others, weaving));
-  } else if (complain) {
-    write_error_output(line_start() + weaving + "\n");
+  } else {
+    const std::string lost = g_start->is_experiment ? losses(result) : std::string();
+    write_error_output(lost + (complain ? line_start() + weaving + "\n" : ""));
   }
 }
 
@@ -349,6 +365,7 @@ bool finish_run_at_exit(PyObject* core, const Settings& settings,
   g_start->weave = settings.flag("weave");
   g_start->keep_spool = settings.flag("keep-spool");
   g_start->quiet = settings.flag("quiet");
+  g_start->is_experiment = experiment != nullptr;
   g_start->experiment = std::move(experiment);
   Ref function(PyCFunction_New(&g_finish_method, nullptr));
   return function && register_at_exit(function.get());

@@ -1,4 +1,5 @@
 // The extension module timeloom._core: what Python sees of the rest.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "python/compat.hpp"
 #include "python/end_of_run.hpp"
 #include "python/errors.hpp"
+#include "python/filter_choices.hpp"
 #include "python/follow.hpp"
 #include "python/measurement_block.hpp"
 #include "python/run_program.hpp"
@@ -31,16 +33,24 @@ std::string text_item(PyObject* settings, const char* key, const char* otherwise
   return value != nullptr && PyUnicode_Check(value) ? bytes_of(value) : otherwise;
 }
 
-bool parse_rules(PyObject* sequence, std::vector<FilterRule>& rules) {
-  const Ref items(sequence == nullptr ? PyTuple_New(0) : PySequence_Tuple(sequence));
-  if (!items) return false;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
-    int include = 0;
-    const char* pattern = nullptr;
-    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(items.get(), i), "ps", &include, &pattern)) return false;
-    rules.push_back({include != 0, pattern});
-  }
-  return true;
+// A number of the settings; 0 where none is set.
+std::uint64_t number_item(PyObject* settings, const char* key) {
+  PyObject* value = item(settings, key);
+  return value != nullptr && PyLong_Check(value) ? PyLong_AsUnsignedLongLong(value) : 0;
+}
+
+record::MetricTexts metric_texts(PyObject* settings) {
+  return {text_item(settings, "metric_rusage", ""),
+          text_item(settings, "metric_rusage_per_process", ""),
+          text_item(settings, "metric_rusage_sep", ","),
+          text_item(settings, "metric_papi", ""),
+          text_item(settings, "metric_papi_per_process", ""),
+          text_item(settings, "metric_papi_sep", ",")};
+}
+
+AtLimit at_limit_of(const std::string& policy) {
+  if (policy == "ring") return AtLimit::kKeepNewest;
+  return policy == "profile" ? AtLimit::kFold : AtLimit::kStop;
 }
 
 // start(settings): those of run_program.hpp; `output` is the run directory.
@@ -60,23 +70,19 @@ PyObject* start(PyObject*, PyObject* settings) {
     options.buffer_size = PyLong_AsUnsignedLongLong(value);
     if (PyErr_Occurred() != nullptr) return nullptr;
   }
-  if (PyObject* value = item(settings, "max_size"); value != nullptr && PyLong_Check(value)) {
-    options.max_size = PyLong_AsUnsignedLongLong(value);
-    if (PyErr_Occurred() != nullptr) return nullptr;
-  }
-  options.keep_newest = text_item(settings, "at_max_size", "stop") == "ring";
+  options.max_size = number_item(settings, "max_size");
+  options.max_depth = number_item(settings, "max_depth");
+  options.at_max_size = at_limit_of(text_item(settings, "at_max_size", "stop"));
+  const std::uint64_t levels = number_item(settings, "profile_depth");
+  options.profile_depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(levels, UINT32_MAX));
   options.window.from = parse_window_point(text_item(settings, "from", ""), "from");
   options.window.until = parse_window_point(text_item(settings, "until", ""), "until");
-  if (PyObject* value = item(settings, "after"); value != nullptr && PyLong_Check(value)) {
-    options.window.after = PyLong_AsUnsignedLongLong(value);
-  }
-  if (PyObject* value = item(settings, "program_start")) {
-    options.program_start_ns = PyLong_AsUnsignedLongLong(value);
-  }
+  options.window.after = number_item(settings, "after");
+  options.program_start_ns = number_item(settings, "program_start");
   if (PyErr_Occurred() != nullptr) return nullptr;
-  std::vector<FilterRule> rules;
-  if (!parse_rules(item(settings, "filter"), rules)) return nullptr;
-  options.rules.filter = Filter(std::move(rules));
+  options.metrics = record::plan_metrics(metric_texts(settings));
+  options.filter_file = text_item(settings, "filter_file", "");
+  options.rules.filter = filter_of(settings);
   const std::string package = own_directory();
   options.rules.packages = package.substr(0, package.rfind('/') + 1);
   options.rules.scorep_names = text_item(settings, "region_names", "") == "scorep";
@@ -102,9 +108,10 @@ PyObject* finish(PyObject*, PyObject*) {
   PyObject* run = object_of(result.run);
   if (run == nullptr) return nullptr;
   return Py_BuildValue(
-      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run,
+      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run,
       "instrumenter", result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False,
-      "events", static_cast<unsigned long long>(result.events), "threads",
+      "events", static_cast<unsigned long long>(result.events), "folded_events",
+      static_cast<unsigned long long>(result.folded_events), "threads",
       static_cast<unsigned long long>(result.threads), "tasks",
       static_cast<unsigned long long>(result.tasks), "bytes",
       static_cast<unsigned long long>(result.bytes), "lost_events",

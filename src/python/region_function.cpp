@@ -13,8 +13,8 @@ namespace {
 
 struct RegionFunction {
   PyObject_HEAD PyObject* function;
-  PyObject* region;  // a name, or the function itself; see decorated_word()
-  EventWord word;    // of a name
+  PyObject* region;     // a name, or the function itself; see decorated_word()
+  UserRegionWord word;  // of a name
   PyObject* dict;
   PyObject* weak_references;
   vectorcallfunc call;
@@ -30,8 +30,7 @@ bool records_itself(PyObject* region) noexcept {
 // What a function is once is what it is always, but the rules may change.
 EventWord word_of(RegionFunction* function) noexcept {
   if (!PyUnicode_Check(function->region)) return decorated_word(function->region, nullptr);
-  if (function->word == 0) function->word = decorated_word(function->region, function->function);
-  return function->word;
+  return function->word.of(function->region, function->function);
 }
 
 // Between enter and leave: the region of `word`, or nothing without a measurement.
@@ -132,7 +131,7 @@ PyObject* make_function(PyObject*, PyObject* arguments) {
   if (result == nullptr) return nullptr;
   result->function = Py_NewRef(function);
   result->region = Py_NewRef(region);
-  result->word = 0;
+  result->word = {};
   result->dict = nullptr;
   result->weak_references = nullptr;
   result->call = function_call;
@@ -144,13 +143,17 @@ struct RegionSteps {
   PyObject_HEAD PyObject* inner;  // a coroutine, generator or awaitable of an async generator
   PyObject* region;               // as in RegionFunction
   PyObject* function;             // that made it
-  EventWord word;
+  UserRegionWord word;
   bool entered;  // and not left: the region lasts while its task is suspended
 };
 
 PyObject* g_send = nullptr;  // the name, interned
 
 RegionSteps* steps_of(PyObject* self) { return reinterpret_cast<RegionSteps*>(self); }
+
+EventWord word_of(RegionSteps* steps) noexcept {
+  return steps->word.of(steps->region, steps->function);
+}
 
 // Between the begin of a step and its end. A task that is suspended in it takes
 // the region along: it is entered by the first step and left by the last.
@@ -159,8 +162,7 @@ class Step {
   explicit Step(RegionSteps* steps) noexcept : steps_(steps) {
     if (!record::active()) return;
     if (!steps->entered && records_itself(steps->region)) return;
-    if (steps->word == 0) steps->word = decorated_word(steps->region, steps->function);
-    if (!steps->entered) enter_user_region(steps->word);
+    if (!steps->entered) enter_user_region(word_of(steps));
     steps->entered = true;
   }
   // What the step has brought; nullptr: it has raised, and is the last.
@@ -172,7 +174,7 @@ class Step {
   ~Step() {
     if (!steps_->entered || suspended_) return;
     steps_->entered = false;
-    if (record::active()) leave_own_user_region(steps_->word);
+    if (record::active()) leave_own_user_region(word_of(steps_));
   }
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
@@ -282,7 +284,7 @@ PyObject* make_steps(PyObject*, PyObject* arguments) {
   result->inner = Py_NewRef(inner);
   result->region = Py_NewRef(region);
   result->function = Py_NewRef(function);
-  result->word = 0;
+  result->word = {};
   result->entered = false;
   PyObject_GC_Track(result);
   return reinterpret_cast<PyObject*>(result);

@@ -17,6 +17,7 @@
 #include "core/window.hpp"
 #include "python/end_of_run.hpp"
 #include "python/experiment.hpp"
+#include "python/filter_choices.hpp"
 #include "python/instrumenter.hpp"
 #include "python/main_module.hpp"
 #include "python/session.hpp"
@@ -109,12 +110,21 @@ std::string exception_text() {
 }
 
 void check_instrumenter(const Settings& settings) {
-  if (settings.flag("profile") && settings.flag("async-tasks")) throw Error(kTasksNeedTrace);
+  const bool folds = settings.flag("profile") || settings.text("at-max-size") == "profile";
+  if (folds && settings.flag("async-tasks")) throw Error(kTasksNeedTrace);
   if (find_instrumenter(settings.text("instrumenter"), {.c_functions = settings.flag("c-functions"),
                                                         .tasks = settings.flag("async-tasks")}) ==
       nullptr) {
     throw Error(exception_text());
   }
+}
+
+void check_metrics(const Settings& settings) {
+  const record::MetricPlan plan = record::plan_metrics(
+      {settings.text("metric-rusage"), settings.text("metric-rusage-per-process"),
+       settings.text("metric-rusage-sep"), settings.text("metric-papi"),
+       settings.text("metric-papi-per-process"), settings.text("metric-papi-sep")});
+  if (settings.flag("profile") && plan.any()) throw Error(kMetricsNeedTrace);
 }
 
 // Python gives __main__ a loader before the program begins, made by a Python
@@ -318,6 +328,7 @@ void start_measuring(PyObject* core, const Settings& settings, Place& place,
     place.make(settings, program);
     const std::string directory = place.directory();
     Ref dict(dict_of(settings)), output(object_of(directory));
+    if (dict) take_filter_file(dict.get(), settings);
     // Registered first: afterwards its imports would be recorded.
     const bool prepared = dict && output &&
                           PyDict_SetItemString(dict.get(), "output", output.get()) == 0 &&
@@ -354,9 +365,11 @@ PyObject* run_program(PyObject* core, PyObject* dict, PyObject* tuple, PyObject*
   Program program = program_of(tuple);
   std::FILE* file = nullptr;
   open_program(program, file);
+  Place place(settings, program);
   check_instrumenter(settings);
   (void)window_of(settings);  // or it is wrong usage
-  Place place(settings, program);
+  take_filter_file(dict, settings);
+  check_metrics(settings);
   if (!prepare_interpreter(program, brought) || !prepare_command(program)) return nullptr;
   Ending ending;
   {

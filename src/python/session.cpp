@@ -12,6 +12,7 @@
 
 #include "core/command_line.hpp"
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "python/calibration.hpp"
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
@@ -121,8 +122,8 @@ record::StartOptions start_options(const SessionOptions& options,
   record::StartOptions result;
   result.spool_directory = free_spool(options.run);
   result.writer.ring_size = options.profile ? result.writer.segment_size : options.buffer_size;
-  result.writer.size_limit = {options.max_size, options.keep_newest};
-  if (options.max_size != 0) {
+  result.writer.size_limit = {options.max_size, options.at_max_size};
+  if (options.max_size != 0 && !options.profile) {
     // Most of what there is room for is for the log.
     constexpr std::uint64_t kLeast = 1 << 20;
     result.writer.ring_size = std::min(options.buffer_size, std::max(kLeast, options.max_size / 8));
@@ -130,8 +131,16 @@ record::StartOptions start_options(const SessionOptions& options,
   result.process = this_process();
   result.parent = options.parent;
   result.profile = options.profile;
+  result.max_depth = options.max_depth;
+  result.metrics = options.metrics;
+  result.profile_depth = options.profile_depth;
+  if (options.profile_depth != 0) {
+    result.properties[kProfileDepth] = std::to_string(options.profile_depth);
+  }
   result.properties["timeloom::instrumenter"] = instrumenter.name;
   result.properties["timeloom::python"] = Py_GetVersion();
+  if (!options.filter_file.empty())
+    result.properties["timeloom::filter_file"] = options.filter_file;
   if (options.window.any()) result.properties["timeloom::window"] = describe(options.window);
   if (options.results != "all") result.properties["timeloom::results"] = options.results;
   if (options.experiment) result.properties["timeloom::layout"] = "scorep";
@@ -153,6 +162,7 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.run = s.run;
   result.instrumenter = s.instrumenter->name;
   result.events = totals.events;
+  result.folded_events = totals.folded_events;
   result.profile = s.options.profile;
   result.threads = totals.threads;
   result.tasks = totals.tracks;
@@ -192,11 +202,11 @@ void watch_again() {
 // that no measurement without them has used.
 bool set_rules(const SessionOptions& options, bool awaiting) {
   if (!options.window.any()) return set_rules(options.rules);
-  std::vector<FilterRule> filter = options.rules.filter.rules();
-  if (awaiting) filter = {{false, "*"}};
-  filter.push_back({false, "\n" + describe(options.window)});  // matches nothing
+  FilterChoices choices = options.rules.filter.choices();
+  if (awaiting) choices.rules = {{false, "*"}};
+  choices.rules.push_back({false, "\n" + describe(options.window)});  // matches nothing
   RegionRules rules = options.rules;
-  rules.filter = Filter(std::move(filter));
+  rules.filter = Filter(std::move(choices));
   return set_rules(rules);
 }
 
@@ -230,13 +240,25 @@ bool session_running() noexcept {
   return g_session.instrumenter != nullptr && g_session.process == this_process_id();
 }
 
+namespace {
+
+bool tasks_are_kept(const SessionOptions& options) noexcept {
+  return !options.async_tasks || (!options.profile && options.at_max_size != AtLimit::kFold);
+}
+
+}  // namespace
+
 bool start_session(const SessionOptions& options) {
   if (session_running()) {
     PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
     return false;
   }
-  if (options.profile && options.async_tasks) {
+  if (!tasks_are_kept(options)) {
     PyErr_SetString(g_error, kTasksNeedTrace);
+    return false;
+  }
+  if (options.profile && options.metrics.any()) {
+    PyErr_SetString(g_error, kMetricsNeedTrace);
     return false;
   }
   const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};
@@ -303,8 +325,10 @@ bool finish_session(SessionResult& result, Ending ending) {
   const std::uint64_t passed_over = s.instrumenter->passed_over() - s.passed_over_before;
   const EventCost cost = last ? calibrate_events(*s.instrumenter) : EventCost{};
   fill(result, totals, end_ns);
-  result.overhead_seconds = cost.event_seconds * static_cast<double>(totals.events) +
-                            cost.passed_over_seconds * static_cast<double>(passed_over);
+  const double sample_seconds = last ? record::sample_seconds(s.options.metrics) : 0;
+  result.overhead_seconds =
+      (cost.event_seconds + sample_seconds) * static_cast<double>(totals.events) +
+      cost.passed_over_seconds * static_cast<double>(passed_over);
   note_overhead(result);
   s = {};
   return true;

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <string>
 
+#include "core/at_limit.hpp"
 #include "core/ending.hpp"
 #include "core/window.hpp"
 #include "python/code_regions.hpp"
 #include "python/compat.hpp"
+#include "record/metrics.hpp"
 
 namespace timeloom::python {
 
@@ -20,12 +22,16 @@ struct SessionOptions {
   bool paused = false;                   // the automatic instrumentation begins switched off
   bool async_tasks = false;              // every task is a track of its own
   bool profile = false;                  // fold calls while they are recorded, keep no events
+  std::uint32_t profile_depth = 0;       // levels of call paths that are kept apart; 0: any number
   std::uint64_t buffer_size = 16 << 20;  // bytes
   std::uint64_t max_size = 0;            // bytes of the raw records of the run; 0: any number
-  bool keep_newest = false;              // at that size, instead of ending the recording
+  AtLimit at_max_size = AtLimit::kStop;
   Window window;
   std::uint64_t program_start_ns = 0;  // on CLOCK_MONOTONIC; 0: now
   RegionRules rules;
+  std::string filter_file;  // its path; empty: none
+  record::MetricPlan metrics;
+  std::size_t max_depth = 0;    // of recorded calls; 0: any
   std::string results = "all";  // what weaving is to make: all or trace
   bool experiment = false;      // the run is an experiment directory of Score-P
   bool follow_forks = false;    // forked children go on with a measurement of their own
@@ -36,7 +42,8 @@ struct SessionResult {
   std::string run;
   std::string instrumenter;
   std::uint64_t events = 0;
-  bool profile = false;  // there are no events, but call paths
+  std::uint64_t folded_events = 0;  // of these: only call paths have been kept of them
+  bool profile = false;             // that is so of all
   std::uint64_t threads = 0;
   std::uint64_t tasks = 0;  // of threads, and greenlets, as tracks of their own
   std::uint64_t bytes = 0;
@@ -56,7 +63,10 @@ std::string own_directory();
 
 // Of options that exclude each other.
 inline constexpr char kTasksNeedTrace[] =
-    "tasks are told apart in a trace only; leave out --profile or --async-tasks";
+    "tasks are told apart in a trace only; leave out --async-tasks, or --profile and "
+    "--at-max-size profile";
+inline constexpr char kMetricsNeedTrace[] =
+    "metrics are sampled for a trace only; leave out --profile or the metrics";
 
 bool start_session(const SessionOptions& options);
 // False without an exception when no measurement of this process is running.

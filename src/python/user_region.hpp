@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/event_word.hpp"
+#include "python/code_regions.hpp"
 #include "python/compat.hpp"
 
 namespace timeloom::python {
@@ -20,13 +21,35 @@ struct SourcePlace {
 // which is none of our own, for anything else and nullptr.
 SourcePlace place_of(PyObject* function);
 
-// The enter word of the user region `name` (a str). One that is new is defined
+// The word of the user region `name` (a str), by the rules in force: its enter word,
+// or one of another kind when the rules leave it out. One that is new is defined
 // with the place, or that of the calling code. 0 when there is no memory.
 EventWord user_region_word(PyObject* name, const SourcePlace* place = nullptr) noexcept;
 bool knows_user_region(PyObject* name) noexcept;  // has it been defined
 // The word of what a function is decorated with: a str names a user region; a
 // Python function is the region that it is without our help, 0 when it is not recorded.
 EventWord decorated_word(PyObject* region, PyObject* function) noexcept;
+
+// The same, kept by who uses the region again and again.
+class UserRegionWord {
+ public:
+  // `function`: what is decorated with the region, if anything is.
+  EventWord of(PyObject* region, PyObject* function = nullptr) noexcept {
+    if (rules_ != g_code_index) [[unlikely]] {
+      word_ = function == nullptr ? user_region_word(region) : decorated_word(region, function);
+      rules_ = word_ == 0 ? -1 : g_code_index;
+    }
+    return word_;
+  }
+
+ private:
+  EventWord word_ = 0;
+  Py_ssize_t rules_ = -1;  // those that have decided
+};
+
+// Whether what the program says of the current region is lost with it: a filter
+// leaves the region out, or it is deeper than what is recorded.
+bool in_left_out_region() noexcept;
 
 // Records enter and leave of a user region now; without a measurement nothing.
 void enter_user_region(EventWord word) noexcept;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -41,13 +42,19 @@ struct State {
   std::uint32_t tracks = 0;           // of these
   std::set<std::uint32_t> created;    // threads that run and of which note_creation() spoke
   std::uint64_t finished_events = 0;  // of threads that have ended
+  std::uint64_t finished_folded = 0;  // of these, in profiles
   std::uint64_t finished_bytes = 0;   // of their profiles
   std::uint64_t unmatched_leaves = 0;
   ThreadNamer namer = nullptr;
   LocationGroup process;
   std::string parent;
-  std::string spool;                  // its directory
-  bool profile = false;               // calls are folded
+  bool profile = false;  // calls are folded
+  std::uint32_t profile_depth = 0;
+  std::size_t max_depth = 0;
+  MetricPlan metrics;
+  MetricId metrics_of_thread;  // the first of each kind; undefined: none
+  MetricId metrics_of_process;
+  std::uint64_t without_metrics = 0;  // threads that could not be sampled
   std::vector<OpenRegion> inherited;  // what was open on the forking thread
   bool inherited_recording = true;
 };
@@ -84,6 +91,7 @@ struct ThreadEnd {
     if (!own->attached()) return;
     own->close_all();
     s.finished_events += own->events();
+    s.finished_folded += own->folded_events();
     s.finished_bytes += own->profile_bytes();
     if (s.created.erase(own->location()) != 0) {
       // Not now: who waited for it may have gone on already.
@@ -101,7 +109,41 @@ std::string default_name(std::uint32_t location) {
 // Profile mode. Where there is no file for it, the thread's events are kept instead.
 void fold(const State& s, ThreadRecorder& recorder) {
   int error = 0;
-  recorder.fold_into(ThreadProfile::create(s.spool, recorder.location(), os::now(), &error));
+  recorder.fold_into(
+      ThreadProfile::create(*s.writer, recorder.location(), s.profile_depth, os::now(), &error));
+}
+
+// Gives the recorder of the calling thread what samples its metrics, and the first
+// the location of those of the process.
+void sample_metrics(State& s, ThreadRecorder& recorder) {
+  const bool first = recorder.location() == 0 && s.metrics_of_process.defined();
+  const std::uint32_t location = first ? s.next_location : 0;
+  try {
+    recorder.sample_with(std::make_unique<Sampler>(
+        s.metrics, s.metrics_of_thread, first ? s.metrics_of_process : MetricId{}, location));
+  } catch (const Error&) {
+    s.writer->define_property("timeloom::threads_without_metrics",
+                              std::to_string(++s.without_metrics));
+    return;
+  }
+  if (!first) return;
+  ++s.next_location;
+  ++s.tracks;
+  s.writer->define_location(location, 0, "Per process metrics");
+  s.writer->define_track(location, recorder.location());
+  s.writer->define_metric_location(location);
+}
+
+void define_metrics(State& s, const MetricPlan& metrics) {
+  s.metrics = metrics;
+  s.without_metrics = 0;
+  s.metrics_of_thread = s.metrics_of_process = {};
+  if (!metrics.thread.empty()) {
+    s.metrics_of_thread = s.definitions.metrics(metrics_of(metrics.thread, false), s.writer.get());
+  }
+  if (!metrics.process.empty()) {
+    s.metrics_of_process = s.definitions.metrics(metrics_of(metrics.process, true), s.writer.get());
+  }
 }
 
 // Puts the calling thread's recorder on the list, with a location of its own.
@@ -113,7 +155,10 @@ ThreadRecorder* join_measurement(State& s) {
   if (recorder->attached()) return recorder;
   s.attached.push_back({recorder, static_cast<std::uintptr_t>(pthread_self())});
   recorder->attach(s.writer.get(), s.next_location++);
+  if (s.max_depth != 0) recorder->record_up_to(s.max_depth);
+  recorder->limit_depth(s.profile_depth);
   if (s.profile) fold(s, *recorder);
+  if (s.metrics.any()) sample_metrics(s, *recorder);
   if (!g_recording) recorder->extended(ExtendedKind::kRecordingOff, {});
   return recorder;
 }
@@ -145,7 +190,11 @@ std::uint64_t profile_bytes(const State& s) {
 Totals totals_locked(const State& s) {
   Totals result;
   result.events = s.finished_events;
-  for (const Attached& a : s.attached) result.events += a.recorder->events();
+  result.folded_events = s.finished_folded;
+  for (const Attached& a : s.attached) {
+    result.events += a.recorder->events();
+    result.folded_events += a.recorder->folded_events();
+  }
   result.threads = s.next_location - s.tracks;
   result.tracks = s.tracks;
   result.bytes = s.writer->bytes() + profile_bytes(s);
@@ -211,16 +260,19 @@ void start(const StartOptions& options) {
     s.writer->define_clock_sync(os::sync_clocks());
     s.process = options.process;
     s.parent = options.parent;
-    s.spool = options.spool_directory;
     s.profile = options.profile;
+    s.max_depth = options.max_depth;
+    s.profile_depth = options.profile_depth;
     s.writer->define_process(s.process, s.parent);
     for (const auto& [key, value] : options.properties) s.writer->define_property(key, value);
     s.definitions.write_all(*s.writer);
+    define_metrics(s, options.metrics);
     s.writer->release_definitions();
     s.next_location = 0;
     s.tracks = 0;
     s.created.clear();
     s.finished_events = 0;
+    s.finished_folded = 0;
     s.finished_bytes = 0;
     s.unmatched_leaves = 0;
     g_active = true;
@@ -335,6 +387,19 @@ StringId define_string(std::string_view text) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   return s.definitions.string(text, s.writer.get());
+}
+
+double metric_value(MetricId id, std::uint64_t bits) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const Metric* metric = s.definitions.find_metric(id);
+  if (metric == nullptr) return 0;
+  switch (metric->type) {
+    case MetricValueType::kInt64: return static_cast<double>(static_cast<std::int64_t>(bits));
+    case MetricValueType::kUint64: return static_cast<double>(bits);
+    case MetricValueType::kDouble: break;
+  }
+  return std::bit_cast<double>(bits);
 }
 
 void marker(const std::string& text) noexcept {

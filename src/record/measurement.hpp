@@ -26,11 +26,15 @@ struct StartOptions {
   LocationGroup process;
   std::string parent;  // name of the spool of the process that started this one; or empty
   std::map<std::string, std::string> properties;
-  bool profile = false;  // fold calls into a profile of each thread, keep no events
+  MetricPlan metrics;               // sampled at every enter and leave
+  std::size_t max_depth = 0;        // of recorded calls; 0: any
+  bool profile = false;             // fold calls into a profile of each thread, keep no events
+  std::uint32_t profile_depth = 0;  // levels of call paths that it keeps apart; 0: any number
 };
 
 struct Totals {
   std::uint64_t events = 0;
+  std::uint64_t folded_events = 0;  // of these: only call paths have been kept of them
   std::uint64_t threads = 0;
   std::uint64_t tracks = 0;  // of threads: see Track
   std::uint64_t bytes = 0;   // of records

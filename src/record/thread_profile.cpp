@@ -1,16 +1,25 @@
 #include "record/thread_profile.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
+#include <utility>
+#include <vector>
 
 namespace timeloom::record {
 
-std::unique_ptr<ThreadProfile> ThreadProfile::create(const std::string& spool,
-                                                     std::uint32_t location, std::uint64_t now,
+using spool::PlaceKind;
+using spool::ProfileMetric;
+using spool::ProfileNode;
+using spool::ProfileParameter;
+
+std::unique_ptr<ThreadProfile> ThreadProfile::create(spool::Writer& writer, std::uint32_t location,
+                                                     std::uint32_t max_depth, std::uint64_t now,
                                                      int* error) noexcept {
   try {
-    auto profile = std::make_unique<ThreadProfile>();
-    profile->file_ = spool::ProfileWriter::create(spool, location, now, error);
+    auto profile = std::make_unique<ThreadProfile>(writer);
+    if (max_depth != 0) profile->max_depth_ = max_depth;
+    profile->file_ = spool::ProfileWriter::create(writer.directory(), location, now, error);
     return profile->file_ == nullptr ? nullptr : std::move(profile);
   } catch (const std::bad_alloc&) {
     *error = ENOMEM;
@@ -18,28 +27,37 @@ std::unique_ptr<ThreadProfile> ThreadProfile::create(const std::string& spool,
   }
 }
 
-// 0: the visit is counted by `beyond_` alone, in the node it is in or nowhere.
+// 0: the visit has no node of its own.
 std::uint32_t ThreadProfile::find_child(std::uint32_t region) noexcept {
-  const bool inside_rest = file_->node(current_).region == spool::kBeyondLimit && current_ != 0;
-  if (beyond_ != 0 || inside_rest) {
-    ++beyond_;
-    if (!inside_rest) lost_ += 2;
-    return 0;
-  }
+  if (beyond_ != 0 || inside_rest()) return count_beyond(), 0;
   std::uint32_t child = children_.find(current_, region);
   if (child == ChildTable::kNone) child = add_child(region);
-  if (child == 0) {
-    ++beyond_;
-    lost_ += 2;
-  }
+  if (child == 0) count_beyond();
   return child;
 }
 
+// Inside a node without a region, or nowhere.
+void ThreadProfile::count_beyond() noexcept {
+  ++beyond_;
+  if (!inside_rest()) return writer_.count_lost(2);
+  ProfileNode& rest = file_->node(current_);
+  ++rest.visits;
+  if (rest.depth > max_depth_) reach(rest.depth + beyond_);
+}
+
+void ThreadProfile::reach(std::uint32_t depth) noexcept {
+  std::atomic<std::uint32_t>& deepest = file_->header().deepest;
+  if (depth > deepest.load(std::memory_order_relaxed)) {
+    deepest.store(depth, std::memory_order_relaxed);
+  }
+}
+
 std::uint32_t ThreadProfile::add_child(std::uint32_t region) noexcept {
-  if (file_->nodes() >= kMaxNodes) {
-    const std::uint32_t rest = children_.find(current_, spool::kBeyondLimit);
-    if (rest != ChildTable::kNone) return rest;
+  if (too_deep()) reach(file_->node(current_).depth + 1);
+  if (too_deep() || file_->places() >= kMaxPlaces) {
     region = spool::kBeyondLimit;
+    const std::uint32_t rest = children_.find(current_, region);
+    if (rest != ChildTable::kNone) return rest;
   }
   try {
     const std::uint32_t child = file_->add(current_, region);
@@ -50,17 +68,132 @@ std::uint32_t ThreadProfile::add_child(std::uint32_t region) noexcept {
   }
 }
 
+void ThreadProfile::parameter(std::uint32_t parameter, std::uint64_t value,
+                              std::uint64_t now) noexcept {
+  if (beyond_ != 0 || inside_rest()) return;  // these visits are not told apart
+  std::uint32_t to = 0;
+  try {
+    if (current_ != 0) to = with_parameter(parameter, value);
+  } catch (const std::bad_alloc&) {
+  }
+  if (to == 0) return writer_.count_lost(1);
+  if (to != current_) move_visit(to, now);
+}
+
+// The call path of visits that have in addition this value. A value that the
+// parameter had before is replaced.
+std::uint32_t ThreadProfile::with_parameter(std::uint32_t parameter, std::uint64_t value) {
+  std::uint32_t node = current_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> later;
+  while (const std::uint32_t place = file_->node(node).parameter) {
+    const ProfileParameter& one = file_->parameter(place);
+    if (one.parameter == parameter && one.value == value) return current_;
+    if (one.parameter == parameter) {
+      node = with_value(one.node, parameter, value);
+      for (; node != 0 && !later.empty(); later.pop_back()) {
+        node = with_value(node, later.back().first, later.back().second);
+      }
+      return node;
+    }
+    later.emplace_back(one.parameter, one.value);
+    node = one.node;
+  }
+  return with_value(current_, parameter, value);
+}
+
+std::uint32_t ThreadProfile::with_value(std::uint32_t node, std::uint32_t parameter,
+                                        std::uint64_t value) {
+  const auto [found, fresh] = variants_.try_emplace({node, parameter, value}, 0);
+  if (!fresh && found->second != 0) return found->second;
+  if (file_->places() >= kMaxPlaces) return 0;
+  const std::uint32_t place = file_->take();
+  if (place == 0) return 0;
+  ProfileParameter& one = file_->parameter(place);
+  one.node = node;
+  one.parameter = parameter;
+  one.value = value;
+  one.kind = PlaceKind::kParameter;
+  const ProfileNode& from = file_->node(node);
+  const std::uint32_t to = file_->add(from.parent, from.region);
+  if (to == 0) return 0;
+  file_->node(to).kind = from.kind;
+  file_->node(to).parameter = place;
+  return found->second = to;
+}
+
+// As if it had begun there, unless something was visited inside it before: then
+// the time until now stays where that is counted.
+void ThreadProfile::move_visit(std::uint32_t to, std::uint64_t now) noexcept {
+  ProfileNode& from = file_->node(current_);
+  ProfileNode& next = file_->node(to);
+  const std::uint64_t begin = from.entered;
+  const bool begun = file_->header().last.load(std::memory_order_relaxed) <= begin;
+  next.entered = begun ? begin : std::max(now, begin);
+  from.entered = 0;
+  from.ticks += next.entered - begin;
+  if (from.kind == PlaceKind::kCallPath) {
+    ++next.visits;
+    --from.visits;
+  }
+  current_ = to;
+}
+
+std::uint32_t ThreadProfile::metric_place(std::uint32_t metric) noexcept {
+  const std::uint32_t known = metrics_.find(current_, metric);
+  if (known != ChildTable::kNone) return known;
+  const std::uint32_t place = file_->places() < 2 * kMaxPlaces ? file_->take() : 0;
+  if (place == 0) return 0;
+  ProfileMetric& one = file_->metric(place);
+  one.node = current_;
+  one.metric = metric;
+  one.kind = PlaceKind::kMetric;
+  file_->publish();
+  try {
+    metrics_.insert(current_, metric, place);
+  } catch (const std::bad_alloc&) {  // the next value has a place of its own
+  }
+  return place;
+}
+
+void ThreadProfile::metric(std::uint32_t metric, double value) noexcept {
+  const std::uint32_t place = current_ != 0 ? metric_place(metric) : 0;
+  if (place == 0) return writer_.count_lost(1);
+  ProfileMetric& one = file_->metric(place);
+  one.least = one.count == 0 ? value : std::min(one.least, value);
+  one.most = one.count == 0 ? value : std::max(one.most, value);
+  one.sum += value;
+  one.squares += value * value;
+  ++one.count;
+}
+
+void ThreadProfile::resume(std::uint32_t region, std::uint64_t now) noexcept {
+  const bool inside = beyond_ != 0 || inside_rest();
+  if (!inside && too_deep()) region = spool::kBeyondLimit;
+  const std::uint32_t child = inside ? 0 : file_->add(current_, region);
+  if (child == 0) {
+    ++beyond_;
+    return;
+  }
+  ProfileNode& node = file_->node(child);
+  node.kind = PlaceKind::kContinued;
+  node.entered = now;
+  current_ = child;
+}
+
 std::uint64_t ThreadProfile::events() noexcept {
   std::uint64_t events = 0;
-  for (std::uint32_t i = 1; i < file_->nodes(); ++i) {
-    const spool::ProfileNode& node = file_->node(i);
-    events += 2 * node.visits - (node.entered != 0 ? 1 : 0);
+  for (std::uint32_t i = 1; i < file_->places(); ++i) {
+    const ProfileNode& node = file_->node(i);
+    const bool open = node.entered != 0;
+    if (node.kind == PlaceKind::kCallPath) events += 2 * node.visits - (open ? 1 : 0);
+    // Entered before.
+    if (node.kind == PlaceKind::kContinued) events += 2 * node.visits + (open ? 0 : 1);
   }
-  return events;
+  return events - std::min<std::uint64_t>(events, inside_rest() ? beyond_ : 0);
 }
 
 std::uint64_t ThreadProfile::bytes() const noexcept {
-  return file_->nodes() * sizeof(spool::ProfileNode);
+  return file_->places() * sizeof(ProfileNode);
 }
 
 }  // namespace timeloom::record

@@ -4,24 +4,31 @@
 // Used by its own thread. An event costs a comparison with the child that was
 // entered last, or else one look-up. Nothing here throws. What there is no space
 // for is counted below the call path that entered it, in one node without a
-// region; without even that it is lost, and counted.
+// region; without even that it is lost, and counted. So is what lies deeper than
+// the limit. Of the visits of such a node all count, and the time of the outermost.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <tuple>
 
 #include "core/child_table.hpp"
 #include "spool/profile_file.hpp"
+#include "spool/writer.hpp"
 
 namespace timeloom::record {
 
 class ThreadProfile {
  public:
-  static constexpr std::uint32_t kMaxNodes = 500'000;
+  static constexpr std::uint32_t kMaxPlaces = 500'000;
 
-  // nullptr, with an errno value, when the file cannot be made.
-  static std::unique_ptr<ThreadProfile> create(const std::string& spool, std::uint32_t location,
-                                               std::uint64_t now, int* error) noexcept;
+  // `max_depth`: levels of call paths that are kept apart; 0: any number. nullptr,
+  // with an errno value, when the file cannot be made. `writer` outlives the profile.
+  static std::unique_ptr<ThreadProfile> create(spool::Writer& writer, std::uint32_t location,
+                                               std::uint32_t max_depth, std::uint64_t now,
+                                               int* error) noexcept;
+  explicit ThreadProfile(spool::Writer& writer) noexcept : writer_(writer) {}
 
   void enter(std::uint32_t region, std::uint64_t now) noexcept {
     std::uint32_t child = file_->node(current_).last_child;
@@ -51,21 +58,44 @@ class ThreadProfile {
     current_ = node.parent;
   }
 
+  // The visit under way has this value: it goes on in a call path of its own.
+  void parameter(std::uint32_t parameter, std::uint64_t value, std::uint64_t now) noexcept;
+  // A counter has this value in the call path that is being visited.
+  void metric(std::uint32_t metric, double value) noexcept;
+
+  // The profile goes on from where the events of the thread end; then what was open
+  // there, outermost first. Its visits have been counted.
+  void begin_continued() noexcept { file_->header().continues = 1; }
+  void resume(std::uint32_t region, std::uint64_t now) noexcept;
+
   // Enters and leaves so far.
   std::uint64_t events() noexcept;
-  std::uint64_t lost_events() const noexcept { return lost_; }
   std::uint64_t bytes() const noexcept;
   void abandon() noexcept { file_->abandon(); }
 
  private:
   [[gnu::noinline, gnu::cold]] std::uint32_t find_child(std::uint32_t region) noexcept;
   std::uint32_t add_child(std::uint32_t region) noexcept;
+  void count_beyond() noexcept;
+  bool inside_rest() noexcept {
+    return current_ != 0 && file_->node(current_).region == spool::kBeyondLimit;
+  }
+  bool too_deep() noexcept { return file_->node(current_).depth >= max_depth_; }
+  void reach(std::uint32_t depth) noexcept;
+  std::uint32_t with_parameter(std::uint32_t parameter, std::uint64_t value);
+  std::uint32_t with_value(std::uint32_t node, std::uint32_t parameter, std::uint64_t value);
+  void move_visit(std::uint32_t to, std::uint64_t now) noexcept;
+  std::uint32_t metric_place(std::uint32_t metric) noexcept;
 
   std::unique_ptr<spool::ProfileWriter> file_;
   std::uint32_t current_ = 0;
   std::uint32_t beyond_ = 0;  // visits that are open inside a node without a region, or nowhere
   ChildTable children_;
-  std::uint64_t lost_ = 0;
+  std::uint32_t max_depth_ = UINT32_MAX;
+  spool::Writer& writer_;
+  // From a call path, a parameter and its value to the call path of visits that have it.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> variants_;
+  ChildTable metrics_;
 };
 
 }  // namespace timeloom::record

@@ -166,13 +166,23 @@ void Writer::define_parameter(ParameterId id, const Parameter& parameter) noexce
 }
 
 void Writer::define_metric(MetricId id, const Metric& metric) noexcept {
-  append(DefinitionKind::kMetric, Payload{}
-                                      .number(id.value())
-                                      .text(metric.name)
-                                      .text(metric.unit)
-                                      .text(metric.description)
-                                      .number(static_cast<std::uint8_t>(metric.type))
-                                      .bytes());
+  Payload payload;
+  payload.number(id.value())
+      .text(metric.name)
+      .text(metric.unit)
+      .text(metric.description)
+      .number(static_cast<std::uint8_t>(metric.type));
+  if (!metric.sampled()) return append(DefinitionKind::kMetric, payload.bytes());
+  payload.number(static_cast<std::uint8_t>(metric.source))
+      .number(static_cast<std::uint8_t>(metric.mode))
+      .number(std::uint8_t{metric.binary})
+      .number(metric.exponent)
+      .text(metric.set);
+  append(DefinitionKind::kSampledMetric, payload.bytes());
+}
+
+void Writer::define_metric_location(std::uint32_t index) noexcept {
+  append(DefinitionKind::kMetricLocation, Payload{}.number(index).bytes());
 }
 
 void Writer::define_marker(std::uint32_t location, std::uint64_t ticks,
@@ -204,10 +214,8 @@ void Writer::define_clock_sync(const os::ClockSync& sync) noexcept {
 }
 
 void Writer::define_limit() noexcept {
-  append(DefinitionKind::kLimit, Payload{}
-                                     .number(options_.size_limit.bytes)
-                                     .number(std::uint8_t{options_.size_limit.keep_newest})
-                                     .bytes());
+  append(DefinitionKind::kLimit,
+         Payload{}.number(options_.size_limit.bytes).number(std::uint8_t{keeps_newest()}).bytes());
 }
 
 void Writer::define_end(Ending ending) noexcept {

@@ -1,5 +1,7 @@
 #include "spool/profile_file.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -19,6 +21,7 @@ std::unique_ptr<ProfileWriter> ProfileWriter::create(const std::string& director
     if (*error != 0) return nullptr;
     if (!writer->grow()) {
       *error = writer->error_;
+      ::unlink(path.c_str());
       return nullptr;
     }
     ProfileHeader& header = writer->header();
@@ -26,7 +29,7 @@ std::unique_ptr<ProfileWriter> ProfileWriter::create(const std::string& director
     header.location = location;
     header.first = now;
     header.last = now;
-    header.nodes = 1;
+    header.places = 1;
     header.magic = kProfileMagic;
     return writer;
   } catch (const std::bad_alloc&) {
@@ -54,63 +57,115 @@ bool ProfileWriter::grow() noexcept {
   return true;
 }
 
-std::uint32_t ProfileWriter::add(std::uint32_t parent, std::uint32_t region) noexcept {
+std::uint32_t ProfileWriter::take() noexcept {
   if (count_ / kBlock == blocks_.size() && !grow()) return 0;
-  const std::uint32_t index = count_++;
+  return count_++;
+}
+
+std::uint32_t ProfileWriter::add(std::uint32_t parent, std::uint32_t region) noexcept {
+  const std::uint32_t index = take();
+  if (index == 0) return 0;
   ProfileNode& fresh = node(index);
   fresh.parent = parent;
   fresh.region = region;
+  fresh.depth = node(parent).depth + 1;
   fresh.shortest = UINT64_MAX;
-  header().nodes.store(count_, std::memory_order_release);
+  publish();
   return index;
 }
 
 namespace {
 
-// A node whose parent comes after it, or whose numbers cannot be, ends what can be read.
-bool is_sound(const ProfileNode& node, std::uint32_t index) noexcept {
-  const bool visited = node.visits > (node.entered != 0 ? 1 : 0);
-  return node.parent < index && (!visited || node.shortest <= node.longest);
+// What a head says, read without trusting it.
+struct RawHeader {
+  std::uint64_t magic;
+  std::uint32_t version, location, places, continues;
+  std::uint64_t last, first;
+  std::uint32_t deepest, reserved;
+  std::uint64_t unused[2];
+};
+static_assert(sizeof(RawHeader) == sizeof(ProfileHeader));
+
+// A place that refers to one after it or of the wrong kind, or whose numbers cannot
+// be, ends what can be read.
+class Checker {
+ public:
+  explicit Checker(const std::vector<ProfileNode>& places) : places_(places) {}
+
+  bool sound(std::uint32_t index) const {
+    const ProfileNode& place = at(index);
+    switch (place.kind) {
+      case PlaceKind::kCallPath: return sound_node(place, index);
+      case PlaceKind::kContinued: return place.visits == 0 && sound_node(place, index);
+      case PlaceKind::kParameter:
+      case PlaceKind::kMetric: return place.parent != 0 && is_node(place.parent, index);
+    }
+    return false;
+  }
+
+ private:
+  const ProfileNode& at(std::uint32_t index) const { return places_[index - 1]; }
+  bool is_node(std::uint32_t index, std::uint32_t before) const {
+    return index < before && (index == 0 || at(index).kind <= PlaceKind::kContinued);
+  }
+  bool sound_node(const ProfileNode& node, std::uint32_t index) const {
+    const bool ended = node.visits > (node.entered != 0 ? 1 : 0);
+    const bool parameter =
+        node.parameter == 0 ||
+        (node.parameter < index && at(node.parameter).kind == PlaceKind::kParameter);
+    return parameter && is_node(node.parent, index) &&
+           (!ended || node.region == kBeyondLimit || node.shortest <= node.longest);
+  }
+
+  const std::vector<ProfileNode>& places_;
+};
+
+// Not even a head: its thread was killed before it had written one.
+bool is_empty(const RawHeader& header, std::size_t size) {
+  const RawHeader nothing{};
+  return size == 0 || (size == sizeof header && std::memcmp(&header, &nothing, size) == 0);
+}
+
+void read_profile(const std::string& path, Profiles& result) {
+  int error = 0;
+  const os::File file = os::File::open_read(path, &error);
+  RawHeader header{};
+  const auto bytes = std::as_writable_bytes(std::span(&header, 1));
+  const std::size_t size = error == 0 ? file.read_at(0, bytes, &error) : 0;
+  if (error == 0 && is_empty(header, size)) {
+    ++result.empty;
+    return;
+  }
+  if (size != bytes.size() || header.magic != kProfileMagic || header.version != kProfileVersion ||
+      header.places == 0) {
+    ++result.unreadable;
+    return;
+  }
+  ProfileData data{
+      header.location, header.continues != 0, header.first, header.last, header.deepest, {}, false};
+  const std::uint64_t room = file.size(&error) / sizeof(ProfileNode);
+  data.damaged = header.places > room || header.last < header.first;
+  data.places.resize(std::min<std::uint64_t>(header.places, room) - 1);
+  file.read_at(sizeof(ProfileNode), std::as_writable_bytes(std::span(data.places)), &error);
+  const Checker checker(data.places);
+  for (std::uint32_t i = 0; i < data.places.size(); ++i) {
+    if (checker.sound(i + 1)) continue;
+    data.places.resize(i);
+    data.damaged = true;
+  }
+  result.profiles.push_back(std::move(data));
 }
 
 }  // namespace
 
-std::optional<ProfileData> read_profile(const std::string& path) {
-  int error = 0;
-  const os::File file = os::File::open_read(path, &error);
-  if (error != 0) return std::nullopt;
-  struct {
-    std::uint64_t magic;
-    std::uint32_t version, location, nodes, reserved;
-    std::uint64_t last, first, unused[3];
-  } header{};
-  static_assert(sizeof header == sizeof(ProfileHeader));
-  const auto bytes = std::as_writable_bytes(std::span(&header, 1));
-  if (file.read_at(0, bytes, &error) != bytes.size() || header.magic != kProfileMagic ||
-      header.version != kProfileVersion || header.nodes == 0) {
-    return std::nullopt;
-  }
-  ProfileData data{header.location, header.first, header.last, {}, false};
-  const std::uint64_t room = file.size(&error) / sizeof(ProfileNode);
-  data.damaged = header.nodes > room || header.last < header.first;
-  data.nodes.resize(std::min<std::uint64_t>(header.nodes, room) - 1);
-  file.read_at(sizeof(ProfileNode), std::as_writable_bytes(std::span(data.nodes)), &error);
-  for (std::uint32_t i = 0; i < data.nodes.size(); ++i) {
-    if (is_sound(data.nodes[i], i + 1)) continue;
-    data.nodes.resize(i);
-    data.damaged = true;
-  }
-  return data;
-}
-
-std::vector<ProfileData> read_profiles(const std::string& directory) {
-  std::vector<ProfileData> result;
+Profiles read_profiles(const std::string& directory) {
+  Profiles result;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     if (!entry.path().filename().string().starts_with(kProfilePrefix)) continue;
-    if (auto data = read_profile(entry.path())) result.push_back(std::move(*data));
+    read_profile(entry.path(), result);
   }
-  std::ranges::sort(result, {}, &ProfileData::location);
+  std::ranges::sort(result.profiles, {}, &ProfileData::location);
   return result;
 }
 

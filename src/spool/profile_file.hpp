@@ -3,10 +3,10 @@
 // writes it, so that it survives a kill at any instruction.
 //
 //     offset   0  ProfileHeader       64 bytes, in the place of node 0
-//             64  ProfileNode 1       64 bytes each: a call path, its parent before it
-//            128  ProfileNode 2  …
+//             64  place 1             64 bytes each: a call path, its parent before it,
+//            128  place 2  …          or something about one, with the same `kind` at its end
 //
-// A node is complete before `nodes` in the header counts it. A visit that was
+// A place is complete before `places` in the header counts it. A visit that was
 // cut off by a kill is open (`entered` is not 0) and ends with the process.
 // docs/formats/spool.md describes the same for readers in other languages.
 #pragma once
@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,24 +23,33 @@
 namespace timeloom::spool {
 
 inline constexpr std::uint64_t kProfileMagic = 0x31464f5250544c01;  // "\x01LTPROF1"
-inline constexpr std::uint32_t kProfileVersion = 1;
+inline constexpr std::uint32_t kProfileVersion = 2;
 inline constexpr char kProfilePrefix[] = "profile-";
-// Of a node that stands for all call paths beyond the limit below its parent.
+// Of a node that stands for all call paths beyond a limit below its parent.
 inline constexpr std::uint32_t kBeyondLimit = UINT32_MAX;
 
 struct ProfileHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t location;
-  std::atomic<std::uint32_t> nodes;  // in use, with node 0
+  std::atomic<std::uint32_t> places;   // in use, with this one
+  std::uint32_t continues;             // 1: from where the events of the location end
+  std::atomic<std::uint64_t> last;     // ticks of the last leave
+  std::uint64_t first;                 // ticks at the begin
+  std::atomic<std::uint32_t> deepest;  // level that was reached beyond the depth limit; else 0
   std::uint32_t reserved;
-  std::atomic<std::uint64_t> last;  // ticks of the last leave
-  std::uint64_t first;              // ticks at the begin
-  std::uint64_t unused[3];
+  std::uint64_t unused[2];
 };
 static_assert(sizeof(ProfileHeader) == 64);
 
-struct ProfileNode {
+enum class PlaceKind : std::uint32_t {
+  kCallPath = 0,
+  kContinued = 1,  // a call path that was open when the file began: its first visit is no visit
+  kParameter = 2,
+  kMetric = 3,
+};
+
+struct ProfileNode {     // a call path
   std::uint32_t parent;  // 0: a root
   std::uint32_t region;
   std::uint64_t visits;  // counted when they begin
@@ -50,12 +58,40 @@ struct ProfileNode {
   std::uint64_t longest;
   std::uint64_t entered;     // ticks at which the visit began that is open; 0: none
   std::uint32_t last_child;  // of the writer
-  std::uint32_t reserved[3];
+  std::uint32_t depth;       // of the writer: levels from the root to this one; 1: a root
+  std::uint32_t parameter;   // place of the last parameter that visits of it have; 0: none
+  PlaceKind kind;
 };
 static_assert(sizeof(ProfileNode) == 64);
 
 // What the writer keeps in node 0 lies where the header is not used.
 static_assert(offsetof(ProfileNode, last_child) >= offsetof(ProfileHeader, unused));
+
+// A value of a parameter, and the call path whose visits it was given to. The one
+// that these visits belong to from then on comes next.
+struct ProfileParameter {
+  std::uint32_t node;
+  std::uint32_t parameter;
+  std::uint64_t value;
+  std::uint64_t reserved[5];
+  std::uint32_t unused;
+  PlaceKind kind;
+};
+static_assert(sizeof(ProfileParameter) == 64);
+
+// The values that a counter had in one call path.
+struct ProfileMetric {
+  std::uint32_t node;
+  std::uint32_t metric;
+  std::uint64_t count;
+  double sum, least, most, squares;
+  std::uint64_t reserved;
+  std::uint32_t unused;
+  PlaceKind kind;
+};
+static_assert(sizeof(ProfileMetric) == 64);
+static_assert(offsetof(ProfileNode, kind) == offsetof(ProfileParameter, kind) &&
+              offsetof(ProfileNode, kind) == offsetof(ProfileMetric, kind));
 
 // Owned and used by the thread that records. Nothing here throws.
 class ProfileWriter {
@@ -67,16 +103,26 @@ class ProfileWriter {
   ProfileNode& node(std::uint32_t index) noexcept {
     return blocks_[index / kBlock][index % kBlock];
   }
-  std::uint32_t nodes() const noexcept { return count_; }
+  ProfileParameter& parameter(std::uint32_t index) noexcept {
+    return reinterpret_cast<ProfileParameter&>(node(index));
+  }
+  ProfileMetric& metric(std::uint32_t index) noexcept {
+    return reinterpret_cast<ProfileMetric&>(node(index));
+  }
+  std::uint32_t places() const noexcept { return count_; }
   ProfileHeader& header() noexcept { return *reinterpret_cast<ProfileHeader*>(blocks_[0]); }
-  // A new node below `parent`; 0 when there is no space for it.
+  // A new place, of zeros; 0 when there is no space for it.
+  std::uint32_t take() noexcept;
+  // Makes what was taken a part of the profile.
+  void publish() noexcept { header().places.store(count_, std::memory_order_release); }
+  // A new node below `parent`, published; 0 when there is no space for it.
   std::uint32_t add(std::uint32_t parent, std::uint32_t region) noexcept;
 
   // In the child of a fork: the file belongs to the parent.
   void abandon() noexcept { file_.close(); }
 
  private:
-  static constexpr std::uint32_t kBlock = 1024;  // nodes: 64 KiB, a page of the largest kind
+  static constexpr std::uint32_t kBlock = 1024;  // places: 64 KiB, a page of the largest kind
 
   bool grow() noexcept;
 
@@ -90,15 +136,21 @@ class ProfileWriter {
 // What a reader finds.
 struct ProfileData {
   std::uint32_t location = 0;
+  bool continues = false;
   std::uint64_t first = 0;  // ticks
   std::uint64_t last = 0;
-  std::vector<ProfileNode> nodes;  // without node 0: nodes[i] is node i + 1
-  bool damaged = false;            // something did not check and was left out
+  std::uint32_t deepest = 0;
+  std::vector<ProfileNode> places;  // without place 0: places[i] is place i + 1
+  bool damaged = false;             // something did not check and was left out
 };
 
-// Reads one file. Nothing when it is no profile or of another version.
-std::optional<ProfileData> read_profile(const std::string& path);
-// All that lie in the spool `directory`, in order of their locations.
-std::vector<ProfileData> read_profiles(const std::string& directory);
+struct Profiles {
+  std::vector<ProfileData> profiles;  // in order of their locations
+  std::uint64_t unreadable = 0;       // files that are no profile, or of another version
+  std::uint64_t empty = 0;            // files of threads that were killed before they began
+};
+
+// Reads all that lie in the spool `directory`.
+Profiles read_profiles(const std::string& directory);
 
 }  // namespace timeloom::spool

@@ -113,7 +113,7 @@ bool remove_file(const std::string& path, std::atomic<std::uint64_t>& dropped) {
 bool take(const SizeLimit& limit, const fs::path& spool, std::uint64_t bytes,
           std::uint64_t file_size, std::atomic<std::uint64_t>& dropped) {
   Usage usage = usage_of(spool.parent_path(), spool, file_size);
-  if (!limit.keep_newest) return usage.bytes + bytes <= limit.bytes;
+  if (limit.at_limit != AtLimit::kKeepNewest) return usage.bytes + bytes <= limit.bytes;
   for (const LogFile& file : usage.files) {
     if (usage.bytes + bytes <= limit.bytes) break;
     if (remove_file(file.path, dropped)) usage.bytes -= std::min(usage.bytes, file.bytes);

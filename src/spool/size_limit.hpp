@@ -14,11 +14,13 @@
 #include <string>
 #include <string_view>
 
+#include "core/at_limit.hpp"
+
 namespace timeloom::spool {
 
 struct SizeLimit {
-  std::uint64_t bytes = 0;   // of logs and rings of all processes of the run; 0: none
-  bool keep_newest = false;  // at the limit the oldest events go; else recording ends
+  std::uint64_t bytes = 0;  // of logs and rings of all processes of the run; 0: none
+  AtLimit at_limit = AtLimit::kStop;
 };
 
 // Of the log of one process: "log", then "log-1", "log-2" …

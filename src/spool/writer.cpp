@@ -105,7 +105,7 @@ void Writer::write_heads() {
   ring->segment_size = options_.segment_size;
   ring->check = checksum(ring_header_.data(), offsetof(RingHeader, segment_count));
   // A process that is started when the run has no room left counts what it loses.
-  if (!options_.size_limit.keep_newest && !space_for(options_.ring_size)) return stop_at_limit();
+  if (!keeps_newest() && !space_for(options_.ring_size)) return stop_at_limit();
   const std::lock_guard lock(mutex_);
   if (!grow(options_.ring_size)) cannot("allocate the ring of", directory_, error_.load());
 }

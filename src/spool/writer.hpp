@@ -90,6 +90,8 @@ class Writer {
                        const std::string& name) noexcept;
   // The location is a track: its events are in the stream of the thread `owner`.
   void define_track(std::uint32_t index, std::uint32_t owner) noexcept;
+  // The location, a track, has metrics of the process only.
+  void define_metric_location(std::uint32_t index) noexcept;
   // When the location began, and the number that it was created under; when it ended.
   void define_begin(std::uint32_t index, std::uint64_t ticks, std::uint64_t number) noexcept;
   void define_last(std::uint32_t index, std::uint64_t ticks) noexcept;
@@ -109,9 +111,15 @@ class Writer {
   std::size_t words_per_segment() const noexcept;
   // Whether the oldest segments may be dropped, so that a stream may begin with any.
   bool keeps_newest() const noexcept {
-    return options_.size_limit.bytes != 0 && options_.size_limit.keep_newest;
+    return options_.size_limit.bytes != 0 && options_.size_limit.at_limit == AtLimit::kKeepNewest;
   }
 
+  // Whether what there is no room for is to be folded.
+  bool folds_at_limit() const noexcept {
+    return at_limit() && options_.size_limit.at_limit == AtLimit::kFold;
+  }
+
+  const std::string& directory() const noexcept { return directory_; }
   void count_lost(std::uint64_t events) noexcept;
   std::uint64_t lost() const noexcept;
   // Events that this process has dropped, its own and those of others, for newer ones.

@@ -38,7 +38,9 @@ std::vector<std::string> path_of(const Diff& diff, std::size_t index) {
   std::vector<std::string> path;
   for (profile::NodeId node{static_cast<std::uint32_t>(index)}; node.defined();
        node = diff.nodes[node.value()].parent) {
-    path.push_back(name_of_region(diff.regions[diff.nodes[node.value()].region]));
+    const DiffNode& one = diff.nodes[node.value()];
+    path.push_back(name_of_region(diff.regions[one.region]) +
+                   (one.parameters.empty() ? "" : " {" + one.parameters + "}"));
   }
   std::ranges::reverse(path);
   return path;

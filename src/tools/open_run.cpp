@@ -13,6 +13,7 @@
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "profile/callpaths_file.hpp"
+#include "tools/run_facts.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -57,6 +58,9 @@ std::string describe(const weave::WeaveSummary& summary) {
   if (summary.older_events > 0) {
     line += ", " + plural(summary.older_events, "older event") + " dropped at the size limit";
   }
+  if (summary.folded_events > 0) {
+    line += ", " + plural(summary.folded_events, "event") + " in the profile only";
+  }
   if (!summary.ending.empty()) line += ", " + summary.ending;
   if (summary.closed_regions > 0) {
     line += ", " + plural(summary.closed_regions, "region") + " cut off by the end of the program";
@@ -68,6 +72,11 @@ std::string describe(const weave::WeaveSummary& summary) {
   return line;
 }
 
+void warn_of_depth(const weave::WeaveSummary& summary) {
+  if (summary.reached_depth == 0) return;
+  say(depth_warning(summary.profile_depth, summary.reached_depth, summary.experiment));
+}
+
 fs::path open_run(const std::optional<std::string>& name) {
   std::optional<fs::path> path;
   if (name) path = *name;
@@ -75,7 +84,9 @@ fs::path open_run(const std::optional<std::string>& name) {
   if (weave::unfinished(run)) {
     weave::WeaveOptions options;
     options.progress = isatty(STDERR_FILENO) == 1;
-    say(run.string() + " was unfinished, woven now: " + describe(weave::weave(run, options)));
+    const weave::WeaveSummary summary = weave::weave(run, options);
+    say(run.string() + " was unfinished, woven now: " + describe(summary));
+    warn_of_depth(summary);
   }
   return run;
 }

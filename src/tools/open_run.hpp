@@ -28,6 +28,9 @@ Definitions definitions_of(const std::filesystem::path& run);
 // One line: what was woven, what was lost, what was cut off.
 std::string describe(const weave::WeaveSummary& summary);
 
+// Says on standard error that the profile has lost levels of calls, if it has.
+void warn_of_depth(const weave::WeaveSummary& summary);
+
 // One line on standard error, headed by the name of the program.
 void say(const std::string& line);
 

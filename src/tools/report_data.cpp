@@ -24,6 +24,12 @@ ordered_json row_json(const Row& row, bool tree, const ReportData& data) {
     one["depth"] = row.depth;
   }
   one["name"] = data.name_of(row.region);
+  if (tree) {
+    one["parameters"] = ordered_json::array();
+    for (const profile::ParameterValue& value : data.parameters(row)) {
+      one["parameters"].push_back({{"name", value.name}, {"value", value.text}});
+    }
+  }
   one["file"] = region.file;
   one["line"] = region.first_line;
   one["group"] = region.group;
@@ -77,9 +83,9 @@ void write_csv_rows(const char* table, const Rows& rows, const ReportData& data,
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table,
         tree ? fmt::to_string(row.node.value()) : "",
         row.parent.defined() ? fmt::to_string(row.parent.value()) : "",
-        tree ? fmt::to_string(row.depth) : "", csv_field(data.name_of(row.region)),
-        csv_field(region.file), region.first_line, csv_field(region.group), figures.visits,
-        figures.inclusive, figures.exclusive, csv_number(figures.mean), csv_number(figures.min),
+        tree ? fmt::to_string(row.depth) : "", csv_field(data.name_of(row)), csv_field(region.file),
+        region.first_line, csv_field(region.group), figures.visits, figures.inclusive,
+        figures.exclusive, csv_number(figures.mean), csv_number(figures.min),
         csv_number(figures.max), figures.inclusive_share, figures.exclusive_share));
   }
 }

@@ -51,14 +51,17 @@ std::string ReportData::name_of(RegionId id) const {
   return name.empty() ? "region " + std::to_string(id.value()) : name;
 }
 
-Figures ReportData::figures_of(const Totals& totals, std::uint64_t visit_time) const {
+Figures ReportData::figures_of(RegionId region, const Totals& totals,
+                               std::uint64_t visit_time) const {
   Figures figures;
   figures.visits = totals.visits;
   figures.inclusive = to_seconds(totals.inclusive);
   figures.exclusive = to_seconds(totals.exclusive);
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  // Beyond a limit the time is that of some of the visits only.
+  const bool mean_known = totals.visits != 0 && region.defined();
   figures.mean =
-      totals.visits == 0 ? kUnknown : to_seconds(visit_time) / static_cast<double>(totals.visits);
+      mean_known ? to_seconds(visit_time) / static_cast<double>(totals.visits) : kUnknown;
   // Not every profile of another tool holds them.
   const bool extremes_known = totals.min != UINT64_MAX;
   figures.min = extremes_known ? to_seconds(totals.min) : kUnknown;
@@ -66,6 +69,16 @@ Figures ReportData::figures_of(const Totals& totals, std::uint64_t visit_time) c
   figures.inclusive_share = share(figures.inclusive);
   figures.exclusive_share = share(figures.exclusive);
   return figures;
+}
+
+const profile::ParameterSet& ReportData::parameters(const Row& row) const {
+  static const profile::ParameterSet kNone;
+  return row.parameters.defined() ? tree_->parameter_sets[row.parameters.value()] : kNone;
+}
+
+std::string ReportData::name_of(const Row& row) const {
+  const std::string values = text_of(parameters(row));
+  return name_of(row.region) + (values.empty() ? "" : " {" + values + "}");
 }
 
 void ReportData::sort(std::vector<Row>& rows, SortKey key) const {
@@ -80,8 +93,9 @@ Row ReportData::tree_row(std::uint32_t node) const {
   row.node = NodeId{node};
   row.parent = tree_->nodes[node].parent;
   row.region = tree_->nodes[node].region;
+  row.parameters = tree_->nodes[node].parameters;
   row.depth = tree_->nodes[node].depth;
-  row.figures = figures_of(totals_[node], totals_[node].inclusive);
+  row.figures = figures_of(row.region, totals_[node], totals_[node].inclusive);
   return row;
 }
 
@@ -127,7 +141,7 @@ Rows ReportData::flat_rows(const RowOptions& options) const {
   for (const FlatRow& region : profile::flat_profile(*tree_, totals_)) {
     Row row;
     row.region = region.region;
-    row.figures = figures_of(region.totals, region.visit_time);
+    row.figures = figures_of(region.region, region.totals, region.visit_time);
     const double measure =
         key == SortKey::kInclusive ? row.figures.inclusive_share : row.figures.exclusive_share;
     if (total_ > 0 && measure * 100 < options.min_percent) {

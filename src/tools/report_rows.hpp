@@ -38,6 +38,7 @@ struct Figures {
 
 struct Row {
   RegionId region;  // undefined: call paths beyond the limit of a thread
+  profile::ParameterSetId parameters;
   Figures figures;
   // In the tree only.
   profile::NodeId node;
@@ -73,12 +74,17 @@ class ReportData {
   const Definitions& definitions() const { return tree_->definitions; }
   // A name for people: never empty.
   std::string name_of(RegionId region) const;
+  // The same with the values that tell the call path apart: f {n=2}.
+  std::string name_of(const Row& row) const;
+  // Empty for none.
+  const profile::ParameterSet& parameters(const Row& row) const;
   const Region& region(RegionId region) const;
 
  private:
   double to_seconds(std::uint64_t ticks) const;
   double share(double part) const;
-  Figures figures_of(const profile::Totals& totals, std::uint64_t visit_time) const;
+  Figures figures_of(RegionId region, const profile::Totals& totals,
+                     std::uint64_t visit_time) const;
   void sort(std::vector<Row>& rows, SortKey key) const;
   Row tree_row(std::uint32_t node) const;
 

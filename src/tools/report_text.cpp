@@ -98,8 +98,8 @@ bool imports(const Row& row, const ReportData& data) {
 // A recursion of many levels, or the levels of Python's import system, are one
 // line as long as nothing else happens in them.
 bool is_more_of_the_same(const Row& row, const Row& below, const ReportData& data) {
-  return below.only_child &&
-         (below.region == row.region || (imports(row, data) && imports(below, data)));
+  return below.only_child && ((below.region == row.region && below.parameters == row.parameters) ||
+                              (imports(row, data) && imports(below, data)));
 }
 
 void write_title(const std::string& title, const ReportData& data, const std::string& scope,
@@ -165,7 +165,7 @@ void write_tree(const ReportData& data, const RowOptions& options, const std::st
   TreeMarks marks(terminal.unicode);
   for (std::size_t i = 0; i < rows.rows.size(); ++i) {
     const Row& row = rows.rows[i];
-    std::string name = printable(data.name_of(row.region));
+    std::string name = printable(data.name_of(row));
     const std::string mark = marks.next(row.depth, row.only_child, row.last_child);
     std::size_t levels = 1;
     while (i + 1 < rows.rows.size() && is_more_of_the_same(row, rows.rows[i + 1], data)) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "core/run_properties.hpp"
 #include "core/shell_word.hpp"
 #include "tools/text.hpp"
 
@@ -67,6 +68,14 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
   if (const auto older = number(definitions, "timeloom::older_events")) {
     losses.push_back(plural(older, "older event") + " dropped at the size limit of the run");
   }
+  if (const auto folded = number(definitions, kFoldedEvents)) {
+    losses.push_back(plural(folded, "event") +
+                     " after the size limit of the run, in the profile only");
+  }
+  if (const auto reached = number(definitions, kReachedDepth)) {
+    losses.push_back(depth_warning(number(definitions, kProfileDepth), reached,
+                                   definitions.properties.contains("timeloom::layout")));
+  }
   if (const auto dropped = number(definitions, "timeloom::dropped_events")) {
     losses.push_back(plural(dropped, "event") + " left out because they were not sound");
   }
@@ -91,6 +100,14 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
 }
 
 }  // namespace
+
+std::string depth_warning(std::uint64_t limit, std::uint64_t reached, bool scorep) {
+  return "the limit of " + plural(limit, "level") +
+         " of call paths was exceeded. The deepest had " + plural(reached, "level") +
+         ". Consider setting " +
+         (scorep ? "SCOREP_PROFILING_MAX_CALLPATH_DEPTH" : "--profile-depth") + " to " +
+         std::to_string(reached) + ".";
+}
 
 double seconds(std::uint64_t ticks, const Definitions& definitions) {
   return static_cast<double>(ticks) / static_cast<double>(definitions.clock.ticks_per_second);

@@ -26,7 +26,9 @@ int run_weave(WeaveCommandOptions options) {
     output.write(run.string() + " is woven already: nothing to do\n");
   } else {
     options.weave.progress = isatty(STDERR_FILENO) == 1;
-    output.write(run.string() + ": " + describe(weave::weave(run, options.weave)) + "\n");
+    const weave::WeaveSummary summary = weave::weave(run, options.weave);
+    output.write(run.string() + ": " + describe(summary) + "\n");
+    warn_of_depth(summary);
   }
   output.flush();
   return kDone;

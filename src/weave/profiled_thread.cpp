@@ -5,56 +5,124 @@
 namespace timeloom::weave {
 namespace {
 
-profile::Statistics statistics_of(const spool::ProfileNode& node, const WovenProcess& process,
-                                  std::uint64_t& closed) {
-  profile::Statistics result;
-  result.visits = node.visits;
-  result.inclusive = process.clock.duration(node.ticks);
-  if (node.visits > (node.entered != 0 ? 1 : 0)) {
-    result.min = process.clock.duration(node.shortest);
-    result.max = process.clock.duration(node.longest);
-  }
-  if (node.entered == 0) return result;
-  const Timestamp begin = process.clock.to_time(node.entered);
-  const std::uint64_t open = ticks(std::max(process.end, begin)) - ticks(begin);
-  result.inclusive += open;
-  result.min = std::min(result.min, open);
-  result.max = std::max(result.max, open);
-  ++closed;
-  return result;
-}
+using profile::FoldedLocation;
+using spool::PlaceKind;
+using spool::ProfileNode;
 
-// Counters of two cores may differ by a few ticks, so that a child seems to
-// last longer than its parent.
-void contain_children(std::vector<profile::FoldedNode>& nodes) {
-  std::vector<std::uint64_t> children(nodes.size());
-  for (std::size_t i = nodes.size() - 1; i > 0; --i) {
-    profile::Statistics& own = nodes[i].statistics;
-    own.inclusive = std::max(own.inclusive, children[i]);
-    children[nodes[i].parent] += own.inclusive;
+// The places of one file, as they become nodes.
+class Folder {
+ public:
+  Folder(const spool::ProfileData& data, const WovenProcess& process)
+      : data_(data), process_(process), nodes_(data.places.size() + 1) {
+    result_.first = process.clock.to_time(data.first);
+    result_.last = process.clock.to_time(std::max(data.first, data.last));
+    result_.deepest = data.deepest;
+    result_.nodes.emplace_back();
   }
-}
+
+  FoldedLocation fold(std::uint64_t& closed) {
+    for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
+      switch (place(i).kind) {
+        case PlaceKind::kCallPath:
+        case PlaceKind::kContinued: add_node(i, closed); break;
+        case PlaceKind::kParameter: break;  // with the call path that it made
+        case PlaceKind::kMetric: add_metric(place_as<spool::ProfileMetric>(i)); break;
+      }
+    }
+    contain_children();
+    return std::move(result_);
+  }
+
+ private:
+  const ProfileNode& place(std::uint32_t index) const { return data_.places[index - 1]; }
+  template <typename Place>
+  const Place& place_as(std::uint32_t index) const {
+    return reinterpret_cast<const Place&>(place(index));
+  }
+
+  void add_node(std::uint32_t index, std::uint64_t& closed) {
+    const ProfileNode& node = place(index);
+    const std::uint32_t region =
+        node.region == spool::kBeyondLimit ? IdMap::kNone : process_.ids.regions[node.region];
+    profile::FoldedNode folded;
+    folded.statistics = statistics_of(node, closed);
+    folded.region = region == IdMap::kNone ? profile::kNoRegion : region;
+    folded.parent = nodes_[node.parent];
+    nodes_[index] = static_cast<std::uint32_t>(result_.nodes.size());
+    if (node.kind == PlaceKind::kContinued) {
+      result_.parts.push_back({nodes_[index], folded.statistics.inclusive});
+      folded.statistics.min = UINT64_MAX;
+      folded.statistics.max = 0;
+    }
+    if (node.parameter != 0) {
+      add_parameter(nodes_[index], place_as<spool::ProfileParameter>(node.parameter));
+    }
+    result_.nodes.push_back(folded);
+    result_.events += 2 * node.visits;
+  }
+
+  // Visits that a kill left open end with the process.
+  profile::Statistics statistics_of(const ProfileNode& node, std::uint64_t& closed) {
+    profile::Statistics result;
+    result.visits = node.visits;
+    result.inclusive = process_.clock.duration(node.ticks);
+    if (node.shortest <= node.longest) {
+      result.min = process_.clock.duration(node.shortest);
+      result.max = process_.clock.duration(node.longest);
+    }
+    if (node.entered == 0) return result;
+    const Timestamp begin = process_.clock.to_time(node.entered);
+    const std::uint64_t open = ticks(std::max(process_.end, begin)) - ticks(begin);
+    result.inclusive += open;
+    result.min = std::min(result.min, open);
+    result.max = std::max(result.max, open);
+    result_.last = std::max(result_.last, process_.end);
+    ++closed;
+    return result;
+  }
+
+  void add_parameter(std::uint32_t node, const spool::ProfileParameter& one) {
+    const std::uint32_t parameter = process_.ids.parameters[one.parameter];
+    if (parameter == IdMap::kNone) return;  // its definition is damaged, and counted
+    FoldedLocation::Parameter added{node, nodes_[one.node], ParameterId{parameter}, one.value};
+    if (process_.reader->definitions().parameters.at(one.parameter).type ==
+        ParameterType::kString) {
+      added.value = process_.ids.strings[static_cast<std::uint32_t>(one.value)];
+    }
+    result_.parameters.push_back(added);
+  }
+
+  void add_metric(const spool::ProfileMetric& one) {
+    const std::uint32_t metric = process_.ids.metrics[one.metric];
+    if (metric == IdMap::kNone || one.count == 0) return;
+    result_.metrics.push_back({nodes_[one.node],
+                               MetricId{metric},
+                               {one.count, one.sum, one.least, one.most, one.squares}});
+  }
+
+  // Counters of two cores may differ by a few ticks, so that a child seems to
+  // last longer than its parent.
+  void contain_children() {
+    std::vector<profile::FoldedNode>& nodes = result_.nodes;
+    std::vector<std::uint64_t> children(nodes.size());
+    for (std::size_t i = nodes.size() - 1; i > 0; --i) {
+      profile::Statistics& own = nodes[i].statistics;
+      own.inclusive = std::max(own.inclusive, children[i]);
+      children[nodes[i].parent] += own.inclusive;
+    }
+  }
+
+  const spool::ProfileData& data_;
+  const WovenProcess& process_;
+  std::vector<std::uint32_t> nodes_;  // of places
+  FoldedLocation result_;
+};
 
 }  // namespace
 
-profile::FoldedLocation folded_of(const spool::ProfileData& data, const WovenProcess& process,
-                                  std::uint64_t& closed) {
-  profile::FoldedLocation result;
-  result.first = process.clock.to_time(data.first);
-  result.last = process.clock.to_time(std::max(data.first, data.last));
-  result.nodes.emplace_back();
-  for (const spool::ProfileNode& node : data.nodes) {
-    const std::uint32_t region =
-        node.region == spool::kBeyondLimit ? IdMap::kNone : process.ids.regions[node.region];
-    profile::FoldedNode folded;
-    folded.statistics = statistics_of(node, process, closed);
-    folded.region = region == IdMap::kNone ? profile::kNoRegion : region;
-    folded.parent = node.parent;
-    result.nodes.push_back(folded);
-    result.events += 2 * node.visits;
-  }
-  contain_children(result.nodes);
-  return result;
+FoldedLocation folded_of(const spool::ProfileData& data, const WovenProcess& process,
+                         std::uint64_t& closed) {
+  return Folder(data, process).fold(closed);
 }
 
 }  // namespace timeloom::weave

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <mutex>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
@@ -190,11 +192,17 @@ void write_profile(const profile::CallTree& folded, SpoolSource& source,
   cube::save(folded, directory / cube::kProfileName, {.parameters = parameters});
 }
 
-void write_results(SpoolSource& source, const fs::path& directory, const WeaveOptions& options) {
+// Returns what the profile says of the run.
+Definitions write_results(SpoolSource& source, const fs::path& directory,
+                          const WeaveOptions& options) {
   profile::CallTreeSink tree;
-  std::vector<RunSink*> sinks{&tree};
+  std::vector<RunSink*> sinks;
   std::unique_ptr<RunSink> trace;
-  if (!source.has_profiles()) {
+  const bool with_trace =
+      !source.in_profile_mode() && !says(source, "timeloom::results", "profile");
+  const bool with_profile = !with_trace || !says(source, "timeloom::results", "trace");
+  if (with_profile) sinks.push_back(&tree);
+  if (with_trace) {
     trace = otf2::create(directory);
     sinks.push_back(trace.get());
   }
@@ -204,8 +212,10 @@ void write_results(SpoolSource& source, const fs::path& directory, const WeaveOp
     const ProgressLine line(source, options.progress);
     source.feed(sinks, options.threads != 0 ? options.threads : cores);
   }
-  const bool trace_only = trace != nullptr && says(source, "timeloom::results", "trace");
-  if (!trace_only) write_profile(tree.take(), source, directory);
+  if (!with_profile) return source.definitions();
+  profile::CallTree folded = tree.take();
+  write_profile(folded, source, directory);
+  return std::move(folded.definitions);
 }
 
 // What could not be read now may be readable to somebody else. Complete when
@@ -214,7 +224,14 @@ bool damaged(const SpoolSource& source) {
   return source.unreadable_spools() != 0 || source.damaged_segments() != 0;
 }
 
-WeaveSummary summary_of(const SpoolSource& source) {
+std::uint64_t number_in(const Definitions& definitions, const char* key) {
+  const auto found = definitions.properties.find(key);
+  return found == definitions.properties.end() ? 0
+                                               : std::strtoull(found->second.c_str(), nullptr, 10);
+}
+
+// `definitions`: those of the profile.
+WeaveSummary summary_of(const SpoolSource& source, const Definitions& definitions) {
   WeaveSummary summary;
   summary.events = source.events();
   summary.locations = source.definitions().locations.size();
@@ -225,6 +242,10 @@ WeaveSummary summary_of(const SpoolSource& source) {
   summary.closed_regions = source.ended_in_order() ? 0 : source.closed_regions();
   summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
   summary.ending = source.ending();
+  summary.folded_events = number_in(definitions, kFoldedEvents);
+  summary.experiment = is_experiment(source);
+  summary.reached_depth = number_in(definitions, kReachedDepth);
+  summary.profile_depth = number_in(definitions, kProfileDepth);
   return summary;
 }
 
@@ -323,13 +344,13 @@ WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
   if (spools.empty()) refuse_without_spools(run);
   SpoolSource source(spools);
   const WorkingDirectory working(run / kWorking);
-  write_results(source, working.path(), options);
+  const Definitions definitions = write_results(source, working.path(), options);
   const bool keep_spool = options.keep_spool || damaged(source) || source.running() != 0;
   if (!is_experiment(source)) list_contents(run, working.path(), keep_spool);
   replace_results(working.path(), run);
   mark_unfinished(run, source.running() != 0);
   if (!keep_spool) remove_spool(run);
-  return summary_of(source);
+  return summary_of(source, definitions);
 } catch (const fs::filesystem_error& error) {
   std::error_code ignored;
   if (!fs::exists(run / kSpool, ignored)) {

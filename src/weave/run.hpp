@@ -20,6 +20,12 @@ struct WeaveSummary {
   std::uint64_t closed_regions = 0;    // left open by the end of the program, closed here
   std::uint64_t damaged_segments = 0;  // parts of spools that were not sound
   std::string ending;                  // how the program ended; empty: normally
+  std::uint64_t folded_events = 0;     // of events: only the profile has them
+  // Levels of call paths that the profile keeps apart, and those that there were; 0: no
+  // more than it keeps.
+  std::uint64_t profile_depth = 0;
+  std::uint64_t reached_depth = 0;
+  bool experiment = false;  // the run has the layout of Score-P
 };
 
 struct WeaveOptions {

@@ -8,6 +8,8 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/run_properties.hpp"
+#include "weave/metric_totals.hpp"
 #include "weave/profiled_thread.hpp"
 
 namespace timeloom::weave {
@@ -155,10 +157,13 @@ void SpoolSource::set_lifetime(Process& process) {
   for (const os::ClockSync& sync : from.clock_syncs) known.push_back(sync.ticks);
   for (const auto& mark : from.markers) known.push_back(mark.ticks);
   if (const auto first = process.reader->first_ticks()) known.push_back(*first);
-  for (const spool::ProfileData& data : process.profiles) {
+  for (const spool::ProfileData& data : process.profiles.profiles) {
     known.insert(known.end(), {data.first, data.last});
-    for (const spool::ProfileNode& node : data.nodes)
-      known.push_back(std::max(data.first, node.entered));
+    for (const spool::ProfileNode& place : data.places) {
+      if (place.kind <= spool::PlaceKind::kContinued) {
+        known.push_back(std::max(data.first, place.entered));
+      }
+    }
   }
   if (known.empty()) return;
   const auto [first, last] = std::minmax_element(known.begin(), known.end());
@@ -198,6 +203,7 @@ void SpoolSource::add_location(const Process& process, std::uint32_t index) {
   if (const auto thread = threads.find(index); thread != threads.end()) {
     location.name = thread->second.name;
     location.thread_id = thread->second.thread_id;
+    if (thread->second.has_metrics) location.type = LocationType::kMetric;
   }
   definitions_.locations.push_back(std::move(location));
 }
@@ -231,12 +237,18 @@ void SpoolSource::add_locations() {
 void SpoolSource::add_profiles() {
   std::uint64_t closed = 0;
   for (Process& process : processes_) {
-    for (const spool::ProfileData& data : process.profiles) {
+    for (const spool::ProfileData& data : process.profiles.profiles) {
       profile::FoldedLocation folded = folded_of(data, process, closed);
       events_ += folded.events;
+      if (data.continues) folded_events_ += folded.events;
+      profile_mode_ = profile_mode_ || !data.continues;
       profiles_.insert_or_assign(location_id(data.location, process.group), std::move(folded));
       if (data.damaged) ++damaged_segments_;
     }
+    damaged_segments_ += process.profiles.unreadable;
+    profile_mode_ = profile_mode_ || process.profiles.unreadable != 0;
+    // Only a process that was killed leaves a file in which it has not begun.
+    if (process.reader->definitions().ended) damaged_segments_ += process.profiles.empty;
     process.profiles = {};
   }
   closed_regions_ += closed;
@@ -249,9 +261,10 @@ void SpoolSource::add_tasks() {
     const auto& threads = process.reader->definitions().threads;
     const auto thread = threads.find(index);
     if (thread != threads.end() && thread->second.owner) continue;  // comes with its thread
-    if (profiles_.contains(location.id)) continue;
-    tasks_.push_back({&process, index, process.reader->bytes(index)});
-    total_bytes_ += tasks_.back().bytes;
+    const std::uint64_t bytes = process.reader->bytes(index);
+    if (bytes == 0 && profiles_.contains(location.id)) continue;
+    tasks_.push_back({&process, index, bytes});
+    total_bytes_ += bytes;
   }
   // The largest first, so that no thread is left with it at the end.
   std::stable_sort(tasks_.begin(), tasks_.end(),
@@ -279,6 +292,7 @@ void SpoolSource::add_properties() {
   put("timeloom::tasks", tasks_of_threads());
   put("timeloom::lost_events", lost_events_);
   put("timeloom::older_events", older_events_);
+  put(kFoldedEvents, folded_events_);
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
   put("timeloom::dropped_events", dropped_events_);
@@ -321,10 +335,14 @@ void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks)
 }
 
 void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
-  for (RunSink* sink : sinks) sink->begin(definitions_);
-  for_each_in_parallel(tasks_.size(), threads,
-                       [&](std::size_t i) { feed_thread(tasks_[i], sinks); });
+  MetricTotals totals;
+  std::vector<RunSink*> all(sinks.begin(), sinks.end());
+  const bool with_metrics = MetricTotals::wanted(definitions_);
+  if (with_metrics) all.push_back(&totals);
+  for (RunSink* sink : all) sink->begin(definitions_);
+  for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) { feed_thread(tasks_[i], all); });
   add_properties();
+  if (with_metrics) totals.add_to(definitions_.properties);
   for (RunSink* sink : sinks) sink->finish();
 }
 

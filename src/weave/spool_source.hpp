@@ -29,9 +29,10 @@ class SpoolSource : public RunSource {
   const Definitions& definitions() const override { return definitions_; }
   void feed(std::span<RunSink* const> sinks, unsigned threads) override;
 
-  // What the threads of profile mode have folded; they have no events to feed. Once.
+  // What threads have folded themselves, from their begin or where their events end. Once.
   std::map<LocationId, profile::FoldedLocation> take_profiles() { return std::move(profiles_); }
-  bool has_profiles() const noexcept { return !profiles_.empty(); }
+  // Whether some have done so from their begin: then there is no trace.
+  bool in_profile_mode() const noexcept { return profile_mode_; }
 
   // What feeding found; complete when feed() has returned.
   std::uint64_t events() const noexcept { return events_; }
@@ -56,7 +57,7 @@ class SpoolSource : public RunSource {
     std::string spool;  // the name of its directory
     bool running = false;
     bool timed = false;  // begin and end are of its own, not those of the run
-    std::vector<spool::ProfileData> profiles;
+    spool::Profiles profiles;
   };
   struct Task {  // one thread
     const Process* process;
@@ -85,6 +86,8 @@ class SpoolSource : public RunSource {
   std::vector<Process> processes_;
   std::vector<Task> tasks_;
   std::map<LocationId, profile::FoldedLocation> profiles_;
+  bool profile_mode_ = false;
+  std::uint64_t folded_events_ = 0;  // of threads that have others, too
   std::uint64_t total_bytes_ = 0;
   bool ended_ = true;
   std::uint64_t running_ = 0;

@@ -139,13 +139,15 @@ def profile(nodes=(), regions=(), groups=(), locations=(), properties=()):
     """callpaths.json; `nodes`: pairs of parent and region."""
     return {
         "format": "timeloom-callpaths",
-        "version": 1,
+        "version": 2,
         "creator": "seed",
         "machine": "",
         "clock": {"ticks_per_second": 1000, "begin": 5, "length": 90, "realtime": None},
         "properties": dict(properties),
         "groups": groups,
         "regions": regions,
+        "metrics": [{"name": "rss", "unit": "B", "description": "", "type": "double"}],
+        "parameter_sets": [],
         "nodes": {
             "count": len(nodes),
             "parent": [parent for parent, _ in nodes],

@@ -176,13 +176,14 @@ def test_a_full_disk_is_an_error(program, run):
 def profile_of(visits):
     """A callpaths.json that no trace of these tests gives."""
     return json.dumps({
-        "format": "timeloom-callpaths", "version": 1, "creator": "", "machine": "",
+        "format": "timeloom-callpaths", "version": 2, "creator": "", "machine": "",
         "clock": {"ticks_per_second": 1000, "begin": 0, "length": 100, "realtime": None},
         "properties": {"timeloom::lost_events": "12"},
         "groups": [{"name": "Process", "hostname": "", "process_id": 0, "executable": "",
                     "arguments": [], "creator": None, "ending": ""}],
         "regions": [{"name": "kept", "canonical_name": "kept", "file": "", "group": "",
                      "first_line": 0, "last_line": 0, "paradigm": "user", "role": "code"}],
+        "metrics": [], "parameter_sets": [],
         "nodes": {"count": 1, "parent": [None], "region": [0]},
         "locations": [{"id": 0, "name": "MainThread", "group": 0, "type": "cpu thread",
                        "thread_id": 0, "events": 2, "first": 0, "last": 100, "node": [0],

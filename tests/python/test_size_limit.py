@@ -25,7 +25,7 @@ def outer(n):
 
 class Run:
     def __init__(self, directory, program, said):
-        self.directory, self.said = directory, said
+        self.directory, self.said, self.program = directory, said, program
         info = subprocess.run([program, "info", "--json", directory], capture_output=True, text=True, check=True)
         self.info = json.loads(info.stdout)
         report = subprocess.run([program, "report", "--json", directory], capture_output=True, text=True, check=True)
@@ -128,6 +128,58 @@ for _ in range(100): last()
         assert run.rows["__main__.last"]["visits"] == 100
 
 
+STEPS = """
+import os, threading
+children = []
+for n in range(3):
+    children.append(os.fork())
+    if children[-1] == 0:
+        outer(200_000)
+        os._exit(0)
+for child in children: assert os.waitpid(child, 0)[1] == 0
+def rest():
+    outer(400_000)
+    late = threading.Thread(target=outer, args=(7,), name="late")
+    late.start(); late.join()
+    outer(5)
+rest()
+"""
+
+
+def test_what_comes_after_the_limit_is_in_the_profile(measure):
+    run = measure(STEPS, "--max-size", "4M", "--at-max-size", "profile")
+    assert spool_bytes(run.directory) <= 4 * MEGA
+    spools = spools_of(run.directory)
+    assert len(spools) == 4 and all(spool.lost == 0 for spool in spools)
+    in_trace = sum(sum(1 for kind, name, *_ in spool.events(0) if (kind, name) == ("enter", "__main__.step"))
+                   for spool in spools)  # fmt: skip
+    assert 200_000 < in_trace < 270_000
+    assert run.rows["__main__.step"]["visits"] == 3 * 200_000 + 400_000 + 7 + 5
+    assert (run.rows["__main__.rest"]["visits"], run.rows["__main__.outer"]["visits"]) == (1, 6)
+    (loss,) = [one for one in run.losses if "profile" in one]
+    folded = int(loss.split()[0].replace(",", ""))
+    assert loss == f"{folded:,} events after the size limit of the run, in the profile only"
+    recorded = sum(sum(1 for _ in spool.events(index)) for spool in spools for index in (0, 1) if index in spool.threads)
+    assert 0 <= folded + recorded - 2 * (3 * 200_000 + 400_012) < 10_000  # and what Python itself calls
+    assert "timeloom: from the size limit (--max-size) on " in run.said and "not recorded" not in run.said
+    # What was open at the limit was visited once, for as long as both parts together.
+    rest = run.rows["__main__.rest"]
+    assert rest["inclusive_s"] == rest["min_s"] == rest["max_s"] > 0
+    report = subprocess.run([run.program, "report", "--json", "--min-percent", "0", run.directory / "profile.cubex"],
+                            capture_output=True, text=True, check=True)  # fmt: skip
+    rows = {row["name"]: row["visits"] for row in json.loads(report.stdout)["flat"]["rows"]}
+    assert rows["__main__.step"] == run.rows["__main__.step"]["visits"]
+
+
+def test_a_profile_is_not_limited_and_takes_no_larger_ring(measure):
+    sizes = []
+    for options in ([], ["--max-size", "64M", "--force"]):
+        run = measure("outer(100_000)", "--profile", *options)
+        sizes.append([path.stat().st_size for path in (run.directory / "spool").glob("*/profile-*")])
+        assert run.rows["__main__.step"]["visits"] == 100_000 and "limit" not in run.said
+    assert sizes[0] == sizes[1]
+
+
 def test_a_run_that_stays_below_is_as_without(measure):
     run = measure("outer(1000)", "--max-size", "1G", "--at-max-size", "ring")
     assert run.rows["__main__.step"]["visits"] == 1000
@@ -140,7 +192,7 @@ def test_a_run_that_stays_below_is_as_without(measure):
     [
         (["--max-size", "1M"], "--max-size: '1M' is not accepted; write a value from 4M"),
         (["--max-size", "much"], "--max-size: 'much' is not accepted; write a size"),
-        (["--max-size", "4M", "--at-max-size", "profile"], "'profile' is not accepted; write one of stop, ring"),
+        (["--max-size", "4M", "--at-max-size", "drop"], "'drop' is not accepted; write one of stop, ring, profile"),
     ],
 )
 def test_wrong_values(options, said):

@@ -133,11 +133,6 @@ void add_locations(const Cube& cube, Definitions& definitions) {
   }
 }
 
-bool is_core(const Metric& metric) {
-  return metric.unique_name == kVisits || metric.unique_name == kTime ||
-         metric.unique_name == kMinTime || metric.unique_name == kMaxTime;
-}
-
 }  // namespace
 
 Definitions definitions_of(const Reader& reader) {
@@ -156,7 +151,7 @@ Definitions definitions_of(const Reader& reader) {
   add_program(cube, definitions);
   add_locations(cube, definitions);
   for (const Metric& metric : cube.metrics) {
-    if (is_core(metric)) continue;
+    if (is_core_name(metric.unique_name)) continue;
     definitions.metrics.push_back({metric.name, metric.unit, metric.description, {}});
   }
   for (const Attribute& one : cube.attributes) {

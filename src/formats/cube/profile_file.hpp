@@ -27,9 +27,9 @@ bool save(const profile::CallTree& tree, const std::filesystem::path& file,
 
 // The call paths of a profile with the metrics `visits` and `time`, of whatever
 // tool. Times become nanoseconds, or the ticks of the run that save() wrote.
-// Call paths that differ in parameters become one, as in a trace; executions of
-// a dynamic region become visits of it; nodes that stand for no region of the
-// program are taken out. Throws Error.
+// Executions of a dynamic region become visits of it; nodes that stand for no
+// region of the program are taken out. Of other metrics those are read that
+// save() writes. Throws Error.
 profile::CallTree load(const Reader& reader);
 profile::CallTree load(const std::filesystem::path& file);
 

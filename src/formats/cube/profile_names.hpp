@@ -63,6 +63,11 @@ inline constexpr std::array<std::pair<LocationType, std::string_view>, 3> kLocat
     {LocationType::kMetric, "metric"},
 }};
 
+// Whether a metric of that name is one that every profile has.
+inline bool is_core_name(std::string_view name) {
+  return name == kVisits || name == kTime || name == kMinTime || name == kMaxTime;
+}
+
 // What a table calls the value; "unknown" for one that it does not have.
 template <typename Table, typename Value>
 std::string_view name_in(const Table& table, Value value) {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cfloat>
 #include <cstring>
-#include <map>
 
 #include "formats/cube/profile_file.hpp"
 #include "formats/cube/profile_names.hpp"
+#include "formats/cube/profile_system.hpp"
 
 namespace timeloom::cube {
 
@@ -13,10 +13,9 @@ namespace {
 
 using profile::CallTree;
 using profile::Cell;
+using profile::MetricStatistics;
 using profile::NodeId;
 using profile::Statistics;
-
-constexpr std::uint32_t kNone = UINT32_MAX;
 
 // Regions that every profile of Score-P begins with.
 constexpr std::uint32_t kProgramRegion = 2;
@@ -27,6 +26,7 @@ constexpr std::uint32_t kFirstRegion = 3;
 constexpr std::uint64_t kSmallTable = 1 << 17;
 
 enum class Core : std::uint8_t { kVisits, kTime, kMin, kMax };
+constexpr std::uint32_t kCoreMetrics = 4;
 
 // What the values of a call path in the file are made of.
 struct Origin {
@@ -35,16 +35,34 @@ struct Origin {
   bool worker;  // below THREADS
 };
 
+// The name for programs, of which some take only letters, digits and a few signs.
+std::string unique_name(const std::vector<Metric>& taken, const std::string& name) {
+  std::string base = name.empty() ? "counter" : name;
+  for (char& one : base) {
+    const bool fine = (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') ||
+                      (one >= '0' && one <= '9') || one == '_' || one == ':' || one == '=';
+    if (!fine) one = '_';
+  }
+  std::string unique = base;
+  const auto is_taken = [&](const Metric& other) { return other.unique_name == unique; };
+  for (int i = 2; std::ranges::any_of(taken, is_taken); ++i) {
+    unique = base + "_" + std::to_string(i);
+  }
+  return unique;
+}
+
 class ProfileWriter {
  public:
   ProfileWriter(const CallTree& tree, const ProfileFacts& facts)
       : tree_(tree), all_(tree.definitions) {
-    describe_run(facts);
-    add_machine();
+    const std::vector<bool> first = add_system(tree, facts.parameters, cube_);
+    first_.assign(first.begin(), first.end());
     index_cells();
     add_metrics();
+    add_counters();
     add_regions();
     add_cnodes();
+    index_counters();
   }
 
   void write(const std::filesystem::path& file) const {
@@ -55,6 +73,12 @@ class ProfileWriter {
       rows.push_back({CubeMetricId{static_cast<std::uint32_t>(core)}, every,
                       [this, core](CnodeId cnode, std::span<std::byte> row) {
                         fill(core, origins_[cnode.value()], row);
+                      }});
+    }
+    for (std::uint32_t i = 0; i < counters_.size(); ++i) {
+      rows.push_back({CubeMetricId{kCoreMetrics + i}, counters_[i].cnodes,
+                      [this, i](CnodeId cnode, std::span<std::byte> row) {
+                        fill_counter(i, origins_[cnode.value()], row);
                       }});
     }
     const std::uint64_t values = every.size() * cube_.locations.size();
@@ -68,94 +92,15 @@ class ProfileWriter {
     std::uint32_t location;
     std::uint32_t cell;
   };
-
-  void describe_run(const ProfileFacts& facts) {
-    Attributes& attributes = cube_.attributes;
-    attributes.push_back({"Cube anchor.xml syntax version", "4.4"});
-    if (!all_.creator.empty()) attributes.push_back({"Creator", all_.creator});
-    attributes.push_back({"CUBE_CT_AGGR", "SUM"});
-    attributes.push_back({kParameterCount, std::to_string(facts.parameters)});
-    attributes.push_back({"CLUSTERING", "OFF"});
-    attributes.push_back({kTicksPerSecond, std::to_string(all_.clock.ticks_per_second)});
-    attributes.push_back({kBegin, std::to_string(all_.clock.begin)});
-    attributes.push_back({kLength, std::to_string(all_.clock.length)});
-    if (all_.clock.realtime) {
-      attributes.push_back({kRealtime, std::to_string(*all_.clock.realtime)});
-    }
-    for (const auto& [key, value] : all_.properties) {
-      attributes.push_back({kProperty + key, value});
-    }
-  }
-
-  void add_machine() {
-    const std::string& machine = all_.machine_name;
-    cube_.system_nodes.push_back(
-        {{}, "machine " + (machine.empty() ? "Linux" : machine), "machine", "", {}});
-    std::map<std::string, SystemNodeId> nodes;
-    std::vector<bool> used(all_.groups.size());
-    for (const timeloom::Location& location : all_.locations) {
-      if (location.group.value() < used.size()) used[location.group.value()] = true;
-    }
-    groups_.assign(all_.groups.size(), kNone);
-    for (std::uint32_t i = 0; i < all_.groups.size(); ++i) {
-      if (used[i]) add_process(i, nodes);
-    }
-    // Nearly never: threads of no process that is known.
-    for (const timeloom::Location& location : all_.locations) {
-      if (location.group.value() < used.size() || strays_ != kNone) continue;
-      strays_ = static_cast<std::uint32_t>(cube_.groups.size());
-      cube_.groups.push_back({host("", nodes), "Process", all_.groups.size(), "process", {}});
-    }
-    add_locations();
-  }
-
-  SystemNodeId host(const std::string& name, std::map<std::string, SystemNodeId>& nodes) {
-    const auto [found, fresh] =
-        nodes.emplace(name, static_cast<std::uint32_t>(cube_.system_nodes.size()));
-    if (fresh) {
-      cube_.system_nodes.push_back(
-          {SystemNodeId{0}, name.empty() ? "node" : "node " + name, "node", "", {}});
-    }
-    return found->second;
-  }
-
-  void add_process(std::uint32_t index, std::map<std::string, SystemNodeId>& nodes) {
-    const LocationGroup& process = all_.groups[index];
-    groups_[index] = static_cast<std::uint32_t>(cube_.groups.size());
-    Group group{host(process.hostname, nodes), process.name, index, "process", {}};
-    group.attributes.push_back({kProcessId, std::to_string(process.process_id)});
-    group.attributes.push_back({kExecutable, process.executable});
-    for (std::size_t i = 0; i < process.arguments.size(); ++i) {
-      group.attributes.push_back({kArgument + std::to_string(i), process.arguments[i]});
-    }
-    if (process.creator.defined()) {
-      group.attributes.push_back({kCreator, std::to_string(process.creator.value())});
-    }
-    if (!process.ending.empty()) group.attributes.push_back({kEnding, process.ending});
-    cube_.groups.push_back(std::move(group));
-  }
-
-  void add_locations() {
-    std::vector<std::uint64_t> threads(cube_.groups.size());
-    for (std::size_t i = 0; i < all_.locations.size(); ++i) {
-      const timeloom::Location& from = all_.locations[i];
-      const std::uint32_t process = from.group.value();
-      const std::uint32_t group = process < groups_.size() ? groups_[process] : strays_;
-      first_.push_back(threads[group] == 0 ? 1 : 0);
-      Location location{CubeGroupId{group},
-                        from.name,
-                        threads[group]++,
-                        std::string(name_in(kLocationTypes, from.type)),
-                        {}};
-      if (location.type == "unknown") location.type = "thread";
-      location.attributes = {{kLocation, std::to_string(from.id.value())},
-                             {kThreadId, std::to_string(from.thread_id)},
-                             {kEvents, std::to_string(from.event_count)},
-                             {kFirst, std::to_string(ticks(tree_.locations[i].first))},
-                             {kLast, std::to_string(ticks(tree_.locations[i].last))}};
-      cube_.locations.push_back(std::move(location));
-    }
-  }
+  struct Counter {
+    struct Value {
+      NodeId node;
+      std::uint32_t location;
+      const MetricStatistics* statistics;
+    };
+    std::vector<Value> values;    // in order of nodes
+    std::vector<CnodeId> cnodes;  // that have some
+  };
 
   void add_metrics() {
     const auto add = [this](const char* name, const char* unique, DataType type, const char* unit,
@@ -176,6 +121,61 @@ class ProfileWriter {
         "The shortest visit");
     add("Maximum Inclusive Time", kMaxTime, DataType::kMaxDouble, "sec", kExclusive,
         "The longest visit");
+  }
+
+  // Each value that a counter had is one of a tuple: its sum alone would mean
+  // nothing for many of them.
+  void add_counters() {
+    counters_.resize(all_.metrics.size());
+    for (const timeloom::Metric& from : all_.metrics) {
+      Metric metric;
+      metric.name = from.name;
+      metric.unique_name = unique_name(cube_.metrics, from.name);
+      metric.type = {DataType::kTauAtomic, 1};
+      metric.kind = MetricKind::kExclusive;
+      metric.unit = from.unit;
+      metric.description = from.description;
+      cube_.metrics.push_back(std::move(metric));
+    }
+  }
+
+  void index_counters() {
+    for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
+      for (const profile::MetricCell& one : tree_.locations[i].metrics) {
+        counters_[one.metric.value()].values.push_back({one.node, i, &one.statistics});
+      }
+    }
+    for (Counter& counter : counters_) {
+      std::ranges::stable_sort(counter.values, {}, &Counter::Value::node);
+      if (counter.values.empty()) continue;
+      for (std::uint32_t i = 0; i < origins_.size(); ++i) {
+        const auto values = values_of(counter, origins_[i]);
+        const bool any = std::ranges::any_of(values, [&](const Counter::Value& one) {
+          return first_[one.location] != origins_[i].worker;
+        });
+        if (any) counter.cnodes.emplace_back(i);
+      }
+    }
+  }
+
+  static std::span<const Counter::Value> values_of(const Counter& counter, const Origin& origin) {
+    if (origin.kind != Origin::kNode) return {};
+    return std::ranges::equal_range(counter.values, origin.node, {}, &Counter::Value::node);
+  }
+
+  void fill_counter(std::uint32_t index, const Origin& origin, std::span<std::byte> row) const {
+    const ValueType type = cube_.metrics[kCoreMetrics + index].type;
+    fill_neutral(type, row);
+    for (const Counter::Value& one : values_of(counters_[index], origin)) {
+      if (first_[one.location] == origin.worker) continue;
+      const MetricStatistics& from = *one.statistics;
+      const auto count =
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(from.count, UINT32_MAX));
+      std::byte* to = row.data() + one.location * type.size();
+      std::memcpy(to, &count, sizeof count);
+      const double values[] = {from.min, from.max, from.sum, from.squares};
+      std::memcpy(to + sizeof count, values, sizeof values);
+    }
   }
 
   std::uint32_t add_region(std::string name, std::string paradigm, std::string role) {
@@ -290,9 +290,18 @@ class ProfileWriter {
       const profile::Node& node = tree_.nodes[i];
       cnodes[i] = CnodeId{static_cast<std::uint32_t>(cube_.cnodes.size())};
       const CnodeId parent = node.parent.defined() ? cnodes[node.parent.value()] : top;
-      cube_.cnodes.push_back({parent, region_of(node), {}});
+      cube_.cnodes.push_back({parent, region_of(node), parameters_of(node)});
       origins_.push_back({Origin::kNode, NodeId{i}, worker});
     }
+  }
+
+  std::vector<CnodeParameter> parameters_of(const profile::Node& node) const {
+    std::vector<CnodeParameter> result;
+    if (!node.parameters.defined()) return result;
+    for (const profile::ParameterValue& one : tree_.parameter_sets[node.parameters.value()]) {
+      result.push_back({one.numeric, one.name, one.text});
+    }
+    return result;
   }
 
   CubeRegionId region_of(const profile::Node& node) {
@@ -354,8 +363,6 @@ class ProfileWriter {
   const CallTree& tree_;
   const Definitions& all_;
   Cube cube_;
-  std::vector<std::uint32_t> groups_;  // from processes to groups; kNone: left out
-  std::uint32_t strays_ = kNone;       // the group of threads without a process
   // Not of bools, which are asked and set millions of times and would share their bytes.
   std::vector<char> first_;            // of locations: the first of its process
   std::vector<std::uint64_t> begins_;  // of nodes: their first entry
@@ -364,6 +371,7 @@ class ProfileWriter {
   std::vector<char> below_threads_;
   std::vector<std::uint64_t> root_time_;  // of locations
   std::vector<Origin> origins_;           // of cnodes
+  std::vector<Counter> counters_;         // of metrics of the run
   CubeRegionId collapsed_;
 };
 

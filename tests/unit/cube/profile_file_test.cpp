@@ -39,6 +39,24 @@ TEST(ProfileFile, ReturnsTheTree) {
   EXPECT_EQ(again.locations, tree.locations);
 }
 
+TEST(ProfileFile, ReturnsParametersAndCounters) {
+  Story story;
+  story.thread("main", "a n=1 +1 b +2 ) who:me&you +3 ) a rss#4 rss#-9 n=2 +1 ) b rss#1 )")
+      .thread("other", "a n=1 b rss#5 my_size#6 +1 ) )");
+  story.definitions().metrics[1].name = "my size";
+  story.definitions().clock.ticks_per_second = 1'000'000'000;
+  const CallTree tree = story.fold();
+  std::string bytes;
+  const CallTree again = through_a_file(tree, &bytes);
+  EXPECT_EQ(describe(again), describe(tree));
+  ASSERT_EQ(again.definitions.metrics.size(), 2u);
+  EXPECT_EQ(again.definitions.metrics[1].name, "my size");
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(again.locations[i].metrics, tree.locations[i].metrics);
+  }
+  EXPECT_EQ(read_text(bytes).cube().metrics.back().unique_name, "my_size");
+}
+
 TEST(ProfileFile, ReturnsTheFactsOfTheRun) {
   Story story = story_of_threads();
   Definitions& all = story.definitions();
@@ -195,7 +213,7 @@ TEST(OtherProfile, WithExclusiveTimesIsSummedUp) {
             "main 1 60 10; >f 2 50 20; >>g 3 30 30; ");
 }
 
-TEST(OtherProfile, JoinsCallPathsThatDifferInParameters) {
+TEST(OtherProfile, KeepsCallPathsApartThatDifferInParameters) {
   const std::string regions = region_xml(0, "main") + region_xml(1, "f") + region_xml(2, "g");
   const std::string cnodes =
       "<cnode id=\"0\" calleeId=\"0\"><cnode id=\"1\" calleeId=\"1\"><parameter "
@@ -203,7 +221,7 @@ TEST(OtherProfile, JoinsCallPathsThatDifferInParameters) {
       "calleeId=\"2\"/><cnode id=\"3\" calleeId=\"1\"><parameter partype=\"numeric\" "
       "parkey=\"n\" parvalue=\"2\"/><cnode id=\"4\" calleeId=\"2\"/></cnode></cnode>";
   EXPECT_EQ(text_of(of_other_tool(regions, cnodes, {1, 2, 3, 4, 5}, {100, 10, 20, 30, 15})),
-            "main 1 100 40; >f 6 40 25; >>g 5 15 15; >g 3 20 20; ");
+            "main 1 100 40; >f 2 10 10; >g 3 20 20; >f 4 30 15; >>g 5 15 15; ");
 }
 
 TEST(OtherProfile, CountsExecutionsOfADynamicRegionAsItsVisits) {

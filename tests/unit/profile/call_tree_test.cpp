@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "story.hpp"
 
 namespace timeloom::profile {
@@ -117,7 +118,109 @@ TEST(CallTree, CountsWhatIsBeyondTheLimitInOneNodeBelowItsCaller) {
   EXPECT_EQ(describe(tree),
             "a: 1 visits, inclusive 13, exclusive 4, 13 to 13\n"
             "  b: 2 visits, inclusive 2, exclusive 2, 1 to 1\n"
-            "  (rest): 2 visits, inclusive 7, exclusive 7, 3 to 4\n");
+            "  (rest): 3 visits, inclusive 7, exclusive 7, 3 to 4\n");
+}
+
+TEST(CallTree, CountsWhatIsDeeperThanTheLimitInOneNodeBelowItsCaller) {
+  CallTreeOptions options;
+  options.max_depth = 2;
+  const Story story = Story()
+                          .thread("main", "a +1 b +1 c +1 d +2 ) ) +1 e +4 ) ) +1 b +1 ) )")
+                          .thread("2", "a +3 )");
+  CallTree tree = story.fold(options);
+  EXPECT_EQ(describe(tree),
+            "a: 2 visits, inclusive 15, exclusive 5, 3 to 12\n"
+            "  b: 2 visits, inclusive 10, exclusive 3, 1 to 9\n"
+            "    (rest): 3 visits, inclusive 7, exclusive 7, 3 to 4\n");
+  EXPECT_EQ(tree.definitions.properties.at(kReachedDepth), "4");
+  // What the run says comes first.
+  Story other = story;
+  other.definitions().properties[kProfileDepth] = "4";
+  tree = other.fold(options);
+  EXPECT_EQ(tree.nodes.size(), 5u);
+  EXPECT_FALSE(tree.definitions.properties.contains(kReachedDepth));
+}
+
+TEST(CallTree, CountsVeryDeepRecursionUpToTheLimit) {
+  std::string script;
+  for (int i = 0; i < 10'000; ++i) script += "f +1 ";
+  for (int i = 0; i < 10'000; ++i) script += ") ";
+  CallTreeOptions options;
+  options.max_depth = 100;
+  const CallTree tree = Story().thread("main", script).fold(options);
+  ASSERT_EQ(tree.nodes.size(), 101u);
+  EXPECT_EQ(sum_locations(tree).back().visits, 9'900u);
+  EXPECT_EQ(sum_locations(tree).back().inclusive, 9'900u);
+  EXPECT_EQ(tree.definitions.properties.at(kReachedDepth), "10000");
+}
+
+TEST(CallTree, ParametersTellCallPathsApart) {
+  const CallTree tree =
+      Story()
+          .thread("main",
+                  "f n=1 +1 g +2 ) ) f n=2 who:me +4 g +1 ) ) f n=1 +1 ) f +9 ) f n=3 n=1 +2 )")
+          .thread("other", "f n=1 +5 )")
+          .fold();
+  EXPECT_EQ(describe(tree),
+            "f: 1 visits, inclusive 9, exclusive 9, 9 to 9\n"
+            "f{n=1}: 4 visits, inclusive 11, exclusive 9, 1 to 5\n"
+            "  g: 1 visits, inclusive 2, exclusive 2, 2 to 2\n"
+            "f{n=2, who=me}: 1 visits, inclusive 5, exclusive 4, 5 to 5\n"
+            "  g: 1 visits, inclusive 1, exclusive 1, 1 to 1\n");
+  const ParameterSet& set = tree.parameter_sets.at(2);
+  EXPECT_EQ(set, (ParameterSet{{"n", "2", true}, {"who", "me", false}}));
+}
+
+TEST(CallTree, AParameterThatComesLateLeavesTheTimeBeforeWhereItWas) {
+  const std::string script = "f +1 g +2 ) n=1 n=1 +4 g +8 ) n=2 rss#1 m=3 +16 )";
+  for (const std::size_t batch : {1, 2, 3, 5, 100}) {
+    EXPECT_EQ(describe(Story().thread("main", script).fold({}, batch)),
+              "f: 0 visits, inclusive 3, exclusive 1\n"
+              "  g: 1 visits, inclusive 2, exclusive 2, 2 to 2\n"
+              "f{n=1}: 0 visits, inclusive 12, exclusive 4\n"
+              "  g: 1 visits, inclusive 8, exclusive 8, 8 to 8\n"
+              "f{n=2, m=3}: 1 visits, inclusive 16, exclusive 16, 16 to 16\n");
+  }
+}
+
+TEST(CallTree, CountersHaveValuesInCallPaths) {
+  const CallTree tree = Story()
+                            .thread("main", "rss#9 a rss#4 b rss#1 ) rss#-2 size#7 )")
+                            .thread("other", "a +1 size#8 )")
+                            .fold();
+  ASSERT_EQ(tree.definitions.metrics.size(), 2u);
+  const std::vector<MetricCell> expected = {{MetricId{0}, NodeId{0}, {2, 2, -2, 4, 20}},
+                                            {MetricId{0}, NodeId{1}, {1, 1, 1, 1, 1}},
+                                            {MetricId{1}, NodeId{0}, {1, 7, 7, 7, 49}}};
+  EXPECT_EQ(tree.locations[0].metrics, expected);
+  EXPECT_EQ(tree.locations[1].metrics,
+            (std::vector<MetricCell>{{MetricId{1}, NodeId{0}, {1, 8, 8, 8, 64}}}));
+}
+
+// What a location goes on with when there is no more room for its events.
+TEST(CallTree, AProfileGoesOnWhereEventsEnd) {
+  Story story;
+  story.thread("main", "a +1 b +2 ) b +4 ) )");  // open at 107, and left there
+  CallTreeSink sink;
+  sink.begin(story.definitions());
+  FoldedLocation rest;
+  rest.first = Timestamp{107};
+  rest.last = Timestamp{120};
+  rest.events = 4;
+  rest.nodes = {{},
+                {{0, 13, UINT64_MAX, 0}, 0, 0, 0},
+                {{0, 5, UINT64_MAX, 0}, 1, 1, 0},
+                {{2, 6, 1, 5}, 1, 1, 0}};
+  rest.parts = {{1, 13}, {2, 5}};
+  sink.put(LocationId{0}, std::move(rest));
+  story.feed(sink);
+  const CallTree tree = sink.take();
+  EXPECT_EQ(describe(tree),
+            "a: 1 visits, inclusive 20, exclusive 3, 20 to 20\n"
+            "  b: 4 visits, inclusive 17, exclusive 17, 1 to 9\n");
+  EXPECT_EQ(tree.locations[0].first, Timestamp{100});
+  EXPECT_EQ(tree.locations[0].last, Timestamp{120});
+  EXPECT_EQ(tree.definitions.locations[0].event_count, 10u);
 }
 
 TEST(CallTree, SharesTheLimitAmongLocationsButLeavesEachItsOwn) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <limits>
 
 #include "core/error.hpp"
 #include "story.hpp"
@@ -29,6 +30,17 @@ CallTree sample() {
   all.locations[2].type = LocationType::kMetric;
   all.locations[2].group = {};
   return story.fold({0, 3});
+}
+
+// With parameters and counters, too.
+CallTree sample_with_values() {
+  Story story;
+  story.thread("main", "a n=1 +1 b +2 ) who:me&you +3 ) a rss#4 rss#-9 n=2 +1 ) rss#1")
+      .thread("other", "a n=1 b rss#5 size#6 +1 ) )");
+  story.definitions().metrics[0] = {"rss", "B", "resident", MetricValueType::kInt64};
+  CallTree tree = story.fold();
+  tree.locations[1].metrics[1].statistics.sum = std::numeric_limits<double>::infinity();
+  return tree;
 }
 
 // Every number of the tree, also those that no report shows.
@@ -65,6 +77,31 @@ TEST(CallpathsFile, LoadsWhatWasSaved) {
   EXPECT_EQ(loaded.locations, tree.locations);
 }
 
+TEST(CallpathsFile, LoadsParametersAndCounters) {
+  const CallTree tree = sample_with_values();
+  const CallTree loaded = from_json(to_json(tree), "x");
+  EXPECT_EQ(everything(loaded), everything(tree));
+  EXPECT_EQ(loaded.nodes, tree.nodes);
+  EXPECT_EQ(loaded.locations, tree.locations);
+  EXPECT_EQ(loaded.parameter_sets, tree.parameter_sets);
+  ASSERT_EQ(loaded.definitions.metrics.size(), 2u);
+  EXPECT_EQ(loaded.definitions.metrics[0].unit, "B");
+  EXPECT_EQ(loaded.definitions.metrics[0].type, MetricValueType::kInt64);
+}
+
+TEST(CallpathsFile, RefusesParametersAndCountersThatCannotBe) {
+  const std::string text = to_json(sample_with_values());
+  const auto with = [&](const std::string& part, const std::string& other) {
+    return error_of(replaced(text, part, other));
+  };
+  EXPECT_NE(with("\"numeric\": true", "\"numeric\": 1"), "");
+  EXPECT_NE(with("\"parameters\": [", "\"parameters\": [77,"), "");
+  EXPECT_NE(with("\"sum\": [", "\"sum\": [true,"), "");
+  EXPECT_NE(with("\"sum\": [", "\"sum\": [1,"), "");
+  EXPECT_NE(with("\"metric\": [0", "\"metric\": [5"), "");
+  EXPECT_NE(with("\"inf\"", "\"much\""), "");
+}
+
 TEST(CallpathsFile, LoadsAnEmptyTree) {
   const CallTree tree = from_json(to_json(CallTree{}), "x");
   EXPECT_TRUE(tree.nodes.empty());
@@ -79,12 +116,14 @@ TEST(CallpathsFile, ReplacesBytesThatAreNotUtf8) {
 }
 
 TEST(CallpathsFile, RefusesEveryTruncation) {
-  const std::string text = to_json(sample());
-  const std::size_t end = text.rfind('}');
-  for (std::size_t size = 0; size <= end; ++size) {
-    EXPECT_NE(error_of(text.substr(0, size)), "") << size;
+  for (const CallTree& tree : {sample(), sample_with_values()}) {
+    const std::string text = to_json(tree);
+    const std::size_t end = text.rfind('}');
+    for (std::size_t size = 0; size <= end; ++size) {
+      EXPECT_NE(error_of(text.substr(0, size)), "") << size;
+    }
+    EXPECT_EQ(error_of(text.substr(0, end + 1)), "");
   }
-  EXPECT_EQ(error_of(text.substr(0, end + 1)), "");
 }
 
 TEST(CallpathsFile, SurvivesDamageOfEveryByte) {
@@ -114,8 +153,8 @@ TEST(CallpathsFile, SaysWhatIsWrong) {
   EXPECT_EQ(error_of("{\"a\": "), "x.json is damaged or cut off at byte 7" + advice);
   EXPECT_EQ(error_of("[]"), damaged("no object holds 'format'"));
   EXPECT_EQ(with("timeloom-callpaths", "other"), damaged("it is another format"));
-  EXPECT_EQ(with("\"version\": 1", "\"version\": 2"),
-            damaged("its version is 2, this program reads version 1"));
+  EXPECT_EQ(with("\"version\": 2", "\"version\": 1"),
+            damaged("its version is 1, this program reads version 2"));
   EXPECT_EQ(with("\"length\": 9", "\"length\": -9"), damaged("'length' is no number in its range"));
   EXPECT_EQ(with("\"length\": 9", "\"length\": 9.5"),
             damaged("'length' is no number in its range"));

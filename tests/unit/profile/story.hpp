@@ -3,6 +3,8 @@
 //   "main +5 f +2 ) +1 )"   enter main, 5 ticks later f, 2 later leave it, ...
 //   "off", "on"             recording is switched
 //   "!7"                    leave region 7, whatever is open
+//   "n=7", "who:me"         a whole number and a text as values of parameters
+//   "rss#4"                 a counter has the value 4
 #pragma once
 
 #include <map>
@@ -35,6 +37,12 @@ class Story {
   CallTree fold(const CallTreeOptions& options = {}, std::size_t batch = 3) const {
     CallTreeSink sink(options);
     sink.begin(definitions_);
+    feed(sink, batch);
+    return sink.take();
+  }
+
+  // After begin().
+  void feed(CallTreeSink& sink, std::size_t batch = 3) const {
     for (std::size_t i = events_.size(); i-- > 0;) {  // the order must not matter
       auto location = sink.open_location(definitions_.locations[i]);
       const std::span<const Event> all(events_[i]);
@@ -44,7 +52,6 @@ class Story {
       location->finish();
     }
     sink.finish();
-    return sink.take();
   }
 
   Definitions& definitions() { return definitions_; }
@@ -61,6 +68,34 @@ class Story {
       definitions_.regions.push_back(one);
     }
     return entry->second;
+  }
+
+  void value(Event& event, const std::string& name, char sign, const std::string& text) {
+    if (sign == '#') {
+      event.kind = EventKind::kMetric;
+      event.ref = id_of(definitions_.metrics, name);
+      definitions_.metrics[event.ref].type = MetricValueType::kInt64;
+    } else {
+      event.kind = sign == '=' ? EventKind::kParameterInt : EventKind::kParameterString;
+      event.ref = id_of(definitions_.parameters, name);
+      definitions_.parameters[event.ref].type =
+          sign == '=' ? ParameterType::kInt64 : ParameterType::kString;
+    }
+    if (sign == ':') {
+      event.value = definitions_.strings.size();
+      definitions_.strings.push_back(text);
+    } else {
+      event.value = static_cast<std::uint64_t>(std::stoll(text));
+    }
+  }
+
+  template <typename Named>
+  static std::uint32_t id_of(std::vector<Named>& table, const std::string& name) {
+    for (std::uint32_t i = 0; i < table.size(); ++i) {
+      if (table[i].name == name) return i;
+    }
+    table.emplace_back().name = name;
+    return static_cast<std::uint32_t>(table.size() - 1);
   }
 
   std::vector<Event> parse(const std::string& script) {
@@ -86,6 +121,8 @@ class Story {
       } else if (word[0] == '!') {
         event.kind = EventKind::kLeave;
         event.ref = static_cast<std::uint32_t>(std::stoul(word.substr(1)));
+      } else if (const auto place = word.find_first_of("=:#"); place != std::string::npos) {
+        value(event, word.substr(0, place), word[place], word.substr(place + 1));
       } else {
         event.kind = EventKind::kEnter;
         event.ref = region(word);
@@ -108,7 +145,9 @@ inline std::string name_of(const CallTree& tree, RegionId region) {
 inline std::string describe(const Totals& totals) {
   std::ostringstream line;
   line << totals.visits << " visits, inclusive " << totals.inclusive << ", exclusive "
-       << totals.exclusive << ", " << totals.min << " to " << totals.max << "\n";
+       << totals.exclusive;
+  if (totals.min <= totals.max) line << ", " << totals.min << " to " << totals.max;
+  line << "\n";
   return line.str();
 }
 
@@ -117,9 +156,13 @@ inline std::string describe(const CallTree& tree, const LocationFilter& filter =
   std::string text;
   const std::vector<Totals> totals = sum_locations(tree, filter);
   for (std::size_t i = 0; i < totals.size(); ++i) {
-    if (totals[i].visits == 0) continue;
-    text += std::string(2 * tree.nodes[i].depth, ' ') + name_of(tree, tree.nodes[i].region) + ": " +
-            describe(totals[i]);
+    if (totals[i].visits == 0 && totals[i].inclusive == 0) continue;
+    const Node& node = tree.nodes[i];
+    text += std::string(2 * node.depth, ' ') + name_of(tree, node.region);
+    if (node.parameters.defined()) {
+      text += "{" + text_of(tree.parameter_sets[node.parameters.value()]) + "}";
+    }
+    text += ": " + describe(totals[i]);
   }
   return text;
 }

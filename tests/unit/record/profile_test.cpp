@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bit>
 #include <fstream>
 #include <thread>
 
@@ -13,26 +14,50 @@ namespace {
 
 class ProfileTest : public RecordTest {
  protected:
-  void begin() {
+  void begin(std::uint32_t depth = 0) {
     StartOptions options;
     options.spool_directory = path();
     options.profile = true;
+    options.profile_depth = depth;
     start(options);
   }
+  spool::ProfileData profile() const { return spool::read_profiles(path()).profiles.at(0); }
   static EventWord region(const std::string& name) {
     const EventWord word = RecordTest::region(name);
     names_[payload_of(word)] = name;
     return word;
   }
-  // "f/g 3": the call path and its visits, in the order of first visits.
+  // "f/g 3": the call path and its visits, in the order of first visits; "f/g{1=2} 3" with
+  // parameter 1.
   static Lines lines(const spool::ProfileData& data) {
     Lines paths, result;
-    for (const spool::ProfileNode& node : data.nodes) {
-      const std::string name = node.region == spool::kBeyondLimit ? "rest" : names_.at(node.region);
-      paths.push_back(node.parent == 0 ? name : paths.at(node.parent - 1) + "/" + name);
+    for (const spool::ProfileNode& node : data.places) {
+      paths.emplace_back();
+      if (node.kind > spool::PlaceKind::kContinued) continue;
+      std::string name = node.region == spool::kBeyondLimit ? "rest" : names_.at(node.region);
+      name += parameters(data, node);
+      paths.back() = node.parent == 0 ? name : paths.at(node.parent - 1) + "/" + name;
       result.push_back(paths.back() + " " + std::to_string(node.visits));
     }
     return result;
+  }
+  static std::string parameters(const spool::ProfileData& data, const spool::ProfileNode& node) {
+    if (node.parameter == 0) return {};
+    const auto& one =
+        reinterpret_cast<const spool::ProfileParameter&>(data.places.at(node.parameter - 1));
+    return parameters(data, data.places.at(one.node - 1)) + "{" + std::to_string(one.parameter) +
+           "=" + std::to_string(one.value) + "}";
+  }
+  static void give(ParameterId parameter, std::uint64_t value) {
+    const std::uint64_t words[] = {parameter.value(), value};
+    t_recorder->extended(ExtendedKind::kParameterInt, words);
+  }
+  static std::uint64_t visits(const spool::ProfileData& data) {
+    std::uint64_t sum = 0;
+    for (const spool::ProfileNode& node : data.places) {
+      if (node.kind <= spool::PlaceKind::kContinued) sum += node.visits;
+    }
+    return sum;
   }
   static std::map<std::uint32_t, std::string> names_;
 };
@@ -52,17 +77,17 @@ TEST_F(ProfileTest, CountsVisitsOfCallPaths) {
   enter(g);
   leave(g);
   totals_ = stop();
-  const auto profiles = spool::read_profiles(path());
+  const auto profiles = spool::read_profiles(path()).profiles;
   ASSERT_EQ(profiles.size(), 1u);
   EXPECT_EQ(lines(profiles[0]), (Lines{"f 3", "f/g 3", "f/f 3", "g 1"}));
   EXPECT_FALSE(profiles[0].damaged);
-  for (const spool::ProfileNode& node : profiles[0].nodes) {
+  for (const spool::ProfileNode& node : profiles[0].places) {
     EXPECT_EQ(node.entered, 0u);
     EXPECT_LE(node.shortest, node.longest);
     EXPECT_LE(node.longest, node.ticks);
     EXPECT_LE(node.ticks, node.visits * node.longest);
   }
-  EXPECT_GE(profiles[0].nodes[0].ticks, profiles[0].nodes[1].ticks + profiles[0].nodes[2].ticks);
+  EXPECT_GE(profiles[0].places[0].ticks, profiles[0].places[1].ticks + profiles[0].places[2].ticks);
   EXPECT_EQ(totals_.events, 20u);
   EXPECT_EQ(totals_.lost_events, 0u);
   EXPECT_EQ(read_spool(path()).events, 0u);  // no trace
@@ -78,7 +103,7 @@ TEST_F(ProfileTest, MemoryDoesNotGrowWithTheNumberOfCalls) {
   totals_ = stop();
   EXPECT_EQ(totals_.events, 4'000'000u);
   EXPECT_EQ(totals_.bytes, 2 * sizeof(spool::ProfileNode));
-  EXPECT_EQ(lines(spool::read_profiles(path()).at(0)), (Lines{"f 2000000"}));
+  EXPECT_EQ(lines(profile()), (Lines{"f 2000000"}));
 }
 
 TEST_F(ProfileTest, EveryThreadHasItsOwn) {
@@ -93,7 +118,7 @@ TEST_F(ProfileTest, EveryThreadHasItsOwn) {
     }).join();
   }
   stop();
-  const auto profiles = spool::read_profiles(path());
+  const auto profiles = spool::read_profiles(path()).profiles;
   ASSERT_EQ(profiles.size(), 4u);  // and the main thread
   for (std::uint32_t n = 1; n <= 3; ++n) {
     EXPECT_EQ(profiles[n].location, n);
@@ -125,18 +150,16 @@ TEST_F(ProfileTest, CallPathsBeyondTheLimitShareANode) {
   leave(g);
   leave(f);
   totals_ = stop();
-  const auto data = spool::read_profiles(path()).at(0);
+  const auto data = profile();
   EXPECT_EQ(totals_.lost_events, 0u);
-  std::uint64_t visits = 0, rest = 0;
-  for (const spool::ProfileNode& node : data.nodes) {
-    visits += node.visits;
+  std::uint64_t rest = 0;
+  for (const spool::ProfileNode& node : data.places) {
     if (node.region == spool::kBeyondLimit) rest += node.visits;
   }
   EXPECT_GE(rest, kMany / 2);
-  // Of visits inside a node that stands for the rest, only the outermost counts.
-  EXPECT_LE(visits, calls + 3);
-  EXPECT_GE(data.nodes.size() + 1, ThreadProfile::kMaxNodes);
-  EXPECT_LT(data.nodes.size(), ThreadProfile::kMaxNodes + 2 * kMany);
+  EXPECT_EQ(visits(data), calls + 3);
+  EXPECT_GE(data.places.size() + 1, ThreadProfile::kMaxPlaces);
+  EXPECT_LT(data.places.size(), ThreadProfile::kMaxPlaces + 2 * kMany);
 }
 
 TEST_F(ProfileTest, DeepRecursionIsADeepTree) {
@@ -145,7 +168,126 @@ TEST_F(ProfileTest, DeepRecursionIsADeepTree) {
   for (int i = 0; i < 10'000; ++i) enter(f);
   for (int i = 0; i < 10'000; ++i) leave(f);
   stop();
-  EXPECT_EQ(spool::read_profiles(path()).at(0).nodes.size(), 10'000u);
+  EXPECT_EQ(profile().places.size(), 10'000u);
+}
+
+TEST_F(ProfileTest, WhatIsDeeperThanTheLimitIsOneNode) {
+  begin(100);
+  const EventWord f = region("f");
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 10'000; ++i) enter(f);
+    for (int i = 0; i < 10'000; ++i) leave(f);
+  }
+  totals_ = stop();
+  const auto data = profile();
+  ASSERT_EQ(data.places.size(), 101u);
+  EXPECT_EQ(visits(data), 20'000u);
+  EXPECT_EQ(data.deepest, 10'000u);
+  EXPECT_EQ(totals_.events, 40'000u);
+  EXPECT_EQ(totals_.lost_events, 0u);
+  const spool::ProfileNode& rest = data.places.back();
+  EXPECT_EQ(rest.region, spool::kBeyondLimit);
+  EXPECT_EQ(rest.visits, 19'800u);
+  EXPECT_EQ(rest.shortest + rest.longest, rest.ticks);  // the two outermost visits
+}
+
+TEST_F(ProfileTest, ALimitThatIsReachedIsNotExceeded) {
+  begin(3);
+  const EventWord f = region("f");
+  for (int i = 0; i < 3; ++i) enter(f);
+  for (int i = 0; i < 3; ++i) leave(f);
+  stop();
+  EXPECT_EQ(profile().deepest, 0u);
+  EXPECT_EQ(lines(profile()), (Lines{"f 1", "f/f 1", "f/f/f 1"}));
+}
+
+TEST_F(ProfileTest, ParametersTellCallPathsApart) {
+  begin();
+  const EventWord f = region("f"), g = region("g");
+  const ParameterId n{0}, m{1};
+  for (const std::uint64_t value : {7, 8, 7}) {
+    enter(f);
+    give(n, value);
+    enter(g);
+    leave(g);
+    leave(f);
+  }
+  enter(f);
+  give(n, 7);
+  give(m, 1);
+  give(n, 8);  // instead of 7
+  leave(f);
+  stop();
+  EXPECT_EQ(lines(profile()), (Lines{"f 0", "f{0=7} 2", "f{0=7}/g 2", "f{0=8} 1", "f{0=8}/g 1",
+                                     "f{0=7}{1=1} 0", "f{0=8}{1=1} 1"}));
+  EXPECT_EQ(profile().places[0].ticks, 0u);  // no visit was without
+}
+
+TEST_F(ProfileTest, AParameterThatComesLateLeavesTheTimeBeforeWhereItWas) {
+  begin();
+  const EventWord f = region("f"), g = region("g");
+  enter(f);
+  enter(g);
+  leave(g);
+  give(ParameterId{0}, 7);
+  enter(g);
+  leave(g);
+  leave(f);
+  stop();
+  EXPECT_EQ(lines(profile()), (Lines{"f 0", "f/g 1", "f{0=7} 1", "f{0=7}/g 1"}));
+  const auto places = profile().places;
+  EXPECT_GE(places[0].ticks, places[1].ticks);
+  EXPECT_GE(places[3].ticks, places[4].ticks);
+}
+
+TEST_F(ProfileTest, ValuesOfAParameterThatThereIsNoRoomForAreCounted) {
+  begin();
+  const EventWord f = region("f");
+  for (std::uint32_t i = 0; i < ThreadProfile::kMaxPlaces; ++i) {
+    enter(f);
+    give(ParameterId{0}, i);
+    leave(f);
+  }
+  totals_ = stop();
+  EXPECT_EQ(visits(profile()), ThreadProfile::kMaxPlaces);
+  // Each value has two places.
+  EXPECT_NEAR(static_cast<double>(totals_.lost_events), ThreadProfile::kMaxPlaces / 2, 2);
+}
+
+TEST_F(ProfileTest, CountersHaveValuesInCallPaths) {
+  begin();
+  const EventWord f = region("f");
+  const auto count = [](MetricId metric, std::uint64_t value) {
+    const std::uint64_t words[] = {metric.value(), value};
+    t_recorder->extended(ExtendedKind::kMetric, words);
+  };
+  const MetricId whole = define_metric("whole", "", MetricValueType::kInt64);
+  const MetricId real = define_metric("real", "", MetricValueType::kDouble);
+  count(whole, 1);  // in no call path: lost
+  for (const int value : {5, -3, 4}) {
+    enter(f);
+    count(whole, static_cast<std::uint64_t>(value));
+    leave(f);
+  }
+  enter(f);
+  count(real, std::bit_cast<std::uint64_t>(0.5));
+  leave(f);
+  totals_ = stop();
+  EXPECT_EQ(totals_.lost_events, 1u);
+  std::vector<spool::ProfileMetric> found;
+  for (const spool::ProfileNode& place : profile().places) {
+    if (place.kind != spool::PlaceKind::kMetric) continue;
+    found.push_back(std::bit_cast<spool::ProfileMetric>(place));
+  }
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].metric, whole.value());
+  EXPECT_EQ(found[0].count, 3u);
+  EXPECT_EQ(found[0].sum, 6);
+  EXPECT_EQ(found[0].least, -3);
+  EXPECT_EQ(found[0].most, 5);
+  EXPECT_EQ(found[0].squares, 50);
+  EXPECT_EQ(found[1].count, 1u);
+  EXPECT_EQ(found[1].sum, 0.5);
 }
 
 TEST_F(ProfileTest, WhatIsOpenAtAForkIsTheParents) {
@@ -163,7 +305,7 @@ TEST_F(ProfileTest, WhatIsOpenAtAForkIsTheParents) {
   EXPECT_EQ(status, 0);
   leave(f);
   stop();
-  EXPECT_EQ(lines(spool::read_profiles(path()).at(0)), (Lines{"f 1"}));
+  EXPECT_EQ(lines(profile()), (Lines{"f 1"}));
 }
 
 TEST_F(ProfileTest, DamageEndsWhatCanBeRead) {
@@ -179,13 +321,16 @@ TEST_F(ProfileTest, DamageEndsWhatCanBeRead) {
   stream.seekp(2 * sizeof(spool::ProfileNode));  // the parent of node 2
   stream.write("\xff\xff\xff\xff", 4);
   stream.close();
-  const auto data = spool::read_profiles(path()).at(0);
+  const auto data = profile();
   EXPECT_TRUE(data.damaged);
   EXPECT_EQ(lines(data), (Lines{"f 1"}));
   std::filesystem::resize_file(file, sizeof(spool::ProfileNode) + 5);
-  EXPECT_TRUE(spool::read_profiles(path()).at(0).nodes.empty());
+  EXPECT_TRUE(profile().places.empty());
   std::filesystem::resize_file(file, 10);
-  EXPECT_TRUE(spool::read_profiles(path()).empty());
+  EXPECT_TRUE(spool::read_profiles(path()).profiles.empty());
+  EXPECT_EQ(spool::read_profiles(path()).unreadable, 1u);
+  std::filesystem::resize_file(file, 0);
+  EXPECT_EQ(spool::read_profiles(path()).empty, 1u);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ void begin(const std::string& directory, std::uint64_t size_limit = 0) {
   options.spool_directory = directory;
   options.writer.segment_size = 4096;
   options.writer.ring_size = 16 * 4096;
-  options.writer.size_limit = {size_limit, true};
+  options.writer.size_limit = {size_limit, AtLimit::kKeepNewest};
   start(options);
 }
 

@@ -5,6 +5,7 @@
 
 #include "../support/child.hpp"
 #include "record_fixture.hpp"
+#include "spool/profile_file.hpp"
 
 namespace timeloom::record {
 namespace {
@@ -12,8 +13,11 @@ namespace {
 class SizeLimitTest : public RecordTest {
  protected:
   void begin_limited(bool keep_newest) {
+    begin_limited(keep_newest ? AtLimit::kKeepNewest : AtLimit::kStop);
+  }
+  void begin_limited(AtLimit policy) {
     spool::WriterOptions options = small();
-    options.size_limit = {512 << 10, keep_newest};
+    options.size_limit = {512 << 10, policy};
     begin(options);
   }
   void call(EventWord word, int times) {
@@ -58,6 +62,37 @@ TEST_F(SizeLimitTest, WhatComesAfterTheLimitIsLostAndCounted) {
   EXPECT_EQ(recorded.damage, 0u);
   EXPECT_TRUE(recorded.definitions.cuts.contains(0));
   EXPECT_EQ(recorded.definitions.properties.at("timeloom::size_limit"), "524288");
+}
+
+TEST_F(SizeLimitTest, WhatComesAfterTheLimitIsFolded) {
+  begin_limited(AtLimit::kFold);
+  const EventWord f = region("f"), g = region("g");
+  enter(f);
+  call(g, 100'000);
+  std::thread([&] { call(g, 3); }).join();  // begins when there is no room left
+  leave(f);
+  call(f, 2);
+  const Recorded recorded = end();
+  EXPECT_TRUE(totals_.at_limit);
+  EXPECT_EQ(totals_.lost_events, 0u);
+  EXPECT_EQ(totals_.events, 200'012u);
+  EXPECT_EQ(recorded.events + totals_.folded_events, totals_.events);
+  EXPECT_EQ(recorded.damage, 0u);
+  EXPECT_TRUE(recorded.definitions.cuts.contains(0));
+  const auto profiles = spool::read_profiles(path()).profiles;
+  ASSERT_EQ(profiles.size(), 2u);
+  EXPECT_TRUE(profiles[0].continues);
+  EXPECT_EQ(profiles[0].first, recorded.definitions.cuts.at(0));
+  const auto& places = profiles[0].places;  // f as it went on, g below it, f anew
+  EXPECT_EQ(places.at(0).kind, spool::PlaceKind::kContinued);
+  EXPECT_EQ(places.back().kind, spool::PlaceKind::kCallPath);
+  EXPECT_EQ(places.back().visits, 2u);
+  std::uint64_t visits = 0;
+  for (const spool::ProfileNode& place : places) visits += place.visits;
+  const Lines& lines = recorded.threads.at(0);
+  const auto entered = static_cast<std::uint64_t>(std::ranges::count(lines, "enter g"));
+  EXPECT_EQ(entered + visits, 100'002u);
+  EXPECT_EQ(profiles[1].places.at(0).visits, 3u);
 }
 
 TEST_F(SizeLimitTest, TheNewestEventsKeepTheirCallPath) {

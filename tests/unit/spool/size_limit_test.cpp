@@ -12,7 +12,7 @@ class SizeLimitTest : public SpoolTest {
  protected:
   static WriterOptions limited(bool keep_newest) {
     WriterOptions options = small();
-    options.size_limit = {kLimit, keep_newest};
+    options.size_limit = {kLimit, keep_newest ? AtLimit::kKeepNewest : AtLimit::kStop};
     return options;
   }
   std::string spool(const std::string& name) const { return directory_ / ("run/" + name); }

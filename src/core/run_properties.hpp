@@ -1,0 +1,13 @@
+// Names of properties of a run that several folders read and write.
+#pragma once
+
+namespace timeloom {
+
+// Levels of call paths that its profile keeps apart.
+inline constexpr char kProfileDepth[] = "timeloom::profile_depth";
+// The level that its calls have reached, where that is more.
+inline constexpr char kReachedDepth[] = "timeloom::reached_depth";
+// Events of which only the profile knows, since the run had reached its size limit.
+inline constexpr char kFoldedEvents[] = "timeloom::folded_events";
+
+}  // namespace timeloom
