@@ -154,7 +154,7 @@ std::string with_unit(std::uint64_t size) {
   return std::to_string(size) + std::string(kUnits[unit]);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'')
@@ -174,14 +174,14 @@ std::string shell_text(const ScorepVariable& variable, const std::string& value)
     case kSize: return with_unit(size_of(variable, value));
     case kString:
     case kPath:
-    case kOption: return quoted(value);
+    case kOption: return in_quotes(value);
     case kSet: break;
   }
   std::string result;
   std::string_view rest = value;
   while (!rest.empty()) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
-    result += (result.empty() ? "" : ",") + quoted(rest.substr(0, comma));
+    result += (result.empty() ? "" : ",") + in_quotes(rest.substr(0, comma));
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   return result;
