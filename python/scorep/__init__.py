@@ -3,6 +3,8 @@
 Programs that use the bindings run unchanged: ``python -m scorep script.py``
 measures, the functions of :mod:`scorep.user` and :mod:`scorep.instrumenter` mark
 and steer what is recorded. Without ``-m scorep`` each of them does nothing.
+
+(PYTEST_DONT_REWRITE: see the package timeloom.)
 """
 
 __version__ = "4.5.1"  # of the bindings whose interface this is

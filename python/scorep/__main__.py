@@ -37,6 +37,7 @@ def _settings(line):
             "region_names": "scorep",
             "imports": True,
             "quiet": True,
+            "imports": True,
             "instrumenter": line.instrumenter,
             "paused": line.off,
             "keep_spool": line.keep_files,

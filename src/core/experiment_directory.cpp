@@ -179,7 +179,9 @@ void ExperimentDirectory::create(const ScorepSettings& settings, const fs::path&
     if (error == 0) error = manifest_.write_at(0, std::as_bytes(std::span(text)));
     if (error != 0) fail(path_, error);
     write_text(hidden / "scorep.cfg", settings.as_cfg());
-    if (!filter.empty()) fs::copy_file(filter, hidden / "scorep.filter");
+    // One that cannot be read is refused where it is read.
+    std::error_code ignored;
+    if (!filter.empty()) fs::copy_file(filter, hidden / "scorep.filter", ignored);
     while ((error = rename_to_new(hidden, path_)) == EEXIST) make_room();
     if (error != 0) fail(path_, error);
   } catch (const std::exception& what) {

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <stdexcept>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -154,7 +155,7 @@ std::string with_unit(std::uint64_t size) {
   return std::to_string(size) + std::string(kUnits[unit]);
 }
 
-std::string in_quotes(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'')
@@ -174,18 +175,30 @@ std::string shell_text(const ScorepVariable& variable, const std::string& value)
     case kSize: return with_unit(size_of(variable, value));
     case kString:
     case kPath:
-    case kOption: return in_quotes(value);
+    case kOption: return shell_quoted(value);
     case kSet: break;
   }
   std::string result;
   std::string_view rest = value;
   while (!rest.empty()) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
-    result += (result.empty() ? "" : ",") + in_quotes(rest.substr(0, comma));
+    result += (result.empty() ? "" : ",") + shell_quoted(rest.substr(0, comma));
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   return result;
 }
+
+// Settings that take the value of a variable as it is.
+constexpr std::pair<std::string_view, std::string_view> kSameValue[] = {
+    {"profile-depth", "SCOREP_PROFILING_MAX_CALLPATH_DEPTH"},
+    {"filter-file", "SCOREP_FILTERING_FILE"},
+    {"metric-papi", "SCOREP_METRIC_PAPI"},
+    {"metric-papi-per-process", "SCOREP_METRIC_PAPI_PER_PROCESS"},
+    {"metric-papi-sep", "SCOREP_METRIC_PAPI_SEP"},
+    {"metric-rusage", "SCOREP_METRIC_RUSAGE"},
+    {"metric-rusage-per-process", "SCOREP_METRIC_RUSAGE_PER_PROCESS"},
+    {"metric-rusage-sep", "SCOREP_METRIC_RUSAGE_SEP"},
+};
 
 const ScorepVariable& known(std::string_view name) {
   const ScorepVariable* variable = find_scorep_variable(name);
@@ -254,8 +267,18 @@ void apply(const ScorepSettings& scorep, Settings& settings) {
   };
   const bool tracing = scorep.flag("SCOREP_ENABLE_TRACING");
   const bool profiling = writes_profile(scorep);
-  set("profile", profiling && !tracing ? "on" : "off", "SCOREP_ENABLE_PROFILING");
-  set("results", profiling ? "all" : tracing ? "trace" : "none", "SCOREP_ENABLE_TRACING");
+  bool metrics = false;
+  for (const std::string_view name : {"PAPI", "PAPI_PER_PROCESS", "RUSAGE", "RUSAGE_PER_PROCESS"}) {
+    metrics = metrics || !scorep.text("SCOREP_METRIC_" + std::string(name)).empty();
+  }
+  // Metrics are sampled for a trace; a profile with them is made of one.
+  set("profile", profiling && !tracing && !metrics ? "on" : "off", "SCOREP_ENABLE_PROFILING");
+  const std::string_view results = profiling && (tracing || !metrics) ? "all"
+                                   : profiling                        ? "profile"
+                                   : tracing                          ? "trace"
+                                                                      : "none";
+  set("results", std::string(results), "SCOREP_ENABLE_TRACING");
+  for (const auto& [setting, variable] : kSameValue) set(setting, scorep.text(variable), variable);
 }
 
 std::string scorep_summary_text() {

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
 constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile"};
 constexpr std::array<std::string_view, 2> kLayouts = {"timeloom", "scorep"};
 constexpr std::array<std::string_view, 2> kRegionNames = {"qualified", "scorep"};
-constexpr std::array<std::string_view, 3> kResults = {"all", "trace", "none"};
+constexpr std::array<std::string_view, 4> kResults = {"all", "trace", "profile", "none"};
 
 constexpr std::array kTable = {
     Setting{"instrumenter", kChoice, "auto", kRecording, "NAME",
@@ -107,8 +107,8 @@ constexpr std::array kTable = {
             "SCOREP_ variables say",
             kLayouts},
     Setting{"results", kChoice, "all", kResult, "WHAT",
-            "what is made of what was recorded: all is trace and profile, trace only that; with "
-            "none nothing is recorded",
+            "what is made of what was recorded: all is trace and profile; with none nothing is "
+            "recorded",
             kResults},
     Setting{"weave", kBool, "on", kResult, "",
             "make trace and tables when the program ends; otherwise the first command that opens "

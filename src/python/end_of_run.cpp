@@ -31,6 +31,7 @@ struct Start {
   bool quiet = false;
   bool interrupted = false;
   std::unique_ptr<Experiment> experiment;
+  bool is_experiment = false;
 };
 Start* g_start = nullptr;
 
@@ -216,8 +217,10 @@ std::string summary(const Result& result, const std::string& children, const std
 std::string weave_run(const Result& result) {
   if (result.error == ENOENT) return "nothing of it is left: the run was removed meanwhile";
   if (!g_start->weave) return "not woven yet; the next command does it";
+  // Score-P says nothing but what is missing from its results; weaving does the same.
+  const bool silent = g_start->quiet && !g_start->is_experiment;
   const WeaveOutcome outcome = weave_in_child(result.run, g_start->package, g_start->keep_spool,
-                                              g_start->quiet || !error_output_unchanged());
+                                              silent || !error_output_unchanged());
   switch (outcome) {
     case WeaveOutcome::kDone: break;
     case WeaveOutcome::kNoProgram:
@@ -273,8 +276,9 @@ void finish_weave_and_report() {
   const bool complain = (g_start->weave || result.error == ENOENT) && !weaving.empty();
   if (!g_start->quiet) {
     write_error_output(summary(result, others, weaving));
-  } else if (complain) {
-    write_error_output(line_start() + weaving + "\n");
+  } else {
+    const std::string lost = g_start->is_experiment ? losses(result) : std::string();
+    write_error_output(lost + (complain ? line_start() + weaving + "\n" : ""));
   }
 }
 
@@ -361,6 +365,7 @@ bool finish_run_at_exit(PyObject* core, const Settings& settings,
   g_start->weave = settings.flag("weave");
   g_start->keep_spool = settings.flag("keep-spool");
   g_start->quiet = settings.flag("quiet");
+  g_start->is_experiment = experiment != nullptr;
   g_start->experiment = std::move(experiment);
   Ref function(PyCFunction_New(&g_finish_method, nullptr));
   return function && register_at_exit(function.get());

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "python/settings_binding.hpp"
 
@@ -22,6 +24,9 @@ std::unique_ptr<Experiment> Experiment::plan(Settings& settings) {
   ScorepSettings scorep(environ);
   apply(scorep, settings);
   std::unique_ptr<Experiment> experiment(new Experiment(std::move(scorep)));
+  const std::string filter = settings.text("filter-file");
+  std::error_code ignored;
+  if (!filter.empty()) experiment->filter_ = std::filesystem::absolute(filter, ignored).string();
   experiment->verbose_ = experiment->scorep_.flag("SCOREP_VERBOSE");
   experiment->wanted_ =
       settings.text("results") != "none" || experiment->scorep_.flag("SCOREP_FORCE_CFG_FILES");

@@ -81,6 +81,9 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
   if (session_running()) {
     return raise_error("a measurement is already running in this process; finish it first");
   }
+  // An experiment directory is one of a whole program.
+  const Ref layout(PyUnicode_FromString("timeloom"));
+  if (!layout || PyDict_SetItemString(values, "layout", layout.get()) != 0) return nullptr;
   Settings settings;
   apply_dict(values, settings, "");
   take_filter_file(values, settings);

@@ -365,11 +365,11 @@ PyObject* run_program(PyObject* core, PyObject* dict, PyObject* tuple, PyObject*
   Program program = program_of(tuple);
   std::FILE* file = nullptr;
   open_program(program, file);
+  Place place(settings, program);
   check_instrumenter(settings);
   (void)window_of(settings);  // or it is wrong usage
   take_filter_file(dict, settings);
   check_metrics(settings);
-  Place place(settings, program);
   if (!prepare_interpreter(program, brought) || !prepare_command(program)) return nullptr;
   Ending ending;
   {

@@ -73,7 +73,8 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
                      " after the size limit of the run, in the profile only");
   }
   if (const auto reached = number(definitions, kReachedDepth)) {
-    losses.push_back(depth_warning(number(definitions, kProfileDepth), reached));
+    losses.push_back(depth_warning(number(definitions, kProfileDepth), reached,
+                                   definitions.properties.contains("timeloom::layout")));
   }
   if (const auto dropped = number(definitions, "timeloom::dropped_events")) {
     losses.push_back(plural(dropped, "event") + " left out because they were not sound");
@@ -100,10 +101,12 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
 
 }  // namespace
 
-std::string depth_warning(std::uint64_t limit, std::uint64_t reached) {
+std::string depth_warning(std::uint64_t limit, std::uint64_t reached, bool scorep) {
   return "the limit of " + plural(limit, "level") +
          " of call paths was exceeded. The deepest had " + plural(reached, "level") +
-         ". Consider setting --profile-depth to " + std::to_string(reached) + ".";
+         ". Consider setting " +
+         (scorep ? "SCOREP_PROFILING_MAX_CALLPATH_DEPTH" : "--profile-depth") + " to " +
+         std::to_string(reached) + ".";
 }
 
 double seconds(std::uint64_t ticks, const Definitions& definitions) {

@@ -196,9 +196,13 @@ void write_profile(const profile::CallTree& folded, SpoolSource& source,
 Definitions write_results(SpoolSource& source, const fs::path& directory,
                           const WeaveOptions& options) {
   profile::CallTreeSink tree;
-  std::vector<RunSink*> sinks{&tree};
+  std::vector<RunSink*> sinks;
   std::unique_ptr<RunSink> trace;
-  if (!source.in_profile_mode()) {
+  const bool with_trace =
+      !source.in_profile_mode() && !says(source, "timeloom::results", "profile");
+  const bool with_profile = !with_trace || !says(source, "timeloom::results", "trace");
+  if (with_profile) sinks.push_back(&tree);
+  if (with_trace) {
     trace = otf2::create(directory);
     sinks.push_back(trace.get());
   }
@@ -208,9 +212,9 @@ Definitions write_results(SpoolSource& source, const fs::path& directory,
     const ProgressLine line(source, options.progress);
     source.feed(sinks, options.threads != 0 ? options.threads : cores);
   }
+  if (!with_profile) return source.definitions();
   profile::CallTree folded = tree.take();
-  const bool trace_only = trace != nullptr && says(source, "timeloom::results", "trace");
-  if (!trace_only) write_profile(folded, source, directory);
+  write_profile(folded, source, directory);
   return std::move(folded.definitions);
 }
 
@@ -239,6 +243,7 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
   summary.ending = source.ending();
   summary.folded_events = number_in(definitions, kFoldedEvents);
+  summary.experiment = is_experiment(source);
   summary.reached_depth = number_in(definitions, kReachedDepth);
   summary.profile_depth = number_in(definitions, kProfileDepth);
   return summary;

@@ -1,12 +1,14 @@
 #include "weave/thread_feed.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace timeloom::weave {
 namespace {
 
 // A sink of the trace holds a chunk of 4 MiB; there are as many feeds as cores.
-constexpr std::size_t kMostOpen = 12;
+constexpr std::size_t kMostFed = 6;
+constexpr std::size_t kMostWaiting = (16 << 20) / sizeof(Event);
 
 bool is_switch(const Event& event) noexcept {
   return event.kind == EventKind::kTrack || event.kind == EventKind::kTrackEnd;
@@ -16,6 +18,7 @@ bool is_switch(const Event& event) noexcept {
 
 void ThreadFeed::run(const std::function<void(std::uint64_t)>& done) {
   open(thread_, *location_of(thread_));
+  open_sinks(open_.at(thread_));
   read_once(done);
   while (!passed_over_.empty()) read_once([](std::uint64_t) {});
 }
@@ -61,6 +64,7 @@ void ThreadFeed::feed_part(std::uint32_t index, std::vector<Event>& events) {
   }
   output->stream.translate(events);
   hand_on(*output, events);
+  if (waiting_ > kMostWaiting) make_room();
 }
 
 // nullptr: the events of this location are not wanted now.
@@ -69,17 +73,12 @@ ThreadFeed::Output* ThreadFeed::output_of(std::uint32_t index) {
   if (done_.contains(index) || passed_over_.contains(index)) return nullptr;
   const Location* location = location_of(index);
   if (location == nullptr) return nullptr;  // counted by feed_part()
-  if (open_.size() >= kMostOpen) {
-    passed_over_.insert(index);
-    return nullptr;
-  }
   open(index, *location);
   return &open_.at(index);
 }
 
 void ThreadFeed::open(std::uint32_t index, const Location& location) {
-  Output& output = open_.try_emplace(index, process_).first->second;
-  for (RunSink* sink : sinks_) output.sinks.push_back(sink->open_location(location));
+  Output& output = open_.try_emplace(index, process_, location).first->second;
   if (index == 0) {
     const Event begin{process_.begin, EventKind::kProgramBegin, location.group.value(), 0};
     hand_on(output, {&begin, 1});
@@ -111,8 +110,10 @@ void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
     rest.push_back({std::max(last, process_.end), EventKind::kProgramEnd, process_.group.value(),
                     static_cast<std::uint64_t>(kUnknownExitStatus)});
   }
+  open_sinks(output);
   hand_on(output, rest);
   for (const auto& sink : output.sinks) sink->finish();
+  --fed_;
   closed_ += output.stream.closed_regions();
   dropped_ += output.stream.dropped_events();
   kept_rewinds_ += output.stream.kept_rewinds();
@@ -137,8 +138,33 @@ Timestamp ThreadFeed::end_of(Timestamp last) const {
   return time < last ? process_.end : time;
 }
 
+// Of the tracks whose events wait, the one with the most is fed from now on; or left
+// for another reading, where as many are fed as may be.
+void ThreadFeed::make_room() {
+  const auto most = std::ranges::max_element(
+      open_, {}, [](const auto& one) { return one.second.waiting.size(); });
+  Output& output = most->second;
+  if (fed_ < kMostFed) return open_sinks(output);
+  waiting_ -= output.waiting.size();
+  passed_over_.insert(most->first);
+  open_.erase(most);
+}
+
+void ThreadFeed::open_sinks(Output& output) {
+  if (!output.sinks.empty()) return;
+  ++fed_;
+  for (RunSink* sink : sinks_) output.sinks.push_back(sink->open_location(output.location));
+  waiting_ -= output.waiting.size();
+  hand_on(output, std::exchange(output.waiting, {}));
+}
+
 void ThreadFeed::hand_on(Output& output, std::span<const Event> events) {
   if (events.empty()) return;
+  if (output.sinks.empty()) {
+    output.waiting.insert(output.waiting.end(), events.begin(), events.end());
+    waiting_ += events.size();
+    return;
+  }
   events_ += events.size();
   for (const auto& sink : output.sinks) sink->consume(events);
 }

@@ -2,7 +2,8 @@
 // tracks, each to the location it belongs to.
 //
 // Used by one thread. Every location that is being fed holds memory in its
-// sinks, so only so many are fed at a time: the stream is read again for those
+// sinks, so only few are fed as their events come. Those of other tracks wait, most
+// of them for their end. So many may wait: the stream is read again for tracks
 // that found no place. Throws Error, as the sinks do.
 #pragma once
 
@@ -55,9 +56,12 @@ class ThreadFeed {
 
  private:
   struct Output {
-    Output(const WovenProcess& process) : stream(process.ids, process.clock, process.begin) {}
+    Output(const WovenProcess& process, const Location& where)
+        : stream(process.ids, process.clock, process.begin), location(where) {}
     Stream stream;
-    std::vector<std::unique_ptr<LocationSink>> sinks;
+    const Location& location;
+    std::vector<std::unique_ptr<LocationSink>> sinks;  // none: its events wait
+    std::vector<Event> waiting;
   };
 
   void read_once(const std::function<void(std::uint64_t)>& done);
@@ -69,6 +73,8 @@ class ThreadFeed {
   void close_all();
   Timestamp end_of(Timestamp last) const;
   void hand_on(Output& output, std::span<const Event> events);
+  void open_sinks(Output& output);
+  void make_room();
   const Location* location_of(std::uint32_t index) const;
   const spool::ProcessDefinitions::Thread* known(std::uint32_t index) const;
 
@@ -78,6 +84,8 @@ class ThreadFeed {
   const std::span<RunSink* const> sinks_;
 
   std::map<std::uint32_t, Output> open_;
+  std::size_t fed_ = 0;      // of these: with sinks
+  std::size_t waiting_ = 0;  // events, of all the others
   std::set<std::uint32_t> done_;
   std::set<std::uint32_t> passed_over_;  // in this reading
   std::uint32_t current_ = 0;

@@ -82,3 +82,12 @@ def _what(rest):
 def of_program(name):
     """What the program itself is made of, not what it imports."""
     return name.startswith(("__main__", "user", "error_region"))
+
+
+def inside(*calls):
+    """+x -x for x, +x ... -x for (x, ...)."""
+    result = []
+    for call in calls:
+        name, *inner = (call,) if isinstance(call, str) else call
+        result += ["+" + name, *inside(*inner), "-" + name]
+    return result

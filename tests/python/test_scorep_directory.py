@@ -270,6 +270,22 @@ def test_a_value_that_cannot_be_read(app, name, value, what):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("tracing", ["false", "true"])
+def test_a_depth_limit_is_told_of(app, timeloom, tracing):
+    (app / "app.py").write_text("def f(n):\n    n and f(n - 1)\nf(150)\n")
+    done = run_scorep(app, "app.py", SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_ENABLE_TRACING=tracing)
+    assert done.stdout == ""
+    assert done.stderr == (
+        "timeloom: the limit of 100 levels of call paths was exceeded. The deepest had 152 levels. "
+        "Consider setting SCOREP_PROFILING_MAX_CALLPATH_DEPTH to 152.\n"
+    )
+    done = run_scorep(app, "app.py", SCOREP_PROFILING_MAX_CALLPATH_DEPTH="152",
+                      SCOREP_ENABLE_TRACING=tracing)  # fmt: skip
+    assert done.stderr == ""
+    done = run_scorep(app, "app.py", SCOREP_ENABLE_TRACING="true", **NOTHING)
+    assert done.stderr == ""
+
+
 def test_plain_python_needs_nothing(app):
     (app / "app.py").write_text(
         "import scorep\n"
@@ -287,3 +303,18 @@ def test_plain_python_needs_nothing(app):
     done = subprocess.run([sys.executable, "app.py"], cwd=app, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "None\n", "")
     assert contents(app) == ["app.py"]
+
+
+def test_the_layout_is_a_setting_of_ours_too(app, timeloom):
+    done = timeloom("run", "--layout", "scorep", "--quiet", "app.py", cwd=app,
+                    SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_ENABLE_TRACING="true")  # fmt: skip
+    assert done.stderr == ""
+    files = ["MANIFEST.md", "profile.cubex", "scorep.cfg", "traces", "traces.def", "traces.otf2"]
+    assert contents(app / "run") == files
+    (app / "block.py").write_text(
+        "import timeloom\n"
+        "with timeloom.Measurement(layout='scorep', output='block'):\n"
+        "    pass\n"
+    )
+    subprocess.run([sys.executable, "block.py"], cwd=app, check=True, timeout=60)
+    assert "callpaths.json" in contents(app / "block") and "traces.otf2" in contents(app / "block")

@@ -3,7 +3,7 @@
 import textwrap
 
 import pytest
-from scorep_runs import TYPES, of_program, run_scorep, trace
+from scorep_runs import TYPES, inside, of_program, run_scorep, trace
 
 
 def program(text):
@@ -55,15 +55,6 @@ CALLS = program("""
         pass
     list(values())
 """)
-
-
-def inside(*calls):
-    """+x -x for x, +x ... -x for (x, ...)."""
-    result = []
-    for call in calls:
-        name, *inner = (call,) if isinstance(call, str) else call
-        result += ["+" + name, *inside(*inner), "-" + name]
-    return result
 
 
 @pytest.mark.parametrize("type_", TYPES)

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cfloat>
 #include <cstring>
-#include <map>
 
 #include "formats/cube/profile_file.hpp"
 #include "formats/cube/profile_names.hpp"
+#include "formats/cube/profile_system.hpp"
 
 namespace timeloom::cube {
 
@@ -16,8 +16,6 @@ using profile::Cell;
 using profile::MetricStatistics;
 using profile::NodeId;
 using profile::Statistics;
-
-constexpr std::uint32_t kNone = UINT32_MAX;
 
 // Regions that every profile of Score-P begins with.
 constexpr std::uint32_t kProgramRegion = 2;
@@ -57,8 +55,7 @@ class ProfileWriter {
  public:
   ProfileWriter(const CallTree& tree, const ProfileFacts& facts)
       : tree_(tree), all_(tree.definitions) {
-    describe_run(facts);
-    add_machine();
+    first_ = add_system(tree, facts.parameters, cube_);
     index_cells();
     sum_roots();
     add_metrics();
@@ -104,94 +101,6 @@ class ProfileWriter {
     std::vector<Value> values;    // in order of nodes
     std::vector<CnodeId> cnodes;  // that have some
   };
-
-  void describe_run(const ProfileFacts& facts) {
-    Attributes& attributes = cube_.attributes;
-    attributes.push_back({"Cube anchor.xml syntax version", "4.4"});
-    if (!all_.creator.empty()) attributes.push_back({"Creator", all_.creator});
-    attributes.push_back({"CUBE_CT_AGGR", "SUM"});
-    attributes.push_back({kParameterCount, std::to_string(facts.parameters)});
-    attributes.push_back({"CLUSTERING", "OFF"});
-    attributes.push_back({kTicksPerSecond, std::to_string(all_.clock.ticks_per_second)});
-    attributes.push_back({kBegin, std::to_string(all_.clock.begin)});
-    attributes.push_back({kLength, std::to_string(all_.clock.length)});
-    if (all_.clock.realtime) {
-      attributes.push_back({kRealtime, std::to_string(*all_.clock.realtime)});
-    }
-    for (const auto& [key, value] : all_.properties) {
-      attributes.push_back({kProperty + key, value});
-    }
-  }
-
-  void add_machine() {
-    const std::string& machine = all_.machine_name;
-    cube_.system_nodes.push_back(
-        {{}, "machine " + (machine.empty() ? "Linux" : machine), "machine", "", {}});
-    std::map<std::string, SystemNodeId> nodes;
-    std::vector<bool> used(all_.groups.size());
-    for (const timeloom::Location& location : all_.locations) {
-      if (location.group.value() < used.size()) used[location.group.value()] = true;
-    }
-    groups_.assign(all_.groups.size(), kNone);
-    for (std::uint32_t i = 0; i < all_.groups.size(); ++i) {
-      if (used[i]) add_process(i, nodes);
-    }
-    // Nearly never: threads of no process that is known.
-    for (const timeloom::Location& location : all_.locations) {
-      if (location.group.value() < used.size() || strays_ != kNone) continue;
-      strays_ = static_cast<std::uint32_t>(cube_.groups.size());
-      cube_.groups.push_back({host("", nodes), "Process", all_.groups.size(), "process", {}});
-    }
-    add_locations();
-  }
-
-  SystemNodeId host(const std::string& name, std::map<std::string, SystemNodeId>& nodes) {
-    const auto [found, fresh] =
-        nodes.emplace(name, static_cast<std::uint32_t>(cube_.system_nodes.size()));
-    if (fresh) {
-      cube_.system_nodes.push_back(
-          {SystemNodeId{0}, name.empty() ? "node" : "node " + name, "node", "", {}});
-    }
-    return found->second;
-  }
-
-  void add_process(std::uint32_t index, std::map<std::string, SystemNodeId>& nodes) {
-    const LocationGroup& process = all_.groups[index];
-    groups_[index] = static_cast<std::uint32_t>(cube_.groups.size());
-    Group group{host(process.hostname, nodes), process.name, index, "process", {}};
-    group.attributes.push_back({kProcessId, std::to_string(process.process_id)});
-    group.attributes.push_back({kExecutable, process.executable});
-    for (std::size_t i = 0; i < process.arguments.size(); ++i) {
-      group.attributes.push_back({kArgument + std::to_string(i), process.arguments[i]});
-    }
-    if (process.creator.defined()) {
-      group.attributes.push_back({kCreator, std::to_string(process.creator.value())});
-    }
-    if (!process.ending.empty()) group.attributes.push_back({kEnding, process.ending});
-    cube_.groups.push_back(std::move(group));
-  }
-
-  void add_locations() {
-    std::vector<std::uint64_t> threads(cube_.groups.size());
-    for (std::size_t i = 0; i < all_.locations.size(); ++i) {
-      const timeloom::Location& from = all_.locations[i];
-      const std::uint32_t process = from.group.value();
-      const std::uint32_t group = process < groups_.size() ? groups_[process] : strays_;
-      first_.push_back(threads[group] == 0);
-      Location location{CubeGroupId{group},
-                        from.name,
-                        threads[group]++,
-                        std::string(name_in(kLocationTypes, from.type)),
-                        {}};
-      if (location.type == "unknown") location.type = "thread";
-      location.attributes = {{kLocation, std::to_string(from.id.value())},
-                             {kThreadId, std::to_string(from.thread_id)},
-                             {kEvents, std::to_string(from.event_count)},
-                             {kFirst, std::to_string(ticks(tree_.locations[i].first))},
-                             {kLast, std::to_string(ticks(tree_.locations[i].last))}};
-      cube_.locations.push_back(std::move(location));
-    }
-  }
 
   void add_metrics() {
     const auto add = [this](const char* name, const char* unique, DataType type, const char* unit,
@@ -456,8 +365,6 @@ class ProfileWriter {
   const CallTree& tree_;
   const Definitions& all_;
   Cube cube_;
-  std::vector<std::uint32_t> groups_;  // from processes to groups; kNone: left out
-  std::uint32_t strays_ = kNone;       // the group of threads without a process
   std::vector<bool> first_;            // of locations: the first of its process
   std::vector<std::uint64_t> begins_;  // of nodes: their first entry
   std::vector<Entry> entries_;

@@ -2,8 +2,10 @@
 
 #include <array>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "definition_writer.hpp"
@@ -18,20 +20,53 @@ namespace {
 // freed (OTF2_File.c of 3.0 and 3.0.3). Chunks of this size go around it.
 constexpr std::uint64_t kEventChunk = kUnbufferedWrite;
 
+// Chunks of locations that are finished, for those that come: fresh memory costs
+// as much as all else that a small location needs. Any thread may use it.
+class ChunkPool {
+ public:
+  using Memory = std::unique_ptr<std::byte[]>;
+
+  Memory take(std::uint64_t size) noexcept {
+    if (size == kEventChunk) {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        Memory memory = std::move(free_.back());
+        free_.pop_back();
+        return memory;
+      }
+    }
+    return Memory(new (std::nothrow) std::byte[size]);
+  }
+  void give_back(Memory memory, std::uint64_t size) noexcept {
+    if (size != kEventChunk || memory == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    try {
+      free_.push_back(std::move(memory));
+    } catch (const std::bad_alloc&) {  // it is freed
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Memory> free_;
+};
+
 // One chunk for each file being written. The library asks for a second one
 // when it is full, gets none, and so writes the first and takes it again:
 // memory stays touched and bounded.
 struct Chunk {
-  std::unique_ptr<std::byte[]> memory;
+  ChunkPool::Memory memory;
+  std::uint64_t size = 0;
   bool taken = false;
 };
 
-void* take_chunk(void*, OTF2_FileType, OTF2_LocationRef, void** buffer, std::uint64_t size) {
+void* take_chunk(void* pool, OTF2_FileType, OTF2_LocationRef, void** buffer, std::uint64_t size) {
   auto* chunk = static_cast<Chunk*>(*buffer);
   if (chunk == nullptr) {
     chunk = new (std::nothrow) Chunk;
     if (chunk == nullptr) return nullptr;
-    chunk->memory.reset(new (std::nothrow) std::byte[size]);
+    chunk->memory = static_cast<ChunkPool*>(pool)->take(size);
+    chunk->size = size;
     *buffer = chunk;
   }
   if (chunk->taken || chunk->memory == nullptr) return nullptr;
@@ -39,11 +74,12 @@ void* take_chunk(void*, OTF2_FileType, OTF2_LocationRef, void** buffer, std::uin
   return chunk->memory.get();
 }
 
-void free_chunk(void*, OTF2_FileType, OTF2_LocationRef, void** buffer, bool final) {
+void free_chunk(void* pool, OTF2_FileType, OTF2_LocationRef, void** buffer, bool final) {
   auto* chunk = static_cast<Chunk*>(*buffer);
   if (chunk == nullptr) return;
   chunk->taken = false;
   if (final) {
+    static_cast<ChunkPool*>(pool)->give_back(std::move(chunk->memory), chunk->size);
     delete chunk;
     *buffer = nullptr;
   }
@@ -89,7 +125,7 @@ class ArchiveWriter : public RunSink {
                                 OTF2_UNDEFINED_UINT64, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
               shared_.what);
     ok(OTF2_Archive_SetFlushCallbacks(shared_.archive, &kFlush, nullptr));
-    ok(OTF2_Archive_SetMemoryCallbacks(shared_.archive, &kMemory, nullptr));
+    ok(OTF2_Archive_SetMemoryCallbacks(shared_.archive, &kMemory, &chunks_));
     ok(set_locks(shared_.archive));
     ok(OTF2_Archive_SetSerialCollectiveCallbacks(shared_.archive));
     ok(OTF2_Archive_SetCreator(shared_.archive, definitions.creator.c_str()));
@@ -128,6 +164,7 @@ class ArchiveWriter : public RunSink {
 
   const std::filesystem::path directory_;
   const std::filesystem::path anchor_;
+  ChunkPool chunks_;  // outlives the archive
   Shared shared_;
   Written written_;
 };

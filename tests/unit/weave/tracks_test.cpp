@@ -149,6 +149,35 @@ TEST_F(TracksTest, AHundredTracksAtOnceAreAllThere) {
   EXPECT_EQ(source.damaged_segments() + source.dropped_events(), 0u);
 }
 
+// The events of tracks wait for their end; when too many wait, the stream is read again.
+TEST_F(TracksTest, LongTracksAtOnceAreAllThere) {
+  constexpr std::uint32_t kTracks = 16;
+  constexpr int kVisits = 20'000;
+  spool::Writer& writer = spool("p");
+  for (std::uint32_t i = 1; i <= kTracks; ++i) define_track(writer, i);
+  spool::Pen pen(writer, 0);
+  for (int round = 0; round < 2; ++round) {
+    for (std::uint32_t i = 1; i <= kTracks; ++i) {
+      track(pen, i);
+      for (int visit = 0; visit < kVisits; ++visit) {
+        pen.enter(os::now(), 1);
+        pen.leave(os::now(), 1);
+      }
+      if (round == 1) end_track(pen);
+    }
+  }
+  pen.retire();
+  end(writer);
+  SpoolSource source = this->source();
+  const auto lines = collect(source)->lines;
+  ASSERT_EQ(lines.size(), kTracks + 1);
+  for (std::uint32_t i = 1; i <= kTracks; ++i) {
+    EXPECT_EQ(lines.at("task " + std::to_string(i)).size(), 4 * kVisits + 2u);
+  }
+  EXPECT_EQ(source.events(), kTracks * (4 * kVisits + 2u) + 2);
+  EXPECT_EQ(source.damaged_segments() + source.dropped_events(), 0u);
+}
+
 TEST_F(TracksTest, EventsOfATrackWithoutDefinitionAreNobodysElse) {
   spool::Writer& writer = spool("p");
   spool::Pen pen(writer, 0);

@@ -1,0 +1,61 @@
+// Which call paths a CUBE profile has for a CallTree.
+//
+// Made by reading; used by one thread. Nothing throws.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/child_table.hpp"
+#include "formats/cube/model.hpp"
+#include "profile/call_tree.hpp"
+
+namespace timeloom::cube {
+
+// What becomes of a call path of the file.
+enum class Fate : std::uint8_t {
+  kKept,
+  kLifted,   // its children belong to its parent, its own values to nobody
+  kCounted,  // ... and its visits are visits of its parent: an execution of a dynamic region
+};
+
+// Joins call paths of one region, with the same parameters, below one parent, and
+// numbers them in pre-order.
+class CallPaths {
+ public:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  explicit CallPaths(const Cube& cube);
+
+  // The node of each call path: of one that was lifted that of its parent, kNone above the roots.
+  const std::vector<std::uint32_t>& nodes() const noexcept { return nodes_; }
+  Fate fate(CnodeId cnode) const { return fates_[cnode.value()]; }
+
+  // Fills nodes and parameters of the tree; once, before nodes() is asked for.
+  void finish(profile::CallTree& tree);
+
+ private:
+  struct Path {
+    std::uint32_t parent;
+    std::uint32_t region;  // kNone: the call paths beyond a limit
+    profile::ParameterSetId parameters;
+  };
+
+  void add(std::uint32_t index);
+  profile::ParameterSetId set_of(const Cnode& cnode);
+  std::uint32_t key_of(std::uint32_t region, profile::ParameterSetId parameters);
+  std::vector<std::uint32_t> place_in_preorder(profile::CallTree& tree) const;
+
+  const Cube& cube_;
+  std::vector<RegionId> regions_;               // of regions of the file: ours
+  std::vector<Path> paths_ = {{0, kNone, {}}};  // 0 is above the roots
+  std::map<profile::ParameterSet, std::uint32_t> sets_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> keys_;
+  ChildTable children_;
+  std::vector<std::uint32_t> nodes_;  // of cnodes
+  std::vector<Fate> fates_;           // of cnodes
+};
+
+}  // namespace timeloom::cube

@@ -1,0 +1,19 @@
+// What a CUBE profile says of the run and the machine: the first part of writing one.
+//
+// A plain function; any thread may call it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "formats/cube/model.hpp"
+#include "profile/call_tree.hpp"
+
+namespace timeloom::cube {
+
+// Adds attributes, processes and threads of the run to `cube`, which has none yet.
+// `parameters`: how many the run defines. Returns of each location whether it is the
+// first of its process.
+std::vector<bool> add_system(const profile::CallTree& tree, std::uint32_t parameters, Cube& cube);
+
+}  // namespace timeloom::cube
