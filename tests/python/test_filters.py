@@ -86,8 +86,8 @@ def without(events, left_out):
     return result
 
 
-REGIONS = "SCOREP_REGION_NAMES_BEGIN {} SCOREP_REGION_NAMES_END"
-FILES = "SCOREP_FILE_NAMES_BEGIN {} SCOREP_FILE_NAMES_END"
+REGIONS = "SCOREP_REGION_NAMES_BEGIN {}\nSCOREP_REGION_NAMES_END\n"
+FILES = "SCOREP_FILE_NAMES_BEGIN {}\nSCOREP_FILE_NAMES_END\n"
 AREA = {"__main__.Shape.area"}
 OF_HELPER = {"helper.<module>", "helper.square", "helper.multiply", "helper.twice"}
 FILTERS = [
