@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-cpp test-python test-cpython test-cpython-threads test-races test-sanitize soak demo bench lint format clean
+.PHONY: help deps build check test test-cpp test-python test-cpython test-cpython-threads test-races test-sanitize soak real-programs demo bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -40,6 +40,9 @@ test-sanitize: deps ## run the C++ tests under sanitizers, and the fuzzers for a
 
 soak: deps ## run random programs for 10 minutes and check their runs; ARGS go to scripts/soak.py
 	python=$$(python3 scripts/environments.py --newest) && $$python scripts/soak.py $(ARGS)
+
+real-programs: deps ## compare profiles and traces of five programs from PyPI; writes docs/profiles.md
+	python=$$(python3 scripts/environments.py --newest) && $$python scripts/real_programs.py $(ARGS)
 
 demo: deps ## install, build, run the examples, show their reports
 	@scripts/demo.sh

@@ -1,4 +1,4 @@
-"""The limits Timeloom holds itself to, checked against figures of overhead.py."""
+"""The limits Timeloom holds itself to, checked against figures of the benchmarks."""
 
 import typing
 
@@ -31,6 +31,56 @@ def at_least(what: str, value: float | None, least: float, unit: str) -> Check:
     return Check(what, f"{value:g} {unit}", limit, value >= least)
 
 
+# What a traced call costs Score-P 8.4 with its Python bindings 4.5.1 on the machine of
+# DESIGN.md, and what the floor of our hook is there (ns); the share of it that we may cost.
+SCOREP_CALL = {"3.11": (220, "floor-frame", 11, 0.25), "3.12": (237, "floor-monitoring", 22, 0.28)}
+
+
+def scorep_checks(figures: dict) -> list[Check]:
+    """The limits of `python -m scorep`, where its figures are."""
+    version = ".".join(figures["python"].split(".")[:2])
+    theirs, floor, floor_then, share = SCOREP_CALL["3.11" if version == "3.11" else "3.12"]
+    added = figures["added_ns"]
+    most = round(share * theirs / floor_then, 2)
+    return [
+        ratio("scorep, a traced call", added.get("scorep"), floor, added[floor], most),
+        ratio("scorep, a user region", figures.get("scorep_region_ns"), "empty context manager",
+              figures["floor_with_ns"], 3),
+        at_most("scorep, start and finish", figures.get("scorep_startup_ms"), 60, "ms"),
+    ]  # fmt: skip
+
+
+def has_monitoring(figures: dict) -> bool:
+    return tuple(map(int, figures["python"].split(".")[:2])) >= (3, 12)
+
+
+def held(checks: list[Check]) -> dict[str, bool | None]:
+    """For those who run one benchmark by hand."""
+    return {f"{one.what}: {one.limit}": one.holds for one in checks}
+
+
+def check_scale(figures: dict) -> list[Check]:
+    """Of what scale.py measured."""
+    return [
+        at_most("8 processes over 1, by that of the plain program", figures["processes_8_over_1"], 1.1, "times"),
+        at_most("a call with 200 threads over one with 1", figures["threads_200_over_1"], 1.15, "times"),
+        at_most("a fork", figures["fork_added_ms"], 5, "ms"),
+        at_most("50 tasks that switch, by the plain program", figures["tasks_added_over_plain"], 1.5, "times"),
+    ]
+
+
+def check_profile(figures: dict) -> list[Check]:
+    """Of what profile.py measured."""
+    added = figures["added_ns"]
+    short, long = figures["peak_mb"].values()
+    plain_profiler = added["cProfile"] if has_monitoring(figures) else None
+    return [
+        ratio("a call with --profile", added["profile"], "with a trace", added["trace"], 1.3),
+        ratio("a call with --profile", added["profile"], "cProfile", plain_profiler, 0.6),
+        at_most("growth of memory over ten times as long", round(long - short, 1), 2, "MB"),
+    ]
+
+
 def check(figures: dict, long_weave: dict | None) -> list[Check]:
     """`long_weave` is what weave_memory.py printed for 100 million events."""
     added = figures["added_ns"]
@@ -53,4 +103,5 @@ def check(figures: dict, long_weave: dict | None) -> list[Check]:
         at_least("weave, two locations on two cores", extra.get("weave_speedup_2"), 1.7, "times"),
         at_most("weave, 100 million events", (long_weave or {}).get("weave_peak_mb"), 200, "MB"),
         at_most("start and finish of an empty program", figures["startup_ms"], 60, "ms"),
+        *scorep_checks(figures),
     ]

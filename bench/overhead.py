@@ -44,6 +44,7 @@ import weaving  # noqa: E402
 
 REPEATS = 5
 BUSY = 0.1  # cores; more than this makes the figures doubtful
+SCOREP_TRACE = {"SCOREP_ENABLE_TRACING": "true", "SCOREP_ENABLE_PROFILING": "false"}
 HAS_MONITORING = hasattr(sys, "monitoring")
 
 
@@ -52,12 +53,17 @@ class Configuration(typing.NamedTuple):
     hook: str = "plain"
     loop: str = "call"
     timeloom: tuple[str, ...] | None = None  # options of `python -m timeloom`
+    scorep: tuple[str, ...] | None = None  # of `python -m scorep`, which traces
     package: str | None = None  # must be installed
     needs_monitoring: bool = False
 
 
 def timeloom(name: str, *options: str, **others) -> Configuration:
     return Configuration(name, timeloom=options, package="timeloom", **others)
+
+
+def scorep(name: str, *options: str, **others) -> Configuration:
+    return Configuration(name, scorep=options, package="scorep", **others)
 
 
 ADDED = [
@@ -72,6 +78,7 @@ ADDED = [
     timeloom("filtered", "--instrumenter", "monitoring", "--exclude", "*.nothing",
              needs_monitoring=True),
     timeloom("paused", hook="paused"),
+    scorep("scorep"),
 ]  # fmt: skip
 EXTRA = [
     Configuration("none"),
@@ -84,6 +91,8 @@ EXTRA = [
 ]
 WITH = [
     timeloom("with_region_ns", "--instrumenter", "dummy", loop="region"),
+    scorep("scorep_region_ns", loop="scorep-region"),
+    scorep("scorep_region_off_ns", "--noinstrumenter", loop="scorep-region"),
     Configuration("floor_with_ns", loop="floor-with"),
     Configuration("unmeasured_region_ns", loop="region", package="timeloom"),
 ]
@@ -102,9 +111,12 @@ def run_once(configuration: Configuration, calls: int, scratch: pathlib.Path) ->
             run = os.path.join(directory, "run")
             command += ["-m", "timeloom", *configuration.timeloom]
             command += ["--quiet", "--no-weave", "-o", run]
+        if configuration.scorep is not None:
+            command += ["-m", "scorep", *configuration.scorep]
         command += [str(HERE / "workload.py"), configuration.hook, configuration.loop]
         command += [str(calls), str(REPEATS), result]
-        environment = {**os.environ, "PYTHONPATH": str(build())}
+        environment = {**os.environ, "PYTHONPATH": str(build()), **SCOREP_TRACE,
+                       "SCOREP_EXPERIMENT_DIRECTORY": os.path.join(directory, "experiment")}  # fmt: skip
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode != 0:
             say(f"{configuration.name} failed: {(done.stderr.strip() or 'no message')[-300:]}")
@@ -164,9 +176,11 @@ def figures(arguments) -> dict:
         "plain_call_ns": median(plain),
         "added_ns": {one.name: median(added.get(one.name)) for one in ADDED},
         "with_region_ns": median(costs.get("with_region_ns")),
+        "scorep_region_ns": median(costs.get("scorep_region_ns")),
         "floor_with_ns": median(costs.get("floor_with_ns")),
     }
     extra = {
+        "scorep_region_off_ns": median(costs.get("scorep_region_off_ns")),
         "unmeasured_region_ns": median(costs.get("unmeasured_region_ns")),
         "added_ns": {one.name: median(added.get(one.name)) for one in EXTRA},
     }
@@ -180,6 +194,7 @@ def figures(arguments) -> dict:
     if not wanted or "startup" in wanted:
         start = startup.measure(scratch) if installed else {}
         result["startup_ms"] = start.pop("startup_ms", None)
+        result["scorep_startup_ms"] = start.pop("scorep_startup_ms", None)
         extra.update(start)
     extra["other_load_cores"] = others.cores()
     if extra["other_load_cores"] > BUSY:

@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 import command_line
+import limits
 
 CALLS = """
 import sys, time
@@ -81,7 +82,6 @@ def figures(arguments) -> dict:
     calls = {mode: statistics.median(values) for mode, values in taken.items()}
     added = {mode: ns - calls["plain"] for mode, ns in calls.items() if mode != "plain"}
     memory = {str(s): round(peak_mb("profile", s, scratch), 1) for s in (seconds / 10, seconds)}
-    short, long = memory.values()
     result = {
         "python": sys.version.split()[0],
         "plain_call_ns": round(calls["plain"], 1),
@@ -90,12 +90,7 @@ def figures(arguments) -> dict:
         "profile_over_cProfile": round(added["profile"] / added["cProfile"], 3),
         "peak_mb": memory,
     }
-    result["limits"] = {
-        "profile_over_trace <= 1.3": result["profile_over_trace"] <= 1.3,
-        "memory grows by <= 2 MB": abs(long - short) <= 2,
-    }
-    if sys.version_info >= (3, 12):
-        result["limits"]["profile_over_cProfile <= 0.6"] = result["profile_over_cProfile"] <= 0.6
+    result["limits"] = limits.held(limits.check_profile(result))
     return result
 
 

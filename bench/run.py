@@ -1,4 +1,4 @@
-"""Runs bench/overhead.py on each interpreter and writes bench/RESULTS.md.
+"""Runs the benchmarks on each interpreter and writes bench/RESULTS.md.
 
 usage: python bench/run.py [--rounds N] [--scratch DIR] [--no-long-weave] PYTHON...
 
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from limits import Check, check
+from limits import Check, check, check_profile, check_scale, has_monitoring
 from machine import compiler_version, cpu_model, file_system, output_of
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -97,14 +97,32 @@ def run_long_weave(python: str, scratch: str) -> dict | None:
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
+def measure(script: str, python: str, arguments, *options: str) -> dict:
+    """What a benchmark prints."""
+    print(f"run.py: {script} on {python}", file=sys.stderr)
+    command = [python, str(HERE / script), "--json", "--scratch", arguments.scratch, *options]
+    return json.loads(output_of(command))
+
+
+def measure_all(python: str, arguments) -> tuple[dict, list[Check]]:
+    """The figures of an interpreter, and limits of those that overhead.py does not measure."""
+    figures = measure("overhead.py", python, arguments, "--rounds", str(arguments.rounds))
+    checks = []
+    if has_monitoring(figures):  # the limits of the others are for it
+        for name, check_one in (("scale", check_scale), ("profile", check_profile)):
+            figures[name] = measure(f"{name}.py", python, arguments)
+            del figures[name]["limits"]
+            checks += check_one(figures[name])
+    return figures, checks
+
+
 def report(arguments) -> tuple[str, bool]:
     """The text of RESULTS.md, and whether every limit that was measured holds."""
-    all_figures, packages = [], []
+    all_figures, all_checks, packages = [], [], []
     for python in arguments.python:
-        print(f"run.py: measuring {python}", file=sys.stderr)
-        command = [python, str(HERE / "overhead.py"), "--json", "--rounds", str(arguments.rounds)]
-        all_figures.append(json.loads(output_of([*command, "--scratch", arguments.scratch])))
-        figures = all_figures[-1]
+        figures, checks = measure_all(python, arguments)
+        all_figures.append(figures)
+        all_checks.append(checks)
         packages.append(
             f"* Python {figures['python']}: {package_versions(python)}; other programs used "
             f"{figures['extra']['other_load_cores']:g} cores meanwhile"
@@ -112,11 +130,11 @@ def report(arguments) -> tuple[str, bool]:
     long_weave = None
     if arguments.long_weave:
         long_weave = run_long_weave(arguments.python[-1], arguments.scratch)
-    lines = ["# What Timeloom costs", "", "Written by `make bench`; bench/overhead.py says how."]
+    lines = ["# What Timeloom costs", "", "Written by `make bench`; the heads of overhead.py, scale.py and profile.py say how."]
     lines += ["", *machine_lines(arguments), *packages, "", "## Limits", ""]
     sound = True
-    for figures in all_figures:
-        checks = check(figures, long_weave)
+    for figures, more in zip(all_figures, all_checks):
+        checks = check(figures, long_weave) + more
         sound = sound and all(one.holds is not False for one in checks)
         lines += [*check_lines(figures, checks), ""]
     lines += ["## Figures", "", *figures_table(all_figures)]

@@ -7,8 +7,8 @@ HOOK    plain, floor-monitoring, floor-clock (floor-monitoring that reads the
         viztracer-python (without its C function events), or paused (between
         timeloom.pause() and timeloom.resume()). Under `python -m timeloom` the
         hook is Timeloom's, and HOOK is plain.
-LOOP    call (an empty function), floor-with (`with Empty("x")`) or region
-        (`with timeloom.region("x")`)
+LOOP    call (an empty function), floor-with (`with Empty("x")`), region
+        (`with timeloom.region("x")`) or scorep-region (`with scorep.user.region("x")`)
 RESULT  gets the nanoseconds per iteration of the loop, and of the same loop
         with an empty body, as JSON: medians over REPEATS runs of CALLS iterations
 
@@ -53,6 +53,10 @@ def subject_of(loop):
         import floors
 
         return with_loop, floors.Empty
+    if loop == "scorep-region":
+        import scorep
+
+        return with_loop, scorep.user.region
     import timeloom
 
     return with_loop, timeloom.region

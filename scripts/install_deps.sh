@@ -18,6 +18,7 @@ zlib1g-dev                  # their compressed form
 libcli11-dev                # the command line of the timeloom program
 libfmt-dev                  # text of the timeloom program
 nlohmann-json3-dev          # JSON of the timeloom program
+libtomlplusplus-dev         # the files of rules of timeloom check
 libgtest-dev                # the C++ tests
 libbenchmark-dev            # the C++ benchmarks (bench/core)
 clang-14                    # libFuzzer (make test-sanitize)

@@ -6,6 +6,9 @@ script.py``; a block of a program that was started plainly, with
 a measurement each of them does nothing.
 
 All of them may be called from any thread. Names are ``str``.
+
+(PYTEST_DONT_REWRITE: it is imported before a pytest that runs under Timeloom,
+which would warn of that, as a plugin for it is in the package.)
 """
 
 from timeloom._api import pause, resume, start, stop

@@ -48,6 +48,7 @@ class _Totals(TypedDict):
     instrumenter: str
     events: int
     threads: int
+    tasks: int
     bytes: int
     lost_events: int
     dropped_events: int

@@ -21,13 +21,20 @@ def _name_of(function: Callable[..., Any]) -> str:
     return f"{module}.{qualified}" if module else qualified
 
 
-def decorate(name: str | None, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` as a region; without a name it is named like the function."""
+def decorate(name: str | None, function: Callable[..., Any], itself: bool = False) -> Callable[..., Any]:
+    """Return `function` as a region; without a name it is named like the function.
+
+    With `itself`, the region is the one by which the automatic instrumentation
+    knows the function, and is recorded once, whether that is on or off.
+    """
     if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(decorate(name, function.__func__))
+        return type(function)(decorate(name, function.__func__, itself))
     if not callable(function):
         raise TypeError(f"a region decorates functions, not {type(function).__name__} objects")
-    region = name if name is not None else _name_of(function)
+    if itself and inspect.isfunction(inspect.unwrap(function)):
+        region = inspect.unwrap(function)
+    else:
+        region = name if name is not None else _name_of(function)
     if inspect.iscoroutinefunction(function):
         return _coroutine(region, function)
     if inspect.isasyncgenfunction(function):
@@ -37,36 +44,36 @@ def decorate(name: str | None, function: Callable[..., Any]) -> Callable[..., An
     return functools.wraps(function)(_core.region_function(region, function))
 
 
-def _coroutine(region: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _coroutine(region: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     async def run(*args: Any, **kwargs: Any) -> Any:
-        return await _core.region_steps(region, function(*args, **kwargs))
+        return await _core.region_steps(region, function, function(*args, **kwargs))
 
     return run
 
 
-def _generator(region: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _generator(region: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        return (yield from _core.region_steps(region, function(*args, **kwargs)))
+        return (yield from _core.region_steps(region, function, function(*args, **kwargs)))
 
     return run
 
 
-def _async_generator(region: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _async_generator(region: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     async def run(*args: Any, **kwargs: Any) -> Any:
         inner = function(*args, **kwargs)
         step = inner.__anext__()
         while True:
             try:
-                value = await _core.region_steps(region, step)
+                value = await _core.region_steps(region, function, step)
             except StopAsyncIteration:
                 return
             try:
                 sent = yield value
             except GeneratorExit:
-                await _core.region_steps(region, inner.aclose())
+                await _core.region_steps(region, function, inner.aclose())
                 raise
             except BaseException as error:  # noqa: B036 - all of them belong to the inner one
                 step = inner.athrow(error)

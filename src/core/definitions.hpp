@@ -70,11 +70,29 @@ struct Parameter {
 
 enum class MetricValueType : std::uint8_t { kInt64, kUint64, kDouble };
 
+// Who counts (OTF2 type of the metric member), and what a value says.
+enum class MetricSource : std::uint8_t { kUser, kRusage, kPapi, kOther };
+enum class MetricMode : std::uint8_t {
+  kAbsolutePoint,    // the value now
+  kAbsoluteNext,     // the value from now on
+  kAccumulatedStart  // what has been counted since the start
+};
+
 struct Metric {  // one counter
   std::string name;
   std::string unit;
   std::string description;
   MetricValueType type = MetricValueType::kDouble;
+  MetricSource source = MetricSource::kUser;
+  MetricMode mode = MetricMode::kAbsolutePoint;
+  bool binary = false;  // a value of 1 is base^exponent units; the base is 2, or else 10
+  std::int32_t exponent = 0;
+  // Metrics with the same word here are sampled together, in order of their ids, at
+  // every enter and leave; of those of a process it begins with "process:". Empty:
+  // each comes alone.
+  std::string set{};
+  bool sampled() const noexcept { return !set.empty(); }
+  bool of_process() const noexcept { return set.starts_with("process:"); }
 };
 
 struct Marker {

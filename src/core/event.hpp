@@ -31,6 +31,9 @@ enum class EventKind : std::uint8_t {
   // Only as read from a spool: the stream of a thread also holds those of its tracks.
   kTrack,     // ref: index of the location that what follows belongs to
   kTrackEnd,  // that location ends
+  // Only there as well; weaving does what they say.
+  kRewindBegin,  // ref: name, as a string id
+  kRewindEnd,    // ref: name; value: 1 when all since the begin of that name is discarded
 };
 
 inline constexpr std::int64_t kUnknownExitStatus = INT64_MIN;

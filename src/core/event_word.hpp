@@ -54,6 +54,10 @@ enum class ExtendedKind : std::uint8_t {
   kWait = 10,            // number of the thread that the innermost region waits for
   kTrack = 11,           // index of the location that what follows belongs to
   kTrackEnd = 12,        // none: the location that kTrack has named ends
+  kRewindBegin = 13,     // string id of its name
+  kRewindEnd = 14,       // string id of the name, 1: discard what came since the begin
+  kSamples = 15,         // id of the first metric, then the values of it and those that follow;
+                         // belongs to the enter or leave that comes next
   kOpenRegions = 16,     // what is open when a segment begins: two region ids a word
 };
 
@@ -91,7 +95,10 @@ constexpr bool is_event(EventWord word) noexcept {
     case ExtendedKind::kTimeBase:
     case ExtendedKind::kOpenRegions:
     case ExtendedKind::kTrack:
-    case ExtendedKind::kTrackEnd: return false;
+    case ExtendedKind::kTrackEnd:
+    case ExtendedKind::kSamples:
+    case ExtendedKind::kRewindBegin:
+    case ExtendedKind::kRewindEnd: return false;
     default: return true;
   }
 }

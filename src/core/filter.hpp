@@ -8,33 +8,62 @@
 #include <string_view>
 #include <vector>
 
+#include "core/definitions.hpp"
+#include "core/filter_file.hpp"
+
 namespace timeloom {
 
+// A pattern with a / is matched against the file, any other against the name
+// (`module.qualname`). A file pattern that begins with neither / nor * may
+// match from any directory on: `tests/*` is also `/home/me/app/tests/test_a.py`.
+//
+// A pattern that is the name of a module or package stands for all that is in it.
+// The words stdlib and site-packages stand for files of Python's library, and of
+// packages that are installed.
 struct FilterRule {
   bool include = false;
   std::string pattern;  // as in fnmatch(3): * ? [set]
   friend bool operator==(const FilterRule&, const FilterRule&) = default;
 };
 
-// The last rule that matches decides. What no rule matches is recorded, unless
-// the first rule is an include: then only what the rules include is recorded.
-//
-// A pattern with a / is matched against the file, any other against the name
-// (`module.qualname`). A file pattern that begins with neither / nor * may
-// match from any directory on: `tests/*` is also `/home/me/app/tests/test_a.py`.
+struct FilterChoices {
+  std::vector<FilterRule> rules;
+  FilterFile file = {};
+  bool imports = true;            // record what importing itself does, too
+  bool only_my_code = false;      // neither Python's library nor installed packages
+  std::string library_directory;  // of Python's library, with a / at the end; empty: not known
+  friend bool operator==(const FilterChoices&, const FilterChoices&) = default;
+};
+
+// Of the rules the last that matches decides. What no rule matches is recorded,
+// unless the first rule is an include: then only what the rules include is. With
+// only_my_code, or without imports, they say instead what is recorded of the rest.
+// What the filter file excludes is left out, whatever the rules say.
 class Filter {
  public:
   Filter() = default;
+  explicit Filter(FilterChoices choices);
   explicit Filter(std::vector<FilterRule> rules);
 
-  bool excluded(const std::string& name, const std::string& file) const;
-  bool empty() const noexcept { return rules_.empty(); }
-  const std::vector<FilterRule>& rules() const noexcept { return rules_; }
+  bool excluded(const Region& region) const;
+  // Whether it is excluded because it belongs to importing, and so are the C functions
+  // that it calls.
+  bool hidden_import(const Region& region) const;
+  // Regions that the program names itself: only the filter file speaks of them.
+  bool excluded_by_file(const Region& region) const;
+  const FilterChoices& choices() const noexcept { return choices_; }
   friend bool operator==(const Filter&, const Filter&) = default;
-  static bool matches(const FilterRule& rule, const std::string& name, const std::string& file);
 
  private:
-  std::vector<FilterRule> rules_;
+  bool matches(const FilterRule& rule, const Region& region) const;
+  bool excluded_by_rules(const Region& region) const;
+
+  FilterChoices choices_;
 };
+
+// The names by which filter files call a region: its own, that with all
+// qualifications, and those that the Python bindings of Score-P give
+// (`module:function`, `module.Class:function`, `user:name`).
+std::vector<std::string> names_in_filters(const Region& region);
 
 }  // namespace timeloom

@@ -1,7 +1,6 @@
 #include "core/filter_file.hpp"
 
-#include <fnmatch.h>
-
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -50,7 +49,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 class FilterFile::Parser {
  public:
-  Parser(FilterFile& filter, const std::string& name) : filter_(filter), name_(name) {}
+  Parser(Parsed& filter, const std::string& name) : filter_(filter), name_(name) {}
 
   void parse(std::string_view text) {
     while (!text.empty()) {
@@ -65,6 +64,7 @@ class FilterFile::Parser {
   enum class Block : std::uint8_t { kNone, kFiles, kRegions };
 
   void line(std::string_view text, bool ended) {
+    if (ended && text.ends_with('\r')) text.remove_suffix(1);
     const std::string_view content = without_comment(text);
     const bool whole = content.size() == text.size();
     if (whole && ended && content.ends_with('\\')) {
@@ -81,7 +81,7 @@ class FilterFile::Parser {
     if (block_ == Block::kNone) unexpected(word);
     if (word == kExclude || word == kInclude) {
       in_rule_ = true;
-      rule_ = {word == kInclude, false, {}};
+      rule_ = {word == kInclude, false, NamePattern("")};
       return;
     }
     if (!in_rule_) unexpected(word);
@@ -90,8 +90,8 @@ class FilterFile::Parser {
       rule_.mangled = word == kMangled;
       return;
     }
-    rule_.pattern = word;
-    (block_ == Block::kFiles ? filter_.file_rules_ : filter_.region_rules_).push_back(rule_);
+    rule_.pattern = NamePattern(std::string(word));
+    (block_ == Block::kFiles ? filter_.files : filter_.regions).add(rule_);
   }
 
   void begin(std::string_view word, Block block) {
@@ -112,7 +112,7 @@ class FilterFile::Parser {
     throw Error(name_ + ", line " + std::to_string(line_number_) + ": " + what);
   }
 
-  FilterFile& filter_;
+  Parsed& filter_;
   const std::string& name_;
   std::size_t line_number_ = 0;
   Block block_ = Block::kNone;
@@ -121,43 +121,73 @@ class FilterFile::Parser {
 };
 
 FilterFile FilterFile::parse(std::string_view text, const std::string& name) {
+  auto parsed = std::make_shared<Parsed>();
+  Parser(*parsed, name).parse(text);
   FilterFile filter;
-  Parser(filter, name).parse(text);
+  if (!parsed->files.rules.empty() || !parsed->regions.rules.empty()) {
+    filter.parsed_ = std::move(parsed);
+  }
   return filter;
 }
 
-FilterFile FilterFile::load(const std::filesystem::path& file) {
+std::string FilterFile::read(const std::filesystem::path& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
     throw Error("cannot read the filter file " + file.string() + ": it is a directory");
   }
   std::ifstream in(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in.is_open() || in.bad()) {
     throw Error("cannot read the filter file " + file.string() + ": " + std::strerror(errno));
   }
-  return parse(text, file.string());
+  return text;
 }
 
-// One after the other: a rule is only asked when it could change the answer, so
-// the last that applies decides, and rules that only include exclude nothing.
-bool FilterFile::excluded_by(const std::vector<Rule>& rules, const std::string& name,
-                             const std::string& mangled_name) {
-  if (name.empty()) return false;
-  bool excluded = false;
-  for (const Rule& rule : rules) {
-    if (rule.include != excluded) continue;
-    const std::string& text = rule.mangled && !mangled_name.empty() ? mangled_name : name;
-    const int result = fnmatch(rule.pattern.c_str(), text.c_str(), 0);
-    if (result == 0) excluded = !excluded;
-    if (result != 0 && result != FNM_NOMATCH) return false;  // rather too much than too little
+FilterFile FilterFile::load(const std::filesystem::path& file) {
+  return parse(read(file), file.string());
+}
+
+void FilterFile::Rules::add(const Rule& rule) {
+  rules.push_back(rule);
+  const auto number = static_cast<std::uint32_t>(rules.size());
+  if (rule.pattern.is_word()) {
+    words[rule.mangled ? 1 : 0][rule.pattern.word()] = number;
+  } else {
+    others.push_back(number);
   }
-  return excluded;
+}
+
+// A rule is only asked where it could change the answer, which is: the last that
+// matches decides, and rules that only include exclude nothing.
+bool FilterFile::Rules::exclude(std::span<const std::string> names,
+                                std::span<const std::string> mangled_names) const {
+  std::uint32_t last = 0;
+  const std::span<const std::string> asked[] = {names, mangled_names};
+  for (const bool mangled : {false, true}) {
+    for (const std::string& name : asked[mangled]) {
+      const auto found = words[mangled].find(name);
+      if (found != words[mangled].end()) last = std::max(last, found->second);
+    }
+  }
+  for (auto number = others.rbegin(); number != others.rend() && *number > last; ++number) {
+    const Rule& rule = rules[*number - 1];
+    const auto matches = [&](const std::string& name) { return rule.pattern.matches(name); };
+    if (std::ranges::any_of(asked[rule.mangled], matches)) last = *number;
+  }
+  return last != 0 && !rules[last - 1].include;
+}
+
+bool FilterFile::excluded(const std::string& file, std::span<const std::string> names,
+                          std::span<const std::string> mangled_names) const {
+  if (empty()) return false;
+  return (!file.empty() && parsed_->files.exclude({&file, 1}, {})) ||
+         (!names.empty() && parsed_->regions.exclude(names, mangled_names));
 }
 
 bool FilterFile::excluded(const std::string& file, const std::string& name,
                           const std::string& mangled_name) const {
-  return excluded_by(file_rules_, file, {}) || excluded_by(region_rules_, name, mangled_name);
+  const std::span<const std::string> names(&name, name.empty() ? 0 : 1);
+  return excluded(file, names, mangled_name.empty() ? names : std::span(&mangled_name, 1));
 }
 
 }  // namespace timeloom

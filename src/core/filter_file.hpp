@@ -10,10 +10,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
+
+#include "core/name_pattern.hpp"
 
 namespace timeloom {
 
@@ -23,6 +29,8 @@ class FilterFile {
 
   // Reads the file.
   static FilterFile load(const std::filesystem::path& file);
+  // Its text, whole.
+  static std::string read(const std::filesystem::path& file);
   // The same from its text; `name` is what an error calls it.
   static FilterFile parse(std::string_view text, const std::string& name);
 
@@ -31,21 +39,42 @@ class FilterFile {
   // names look at its name.
   bool excluded(const std::string& file, const std::string& name,
                 const std::string& mangled_name) const;
-  bool empty() const noexcept { return file_rules_.empty() && region_rules_.empty(); }
+  // The same for a region that goes by several names: a rule that matches any of
+  // them applies.
+  bool excluded(const std::string& file, std::span<const std::string> names,
+                std::span<const std::string> mangled_names) const;
+  bool empty() const noexcept { return parsed_ == nullptr; }
+  friend bool operator==(const FilterFile& a, const FilterFile& b) {
+    if (a.parsed_ == b.parsed_) return true;
+    return !a.empty() && !b.empty() && a.parsed_->files.rules == b.parsed_->files.rules &&
+           a.parsed_->regions.rules == b.parsed_->regions.rules;
+  }
 
  private:
   struct Rule {
     bool include = false;
     bool mangled = false;  // looks at the mangled name
-    std::string pattern;   // as in fnmatch(3)
+    NamePattern pattern{""};
+    friend bool operator==(const Rule&, const Rule&) = default;
+  };
+  // In their order, and such that thousands of them are quick to ask. Rules are
+  // counted from 1.
+  struct Rules {
+    std::vector<Rule> rules;
+    std::unordered_map<std::string, std::uint32_t> words[2];  // the last; [1]: mangled
+    std::vector<std::uint32_t> others;                        // no plain words
+
+    void add(const Rule& rule);
+    bool exclude(std::span<const std::string> names,
+                 std::span<const std::string> mangled_names) const;
+  };
+  struct Parsed {
+    Rules files;
+    Rules regions;
   };
   class Parser;
 
-  static bool excluded_by(const std::vector<Rule>& rules, const std::string& name,
-                          const std::string& mangled_name);
-
-  std::vector<Rule> file_rules_;
-  std::vector<Rule> region_rules_;
+  std::shared_ptr<const Parsed> parsed_;  // shared by copies; nullptr: no rules
 };
 
 }  // namespace timeloom

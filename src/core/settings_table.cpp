@@ -19,12 +19,18 @@ constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitori
 
 constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
 constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile"};
+constexpr std::array<std::string_view, 2> kLayouts = {"timeloom", "scorep"};
+constexpr std::array<std::string_view, 2> kRegionNames = {"qualified", "scorep"};
+constexpr std::array<std::string_view, 4> kResults = {"all", "trace", "profile", "none"};
 
 constexpr std::array kTable = {
     Setting{"instrumenter", kChoice, "auto", kRecording, "NAME",
             "how Python calls are observed; auto is monitoring from Python 3.12 on, before that "
             "frame, or profile with c-functions; dummy observes none",
             kInstrumenters},
+    Setting{"paused", kBool, "off", kRecording, "",
+            "begin with the instrumentation off; timeloom.start() switches it on, and user "
+            "regions are recorded all the same"},
     Setting{"c-functions", kBool, "off", kRecording, "", "record calls of C functions, too"},
     Setting{"async-tasks", kBool, "off", kRecording, "",
             "record every task of asyncio or trio as a track of its own, with the time it is "
@@ -41,6 +47,36 @@ constexpr std::array kTable = {
     Setting{"include", kList, "", kRecording, "PATTERN",
             "record matching functions; of all rules the last that matches decides; when the "
             "first rule is an include, nothing else is recorded"},
+    Setting{"filter-file", kString, "", kRecording, "FILE",
+            "leave out what a filter file of Score-P names (docs/filter.md)"},
+    Setting{"only-my-code", kBool, "off", kRecording, "",
+            "of what no include or exclude matches, record neither Python's library nor installed "
+            "packages"},
+    Setting{"imports", kBool, "off", kRecording, "",
+            "record what importing itself does, too: functions of importlib, zipimport, encodings"},
+    Setting{"max-depth",
+            kInteger,
+            "",
+            kRecording,
+            "N",
+            "record calls only as deep as that on a thread",
+            {},
+            0,
+            1,
+            1'000'000'000},
+    Setting{"metric-rusage", kString, "", kRecording, "NAMES",
+            "sample these counters of getrusage at every enter and leave of a thread: ru_utime and "
+            "others with commas between, or all (docs/metrics.md)"},
+    Setting{"metric-rusage-per-process", kString, "", kRecording, "NAMES",
+            "the same of the whole process, at those of its first thread"},
+    Setting{"metric-rusage-sep", kString, ",", kRecording, "TEXT",
+            "what separates the names of getrusage"},
+    Setting{"metric-papi", kString, "", kRecording, "EVENTS",
+            "count these events of PAPI, and sample them at every enter and leave of a thread"},
+    Setting{"metric-papi-per-process", kString, "", kRecording, "EVENTS",
+            "the same for the first thread of each process only"},
+    Setting{"metric-papi-sep", kString, ",", kRecording, "TEXT",
+            "what separates the events of PAPI"},
     Setting{"follow", kChoice, "workers", kRecording, "CHILDREN",
             "which child processes are recorded, too: workers are those that are forked or "
             "started by multiprocessing, concurrent.futures or joblib; all adds every other "
@@ -53,6 +89,10 @@ constexpr std::array kTable = {
             "record until then: a time, or a region, when it is left"},
     Setting{"after", kInteger, "0", kRecording, "N",
             "pass over the first N calls of the region of --from"},
+    Setting{"region-names", kChoice, "qualified", kRecording, "STYLE",
+            "how functions are called: qualified is module.qualname, scorep module.Class:name as "
+            "the Python bindings of Score-P do, with user:name for user regions",
+            kRegionNames},
     Setting{"output",
             kString,
             "",
@@ -62,6 +102,14 @@ constexpr std::array kTable = {
             {},
             'o'},
     Setting{"force", kBool, "off", kResult, "", "replace the run that is in the output directory"},
+    Setting{"layout", kChoice, "timeloom", kResult, "LAYOUT",
+            "scorep makes the run an experiment directory of Score-P, named and described as the "
+            "SCOREP_ variables say",
+            kLayouts},
+    Setting{"results", kChoice, "all", kResult, "WHAT",
+            "what is made of what was recorded: all is trace and profile; with none nothing is "
+            "recorded",
+            kResults},
     Setting{"weave", kBool, "on", kResult, "",
             "make trace and tables when the program ends; otherwise the first command that opens "
             "the run does"},

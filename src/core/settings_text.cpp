@@ -145,7 +145,9 @@ an `include`. Leaving out a function never hides what it calls.
 
 A pattern is matched as in a shell (`*`, `?`, `[abc]`) against `module.qualname`,
 or against the file if it has a `/`. A file pattern that begins with neither `/`
-nor `*` may match from any directory on.
+nor `*` may match from any directory on. The name of a module or package matches
+all that is in it, and `stdlib` and `site-packages` are words for what they say;
+[filter.md](filter.md) has all of it.
 
 A value that is not accepted, or an option or key that does not exist, stops the
 command with exit status 2 before the program starts. A variable `TIMELOOM_...`

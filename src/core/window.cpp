@@ -22,7 +22,11 @@ std::string text_of(const WindowPoint& point) {
 
 // Windows end when the region is left, of which only what is recorded tells.
 void refuse_excluded(const Settings& settings, const WindowPoint& point, const std::string& name) {
-  if (point.kind != Kind::kRegion || !Filter(settings.rules()).excluded(point.region, "")) return;
+  if (point.kind != Kind::kRegion) return;
+  Region region;
+  region.name = point.region;
+  region.group = point.region.substr(0, point.region.rfind('.'));
+  if (!Filter(settings.rules()).excluded(region)) return;
   throw Error("--" + name + ": " + point.region +
               " is not recorded by the rules of --exclude and --include; include it");
 }

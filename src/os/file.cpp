@@ -107,6 +107,10 @@ File File::open_read(const std::string& path, int* error) noexcept {
   return open_file(path, O_RDONLY | O_NONBLOCK, error);
 }
 
+File File::open_write(const std::string& path, int* error) noexcept {
+  return open_file(path, O_RDWR | O_NONBLOCK, error);
+}
+
 std::uint64_t File::size(int* error) const noexcept {
   struct stat status {};
   *error = ::fstat(fd_, &status) == 0 ? 0 : errno;

@@ -28,6 +28,7 @@ class File {
   // Opens with O_CLOEXEC; `error` gets the errno value, 0 on success.
   static File create_exclusive(const std::string& path, int* error) noexcept;
   static File open_read(const std::string& path, int* error) noexcept;
+  static File open_write(const std::string& path, int* error) noexcept;  // it has to exist
 
   bool is_open() const noexcept { return fd_ >= 0; }
   int fd() const noexcept { return fd_; }

@@ -196,6 +196,7 @@ std::uint32_t LocationFold::with_value(std::uint32_t node, ParameterId parameter
 void LocationFold::metric(const Event& event) {
   if (event.ref >= definitions_->metrics.size())
     fail("has a value of metric " + std::to_string(event.ref) + ", which is undefined");
+  if (definitions_->metrics[event.ref].sampled()) return;  // counts on: not a value of its own
   const std::uint32_t node = stack_.back().node;
   if (node == 0) return;  // of no call path
   std::uint32_t place = metrics_.find(node, event.ref);

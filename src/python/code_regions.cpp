@@ -1,6 +1,10 @@
 #include "python/code_regions.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "python/greenlets.hpp"
@@ -14,13 +18,8 @@ Py_ssize_t g_code_index = 0;
 namespace {
 
 struct Rules {
-  Filter filter;
-  std::string own_directory;
+  RegionRules rules;
   Py_ssize_t index = -1;  // where code objects keep what these rules decide
-
-  bool owns(const Region& region) const {
-    return !own_directory.empty() && region.file.starts_with(own_directory);
-  }
 };
 
 // Those of all measurements of this process. The interpreter never takes an
@@ -29,15 +28,48 @@ std::vector<Rules>& all_rules() {
   static auto* const instance = new std::vector<Rules>(1);
   return *instance;
 }
-std::size_t g_rules = 0;  // those in force
+std::size_t g_rules = 0;   // those in force
+bool g_leave_out = false;  // they leave out more than what importing does
 
-const Rules& rules() { return all_rules()[g_rules]; }
+const RegionRules& rules() { return all_rules()[g_rules].rules; }
+
+constexpr std::string_view kOwnPackages[] = {"timeloom/", "scorep/"};
 
 std::string module_of(PyObject* globals) {
   if (globals == nullptr || !PyDict_Check(globals)) return {};
   PyObject* name = PyDict_GetItemString(globals, "__name__");  // borrowed
   return name != nullptr && PyUnicode_Check(name) ? text_of(name) : std::string{};
 }
+
+// What the Python bindings of Score-P call a function: its module, the classes
+// that it is defined in, its name. Functions around it are not named.
+std::string scorep_name(const std::string& module, std::string_view qualified) {
+  constexpr std::string_view kLocals = "<locals>.";
+  const std::size_t locals = qualified.rfind(kLocals);
+  if (locals != std::string_view::npos) qualified.remove_prefix(locals + kLocals.size());
+  const std::size_t dot = qualified.rfind('.');
+  std::string name = module.empty() ? "unknown" : module;
+  if (dot == std::string_view::npos) return name + ":" + std::string(qualified);
+  name += "." + std::string(qualified.substr(0, dot));
+  return name + ":" + std::string(qualified.substr(dot + 1));
+}
+
+Region region_of(PyCodeObject* code, PyObject* globals) {
+  Region region;
+  region.group = module_of(globals);
+  const std::string qualified = text_of(code->co_qualname);
+  region.name = region.group.empty() ? qualified : region.group + "." + qualified;
+  region.canonical_name = region.name;
+  if (rules().scorep_names) region.name = scorep_name(region.group, qualified);
+  region.file = file_of(code);
+  region.first_line =
+      code->co_firstlineno > 0 ? static_cast<std::uint32_t>(code->co_firstlineno) : 0;
+  region.paradigm = rules().scorep_names ? Paradigm::kUser : Paradigm::kCompiler;
+  region.role = RegionRole::kFunction;
+  return region;
+}
+
+}  // namespace
 
 std::uint32_t last_line_of(PyCodeObject* code) {
   int last = code->co_firstlineno;
@@ -53,23 +85,25 @@ std::uint32_t last_line_of(PyCodeObject* code) {
   return last > 0 ? static_cast<std::uint32_t>(last) : 0;
 }
 
-Region region_of(PyCodeObject* code, PyObject* globals) {
-  Region region;
-  region.group = module_of(globals);
-  const std::string qualified = text_of(code->co_qualname);
-  region.name = region.group.empty() ? qualified : region.group + "." + qualified;
-  region.canonical_name = region.name;
-  region.file = text_of(code->co_filename);
-  region.first_line =
-      code->co_firstlineno > 0 ? static_cast<std::uint32_t>(code->co_firstlineno) : 0;
-  region.paradigm = Paradigm::kCompiler;
-  region.role = RegionRole::kFunction;
-  return region;
+bool scorep_names() noexcept { return rules().scorep_names; }
+
+// As it is found when the program changes its directory.
+std::string absolute_file(std::string file) {
+  if (file.empty() || file.front() == '/' || file.front() == '<') return file;
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  return error ? file : (here / file).lexically_normal().string();
 }
 
-}  // namespace
+std::string file_of(PyCodeObject* code) {
+  std::string file = text_of(code->co_filename);
+  return rules().scorep_names ? absolute_file(std::move(file)) : file;
+}
 
-bool excludes(const Region& region) { return rules().filter.excluded(region.name, region.file); }
+bool excludes(const Region& region) { return rules().filter.excluded(region); }
+bool excludes_user_region(const Region& region) { return rules().filter.excluded_by_file(region); }
+bool filters_anything() noexcept { return g_leave_out; }
+bool filters_user_regions() noexcept { return !rules().filter.choices().file.empty(); }
 
 namespace {
 
@@ -106,12 +140,13 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   look_for_greenlets();
   try {
     Region region = region_of(code, globals);
-    EventWord word = rules().owns(region) ? kOwn : kExcluded;
+    const bool own = is_own_file(region.file);
+    EventWord word = own || rules().filter.hidden_import(region) ? kOwn : kExcluded;
     if (word == kExcluded && !excludes(region)) {
       region.last_line = last_line_of(code);
       word = record::enter_word(record::define_region(region));
     }
-    if (word != kOwn && watch(code, region.name, word)) word = kWatched;
+    if (!own && watch(code, region.name, word)) word = kWatched;
     store_code_extra(code, g_code_index, word);
     return word;
   } catch (const std::exception&) {
@@ -119,20 +154,29 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   }
 }
 
-bool set_filter(const Filter& filter, const std::string& own_directory) {
+bool is_own_file(const std::string& file) {
+  const std::string& packages = rules().packages;
+  return !packages.empty() && file.starts_with(packages) &&
+         std::ranges::any_of(kOwnPackages, [&](std::string_view package) {
+           return std::string_view(file).substr(packages.size()).starts_with(package);
+         });
+}
+
+bool set_rules(const RegionRules& wanted) {
   std::vector<Rules>& all = all_rules();
-  const auto same = std::find_if(all.begin(), all.end(), [&](const Rules& r) {
-    return r.index >= 0 && r.filter == filter && r.own_directory == own_directory;
-  });
+  const auto same = std::find_if(all.begin(), all.end(),
+                                 [&](const Rules& r) { return r.index >= 0 && r.rules == wanted; });
   if (same == all.end()) {
     const Py_ssize_t index = new_code_extra_index();
     if (index < 0) return false;
-    all.push_back({filter, own_directory, index});
+    all.push_back({wanted, index});
     g_rules = all.size() - 1;
   } else {
     g_rules = static_cast<std::size_t>(same - all.begin());
   }
-  g_code_index = rules().index;
+  g_code_index = all[g_rules].index;
+  const FilterChoices& choices = wanted.filter.choices();
+  g_leave_out = !choices.rules.empty() || choices.only_my_code || !choices.file.empty();
   return true;
 }
 

@@ -16,7 +16,8 @@ namespace timeloom::python {
 
 // Kept with a code object that is not recorded. Its kind is not "enter".
 inline constexpr EventWord kExcluded = 2;
-// The same for our own Python files, whose calls of C functions are not recorded either.
+// The same for our own Python files, and for importing where it is hidden: calls of C
+// functions from there are not recorded either.
 inline constexpr EventWord kOwn = kExcluded | EventWord{1} << kKindBits;
 
 // Kept with a code object that is watched, see watched.hpp; the word to enter is there.
@@ -45,13 +46,35 @@ extern void (*g_on_new_code)() noexcept;
 // Decides for a code object that runs with these globals (may be nullptr).
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
 
-// Whether the rules exclude a region.
+// Whether the rules exclude a region, or one that the program names itself.
 bool excludes(const Region& region);
+bool excludes_user_region(const Region& region);
+// Whether there are rules for regions that the program names itself; any rules at all.
+bool filters_user_regions() noexcept;
+bool filters_anything() noexcept;
+
+// What is decided of a region by a measurement, once for each code object.
+struct RegionRules {
+  Filter filter;
+  std::string packages;       // the directory, with a / at the end, of our own packages:
+                              // these are never recorded
+  bool scorep_names = false;  // module.Class:function instead of module.qualname
+  friend bool operator==(const RegionRules&, const RegionRules&) = default;
+};
 
 // Takes the rules for all decisions from here on; those made by other rules are
-// not asked meanwhile. `own_directory` is where our own Python files lie: never
-// recorded. False when the interpreter has no room for our decisions.
-bool set_filter(const Filter& filter, const std::string& own_directory);
+// not asked meanwhile. False when the interpreter has no room for our decisions.
+bool set_rules(const RegionRules& rules);
+// Whether regions are called as by the bindings of Score-P.
+bool scorep_names() noexcept;
+// `file` with the current directory before it, unless it is none (<string>).
+std::string absolute_file(std::string file);
+// Whether a file is one of our own packages, by the rules in force.
+bool is_own_file(const std::string& file);
+
+// Where a code object comes from, as regions say it, and its last line.
+std::string file_of(PyCodeObject* code);
+std::uint32_t last_line_of(PyCodeObject* code);
 
 // The text of a str object, with what is no UTF-8 escaped.
 std::string text_of(PyObject* object);

@@ -30,6 +30,8 @@ struct Start {
   bool keep_spool = false;
   bool quiet = false;
   bool interrupted = false;
+  std::unique_ptr<Experiment> experiment;
+  bool is_experiment = false;
 };
 Start* g_start = nullptr;
 
@@ -39,6 +41,7 @@ struct Result {
   unsigned long long folded_events = 0;
   bool profile = false;
   unsigned long long threads = 0;
+  unsigned long long tasks = 0;
   unsigned long long bytes = 0;
   unsigned long long lost_events = 0;
   unsigned long long dropped_events = 0;
@@ -106,6 +109,7 @@ Result result_of(PyObject* dict) {
   result.profile = PyDict_GetItemString(dict, "profile") == Py_True;
   if (!result.profile) result.events += 2;
   result.threads = count_of(dict, "threads");
+  result.tasks = count_of(dict, "tasks");
   result.bytes = count_of(dict, "bytes");
   result.lost_events = count_of(dict, "lost_events");
   result.dropped_events = count_of(dict, "dropped_events");
@@ -168,28 +172,28 @@ std::string children(const std::string& run) {
 }
 
 std::string could_not_be_recorded(const Result& result) {
-  return "timeloom: " + plural(result.lost_events, "event") + " could not be recorded\n";
+  return line_start() + plural(result.lost_events, "event") + " could not be recorded\n";
 }
 
 // What is not in the run.
 std::string losses(const Result& result) {
   std::string text;
   if (!result.window.empty()) {
-    text += "timeloom: recorded was only " + result.window + ": " +
+    text += line_start() + "recorded was only " + result.window + ": " +
             (result.windows == 0 ? "that never came" : plural(result.windows, "time")) + "\n";
   }
   if (!result.profile && result.folded_events > 0) {
-    text += "timeloom: from the size limit (--max-size) on " +
+    text += line_start() + "from the size limit (--max-size) on " +
             plural(result.folded_events, "event") + " are in the profile only\n";
     if (result.lost_events > 0) text += could_not_be_recorded(result);
   } else if (result.at_limit) {
-    text += "timeloom: recording ended at the size limit (--max-size): " +
+    text += line_start() + "recording ended at the size limit (--max-size): " +
             plural(result.lost_events, "event") + " not recorded\n";
   } else if (result.lost_events > 0) {
     text += could_not_be_recorded(result);
   }
   if (result.dropped_events > 0) {
-    text += "timeloom: the newest events are kept, " +
+    text += line_start() + "the newest events are kept, " +
             plural(result.dropped_events, "older event") +
             " dropped at the size limit (--max-size)\n";
   }
@@ -199,21 +203,24 @@ std::string losses(const Result& result) {
 std::string summary(const Result& result, const std::string& children, const std::string& weaving) {
   const double share =
       result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
-  std::string text = "timeloom: " + formatted(result.wall_seconds, 3) + " s, " +
+  const std::string tasks = result.tasks > 0 ? " and " + plural(result.tasks, "task") : "";
+  std::string text = line_start() + formatted(result.wall_seconds, 3) + " s, " +
                      plural(result.events, "event") + " of " + plural(result.threads, "thread") +
-                     children + ", " + size_text(result.bytes) + ", estimated overhead " +
+                     tasks + children + ", " + size_text(result.bytes) + ", estimated overhead " +
                      formatted(share, 1) + " %\n" + losses(result);
-  if (!weaving.empty()) text += "timeloom: " + weaving + "\n";
+  if (!weaving.empty()) text += line_start() + weaving + "\n";
   if (result.error == ENOENT) return text;
-  return text + "timeloom: next: timeloom report " + word_of_run(result.run) + "\n";
+  return text + line_start() + "next: timeloom report " + word_of_run(result.run) + "\n";
 }
 
 // What the summary has to say about the weaving; empty when all is well.
 std::string weave_run(const Result& result) {
   if (result.error == ENOENT) return "nothing of it is left: the run was removed meanwhile";
   if (!g_start->weave) return "not woven yet; the next command does it";
+  // Score-P says nothing but what is missing from its results; weaving does the same.
+  const bool silent = g_start->quiet && !g_start->is_experiment;
   const WeaveOutcome outcome = weave_in_child(result.run, g_start->package, g_start->keep_spool,
-                                              g_start->quiet || !error_output_unchanged());
+                                              silent || !error_output_unchanged());
   switch (outcome) {
     case WeaveOutcome::kDone: break;
     case WeaveOutcome::kNoProgram:
@@ -234,11 +241,32 @@ void run_interrupted_code() {
   PyErr_Clear();
 }
 
+// At the end of everything else.
+class ExperimentEnd {
+ public:
+  explicit ExperimentEnd(Experiment* experiment) : experiment_(experiment) {}
+  ~ExperimentEnd() {
+    if (experiment_ == nullptr) return;
+    try {
+      experiment_->end();
+    } catch (const std::exception& error) {
+      write_error_output(line_start() + error.what() + "\n");
+    }
+  }
+  ExperimentEnd(const ExperimentEnd&) = delete;
+  ExperimentEnd& operator=(const ExperimentEnd&) = delete;
+
+ private:
+  Experiment* experiment_;
+};
+
 void finish_weave_and_report() {
+  const std::unique_ptr<Experiment> experiment = std::move(g_start->experiment);
+  const ExperimentEnd end(experiment.get());
   Ref dict(PyObject_CallMethod(g_start->core, "finish", nullptr));
   if (!dict) {
-    write_error_output("timeloom: the measurement could not be finished: " + current_exception() +
-                       "\n");
+    write_error_output(line_start() +
+                       "the measurement could not be finished: " + current_exception() + "\n");
     return;
   }
   if (!PyDict_Check(dict.get())) return;  // the program has finished it itself
@@ -248,8 +276,9 @@ void finish_weave_and_report() {
   const bool complain = (g_start->weave || result.error == ENOENT) && !weaving.empty();
   if (!g_start->quiet) {
     write_error_output(summary(result, others, weaving));
-  } else if (complain) {
-    write_error_output("timeloom: " + weaving + "\n");
+  } else {
+    const std::string lost = g_start->is_experiment ? losses(result) : std::string();
+    write_error_output(lost + (complain ? line_start() + weaving + "\n" : ""));
   }
 }
 
@@ -314,7 +343,18 @@ bool finish_child_at_exit() {
   return function && register_at_exit(function.get());
 }
 
-bool finish_run_at_exit(PyObject* core, const Settings& settings) {
+void finish_run_now() {
+  if (g_start != nullptr && ::getpid() == g_start->process) finish_weave_and_report();
+}
+
+bool finish_run_earlier() {
+  if (g_start == nullptr) return true;
+  const Ref function(PyCFunction_New(&g_finish_method, nullptr));
+  return function && register_at_exit(function.get());
+}
+
+bool finish_run_at_exit(PyObject* core, const Settings& settings,
+                        std::unique_ptr<Experiment> experiment) {
   g_start = new Start;  // lives as long as the process
   g_start->core = Py_NewRef(core);
   g_start->process = ::getpid();
@@ -325,6 +365,8 @@ bool finish_run_at_exit(PyObject* core, const Settings& settings) {
   g_start->weave = settings.flag("weave");
   g_start->keep_spool = settings.flag("keep-spool");
   g_start->quiet = settings.flag("quiet");
+  g_start->is_experiment = experiment != nullptr;
+  g_start->experiment = std::move(experiment);
   Ref function(PyCFunction_New(&g_finish_method, nullptr));
   return function && register_at_exit(function.get());
 }

@@ -24,7 +24,14 @@ InterpreterStart interpreter_start() {
 }
 
 bool started_as_module(const InterpreterStart& start) {
-  return start.program.size() >= 2 && start.program[0] == "-m" && start.program[1] == "timeloom";
+  return start.program.size() >= 2 && start.program[0] == "-m" &&
+         (start.program[1] == "timeloom" || start.program[1] == "scorep");
+}
+
+// By the command that pip made of a function of ours.
+bool started_by_command(const InterpreterStart& start) {
+  return !start.program.empty() &&
+         start.program[0].substr(start.program[0].rfind('/') + 1) == "scorep-python";
 }
 
 // By the path of the package, as `timeloom run -S` does.
@@ -132,7 +139,7 @@ bool set_arguments(const Program& program, const InterpreterStart& start) {
   }
   if (!set_sys_list("argv", with_arguments(argv0, program))) return false;
   PyObject* words = PySys_GetObject("orig_argv");  // borrowed
-  const bool ours = started_as_module(start) || started_by_path(start);
+  const bool ours = started_as_module(start) || started_by_path(start) || started_by_command(start);
   if (!ours || words == nullptr) return true;
   original.insert(original.begin(), start.flags.begin(), start.flags.end());
   original.insert(original.begin(), words_of(words).front());
@@ -161,14 +168,18 @@ std::string directory_of_script(std::string path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// python -m put the current directory first; the program has an entry of its own.
+// What python has put first for us: the current directory with -m, or that of the
+// command. The program has an entry of its own.
 bool set_path(const Program& program, const InterpreterStart& start) {
   PyObject* path = PySys_GetObject("path");  // borrowed
   if (path == nullptr || !PyList_Check(path)) return true;
   const bool safe = interpreter_flag("safe_path");
-  if (!safe && started_as_module(start) && PyList_GET_SIZE(path) > 0) {
+  if (!safe && PyList_GET_SIZE(path) > 0) {
     PyObject* first = PyList_GET_ITEM(path, 0);
-    const bool ours = PyUnicode_Check(first) && bytes_of(first) == current_directory();
+    const std::string entry = started_as_module(start)    ? current_directory()
+                              : started_by_command(start) ? directory_of_script(start.program[0])
+                                                          : std::string();
+    const bool ours = !entry.empty() && PyUnicode_Check(first) && bytes_of(first) == entry;
     if (ours && PyList_SetSlice(path, 0, 1, nullptr) < 0) return false;
   }
   std::string entry;

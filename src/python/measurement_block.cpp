@@ -9,6 +9,7 @@
 #include "core/run_directory.hpp"
 #include "core/settings.hpp"
 #include "python/errors.hpp"
+#include "python/filter_choices.hpp"
 #include "python/session.hpp"
 #include "python/settings_binding.hpp"
 #include "python/weave_process.hpp"
@@ -30,11 +31,12 @@ Block g_block;
 PyObject* so_far() {
   SessionResult result;
   if (!session_so_far(result)) return Py_NewRef(Py_None);
-  return Py_BuildValue("{s:N,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K,s:O,s:O}",
+  return Py_BuildValue("{s:N,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K,s:O,s:O}",
                        "run", object_of(result.run), "instrumenter", result.instrumenter.c_str(),
                        "events", static_cast<unsigned long long>(result.events), "folded_events",
                        static_cast<unsigned long long>(result.folded_events), "threads",
-                       static_cast<unsigned long long>(result.threads), "bytes",
+                       static_cast<unsigned long long>(result.threads), "tasks",
+                       static_cast<unsigned long long>(result.tasks), "bytes",
                        static_cast<unsigned long long>(result.bytes), "lost_events",
                        static_cast<unsigned long long>(result.lost_events), "dropped_events",
                        static_cast<unsigned long long>(result.dropped_events), "at_limit",
@@ -79,8 +81,12 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
   if (session_running()) {
     return raise_error("a measurement is already running in this process; finish it first");
   }
+  // An experiment directory is one of a whole program.
+  const Ref layout(PyUnicode_FromString("timeloom"));
+  if (!layout || PyDict_SetItemString(values, "layout", layout.get()) != 0) return nullptr;
   Settings settings;
   apply_dict(values, settings, "");
+  take_filter_file(values, settings);
   g_block.package = own_directory();
   g_block.weave = settings.flag("weave");
   g_block.keep_spool = settings.flag("keep-spool");

@@ -4,9 +4,12 @@
 #include <vector>
 
 #include "core/filter.hpp"
+#include "core/scorep_settings.hpp"
 #include "python/code_regions.hpp"
 #include "python/compat.hpp"
+#include "python/end_of_run.hpp"
 #include "python/errors.hpp"
+#include "python/filter_choices.hpp"
 #include "python/follow.hpp"
 #include "python/measurement_block.hpp"
 #include "python/run_program.hpp"
@@ -30,16 +33,19 @@ std::string text_item(PyObject* settings, const char* key, const char* otherwise
   return value != nullptr && PyUnicode_Check(value) ? bytes_of(value) : otherwise;
 }
 
-bool parse_rules(PyObject* sequence, std::vector<FilterRule>& rules) {
-  const Ref items(sequence == nullptr ? PyTuple_New(0) : PySequence_Tuple(sequence));
-  if (!items) return false;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
-    int include = 0;
-    const char* pattern = nullptr;
-    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(items.get(), i), "ps", &include, &pattern)) return false;
-    rules.push_back({include != 0, pattern});
-  }
-  return true;
+// A number of the settings; 0 where none is set.
+std::uint64_t number_item(PyObject* settings, const char* key) {
+  PyObject* value = item(settings, key);
+  return value != nullptr && PyLong_Check(value) ? PyLong_AsUnsignedLongLong(value) : 0;
+}
+
+record::MetricTexts metric_texts(PyObject* settings) {
+  return {text_item(settings, "metric_rusage", ""),
+          text_item(settings, "metric_rusage_per_process", ""),
+          text_item(settings, "metric_rusage_sep", ","),
+          text_item(settings, "metric_papi", ""),
+          text_item(settings, "metric_papi_per_process", ""),
+          text_item(settings, "metric_papi_sep", ",")};
 }
 
 AtLimit at_limit_of(const std::string& policy) {
@@ -57,35 +63,33 @@ PyObject* start(PyObject*, PyObject* settings) {
   options.run = text_item(settings, "output", "");
   options.instrumenter = text_item(settings, "instrumenter", "auto");
   if (PyObject* value = item(settings, "c_functions")) options.c_functions = value == Py_True;
+  if (PyObject* value = item(settings, "paused")) options.paused = value == Py_True;
   if (PyObject* value = item(settings, "profile")) options.profile = value == Py_True;
   if (PyObject* value = item(settings, "async_tasks")) options.async_tasks = value == Py_True;
   if (PyObject* value = item(settings, "buffer_size")) {
     options.buffer_size = PyLong_AsUnsignedLongLong(value);
     if (PyErr_Occurred() != nullptr) return nullptr;
   }
-  if (PyObject* value = item(settings, "max_size"); value != nullptr && PyLong_Check(value)) {
-    options.max_size = PyLong_AsUnsignedLongLong(value);
-    if (PyErr_Occurred() != nullptr) return nullptr;
-  }
+  options.max_size = number_item(settings, "max_size");
+  options.max_depth = number_item(settings, "max_depth");
   options.at_max_size = at_limit_of(text_item(settings, "at_max_size", "stop"));
-  if (PyObject* value = item(settings, "profile_depth"); value != nullptr && PyLong_Check(value)) {
-    const unsigned long long levels = PyLong_AsUnsignedLongLong(value);
-    if (PyErr_Occurred() != nullptr) return nullptr;
-    options.profile_depth = static_cast<std::uint32_t>(std::min(levels, 0xffffffffULL));
-  }
+  const std::uint64_t levels = number_item(settings, "profile_depth");
+  options.profile_depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(levels, UINT32_MAX));
   options.window.from = parse_window_point(text_item(settings, "from", ""), "from");
   options.window.until = parse_window_point(text_item(settings, "until", ""), "until");
-  if (PyObject* value = item(settings, "after"); value != nullptr && PyLong_Check(value)) {
-    options.window.after = PyLong_AsUnsignedLongLong(value);
-  }
-  if (PyObject* value = item(settings, "program_start")) {
-    options.program_start_ns = PyLong_AsUnsignedLongLong(value);
-  }
+  options.window.after = number_item(settings, "after");
+  options.program_start_ns = number_item(settings, "program_start");
   if (PyErr_Occurred() != nullptr) return nullptr;
-  std::vector<FilterRule> rules;
-  if (!parse_rules(item(settings, "filter"), rules)) return nullptr;
-  options.filter = Filter(std::move(rules));
-  options.own_directory = own_directory() + "/";
+  options.metrics = record::plan_metrics(metric_texts(settings));
+  options.filter_file = text_item(settings, "filter_file", "");
+  options.rules.filter = filter_of(settings);
+  const std::string package = own_directory();
+  options.rules.packages = package.substr(0, package.rfind('/') + 1);
+  options.rules.scorep_names = text_item(settings, "region_names", "") == "scorep";
+  options.results = text_item(settings, "results", "all");
+  options.experiment = text_item(settings, "layout", "") == "scorep";
+  if (options.results == "none")
+    return raise_error("with results=none nothing is recorded; write all or trace");
   options.follow_forks = text_item(settings, "follow", "workers") != "none";
   options.parent = text_item(settings, "parent", "");
   if (!start_session(options)) return nullptr;
@@ -104,11 +108,12 @@ PyObject* finish(PyObject*, PyObject*) {
   PyObject* run = object_of(result.run);
   if (run == nullptr) return nullptr;
   return Py_BuildValue(
-      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run,
+      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run,
       "instrumenter", result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False,
       "events", static_cast<unsigned long long>(result.events), "folded_events",
       static_cast<unsigned long long>(result.folded_events), "threads",
-      static_cast<unsigned long long>(result.threads), "bytes",
+      static_cast<unsigned long long>(result.threads), "tasks",
+      static_cast<unsigned long long>(result.tasks), "bytes",
       static_cast<unsigned long long>(result.bytes), "lost_events",
       static_cast<unsigned long long>(result.lost_events), "dropped_events",
       static_cast<unsigned long long>(result.dropped_events), "at_limit",
@@ -142,6 +147,12 @@ PyObject* after_fork_in_parent(PyObject*, PyObject*) {
   return Py_NewRef(Py_None);
 }
 
+PyObject* finish_now(PyObject*, PyObject*) {
+  finish_run_now();
+  Py_RETURN_NONE;
+}
+PyObject* finish_earlier(PyObject*, PyObject*) { return none_if(finish_run_earlier()); }
+
 PyMethodDef kSessionMethods[] = {
     {"start", guarded<start>, METH_O, "Begin a measurement of this process."},
     {"finish", guarded<finish>, METH_NOARGS,
@@ -154,6 +165,10 @@ PyMethodDef kSessionMethods[] = {
     {"enable_recording", guarded<enable_recording>, METH_NOARGS, "Switch all recording on."},
     {"disable_recording", guarded<disable_recording>, METH_NOARGS, "Switch all recording off."},
     {"recording", recording, METH_NOARGS, "Whether anything is being recorded."},
+    {"finish_run_now", guarded<finish_now>, METH_NOARGS,
+     "Finish and weave the run of this process; nothing is recorded afterwards."},
+    {"finish_run_earlier", guarded<finish_earlier>, METH_NOARGS,
+     "Finish it before the exit handlers that are registered now."},
     {"_before_fork", before_fork, METH_NOARGS, "Called before a fork."},
     {"_after_fork", after_fork, METH_NOARGS, "Called in the child of a fork."},
     {"_after_fork_in_parent", after_fork_in_parent, METH_NOARGS, "Called in its parent."},
@@ -192,6 +207,7 @@ int execute(PyObject* module) {
   if (PyModule_AddFunctions(module, kBlockMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kFollowMethods) != 0) return -1;
   if (add_region_types(module) != 0) return -1;
+  if (PyModule_AddStringConstant(module, "SCOREP_VERSION", kScorepVersion.data()) != 0) return -1;
   return register_fork_handler(module);
 }
 

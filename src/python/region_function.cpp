@@ -3,6 +3,7 @@
 // coroutine or generator inside it. Neither adds a Python frame.
 #include <cstddef>
 
+#include "python/session.hpp"
 #include "python/tasks.hpp"
 #include "python/user_region.hpp"
 #include "record/measurement.hpp"
@@ -12,8 +13,8 @@ namespace {
 
 struct RegionFunction {
   PyObject_HEAD PyObject* function;
-  PyObject* name;  // of the region
-  EventWord word;
+  PyObject* region;     // a name, or the function itself; see decorated_word()
+  UserRegionWord word;  // of a name
   PyObject* dict;
   PyObject* weak_references;
   vectorcallfunc call;
@@ -21,13 +22,23 @@ struct RegionFunction {
 
 RegionFunction* function_of(PyObject* self) { return reinterpret_cast<RegionFunction*>(self); }
 
+// A function that is its own region is recorded by the instrumentation, if that is on.
+bool records_itself(PyObject* region) noexcept {
+  return !PyUnicode_Check(region) && instrumentation_on();
+}
+
+// What a function is once is what it is always, but the rules may change.
+EventWord word_of(RegionFunction* function) noexcept {
+  if (!PyUnicode_Check(function->region)) return decorated_word(function->region, nullptr);
+  return function->word.of(function->region, function->function);
+}
+
 // Between enter and leave: the region of `word`, or nothing without a measurement.
 class Inside {
  public:
-  Inside(EventWord& word, PyObject* name) noexcept {
-    if (!record::active()) return;
-    if (word == 0) word = user_region_word(name);
-    word_ = word;
+  explicit Inside(RegionFunction* function) noexcept {
+    if (!record::active() || records_itself(function->region)) return;
+    word_ = word_of(function);
     enter_user_region(word_);
   }
   ~Inside() {
@@ -43,7 +54,7 @@ class Inside {
 PyObject* function_call(PyObject* self, PyObject* const* arguments, std::size_t flags,
                         PyObject* keywords) {
   RegionFunction* function = function_of(self);
-  const Inside inside(function->word, function->name);
+  const Inside inside(function);
   return PyObject_Vectorcall(function->function, arguments, flags, keywords);
 }
 
@@ -56,13 +67,14 @@ PyObject* function_bind(PyObject* self, PyObject* instance, PyObject*) {
 int function_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(function_of(self)->function);
+  Py_VISIT(function_of(self)->region);
   Py_VISIT(function_of(self)->dict);
   return 0;
 }
 
 int function_clear(PyObject* self) {
   Py_CLEAR(function_of(self)->function);
-  Py_CLEAR(function_of(self)->name);
+  Py_CLEAR(function_of(self)->region);
   Py_CLEAR(function_of(self)->dict);
   return 0;
 }
@@ -110,16 +122,16 @@ PyType_Spec kFunctionSpec = {"timeloom._core.RegionFunction", sizeof(RegionFunct
                              kFunctionSlots};
 PyTypeObject* g_function_type = nullptr;
 
-// region_function(name, function)
+// region_function(region, function)
 PyObject* make_function(PyObject*, PyObject* arguments) {
-  PyObject* name = nullptr;
+  PyObject* region = nullptr;
   PyObject* function = nullptr;
-  if (!PyArg_ParseTuple(arguments, "UO", &name, &function)) return nullptr;
+  if (!PyArg_ParseTuple(arguments, "OO", &region, &function)) return nullptr;
   auto* result = PyObject_GC_New(RegionFunction, g_function_type);
   if (result == nullptr) return nullptr;
   result->function = Py_NewRef(function);
-  result->name = Py_NewRef(name);
-  result->word = 0;
+  result->region = Py_NewRef(region);
+  result->word = {};
   result->dict = nullptr;
   result->weak_references = nullptr;
   result->call = function_call;
@@ -129,8 +141,9 @@ PyObject* make_function(PyObject*, PyObject* arguments) {
 
 struct RegionSteps {
   PyObject_HEAD PyObject* inner;  // a coroutine, generator or awaitable of an async generator
-  PyObject* name;
-  EventWord word;
+  PyObject* region;               // as in RegionFunction
+  PyObject* function;             // that made it
+  UserRegionWord word;
   bool entered;  // and not left: the region lasts while its task is suspended
 };
 
@@ -138,14 +151,18 @@ PyObject* g_send = nullptr;  // the name, interned
 
 RegionSteps* steps_of(PyObject* self) { return reinterpret_cast<RegionSteps*>(self); }
 
+EventWord word_of(RegionSteps* steps) noexcept {
+  return steps->word.of(steps->region, steps->function);
+}
+
 // Between the begin of a step and its end. A task that is suspended in it takes
 // the region along: it is entered by the first step and left by the last.
 class Step {
  public:
   explicit Step(RegionSteps* steps) noexcept : steps_(steps) {
     if (!record::active()) return;
-    if (steps->word == 0) steps->word = user_region_word(steps->name);
-    if (!steps->entered) enter_user_region(steps->word);
+    if (!steps->entered && records_itself(steps->region)) return;
+    if (!steps->entered) enter_user_region(word_of(steps));
     steps->entered = true;
   }
   // What the step has brought; nullptr: it has raised, and is the last.
@@ -157,7 +174,7 @@ class Step {
   ~Step() {
     if (!steps_->entered || suspended_) return;
     steps_->entered = false;
-    if (record::active()) leave_own_user_region(steps_->word);
+    if (record::active()) leave_own_user_region(word_of(steps_));
   }
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
@@ -218,12 +235,15 @@ PyObject* steps_self(PyObject* self) { return Py_NewRef(self); }
 int steps_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(steps_of(self)->inner);
+  Py_VISIT(steps_of(self)->region);
+  Py_VISIT(steps_of(self)->function);
   return 0;
 }
 
 int steps_clear(PyObject* self) {
   Py_CLEAR(steps_of(self)->inner);
-  Py_CLEAR(steps_of(self)->name);
+  Py_CLEAR(steps_of(self)->region);
+  Py_CLEAR(steps_of(self)->function);
   return 0;
 }
 
@@ -253,16 +273,18 @@ PyType_Spec kStepsSpec = {
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, kStepsSlots};
 PyTypeObject* g_steps_type = nullptr;
 
-// region_steps(name, inner)
+// region_steps(region, function, inner)
 PyObject* make_steps(PyObject*, PyObject* arguments) {
-  PyObject* name = nullptr;
+  PyObject* region = nullptr;
+  PyObject* function = nullptr;
   PyObject* inner = nullptr;
-  if (!PyArg_ParseTuple(arguments, "UO", &name, &inner)) return nullptr;
+  if (!PyArg_ParseTuple(arguments, "OOO", &region, &function, &inner)) return nullptr;
   auto* result = PyObject_GC_New(RegionSteps, g_steps_type);
   if (result == nullptr) return nullptr;
   result->inner = Py_NewRef(inner);
-  result->name = Py_NewRef(name);
-  result->word = 0;
+  result->region = Py_NewRef(region);
+  result->function = Py_NewRef(function);
+  result->word = {};
   result->entered = false;
   PyObject_GC_Track(result);
   return reinterpret_cast<PyObject*>(result);

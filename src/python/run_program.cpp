@@ -16,6 +16,8 @@
 #include "core/settings.hpp"
 #include "core/window.hpp"
 #include "python/end_of_run.hpp"
+#include "python/experiment.hpp"
+#include "python/filter_choices.hpp"
 #include "python/instrumenter.hpp"
 #include "python/main_module.hpp"
 #include "python/session.hpp"
@@ -115,6 +117,14 @@ void check_instrumenter(const Settings& settings) {
       nullptr) {
     throw Error(exception_text());
   }
+}
+
+void check_metrics(const Settings& settings) {
+  const record::MetricPlan plan = record::plan_metrics(
+      {settings.text("metric-rusage"), settings.text("metric-rusage-per-process"),
+       settings.text("metric-rusage-sep"), settings.text("metric-papi"),
+       settings.text("metric-papi-per-process"), settings.text("metric-papi-sep")});
+  if (settings.flag("profile") && plan.any()) throw Error(kMetricsNeedTrace);
 }
 
 // Python gives __main__ a loader before the program begins, made by a Python
@@ -274,54 +284,114 @@ PyObject* pass_on(Ending ending) {
   return nullptr;
 }
 
-// The user's program must not suffer from what goes wrong here.
-void start_measuring(PyObject* core, PyObject* dict, const Settings& settings,
-                     const std::string& directory) {
-  std::error_code ignored;
-  const bool existed = std::filesystem::exists(directory, ignored);
-  try {
-    make_run_directory(directory, settings);
-    Ref output(object_of(directory));
-    if (output && PyDict_SetItemString(dict, "output", output.get()) == 0) {
-      // Registered first: afterwards its imports would be recorded.
-      if (finish_run_at_exit(core, settings) && Ref(PyObject_CallMethod(core, "start", "O", dict)))
-        return;
+// Where the run goes: chosen before the program begins, made when it does.
+class Place {
+ public:
+  // Throws Error when it is none to write to.
+  Place(Settings& settings, const Program& program)
+      : experiment_(Experiment::plan(settings)),
+        directory_(experiment_ ? experiment_->path()
+                               : run_directory(settings, name_for_run(program)).string()) {
+    if (!experiment_) check_run_directory(directory_, settings.flag("force"));
+  }
+
+  void make(const Settings& settings, const Program& program) {
+    if (!experiment_) {
+      std::error_code ignored;
+      existed_ = std::filesystem::exists(directory_, ignored);
+      return make_run_directory(directory_, settings);
     }
+    std::vector<std::string> words = program.arguments;
+    words.insert(words.begin(), program.target);
+    experiment_->begin(words);
+    directory_ = experiment_->path();
+  }
+  // Nothing was recorded.
+  void forget() noexcept {
+    if (ours_) forget_run_directory(directory_, existed_);
+  }
+
+  const std::string& directory() const noexcept { return directory_; }
+  std::unique_ptr<Experiment> take_experiment() noexcept { return std::move(experiment_); }
+
+ private:
+  std::unique_ptr<Experiment> experiment_;
+  bool ours_ = !experiment_;  // the layout of the directory
+  std::string directory_;
+  bool existed_ = false;
+};
+
+// The user's program must not suffer from what goes wrong here.
+void start_measuring(PyObject* core, const Settings& settings, Place& place,
+                     const Program& program) {
+  try {
+    place.make(settings, program);
+    const std::string directory = place.directory();
+    Ref dict(dict_of(settings)), output(object_of(directory));
+    if (dict) take_filter_file(dict.get(), settings);
+    // Registered first: afterwards its imports would be recorded.
+    const bool prepared = dict && output &&
+                          PyDict_SetItemString(dict.get(), "output", output.get()) == 0 &&
+                          finish_run_at_exit(core, settings, place.take_experiment());
+    if (settings.text("results") == "none") return;
+    if (prepared && Ref(PyObject_CallMethod(core, "start", "O", dict.get()))) return;
     say("nothing is measured: " + exception_text());
-    forget_run_directory(directory, existed);
+    place.forget();
   } catch (const std::exception& error) {
     say(std::string("nothing is measured: ") + error.what());
   }
 }
 
-PyObject* run_program(PyObject* core, PyObject* dict, PyObject* tuple, PyObject* brought) {
+// Runs what the user wants to be run before the program: it is not observed, and
+// what it raises ends the program.
+Ending run_before(PyObject* function) {
+  const bool paused = instrumentation_paused();
+  if (!pause_instrumentation()) PyErr_Clear();
+  const Ref result(PyObject_CallNoArgs(function));
+  if (!result) {
+    if (PyErr_ExceptionMatches(PyExc_SystemExit)) return Ending::kExit;
+    PyErr_Print();
+    return Ending::kFailed;
+  }
+  if (!paused && !resume_instrumentation()) PyErr_Clear();
+  return Ending::kNormal;
+}
+
+// `before`: a callable or None.
+PyObject* run_program(PyObject* core, PyObject* dict, PyObject* tuple, PyObject* brought,
+                      PyObject* before) {
   Settings settings;
   apply_dict(dict, settings, "");
   Program program = program_of(tuple);
   std::FILE* file = nullptr;
   open_program(program, file);
+  Place place(settings, program);
   check_instrumenter(settings);
   (void)window_of(settings);  // or it is wrong usage
-  const std::string directory = run_directory(settings, name_for_run(program));
-  check_run_directory(directory, settings.flag("force"));
+  take_filter_file(dict, settings);
+  check_metrics(settings);
   if (!prepare_interpreter(program, brought) || !prepare_command(program)) return nullptr;
   Ending ending;
   {
     const BareStack bare;
-    start_measuring(core, dict, settings, directory);
-    ending = run(program, file);
+    start_measuring(core, settings, place, program);
+    ending = before == Py_None ? Ending::kNormal : run_before(before);
+    if (ending == Ending::kNormal) ending = run(program, file);
   }
   return pass_on(ending);
 }
 
 PyObject* run_program_method(PyObject* module, PyObject* arguments) {
-  PyObject *dict, *program, *brought;
-  if (!PyArg_ParseTuple(arguments, "O!O!O", &PyDict_Type, &dict, &PyTuple_Type, &program,
-                        &brought)) {
+  PyObject *dict, *program, *brought, *before = Py_None;
+  const char* door = "timeloom";
+  int refusal = 2;
+  if (!PyArg_ParseTuple(arguments, "O!O!O|siO", &PyDict_Type, &dict, &PyTuple_Type, &program,
+                        &brought, &door, &refusal, &before)) {
     return nullptr;
   }
+  set_door({door, refusal});
   try {
-    return run_program(module, dict, program, brought);
+    return run_program(module, dict, program, brought, before);
   } catch (const std::exception& error) {
     return refuse_usage(error.what());
   } catch (const PythonError&) {
@@ -335,6 +405,10 @@ PyMethodDef kLauncherMethods[] = {
     {"parse_command_line", guarded<parse_command_line_method>, METH_VARARGS, nullptr},
     {"read_settings", guarded<read_settings_method>, METH_VARARGS, nullptr},
     {"run_program", guarded<run_program_method>, METH_VARARGS, nullptr},
+    {"nearest_name", guarded<nearest_name_method>, METH_VARARGS,
+     "nearest_name(name, candidates)\n--\n\nThe one that may be meant; empty: none."},
+    {"scorep_summary", guarded<scorep_summary_method>, METH_NOARGS,
+     "The text of scorep-info config-summary."},
     {"settings_page", guarded<settings_page_method>, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };

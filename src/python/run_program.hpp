@@ -17,10 +17,12 @@
 //   read_settings(values, pyproject) -> settings
 //       The same for a measurement that a program starts itself; `values` go over
 //       everything else. Raises ValueError.
-//   run_program(settings, program, brought) -> None
+//   run_program(settings, program, brought, door="timeloom", refusal=2, before=None) -> None
 //       Starts the measurement, runs the program, and sees to it that everything
 //       is finished, woven and summed up at exit. `brought` names the modules that
-//       were imported on the way here and that python alone would not have.
+//       were imported on the way here and that python alone would not have. `door`
+//       is what our lines on stderr begin with, `refusal` the status of wrong usage;
+//       `before` is called in the place of the program, before it.
 //   settings_page() -> str
 //       The text of docs/settings.md.
 #pragma once

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -130,13 +131,19 @@ record::StartOptions start_options(const SessionOptions& options,
   result.process = this_process();
   result.parent = options.parent;
   result.profile = options.profile;
+  result.max_depth = options.max_depth;
+  result.metrics = options.metrics;
   result.profile_depth = options.profile_depth;
   if (options.profile_depth != 0) {
     result.properties[kProfileDepth] = std::to_string(options.profile_depth);
   }
   result.properties["timeloom::instrumenter"] = instrumenter.name;
   result.properties["timeloom::python"] = Py_GetVersion();
+  if (!options.filter_file.empty())
+    result.properties["timeloom::filter_file"] = options.filter_file;
   if (options.window.any()) result.properties["timeloom::window"] = describe(options.window);
+  if (options.results != "all") result.properties["timeloom::results"] = options.results;
+  if (options.experiment) result.properties["timeloom::layout"] = "scorep";
   return result;
 }
 
@@ -158,6 +165,7 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.folded_events = totals.folded_events;
   result.profile = s.options.profile;
   result.threads = totals.threads;
+  result.tasks = totals.tracks;
   result.bytes = totals.bytes;
   result.lost_events = totals.lost_events;
   result.dropped_events = totals.dropped_events;
@@ -167,6 +175,15 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.window = describe(s.options.window);
   result.windows = windows_opened();
   result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
+}
+
+// As a share of the wall time, for who reads the run. Zero: it is not known.
+void note_overhead(const SessionResult& result) {
+  if (result.overhead_seconds == 0 || result.wall_seconds == 0) return;
+  char text[32];
+  const auto end =
+      std::to_chars(text, text + sizeof text, result.overhead_seconds / result.wall_seconds);
+  record::add_property(g_session.spool, "timeloom::overhead", {text, end.ptr});
 }
 
 // The program goes on when it cannot be observed any more.
@@ -184,11 +201,13 @@ void watch_again() {
 // until the region of a window is entered. Watched functions are watched by rules
 // that no measurement without them has used.
 bool set_rules(const SessionOptions& options, bool awaiting) {
-  if (!options.window.any()) return set_filter(options.filter, options.own_directory);
-  std::vector<FilterRule> rules = options.filter.rules();
-  if (awaiting) rules = {{false, "*"}};
-  rules.push_back({false, "\n" + describe(options.window)});  // matches nothing
-  return set_filter(Filter(std::move(rules)), options.own_directory);
+  if (!options.window.any()) return set_rules(options.rules);
+  FilterChoices choices = options.rules.filter.choices();
+  if (awaiting) choices.rules = {{false, "*"}};
+  choices.rules.push_back({false, "\n" + describe(options.window)});  // matches nothing
+  RegionRules rules = options.rules;
+  rules.filter = Filter(std::move(choices));
+  return set_rules(rules);
 }
 
 void open_window() {
@@ -238,6 +257,10 @@ bool start_session(const SessionOptions& options) {
     PyErr_SetString(g_error, kTasksNeedTrace);
     return false;
   }
+  if (options.profile && options.metrics.any()) {
+    PyErr_SetString(g_error, kMetricsNeedTrace);
+    return false;
+  }
   const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};
   const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, what);
   if (instrumenter == nullptr) return false;
@@ -262,7 +285,7 @@ bool start_session(const SessionOptions& options) {
   g_session = {instrumenter,
                what,
                false,
-               false,
+               options.paused,
                options.run,
                record::monotonic_ns(),
                this_process_id(),
@@ -277,7 +300,7 @@ bool start_session(const SessionOptions& options) {
   if (!from_here) record::set_recording(false);
   if (!from_here && !awaits_region()) return true;
   set_rules(options, awaits_region());
-  if (watch(true)) return true;
+  if (options.paused || watch(true)) return true;
   end_windows();
   record::stop();
   g_session = {};
@@ -302,8 +325,11 @@ bool finish_session(SessionResult& result, Ending ending) {
   const std::uint64_t passed_over = s.instrumenter->passed_over() - s.passed_over_before;
   const EventCost cost = last ? calibrate_events(*s.instrumenter) : EventCost{};
   fill(result, totals, end_ns);
-  result.overhead_seconds = cost.event_seconds * static_cast<double>(totals.events) +
-                            cost.passed_over_seconds * static_cast<double>(passed_over);
+  const double sample_seconds = last ? record::sample_seconds(s.options.metrics) : 0;
+  result.overhead_seconds =
+      (cost.event_seconds + sample_seconds) * static_cast<double>(totals.events) +
+      cost.passed_over_seconds * static_cast<double>(passed_over);
+  note_overhead(result);
   s = {};
   return true;
 }
@@ -327,7 +353,9 @@ bool resume_instrumentation() {
   return true;
 }
 
-bool instrumentation_on() noexcept { return session_running() && g_session.watching; }
+bool instrumentation_on() noexcept {
+  return g_session.watching && g_session.instrumenter != &kDummy;
+}
 bool instrumentation_paused() noexcept { return session_running() && g_session.paused; }
 
 bool session_followed() noexcept { return session_running() && !g_session.options.parent.empty(); }

@@ -8,9 +8,10 @@
 
 #include "core/at_limit.hpp"
 #include "core/ending.hpp"
-#include "core/filter.hpp"
 #include "core/window.hpp"
+#include "python/code_regions.hpp"
 #include "python/compat.hpp"
+#include "record/metrics.hpp"
 
 namespace timeloom::python {
 
@@ -18,6 +19,7 @@ struct SessionOptions {
   std::string run;  // the run directory; made if it is not there
   std::string instrumenter = "auto";
   bool c_functions = false;
+  bool paused = false;                   // the automatic instrumentation begins switched off
   bool async_tasks = false;              // every task is a track of its own
   bool profile = false;                  // fold calls while they are recorded, keep no events
   std::uint32_t profile_depth = 0;       // levels of call paths that are kept apart; 0: any number
@@ -26,10 +28,14 @@ struct SessionOptions {
   AtLimit at_max_size = AtLimit::kStop;
   Window window;
   std::uint64_t program_start_ns = 0;  // on CLOCK_MONOTONIC; 0: now
-  Filter filter;
-  std::string own_directory;  // where our Python files lie, with a / at the end
-  bool follow_forks = false;  // forked children go on with a measurement of their own
-  std::string parent;         // name of the spool of the process that started this one; or empty
+  RegionRules rules;
+  std::string filter_file;  // its path; empty: none
+  record::MetricPlan metrics;
+  std::size_t max_depth = 0;    // of recorded calls; 0: any
+  std::string results = "all";  // what weaving is to make: all or trace
+  bool experiment = false;      // the run is an experiment directory of Score-P
+  bool follow_forks = false;    // forked children go on with a measurement of their own
+  std::string parent;           // name of the spool of the process that started this one; or empty
 };
 
 struct SessionResult {
@@ -39,6 +45,7 @@ struct SessionResult {
   std::uint64_t folded_events = 0;  // of these: only call paths have been kept of them
   bool profile = false;             // that is so of all
   std::uint64_t threads = 0;
+  std::uint64_t tasks = 0;  // of threads, and greenlets, as tracks of their own
   std::uint64_t bytes = 0;
   std::uint64_t lost_events = 0;
   std::uint64_t dropped_events = 0;
@@ -58,6 +65,8 @@ std::string own_directory();
 inline constexpr char kTasksNeedTrace[] =
     "tasks are told apart in a trace only; leave out --async-tasks, or --profile and "
     "--at-max-size profile";
+inline constexpr char kMetricsNeedTrace[] =
+    "metrics are sampled for a trace only; leave out --profile or the metrics";
 
 bool start_session(const SessionOptions& options);
 // False without an exception when no measurement of this process is running.

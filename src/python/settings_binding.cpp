@@ -6,9 +6,11 @@
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "core/command_line.hpp"
 #include "core/error.hpp"
+#include "core/scorep_settings.hpp"
 #include "core/settings_text.hpp"
 
 #ifndef TIMELOOM_VERSION
@@ -234,11 +236,21 @@ void apply_dict(PyObject* dict, Settings& settings, const std::string& where) {
   }
 }
 
-void say(const std::string& line) noexcept { PySys_FormatStderr("timeloom: %s\n", line.c_str()); }
+namespace {
+Door g_door;
+}
+
+void set_door(Door door) noexcept { g_door = std::move(door); }
+
+std::string line_start() { return g_door.name + ": "; }
+
+void say(const std::string& line) noexcept {
+  PySys_FormatStderr("%s: %s\n", g_door.name.c_str(), line.c_str());
+}
 
 PyObject* refuse_usage(const std::string& line) noexcept {
   say(line);
-  PyErr_SetObject(PyExc_SystemExit, Ref(PyLong_FromLong(2)).get());
+  PyErr_SetObject(PyExc_SystemExit, Ref(PyLong_FromLong(g_door.refusal)).get());
   return nullptr;
 }
 
@@ -265,6 +277,16 @@ PyObject* read_settings_method(PyObject*, PyObject* arguments) {
   apply_dict(values, settings, "");
   return make_dict(settings);
 }
+
+PyObject* nearest_name_method(PyObject*, PyObject* arguments) {
+  PyObject *name = nullptr, *candidates = nullptr;
+  if (!PyArg_ParseTuple(arguments, "UO", &name, &candidates)) return nullptr;
+  const std::vector<std::string> words = words_of(candidates);
+  const std::vector<std::string_view> views(words.begin(), words.end());
+  return object_of(std::string(nearest_name(bytes_of(name), views)));
+}
+
+PyObject* scorep_summary_method(PyObject*, PyObject*) { return object_of(scorep_summary_text()); }
 
 PyObject* settings_page_method(PyObject*, PyObject*) { return object_of(settings_page()); }
 

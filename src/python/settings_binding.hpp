@@ -22,13 +22,24 @@ std::string bytes_of(PyObject* text);
 PyObject* object_of(const std::string& bytes);
 std::vector<std::string> words_of(PyObject* sequence);
 
+// The door through which the program came: what its lines on stderr begin with, and
+// the exit status of wrong usage. Set before anything is said.
+struct Door {
+  std::string name = "timeloom";
+  int refusal = 2;
+};
+void set_door(Door door) noexcept;
+std::string line_start();  // "timeloom: "
+
 // One line on stderr, "timeloom: ...".
 void say(const std::string& line) noexcept;
-// Says it and sets SystemExit(2); returns null.
+// Says it and sets SystemExit; returns null.
 PyObject* refuse_usage(const std::string& line) noexcept;
 
 PyObject* parse_command_line_method(PyObject* module, PyObject* arguments);
 PyObject* read_settings_method(PyObject* module, PyObject* arguments);
+PyObject* nearest_name_method(PyObject* module, PyObject* arguments);
+PyObject* scorep_summary_method(PyObject* module, PyObject* none);
 PyObject* settings_page_method(PyObject* module, PyObject* none);
 
 }  // namespace timeloom::python

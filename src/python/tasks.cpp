@@ -128,7 +128,8 @@ void suspend(Running& running, PyObject* value) {
   Task& task = *running.nest.back();
   enter(s.suspended_word);
   task.suspended = true;
-  if (const std::string name = name_of_awaited(value); !name.empty()) {
+  const std::string name = record::t_recorder->beyond_depth() ? "" : name_of_awaited(value);
+  if (!name.empty()) {
     const std::uint64_t words[] = {s.awaits.value(), record::define_string(name).value()};
     record::t_recorder->extended(ExtendedKind::kParameterString, words);
   }

@@ -61,6 +61,14 @@ PyObject* recorded(Function function) noexcept {
   return none();
 }
 
+// The same for what belongs to the current region.
+template <typename Function>
+PyObject* attached(Function function) noexcept {
+  return recorded([&] {
+    if (!in_left_out_region()) function();
+  });
+}
+
 // An int that does not fit is recorded as its text, never as another number.
 PyObject* parameter_number(PyObject* arguments, bool is_signed) {
   PyObject* name = nullptr;
@@ -68,7 +76,7 @@ PyObject* parameter_number(PyObject* arguments, bool is_signed) {
   if (!PyArg_ParseTuple(arguments, "UO", &name, &value)) return nullptr;
   const Ref number(PyNumber_Index(value));
   if (!number) return nullptr;
-  return recorded([&] {
+  return attached([&] {
     const std::uint64_t bits =
         is_signed ? static_cast<std::uint64_t>(PyLong_AsLongLong(number.get()))
                   : static_cast<std::uint64_t>(PyLong_AsUnsignedLongLong(number.get()));
@@ -95,7 +103,7 @@ PyObject* parameter_float(PyObject*, PyObject* arguments) {
   PyObject* name = nullptr;
   double value = 0;
   if (!PyArg_ParseTuple(arguments, "Ud", &name, &value)) return nullptr;
-  return recorded([&] {
+  return attached([&] {
     put_parameter(name, ParameterType::kFloat, ExtendedKind::kParameterFloat,
                   std::bit_cast<std::uint64_t>(value));
   });
@@ -105,7 +113,7 @@ PyObject* parameter_string(PyObject*, PyObject* arguments) {
   PyObject* name = nullptr;
   PyObject* value = nullptr;
   if (!PyArg_ParseTuple(arguments, "UU", &name, &value)) return nullptr;
-  return recorded([&] { put_text_parameter(name, value); });
+  return attached([&] { put_text_parameter(name, value); });
 }
 
 // counter(name, value, unit=""): a float makes a metric of doubles, an int one

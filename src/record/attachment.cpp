@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "core/error.hpp"
 #include "os/thread.hpp"
 #include "record/measurement_state.hpp"
 
@@ -59,6 +60,27 @@ void fold(const State& s, ThreadRecorder& recorder) {
       ThreadProfile::create(*s.writer, recorder.location(), s.profile_depth, os::now(), &error));
 }
 
+// Gives the recorder of the calling thread what samples its metrics, and the first
+// the location of those of the process.
+void sample_metrics(State& s, ThreadRecorder& recorder) {
+  const bool first = recorder.location() == 0 && s.metrics_of_process.defined();
+  const std::uint32_t location = first ? s.next_location : 0;
+  try {
+    recorder.sample_with(std::make_unique<Sampler>(
+        s.metrics, s.metrics_of_thread, first ? s.metrics_of_process : MetricId{}, location));
+  } catch (const Error&) {
+    s.writer->define_property("timeloom::threads_without_metrics",
+                              std::to_string(++s.without_metrics));
+    return;
+  }
+  if (!first) return;
+  ++s.next_location;
+  ++s.tracks;
+  s.writer->define_location(location, 0, "Per process metrics");
+  s.writer->define_track(location, recorder.location());
+  s.writer->define_metric_location(location);
+}
+
 // Puts the calling thread's recorder on the list, with a location of its own.
 ThreadRecorder* join_measurement(State& s) {
   const std::lock_guard lock(s.mutex);
@@ -68,8 +90,10 @@ ThreadRecorder* join_measurement(State& s) {
   if (recorder->attached()) return recorder;
   s.attached.push_back({recorder, static_cast<std::uintptr_t>(pthread_self())});
   recorder->attach(s.writer.get(), s.next_location++);
+  if (s.max_depth != 0) recorder->record_up_to(s.max_depth);
   recorder->limit_depth(s.profile_depth);
   if (s.profile) fold(s, *recorder);
+  if (s.metrics.any()) sample_metrics(s, *recorder);
   if (!g_recording) recorder->extended(ExtendedKind::kRecordingOff, {});
   return recorder;
 }

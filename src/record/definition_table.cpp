@@ -57,8 +57,23 @@ MetricId DefinitionTable::metric(std::string_view name, std::string_view unit, M
   key.append(unit).push_back(static_cast<char>('0' + static_cast<int>(type)));
   const auto [entry, is_new] = metric_ids_.try_emplace(std::move(key), next);
   if (is_new) {
-    metrics_.push_back({std::string(name), std::string(unit), "", type});
+    Metric& metric = metrics_.emplace_back();
+    metric.name = name;
+    metric.unit = unit;
+    metric.type = type;
     if (writer != nullptr) writer->define_metric(MetricId{next}, metrics_.back());
+  }
+  return MetricId{entry->second};
+}
+
+MetricId DefinitionTable::metrics(const std::vector<Metric>& together, spool::Writer* writer) {
+  auto next = static_cast<std::uint32_t>(metrics_.size());
+  const auto [entry, is_new] = metric_sets_.try_emplace(together.front().set, next);
+  if (!is_new) return MetricId{entry->second};
+  for (const Metric& metric : together) {
+    metrics_.push_back(metric);
+    if (writer != nullptr) writer->define_metric(MetricId{next}, metric);
+    ++next;
   }
   return MetricId{entry->second};
 }

@@ -21,6 +21,8 @@ class DefinitionTable {
   ParameterId parameter(std::string_view name, ParameterType type, spool::Writer* writer);
   MetricId metric(std::string_view name, std::string_view unit, MetricValueType type,
                   spool::Writer* writer);
+  // Equal ones or new ones, whose ids follow each other; the first. Not of none.
+  MetricId metrics(const std::vector<Metric>& together, spool::Writer* writer);
   StringId string(std::string_view text, spool::Writer* writer);
   // nullptr: there is no metric of that id.
   const Metric* find_metric(MetricId id) const noexcept {
@@ -34,6 +36,7 @@ class DefinitionTable {
   std::unordered_map<std::string, std::uint32_t> region_ids_;
   std::unordered_map<std::string, std::uint32_t> parameter_ids_;
   std::unordered_map<std::string, std::uint32_t> metric_ids_;
+  std::unordered_map<std::string, std::uint32_t> metric_sets_;  // by set: the first id
   std::unordered_map<std::string, std::uint32_t> string_ids_;
   std::vector<Region> regions_;
   std::vector<Parameter> parameters_;

@@ -35,6 +35,18 @@ constinit std::atomic<std::atomic<std::uint64_t>*> g_ending = nullptr;
 // Which process that is: between vfork and exec a child has the same memory.
 constinit std::atomic<std::uint64_t> g_measured_process = 0;
 
+void define_metrics(State& s, const MetricPlan& metrics) {
+  s.metrics = metrics;
+  s.without_metrics = 0;
+  s.metrics_of_thread = s.metrics_of_process = {};
+  if (!metrics.thread.empty()) {
+    s.metrics_of_thread = s.definitions.metrics(metrics_of(metrics.thread, false), s.writer.get());
+  }
+  if (!metrics.process.empty()) {
+    s.metrics_of_process = s.definitions.metrics(metrics_of(metrics.process, true), s.writer.get());
+  }
+}
+
 // In the only thread of a forked child. Another thread of the parent may have
 // held a mutex at the fork, so everything is left as it is and forgotten.
 void forget_after_fork() {
@@ -98,10 +110,12 @@ void start(const StartOptions& options) {
     s.process = options.process;
     s.parent = options.parent;
     s.profile = options.profile;
+    s.max_depth = options.max_depth;
     s.profile_depth = options.profile_depth;
     s.writer->define_process(s.process, s.parent);
     for (const auto& [key, value] : options.properties) s.writer->define_property(key, value);
     s.definitions.write_all(*s.writer);
+    define_metrics(s, options.metrics);
     s.writer->release_definitions();
     s.next_location = 0;
     s.tracks = 0;
@@ -172,6 +186,11 @@ Totals totals() noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   return g_active ? totals_locked(s) : Totals{};
+}
+
+void add_property(const std::string& spool, const std::string& key,
+                  const std::string& value) noexcept {
+  spool::add_property(spool, key, value);
 }
 
 bool set_recording(bool on) noexcept {

@@ -26,6 +26,8 @@ struct StartOptions {
   LocationGroup process;
   std::string parent;  // name of the spool of the process that started this one; or empty
   std::map<std::string, std::string> properties;
+  MetricPlan metrics;               // sampled at every enter and leave
+  std::size_t max_depth = 0;        // of recorded calls; 0: any
   bool profile = false;             // fold calls into a profile of each thread, keep no events
   std::uint32_t profile_depth = 0;  // levels of call paths that it keeps apart; 0: any number
 };
@@ -65,6 +67,10 @@ Totals stop(Ending ending = {}) noexcept;
 
 // What has been recorded so far.
 Totals totals() noexcept;
+
+// Adds a fact to a spool whose measurement has been stopped; no harm if that fails.
+void add_property(const std::string& spool, const std::string& key,
+                  const std::string& value) noexcept;
 
 namespace detail {
 extern constinit std::atomic<bool> g_active;

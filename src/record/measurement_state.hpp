@@ -36,6 +36,11 @@ struct State {
   std::string parent;
   bool profile = false;  // calls are folded
   std::uint32_t profile_depth = 0;
+  std::size_t max_depth = 0;
+  MetricPlan metrics;
+  MetricId metrics_of_thread;  // the first of each kind; undefined: none
+  MetricId metrics_of_process;
+  std::uint64_t without_metrics = 0;  // threads that could not be sampled
   std::vector<OpenRegion> inherited;  // what was open on the forking thread
   bool inherited_recording = true;
 };

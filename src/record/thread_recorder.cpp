@@ -25,6 +25,7 @@ void ThreadRecorder::attach(spool::Writer* writer, std::uint32_t location) noexc
   retired_words_ = 0;
   extra_words_ = 0;
   has_tracks_ = false;
+  record_depth_ = SIZE_MAX;
   own_.top = own_.base;
   *own_.top = {};
   use(own_);
@@ -34,12 +35,13 @@ void ThreadRecorder::attach_scratch(std::span<std::uint64_t> words) noexcept {
   attach(nullptr, 0);
   if (push({})) --top_;  // makes the stack: without a writer there is no slow path
   cursor_ = words.data();
-  limit_ = words.data() + words.size() - kReserve;
+  limit_ = end_ = words.data() + words.size() - kReserve;
   base_ = os::now();
 }
 
 void ThreadRecorder::detach() noexcept {
   profile_ = nullptr;
+  sampler_ = nullptr;
   if (segment_ != nullptr) {
     const auto words = static_cast<std::size_t>(cursor_ - segment_->words());
     retired_words_ += words;
@@ -51,8 +53,9 @@ void ThreadRecorder::detach() noexcept {
 void ThreadRecorder::abandon() noexcept {
   if (profile_ != nullptr) profile_->abandon();
   profile_ = nullptr;
+  (void)sampler_.release();  // counts for the parent
   segment_ = nullptr;
-  cursor_ = limit_ = nullptr;
+  cursor_ = limit_ = end_ = nullptr;
   writer_ = nullptr;
   track_ = nullptr;
   own_.top = own_.base;
@@ -62,7 +65,13 @@ void ThreadRecorder::abandon() noexcept {
 void ThreadRecorder::use(OpenStack& stack) noexcept {
   stack_ = &stack;
   top_ = stack.top;
-  stack_end_ = stack.size == 0 ? nullptr : stack.base + stack.size - 1;
+  stack_end_ = stack.size == 0 ? nullptr : stack.base + std::min(stack.size - 1, record_depth_);
+}
+
+void ThreadRecorder::record_up_to(std::size_t depth) noexcept {
+  record_depth_ = depth;
+  stack_->top = top_;
+  use(*stack_);
 }
 
 void ThreadRecorder::switch_to(Track* track) noexcept {
@@ -73,13 +82,32 @@ void ThreadRecorder::switch_to(Track* track) noexcept {
   use(track == nullptr ? own_ : track->open_);
   const std::uint64_t now = os::now();
   // Without room the next segment says it.
-  if (cursor_ < limit_ && make_room(now, top_)) put_track(now);
+  if (cursor_ < end_ && make_room(now, top_)) put_track(now);
 }
 
 void ThreadRecorder::put_track(std::uint64_t now) noexcept {
-  const std::uint64_t index = track_ == nullptr ? location_ : track_->location_;
+  put_track(track_ == nullptr ? location_ : track_->location_, now);
+}
+
+void ThreadRecorder::put_track(std::uint64_t index, std::uint64_t now) noexcept {
   put_extended(ExtendedKind::kTrack, {&index, 1}, now);
   ++extra_words_;  // no event
+}
+
+// With the time of the enter or leave that comes next, for which there is room, too.
+// Where another thread closes what is open here, the last values still hold.
+void ThreadRecorder::put_samples(std::uint64_t now) noexcept {
+  if (t_recorder == this) sampler_->sample();
+  if (const auto values = sampler_->of_thread(); !values.empty()) {
+    put_extended(ExtendedKind::kSamples, values, now);
+    ++extra_words_;  // part of its event
+  }
+  if (const auto values = sampler_->of_process(); !values.empty()) {
+    put_track(sampler_->process_location(), now);
+    put_extended(ExtendedKind::kSamples, values, now);
+    ++extra_words_;
+    put_track(now);
+  }
 }
 
 void ThreadRecorder::end_track() noexcept {
@@ -128,7 +156,7 @@ bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noe
     writer_->retire(segment_, words);
     segment_ = nullptr;
   }
-  cursor_ = limit_ = nullptr;
+  cursor_ = limit_ = end_ = nullptr;
   segment_ = writer_->acquire(location_, sequence_, now);
   if (segment_ == nullptr) {
     if (had_segment) writer_->define_cut(location_, now);
@@ -137,7 +165,9 @@ bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noe
   }
   ++sequence_;
   cursor_ = segment_->words();
-  limit_ = cursor_ + writer_->words_per_segment() - kReserve;
+  const std::size_t reserve = kReserve + (sampler_ == nullptr ? 0 : sampler_->words());
+  end_ = cursor_ + writer_->words_per_segment() - reserve;
+  limit_ = sampler_ == nullptr ? end_ : nullptr;
   base_ = now;
   if (has_tracks_) put_track(now);
   if (writer_->keeps_newest()) put_open_regions(last);
@@ -181,7 +211,7 @@ void ThreadRecorder::put_open_regions(const OpenRegion* last) noexcept {
 
 // Makes sure that a record at time `now` can be put; false: it is lost.
 bool ThreadRecorder::make_room(std::uint64_t now, const OpenRegion* last) noexcept {
-  if (cursor_ >= limit_) return next_segment(now, last);
+  if (cursor_ >= end_) return next_segment(now, last);
   if (now - base_ > kMaxDelta) {
     // Also when `now` lies before the base, seen from another core.
     base_ = std::max(now, base_);
@@ -204,6 +234,7 @@ bool ThreadRecorder::append_slow(EventWord word, std::uint64_t now) noexcept {
     if (profile_ != nullptr) return fold(word, now), true;  // from now on
     return writer_->count_lost(1), false;
   }
+  if (sampler_ != nullptr) put_samples(now);
   put(at(word, std::max(now, base_) - base_));
   return true;
 }
@@ -227,7 +258,10 @@ void ThreadRecorder::enter_slow(Token token, EventWord enter, std::uint64_t now)
     if (recorder != nullptr) recorder->enter(token, enter);
     return;
   }
-  if (!push({token, enter})) return writer_->count_lost(2);
+  const bool too_deep = depth() >= record_depth_;
+  if (too_deep) token |= kUnrecorded;
+  if (!push({token, enter})) return writer_->count_lost(too_deep ? 0 : 2);
+  if (too_deep) return;
   if (append_slow(enter, now)) return;
   // Its leave, for which there may be room again, would end something else.
   top_->token |= kUnrecorded;
@@ -235,8 +269,8 @@ void ThreadRecorder::enter_slow(Token token, EventWord enter, std::uint64_t now)
 }
 
 bool ThreadRecorder::push(OpenRegion region) noexcept {
-  if (top_ >= stack_end_) {
-    const auto depth = static_cast<std::size_t>(top_ - stack_->base);
+  const std::size_t depth = this->depth();
+  if (depth + 1 >= stack_->size) {
     const std::size_t size = stack_->size == 0 ? kFirstStackSize : stack_->size * 2;
     void* old = stack_->base == &stack_->bottom ? nullptr : stack_->base;
     auto* base = static_cast<OpenRegion*>(std::realloc(old, size * sizeof(OpenRegion)));
@@ -328,6 +362,15 @@ void ThreadRecorder::leave_unrecorded(Token token) noexcept {
       return;
     }
     entry->token = kEndedUnseen;
+    return;
+  }
+}
+
+void ThreadRecorder::forget_unrecorded(Token token) noexcept {
+  for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
+    if (entry->token != (token | kUnrecorded)) continue;
+    std::copy(entry + 1, top_ + 1, entry);
+    --top_;
     return;
   }
 }

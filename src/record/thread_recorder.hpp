@@ -17,6 +17,7 @@
 
 #include "core/event_word.hpp"
 #include "os/clock.hpp"
+#include "record/metrics.hpp"
 #include "record/thread_profile.hpp"
 #include "spool/writer.hpp"
 
@@ -97,6 +98,12 @@ class ThreadRecorder {
     *++top_ = {token, enter};
   }
 
+  // From now on what is entered inside `depth` open regions is not recorded: it takes
+  // the slow path of a full stack, so that calls above it pay nothing.
+  void record_up_to(std::size_t depth) noexcept;
+  std::size_t depth() const noexcept { return static_cast<std::size_t>(top_ - stack_->base); }
+  bool beyond_depth() const noexcept { return depth() > record_depth_; }
+
   // Records the leave at `now` of what this thread entered last; false, and nothing is
   // recorded, when that was not `token`.
   bool leave_last(Token token, std::uint64_t now = os::now()) noexcept {
@@ -134,6 +141,11 @@ class ThreadRecorder {
   void enter_unrecorded(Token token) noexcept;
   void leave_unrecorded(Token token) noexcept;
 
+  // Forgets what was entered without being recorded; what is open inside stays open.
+  void forget_unrecorded(Token token) noexcept;
+  // What was entered last and is open; 0: nothing.
+  Token innermost() const noexcept { return top_->token; }
+
   // Enters regions that were open before, in another process or on another stack.
   void enter_again(std::span<const OpenRegion> regions) noexcept;
 
@@ -161,6 +173,9 @@ class ThreadRecorder {
   void attach_scratch(std::span<std::uint64_t> words) noexcept;
   // Folds from here on what is recorded instead of keeping each event: in profile mode.
   void fold_into(std::unique_ptr<ThreadProfile> profile) noexcept { profile_ = std::move(profile); }
+  // Samples at every enter and leave from here on. All events take the slow path then,
+  // as if there were no room, so that recorders without metrics pay nothing.
+  void sample_with(std::unique_ptr<Sampler> sampler) noexcept { sampler_ = std::move(sampler); }
   // Levels of call paths that profiles keep apart; 0: any number.
   void limit_depth(std::uint32_t levels) noexcept { max_depth_ = levels; }
   // In the child of a fork: forgets segment and writer without touching them.
@@ -192,6 +207,8 @@ class ThreadRecorder {
   void put_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
                     std::uint64_t now) noexcept;
   void put_track(std::uint64_t now) noexcept;
+  void put_track(std::uint64_t index, std::uint64_t now) noexcept;
+  void put_samples(std::uint64_t now) noexcept;
   // `last`: the innermost region that is open before what is about to be put.
   void fold(EventWord word, std::uint64_t now) noexcept;
   bool make_room(std::uint64_t now, const OpenRegion* last) noexcept;
@@ -205,11 +222,12 @@ class ThreadRecorder {
   void close_noted(OpenRegion* entry) noexcept;
 
   std::uint64_t* cursor_ = nullptr;  // next word
-  std::uint64_t* limit_ = nullptr;   // words from here on are for extended records
+  std::uint64_t* limit_ = nullptr;   // where the fast path ends: end_, or nowhere with metrics
   std::uint64_t base_ = 0;           // ticks that deltas count from
   OpenRegion* top_ = &own_.bottom;   // last entry in use
-  OpenRegion* stack_end_ = nullptr;  // last entry that may be used
+  OpenRegion* stack_end_ = nullptr;  // last entry that enter() may use
 
+  std::uint64_t* end_ = nullptr;  // words from here on are for extended records
   OpenStack own_;
   OpenStack* stack_ = &own_;  // the one in use
   Track* track_ = nullptr;    // whose it is; nullptr: our own
@@ -217,11 +235,13 @@ class ThreadRecorder {
   spool::Writer* writer_ = nullptr;
   spool::Segment* segment_ = nullptr;
   std::unique_ptr<ThreadProfile> profile_;  // then there is no segment
+  std::unique_ptr<Sampler> sampler_;        // nullptr: no metrics
   std::uint32_t max_depth_ = 0;             // of a profile
   std::uint64_t sequence_ = 0;
   std::uint64_t retired_words_ = 0;
   std::uint64_t extra_words_ = 0;  // words that are no events of their own
   std::uint32_t location_ = 0;
+  std::size_t record_depth_ = SIZE_MAX;
 };
 
 // The calling thread's recorder; never null.

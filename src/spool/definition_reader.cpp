@@ -77,7 +77,7 @@ bool parse_region(Cursor& in, std::map<std::uint32_t, Region>& regions) {
   return in.ok();
 }
 
-bool parse_metric(Cursor& in, std::map<std::uint32_t, Metric>& metrics) {
+bool parse_metric(DefinitionKind kind, Cursor& in, std::map<std::uint32_t, Metric>& metrics) {
   const auto id = in.number<std::uint32_t>();
   Metric metric;
   metric.name = in.text();
@@ -85,6 +85,15 @@ bool parse_metric(Cursor& in, std::map<std::uint32_t, Metric>& metrics) {
   metric.description = in.text();
   metric.type =
       enumerator(in.number<std::uint8_t>(), MetricValueType::kDouble, MetricValueType::kUint64);
+  if (kind == DefinitionKind::kSampledMetric) {
+    metric.source =
+        enumerator(in.number<std::uint8_t>(), MetricSource::kOther, MetricSource::kOther);
+    metric.mode = enumerator(in.number<std::uint8_t>(), MetricMode::kAccumulatedStart,
+                             MetricMode::kAbsolutePoint);
+    metric.binary = in.number<std::uint8_t>() != 0;
+    metric.exponent = in.number<std::int32_t>();
+    metric.set = in.text();
+  }
   if (in.ok()) metrics[id] = std::move(metric);
   return in.ok();
 }
@@ -153,7 +162,13 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
       if (in.ok()) out.parameters[id] = std::move(parameter);
       return in.ok();
     }
-    case DefinitionKind::kMetric: return parse_metric(in, out.metrics);
+    case DefinitionKind::kMetric:
+    case DefinitionKind::kSampledMetric: return parse_metric(kind, in, out.metrics);
+    case DefinitionKind::kMetricLocation: {
+      const auto index = in.number<std::uint32_t>();
+      if (in.ok()) out.threads[index].has_metrics = true;
+      return in.ok();
+    }
     case DefinitionKind::kMarker: {
       ProcessDefinitions::Mark mark;
       mark.thread = in.number<std::uint32_t>();

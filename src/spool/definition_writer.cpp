@@ -48,21 +48,32 @@ class Payload {
   bool failed_ = false;
 };
 
-}  // namespace
-
-void Writer::append(DefinitionKind kind, std::span<const std::byte> payload) noexcept {
-  if (payload.empty()) return fail(ENOMEM);
-  if (payload.size() > kMaxDefinitionSize) return fail(EMSGSIZE);
+// Empty if there was no memory for it.
+std::vector<std::byte> record_of(DefinitionKind kind, std::span<const std::byte> payload) noexcept {
   DefinitionHeader header{static_cast<std::uint32_t>(payload.size()), kind, 0, 0};
   header.check = definition_check(header, payload.data());
   std::vector<std::byte> record;
   try {
     record.resize(sizeof header + payload.size());
   } catch (const std::bad_alloc&) {
-    return fail(ENOMEM);
+    return {};
   }
   std::memcpy(record.data(), &header, sizeof header);
   std::memcpy(record.data() + sizeof header, payload.data(), payload.size());
+  return record;
+}
+
+Payload property_of(const std::string& key, const std::string& value) noexcept {
+  return Payload{}.text(key).text(value);
+}
+
+}  // namespace
+
+void Writer::append(DefinitionKind kind, std::span<const std::byte> payload) noexcept {
+  if (payload.empty()) return fail(ENOMEM);
+  if (payload.size() > kMaxDefinitionSize) return fail(EMSGSIZE);
+  const std::vector<std::byte> record = record_of(kind, payload);
+  if (record.empty()) return fail(ENOMEM);
   const std::lock_guard lock(defs_mutex_);
   if (!holding_) return write_definitions(record);
   try {
@@ -155,13 +166,23 @@ void Writer::define_parameter(ParameterId id, const Parameter& parameter) noexce
 }
 
 void Writer::define_metric(MetricId id, const Metric& metric) noexcept {
-  append(DefinitionKind::kMetric, Payload{}
-                                      .number(id.value())
-                                      .text(metric.name)
-                                      .text(metric.unit)
-                                      .text(metric.description)
-                                      .number(static_cast<std::uint8_t>(metric.type))
-                                      .bytes());
+  Payload payload;
+  payload.number(id.value())
+      .text(metric.name)
+      .text(metric.unit)
+      .text(metric.description)
+      .number(static_cast<std::uint8_t>(metric.type));
+  if (!metric.sampled()) return append(DefinitionKind::kMetric, payload.bytes());
+  payload.number(static_cast<std::uint8_t>(metric.source))
+      .number(static_cast<std::uint8_t>(metric.mode))
+      .number(std::uint8_t{metric.binary})
+      .number(metric.exponent)
+      .text(metric.set);
+  append(DefinitionKind::kSampledMetric, payload.bytes());
+}
+
+void Writer::define_metric_location(std::uint32_t index) noexcept {
+  append(DefinitionKind::kMetricLocation, Payload{}.number(index).bytes());
 }
 
 void Writer::define_marker(std::uint32_t location, std::uint64_t ticks,
@@ -170,7 +191,21 @@ void Writer::define_marker(std::uint32_t location, std::uint64_t ticks,
 }
 
 void Writer::define_property(const std::string& key, const std::string& value) noexcept {
-  append(DefinitionKind::kProperty, Payload{}.text(key).text(value).bytes());
+  append(DefinitionKind::kProperty, property_of(key, value).bytes());
+}
+
+bool add_property(const std::string& directory, const std::string& key,
+                  const std::string& value) noexcept {
+  const Payload payload = property_of(key, value);
+  if (payload.bytes().empty()) return false;
+  const std::vector<std::byte> record = record_of(DefinitionKind::kProperty, payload.bytes());
+  int error = 0;
+  os::File defs = os::File::open_write(directory + "/" + kDefsName, &error);
+  const std::uint64_t end = error == 0 ? defs.size(&error) : 0;
+  if (record.empty() || error != 0) return false;
+  if (defs.write_at(end, record) == 0) return true;
+  defs.truncate(end);
+  return false;
 }
 
 void Writer::define_clock_sync(const os::ClockSync& sync) noexcept {

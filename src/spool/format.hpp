@@ -51,26 +51,29 @@ struct DefsHeader {
 static_assert(sizeof(DefsHeader) == 16);
 
 enum class DefinitionKind : std::uint16_t {
-  kProcess = 1,    // u64 pid, str host, str name, str executable, u32 n, n * str argument,
-                   // str parent: name of the spool of the process that started it, or
-                   // empty; a later one renames
-  kClockSync = 2,  // u64 ticks, u64 monotonic ns, u64 realtime ns
-  kString = 3,     // u32 id, str text
-  kRegion = 4,     // u32 id, str name, str canonical name, str file, str group,
-                   // u32 first line, u32 last line, u8 paradigm, u8 role
-  kLocation = 5,   // u32 index, u64 thread id, str name; a later one renames
-  kParameter = 6,  // u32 id, str name, u8 type
-  kMetric = 7,     // u32 id, str name, str unit, str description, u8 type
-  kMarker = 8,     // u32 location index, u64 ticks, str text
-  kProperty = 9,   // str key, str value
-  kEnd = 10,       // u64 lost events, u64 bytes of the last file of the log, u64 ending
-                   // (see Ending), u32 number of that file, u64 dropped events;
-                   // the measurement was stopped in good order
-  kTrack = 11,     // u32 location index, u32 index of the thread whose stream it is in
-  kBegin = 12,     // u32 location index, u64 ticks, u64 number it was created under
-  kLast = 13,      // u32 location index, u64 ticks: the thread has ended
-  kLimit = 15,     // u64 bytes, u8 whether the oldest events may go; of the run (--max-size)
-  kCut = 16,       // u32 location index, u64 ticks: from then on nothing of it was recorded
+  kProcess = 1,          // u64 pid, str host, str name, str executable, u32 n, n * str argument,
+                         // str parent: name of the spool of the process that started it, or
+                         // empty; a later one renames
+  kClockSync = 2,        // u64 ticks, u64 monotonic ns, u64 realtime ns
+  kString = 3,           // u32 id, str text
+  kRegion = 4,           // u32 id, str name, str canonical name, str file, str group,
+                         // u32 first line, u32 last line, u8 paradigm, u8 role
+  kLocation = 5,         // u32 index, u64 thread id, str name; a later one renames
+  kParameter = 6,        // u32 id, str name, u8 type
+  kMetric = 7,           // u32 id, str name, str unit, str description, u8 type
+  kMarker = 8,           // u32 location index, u64 ticks, str text
+  kProperty = 9,         // str key, str value
+  kEnd = 10,             // u64 lost events, u64 bytes of the last file of the log, u64 ending
+                         // (see Ending), u32 number of that file, u64 dropped events;
+                         // the measurement was stopped in good order
+  kTrack = 11,           // u32 location index, u32 index of the thread whose stream it is in
+  kBegin = 12,           // u32 location index, u64 ticks, u64 number it was created under
+  kLast = 13,            // u32 location index, u64 ticks: the thread has ended
+  kLimit = 15,           // u64 bytes, u8 whether the oldest events may go; of the run (--max-size)
+  kSampledMetric = 17,   // as kMetric, then u8 source, u8 mode, u8 whether the base is 2,
+                         // u32 exponent (signed), str set: see Metric
+  kMetricLocation = 18,  // u32 location index: it has metrics of the process only
+  kCut = 16,             // u32 location index, u64 ticks: from then on nothing of it was recorded
 };
 
 // Head of one record of `defs`; the payload follows. str is u32 length, bytes.

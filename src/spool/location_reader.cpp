@@ -49,6 +49,14 @@ bool decode_extended(EventWord head, std::span<const std::uint64_t> words, std::
     event.kind = EventKind::kTrackEnd;
     return words.empty();
   }
+  if (kind == ExtendedKind::kRewindBegin || kind == ExtendedKind::kRewindEnd) {
+    const bool begin = kind == ExtendedKind::kRewindBegin;
+    if (words.size() != (begin ? 1 : 2) || words[0] >= UINT32_MAX) return false;
+    event.kind = begin ? EventKind::kRewindBegin : EventKind::kRewindEnd;
+    event.ref = static_cast<std::uint32_t>(words[0]);
+    event.value = begin ? 0 : words[1];
+    return true;
+  }
   if (kind == ExtendedKind::kRecordingOff || kind == ExtendedKind::kRecordingOn) {
     event.kind =
         kind == ExtendedKind::kRecordingOff ? EventKind::kRecordingOff : EventKind::kRecordingOn;
@@ -77,13 +85,30 @@ void add_open(std::span<const std::uint64_t> words, std::uint64_t base, std::uin
   }
 }
 
+// One event for each value.
+bool add_samples(std::span<const std::uint64_t> words, std::uint64_t time,
+                 std::vector<Event>& events) {
+  if (words.size() < 2 || words[0] >= UINT32_MAX - words.size()) return false;
+  auto id = static_cast<std::uint32_t>(words[0]);
+  for (const std::uint64_t value : words.subspan(1)) {
+    events.push_back({Timestamp{time}, EventKind::kMetric, id++, value});
+  }
+  return true;
+}
+
+// Levels small steps back; false: a larger one, which means damage. A thread that
+// moves to another core may find its counter a little behind.
+bool advance(std::uint64_t ticks, std::uint64_t& last_ticks) {
+  constexpr std::uint64_t kBackstep = 1 << 20;
+  if (ticks + kBackstep < last_ticks) return false;
+  last_ticks = std::max(ticks, last_ticks);
+  return true;
+}
+
 }  // namespace
 
 std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t base,
                            std::uint64_t& last_ticks, std::vector<Event>& events, bool enter_open) {
-  // A thread that moves to another core may find its counter a little behind.
-  // Such steps are levelled; larger ones mean damage.
-  constexpr std::uint64_t kBackstep = 1 << 20;
   if (base >= kLatest) return 0;
   std::size_t i = 0;
   while (i < words.size()) {
@@ -101,6 +126,12 @@ std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t b
       case WordKind::kExtended:
         size += extended_words_of(word);
         if (size > words.size() - i) return i;
+        if (extended_kind_of(word) == ExtendedKind::kSamples) {
+          if (!advance(base + delta_of(word), last_ticks)) return i;
+          if (!add_samples(words.subspan(i + 1, size - 1), last_ticks, events)) return i;
+          is_event = false;
+          break;
+        }
         if (extended_kind_of(word) == ExtendedKind::kOpenRegions) {
           if (enter_open) add_open(words.subspan(i + 1, size - 1), base, last_ticks, events);
           is_event = false;
@@ -110,9 +141,7 @@ std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t b
         break;
     }
     if (is_event) {
-      const std::uint64_t ticks = base + delta_of(word);
-      if (ticks + kBackstep < last_ticks) return i;
-      last_ticks = std::max(ticks, last_ticks);
+      if (!advance(base + delta_of(word), last_ticks)) return i;
       event.time = Timestamp{last_ticks};
       events.push_back(event);
     }

@@ -39,6 +39,7 @@ struct ProcessDefinitions {
     std::uint64_t begin = 0;               // ticks; 0: not known
     std::uint64_t number = 0;              // that it was created under; 0: none
     std::uint64_t last = 0;                // ticks at its end; 0: not known
+    bool has_metrics = false;              // of the process, and nothing else
   };
   std::map<std::uint32_t, Thread> threads;  // by index of the location
   struct Mark {

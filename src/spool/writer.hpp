@@ -90,6 +90,8 @@ class Writer {
                        const std::string& name) noexcept;
   // The location is a track: its events are in the stream of the thread `owner`.
   void define_track(std::uint32_t index, std::uint32_t owner) noexcept;
+  // The location, a track, has metrics of the process only.
+  void define_metric_location(std::uint32_t index) noexcept;
   // When the location began, and the number that it was created under; when it ended.
   void define_begin(std::uint32_t index, std::uint64_t ticks, std::uint64_t number) noexcept;
   void define_last(std::uint32_t index, std::uint64_t ticks) noexcept;
@@ -203,5 +205,10 @@ class Writer {
   std::atomic<std::uint64_t> bytes_ = 0;
   os::HelperThread drain_thread_;
 };
+
+// Adds to the spool of a measurement that has been closed what is known only after
+// it. False: it could not be written, and nothing of it was.
+bool add_property(const std::string& directory, const std::string& key,
+                  const std::string& value) noexcept;
 
 }  // namespace timeloom::spool

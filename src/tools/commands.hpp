@@ -32,6 +32,11 @@ Command register_info(CLI::App& program);
 Command register_weave(CLI::App& program);
 Command register_score(CLI::App& program);
 Command register_diff(CLI::App& program);
+// What Score-P has as programs of their own; not in the help.
+Command register_scorep_info(CLI::App& program);
+Command register_scorep_config(CLI::App& program);
+Command register_scorep_preload(CLI::App& program);
+Command register_check(CLI::App& program);
 
 // All of them, in the order of the help.
 std::vector<Command> register_commands(CLI::App& program);

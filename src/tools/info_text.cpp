@@ -62,6 +62,7 @@ class InfoWriter {
     line("wall time", duration(facts.wall_seconds, terminal_, " "));
     line("processes", count(facts.processes));
     line("threads", count(facts.threads));
+    if (facts.tasks > 0) line("tasks", count(facts.tasks));
     if (facts.events > 0) line("events", count(facts.events));
     line("regions", count(all_.regions.size()));
     line("clock", fmt::format("{} ticks a second", count(all_.clock.ticks_per_second)));

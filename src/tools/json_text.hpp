@@ -27,6 +27,7 @@ inline void add_facts(nlohmann::ordered_json& object, const RunFacts& facts,
   object["wall_s"] = facts.wall_seconds;
   object["processes"] = facts.processes;
   object["threads"] = facts.threads;
+  object["tasks"] = facts.tasks;
   object["events"] = facts.events;
   object["losses"] = facts.losses;
 }

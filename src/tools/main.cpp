@@ -89,7 +89,9 @@ int run_timeloom(int argc, char** argv) {
   set_up(program);
   const std::vector<Command> commands = register_commands(program);
   program.footer(kExitStatuses);
-  for (const Command& command : commands) command.app->footer(kExitStatuses);
+  for (const Command& command : commands) {
+    if (command.app->get_footer().empty()) command.app->footer(kExitStatuses);
+  }
   return run_chosen(program, commands, argc, argv);
 }
 

@@ -74,7 +74,7 @@ std::string describe(const weave::WeaveSummary& summary) {
 
 void warn_of_depth(const weave::WeaveSummary& summary) {
   if (summary.reached_depth == 0) return;
-  say(depth_warning(summary.profile_depth, summary.reached_depth));
+  say(depth_warning(summary.profile_depth, summary.reached_depth, summary.experiment));
 }
 
 fs::path open_run(const std::optional<std::string>& name) {

@@ -73,7 +73,8 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
                      " after the size limit of the run, in the profile only");
   }
   if (const auto reached = number(definitions, kReachedDepth)) {
-    losses.push_back(depth_warning(number(definitions, kProfileDepth), reached));
+    losses.push_back(depth_warning(number(definitions, kProfileDepth), reached,
+                                   definitions.properties.contains("timeloom::layout")));
   }
   if (const auto dropped = number(definitions, "timeloom::dropped_events")) {
     losses.push_back(plural(dropped, "event") + " left out because they were not sound");
@@ -87,6 +88,10 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
   if (const auto damaged = number(definitions, "timeloom::damaged_segments")) {
     losses.push_back(plural(damaged, "damaged part") + " of the recording left out");
   }
+  if (const auto kept = number(definitions, "timeloom::kept_rewinds")) {
+    losses.push_back(plural(kept, "rewind") +
+                     " too long to discard anything; its events are there");
+  }
   if (const auto unreadable = number(definitions, "timeloom::unreadable_spools")) {
     losses.push_back("the recording of " + plural(unreadable, "process") + " could not be read");
   }
@@ -96,10 +101,12 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
 
 }  // namespace
 
-std::string depth_warning(std::uint64_t limit, std::uint64_t reached) {
+std::string depth_warning(std::uint64_t limit, std::uint64_t reached, bool scorep) {
   return "the limit of " + plural(limit, "level") +
          " of call paths was exceeded. The deepest had " + plural(reached, "level") +
-         ". Consider setting --profile-depth to " + std::to_string(reached) + ".";
+         ". Consider setting " +
+         (scorep ? "SCOREP_PROFILING_MAX_CALLPATH_DEPTH" : "--profile-depth") + " to " +
+         std::to_string(reached) + ".";
 }
 
 double seconds(std::uint64_t ticks, const Definitions& definitions) {
@@ -131,6 +138,8 @@ RunFacts facts_of(const Definitions& definitions) {
     facts.events += location.event_count;
     if (location.type != LocationType::kMetric) ++facts.threads;
   }
+  facts.tasks = std::min(number(definitions, "timeloom::tasks"), facts.threads);
+  facts.threads -= facts.tasks;
   facts.losses = losses_of(definitions);
   return facts;
 }

@@ -19,12 +19,14 @@ struct RunFacts {
   double wall_seconds = 0;
   std::uint64_t processes = 0;
   std::uint64_t threads = 0;
+  std::uint64_t tasks = 0;  // on tracks of their own
   std::uint64_t events = 0;
   std::vector<std::string> losses;  // what was lost or cut off, one sentence each
 };
 
-// That the profile of a run has lost levels of calls, how many, and how to keep them.
-std::string depth_warning(std::uint64_t limit, std::uint64_t reached);
+// That the profile of a run has lost levels of calls, how many, and how to keep them:
+// by which setting depends on how the run was made (`scorep`: with the layout of Score-P).
+std::string depth_warning(std::uint64_t limit, std::uint64_t reached, bool scorep);
 
 RunFacts facts_of(const Definitions& definitions);
 

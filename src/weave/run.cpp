@@ -117,8 +117,13 @@ constexpr std::array kResults = {
     "traces",      "traces.def",       "traces.marker", profile::kCallpathsName,
     kManifestName, cube::kProfileName, kAnchor};
 
+// The manifest stays where this weave makes none.
 void replace_results(const fs::path& from, const fs::path& to) {
-  for (auto name = kResults.rbegin(); name != kResults.rend(); ++name) fs::remove_all(to / *name);
+  for (auto name = kResults.rbegin(); name != kResults.rend(); ++name) {
+    if (*name != std::string_view(kManifestName) || fs::exists(from / *name)) {
+      fs::remove_all(to / *name);
+    }
+  }
   for (const char* name : kResults) {
     if (fs::exists(from / name)) fs::rename(from / name, to / name);  // not every run has all
   }
@@ -169,13 +174,35 @@ void list_contents(const fs::path& run, const fs::path& results, bool spool_stay
   write_manifest(results, names);
 }
 
+// What the measurement has been told of its results.
+bool says(const SpoolSource& source, const char* property, std::string_view value) {
+  const auto& properties = source.definitions().properties;
+  const auto found = properties.find(property);
+  return found != properties.end() && found->second == value;
+}
+
+// A directory in the manner of Score-P has a manifest from the beginning, and
+// nothing that the manifest does not name.
+bool is_experiment(const SpoolSource& source) { return says(source, "timeloom::layout", "scorep"); }
+
+void write_profile(const profile::CallTree& folded, SpoolSource& source,
+                   const fs::path& directory) {
+  if (!is_experiment(source)) profile::save(folded, directory / profile::kCallpathsName);
+  const auto parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
+  cube::save(folded, directory / cube::kProfileName, {.parameters = parameters});
+}
+
 // Returns what the profile says of the run.
 Definitions write_results(SpoolSource& source, const fs::path& directory,
                           const WeaveOptions& options) {
   profile::CallTreeSink tree;
-  std::vector<RunSink*> sinks{&tree};
+  std::vector<RunSink*> sinks;
   std::unique_ptr<RunSink> trace;
-  if (!source.in_profile_mode()) {
+  const bool with_trace =
+      !source.in_profile_mode() && !says(source, "timeloom::results", "profile");
+  const bool with_profile = !with_trace || !says(source, "timeloom::results", "trace");
+  if (with_profile) sinks.push_back(&tree);
+  if (with_trace) {
     trace = otf2::create(directory);
     sinks.push_back(trace.get());
   }
@@ -185,10 +212,9 @@ Definitions write_results(SpoolSource& source, const fs::path& directory,
     const ProgressLine line(source, options.progress);
     source.feed(sinks, options.threads != 0 ? options.threads : cores);
   }
+  if (!with_profile) return source.definitions();
   profile::CallTree folded = tree.take();
-  profile::save(folded, directory / profile::kCallpathsName);
-  const auto parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
-  cube::save(folded, directory / cube::kProfileName, {.parameters = parameters});
+  write_profile(folded, source, directory);
   return std::move(folded.definitions);
 }
 
@@ -217,6 +243,7 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
   summary.ending = source.ending();
   summary.folded_events = number_in(definitions, kFoldedEvents);
+  summary.experiment = is_experiment(source);
   summary.reached_depth = number_in(definitions, kReachedDepth);
   summary.profile_depth = number_in(definitions, kProfileDepth);
   return summary;
@@ -319,7 +346,7 @@ WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
   const WorkingDirectory working(run / kWorking);
   const Definitions definitions = write_results(source, working.path(), options);
   const bool keep_spool = options.keep_spool || damaged(source) || source.running() != 0;
-  list_contents(run, working.path(), keep_spool);
+  if (!is_experiment(source)) list_contents(run, working.path(), keep_spool);
   replace_results(working.path(), run);
   mark_unfinished(run, source.running() != 0);
   if (!keep_spool) remove_spool(run);

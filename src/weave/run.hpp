@@ -25,6 +25,7 @@ struct WeaveSummary {
   // more than it keeps.
   std::uint64_t profile_depth = 0;
   std::uint64_t reached_depth = 0;
+  bool experiment = false;  // the run has the layout of Score-P
 };
 
 struct WeaveOptions {

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
+#include "weave/metric_totals.hpp"
 #include "weave/profiled_thread.hpp"
 
 namespace timeloom::weave {
@@ -202,6 +203,7 @@ void SpoolSource::add_location(const Process& process, std::uint32_t index) {
   if (const auto thread = threads.find(index); thread != threads.end()) {
     location.name = thread->second.name;
     location.thread_id = thread->second.thread_id;
+    if (thread->second.has_metrics) location.type = LocationType::kMetric;
   }
   definitions_.locations.push_back(std::move(location));
 }
@@ -269,6 +271,17 @@ void SpoolSource::add_tasks() {
                    [](const Task& a, const Task& b) { return a.bytes > b.bytes; });
 }
 
+// The locations that are no threads.
+std::uint64_t SpoolSource::tasks_of_threads() const {
+  std::uint64_t count = 0;
+  for (const Process& process : processes_) {
+    for (const auto& [index, thread] : process.reader->definitions().threads) {
+      if (thread.owner) ++count;
+    }
+  }
+  return count;
+}
+
 // What was lost or cut off goes into the trace, under names of our own.
 void SpoolSource::add_properties() {
   std::uint64_t bad_definitions = 0;
@@ -276,12 +289,14 @@ void SpoolSource::add_properties() {
   const auto put = [this](const char* key, std::uint64_t value) {
     if (value != 0) definitions_.properties[key] = std::to_string(value);
   };
+  put("timeloom::tasks", tasks_of_threads());
   put("timeloom::lost_events", lost_events_);
   put("timeloom::older_events", older_events_);
   put(kFoldedEvents, folded_events_);
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
   put("timeloom::dropped_events", dropped_events_);
+  put("timeloom::kept_rewinds", kept_rewinds_);
   put("timeloom::unreadable_spools", unreadable_spools_);
   if (const std::string text = ending(); !text.empty()) {
     definitions_.properties["timeloom::ending"] = text;
@@ -315,14 +330,19 @@ void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks)
   events_ += feed.events();
   closed_regions_ += feed.closed_regions();
   dropped_events_ += feed.dropped_events();
+  kept_rewinds_ += feed.kept_rewinds();
   damaged_segments_ += feed.damaged_segments();
 }
 
 void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
-  for (RunSink* sink : sinks) sink->begin(definitions_);
-  for_each_in_parallel(tasks_.size(), threads,
-                       [&](std::size_t i) { feed_thread(tasks_[i], sinks); });
+  MetricTotals totals;
+  std::vector<RunSink*> all(sinks.begin(), sinks.end());
+  const bool with_metrics = MetricTotals::wanted(definitions_);
+  if (with_metrics) all.push_back(&totals);
+  for (RunSink* sink : all) sink->begin(definitions_);
+  for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) { feed_thread(tasks_[i], all); });
   add_properties();
+  if (with_metrics) totals.add_to(definitions_.properties);
   for (RunSink* sink : sinks) sink->finish();
 }
 

@@ -79,6 +79,7 @@ class SpoolSource : public RunSource {
   void add_markers(const Process& process);
   void add_tasks();
   void add_properties();
+  std::uint64_t tasks_of_threads() const;
   void feed_thread(const Task& task, std::span<RunSink* const> sinks);
 
   Definitions definitions_;
@@ -95,6 +96,7 @@ class SpoolSource : public RunSource {
   std::atomic<std::uint64_t> closed_regions_ = 0;
   std::atomic<std::uint64_t> damaged_segments_ = 0;
   std::atomic<std::uint64_t> dropped_events_ = 0;
+  std::atomic<std::uint64_t> kept_rewinds_ = 0;
   std::uint64_t lost_events_ = 0;
   std::uint64_t older_events_ = 0;
   std::uint64_t unreadable_spools_ = 0;

@@ -29,6 +29,8 @@ bool Stream::translate(Event& event) {
     case EventKind::kThreadBegin:
     case EventKind::kThreadEnd:
     case EventKind::kThreadWait: return thread_event(event);
+    case EventKind::kRewindBegin:
+    case EventKind::kRewindEnd: return true;
     case EventKind::kTrack:
     case EventKind::kTrackEnd: return false;  // not of one location
   }
@@ -91,10 +93,11 @@ void Stream::translate(std::vector<Event>& batch) {
     }
   }
   batch.swap(output_);
+  rewinder_.pass(batch);
 }
 
 void Stream::close(Timestamp end, std::vector<Event>& batch) {
-  batch.clear();
+  batch = rewinder_.take();
   const Timestamp time = std::max(end, last_);
   for (; !open_.empty(); open_.pop_back()) {
     batch.push_back({time, EventKind::kLeave, open_.back(), 0});

@@ -9,6 +9,7 @@
 
 #include "core/event.hpp"
 #include "weave/process_clock.hpp"
+#include "weave/rewind.hpp"
 #include "weave/unify.hpp"
 
 namespace timeloom::weave {
@@ -21,12 +22,15 @@ class Stream {
 
   // Translates the batch in place; it may become longer or shorter.
   void translate(std::vector<Event>& batch);
-  // The leaves of what is still open, at `end` or the last event if that is later.
+  // What is held back, then the leaves of what is still open, at `end` or the last event if that is
+  // later.
   void close(Timestamp end, std::vector<Event>& batch);
 
   std::uint64_t closed_regions() const noexcept { return closed_; }
   // Events that could not be kept: leaves of nothing, ids without a definition.
   std::uint64_t dropped_events() const noexcept { return dropped_; }
+  // Parts that the program discarded, and that were too long for it.
+  std::uint64_t kept_rewinds() const noexcept { return rewinder_.kept(); }
   Timestamp last_time() const noexcept { return last_; }
 
  private:
@@ -46,6 +50,7 @@ class Stream {
   std::vector<std::uint32_t> open_;  // regions of the run, outermost first
   std::vector<Wait> waits_;
   std::vector<Event> output_;
+  Rewinder rewinder_;
   std::uint64_t closed_ = 0;
   std::uint64_t dropped_ = 0;
 };

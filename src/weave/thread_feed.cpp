@@ -116,6 +116,7 @@ void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
   --fed_;
   closed_ += output.stream.closed_regions();
   dropped_ += output.stream.dropped_events();
+  kept_rewinds_ += output.stream.kept_rewinds();
   open_.erase(found);
   done_.insert(index);
 }

@@ -50,6 +50,7 @@ class ThreadFeed {
 
   std::uint64_t events() const noexcept { return events_; }
   std::uint64_t closed_regions() const noexcept { return closed_; }
+  std::uint64_t kept_rewinds() const noexcept { return kept_rewinds_; }
   std::uint64_t dropped_events() const noexcept { return dropped_; }
   std::uint64_t damaged_segments() const noexcept { return damaged_; }
 
@@ -92,6 +93,7 @@ class ThreadFeed {
   std::vector<Event> part_;
   std::uint64_t events_ = 0;
   std::uint64_t closed_ = 0;
+  std::uint64_t kept_rewinds_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t damaged_ = 0;
 };

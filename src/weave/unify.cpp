@@ -20,7 +20,8 @@ std::string key_of(const Parameter& parameter) {
 }
 
 std::string key_of(const Metric& metric) {
-  return metric.name + '\0' + metric.unit + '\0' + std::to_string(static_cast<int>(metric.type));
+  return metric.name + '\0' + metric.unit + '\0' + std::to_string(static_cast<int>(metric.type)) +
+         '\0' + metric.set;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ import pathlib
 import struct
 
 KIND_ENTER, KIND_LEAVE, KIND_EXTENDED = 1, 2, 3
-TIME_BASE, TRACK, TRACK_END = 1, 11, 12
+TIME_BASE, TRACK, TRACK_END, REWINDS = 1, 11, 12, (13, 14)
 EXTENDED = {
     2: "parameter_int",
     3: "parameter_uint",

@@ -125,6 +125,16 @@ def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
         "exclude": ["a", "b"],
         "include": [],
         "filter": [(False, "a"), (False, "b")],
+        "filter_file": "",
+        "only_my_code": False,
+        "imports": False,
+        "max_depth": "",
+        "metric_rusage": "",
+        "metric_rusage_per_process": "",
+        "metric_rusage_sep": ",",
+        "metric_papi": "",
+        "metric_papi_per_process": "",
+        "metric_papi_sep": ",",
         "follow": "workers",
         "from": "",
         "until": "",
@@ -137,6 +147,10 @@ def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
         "buffer_size": 4 << 20,
         "max_size": "",
         "at_max_size": "stop",
+        "paused": False,
+        "region_names": "qualified",
+        "layout": "timeloom",
+        "results": "all",
     }
     with pytest.raises(
         _core.Error, match="instrumentor: no such setting; did you mean instrumenter?"

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import timeloom
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +57,20 @@ def test_the_extension_needs_no_library_of_otf2():
     maps = subprocess.run(["ldd", _core.__file__], check=True, capture_output=True, text=True).stdout
     assert "libc.so" in maps
     assert not re.search("otf2|open-trace-format", maps)
+
+
+def test_pytest_finds_the_plugin():
+    (plugin,) = [one for one in importlib.metadata.entry_points(group="pytest11") if one.name == "timeloom"]
+    assert plugin.load().__name__ == "timeloom.pytest_plugin"
+
+
+@pytest.mark.parametrize("door", ["timeloom", "scorep"])
+def test_pytest_does_not_complain_of_a_plugin_that_is_imported(tmp_path, door):
+    (tmp_path / "test_it.py").write_text("def test_it(): pass\n")
+    command = [sys.executable, "-m", door, "-m", "pytest", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "1 passed" in done.stdout
+    assert "AssertRewrite" not in done.stdout
 
 
 def test_types_are_installed():

@@ -80,7 +80,10 @@ def test_a_run_of_ours_is_scored(score, timeloom, tmp_path):
 def test_it_is_installed_under_the_name_of_score_p(program, tmp_path):
     script = Path(program).with_name("scorep-score")
     if not script.exists():  # a program that was built and not installed
-        script = Path(shutil.copy(ROOT / "src" / "tools" / "scorep-score", tmp_path))
+        template = (ROOT / "src" / "tools" / "scorep-command.in").read_text()
+        script = tmp_path / "scorep-score"
+        script.write_text(template.replace("@COMMAND@", "score"))
+        script.chmod(0o755)
         shutil.copy(program, tmp_path / "timeloom")
     done = subprocess.run([script, "-r", PROFILE], capture_output=True, text=True, check=True)
     assert done.stdout == (DATA / "scorep-fib" / "scorep-score-r.txt").read_text()

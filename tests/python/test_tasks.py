@@ -1,6 +1,8 @@
 """Tasks as tracks: every task has the calls it makes, and nothing else, however it is suspended."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 from task_runs import CHILDREN, each_instrumenter, measure
@@ -223,3 +225,22 @@ asyncio.run(worker())
     (lines,) = found.all(" (worker)")
     assert lines[:3] == ["worker", "  inner", "    suspended"]
     assert lines[-4:] == ["  inner", "    suspended", "    suspended", "    step"]
+
+
+def test_tasks_are_counted_apart_from_threads(tmp_path, timeloom_program):
+    (tmp_path / "app.py").write_text(
+        "import asyncio\n"
+        "async def child(): await asyncio.sleep(0)\n"
+        "async def main(): await asyncio.gather(*(child() for _ in range(5)))\n"
+        "asyncio.run(main())\n")
+    command = [sys.executable, "-m", "timeloom", "--async-tasks", "-o", "run", "app.py"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stderr
+    # Those above, and two with which asyncio.run() ends.
+    assert " events of 1 thread and 8 tasks, " in said
+    info = subprocess.run([timeloom_program, "info", "run"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = [line.split() for line in info.stdout.splitlines()]
+    assert ["threads", "1"] in lines and ["tasks", "8"] in lines
+    for file in ("run", "run/profile.cubex"):
+        report = subprocess.run([timeloom_program, "report", file], cwd=tmp_path, capture_output=True, text=True,
+                                check=True)
+        assert "1 thread and 8 tasks" in report.stdout.splitlines()[1]

@@ -134,6 +134,7 @@ void intern_strings(Shared& shared) {
     shared.programs.push_back(std::move(program));
   }
   intern_names(shared);
+  number_metrics(shared);
 }
 
 void write_definitions(Shared& shared, const Written& written) {

@@ -52,6 +52,25 @@ OTF2_ParameterType type_of(ParameterType type) {
   return OTF2_PARAMETER_TYPE_STRING;
 }
 
+OTF2_MetricType type_of(MetricSource source) {
+  switch (source) {
+    case MetricSource::kUser: return OTF2_METRIC_TYPE_USER;
+    case MetricSource::kRusage: return OTF2_METRIC_TYPE_RUSAGE;
+    case MetricSource::kPapi: return OTF2_METRIC_TYPE_PAPI;
+    case MetricSource::kOther: break;
+  }
+  return OTF2_METRIC_TYPE_OTHER;
+}
+
+OTF2_MetricMode mode_of(MetricMode mode) {
+  switch (mode) {
+    case MetricMode::kAbsolutePoint: return OTF2_METRIC_ABSOLUTE_POINT;
+    case MetricMode::kAbsoluteNext: return OTF2_METRIC_ABSOLUTE_NEXT;
+    case MetricMode::kAccumulatedStart: break;
+  }
+  return OTF2_METRIC_ACCUMULATED_START;
+}
+
 OTF2_Type type_of(MetricValueType type) {
   switch (type) {
     case MetricValueType::kInt64: return OTF2_TYPE_INT64;
@@ -202,11 +221,12 @@ class GlobalDefinitions {
   // One communicator for all threads of the run: a group of the locations, and a
   // group that has all of these. Runs with more locations than a record holds go without.
   void write_threads(OTF2_GroupRef group) {
-    const std::size_t count = definitions_.locations.size();
-    if (count < 2 || count > kGroupMembers) return;
     std::vector<std::uint64_t> locations;
-    for (const Location& location : definitions_.locations)
-      locations.push_back(location.id.value());
+    for (const Location& location : definitions_.locations) {
+      if (location.type != LocationType::kMetric) locations.push_back(location.id.value());
+    }
+    const std::size_t count = locations.size();
+    if (count < 2 || count > kGroupMembers) return;
     std::vector<std::uint64_t> ranks(count);
     std::iota(ranks.begin(), ranks.end(), std::uint64_t{0});
     const auto write = [&](OTF2_GroupType type, const std::vector<std::uint64_t>& members) {
@@ -220,18 +240,45 @@ class GlobalDefinitions {
                                       OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
   }
 
-  // A class of its own for each counter, as they come one at a time.
+  // A class of its own for each counter that comes alone, one for those that are
+  // sampled together, and of those of processes one instance for each.
   void write_metrics() {
     OTF2_MetricRef self = 0;
     for (const Metric& metric : definitions_.metrics) {
-      ok(OTF2_GlobalDefWriter_WriteMetricMember(writer_, self, ref(metric.name),
-                                                ref(metric.description), OTF2_METRIC_TYPE_USER,
-                                                OTF2_METRIC_ABSOLUTE_POINT, type_of(metric.type),
-                                                OTF2_BASE_DECIMAL, 0, ref(metric.unit)));
-      ok(OTF2_GlobalDefWriter_WriteMetricClass(writer_, self, 1, &self, OTF2_METRIC_ASYNCHRONOUS,
-                                               OTF2_RECORDER_KIND_CPU));
-      ++self;
+      const OTF2_Base base = metric.binary ? OTF2_BASE_BINARY : OTF2_BASE_DECIMAL;
+      ok(OTF2_GlobalDefWriter_WriteMetricMember(
+          writer_, self++, ref(metric.name), ref(metric.description), type_of(metric.source),
+          mode_of(metric.mode), type_of(metric.type), base, metric.exponent, ref(metric.unit)));
     }
+    for (std::size_t first = 0; first < self; ++first) {
+      if (shared_.metrics[first].member == 0) write_metric_class(first);
+    }
+    for (const Location& location : definitions_.locations) write_metric_instances(location);
+  }
+
+  void write_metric_instances(const Location& location) {
+    const auto& all = shared_.metric_instances;
+    for (auto next = all.lower_bound({location.id, 0});
+         next != all.end() && next->first.first == location.id; ++next) {
+      ok(OTF2_GlobalDefWriter_WriteMetricInstance(writer_, next->second, next->first.second,
+                                                  location.id.value(), OTF2_SCOPE_LOCATION_GROUP,
+                                                  location.group.value()));
+    }
+  }
+
+  void write_metric_class(std::size_t first) {
+    const Metric& metric = definitions_.metrics[first];
+    const MetricPlace& place = shared_.metrics[first];
+    std::vector<OTF2_MetricMemberRef> members;
+    for (std::size_t i = first; i < definitions_.metrics.size(); ++i) {
+      if (shared_.metrics[i].metric_class == place.metric_class) {
+        members.push_back(static_cast<OTF2_MetricMemberRef>(i));
+      }
+    }
+    ok(OTF2_GlobalDefWriter_WriteMetricClass(
+        writer_, place.metric_class, place.members, members.data(),
+        metric.sampled() ? OTF2_METRIC_SYNCHRONOUS_STRICT : OTF2_METRIC_ASYNCHRONOUS,
+        metric.of_process() ? OTF2_RECORDER_KIND_ABSTRACT : OTF2_RECORDER_KIND_CPU));
   }
 
   void write_parameters() {

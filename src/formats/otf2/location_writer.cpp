@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 
 #include "core/error.hpp"
 
@@ -129,9 +130,16 @@ class LocationWriter : public LocationSink {
       throw Error(what() + ": an event refers to metric " + std::to_string(event.ref) +
                   ", which is not defined");
     }
-    const OTF2_Type type = metric_type(shared_.definitions->metrics[event.ref].type);
-    const OTF2_MetricValue value = metric_value(event.value);
-    return OTF2_EvtWriter_Metric(writer_, nullptr, time, event.ref, 1, &type, &value);
+    const Metric& metric = shared_.definitions->metrics[event.ref];
+    const MetricPlace& place = shared_.metrics[event.ref];
+    types_[place.member] = metric_type(metric.type);
+    values_[place.member] = metric_value(event.value);
+    if (place.member + 1 < place.members) return OTF2_SUCCESS;  // the others follow
+    const auto instance = shared_.metric_instances.find({location_.id, place.metric_class});
+    const OTF2_MetricRef self =
+        instance == shared_.metric_instances.end() ? place.metric_class : instance->second;
+    return OTF2_EvtWriter_Metric(writer_, nullptr, time, self, place.members, types_.data(),
+                                 values_.data());
   }
 
   OTF2_ErrorCode write_program_begin(const Event& event, OTF2_TimeStamp time) {
@@ -158,10 +166,45 @@ class LocationWriter : public LocationSink {
   const Location location_;
   OTF2_EvtWriter* writer_ = nullptr;
   OTF2_AttributeList* attributes_ = nullptr;
+  std::array<OTF2_Type, UINT8_MAX> types_{};  // of metrics that are sampled together
+  std::array<OTF2_MetricValue, UINT8_MAX> values_{};
   Written::Span times_;
 };
 
 }  // namespace
+
+void number_metrics(Shared& shared) {
+  const Definitions& all = *shared.definitions;
+  std::map<std::string, std::vector<std::size_t>> sets;
+  std::vector<OTF2_MetricRef> of_processes;
+  OTF2_MetricRef next = 0;
+  shared.metrics.resize(all.metrics.size());
+  for (std::size_t i = 0; i < all.metrics.size(); ++i) {
+    const Metric& metric = all.metrics[i];
+    MetricPlace& place = shared.metrics[i];
+    std::vector<std::size_t>& members = sets[metric.set];
+    const bool full = members.size() == UINT8_MAX;  // not of ours
+    if (metric.sampled() && !members.empty() && !full) {
+      place = {shared.metrics[members.front()].metric_class,
+               static_cast<std::uint8_t>(members.size()), 1};
+    } else {
+      place = {next++, 0, 1};
+      members.clear();
+      if (metric.of_process()) of_processes.push_back(place.metric_class);
+    }
+    members.push_back(i);
+    for (const std::size_t member : members) {
+      if (metric.sampled())
+        shared.metrics[member].members = static_cast<std::uint8_t>(members.size());
+    }
+  }
+  for (const Location& location : all.locations) {
+    if (location.type != LocationType::kMetric) continue;
+    for (const OTF2_MetricRef one : of_processes) {
+      shared.metric_instances[{location.id, one}] = next++;
+    }
+  }
+}
 
 void Written::add(LocationId location, std::uint64_t events, const Span& times) {
   const std::lock_guard lock(mutex_);

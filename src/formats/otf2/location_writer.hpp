@@ -18,6 +18,13 @@ namespace timeloom::otf2 {
 
 // What all location writers of an archive share. Filled before the first of
 // them is opened, except for `strings`, which locks by itself.
+// Where the values of a metric go: into which class, and which of its members it is.
+struct MetricPlace {
+  OTF2_MetricRef metric_class = 0;
+  std::uint8_t member = 0;
+  std::uint8_t members = 1;
+};
+
 struct Shared {
   OTF2_Archive* archive = nullptr;
   std::string what;             // begins every error: "cannot write the trace …"
@@ -29,8 +36,14 @@ struct Shared {
     OTF2_StringRef name = 0;
     std::vector<OTF2_StringRef> arguments;
   };
-  std::vector<Program> programs;  // by LocationGroupId
+  std::vector<Program> programs;     // by LocationGroupId
+  std::vector<MetricPlace> metrics;  // by MetricId
+  // Of classes of metrics of a process, on a location for these.
+  std::map<std::pair<LocationId, OTF2_MetricRef>, OTF2_MetricRef> metric_instances;
 };
+
+// Numbers classes and instances without gaps, as readers want them.
+void number_metrics(Shared& shared);
 
 inline constexpr OTF2_AttributeRef kProcessIdAttribute = 0;
 inline constexpr OTF2_AttributeRef kThreadIdAttribute = 1;

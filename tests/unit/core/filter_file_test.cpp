@@ -1,5 +1,6 @@
 #include "core/filter_file.hpp"
 
+#include <fnmatch.h>
 #include <gtest/gtest.h>
 
 #include "../support/temp_directory.hpp"
@@ -147,6 +148,46 @@ TEST(FilterFile, SaysWhatIsWrong) {
 
 TEST(FilterFile, DoesNotMissTheLastEnd) {
   EXPECT_TRUE(excludes(parse("SCOREP_REGION_NAMES_BEGIN EXCLUDE a"), "a"));
+}
+
+TEST(FilterFile, AppliesARuleThatMatchesAnyOfTheNames) {
+  const FilterFile filter = regions("EXCLUDE a* INCLUDE *:f EXCLUDE m[12]");
+  const auto excludes = [&](std::vector<std::string> names) {
+    return filter.excluded("", names, names);
+  };
+  EXPECT_TRUE(excludes({"x", "ab"}));
+  EXPECT_FALSE(excludes({"ab", "m:f"}));
+  EXPECT_TRUE(excludes({"m1", "ab", "m:f"}));
+  EXPECT_FALSE(excludes({"x", "y"}));
+  EXPECT_FALSE(excludes({}));
+}
+
+// Word for word what one rule after the other says.
+TEST(FilterFile, AnswersAsOneRuleAfterTheOtherWould) {
+  const std::vector<std::string> patterns = {"a",  "ab",  "a*",  "*b",   "*",     "a*b",   "?b",
+                                             "**", "[a]", "\\*", "a\\b", "*a*b*", "ba*ab", "b*"};
+  const std::vector<std::string> names = {"a", "b", "ab", "ba", "aab", "aba", "*", "bab", "baab"};
+  for (std::size_t seed = 0; seed < 500; ++seed) {
+    std::size_t state = seed * 2654435761u + 1;
+    const auto draw = [&](std::size_t below) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      return (state >> 33) % below;
+    };
+    std::string text;
+    std::vector<std::pair<bool, std::string>> rules;
+    for (std::size_t i = 0; i < 6; ++i) {
+      rules.emplace_back(draw(2) == 0, patterns[draw(patterns.size())]);
+      text += (rules.back().first ? " INCLUDE " : " EXCLUDE ") + rules.back().second;
+    }
+    const FilterFile filter = regions(text);
+    for (const std::string& name : names) {
+      bool excluded = false;
+      for (const auto& [include, pattern] : rules) {
+        if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) excluded = !include;
+      }
+      EXPECT_EQ(excludes(filter, name), excluded) << text << " / " << name;
+    }
+  }
 }
 
 TEST(FilterFile, IsReadFromAFile) {

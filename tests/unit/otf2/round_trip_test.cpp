@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "sample_run.hpp"
 
@@ -89,6 +91,44 @@ TEST(RoundTrip, KeepsEveryDefinitionAndEvent) {
   const Story found = read(directory.path() / "traces.otf2");
   expect_same(found.definitions, written.definitions);
   expect_same_events(found, written);
+}
+
+// With values for all of them in one event; those of a process by an instance.
+TEST(RoundTrip, KeepsMetricsThatAreSampledTogether) {
+  const TemporaryDirectory directory;
+  Story written = sample_run();
+  Definitions& all = written.definitions;
+  const auto add = [&](const char* name, const char* set) {
+    Metric metric;
+    metric.name = name;
+    metric.unit = "s";
+    metric.type = MetricValueType::kUint64;
+    metric.source = MetricSource::kRusage;
+    metric.mode = MetricMode::kAccumulatedStart;
+    metric.exponent = -6;
+    metric.set = set;
+    all.metrics.push_back(metric);
+    return static_cast<std::uint32_t>(all.metrics.size() - 1);
+  };
+  const std::uint32_t a = add("a", "thread:a,b,"), c = add("c", "process:c,"),
+                      b = add("b", "thread:a,b,");
+  const LocationId of_process{std::uint64_t{7} << 32};
+  all.locations.push_back(
+      {of_process, "Per process metrics", LocationGroupId{0}, LocationType::kMetric, 0, 0});
+  using enum EventKind;
+  written.events[of_process] = {event(1001, kMetric, c, 5), event(1002, kMetric, c, 6)};
+  std::vector<Event>& first = written.events[LocationId{0}];
+  first.insert(first.begin() + 1, {event(1001, kMetric, a, 1), event(1001, kMetric, b, 2)});
+  std::ranges::sort(all.locations, {}, [](const Location& one) { return one.id.value(); });
+  write(written, directory.path());
+  const Story found = read(directory.path() / "traces.otf2");
+  expect_same_events(found, written);
+  EXPECT_EQ(found.definitions.metrics[a].unit, "10^-6 s");
+  const auto count = [&](LocationId id) {
+    return std::ranges::find(found.definitions.locations, id, &Location::id)->event_count;
+  };
+  EXPECT_EQ(count(LocationId{0}), first.size() - 1);
+  EXPECT_EQ(count(of_process), 2u);
 }
 
 TEST(RoundTrip, KeepsProperties) {

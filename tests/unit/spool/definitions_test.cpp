@@ -41,6 +41,18 @@ TEST_F(DefinitionsTest, ALaterNameOfTheProcessCounts) {
   EXPECT_EQ(found.parent, "12-0");
 }
 
+TEST_F(DefinitionsTest, APropertyMayFollowTheEnd) {
+  create().define_property("a", "1");
+  writer_->close();
+  EXPECT_TRUE(add_property(path(), "b", "2"));
+  const auto reader = Reader::open(path());
+  EXPECT_EQ(reader->definitions().properties,
+            (std::map<std::string, std::string>{{"a", "1"}, {"b", "2"}}));
+  EXPECT_TRUE(reader->complete());
+  EXPECT_EQ(reader->damage().definitions, 0u);
+  EXPECT_FALSE(add_property(path() + "-gone", "b", "2"));
+}
+
 TEST_F(DefinitionsTest, HeldBackTheyComeInOrderAndWhole) {
   Writer& writer = create();
   writer.hold_definitions();

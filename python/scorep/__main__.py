@@ -1,0 +1,88 @@
+"""``python -m scorep``: runs a program and records what it does."""
+
+import posix
+import sys
+
+from scorep import _command_line
+from timeloom import _core
+from timeloom._launch import _read_pyproject
+
+
+def main():
+    """Run the program of the command line; the console command ``scorep-python``."""
+    before = set(sys.modules)
+    try:
+        line = _command_line.parse(sys.argv[1:])
+        if line.help:
+            print(_command_line.help_text(), end="")
+            return
+        settings = _settings(line)
+        before_program = None if line.file is None else _runner(line.file)
+        _check(line.program)
+    except (_command_line.UsageError, _core.Error) as error:
+        sys.stderr.write(f"scorep: {error}\n")
+        raise SystemExit(1) from None
+    if line.verbose:
+        line.remarks.append(_choices(line))
+    for remark in line.remarks:
+        sys.stderr.write(f"scorep: {remark}\n")
+    brought = [name for name in sys.modules if name not in before]
+    _core.run_program(settings, line.program, brought, "scorep", 1, before_program)
+
+
+def _settings(line):
+    return _core.read_settings(
+        {
+            "layout": "scorep",
+            "region_names": "scorep",
+            "quiet": True,
+            "imports": True,
+            "instrumenter": line.instrumenter,
+            "paused": line.off,
+            "keep_spool": line.keep_files,
+        },
+        _read_pyproject(),
+    )
+
+
+def _choices(line):
+    """What --verbose says of the measurement."""
+    variables = [entry.decode("utf-8", "replace") for entry in _scorep_variables()]
+    state = "off at the start" if line.off else "on"
+    return f"instrumenter {line.instrumenter}, {state}; {' '.join(variables) or 'no SCOREP_ variable set'}"
+
+
+def _scorep_variables():
+    return sorted(b"=".join(pair) for pair in posix.environ.items() if pair[0].startswith(b"SCOREP_"))
+
+
+def _check(program):
+    """Raises UsageError for a script that is not there."""
+    kind, target, _ = program
+    if kind != "file":
+        return
+    try:
+        open(target, "rb").close()
+    except IsADirectoryError:
+        pass
+    except OSError as error:
+        raise _command_line.UsageError(f"Cannot run file {target!r} because: {error}") from None
+
+
+def _runner(path):
+    """What executes the file of --instrumenter-file."""
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        raise _command_line.UsageError(f"Cannot run file {path!r} because: {error}") from None
+
+    def run():
+        names = {"__name__": "__main__", "__file__": path, "sys": sys}
+        exec(compile(source, path, "exec"), names)
+
+    return run
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""The command line of ``python -m scorep``, as one table.
+
+The help, the errors and docs/scorep.md speak of what is in it. Imports nothing, as
+all that is imported here is imported before the program.
+"""
+
+from timeloom import _core
+
+_THREADS = "OpenMP and other threads of native code are not recorded; those of Python always are"
+_NOT_RECORDED = "is not recorded; leave the option out"
+
+# Each option: what it does. Options with a value end in "=".
+OPTIONS = {
+    "--help": "Print this help.",
+    "--keep-files": "Keep the raw records beside the results.",
+    "--verbose": "Say what is measured and where the results go; also -v.",
+    "--noinstrumenter": "Begin with the instrumentation off; the program can switch it on.",
+    "--nopython": "The same.",
+    "--instrumenter-type=": "How calls are observed: cProfile (the best way of this Python), "
+    "profile, trace, cTrace, dummy (not at all), or a name of timeloom run.",
+    "--instrumenter-file=": "Run this Python file before the program.",
+    "-m": "Run a module instead of a script.",
+    "-c": "Run a command instead of a script.",
+    "--": "What follows is the program.",
+}
+
+# Options of scorep-config. What is not recorded is said; None: nothing is missing.
+CONFIG_OPTIONS = {
+    "--mpi": "MPI",
+    "--mpp=none": None,
+    "--mpp=mpi": "MPI",
+    "--mpp=shmem": "SHMEM",
+    "--thread=none": None,
+    "--thread=pthread": None,
+    "--thread=omp": "OpenMP",
+    "--io=none": None,
+    "--io=posix": "I/O of the system",
+    "--io=runtime:posix": "I/O of the system",
+    "--user": None,
+    "--nouser": None,
+    "--compiler": "native code",
+    "--nocompiler": None,
+    "--pomp": "POMP",
+    "--nopomp": None,
+    "--openmp": "OpenMP",
+    "--noopenmp": None,
+    "--opari": "OPARI",
+    "--noopari": None,
+    "--memory": "allocation of memory",
+    "--nomemory": None,
+    "--cuda": "CUDA",
+    "--nocuda": None,
+    "--opencl": "OpenCL",
+    "--noopencl": None,
+    "--openacc": "OpenACC",
+    "--noopenacc": None,
+    "--kokkos": "Kokkos",
+    "--nokokkos": None,
+    "--hip": "HIP",
+    "--nohip": None,
+    "--mutex=none": None,
+    "--mutex=pthread": None,
+    "--preprocess": None,
+    "--nopreprocess": None,
+    "--dynamic": None,
+    "--static": None,
+}
+_CONFIG_PREFIXES = ("--thread=", "--mutex=", "--libwrap=", "--wrap-linker-gen=")
+
+# What the types of the bindings are called here.
+TYPES = {
+    "cProfile": "auto",
+    "profile": "profile",
+    "cTrace": "trace",
+    "trace": "trace",
+    "dummy": "dummy",
+    "auto": "auto",
+    "monitoring": "monitoring",
+    "frame": "frame",
+}
+
+
+class UsageError(Exception):
+    """One line, without the ``scorep: `` before it."""
+
+
+class CommandLine:
+    """What the words after ``python -m scorep`` ask for."""
+
+    def __init__(self):
+        self.help = False
+        self.keep_files = False
+        self.verbose = False
+        self.instrumenter = "auto"
+        self.off = False  # begins without instrumentation
+        self.file = None  # to run before the program
+        self.remarks = []  # lines for stderr
+        self.program = None  # (kind, target, arguments)
+
+
+def help_text():
+    lines = ["Usage: python -m scorep [options] [--] <script> [args]", ""]
+    lines += ["Runs a Python program and records what it does, as the SCOREP_ variables say.", ""]
+    for option, meaning in OPTIONS.items():
+        name = option + "<value>" if option.endswith("=") else option
+        lines.append(f"  {name:<28} {meaning}")
+    lines += ["", "Options of scorep-config (--mpp=, --thread=, --compiler, ...) are accepted; one that asks"]
+    lines += ["for what is not recorded is answered with a line on stderr.", ""]
+    lines += ["The variables: scorep-info config-vars --full", ""]
+    return "\n".join(lines)
+
+
+def parse(words):
+    """The CommandLine of the words; raises UsageError."""
+    line = CommandLine()
+    words = list(words)
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            line.program = _program("file", words)
+        elif word in ("-m", "-c"):
+            line.program = _program("module" if word == "-m" else "command", words, word)
+        elif not word.startswith("-") or word == "-":
+            line.program = _program("stdin" if word == "-" else "file", [word, *words])
+        else:
+            _take(line, word, words)
+            if line.help:
+                break
+            continue
+        break
+    if line.program is None and not line.help:
+        raise UsageError("Did not find a script to run")
+    return line
+
+
+def _program(kind, words, option=None):
+    if not words and option is None:
+        return None
+    if not words:
+        raise UsageError(f"{option} needs what is to run after it")
+    if kind == "file" and not words[0]:
+        raise UsageError("the name of the script is empty")
+    return kind, words[0], words[1:]
+
+
+def _take(line, word, words):
+    """Takes the option ``word``; one with a value may have it in the next word."""
+    name, equals, value = word.partition("=")
+    if name in ("--instrumenter-type", "--instrumenter-file"):
+        if not equals and words:
+            value = words.pop(0)
+        if not value:
+            raise UsageError(f"{name} needs a value: write {name}=...")
+        if name == "--instrumenter-type":
+            line.instrumenter = _type(value)
+        else:
+            line.file = value
+    elif word == "--help":
+        line.help = True
+    elif word == "--keep-files":
+        line.keep_files = True
+    elif word in ("--verbose", "-v"):
+        line.verbose = True
+    elif word in ("--noinstrumenter", "--nopython"):
+        line.off = True
+    else:
+        _take_config_option(line, word)
+
+
+def _type(value):
+    if value not in TYPES:
+        raise UsageError(f'instrumenter_type "{value}" unkown; write one of {", ".join(TYPES)}')
+    return TYPES[value]
+
+
+def _take_config_option(line, word):
+    if word == "--mpi":
+        line.remarks.append(
+            "Warning: The option '--mpi' is deprecated and will be removed in future."
+        )
+    if word in CONFIG_OPTIONS:
+        missing = CONFIG_OPTIONS[word]
+        if missing is not None:
+            line.remarks.append(f"{word}: {missing} {_NOT_RECORDED}")
+    elif word.startswith(_CONFIG_PREFIXES):
+        line.remarks.append(f"{word}: {_THREADS}")
+    else:
+        known = [*OPTIONS, *CONFIG_OPTIONS] if word.startswith("--") else []
+        nearest = _core.nearest_name(word, known)
+        meant = f"; did you mean {nearest}?" if nearest else "; see python -m scorep --help"
+        raise UsageError(f"there is no option {word}{meant}")

@@ -1,0 +1,227 @@
+"""The pytest plugin: ``pytest --timeloom`` measures each test, and holds it to its limits.
+
+docs/pytest.md describes it. Without ``--timeloom`` only the marker is registered.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+import warnings
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import timeloom
+from timeloom import _core
+from timeloom._launch import _read_pyproject as read_pyproject
+
+_MARKER = """\
+timeloom(max_total=None, max_visits=None): with --timeloom, the most time that the test may take \
+("2s", "300ms", or seconds as a number; a dictionary says it by region), and how often it may call \
+regions ({"shop.load": 3})."""
+_FRAMES = ["_pytest.*", "pluggy.*"]  # lie between a measurement and the test
+_RUN = "timeloom_run"  # properties of a test report, which xdist hands on
+_JOINED = "timeloom_joined"
+_UNCHECKED = "timeloom_unchecked"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("timeloom", "measuring with Timeloom").addoption(
+        "--timeloom", action="store_true",
+        help="measure each test, and hold it to the limits of its timeloom marker")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", _MARKER)
+    if not config.getoption("--timeloom"):
+        return
+    try:
+        output = _core.read_settings({}, read_pyproject())["output"]
+    except timeloom.Error as error:
+        raise pytest.UsageError(f"timeloom: {error}") from None
+    config.pluginmanager.register(_Session(config, output), "timeloom-session")
+
+
+def _limits_of(item: pytest.Item) -> list[_Limit]:
+    limits = []
+    for marker in item.iter_markers("timeloom"):
+        wanted = dict(marker.kwargs)
+        total, visits = wanted.pop("max_total", None), wanted.pop("max_visits", None)
+        if marker.args or wanted:
+            raise ValueError("the marker takes max_total and max_visits, by their names")
+        if total is not None:
+            named = total if isinstance(total, Mapping) else {item.nodeid: total}
+            limits += [_Limit("total", name, _time(value)) for name, value in named.items()]
+        if visits is not None:
+            if not isinstance(visits, Mapping):
+                raise ValueError('max_visits takes regions and numbers, such as {"shop.load": 3}')
+            limits += [_Limit("visits", name, _number(value)) for name, value in visits.items()]
+    return limits
+
+
+def _time(value: Any) -> str:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf"):
+        return f"{value!r}s"
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9.]+\s*(ns|us|µs|ms|s|min)\s*", value):
+        return value.strip()
+    raise ValueError(f"max_total takes seconds, or a time such as '300ms', not {value!r}")
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return str(value)
+    raise ValueError(f"max_visits takes whole numbers, not {value!r}")
+
+
+class _Limit:
+    """One limit of a test, as a rule of ``timeloom check``."""
+
+    def __init__(self, quantity: str, region: str, most: str) -> None:
+        if not isinstance(region, str):
+            raise ValueError(f"a limit is for a region by its name, not for {region!r}")
+        self.quantity, self.region, self.most = quantity, region, most
+
+    @property
+    def rule(self) -> str:
+        name = self.region.replace("\\", "\\\\").replace('"', '\\"')
+        return f'{self.quantity}("{name}") <= {self.most}'
+
+    def broken(self, verdict: dict[str, Any], test: str) -> list[str]:
+        """What is wrong, a line each."""
+        if verdict["outcome"] == "error":
+            return [f"{self.region}: {verdict['text']}"]
+        return [self._line("the test" if one["name"] == test else one["name"], one["measured"])
+                for one in verdict["regions"] if not one["holds"]]
+
+    def _line(self, what: str, measured: float) -> str:
+        if self.quantity == "total":
+            return f"{what} took {_duration(measured)}, allowed are {self.most}"
+        return f"{what} was visited {measured:g} times, allowed are {self.most}"
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.4g} {unit}"
+    return f"{seconds * 1e9:.4g} ns"
+
+
+def _verdicts(run: str, limits: list[_Limit]) -> list[dict[str, Any]]:
+    program = Path(_core.__file__).parent / "bin" / "timeloom"
+    command = [str(program), "check", "--json", run, *(limit.rule for limit in limits)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if not done.stdout:
+        raise timeloom.Error(done.stderr.strip() or f"{program} ended with status {done.returncode}")
+    return json.loads(done.stdout)["rules"]
+
+
+class _Session:
+    """Measures the tests of one pytest process; where tests are reported, sums up."""
+
+    def __init__(self, config: pytest.Config, output: str) -> None:
+        here = config.invocation_params.dir
+        worker = getattr(config, "workerinput", None)
+        name = output or time.strftime("timeloom-pytest-%Y%m%d-%H%M%S")
+        self._here = here
+        self._directory = Path(worker["timeloom_directory"]) if worker else here / name
+        self._found: dict[str, list[tuple[float, str]]] = {_RUN: [], _JOINED: [], _UNCHECKED: []}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:  # of xdist: a worker begins
+        node.workerinput["timeloom_directory"] = str(self._directory)
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        try:
+            limits = _limits_of(item)
+        except ValueError as error:
+            pytest.fail(f"timeloom: {error}", pytrace=False)
+        if _core.running():  # the whole session is under `timeloom run`
+            with timeloom.region(item.nodeid):
+                result = yield
+            item.user_properties.append((_JOINED, _core.so_far()["run"]))
+            if limits:
+                item.user_properties.append((_UNCHECKED, "limits need runs of their own"))
+            return result
+        measurement = self._start(item, limits)
+        if measurement is None:
+            return (yield)
+        try:
+            with timeloom.region(item.nodeid):
+                result = yield
+        finally:
+            run = measurement.finish()
+            item.user_properties.append((_RUN, run))
+        self._judge(item, run, limits)
+        return result
+
+    def _start(self, item: pytest.Item, limits: list[_Limit]) -> timeloom.Measurement | None:
+        try:
+            return timeloom.Measurement(output=str(self._claim(item.nodeid)), exclude=_FRAMES).start()
+        except (timeloom.Error, OSError) as error:
+            if limits:
+                pytest.fail(f"timeloom: the limits of the test cannot be checked: {error}", pytrace=False)
+            warnings.warn(pytest.PytestWarning(f"timeloom: {item.nodeid} is not measured: {error}"), stacklevel=2)
+            return None
+
+    def _claim(self, test: str) -> Path:
+        """An empty directory for the run of a test."""
+        self._directory.mkdir(parents=True, exist_ok=True)
+        name = re.sub(r"[^\w.=+-]+", "-", test).strip("-.")[-100:] or "test"
+        for number in range(1, 1 << 20):
+            path = self._directory / (name if number == 1 else f"{name}-{number}")
+            try:
+                path.mkdir()
+            except FileExistsError:
+                continue
+            return path
+        raise FileExistsError(str(path))
+
+    def _judge(self, item: pytest.Item, run: str, limits: list[_Limit]) -> None:
+        if not limits:
+            return
+        try:
+            verdicts = _verdicts(run, limits)
+        except (timeloom.Error, OSError, ValueError) as error:
+            pytest.fail(f"timeloom: the limits of the test cannot be checked: {error}", pytrace=False)
+        lines = [line for limit, verdict in zip(limits, verdicts) if verdict["outcome"] != "pass"
+                 for line in limit.broken(verdict, item.nodeid)]
+        if lines:
+            head = f"timeloom: {item.nodeid} is beyond its limits"
+            pytest.fail("\n  ".join([head, *lines, f"run: {self._shown(run)}"]), pytrace=False)
+
+    def _shown(self, run: str) -> str:
+        path = os.path.relpath(run, self._here)
+        return run if path.startswith("..") else path
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when != "call":
+            return
+        for name, value in report.user_properties:
+            if name in self._found:
+                self._found[name].append((report.duration, value))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        lines = []
+        if runs := self._found[_RUN]:
+            lines.append(f"{_tests(runs)} measured, each run in {self._shown(str(self._directory))}")
+            lines.append(f"next, of the longest: timeloom report {self._shown(max(runs)[1])}")
+        if joined := self._found[_JOINED]:
+            lines.append(f"{_tests(joined)} measured as regions of the run {self._shown(joined[0][1])}")
+        if unchecked := self._found[_UNCHECKED]:
+            lines.append(f"! the limits of {_tests(unchecked)} were not checked: that needs a run for each "
+                         "test, so a pytest that is not itself under timeloom run")
+        if lines:
+            terminalreporter.write_sep("-", "timeloom")
+        for line in lines:
+            terminalreporter.write_line(line)
+
+
+def _tests(found: list[tuple[float, str]]) -> str:
+    return "1 test" if len(found) == 1 else f"{len(found)} tests"

@@ -1,0 +1,55 @@
+// The experiment directory of Score-P: where a run is written for those whose
+// scripts know Score-P's names. Conventions of Score-P 8.4:
+//
+//   * SCOREP_EXPERIMENT_DIRECTORY names it, from the directory in which the program
+//     started; without it the work is done in scorep-measurement-tmp, which becomes
+//     scorep-DATE_TIME_TICKS when the run is complete;
+//   * what has the name already is renamed: NAME-DATE_TIME_TICKS with the time of
+//     its last change, or scorep-failed-... for a work directory that was left
+//     over. Nothing is ever removed;
+//   * it holds MANIFEST.md, scorep.cfg and the filter file from the beginning.
+//
+// Unlike there, a directory that another process is writing is left alone: this
+// one then takes NAME.PID. Functions throw Error; one thread at a time.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/scorep_settings.hpp"
+#include "os/file.hpp"
+
+namespace timeloom {
+
+class ExperimentDirectory {
+ public:
+  // Chooses the path from the settings and the current directory. Throws when it
+  // may not be used: it is no directory, it exists and overwriting is off, or
+  // there is no directory to make it in. Changes nothing.
+  explicit ExperimentDirectory(const ScorepSettings& settings);
+
+  // Makes it, with its files. `filter` is the filter file, or empty.
+  void create(const ScorepSettings& settings, const std::filesystem::path& filter);
+  // The run is complete: gives the directory its final name.
+  void finish();
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  // Where the one went that had the name before; empty: there was none.
+  const std::filesystem::path& previous() const noexcept { return previous_; }
+  // Another process writes the directory of that name; path() is beside it.
+  bool evaded() const noexcept { return evaded_; }
+
+ private:
+  void refuse_unusable() const;
+  void make_room();
+  void evade();
+
+  std::filesystem::path path_;
+  std::filesystem::path previous_;
+  bool named_;      // by the user, who finds it under that name
+  bool overwrite_;  // what is there may be renamed
+  bool evaded_ = false;
+  os::File manifest_;  // marked as in use while the directory is being written
+};
+
+}  // namespace timeloom

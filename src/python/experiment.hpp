@@ -1,0 +1,38 @@
+// The experiment directory of the run of this process, for runs with the layout
+// of Score-P. Needs the GIL; used by the main thread. Functions throw Error.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/experiment_directory.hpp"
+#include "core/settings.hpp"
+
+namespace timeloom::python {
+
+class Experiment {
+ public:
+  // Reads the SCOREP_ variables, sets in `settings` what they are other names of,
+  // and chooses the directory. Null for a run of another layout.
+  static std::unique_ptr<Experiment> plan(Settings& settings);
+
+  // Makes the directory. `words`: the command line of the program.
+  void begin(const std::vector<std::string>& words);
+  // The run is complete: the directory gets its final name.
+  void end();
+  // Whether there is or will be a directory: one may be wanted with results only.
+  bool wanted() const noexcept { return wanted_; }
+  std::string path() const { return directory_.path().string(); }
+
+ private:
+  explicit Experiment(ScorepSettings scorep) : scorep_(std::move(scorep)), directory_(scorep_) {}
+
+  ScorepSettings scorep_;
+  ExperimentDirectory directory_;
+  std::string filter_;  // the filter file, or empty
+  bool wanted_ = true;
+  bool verbose_ = false;
+};
+
+}  // namespace timeloom::python

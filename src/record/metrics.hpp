@@ -1,0 +1,80 @@
+// What is sampled at every enter and leave: counters of the operating system
+// (getrusage) and of the processor (PAPI). Which they are is chosen before a
+// measurement; a measurement without any has nothing of this.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/definitions.hpp"
+#include "record/papi.hpp"
+
+namespace timeloom::record {
+
+struct MetricNames {
+  std::vector<std::string> rusage;
+  std::vector<std::string> papi;
+  bool empty() const noexcept { return rusage.empty() && papi.empty(); }
+  std::size_t size() const noexcept { return rusage.size() + papi.size(); }
+};
+
+struct MetricPlan {
+  MetricNames thread;   // of the thread, on every location
+  MetricNames process;  // of the process, on a location of its own, by its first thread
+  bool any() const noexcept { return !thread.empty() || !process.empty(); }
+};
+
+// As in the settings: names with a separator between them, or `all`.
+struct MetricTexts {
+  std::string rusage, rusage_per_process, rusage_separator;
+  std::string papi, papi_per_process, papi_separator;
+};
+// Throws Error for a name that is not known, and when PAPI is wanted and cannot count.
+MetricPlan plan_metrics(const MetricTexts& texts);
+
+// What taking one sample costs here.
+double sample_seconds(const MetricPlan& plan) noexcept;
+
+// The definitions of what is sampled, in the order of the values.
+std::vector<Metric> metrics_of(const MetricNames& names, bool of_process);
+
+// Samples on one thread, on which it is made and used. What it has sampled last
+// may be read by others.
+class Sampler {
+ public:
+  // `thread`, `process`: the id of the first of each kind, which the others follow;
+  // undefined: none. Throws Error.
+  Sampler(const MetricPlan& plan, MetricId thread, MetricId process,
+          std::uint32_t process_location);
+  ~Sampler();
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+
+  void sample() noexcept;
+  // The first id, then the values; empty: none.
+  std::span<const std::uint64_t> of_thread() const noexcept { return thread_; }
+  std::span<const std::uint64_t> of_process() const noexcept { return process_; }
+  std::uint32_t process_location() const noexcept { return process_location_; }
+  // At most, in the records of one sample.
+  std::size_t words() const noexcept { return thread_.size() + process_.size() + 8; }
+
+ private:
+  void sample_rusage(int who, std::span<const std::uint32_t> fields,
+                     std::span<std::uint64_t> values) noexcept;
+
+  std::vector<std::uint32_t> thread_fields_;  // of rusage
+  std::vector<std::uint32_t> process_fields_;
+  std::vector<std::uint64_t> thread_;
+  std::vector<std::uint64_t> process_;
+  std::vector<std::uint64_t> papi_values_;
+  std::size_t papi_of_thread_ = 0;
+  std::uint32_t process_location_;
+  std::unique_ptr<PapiCounters> papi_;
+  std::uintptr_t owner_;  // pthread id
+};
+
+}  // namespace timeloom::record

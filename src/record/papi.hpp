@@ -1,0 +1,31 @@
+// Counters of the processor, by libpapi, which is looked for when the first
+// measurement wants it: nobody needs it to build or to run Timeloom.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace timeloom::record {
+
+// The events of one thread, counted from start() on. Made, read and destroyed by
+// that thread; one at a time for each.
+class PapiCounters {
+ public:
+  // Throws Error: no libpapi, no such event, no permission.
+  static std::unique_ptr<PapiCounters> start(const std::vector<std::string>& events);
+  ~PapiCounters();
+  PapiCounters(const PapiCounters&) = delete;
+  PapiCounters& operator=(const PapiCounters&) = delete;
+
+  // As many as there are events.
+  void read(std::span<std::uint64_t> values) noexcept;
+
+ private:
+  explicit PapiCounters(int set) noexcept : set_(set) {}
+  int set_;
+};
+
+}  // namespace timeloom::record

@@ -1,0 +1,105 @@
+// `timeloom check RUN RULES`: whether a run keeps to what is demanded of it.
+
+#include <CLI/Option.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "core/error.hpp"
+#include "tools/check_text.hpp"
+#include "tools/choice.hpp"
+#include "tools/commands.hpp"
+#include "tools/open_run.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr int kUnknownRegion = 3;
+
+struct CheckOptions {
+  std::string run;
+  std::vector<std::string> rules;  // rules and files of rules
+  bool json = false;
+  ColourMode colour = ColourMode::kAuto;
+};
+
+std::vector<std::string> texts_of(const CheckOptions& options) {
+  std::vector<std::string> texts;
+  for (const std::string& one : options.rules) {
+    if (!one.ends_with(".toml")) {
+      texts.push_back(one);
+      continue;
+    }
+    const std::vector<std::string> loaded = load_rules(one);
+    texts.insert(texts.end(), loaded.begin(), loaded.end());
+  }
+  return texts;
+}
+
+// Says what is wrong, a line a rule. Empty: something was.
+std::vector<Rule> read_rules(const CheckOptions& options) {
+  std::vector<Rule> rules;
+  bool good = true;
+  const auto say_what_is_wrong = [&](const auto& read) {
+    try {
+      read();
+    } catch (const Error& error) {
+      say(error.what());
+      good = false;
+    }
+  };
+  say_what_is_wrong([&] {
+    for (const std::string& text : texts_of(options)) {
+      say_what_is_wrong([&] { rules.push_back(parse_rule(text)); });
+    }
+    if (options.rules.empty()) {
+      throw Error("no rules; write timeloom check RUN 'total(solve) < 2s', or name a .toml file");
+    }
+  });
+  return good ? rules : std::vector<Rule>();
+}
+
+int status_of(const std::vector<Verdict>& verdicts) {
+  const auto has = [&](Outcome outcome) {
+    return std::ranges::find(verdicts, outcome, &Verdict::outcome) != verdicts.end();
+  };
+  if (has(Outcome::kUnknown)) return kUnknownRegion;
+  return has(Outcome::kBroken) ? kFailed : kDone;
+}
+
+int run_check(const CheckOptions& options) {
+  const std::vector<Rule> rules = read_rules(options);
+  if (rules.empty()) return kWrongUsage;
+  const std::filesystem::path run = open_run(options.run);
+  const std::vector<Verdict> verdicts = judge(rules, call_tree_of(run));
+  Output output;
+  if (options.json)
+    write_check_json(verdicts, run.string(), output);
+  else
+    write_check(verdicts, Terminal::detect(options.colour), output);
+  output.flush();
+  return status_of(verdicts);
+}
+
+}  // namespace
+
+Command register_check(CLI::App& program) {
+  const auto options = std::make_shared<CheckOptions>();
+  CLI::App* app = program.add_subcommand("check", "Hold a run against rules: times, visits, cost");
+  app->add_option("RUN", options->run, "Run directory, OTF2 archive or CUBE profile")
+      ->required()
+      ->type_name("");
+  app->add_option("RULES", options->rules,
+                  "Rules such as 'total(solve) < 2s', 'visits(*.load) <= 3', 'overhead < 5%', and "
+                  ".toml files of them")
+      ->type_name("");
+  app->add_flag("--json", options->json, "Print JSON");
+  add_colour(*app, options->colour);
+  app->footer(
+      "Exit status: 0 all rules hold, 1 some do not or the run could not be read, 2 wrong usage or "
+      "a rule that makes no sense, 3 a rule names no region of the run or asks for what it does "
+      "not say.");
+  return {app, [options] { return run_check(*options); }};
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,191 @@
+#include "tools/check_judge.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "core/settings.hpp"
+#include "tools/report_rows.hpp"
+#include "tools/run_facts.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::size_t kMostSuggestions = 3;
+
+bool is_pattern(const std::string& name) { return name.find_first_of("*?[") != std::string::npos; }
+
+std::string_view last_part(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? name : name.substr(dot + 1);
+}
+
+double figure(const Figures& figures, const Rule& rule) {
+  switch (rule.quantity) {
+    case Quantity::kTotal: return rule.is_share() ? figures.inclusive_share : figures.inclusive;
+    case Quantity::kSelf: return rule.is_share() ? figures.exclusive_share : figures.exclusive;
+    case Quantity::kVisits: return static_cast<double>(figures.visits);
+    case Quantity::kMin: return figures.min;
+    case Quantity::kMax: return figures.max;
+    default: return figures.mean;
+  }
+}
+
+// How far beyond the limit: the larger, the worse.
+double excess(const Rule& rule, double measured) {
+  switch (rule.comparison) {
+    case Comparison::kLess:
+    case Comparison::kAtMost: return measured - rule.limit;
+    case Comparison::kMore:
+    case Comparison::kAtLeast: return rule.limit - measured;
+    case Comparison::kEqual: return std::abs(measured - rule.limit);
+  }
+  return 0;
+}
+
+// What the run says of its overhead; see docs/formats/spool.md.
+std::optional<double> overhead_of(const Definitions& definitions) {
+  const auto found = definitions.properties.find("timeloom::overhead");
+  if (found == definitions.properties.end()) return {};
+  double share = 0;
+  const std::string& text = found->second;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), share);
+  return read.ec == std::errc() ? std::optional(share) : std::nullopt;
+}
+
+class Judge {
+ public:
+  explicit Judge(const profile::CallTree& tree)
+      : definitions_(tree.definitions), data_(tree, {}), rows_(data_.flat_rows({})) {
+    std::erase_if(rows_.rows, [](const Row& row) { return !row.region.defined(); });
+  }
+
+  Verdict judge(const Rule& rule) const {
+    Verdict verdict;
+    verdict.rule = rule;
+    if (is_of_regions(rule.quantity))
+      judge_regions(verdict);
+    else
+      judge_run(verdict);
+    return verdict;
+  }
+
+ private:
+  void judge_run(Verdict& verdict) const {
+    const RunFacts facts = facts_of(definitions_);
+    std::optional<double> measured;
+    switch (verdict.rule.quantity) {
+      case Quantity::kThreads: measured = static_cast<double>(facts.threads); break;
+      case Quantity::kProcesses: measured = static_cast<double>(facts.processes); break;
+      case Quantity::kOverhead: measured = overhead_of(definitions_); break;
+      default: measured = facts.wall_seconds; break;
+    }
+    if (!measured) {
+      verdict.problem = "the run does not say what measuring it cost";
+      return;
+    }
+    verdict.measured = *measured;
+    verdict.outcome = verdict.rule.holds(*measured) ? Outcome::kHolds : Outcome::kBroken;
+  }
+
+  void judge_regions(Verdict& verdict) const {
+    const Rule& rule = verdict.rule;
+    for (const Row& row : matching(rule.region)) {
+      const Region& region = data_.region(row.region);
+      const double measured = figure(row.figures, rule);
+      if (std::isnan(measured)) {
+        verdict.problem = "the profile does not say it of " + data_.name_of(row.region);
+        verdict.regions.clear();
+        return;
+      }
+      verdict.regions.push_back({data_.name_of(row.region), region.file, region.first_line,
+                                 measured, rule.holds(measured)});
+    }
+    if (verdict.regions.empty() && rule.forbids()) verdict.outcome = Outcome::kHolds;
+    if (verdict.regions.empty() && !rule.forbids()) verdict.problem = unknown(rule.region);
+    if (!verdict.regions.empty()) decide(verdict);
+  }
+
+  static void decide(Verdict& verdict) {
+    const Rule& rule = verdict.rule;
+    std::ranges::stable_sort(verdict.regions, [&](const CheckedRegion& a, const CheckedRegion& b) {
+      // One that does not hold may be exactly as far from the limit as one that does.
+      if (a.holds != b.holds) return rule.any ? a.holds : b.holds;
+      const double more = excess(rule, a.measured) - excess(rule, b.measured);
+      return rule.any ? more < 0 : more > 0;
+    });
+    verdict.measured = verdict.regions.front().measured;
+    verdict.outcome = verdict.regions.front().holds ? Outcome::kHolds : Outcome::kBroken;
+  }
+
+  // The regions of exactly this name, or without one those that the pattern matches.
+  std::vector<Row> matching(const std::string& name) const {
+    std::vector<Row> result;
+    for (const Row& row : rows_.rows) {
+      if (data_.name_of(row.region) == name) result.push_back(row);
+    }
+    if (!result.empty() || !is_pattern(name)) return result;
+    for (const Row& row : rows_.rows) {
+      if (fnmatch(name.c_str(), data_.name_of(row.region).c_str(), 0) == 0) result.push_back(row);
+    }
+    return result;
+  }
+
+  std::string unknown(const std::string& name) const {
+    const std::string what =
+        is_pattern(name) ? "no region of the run matches" : "no region of the run has this name";
+    const std::vector<std::string> near = nearest(name);
+    if (near.empty()) return what + "; timeloom report --flat lists them";
+    std::string meant;
+    for (const std::string& one : near) meant += (meant.empty() ? "" : ", ") + one;
+    return what + "; did you mean " + meant + "?";
+  }
+
+  // Those that end in it; else the one that is most like it, as a whole or in its last part.
+  std::vector<std::string> nearest(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const Row& row : rows_.rows) names.push_back(data_.name_of(row.region));
+    std::vector<std::string> result;
+    for (const std::string& one : names) {
+      const bool known = std::ranges::find(result, one) != result.end();
+      if (one.ends_with("." + name) && !known) result.push_back(one);
+      if (result.size() == kMostSuggestions) break;
+    }
+    if (!result.empty()) return result;
+    const std::vector<std::string_view> whole(names.begin(), names.end());
+    if (const std::string_view one = nearest_name(name, whole); !one.empty()) {
+      return {std::string(one)};
+    }
+    std::vector<std::string_view> parts;
+    for (const std::string& one : names) parts.push_back(last_part(one));
+    const std::string_view part = nearest_name(last_part(name), parts);
+    const auto found = std::ranges::find(parts, part);
+    if (!part.empty()) result.push_back(names[static_cast<std::size_t>(found - parts.begin())]);
+    return result;
+  }
+
+  const Definitions& definitions_;
+  ReportData data_;
+  Rows rows_;
+};
+
+}  // namespace
+
+std::size_t Verdict::broken() const {
+  return static_cast<std::size_t>(
+      std::ranges::count(regions, false, [](const CheckedRegion& one) { return one.holds; }));
+}
+
+std::vector<Verdict> judge(const std::vector<Rule>& rules, const profile::CallTree& tree) {
+  const Judge judge(tree);
+  std::vector<Verdict> verdicts;
+  for (const Rule& rule : rules) verdicts.push_back(judge.judge(rule));
+  return verdicts;
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,69 @@
+// The rules of `timeloom check`: what a run has to keep to. docs/check.md describes
+// the language.
+//
+//   total(solve) < 2s      region "solve" total < 2s      any visits(*.load) >= 1
+//   overhead < 5%
+//
+// Plain values; parsing throws Error with one line.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace timeloom::tools {
+
+enum class Quantity : std::uint8_t {
+  kTotal,  // of regions, up to kMean
+  kSelf,
+  kVisits,
+  kMin,
+  kMax,
+  kMean,
+  kWall,  // of the run
+  kOverhead,
+  kThreads,
+  kProcesses,
+};
+
+constexpr bool is_of_regions(Quantity quantity) { return quantity <= Quantity::kMean; }
+
+std::string_view name_of(Quantity quantity);
+
+enum class Comparison : std::uint8_t { kLess, kAtMost, kMore, kAtLeast, kEqual };
+
+bool holds(double measured, Comparison comparison, double limit);
+
+// What a value is written in.
+struct Unit {
+  std::string name = {};  // "ms", "%"; empty: a number
+  double factor = 1;      // that makes seconds or a share of it, together with
+  double divisor = 1;     // this; two, because each alone is exact
+
+  double to_base(double value) const { return value * factor / divisor; }
+  double from_base(double value) const { return value * divisor / factor; }
+};
+
+struct Rule {
+  std::string text;  // as written
+  Quantity quantity = Quantity::kTotal;
+  std::string region;  // a name or pattern; empty: the rule is about the run
+  bool any = false;    // one region that matches is enough; else each has to
+  Comparison comparison = Comparison::kLess;
+  double limit = 0;  // seconds, a share, or a number
+  Unit unit;         // of the limit
+
+  bool is_share() const { return unit.name == "%"; }
+  bool holds(double measured) const { return tools::holds(measured, comparison, limit); }
+  // It asks that a region is not visited at all.
+  bool forbids() const;
+};
+
+Rule parse_rule(const std::string& text);
+
+// The texts of the rules in a TOML file: `rules = ["...", "..."]`.
+std::vector<std::string> load_rules(const std::filesystem::path& file);
+
+}  // namespace timeloom::tools

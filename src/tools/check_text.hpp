@@ -1,0 +1,21 @@
+// The verdicts of `timeloom check` for people, and as JSON for programs.
+//
+// Used by one thread; throws Error when the output cannot be written.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/check_judge.hpp"
+#include "tools/output.hpp"
+#include "tools/terminal.hpp"
+
+namespace timeloom::tools {
+
+// "FAIL 5, app.load": the outcome, then what was measured or why that is not known.
+std::string line_of(const Verdict& verdict);
+
+void write_check(const std::vector<Verdict>& verdicts, const Terminal& terminal, Output& output);
+void write_check_json(const std::vector<Verdict>& verdicts, const std::string& run, Output& output);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,88 @@
+// `scorep-config` and `scorep-preload-init`: what build and job scripts call on
+// the way to Score-P. Nothing has to be compiled, linked or loaded for Timeloom,
+// so the answers are empty, and the scripts go on.
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/scorep_settings.hpp"
+#include "tools/commands.hpp"
+#include "tools/open_run.hpp"
+#include "tools/output.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr char kUsage[] =
+    "Usage: scorep-config <command> [<option>...]\n"
+    "  --version             The version of Score-P whose conventions are followed\n"
+    "  --help                This help\n"
+    "  --cflags --cppflags --cxxflags --ldflags --libs --mgmt-libs --preload-libs\n"
+    "  --incldir --adapter-init --remap-specfile\n"
+    "                        Empty: nothing has to be compiled, linked or loaded\n"
+    "Options that choose what is measured (--mpp=, --thread=, --user, ...) are accepted.\n";
+
+constexpr std::array<std::string_view, 10> kEmptyAnswers = {
+    "--cflags",    "--cppflags",     "--cxxflags", "--ldflags",      "--libs",
+    "--mgmt-libs", "--preload-libs", "--incldir",  "--adapter-init", "--remap-specfile"};
+constexpr std::array<std::string_view, 11> kChoices = {"user",    "compiler", "pomp", "openmp",
+                                                       "opari",   "memory",   "cuda", "opencl",
+                                                       "openacc", "kokkos",   "hip"};
+constexpr std::array<std::string_view, 5> kChoicesWithValue = {
+    "--mpp=", "--thread=", "--io=", "--mutex=", "--libwrap="};
+
+// --user, --nouser, --mpp=none and the like.
+bool chooses(std::string_view word) {
+  const auto begins = [&](std::string_view prefix) { return word.starts_with(prefix); };
+  if (std::ranges::any_of(kChoicesWithValue, begins)) return true;
+  if (!word.starts_with("--")) return false;
+  word.remove_prefix(2);
+  if (word.starts_with("no")) word.remove_prefix(2);
+  return std::ranges::find(kChoices, word) != kChoices.end();
+}
+
+int print(const std::string& text) {
+  Output output;
+  output.write(text);
+  output.flush();
+  return kDone;
+}
+
+int run_config(const std::vector<std::string>& words) {
+  std::string answer;
+  for (const std::string& word : words) {
+    if (word == "--help" || word == "-h") return print(kUsage);
+    if (word == "--version") {
+      answer = std::string(kScorepVersion);
+    } else if (!chooses(word) && std::ranges::find(kEmptyAnswers, word) == kEmptyAnswers.end()) {
+      say("scorep-config: unknown option '" + word + "'; see scorep-config --help");
+      return kFailed;
+    }
+  }
+  return print(answer + "\n");
+}
+
+// LD_PRELOAD=$(scorep-preload-init --user --value-only app)
+int run_preload(const std::vector<std::string>& words) {
+  const bool value_only = std::ranges::find(words, "--value-only") != words.end();
+  const bool clean = std::ranges::find(words, "--clean") != words.end();
+  return print(clean ? "" : value_only ? "\n" : "LD_PRELOAD=\n");
+}
+
+}  // namespace
+
+Command register_scorep_config(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("scorep-config", "What build scripts ask Score-P");
+  app->group("");
+  return {app, [] { return run_config({}); }, run_config};
+}
+
+Command register_scorep_preload(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("scorep-preload-init", "What job scripts preload: nothing");
+  app->group("");
+  return {app, [] { return run_preload({}); }, run_preload};
+}
+
+}  // namespace timeloom::tools

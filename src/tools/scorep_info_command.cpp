@@ -1,0 +1,46 @@
+// `scorep-info`: what users of Score-P ask their installation.
+#include "core/scorep_settings.hpp"
+#include "tools/commands.hpp"
+#include "tools/open_run.hpp"
+#include "tools/output.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr char kUsage[] =
+    "Usage: scorep-info <command> [<option>]\n"
+    "  config-vars [--full]  The SCOREP_ variables; --full says what they mean\n"
+    "  config-summary        What of Score-P there is\n"
+    "  --help                This help\n";
+
+int print(const std::string& text) {
+  Output output;
+  output.write(text);
+  output.flush();
+  return kDone;
+}
+
+int run_info(const std::vector<std::string>& words) {
+  const std::string command = words.empty() ? "" : words.front();
+  if (command == "--help" || command == "-h") return print(kUsage);
+  const bool full = words.size() == 2 && words[1] == "--full";
+  if (command == "config-vars" && (words.size() == 1 || full)) {
+    return print(scorep_variables_text(full));
+  }
+  if (command == "config-summary" && words.size() == 1) return print(scorep_summary_text());
+  say("scorep-info: " +
+      (words.empty() ? "a command is missing" : "unknown '" + words.back() + "'") +
+      "; write config-vars, config-vars --full or config-summary");
+  return kFailed;
+}
+
+}  // namespace
+
+Command register_scorep_info(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("scorep-info", "What users of Score-P ask it");
+  app->group("");
+  return {app, [] { return run_info({}); }, run_info};
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,200 @@
+"""`python -m scorep` as a command, and that every row of docs/scorep.md is so."""
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scorep_runs import run_scorep
+from timeloom import _core
+
+from scorep import _command_line
+
+ROOT = Path(__file__).resolve().parents[2]
+OFF = {"SCOREP_ENABLE_PROFILING": "false", "SCOREP_FORCE_CFG_FILES": "true"}
+
+
+@pytest.fixture
+def app(tmp_path):
+    (tmp_path / "app.py").write_text("import sys\nprint(sys.argv)\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words, argv",
+    [
+        (["app.py"], ["app.py"]),
+        (["app.py", "--mpi", "-v"], ["app.py", "--mpi", "-v"]),
+        (["--", "app.py", "--", "x"], ["app.py", "--", "x"]),
+        (["--nocompiler", "--thread=pthread", "--mpp=none", "--user", "app.py", ""], ["app.py", ""]),
+        (["--instrumenter-type", "trace", "app.py"], ["app.py"]),
+        (["--nopython", "app.py"], ["app.py"]),
+        (["-c", "import sys; print(sys.argv)", "x"], ["-c", "x"]),
+    ],
+)
+def test_words_of_the_program(app, words, argv):
+    done = run_scorep(app, *words)
+    assert (done.stdout, done.stderr) == (f"{argv}\n", "")
+
+
+def test_a_module(app):
+    done = run_scorep(app, "-m", "app", "x")
+    assert (done.stdout, done.stderr) == (f"{[str(app / 'app.py'), 'x']}\n", "")
+
+
+def test_flags_of_the_interpreter_stay(app):
+    (app / "app.py").write_text("import sys\nprint(sys.flags.optimize, sys.flags.utf8_mode, sys.warnoptions)\n")
+    done = run_scorep(app, "app.py", python=["-O", "-X", "utf8", "-W", "error"])
+    assert done.stdout == "1 1 ['error']\n"
+
+
+@pytest.mark.parametrize(
+    "words, line",
+    [
+        ([], "Did not find a script to run"),
+        (["--"], "Did not find a script to run"),
+        (["--nopython"], "Did not find a script to run"),
+        ([""], "the name of the script is empty"),
+        (["-m"], "-m needs what is to run after it"),
+        (["missing.py"], "Cannot run file 'missing.py' because: [Errno 2] No such file or directory: 'missing.py'"),
+        (["--instrumenter-type"], "--instrumenter-type needs a value: write --instrumenter-type=..."),
+        (["--instrumenter-type=", "app.py"], "--instrumenter-type needs a value: write --instrumenter-type=..."),
+        (["--instrumenter-type=foo", "app.py"],
+         'instrumenter_type "foo" unkown; write one of ' + ", ".join(_command_line.TYPES)),
+        (["--instrumenter-file=missing.py", "app.py"],
+         "Cannot run file 'missing.py' because: [Errno 2] No such file or directory: 'missing.py'"),
+        (["--nocompilr", "app.py"], "there is no option --nocompilr; did you mean --nocompiler?"),
+        (["--quux", "app.py"], "there is no option --quux; see python -m scorep --help"),
+        (["-h"], "there is no option -h; see python -m scorep --help"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_one_line(app, words, line):
+    done = run_scorep(app, *words, status=1)
+    assert (done.stdout, done.stderr) == ("", f"scorep: {line}\n")
+    assert [entry.name for entry in app.iterdir()] == ["app.py"]
+
+
+def test_help(app):
+    done = run_scorep(app, "--help")
+    assert done.stderr == ""
+    assert done.stdout.startswith("Usage: python -m scorep [options] [--] <script> [args]\n")
+    for option in _command_line.OPTIONS:
+        assert f"  {option}" in done.stdout
+
+
+def test_errors_of_the_program_are_its_own(app):
+    """An OSError is no "Cannot run file", and no frame is ours."""
+    (app / "app.py").write_text("def f():\n    open('missing')\nf()\n")
+    done = run_scorep(app, "app.py", status=1)
+    plain = subprocess.run([sys.executable, "app.py"], cwd=app, capture_output=True, text=True)
+    assert done.stderr == plain.stderr and plain.stderr.count("File ") == 2
+
+
+def test_a_source_in_another_encoding(app):
+    (app / "app.py").write_bytes("# -*- coding: latin-1 -*-\nprint(len('\xe4'))\n".encode("latin-1"))
+    assert run_scorep(app, "app.py", LC_ALL="C", PYTHONUTF8="0").stdout == "1\n"
+
+
+def test_a_file_like_a_module_of_python(app):
+    (app / "dis.py").write_text("raise SystemExit('mine')\n")
+    assert run_scorep(app, "app.py").stdout == "['app.py']\n"
+
+
+def test_an_older_job_script(app):
+    """Preloading by hand, with nothing to preload."""
+    script = 'LD_PRELOAD=$(scorep-preload-init --user --value-only $PWD/app) "$0" -u -m scorep app.py'
+    tools = Path(sys.executable).with_name("scorep-preload-init")
+    if not tools.exists():
+        pytest.skip("the commands are not installed beside this Python")
+    done = subprocess.run(
+        ["sh", "-ec", f"PATH={tools.parent}:$PATH; {script}", sys.executable],
+        cwd=app, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "['app.py']\n", "")
+
+
+def test_keep_files(app):
+    run_scorep(app, "--keep-files", "app.py", SCOREP_EXPERIMENT_DIRECTORY="run")
+    assert (app / "run" / "spool").is_dir()
+
+
+def test_info_and_config(timeloom):
+    names = timeloom("scorep-info", "config-vars").stdout.splitlines()
+    assert names[0] == "SCOREP_ENABLE_PROFILING" and len(names) == len(set(names)) == 59
+    full = timeloom("scorep-info", "config-vars", "--full").stdout
+    assert full.startswith(
+        "SCOREP_ENABLE_PROFILING\n"
+        "  Description: write a call-path profile\n"
+        "  Type: Boolean\n"
+        "  Default: true\n\n"
+    )
+    assert "Type: Option\n  Default: 'tsc'\n  Values: tsc, gettimeofday, clock_gettime\n" in full
+    assert timeloom("scorep-info", "config-summary").stdout == _core.scorep_summary()
+    assert "--full" in timeloom("scorep-info", "config-var", status=1).stderr
+    assert timeloom("scorep-config", "--version").stdout == _core.SCOREP_VERSION + "\n"
+    assert timeloom("scorep-config", "--mpp=none", "--user", "--nocompiler", "--ldflags").stdout == "\n"
+    assert timeloom("scorep-config", "--help").stdout.startswith("Usage: scorep-config")
+    assert "unknown option '--nonsense'" in timeloom("scorep-config", "--nonsense", status=1).stderr
+
+
+def rows(heading):
+    """(first cell, state) of the table below a heading of docs/scorep.md."""
+    page = (ROOT / "docs" / "scorep.md").read_text()
+    section = page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return re.findall(r"^\| `(.+?)` \| (.+?) \|$", section, re.MULTILINE)
+
+
+def test_no_row_is_missing():
+    assert [name for name, _ in rows("Options")] == [*_command_line.OPTIONS, *_command_line.CONFIG_OPTIONS]
+    full = subprocess.run(
+        [Path(sys.executable).with_name("timeloom"), "scorep-info", "config-vars"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert [name for name, _ in rows("Variables")] == full.stdout.splitlines()
+
+
+@pytest.mark.parametrize("option, state", rows("Options"))
+def test_every_option(app, option, state):
+    values = {"--instrumenter-type=": "trace", "--instrumenter-file=": "empty.py", "-m": "app",
+              "-c": "print(['app.py'])"}  # fmt: skip
+    (app / "empty.py").write_text("")
+    words = [option + values.get(option, "")] if option.endswith("=") else [option]
+    words += [values[option]] if option in ("-m", "-c") else ["app.py"]
+    done = run_scorep(app, *words, **OFF)
+    assert done.stdout == _command_line.help_text() if option == "--help" else "app.py']" in done.stdout
+    if state.startswith("said: "):
+        missing = state.removeprefix("said: ").removesuffix(" is not recorded")
+        assert f"scorep: {option}: {missing} is not recorded; leave the option out\n" in done.stderr
+        assert done.stderr.count("\n") == (2 if option == "--mpi" else 1)
+    elif option != "--verbose":
+        assert done.stderr == ""
+
+
+@pytest.mark.parametrize("name, state", rows("Variables"))
+def test_every_variable(timeloom, name, state):
+    full = timeloom("scorep-info", "config-vars", "--full").stdout
+    entry = full.split(name + "\n  ")[1].split("\n\n")[0]
+    kind, text = state.split(": ", 1)
+    if kind == "served":
+        assert f"Description: {text}\n" in entry and "Effect:" not in entry
+    else:
+        assert entry.endswith(f"Effect: none, {text}")
+
+
+@pytest.mark.parametrize("name, state", rows("Names"))
+def test_every_name(name, state):
+    module, _, attribute = name.partition("(")[0].rpartition(".")
+    found = getattr(importlib.import_module(module), attribute)
+    assert state.startswith(("served", "does nothing"))
+    if "(" in name:
+        assert callable(found)
+        import inspect
+
+        wanted = [part.partition("=")[0].strip() for part in name[name.index("(") + 1 : -1].split(",")]
+        try:
+            signature = inspect.signature(found)
+        except ValueError:
+            return  # of C
+        assert list(signature.parameters) == [word for word in wanted if word]

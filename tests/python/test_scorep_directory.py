@@ -1,0 +1,320 @@
+"""The experiment directory: its names, its files, what is there already, what is said."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+from scorep_runs import run_scorep
+
+STAMP = r"\d{8}_\d{4}_\d+"
+APP = "def f():\n    pass\nf()\n"
+NOTHING = {"SCOREP_ENABLE_PROFILING": "false"}
+
+
+@pytest.fixture
+def app(tmp_path):
+    (tmp_path / "app.py").write_text(APP)
+    return tmp_path
+
+
+def directories(path):
+    return sorted(entry.name for entry in path.iterdir() if entry.is_dir())
+
+
+def contents(path):
+    return sorted(entry.name for entry in path.iterdir())
+
+
+def test_a_profile_is_the_default(app):
+    done = run_scorep(app, "app.py")
+    assert (done.stdout, done.stderr) == ("", "")
+    (name,) = directories(app)
+    assert re.fullmatch("scorep-" + STAMP, name)
+    assert contents(app / name) == ["MANIFEST.md", "profile.cubex", "scorep.cfg"]
+    assert (app / name).stat().st_mode & 0o777 == 0o755 & ~current_umask()
+
+
+def current_umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@pytest.mark.parametrize(
+    "profiling, tracing, files",
+    [
+        ("true", "true", ["profile.cubex", "traces", "traces.def", "traces.otf2"]),
+        ("no", "1", ["traces", "traces.def", "traces.otf2"]),
+        ("Yes", "0", ["profile.cubex"]),
+        ("off", "nonsense", []),
+    ],
+)
+def test_two_variables_decide_what_is_written(app, profiling, tracing, files):
+    done = run_scorep(app, "app.py", SCOREP_ENABLE_PROFILING=profiling, SCOREP_ENABLE_TRACING=tracing,
+                      SCOREP_EXPERIMENT_DIRECTORY="run")  # fmt: skip
+    assert done.stderr == ""
+    assert contents(app / "run") == sorted(["MANIFEST.md", "scorep.cfg", *files])
+
+
+def test_no_profile_format_no_profile(app):
+    run_scorep(app, "app.py", SCOREP_PROFILING_FORMAT="NONE", SCOREP_EXPERIMENT_DIRECTORY="run")
+    assert contents(app / "run") == ["MANIFEST.md", "scorep.cfg"]
+
+
+def test_without_results_the_directory_may_be_left_out(app):
+    done = run_scorep(app, "app.py", SCOREP_FORCE_CFG_FILES="false", **NOTHING)
+    assert done.stderr.startswith("scorep: neither a profile nor a trace is wanted")
+    assert done.stderr.count("\n") == 1 and directories(app) == []
+
+
+MANIFEST = """# Experiment directory overview
+
+The result directory of this measurement should contain the following files:
+
+   1. Files that should be present even if the measurement aborted:
+
+      * `MANIFEST.md`           This manifest file.
+      * `scorep.cfg`            Listing of used environment variables.
+
+   2. Files that will be created by subsystems of the measurement core:
+
+      * Tracing:
+
+        * `traces.otf2`         OTF2 anchor file.
+        * `traces.def`          OTF2 global definitions file.
+        * `traces/`             Sub-directory containing per location trace
+                                data.
+
+      * Profiling:
+
+        * `profile.cubex`       CUBE4 result file of the summary measurement.
+
+# List of Score-P variables that were explicitly set for this measurement
+
+The complete list of Score-P variables used, incl. current default values,
+can be found in `scorep.cfg`.
+
+    SCOREP_ENABLE_TRACING
+    SCOREP_TOTAL_MEMORY
+    SCOREP_EXPERIMENT_DIRECTORY
+"""
+
+
+def test_manifest_and_settings(app):
+    run_scorep(app, "app.py", SCOREP_EXPERIMENT_DIRECTORY="it's!", SCOREP_TOTAL_MEMORY="64 mb",
+               SCOREP_ENABLE_TRACING="on")  # fmt: skip
+    assert (app / "it's!" / "MANIFEST.md").read_text() == MANIFEST
+    cfg = (app / "it's!" / "scorep.cfg").read_text()
+    lines = cfg.splitlines()
+    assert lines[:6] == [
+        "SCOREP_ENABLE_PROFILING=true", "SCOREP_ENABLE_TRACING=true", "SCOREP_VERBOSE=false",
+        "SCOREP_TOTAL_MEMORY=64M", "SCOREP_PAGE_SIZE=8K",
+        "SCOREP_EXPERIMENT_DIRECTORY='it'\\''s'\\!''",
+    ]  # fmt: skip
+    assert lines[-1] == "SCOREP_SELECTIVE_CONFIG_FILE=''" and len(lines) == 41
+    shell = subprocess.run(
+        ["sh", "-c", ". ./scorep.cfg; printf %s \"$SCOREP_EXPERIMENT_DIRECTORY\""],
+        cwd=app / "it's!", capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert shell.stdout == "it's!"
+
+
+def test_what_has_the_name_is_renamed(app):
+    old = app / "run"
+    old.mkdir()
+    (old / "mine.txt").write_text("kept")
+    then = time.mktime((2020, 2, 3, 4, 5, 6, 0, 0, -1))
+    os.utime(old, (then, then))
+    run_scorep(app, "app.py", SCOREP_EXPERIMENT_DIRECTORY="run")
+    first, second = directories(app)
+    assert first == "run" and re.fullmatch(r"run-20200203_0405_\d+", second)
+    assert (app / second / "mine.txt").read_text() == "kept"
+    assert (app / "run" / "profile.cubex").exists()
+
+
+def test_what_a_crash_left_is_renamed(app):
+    (app / "scorep-measurement-tmp").mkdir()
+    (app / "scorep-measurement-tmp" / "old").write_text("kept")
+    run_scorep(app, "app.py")
+    final, failed = directories(app)
+    assert re.fullmatch("scorep-" + STAMP, final)
+    assert re.fullmatch("scorep-failed-" + STAMP, failed)
+    assert contents(app / failed) == ["old"]
+
+
+def test_overwriting_can_be_forbidden(app):
+    (app / "run").mkdir()
+    done = run_scorep(app, "app.py", status=1, SCOREP_EXPERIMENT_DIRECTORY="run",
+                      SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY="false")  # fmt: skip
+    assert done.stderr.startswith(
+        f'scorep: Experiment directory "{app}/run" exists and overwriting is disabled.'
+    )
+    assert done.stderr.count("\n") == 1 and done.stdout == ""
+    assert contents(app / "run") == []
+
+
+def test_a_file_in_the_place(app):
+    (app / "run").write_text("mine")
+    done = run_scorep(app, "app.py", status=1, SCOREP_EXPERIMENT_DIRECTORY="run")
+    assert done.stderr.startswith(
+        f'scorep: Experiment directory "{app}/run" exists but is not an directory.'
+    )
+    assert done.stderr.count("\n") == 1 and (app / "run").read_text() == "mine"
+
+
+def test_the_parent_is_missing(app):
+    done = run_scorep(app, "app.py", status=1, SCOREP_EXPERIMENT_DIRECTORY="no/run")
+    assert done.stderr == (
+        f"scorep: the directory {app}/no for the experiment directory does not exist; make it first\n"
+    )
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not os.path.exists("/proc/sys"), reason="no /proc")
+def test_nothing_may_be_written_there(app):
+    done = run_scorep(app, "app.py", status=1, SCOREP_EXPERIMENT_DIRECTORY="/proc/sys/run")
+    assert re.fullmatch(r"scorep: (nothing is measured: )?cannot write .*\n", done.stderr) or (
+        "SCOREP_EXPERIMENT_DIRECTORY" in done.stderr
+    )
+
+
+def test_it_is_where_the_program_began(app):
+    (app / "app.py").write_text("import os\nos.mkdir('sub')\nos.chdir('sub')\n")
+    run_scorep(app, "app.py")
+    assert re.fullmatch("scorep-" + STAMP, directories(app)[0]) and directories(app / "sub") == []
+
+
+def test_verbose_messages(app):
+    (app / "run").mkdir()
+    done = run_scorep(app, "app.py", "a b", SCOREP_VERBOSE="yes", SCOREP_EXPERIMENT_DIRECTORY="run")
+    assert done.stderr == "[Score-P] running in verbose mode\n[Score-P] program: app.py a b\n"
+    (previous,) = [name for name in directories(app) if name != "run"]
+    assert done.stdout == (
+        f"[Score-P] experiment directory: {app}/run\n"
+        f"[Score-P] previous experiment directory: {app}/{previous}\n"
+        f"[Score-P] final experiment directory: {app}/run\n"
+    )
+
+
+def test_the_name_while_it_is_written(app):
+    (app / "app.py").write_text("import scorep._bindings\nprint(scorep._bindings.get_experiment_dir_name())\n")
+    done = run_scorep(app, "app.py")
+    assert done.stdout == f"{app}/scorep-measurement-tmp\n"
+
+
+def test_two_at_once_do_not_disturb_each_other(app):
+    """A measured program that starts another one in the same directory."""
+    (app / "outer.py").write_text(
+        "import subprocess, sys\n"
+        "sys.exit(subprocess.run([sys.executable, '-m', 'scorep', 'app.py']).returncode)\n"
+    )
+    for settings, names in [
+        ({}, ["scorep-" + STAMP] * 2),
+        ({"SCOREP_EXPERIMENT_DIRECTORY": "run"}, ["run", r"run\.\d+"]),
+    ]:
+        before = directories(app)
+        done = run_scorep(app, "outer.py", **settings)
+        assert done.stderr.count("another process writes") == 1
+        made = [name for name in directories(app) if name not in before]
+        assert len(made) == 2
+        for name, pattern in zip(made, names):
+            assert re.fullmatch(pattern, name)
+            assert "profile.cubex" in contents(app / name)
+
+
+@pytest.mark.parametrize(
+    "end, status",
+    [
+        ("import os; os._exit(4)", 4),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", -15),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", -9),
+        ("raise KeyboardInterrupt", -2),
+        ("import os; os.abort()", -6),
+    ],
+)
+@pytest.mark.parametrize("tracing", ["true", "false"])
+def test_nothing_is_lost_when_the_program_dies(app, timeloom, end, status, tracing):
+    (app / "app.py").write_text(f"def f():\n    pass\nfor _ in range(7):\n    f()\n{end}\n")
+    run_scorep(app, "app.py", status=status, SCOREP_EXPERIMENT_DIRECTORY="run",
+               SCOREP_ENABLE_TRACING=tracing)  # fmt: skip
+    timeloom("info", app / "run")  # weaves what has not been woven
+    report = timeloom("report", "--json", app / "run").stdout
+    rows = json.loads(report)["flat"]["rows"]
+    assert [row["visits"] for row in rows if row["name"] == "__main__:f"] == [7]
+    files = contents(app / "run")
+    assert "profile.cubex" in files and "callpaths.json" not in files
+    assert (app / "run" / "MANIFEST.md").read_text().startswith("# Experiment directory overview")
+
+
+@pytest.mark.parametrize(
+    "name, value, what",
+    [
+        ("SCOREP_TOTAL_MEMORY", "64X", "a size"),
+        ("SCOREP_TOTAL_MEMORY", "", "a size"),
+        ("SCOREP_PAGE_SIZE", "99999999999999999999", "a size"),
+        ("SCOREP_PROFILING_MAX_CALLPATH_DEPTH", "ten", "a whole number"),
+        ("SCOREP_PROFILING_MAX_CALLPATH_DEPTH", "10 20", "a whole number"),
+        ("SCOREP_TIMER", "sundial", "one of tsc"),
+        ("SCOREP_PROFILING_FORMAT", "xml", "one of cube4"),
+        ("SCOREP_MPI_ENABLE_GROUPS", "all,nonsense", "a list of"),
+    ],
+)
+def test_a_value_that_cannot_be_read(app, name, value, what):
+    done = run_scorep(app, "app.py", status=1, **{name: value})
+    assert done.stdout == "" and directories(app) == []
+    assert done.stderr.startswith(f"scorep: variable {name}: '{value}' cannot be read; write {what}")
+    assert done.stderr.endswith("see scorep-info config-vars --full\n")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("tracing", ["false", "true"])
+def test_a_depth_limit_is_told_of(app, timeloom, tracing):
+    (app / "app.py").write_text("def f(n):\n    n and f(n - 1)\nf(150)\n")
+    done = run_scorep(app, "app.py", SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_ENABLE_TRACING=tracing)
+    assert done.stdout == ""
+    assert done.stderr == (
+        "timeloom: the limit of 100 levels of call paths was exceeded. The deepest had 152 levels. "
+        "Consider setting SCOREP_PROFILING_MAX_CALLPATH_DEPTH to 152.\n"
+    )
+    done = run_scorep(app, "app.py", SCOREP_PROFILING_MAX_CALLPATH_DEPTH="152",
+                      SCOREP_ENABLE_TRACING=tracing)  # fmt: skip
+    assert done.stderr == ""
+    done = run_scorep(app, "app.py", SCOREP_ENABLE_TRACING="true", **NOTHING)
+    assert done.stderr == ""
+
+
+def test_plain_python_needs_nothing(app):
+    (app / "app.py").write_text(
+        "import scorep\n"
+        "with scorep.user.region('a'): pass\n"
+        "scorep.user.region_begin('b'); scorep.user.region_end('c')\n"
+        "scorep.user.rewind_begin('r'); scorep.user.rewind_end('x', True)\n"
+        "scorep.user.parameter_int('i', 1); scorep.user.parameter_uint('u', 1)\n"
+        "scorep.user.parameter_string('s', 't')\n"
+        "scorep.user.disable_recording(); scorep.user.enable_recording()\n"
+        "with scorep.instrumenter.enable('e'), scorep.instrumenter.disable('d'): pass\n"
+        "scorep.instrumenter.register(); scorep.instrumenter.unregister()\n"
+        "scorep.user.force_finalize(); scorep.user.reregister_exit_handler()\n"
+        "print(scorep.instrumenter.get_instrumenter().get_registered())\n"
+    )
+    done = subprocess.run([sys.executable, "app.py"], cwd=app, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "None\n", "")
+    assert contents(app) == ["app.py"]
+
+
+def test_the_layout_is_a_setting_of_ours_too(app, timeloom):
+    done = timeloom("run", "--layout", "scorep", "--quiet", "app.py", cwd=app,
+                    SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_ENABLE_TRACING="true")  # fmt: skip
+    assert done.stderr == ""
+    files = ["MANIFEST.md", "profile.cubex", "scorep.cfg", "traces", "traces.def", "traces.otf2"]
+    assert contents(app / "run") == files
+    (app / "block.py").write_text(
+        "import timeloom\n"
+        "with timeloom.Measurement(layout='scorep', output='block'):\n"
+        "    pass\n"
+    )
+    subprocess.run([sys.executable, "block.py"], cwd=app, check=True, timeout=60)
+    assert "callpaths.json" in contents(app / "block") and "traces.otf2" in contents(app / "block")

@@ -1,0 +1,132 @@
+#include "tools/check_judge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "profile/story.hpp"
+#include "tools/check_text.hpp"
+
+namespace timeloom::tools {
+namespace {
+
+// Ticks are milliseconds.
+profile::CallTree sample() {
+  profile::Story story;
+  story.thread("main",
+               "main +10 app.load +30 ) app.load +50 ) db.load +20 app.fib +5 app.fib +3 ) ) ) )");
+  story.thread("worker", "db.load +60 )");
+  story.definitions().clock.ticks_per_second = 1000;
+  story.definitions().clock.length = 250;
+  return story.fold();
+}
+
+// The lines without the rule itself.
+std::vector<std::string> lines(const std::vector<std::string>& texts,
+                               const profile::CallTree& tree) {
+  std::vector<Rule> rules;
+  for (const std::string& text : texts) rules.push_back(parse_rule(text));
+  std::vector<std::string> result;
+  for (const Verdict& verdict : judge(rules, tree)) result.push_back(line_of(verdict));
+  return result;
+}
+
+std::string line(const std::string& rule, const profile::CallTree& tree = sample()) {
+  return lines({rule}, tree).front();
+}
+
+TEST(CheckJudge, MeasuresEveryQuantity) {
+  EXPECT_EQ(line("total(main) == 118ms"), "PASS 118 ms");
+  EXPECT_EQ(line("self(main) == 10ms"), "PASS 10 ms");
+  EXPECT_EQ(line("visits(app.load) == 2"), "PASS 2");
+  EXPECT_EQ(line("min(app.load) < 30ms"), "FAIL 30 ms");
+  EXPECT_EQ(line("max(app.load) <= 0.05s"), "PASS 0.05 s");
+  EXPECT_EQ(line("mean(app.load) >= 41ms"), "FAIL 40 ms");
+  EXPECT_EQ(line("total(db.load) > 88ms"), "FAIL 88 ms");
+  EXPECT_EQ(line("self(db.load) == 80ms"), "PASS 80 ms");
+  EXPECT_EQ(line("wall < 0.25s"), "FAIL 0.25 s");
+  EXPECT_EQ(line("threads == 2"), "PASS 2");
+  EXPECT_EQ(line("processes == 1"), "PASS 1");
+}
+
+TEST(CheckJudge, CountsTheTimeOfRecursionOnceAndItsVisitsAll) {
+  EXPECT_EQ(line("total(app.fib) == 8ms"), "PASS 8 ms");
+  EXPECT_EQ(line("visits(app.fib) == 2"), "PASS 2");
+  EXPECT_EQ(line("mean(app.fib) == 5.5ms"), "PASS 5.5 ms");
+}
+
+TEST(CheckJudge, SharesAreOfTheTimeOfAllThreads) {
+  // 118 ms and 60 ms.
+  EXPECT_EQ(line("self(db.load) < 44%"), "FAIL 44.9438%");
+  EXPECT_EQ(line("total(app.load) < 45%"), "PASS 44.9438%");
+}
+
+TEST(CheckJudge, APatternHasToHoldForEach) {
+  EXPECT_EQ(line("total(*.load) <= 88ms"), "PASS 88 ms, db.load; all 2 regions hold");
+  EXPECT_EQ(line("total(*.load) < 85ms"), "FAIL 88 ms, db.load; 1 of 2 regions do not hold");
+  EXPECT_EQ(line("total(*.load) > 85ms"), "FAIL 80 ms, app.load; 1 of 2 regions do not hold");
+  EXPECT_EQ(line("total(*.load) == 88ms"), "FAIL 80 ms, app.load; 1 of 2 regions do not hold");
+  EXPECT_EQ(line("all total(app.*) < 80ms"), "FAIL 80 ms, app.load; 1 of 2 regions do not hold");
+  EXPECT_EQ(line("visits(mai?) == 1"), "PASS 1, main");
+}
+
+TEST(CheckJudge, AnyIsSatisfiedByOne) {
+  EXPECT_EQ(line("any total(*.load) > 85ms"), "PASS 88 ms, db.load; 1 of 2 regions hold");
+  EXPECT_EQ(line("any total(*.load) > 90ms"), "FAIL 88 ms, db.load; 0 of 2 regions hold");
+  EXPECT_EQ(line("any total(*.load) == 80ms"), "PASS 80 ms, app.load; 1 of 2 regions hold");
+}
+
+TEST(CheckJudge, ANameThatIsThereIsNoPattern) {
+  profile::Story story;
+  story.thread("main", "test[1] +1 ) test1 +2 )");
+  const profile::CallTree tree = story.fold();
+  EXPECT_EQ(line("visits(test[1]) == 1", tree), "PASS 1");
+  EXPECT_EQ(line("visits(test[0-9]) == 1", tree), "PASS 1, test1");
+}
+
+TEST(CheckJudge, RegionsOfOneNameAreToldApart) {
+  profile::Story story;
+  story.thread("main", "f +1 ) g +2 ) g +2 )");
+  profile::CallTree tree = story.fold();
+  tree.definitions.regions[1].name = "f";
+  EXPECT_EQ(line("visits(f) < 2", tree), "FAIL 2 (g.py:2); 1 of 2 regions do not hold");
+}
+
+TEST(CheckJudge, AnUnknownRegionIsAnErrorWithTheNearest) {
+  const std::string none = "ERROR no region of the run has this name";
+  EXPECT_EQ(line("visits(load) < 3"), none + "; did you mean app.load, db.load?");
+  EXPECT_EQ(line("visits(app.laod) < 3"), none + "; did you mean app.load?");
+  EXPECT_EQ(line("visits(fob) < 3"), none + "; did you mean app.fib?");
+  EXPECT_EQ(line("visits(something) < 3"), none + "; timeloom report --flat lists them");
+  EXPECT_EQ(line("total(web.*) < 3s"),
+            "ERROR no region of the run matches; timeloom report --flat lists them");
+  EXPECT_EQ(line("visits(fob) == 0"), "PASS not in the run");
+  EXPECT_EQ(line("visits(web.*) < 1"), "PASS not in the run");
+}
+
+TEST(CheckJudge, WhatTheRunDoesNotSayIsAnError) {
+  profile::CallTree tree = sample();
+  EXPECT_EQ(line("overhead < 5%", tree), "ERROR the run does not say what measuring it cost");
+  tree.definitions.properties["timeloom::overhead"] = "0.0625";
+  EXPECT_EQ(line("overhead < 5%", tree), "FAIL 6.25%");
+  EXPECT_EQ(line("overhead < 6.3%", tree), "PASS 6.25%");
+  for (profile::LocationProfile& location : tree.locations) {
+    for (profile::Cell& cell : location.cells) cell.statistics.min = UINT64_MAX;
+  }
+  EXPECT_EQ(line("min(main) < 5s", tree), "ERROR the profile does not say it of main");
+}
+
+TEST(CheckJudge, ShowsEnoughDigitsToTellFromTheLimit) {
+  profile::CallTree tree = sample();
+  tree.definitions.clock.ticks_per_second = 1'000'000'000;
+  tree.definitions.clock.length = 2'000'000'001;
+  EXPECT_EQ(line("wall <= 2s", tree), "FAIL 2.000000001 s");
+  EXPECT_EQ(line("wall <= 2.1s", tree), "PASS 2 s");
+  tree.definitions.clock.length = 1'234'567;
+  EXPECT_EQ(line("wall <= 2s", tree), "PASS 0.00123457 s");
+  EXPECT_EQ(line("wall <= 2min", tree), "PASS 1.23 ms");
+}
+
+}  // namespace
+}  // namespace timeloom::tools

@@ -1,0 +1,133 @@
+#include "tools/check_rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/error.hpp"
+#include "support/temp_directory.hpp"
+
+namespace timeloom::tools {
+namespace {
+
+std::string read(const std::string& text) {
+  const Rule rule = parse_rule(text);
+  std::string said = std::string(name_of(rule.quantity)) + "[" + rule.region + "]";
+  if (rule.any) said = "any " + said;
+  const char* const kSigns[] = {"<", "<=", ">", ">=", "=="};
+  return said + kSigns[static_cast<int>(rule.comparison)] + std::to_string(rule.limit) +
+         rule.unit.name;
+}
+
+TEST(CheckRule, SaysWhatIsDemandedOfWhat) {
+  EXPECT_EQ(read("total(solve) < 2s"), "total[solve]<2.000000s");
+  EXPECT_EQ(read("region \"solve\" total < 2s"), "total[solve]<2.000000s");
+  EXPECT_EQ(read("region solve self <= 5 %"), "self[solve]<=0.050000%");
+  EXPECT_EQ(read("visits(load)<=3"), "visits[load]<=3.000000");
+  EXPECT_EQ(read("  any   visits ( a b.* )  >=  1  "), "any visits[a b.*]>=1.000000");
+  EXPECT_EQ(read("all mean(f) == 0.5ms"), "mean[f]==0.000500ms");
+  EXPECT_EQ(read("overhead < 5%"), "overhead[]<0.050000%");
+  EXPECT_EQ(read("wall > 1.5min"), "wall[]>90.000000min");
+  EXPECT_EQ(read("processes == 4"), "processes[]==4.000000");
+  EXPECT_EQ(read(R"(max('it\'s (\\) "x"') < 3us)"), "max[it's (\\) \"x\"]<0.000003us");
+  EXPECT_EQ(read("region 'any' min < 7ns"), "min[any]<0.000000ns");
+  EXPECT_EQ(read("all total(total) < 2\u00b5s"), "total[total]<0.000002\u00b5s");
+}
+
+TEST(CheckRule, TimesAreExact) {
+  EXPECT_EQ(parse_rule("total(f) < 300ms").limit, 0.3);
+  EXPECT_EQ(parse_rule("total(f) < 123456789ns").limit, 0.123456789);
+  EXPECT_EQ(parse_rule("total(f) < 7%").limit, 0.07);
+  EXPECT_EQ(parse_rule("wall < 0.1min").limit, 6);
+}
+
+std::string refused(const std::string& text) {
+  try {
+    parse_rule(text);
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    const std::string head = "rule '" + text + "': ";
+    return what.starts_with(head) ? what.substr(head.size()) : "not headed: " + what;
+  }
+  return "accepted";
+}
+
+TEST(CheckRule, RefusesWhatMakesNoSense) {
+  const std::string kinds =
+      "; there are total, self, visits, min, max, mean, wall, overhead, threads, processes";
+  EXPECT_EQ(refused(""), "a quantity is missing" + kinds);
+  EXPECT_EQ(refused("< 5"), "a quantity is missing" + kinds);
+  EXPECT_EQ(refused("count(f) < 5"), "'count' is no quantity" + kinds);
+  EXPECT_EQ(refused("any"), "a quantity is missing" + kinds);
+  EXPECT_EQ(refused("region f < 5"), "a quantity is missing" + kinds);
+  EXPECT_EQ(refused("total < 2s"), "of which region? Write total(NAME)");
+  EXPECT_EQ(refused("wall(f) < 2s"), "wall is that of the run, not of a region");
+  EXPECT_EQ(refused("region f overhead < 2%"), "overhead is that of the run, not of a region");
+  EXPECT_EQ(refused("any wall < 2s"), "'any' and 'all' go with regions only");
+  EXPECT_EQ(refused("visits() < 2"), "the name of the region is missing");
+  EXPECT_EQ(refused("visits('') < 2"), "the name of the region is missing");
+  EXPECT_EQ(refused("visits('f < 2"), "the name of the region has no closing quote");
+  EXPECT_EQ(refused("visits(f < 2"), "a ')' is missing");
+  EXPECT_EQ(refused("visits(f)"), "a comparison is missing: one of <, <=, >, >=, ==");
+  EXPECT_EQ(refused("visits(f) != 2"), "a comparison is missing: one of <, <=, >, >=, ==");
+  EXPECT_EQ(refused("visits(f) = 2"), "a comparison is missing: one of <, <=, >, >=, ==");
+  for (const char* value : {"", "x", "-1", "inf", "nan", "1e999"}) {
+    EXPECT_EQ(refused("visits(f) < " + std::string(value)),
+              "a value is missing, such as 2s, 3 or 5%");
+  }
+  EXPECT_EQ(refused("visits(f) < 2.5"), "visits takes a whole number");
+  EXPECT_EQ(refused("visits(f) < 2s"), "visits takes a number without a unit");
+  EXPECT_EQ(refused("visits(f) < 2 3"), "visits takes a number without a unit");
+  EXPECT_EQ(refused("total(f) < 2"),
+            "total takes a time with its unit (ns, us, ms, s, min) or a percentage");
+  EXPECT_EQ(refused("min(f) < 2%"), "min takes a time with its unit (ns, us, ms, s, min)");
+  EXPECT_EQ(refused("wall < 2h"), "wall takes a time with its unit (ns, us, ms, s, min)");
+  EXPECT_EQ(refused("overhead < 5"), "overhead takes a percentage, such as 5%");
+  EXPECT_EQ(refused("wall < 2s or 3s"), "nothing may follow the value");
+}
+
+TEST(CheckRule, KnowsWhatForbidsARegion) {
+  for (const char* rule : {"visits(f) == 0", "visits(f) < 1", "visits(f) <= 0"}) {
+    EXPECT_TRUE(parse_rule(rule).forbids()) << rule;
+  }
+  for (const char* rule : {"visits(f) == 1", "visits(f) < 2", "visits(f) >= 0", "total(f) < 1s"}) {
+    EXPECT_FALSE(parse_rule(rule).forbids()) << rule;
+  }
+}
+
+class CheckFile : public ::testing::Test {
+ protected:
+  std::string refused(const std::string& text) {
+    std::ofstream(file()) << text;
+    try {
+      load_rules(file());
+    } catch (const Error& error) {
+      const std::string what = error.what();
+      return what.starts_with(file()) ? what.substr(file().size()) : what;
+    }
+    return "accepted";
+  }
+  std::string file() const { return directory_ / "rules.toml"; }
+
+  test::TempDirectory directory_;
+};
+
+TEST_F(CheckFile, HoldsRulesInTheirOrder) {
+  std::ofstream(file())
+      << "# what CI demands\nrules = [\n  'total(\"a\") < 2s', # one\n  \"wall < 3s\",\n]\n";
+  EXPECT_EQ(load_rules(file()), (std::vector<std::string>{"total(\"a\") < 2s", "wall < 3s"}));
+}
+
+TEST_F(CheckFile, IsRefusedWithItsLine) {
+  const std::string shape = "; write rules = [\"visits(load) <= 3\", ...]";
+  EXPECT_EQ(refused(""), ": no rules in it" + shape);
+  EXPECT_EQ(refused("rules = []"), ": no rules in it" + shape);
+  EXPECT_EQ(refused("rules = 'wall < 1s'"), ": no rules in it" + shape);
+  EXPECT_EQ(refused("rules = [3]"), ": a rule that is no string" + shape);
+  EXPECT_EQ(refused("rule = ['wall < 1s']"), ": 'rule' is not known" + shape);
+  EXPECT_EQ(refused("\n\nrules = [").substr(0, 9), ", line 3:");
+  EXPECT_EQ(refused("rules = ['\xff']").substr(0, 9), ", line 1:");
+}
+
+}  // namespace
+}  // namespace timeloom::tools
