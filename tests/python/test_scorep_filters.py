@@ -65,10 +65,10 @@ def test_files_are_filtered_for_good(tmp_path):
 @pytest.mark.parametrize(
     "text, line",
     [
-        ("SCOREP_REGION_NAMES_BEGIN\nfoo\n", "my.filter:2"),
-        ("SCOREP_REGION_NAMES_BEGIN EXCLUDE a \\\nb SCOREP_REGION_NAMES_END\n", "my.filter:1"),
-        ("SCOREP_FILE_NAMES_BEGIN SCOREP_REGION_NAMES_END\n", "my.filter:1"),
-        ("EXCLUDE a\n", "my.filter:1"),
+        ("SCOREP_REGION_NAMES_BEGIN\nfoo\n", "my.filter, line 2"),
+        ("SCOREP_REGION_NAMES_BEGIN EXCLUDE a \\\nb SCOREP_REGION_NAMES_END\n", "my.filter, line 1"),
+        ("SCOREP_FILE_NAMES_BEGIN SCOREP_REGION_NAMES_END\n", "my.filter, line 1"),
+        ("EXCLUDE a\n", "my.filter, line 1"),
     ],
 )
 def test_errors_in_filters(tmp_path, text, line):
