@@ -1,0 +1,51 @@
+// The state of the measurement in this process, which measurement.cpp begins and
+// ends and attachment.cpp lets threads take part in. Nobody else includes this.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "record/definition_table.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::record {
+
+struct Attached {
+  ThreadRecorder* recorder;
+  std::uintptr_t thread;  // pthread id
+};
+
+struct State {
+  std::mutex mutex;  // guards what follows; never taken on the event path
+  DefinitionTable definitions;
+  std::unique_ptr<spool::Writer> writer;
+  std::vector<Attached> attached;  // the recorders that take part, one a thread
+  std::uint32_t next_location = 0;
+  std::uint32_t tracks = 0;           // of these
+  std::set<std::uint32_t> created;    // threads that run and of which note_creation() spoke
+  std::uint64_t finished_events = 0;  // of threads that have ended
+  std::uint64_t finished_folded = 0;  // of these, in profiles
+  std::uint64_t finished_bytes = 0;   // of their profiles
+  std::uint64_t unmatched_leaves = 0;
+  ThreadNamer namer = nullptr;
+  LocationGroup process;
+  std::string parent;
+  bool profile = false;  // calls are folded
+  std::uint32_t profile_depth = 0;
+  std::size_t max_depth = 0;
+  MetricPlan metrics;
+  MetricId metrics_of_thread;  // the first of each kind; undefined: none
+  MetricId metrics_of_process;
+  std::uint64_t without_metrics = 0;  // threads that could not be sampled
+  std::vector<OpenRegion> inherited;  // what was open on the forking thread
+  bool inherited_recording = true;
+};
+
+// Never destroyed: threads may outlive the static objects of the program.
+State& state();
+
+}  // namespace timeloom::record
