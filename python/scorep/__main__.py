@@ -35,6 +35,7 @@ def _settings(line):
         {
             "layout": "scorep",
             "region_names": "scorep",
+            "imports": True,
             "quiet": True,
             "imports": True,
             "instrumenter": line.instrumenter,

@@ -1,6 +1,7 @@
 #include "python/filter_choices.hpp"
 
 #include <filesystem>
+#include <utility>
 
 #include "core/error.hpp"
 #include "python/code_regions.hpp"
@@ -42,6 +43,13 @@ std::vector<FilterRule> rules_of(PyObject* dict) {
   return rules;
 }
 
+// Asked for several times on the way to a measurement, and parsed once.
+const FilterFile& parsed(const std::string& text, const std::string& name) {
+  static auto* const last = new std::pair<std::string, FilterFile>;
+  if (text != last->first) *last = {text, FilterFile::parse(text, name)};
+  return last->second;
+}
+
 // Where the modules of Python's library lie. `os` is not there with -S.
 std::string library_directory() {
   PyObject* directory = PySys_GetObject("_stdlib_dir");  // borrowed
@@ -61,7 +69,7 @@ void take_filter_file(PyObject* dict, const Settings& settings) {
   std::error_code ignored;
   const std::filesystem::path path = std::filesystem::absolute(name, ignored);
   const std::string text = FilterFile::read(name);
-  (void)FilterFile::parse(text, name);
+  (void)parsed(text, name);
   put(dict, kFile, path.lexically_normal().string());
   put(dict, kText, text);
 }
@@ -73,7 +81,7 @@ Filter filter_of(PyObject* dict) {
   choices.only_my_code = is_on(dict, "only_my_code");
   choices.library_directory = library_directory();
   if (item(dict, kText) != nullptr) {
-    choices.file = FilterFile::parse(text_item(dict, kText), text_item(dict, kFile));
+    choices.file = parsed(text_item(dict, kText), text_item(dict, kFile));
   }
   return Filter(std::move(choices));
 }

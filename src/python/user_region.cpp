@@ -183,7 +183,6 @@ record::Token token_of(EventWord word) noexcept {
 bool is_left_out(record::Token token) noexcept {
   return record::is_user_region(token) && (token & kLeftOut) != 0;
 }
-}
 
 }  // namespace
 

@@ -86,8 +86,8 @@ def without(events, left_out):
     return result
 
 
-REGIONS = "SCOREP_REGION_NAMES_BEGIN {} SCOREP_REGION_NAMES_END"
-FILES = "SCOREP_FILE_NAMES_BEGIN {} SCOREP_FILE_NAMES_END"
+REGIONS = "SCOREP_REGION_NAMES_BEGIN {}\nSCOREP_REGION_NAMES_END\n"
+FILES = "SCOREP_FILE_NAMES_BEGIN {}\nSCOREP_FILE_NAMES_END\n"
 AREA = {"__main__.Shape.area"}
 OF_HELPER = {"helper.<module>", "helper.square", "helper.multiply", "helper.twice"}
 FILTERS = [
@@ -101,7 +101,7 @@ FILTERS = [
     (REGIONS.format("INCLUDE __main__:leaf"), set()),
     (REGIONS.format("EXCLUDE user:phase"), {"phase"}),
     (REGIONS.format("EXCLUDE phase __main__:generator"), {"phase", "__main__.generator"}),
-    (REGIONS.format("EXCLUDE * INCLUDE __main__:*"), OF_HELPER | {"phase"}),
+    (REGIONS.format("EXCLUDE * INCLUDE __main__:*"), OF_HELPER | {"phase", "phase2"}),
     (REGIONS.format("EXCLUDE helper* INCLUDE helper:mul* # a comment"), OF_HELPER - {"helper.multiply"}),
     (REGIONS.format("EXCLUDE __main__:work EXCLUDE __main__:raiser"), {"__main__.work", "__main__.raiser"}),
     (REGIONS.format("EXCLUDE __main__:hides __main__:leaf"), {"__main__.hides", "__main__.leaf"}),

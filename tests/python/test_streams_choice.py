@@ -40,7 +40,7 @@ def of_program_and_c(events):
     result, stack = [], []
     for kind, name, *_ in events:
         if kind == "enter":
-            of_c = name.split(".")[0] in ("builtins", "datetime", "collections", "_thread", "itertools")
+            of_c = name.split(".")[0] in ("builtins", "datetime", "collections", "_thread", "itertools") and not name.endswith("<module>")
             stack.append(name.startswith(("__main__.", "user:")) or (of_c and stack and stack[-1]))
         if stack[-1]:
             result.append([kind, name])

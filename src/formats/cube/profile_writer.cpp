@@ -55,9 +55,9 @@ class ProfileWriter {
  public:
   ProfileWriter(const CallTree& tree, const ProfileFacts& facts)
       : tree_(tree), all_(tree.definitions) {
-    first_ = add_system(tree, facts.parameters, cube_);
+    const std::vector<bool> first = add_system(tree, facts.parameters, cube_);
+    first_.assign(first.begin(), first.end());
     index_cells();
-    sum_roots();
     add_metrics();
     add_counters();
     add_regions();
@@ -219,20 +219,32 @@ class ProfileWriter {
   void index_cells() {
     const std::size_t nodes = tree_.nodes.size();
     begins_.assign(nodes + 1, 0);
-    below_program_.assign(nodes, false);
-    below_threads_.assign(nodes, false);
-    for (const auto& location : tree_.locations) {
-      for (const Cell& cell : location.cells) ++begins_[cell.node.value() + 1];
-    }
+    below_program_.assign(nodes, 0);
+    below_threads_.assign(nodes, 0);
+    for (std::size_t i = 0; i < tree_.locations.size(); ++i) count_cells(i);
     for (std::size_t i = 0; i < nodes; ++i) begins_[i + 1] += begins_[i];
     entries_.resize(begins_[nodes]);
     sort_entries();
     for (std::size_t i = nodes; i-- > 0;) {  // who visited a node has visited its parent
       const NodeId parent = tree_.nodes[i].parent;
       if (!parent.defined()) continue;
-      if (below_program_[i]) below_program_[parent.value()] = true;
-      if (below_threads_[i]) below_threads_[parent.value()] = true;
+      if (below_program_[i]) below_program_[parent.value()] = 1;
+      if (below_threads_[i]) below_threads_[parent.value()] = 1;
     }
+  }
+
+  // And the time of the program itself: for the first thread of a process from its
+  // first to its last event, for others what they spent in regions.
+  void count_cells(std::size_t index) {
+    const auto& location = tree_.locations[index];
+    std::uint64_t sum = 0;
+    for (const Cell& cell : location.cells) {
+      const std::uint32_t node = cell.node.value();
+      ++begins_[node + 1];
+      if (!tree_.nodes[node].parent.defined()) sum += cell.statistics.inclusive;
+    }
+    const std::uint64_t life = ticks(location.last) - ticks(location.first);
+    root_time_.push_back(first_[index] ? std::max(sum, life) : sum);
   }
 
   // Some thousand nodes at a time, whose entries stay in the cache while one
@@ -248,36 +260,22 @@ class ProfileWriter {
         for (; done[i] < cells.size() && cells[done[i]].node.value() < end; ++done[i]) {
           const std::uint32_t node = cells[done[i]].node.value();
           entries_[next[node]++] = {i, done[i]};
-          visited[node] = true;
+          visited[node] = 1;
         }
       }
     }
   }
 
-  // The time of the program itself: for the first thread of a process from its
-  // first to its last event, for others what they spent in regions.
-  void sum_roots() {
-    for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
-      const auto& location = tree_.locations[i];
-      std::uint64_t sum = 0;
-      for (const Cell& cell : location.cells) {
-        if (!tree_.nodes[cell.node.value()].parent.defined()) sum += cell.statistics.inclusive;
-      }
-      const std::uint64_t life = ticks(location.last) - ticks(location.first);
-      root_time_.push_back(first_[i] ? std::max(sum, life) : sum);
-    }
-  }
-
   void add_cnodes() {
-    const auto count = static_cast<std::size_t>(std::ranges::count(below_program_, true) +
-                                                std::ranges::count(below_threads_, true)) +
+    const auto count = static_cast<std::size_t>(std::ranges::count(below_program_, 1) +
+                                                std::ranges::count(below_threads_, 1)) +
                        2;
     cube_.cnodes.reserve(count);
     origins_.reserve(count);
     cube_.cnodes.push_back({{}, CubeRegionId{kProgramRegion}, {}});
     origins_.push_back({Origin::kProgram, {}, false});
     add_nodes(below_program_, CnodeId{0}, false);
-    if (std::ranges::find(below_threads_, true) == below_threads_.end()) return;
+    if (std::ranges::find(below_threads_, 1) == below_threads_.end()) return;
     const CnodeId threads{static_cast<std::uint32_t>(cube_.cnodes.size())};
     const CubeRegionId region{add_region(kThreadsName, "pthread", kArtificialRole)};
     cube_.cnodes.push_back({CnodeId{0}, region, {}});
@@ -285,7 +283,7 @@ class ProfileWriter {
     add_nodes(below_threads_, threads, true);
   }
 
-  void add_nodes(const std::vector<bool>& wanted, CnodeId top, bool worker) {
+  void add_nodes(const std::vector<char>& wanted, CnodeId top, bool worker) {
     std::vector<CnodeId> cnodes(tree_.nodes.size());
     for (std::uint32_t i = 0; i < tree_.nodes.size(); ++i) {
       if (!wanted[i]) continue;
@@ -335,8 +333,8 @@ class ProfileWriter {
     fill_neutral(cube_.metrics[static_cast<std::size_t>(core)].type, row);
     if (origin.kind == Origin::kNode) return fill_node(core, origin, row);
     for (std::uint32_t i = 0; i < root_time_.size(); ++i) {
-      const bool visited = origin.kind == Origin::kProgram && first_[i];
-      if (origin.kind == Origin::kThreads && first_[i]) continue;
+      const bool visited = origin.kind == Origin::kProgram && first_[i] != 0;
+      if (origin.kind == Origin::kThreads && first_[i] != 0) continue;
       Statistics one;
       if (visited) one.add_visit(root_time_[i]);
       one.inclusive = root_time_[i];
@@ -351,7 +349,7 @@ class ProfileWriter {
       // The cells of a row lie as far apart as can be; they are as many waits for memory
       // unless it is asked for them some time before.
       if (i + kAhead < entries_.size()) __builtin_prefetch(&cell_of(entries_[i + kAhead]));
-      if (first_[entry.location] == origin.worker) continue;
+      if ((first_[entry.location] != 0) == origin.worker) continue;
       put(core, cell_of(entry).statistics, entry.location, row);
     }
   }
@@ -365,11 +363,12 @@ class ProfileWriter {
   const CallTree& tree_;
   const Definitions& all_;
   Cube cube_;
-  std::vector<bool> first_;            // of locations: the first of its process
+  // Not of bools, which are asked and set millions of times and would share their bytes.
+  std::vector<char> first_;            // of locations: the first of its process
   std::vector<std::uint64_t> begins_;  // of nodes: their first entry
   std::vector<Entry> entries_;
-  std::vector<bool> below_program_;  // of nodes
-  std::vector<bool> below_threads_;
+  std::vector<char> below_program_;  // of nodes
+  std::vector<char> below_threads_;
   std::vector<std::uint64_t> root_time_;  // of locations
   std::vector<Origin> origins_;           // of cnodes
   std::vector<Counter> counters_;         // of metrics of the run
