@@ -109,9 +109,13 @@ std::string exception_text() {
   return text ? bytes_of(text.get()) : "unknown error";
 }
 
+// Whether there may be events of which only the call paths are kept.
+bool folds(const Settings& settings) {
+  return settings.flag("profile") || settings.text("at-max-size") == "profile";
+}
+
 void check_instrumenter(const Settings& settings) {
-  const bool folds = settings.flag("profile") || settings.text("at-max-size") == "profile";
-  if (folds && settings.flag("async-tasks")) throw Error(kTasksNeedTrace);
+  if (folds(settings) && settings.flag("async-tasks")) throw Error(kTasksNeedTrace);
   if (find_instrumenter(settings.text("instrumenter"), {.c_functions = settings.flag("c-functions"),
                                                         .tasks = settings.flag("async-tasks")}) ==
       nullptr) {
@@ -124,7 +128,7 @@ void check_metrics(const Settings& settings) {
       {settings.text("metric-rusage"), settings.text("metric-rusage-per-process"),
        settings.text("metric-rusage-sep"), settings.text("metric-papi"),
        settings.text("metric-papi-per-process"), settings.text("metric-papi-sep")});
-  if (settings.flag("profile") && plan.any()) throw Error(kMetricsNeedTrace);
+  if (folds(settings) && plan.any()) throw Error(kMetricsNeedTrace);
 }
 
 // Python gives __main__ a loader before the program begins, made by a Python

@@ -242,8 +242,9 @@ bool session_running() noexcept {
 
 namespace {
 
-bool tasks_are_kept(const SessionOptions& options) noexcept {
-  return !options.async_tasks || (!options.profile && options.at_max_size != AtLimit::kFold);
+// Whether there may be events of which only the call paths are kept.
+bool folds(const SessionOptions& options) noexcept {
+  return options.profile || options.at_max_size == AtLimit::kFold;
 }
 
 }  // namespace
@@ -253,11 +254,11 @@ bool start_session(const SessionOptions& options) {
     PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
     return false;
   }
-  if (!tasks_are_kept(options)) {
+  if (folds(options) && options.async_tasks) {
     PyErr_SetString(g_error, kTasksNeedTrace);
     return false;
   }
-  if (options.profile && options.metrics.any()) {
+  if (folds(options) && options.metrics.any()) {
     PyErr_SetString(g_error, kMetricsNeedTrace);
     return false;
   }

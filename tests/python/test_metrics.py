@@ -180,7 +180,7 @@ def test_unknown_names_are_refused(option, work):
 
 def test_metrics_need_a_trace(work):
     said = record(work, "--profile", "--metric-rusage=all", status=2).stderr
-    assert said == "timeloom: metrics are sampled for a trace only; leave out --profile or the metrics\n"
+    assert said == "timeloom: metrics are sampled for a trace only; leave out the metrics, or --profile and --at-max-size profile\n"
 
 
 # --- PAPI, by a stand-in for the library ----------------------------------------------------------
