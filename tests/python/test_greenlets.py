@@ -4,8 +4,8 @@ import sys
 
 import pytest
 from streams import INSTRUMENTERS, measure, plain
-from test_tasks import each_instrumenter, needs
-from test_tasks import measure as measure_tracks
+from task_runs import each_instrumenter, needs
+from task_runs import measure as measure_tracks
 
 pytestmark = needs("greenlet")
 

@@ -40,6 +40,8 @@ std::string fields(const Event& one, const Definitions& all) {
     case EventKind::kParameterFloat:
     case EventKind::kTrack:
     case EventKind::kTrackEnd:
+    case EventKind::kRewindBegin:
+    case EventKind::kRewindEnd:
     case EventKind::kThreadCreate:
     case EventKind::kThreadBegin:
     case EventKind::kThreadEnd:

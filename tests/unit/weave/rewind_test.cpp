@@ -77,8 +77,8 @@ void expect(std::string_view text, const std::string& wanted) {
 
 TEST(Rewind, DiscardsOrKeeps) {
   expect("AbBa", "AbBa");
-  expect("A[xBb]xCca", "ABbCca");
-  expect("A[xBpb!xCca", "A-+Cca");
+  expect("A[xBb]xDda", "ABbDda");
+  expect("A[xBpb!xDda", "A-+Dda");
   expect("[x!x", "-+");
 }
 
@@ -86,14 +86,14 @@ TEST(Rewind, Nests) {
   expect("[xA[yBb!ya]x", "A-+a");
   expect("[xA[yBb]ya!x", "-+");
   expect("[x[xAa!xBb]x", "-+Bb");
-  expect("[xA[yBba!xCc]y", "-+Cc");  // y began inside and ends with x
+  expect("[xA[yBba!xDd]y", "-+Dd");  // y began inside and ends with x
 }
 
 TEST(Rewind, KeepsEnterAndLeaveInBalance) {
-  expect("A[xaBb!xCc", "A-a+Cc");  // began inside a, ends outside
+  expect("A[xaBb!xDd", "A-a+Dd");  // began inside a, ends outside
   expect("[xABb!xa", "-A+a");      // the other way round
-  expect("A[xaBCc!xb", "A-aB+b");  // both
-  expect("AB[xbaCDdc!x", "AB-ba+");
+  expect("A[xaBDd!xb", "A-aB+b");  // both
+  expect("AB[xbaDEed!x", "AB-ba+");
 }
 
 TEST(Rewind, WhatOthersKnowOfStays) { expect("[xAca!x", "-c+"); }
