@@ -80,15 +80,6 @@ void write_error_output(const std::string& text) {
   }
 }
 
-std::string current_exception() {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  Ref owned_type(type), owned_value(value), owned_traceback(traceback);
-  Ref text(value == nullptr ? nullptr : PyObject_Str(value));
-  if (!text) PyErr_Clear();
-  return text ? bytes_of(text.get()) : "unknown error";
-}
-
 unsigned long long count_of(PyObject* dict, const char* key) {
   PyObject* value = PyDict_GetItemString(dict, key);
   return value != nullptr && PyLong_Check(value) ? PyLong_AsUnsignedLongLong(value) : 0;
@@ -266,7 +257,7 @@ void finish_weave_and_report() {
   Ref dict(PyObject_CallMethod(g_start->core, "finish", nullptr));
   if (!dict) {
     write_error_output(line_start() +
-                       "the measurement could not be finished: " + current_exception() + "\n");
+                       "the measurement could not be finished: " + take_exception_text() + "\n");
     return;
   }
   if (!PyDict_Check(dict.get())) return;  // the program has finished it itself

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <new>
+#include <string>
 
 #include "python/compat.hpp"
 
@@ -18,6 +19,10 @@ int add_error(PyObject* module);  // -1 on failure
 
 // Sets timeloom.Error; the message may hold paths, so any bytes. Returns null.
 PyObject* raise_error(const char* message) noexcept;
+
+// The text of the Python exception that is set, which is cleared; the name of its
+// type when it has none.
+std::string take_exception_text();
 
 // A method as CPython may call it: what it throws becomes a Python exception.
 template <PyCFunction method>

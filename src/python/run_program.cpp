@@ -6,22 +6,19 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/run_directory.hpp"
 #include "core/settings.hpp"
 #include "core/window.hpp"
 #include "python/end_of_run.hpp"
-#include "python/experiment.hpp"
 #include "python/filter_choices.hpp"
 #include "python/instrumenter.hpp"
 #include "python/main_module.hpp"
 #include "python/session.hpp"
 #include "python/settings_binding.hpp"
+#include "python/start_run.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -88,27 +85,6 @@ Program program_of(PyObject* tuple) {
   return program;
 }
 
-std::string name_for_run(const Program& program) {
-  switch (program.kind) {
-    case Program::Kind::kCommand: return "command";
-    case Program::Kind::kStdin: return "stdin";
-    case Program::Kind::kModule:
-    case Program::Kind::kFile:
-    case Program::Kind::kDirectory: break;
-  }
-  return program.target;
-}
-
-std::string exception_text() {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  Ref owned_type(type), owned_value(value), owned_traceback(traceback);
-  Ref text(value == nullptr ? nullptr : PyObject_Str(value));
-  if (!text) PyErr_Clear();
-  return text ? bytes_of(text.get()) : "unknown error";
-}
-
 // Whether there may be events of which only the call paths are kept.
 bool folds(const Settings& settings) {
   return settings.flag("profile") || settings.text("at-max-size") == "profile";
@@ -119,7 +95,7 @@ void check_instrumenter(const Settings& settings) {
   if (find_instrumenter(settings.text("instrumenter"), {.c_functions = settings.flag("c-functions"),
                                                         .tasks = settings.flag("async-tasks")}) ==
       nullptr) {
-    throw Error(exception_text());
+    throw Error(take_exception_text());
   }
 }
 
@@ -288,64 +264,6 @@ PyObject* pass_on(Ending ending) {
   return nullptr;
 }
 
-// Where the run goes: chosen before the program begins, made when it does.
-class Place {
- public:
-  // Throws Error when it is none to write to.
-  Place(Settings& settings, const Program& program)
-      : experiment_(Experiment::plan(settings)),
-        directory_(experiment_ ? experiment_->path()
-                               : run_directory(settings, name_for_run(program)).string()) {
-    if (!experiment_) check_run_directory(directory_, settings.flag("force"));
-  }
-
-  void make(const Settings& settings, const Program& program) {
-    if (!experiment_) {
-      std::error_code ignored;
-      existed_ = std::filesystem::exists(directory_, ignored);
-      return make_run_directory(directory_, settings);
-    }
-    std::vector<std::string> words = program.arguments;
-    words.insert(words.begin(), program.target);
-    experiment_->begin(words);
-    directory_ = experiment_->path();
-  }
-  // Nothing was recorded.
-  void forget() noexcept {
-    if (ours_) forget_run_directory(directory_, existed_);
-  }
-
-  const std::string& directory() const noexcept { return directory_; }
-  std::unique_ptr<Experiment> take_experiment() noexcept { return std::move(experiment_); }
-
- private:
-  std::unique_ptr<Experiment> experiment_;
-  bool ours_ = !experiment_;  // the layout of the directory
-  std::string directory_;
-  bool existed_ = false;
-};
-
-// The user's program must not suffer from what goes wrong here.
-void start_measuring(PyObject* core, const Settings& settings, Place& place,
-                     const Program& program) {
-  try {
-    place.make(settings, program);
-    const std::string directory = place.directory();
-    Ref dict(dict_of(settings)), output(object_of(directory));
-    if (dict) take_filter_file(dict.get(), settings);
-    // Registered first: afterwards its imports would be recorded.
-    const bool prepared = dict && output &&
-                          PyDict_SetItemString(dict.get(), "output", output.get()) == 0 &&
-                          finish_run_at_exit(core, settings, place.take_experiment());
-    if (settings.text("results") == "none") return;
-    if (prepared && Ref(PyObject_CallMethod(core, "start", "O", dict.get()))) return;
-    say("nothing is measured: " + exception_text());
-    place.forget();
-  } catch (const std::exception& error) {
-    say(std::string("nothing is measured: ") + error.what());
-  }
-}
-
 // Runs what the user wants to be run before the program: it is not observed, and
 // what it raises ends the program.
 Ending run_before(PyObject* function) {
@@ -369,7 +287,7 @@ PyObject* run_program(PyObject* core, PyObject* dict, PyObject* tuple, PyObject*
   Program program = program_of(tuple);
   std::FILE* file = nullptr;
   open_program(program, file);
-  Place place(settings, program);
+  RunPlace place(settings, program);
   check_instrumenter(settings);
   (void)window_of(settings);  // or it is wrong usage
   take_filter_file(dict, settings);

@@ -132,7 +132,8 @@ bool succeeded(pid_t child, const std::string& run) {
   } while (waited < 0 && errno == EINTR);
   Py_END_ALLOW_THREADS;
   if (waited == child) return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  return ::access((run + "/traces.otf2").c_str(), F_OK) == 0;
+  return ::access((run + "/traces.otf2").c_str(), F_OK) == 0 ||
+         ::access((run + "/profile.cubex").c_str(), F_OK) == 0;
 }
 
 }  // namespace

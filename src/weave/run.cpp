@@ -29,30 +29,15 @@
 #include "profile/callpaths_file.hpp"
 #include "spool/reader.hpp"
 #include "weave/manifest.hpp"
+#include "weave/run_contents.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr char kAnchor[] = "traces.otf2";
-constexpr char kSpool[] = "spool";
 constexpr char kWorking[] = ".weaving";
-constexpr char kRunning[] =
-    "running";                       // in the spool: some processes had not ended at the last weave
 constexpr char kWoven[] = ".woven";  // a spool that is not needed any more
-constexpr std::string_view kWhatToName = "name the directory of a run, an .otf2 or a .cubex file";
-
-std::vector<std::string> spools_of(const fs::path& run) {
-  std::vector<std::string> result;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(run / kSpool, error)) {
-    std::error_code none;
-    if (fs::exists(entry.path() / "defs", none)) result.push_back(entry.path().string());
-  }
-  std::sort(result.begin(), result.end());
-  return result;
-}
 
 // One weave of a run at a time; the lock goes with the process.
 class RunLock {
@@ -249,81 +234,6 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   return summary;
 }
 
-// The only file of a directory with this extension, under whatever name; empty
-// if there is none.
-fs::path only_file(const fs::path& directory, const char* extension) {
-  fs::path found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().extension() != extension) continue;
-    if (!found.empty()) return {};
-    found = entry.path();
-  }
-  return found;
-}
-
-// Says why when there may be spools that cannot be seen.
-void refuse_unreadable(const fs::path& run) {
-  std::error_code error;
-  const auto fail = [&](const fs::path& path) {
-    throw Error("cannot read " + path.string() + ": " + error.message());
-  };
-  fs::directory_iterator spools(run / kSpool, error);
-  if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) return;
-  if (error) fail(run / kSpool);
-  for (const auto& entry : spools) {
-    static_cast<void>(fs::exists(entry.path() / "defs", error));
-    if (error) fail(entry.path());
-  }
-}
-
-// A folder called spool is not enough: source trees have one as well.
-bool is_run(const fs::path& directory) {
-  std::error_code error;
-  return fs::exists(directory / kAnchor, error) || !spools_of(directory).empty() ||
-         !only_file(directory, ".otf2").empty() || !only_file(directory, ".cubex").empty();
-}
-
-fs::path newest_run() {
-  fs::path newest;
-  fs::file_time_type newest_time{};
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(".", error)) {
-    if (!entry.is_directory(error) || !is_run(entry.path())) continue;
-    // The settings are written when the run begins; foreign archives have none.
-    fs::file_time_type time = fs::last_write_time(entry.path() / "scorep.cfg", error);
-    if (error) time = fs::last_write_time(entry.path(), error);
-    if (newest.empty() || time > newest_time) {
-      newest = entry.path().lexically_normal();
-      newest_time = time;
-    }
-  }
-  if (newest.empty()) {
-    throw Error("there is no run in this directory; name one, or make one: timeloom run script.py");
-  }
-  return newest;
-}
-
-}  // namespace
-
-namespace {
-
-bool is_woven(const fs::path& run) {
-  std::error_code error;
-  if (fs::exists(run / kAnchor, error)) return true;
-  return fs::exists(run / cube::kProfileName, error) && !fs::exists(run / "traces", error);
-}
-
-}  // namespace
-
-bool unfinished(const fs::path& run) {
-  std::error_code error;
-  const bool woven = is_woven(run) && !fs::exists(run / kSpool / kRunning, error);
-  return !woven && !spools_of(run).empty();
-}
-
-namespace {
-
 void refuse_without_spools(const fs::path& run) {
   std::error_code error;
   if (is_woven(run)) {
@@ -358,53 +268,6 @@ WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
   }
   throw Error("cannot write to " + run.string() + ": " + error.code().message() +
               "; nothing recorded was lost, weave again: timeloom weave " + run.string());
-}
-
-fs::path find_run(const std::optional<fs::path>& path) {
-  if (!path) return newest_run();
-  if (path->empty()) throw Error("the name of the run is empty; " + std::string(kWhatToName));
-  std::error_code error;
-  if (path->extension() == ".cubex" && fs::is_regular_file(*path, error)) return *path;
-  if (path->extension() == ".otf2" && fs::is_regular_file(*path, error)) {
-    if (path->filename() != kAnchor) return *path;  // an archive of another tool
-    const fs::path directory = path->parent_path();
-    return directory.empty() ? fs::path(".") : directory;
-  }
-  if (!fs::exists(*path, error)) {
-    throw Error(path->string() + " does not exist; " + std::string(kWhatToName));
-  }
-  if (!fs::is_directory(*path, error) || !is_run(*path)) {
-    refuse_unreadable(*path);
-    throw Error(path->string() +
-                " is no run: it holds no trace (traces.otf2), no profile (profile.cubex) and no "
-                "spool; " +
-                std::string(kWhatToName));
-  }
-  return *path;
-}
-
-fs::path trace_of(const fs::path& run) {
-  std::error_code error;
-  if (fs::is_regular_file(run, error)) return run;
-  if (fs::exists(run / kAnchor, error)) return run / kAnchor;
-  const fs::path anchor = only_file(run, ".otf2");
-  if (!anchor.empty()) return anchor;
-  throw Error(run.string() + " holds no trace (traces.otf2); " + std::string(kWhatToName));
-}
-
-bool has_trace(const fs::path& run) {
-  std::error_code error;
-  if (fs::is_regular_file(run, error)) return run.extension() != ".cubex";
-  return fs::exists(run / kAnchor, error) || !only_file(run, ".otf2").empty();
-}
-
-fs::path profile_of(const fs::path& run) {
-  std::error_code error;
-  if (fs::is_regular_file(run, error) && run.extension() == ".cubex") return run;
-  if (fs::exists(run / cube::kProfileName, error)) return run / cube::kProfileName;
-  const fs::path profile = only_file(run, ".cubex");
-  if (!profile.empty()) return profile;
-  throw Error(run.string() + " holds no profile (profile.cubex); name a .cubex file");
 }
 
 }  // namespace timeloom::weave
