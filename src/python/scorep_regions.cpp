@@ -253,8 +253,9 @@ PyMethodDef kFunctions[] = {
      "rewind_end(name, value)\n--\n\nEnd it; with a true value discard what this thread recorded "
      "since."},
     {"scorep_try_begin", try_begin, METH_O,
-     "Enter the region of a code object; False: it is not known."},
-    {"scorep_try_end", try_end, METH_O, "Leave it."},
+     "scorep_try_begin(code_object)\n--\n\nEnter the region of a code object; False: it is not "
+     "known."},
+    {"scorep_try_end", try_end, METH_O, "scorep_try_end(code_object)\n--\n\nLeave it."},
     {"scorep_begin", guarded<begin>, METH_VARARGS,
      "scorep_begin(group, name, file_name=None, line_number=None)\n--\n\nEnter group:name."},
     {"scorep_end", guarded<end>, METH_VARARGS,
