@@ -8,18 +8,12 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/words.hpp"
 
 namespace timeloom {
 namespace {
 
 using enum ScorepType;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) {
@@ -73,14 +67,6 @@ std::uint64_t size_of(const ScorepVariable& variable, std::string_view value) {
   if (!unit.empty() && unit != "b") refuse(variable, value, accepted);
   if (power > 0 && number > (UINT64_MAX >> (10 * power))) refuse(variable, value, accepted);
   return number << (10 * power);
-}
-
-std::string joined(std::span<const std::string_view> words) {
-  std::string result;
-  for (const std::string_view word : words) {
-    result += (result.empty() ? "" : ", ") + std::string(word);
-  }
-  return result;
 }
 
 std::string option_of(const ScorepVariable& variable, std::string_view value) {

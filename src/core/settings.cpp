@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
+#include "core/words.hpp"
 
 namespace timeloom {
 namespace {
@@ -23,21 +24,6 @@ constexpr std::array<std::string_view, 3> kNoSettings = {"TIMELOOM_PYTHON", "TIM
 [[noreturn]] void refuse(const std::string& origin, std::string_view value,
                          const std::string& accepted) {
   throw Error(origin + ": '" + std::string(value) + "' is not accepted; write " + accepted);
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
-std::string joined(std::span<const std::string_view> words) {
-  std::string result;
-  for (const std::string_view word : words) {
-    result += (result.empty() ? "" : ", ") + std::string(word);
-  }
-  return result;
 }
 
 bool parse_bool(std::string_view text, const std::string& origin) {

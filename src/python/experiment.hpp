@@ -21,8 +21,6 @@ class Experiment {
   void begin(const std::vector<std::string>& words);
   // The run is complete: the directory gets its final name.
   void end();
-  // Whether there is or will be a directory: one may be wanted with results only.
-  bool wanted() const noexcept { return wanted_; }
   std::string path() const { return directory_.path().string(); }
 
  private:
@@ -31,7 +29,7 @@ class Experiment {
   ScorepSettings scorep_;
   ExperimentDirectory directory_;
   std::string filter_;  // the filter file, or empty
-  bool wanted_ = true;
+  bool wanted_ = true;  // it may be wanted with results only
   bool verbose_ = false;
 };
 

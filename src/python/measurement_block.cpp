@@ -27,25 +27,17 @@ struct Block {
 };
 Block g_block;
 
+bool mark(PyObject* totals, bool woven, bool joined) {
+  return PyDict_SetItemString(totals, "woven", woven ? Py_True : Py_False) == 0 &&
+         PyDict_SetItemString(totals, "joined", joined ? Py_True : Py_False) == 0;
+}
+
 // What the measurement that is running has recorded so far.
 PyObject* so_far() {
   SessionResult result;
   if (!session_so_far(result)) return Py_NewRef(Py_None);
-  return Py_BuildValue("{s:N,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K,s:O,s:O}",
-                       "run", object_of(result.run), "instrumenter", result.instrumenter.c_str(),
-                       "events", static_cast<unsigned long long>(result.events), "folded_events",
-                       static_cast<unsigned long long>(result.folded_events), "threads",
-                       static_cast<unsigned long long>(result.threads), "tasks",
-                       static_cast<unsigned long long>(result.tasks), "bytes",
-                       static_cast<unsigned long long>(result.bytes), "lost_events",
-                       static_cast<unsigned long long>(result.lost_events), "dropped_events",
-                       static_cast<unsigned long long>(result.dropped_events), "at_limit",
-                       result.at_limit ? Py_True : Py_False, "unmatched_leaves",
-                       static_cast<unsigned long long>(result.unmatched_leaves), "error",
-                       result.error, "wall_seconds", result.wall_seconds, "overhead_seconds", 0.0,
-                       "window", result.window.c_str(), "windows",
-                       static_cast<unsigned long long>(result.windows), "woven", Py_False, "joined",
-                       Py_True);
+  Ref totals(totals_dict(result));
+  return totals && mark(totals.get(), false, true) ? totals.release() : nullptr;
 }
 
 // A program that measures itself is run under Timeloom: both record the same.
@@ -109,16 +101,31 @@ PyObject* finish_block(PyObject* core, PyObject*) {
     const std::string run = bytes_of(PyDict_GetItemString(totals.get(), "run"));
     woven = weave_in_child(run, g_block.package, g_block.keep_spool, true) == WeaveOutcome::kDone;
   }
-  if (PyDict_SetItemString(totals.get(), "woven", woven ? Py_True : Py_False) != 0 ||
-      PyDict_SetItemString(totals.get(), "joined", Py_False) != 0) {
-    return nullptr;
-  }
-  return totals.release();
+  return mark(totals.get(), woven, false) ? totals.release() : nullptr;
 }
 
 PyObject* so_far_method(PyObject*, PyObject*) { return so_far(); }
 
 }  // namespace
+
+PyObject* totals_dict(const SessionResult& result) {
+  PyObject* run = object_of(result.run);
+  if (run == nullptr) return nullptr;
+  return Py_BuildValue(
+      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run,
+      "instrumenter", result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False,
+      "events", static_cast<unsigned long long>(result.events), "folded_events",
+      static_cast<unsigned long long>(result.folded_events), "threads",
+      static_cast<unsigned long long>(result.threads), "tasks",
+      static_cast<unsigned long long>(result.tasks), "bytes",
+      static_cast<unsigned long long>(result.bytes), "lost_events",
+      static_cast<unsigned long long>(result.lost_events), "dropped_events",
+      static_cast<unsigned long long>(result.dropped_events), "at_limit",
+      result.at_limit ? Py_True : Py_False, "unmatched_leaves",
+      static_cast<unsigned long long>(result.unmatched_leaves), "error", result.error,
+      "wall_seconds", result.wall_seconds, "overhead_seconds", result.overhead_seconds, "window",
+      result.window.c_str(), "windows", static_cast<unsigned long long>(result.windows));
+}
 
 PyMethodDef kBlockMethods[] = {{"start_block", guarded<start_block>, METH_VARARGS, nullptr},
                                {"finish_block", guarded<finish_block>, METH_NOARGS, nullptr},

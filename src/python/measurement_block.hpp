@@ -15,8 +15,12 @@
 #pragma once
 
 #include "python/compat.hpp"
+#include "python/session.hpp"
 
 namespace timeloom::python {
+
+// The totals of a measurement as a new dict; null with an exception set.
+PyObject* totals_dict(const SessionResult& result);
 
 extern PyMethodDef kBlockMethods[];  // ends with a null entry
 

@@ -105,22 +105,7 @@ PyObject* finish(PyObject*, PyObject*) {
   SessionResult result;
   withdraw_from_children();
   if (!finish_session(result)) return none_if(PyErr_Occurred() == nullptr);
-  PyObject* run = object_of(result.run);
-  if (run == nullptr) return nullptr;
-  return Py_BuildValue(
-      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run,
-      "instrumenter", result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False,
-      "events", static_cast<unsigned long long>(result.events), "folded_events",
-      static_cast<unsigned long long>(result.folded_events), "threads",
-      static_cast<unsigned long long>(result.threads), "tasks",
-      static_cast<unsigned long long>(result.tasks), "bytes",
-      static_cast<unsigned long long>(result.bytes), "lost_events",
-      static_cast<unsigned long long>(result.lost_events), "dropped_events",
-      static_cast<unsigned long long>(result.dropped_events), "at_limit",
-      result.at_limit ? Py_True : Py_False, "unmatched_leaves",
-      static_cast<unsigned long long>(result.unmatched_leaves), "error", result.error,
-      "wall_seconds", result.wall_seconds, "overhead_seconds", result.overhead_seconds, "window",
-      result.window.c_str(), "windows", static_cast<unsigned long long>(result.windows));
+  return totals_dict(result);
 }
 
 PyObject* running(PyObject*, PyObject*) { return PyBool_FromLong(session_running()); }

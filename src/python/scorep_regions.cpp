@@ -16,13 +16,13 @@ namespace {
 
 struct ScorepRegion {
   PyObject_HEAD PyObject* name;  // str; empty: that of the function it decorates
-  EventWord word;                // 0: not asked for yet
+  UserRegionWord word;
 };
 
 ScorepRegion* self_of(PyObject* object) { return reinterpret_cast<ScorepRegion*>(object); }
 
 PyTypeObject* g_type = nullptr;
-PyObject* g_words = nullptr;  // dict: name without "user:" -> enter word
+PyObject* g_full_names = nullptr;  // dict: name -> "user:name"
 PyObject* g_region_name = nullptr;
 
 PyObject* name_must_be_str(PyObject* name) {
@@ -34,25 +34,17 @@ Ref full_name(const char* group, PyObject* name) {
   return Ref(PyUnicode_FromFormat("%s:%U", group, name));
 }
 
-EventWord word_of(ScorepRegion* region) noexcept {
-  if (region->word != 0) return region->word;
-  if (PyObject* known = PyDict_GetItemWithError(g_words, region->name)) {
-    return region->word = PyLong_AsUnsignedLongLong(known);
-  }
-  const ErrorGuard guard;
-  const Ref name = full_name("user", region->name);
-  if (name) region->word = user_region_word(name.get());
-  const Ref number(PyLong_FromUnsignedLongLong(region->word));
-  if (!number || PyDict_SetItem(g_words, region->name, number.get()) != 0) PyErr_Clear();
-  return region->word;
+// The same for "user", made once for each name. Borrowed; null with an exception set.
+PyObject* full_name(PyObject* name) {
+  if (PyObject* known = PyDict_GetItemWithError(g_full_names, name)) return known;
+  const Ref full = full_name("user", name);
+  return full && PyDict_SetItem(g_full_names, name, full.get()) == 0 ? full.get() : nullptr;
 }
 
-// `name`: a str, or None for the function itself.
-PyObject* decorate(PyObject* name, PyObject* function) {
-  const Ref decorators(PyImport_ImportModule("timeloom._decorators"));
-  if (!decorators) return nullptr;
-  return PyObject_CallMethod(decorators.get(), "decorate", "OOO", name, function,
-                             name == Py_None ? Py_True : Py_False);
+EventWord word_of(ScorepRegion* region) noexcept {
+  PyObject* full = full_name(region->name);
+  if (full == nullptr) PyErr_Clear();
+  return full == nullptr ? 0 : region->word.of(full);
 }
 
 // region(region_name=""); also @region without the parentheses.
@@ -67,12 +59,12 @@ PyObject* region_vectorcall(PyObject* type, PyObject* const* arguments, std::siz
     return nullptr;
   }
   PyObject* name = given + named == 0 ? nullptr : arguments[0];
-  if (name != nullptr && PyCallable_Check(name)) return decorate(Py_None, name);
+  if (name != nullptr && is_decorable(name)) return decorate(Py_None, name, true);
   if (name != nullptr && !PyUnicode_Check(name)) return name_must_be_str(name);
   auto* region = PyObject_New(ScorepRegion, reinterpret_cast<PyTypeObject*>(type));
   if (region == nullptr) return nullptr;
   region->name = name == nullptr ? PyUnicode_FromString("") : Py_NewRef(name);
-  region->word = 0;
+  region->word = {};
   return reinterpret_cast<PyObject*>(region);
 }
 
@@ -104,9 +96,9 @@ PyObject* region_call(PyObject* self, PyObject* arguments, PyObject* keywords) {
     return nullptr;
   }
   PyObject* name = self_of(self)->name;
-  if (PyUnicode_GET_LENGTH(name) == 0) return decorate(Py_None, function);
-  const Ref full = full_name("user", name);
-  return full ? decorate(full.get(), function) : nullptr;
+  if (PyUnicode_GET_LENGTH(name) == 0) return decorate(Py_None, function, true);
+  PyObject* full = full_name(name);
+  return full != nullptr ? decorate(full, function) : nullptr;
 }
 
 PyMethodDef kRegionMethods[] = {
@@ -266,10 +258,10 @@ PyMethodDef kFunctions[] = {
 }  // namespace
 
 int add_scorep_types(PyObject* module) {
-  g_words = PyDict_New();
+  g_full_names = PyDict_New();
   g_region_name = PyUnicode_InternFromString("region_name");
   PyObject* type = PyType_FromSpec(&kRegionSpec);
-  if (g_words == nullptr || g_region_name == nullptr || type == nullptr) return -1;
+  if (g_full_names == nullptr || g_region_name == nullptr || type == nullptr) return -1;
   g_type = reinterpret_cast<PyTypeObject*>(type);
   g_type->tp_vectorcall = region_vectorcall;  // as that of timeloom.region
   if (PyModule_AddObjectRef(module, "scorep_region", type) != 0) return -1;

@@ -26,20 +26,6 @@ PyObject* g_left_out = nullptr;  // dict: name of a region that some rules leave
 PyObject* g_verdicts = nullptr;  // dict: name of a region -> what the rules in force say
 Py_ssize_t g_verdicts_of = -1;   // these rules
 
-// Makes a function, coroutine function or generator function a region; which of
-// them it is is found out in Python.
-PyObject* decorate(PyObject* name, PyObject* function) {
-  const Ref decorators(PyImport_ImportModule("timeloom._decorators"));
-  if (!decorators) return nullptr;
-  return PyObject_CallMethod(decorators.get(), "decorate", "OO", name, function);
-}
-
-// What a region can decorate; a classmethod object cannot be called itself.
-bool is_decorable(PyObject* object) noexcept {
-  return PyCallable_Check(object) || PyObject_TypeCheck(object, &PyClassMethod_Type) ||
-         PyObject_TypeCheck(object, &PyStaticMethod_Type);
-}
-
 // region(name), and region(function) for the decorator without a name.
 PyObject* region_vectorcall(PyObject* type, PyObject* const* arguments, std::size_t flags,
                             PyObject* keywords) {
@@ -185,6 +171,19 @@ bool is_left_out(record::Token token) noexcept {
 }
 
 }  // namespace
+
+// Which of them it is is found out in Python.
+PyObject* decorate(PyObject* name, PyObject* function, bool itself) {
+  const Ref decorators(PyImport_ImportModule("timeloom._decorators"));
+  if (!decorators) return nullptr;
+  return PyObject_CallMethod(decorators.get(), "decorate", "OOO", name, function,
+                             itself ? Py_True : Py_False);
+}
+
+bool is_decorable(PyObject* object) noexcept {
+  return PyCallable_Check(object) || PyObject_TypeCheck(object, &PyClassMethod_Type) ||
+         PyObject_TypeCheck(object, &PyStaticMethod_Type);
+}
 
 SourcePlace place_of(PyObject* function) {
   const Ref inner = function_in(function);

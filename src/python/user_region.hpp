@@ -47,6 +47,12 @@ class UserRegionWord {
   Py_ssize_t rules_ = -1;  // those that have decided
 };
 
+// What a region can decorate; a classmethod object cannot be called itself.
+bool is_decorable(PyObject* object) noexcept;
+// Makes a function, coroutine function or generator function a region. `name`: a str,
+// or None; with `itself` the region is the function's own. Null with an exception set.
+PyObject* decorate(PyObject* name, PyObject* function, bool itself = false);
+
 // Whether what the program says of the current region is lost with it: a filter
 // leaves the region out, or it is deeper than what is recorded.
 bool in_left_out_region() noexcept;

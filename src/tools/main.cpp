@@ -31,13 +31,6 @@ void set_up(CLI::App& program) {
   program.get_formatter()->label("OPTIONS", "OPTIONS");
 }
 
-int print(const std::string& text) {
-  Output output;
-  output.write(text);
-  output.flush();
-  return kDone;
-}
-
 // One line, whatever the parser had to say.
 int wrong_usage(const CLI::App& program, std::string what) {
   std::string command = "timeloom";

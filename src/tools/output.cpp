@@ -41,4 +41,11 @@ void Output::flush() {
   text_.clear();
 }
 
+int print(std::string_view text) {
+  Output output;
+  output.write(text);
+  output.flush();
+  return 0;
+}
+
 }  // namespace timeloom::tools

@@ -26,4 +26,7 @@ class Output {
   bool closed_ = false;
 };
 
+// All of a text that is not made in pieces. Returns kDone of commands.hpp.
+int print(std::string_view text);
+
 }  // namespace timeloom::tools

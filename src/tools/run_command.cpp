@@ -93,13 +93,6 @@ void refuse_without_timeloom(const CommandLine& line, const PythonChoice& python
   throw Error("cannot start " + words[0] + ": " + std::strerror(errno));
 }
 
-int print(const std::string& text) {
-  Output output;
-  output.write(text);
-  output.flush();
-  return kDone;
-}
-
 [[noreturn]] void run(const CommandLine& line) {
   if (line.kind == ProgramKind::kNone) {
     throw Error("no program given; write: timeloom run script.py, or see timeloom run --help");

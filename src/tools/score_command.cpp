@@ -51,13 +51,6 @@ int fail(const std::string& what) {
   return kFailed;
 }
 
-int print(const std::string& text) {
-  Output output;
-  output.write(text);
-  output.flush();
-  return kDone;
-}
-
 // The profile that the last word of the command line means.
 fs::path profile_named(const std::string& name) {
   std::error_code error;

@@ -42,13 +42,6 @@ bool chooses(std::string_view word) {
   return std::ranges::find(kChoices, word) != kChoices.end();
 }
 
-int print(const std::string& text) {
-  Output output;
-  output.write(text);
-  output.flush();
-  return kDone;
-}
-
 int run_config(const std::vector<std::string>& words) {
   std::string answer;
   for (const std::string& word : words) {

@@ -14,13 +14,6 @@ constexpr char kUsage[] =
     "  config-summary        What of Score-P there is\n"
     "  --help                This help\n";
 
-int print(const std::string& text) {
-  Output output;
-  output.write(text);
-  output.flush();
-  return kDone;
-}
-
 int run_info(const std::vector<std::string>& words) {
   const std::string command = words.empty() ? "" : words.front();
   if (command == "--help" || command == "-h") return print(kUsage);

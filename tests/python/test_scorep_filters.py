@@ -1,5 +1,8 @@
 """SCOREP_FILTERING_FILE and SCOREP_METRIC_*: the variables of the door, and what they do to a run."""
 
+import json
+import subprocess
+import sys
 import textwrap
 
 import pytest
@@ -103,3 +106,25 @@ def test_an_unknown_metric(tmp_path):
     (tmp_path / "app.py").write_text("print('never')\n")
     done = run_scorep(tmp_path, "app.py", status=1, SCOREP_METRIC_RUSAGE="ru_nonsense")
     assert done.stdout == "" and "ru_nonsense" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_each_measurement_has_its_own_filter(tmp_path, timeloom):
+    """Also for a region that is used again, and for its name."""
+    (tmp_path / "my.filter").write_text("SCOREP_REGION_NAMES_BEGIN EXCLUDE user:part SCOREP_REGION_NAMES_END\n")
+    (tmp_path / "block.py").write_text(textwrap.dedent("""
+        import scorep.user, timeloom
+
+        again = scorep.user.region("part")
+        for output, settings in [("one", {}), ("two", {"filter_file": "my.filter"}), ("three", {})]:
+            with timeloom.Measurement(output=output, **settings):
+                with again:
+                    pass
+                with scorep.user.region("part"):
+                    pass
+    """))
+    subprocess.run([sys.executable, "block.py"], cwd=tmp_path, check=True, timeout=60)
+    visits = []
+    for output in ("one", "two", "three"):
+        rows = json.loads(timeloom("report", "--json", tmp_path / output).stdout)["flat"]["rows"]
+        visits.append([row["visits"] for row in rows if row["name"] == "user:part"])
+    assert visits == [[2], [], [2]]

@@ -1,0 +1,29 @@
+// Small helpers for the words of settings.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace timeloom {
+
+// In lower case, ASCII only.
+inline std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+// "a, b, c"
+inline std::string joined(std::span<const std::string_view> words) {
+  std::string result;
+  for (const std::string_view word : words) {
+    result += (result.empty() ? "" : ", ") + std::string(word);
+  }
+  return result;
+}
+
+}  // namespace timeloom
