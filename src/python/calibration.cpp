@@ -24,7 +24,7 @@ constexpr char kProgram[] =
 
 // Decides for a function without defining a region in the run.
 void mark(PyObject* function, EventWord word) {
-  store_code_extra(reinterpret_cast<PyCodeObject*>(PyFunction_GetCode(function)), g_code_index,
+  store_code_extra(reinterpret_cast<PyCodeObject*>(PyFunction_GetCode(function)), code_index(),
                    word);
 }
 

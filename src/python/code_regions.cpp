@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "python/free_threading.hpp"
 #include "python/greenlets.hpp"
 #include "python/watched.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
 
-Py_ssize_t g_code_index = 0;
+constinit std::atomic<Py_ssize_t> g_code_index = 0;
 
 namespace {
 
@@ -22,16 +24,17 @@ struct Rules {
   Py_ssize_t index = -1;  // where code objects keep what these rules decide
 };
 
-// Those of all measurements of this process. The interpreter never takes an
-// index back, so the same rules use the same one again.
-std::vector<Rules>& all_rules() {
-  static auto* const instance = new std::vector<Rules>(1);
+// Those of all measurements of this process, which are kept. The interpreter never
+// takes an index back, so the same rules use the same one again.
+std::vector<std::unique_ptr<const Rules>>& all_rules() {
+  static auto* const instance = new std::vector<std::unique_ptr<const Rules>>;
   return *instance;
 }
-std::size_t g_rules = 0;   // those in force
-bool g_leave_out = false;  // they leave out more than what importing does
+const Rules kNoRules;
+constinit std::atomic<const Rules*> g_rules = &kNoRules;  // those in force
+constinit std::atomic<bool> g_leave_out = false;  // they leave out more than what importing does
 
-const RegionRules& rules() { return all_rules()[g_rules].rules; }
+const RegionRules& rules() { return g_rules.load(std::memory_order_acquire)->rules; }
 
 constexpr std::string_view kOwnPackages[] = {"timeloom/", "scorep/"};
 
@@ -136,6 +139,7 @@ void (*g_on_new_code)() noexcept = nullptr;
 
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   const ErrorGuard guard;
+  const Exclusive exclusive;
   if (g_on_new_code != nullptr) g_on_new_code();
   look_for_greenlets();
   try {
@@ -147,7 +151,7 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
       word = record::enter_word(record::define_region(region));
     }
     if (!own && watch(code, region.name, word)) word = kWatched;
-    store_code_extra(code, g_code_index, word);
+    store_code_extra(code, code_index(), word);
     return word;
   } catch (const std::exception&) {
     return kExcluded;  // out of memory: this call is not recorded, the next may be
@@ -163,18 +167,16 @@ bool is_own_file(const std::string& file) {
 }
 
 bool set_rules(const RegionRules& wanted) {
-  std::vector<Rules>& all = all_rules();
-  const auto same = std::find_if(all.begin(), all.end(),
-                                 [&](const Rules& r) { return r.index >= 0 && r.rules == wanted; });
+  auto& all = all_rules();
+  auto same = std::ranges::find_if(all, [&](const auto& known) { return known->rules == wanted; });
   if (same == all.end()) {
     const Py_ssize_t index = new_code_extra_index();
     if (index < 0) return false;
-    all.push_back({wanted, index});
-    g_rules = all.size() - 1;
-  } else {
-    g_rules = static_cast<std::size_t>(same - all.begin());
+    all.push_back(std::make_unique<const Rules>(Rules{wanted, index}));
+    same = all.end() - 1;
   }
-  g_code_index = all[g_rules].index;
+  g_rules = same->get();
+  g_code_index = (*same)->index;
   const FilterChoices& choices = wanted.filter.choices();
   g_leave_out = !choices.rules.empty() || choices.only_my_code || !choices.file.empty();
   return true;

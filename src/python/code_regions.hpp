@@ -2,13 +2,16 @@
 //
 // Decided once, when a code object is first seen, and kept with it, so that the
 // event path finds the answer with two loads and nothing has to be undone when
-// the code object dies and its address is used again. Needs the GIL.
+// the code object dies and its address is used again. Needs the GIL, or on builds
+// without one an attached thread state.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "core/event_word.hpp"
 #include "core/filter.hpp"
+#include "python/code_extra.hpp"
 #include "python/compat.hpp"
 #include "record/thread_recorder.hpp"
 
@@ -23,11 +26,13 @@ inline constexpr EventWord kOwn = kExcluded | EventWord{1} << kKindBits;
 // Kept with a code object that is watched, see watched.hpp; the word to enter is there.
 inline constexpr EventWord kWatched = kExcluded | EventWord{2} << kKindBits;
 
-extern Py_ssize_t g_code_index;
+// Where code objects keep what the rules in force decide.
+extern std::atomic<Py_ssize_t> g_code_index;
+inline Py_ssize_t code_index() noexcept { return g_code_index.load(std::memory_order_relaxed); }
 
 // The enter word of the code object's region, kExcluded, or 0: not seen yet.
 inline EventWord known_word(PyCodeObject* code) noexcept {
-  return load_code_extra(code, g_code_index);
+  return load_code_extra(code, code_index());
 }
 inline bool is_region(EventWord word) noexcept { return kind_of(word) == WordKind::kEnter; }
 inline bool is_excluded(EventWord word) noexcept {

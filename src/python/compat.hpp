@@ -18,10 +18,9 @@
 #undef Py_BUILD_CORE
 #endif
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
-
-#include "core/event_word.hpp"
 
 namespace timeloom::python {
 
@@ -113,7 +112,7 @@ inline bool is_suspended(PyObject* generator) noexcept {
 // What an asynchronous generator yields to its consumer comes in a box; what it
 // yields to the event loop does not. The type of the box has no public name.
 inline bool is_value_of_async_generator(PyObject* value) noexcept {
-  static const PyTypeObject* box = nullptr;
+  static constinit std::atomic<const PyTypeObject*> box = nullptr;
   if (Py_TYPE(value) == box) return true;
   if (box != nullptr || std::strcmp(Py_TYPE(value)->tp_name, "async_generator_wrapped_value") != 0)
     return false;
@@ -141,38 +140,13 @@ inline constexpr PyModuleDef_Slot kOneInterpreter =
     {0, nullptr};
 #endif
 
-// What a code object carries for us; 0 when nothing was stored yet.
-inline EventWord load_code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
-#if PY_VERSION_HEX < 0x030e0000 && !defined(Py_GIL_DISABLED)
-  // The layout behind co_extra, the same from 3.6 to 3.13. Reading it here saves
-  // a call per event.
-  struct CodeExtra {
-    Py_ssize_t size;
-    void* values[1];
-  };
-  const auto* extra = static_cast<const CodeExtra*>(code->co_extra);
-  if (extra == nullptr || extra->size <= index) return 0;
-  return reinterpret_cast<EventWord>(extra->values[index]);
+// The module does not need the GIL, see free_threading.hpp. Ends the slots of other builds.
+inline const PyModuleDef_Slot kWithoutGil =
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED};
 #else
-  void* value = nullptr;
-  if (PyUnstable_Code_GetExtra(reinterpret_cast<PyObject*>(code), index, &value) != 0) {
-    PyErr_Clear();
-  }
-  return reinterpret_cast<EventWord>(value);
+    {0, nullptr};
 #endif
-}
-
-inline bool store_code_extra(PyCodeObject* code, Py_ssize_t index, EventWord word) noexcept {
-  auto* object = reinterpret_cast<PyObject*>(code);
-  auto* value = reinterpret_cast<void*>(word);
-#if PY_VERSION_HEX >= 0x030c0000
-  const int result = PyUnstable_Code_SetExtra(object, index, value);
-#else
-  const int result = _PyCode_SetExtra(object, index, value);
-#endif
-  if (result != 0) PyErr_Clear();
-  return result == 0;
-}
 
 // 3.13 calls the __init__ of a class without asking the frame hook, once it has
 // specialised the call.
@@ -213,15 +187,6 @@ inline int& c_calls_left(PyThreadState* thread) noexcept {
 #else
   static int none = 0;
   return (void)thread, none;
-#endif
-}
-
-// A new index for load_code_extra(), or -1 when the interpreter has none left.
-inline Py_ssize_t new_code_extra_index() noexcept {
-#if PY_VERSION_HEX >= 0x030c0000
-  return PyUnstable_Eval_RequestCodeExtraIndex(nullptr);
-#else
-  return _PyEval_RequestCodeExtraIndex(nullptr);
 #endif
 }
 

@@ -2,6 +2,8 @@
 //
 // The cheapest hook there is, since one C function sees both ends of a call. A
 // hook that somebody else installed before is called in place of the default.
+#include <atomic>
+
 #include "python/code_regions.hpp"
 #include "python/deep_stack.hpp"
 #include "python/frame_hook.hpp"
@@ -17,12 +19,12 @@ namespace {
 
 PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing);
 constinit FrameHook g_hook(evaluate);
-bool g_tasks = false;  // are tracks
+constinit std::atomic<bool> g_tasks = false;  // are tracks
 // False while paused: frames that are under way return here all the same.
-bool g_watching = false;
+constinit std::atomic<bool> g_watching = false;
 
 // Functions called __init__ are watched by monitoring where the hook may miss them.
-bool g_init_by_monitoring = false;
+constinit std::atomic<bool> g_init_by_monitoring = false;
 PyObject* g_init = nullptr;  // the name, interned
 
 bool is_init(PyCodeObject* code) noexcept { return code->co_name == g_init && !is_generator(code); }

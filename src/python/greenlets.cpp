@@ -1,5 +1,6 @@
 #include "python/greenlets.hpp"
 
+#include <atomic>
 #include <memory>
 #include <new>
 #include <unordered_map>
@@ -28,7 +29,7 @@ struct Thread {
   std::size_t base = 0;  // regions of the main greenlet, when another runs
 };
 thread_local Thread t_thread;
-std::uint64_t g_epoch = 0;
+constinit std::atomic<std::uint64_t> g_epoch = 0;
 
 PyObject* greenlet_module() {
   return PyDict_GetItemString(PyImport_GetModuleDict(), "greenlet._greenlet");  // borrowed

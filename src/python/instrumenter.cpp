@@ -5,6 +5,7 @@
 
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
+#include "python/free_threading.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -146,8 +147,8 @@ struct KnownFunction {
 std::unordered_map<const void*, KnownFunction>& c_functions() {
   static auto* const functions = new std::unordered_map<const void*, KnownFunction>;
   static Py_ssize_t rules = -1;
-  if (rules != g_code_index) functions->clear();
-  rules = g_code_index;
+  if (rules != code_index()) functions->clear();
+  rules = code_index();
   return *functions;
 }
 
@@ -178,6 +179,7 @@ EventWord word_of(PyMethodDef* method, PyObject* callable) {
 }  // namespace
 
 void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept {
+  const Exclusive exclusive;
   try {
     const EventWord word = word_of(method, callable);
     if (is_region(word)) record::t_recorder->enter(token_of(method), word);
@@ -187,6 +189,7 @@ void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept {
 }
 
 void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept {
+  const Exclusive exclusive;
   const auto known = c_functions().find(key_of(method, callable).address);
   if (known != c_functions().end() && is_region(known->second.word)) {
     record::t_recorder->leave(token_of(method));

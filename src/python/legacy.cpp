@@ -22,9 +22,9 @@ namespace timeloom::python {
 namespace {
 
 enum class Hook { kProfile, kTrace };
-Hook g_hook = Hook::kProfile;
-bool g_c_functions = false;
-bool g_watching = false;
+constinit std::atomic<Hook> g_hook = Hook::kProfile;
+constinit std::atomic<bool> g_c_functions = false;
+constinit std::atomic<bool> g_watching = false;
 std::atomic<std::uint64_t> g_passed_over = 0;  // events that are no regions of ours
 PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing);
 constinit FrameHook g_frame_hook(catch_by_frame);

@@ -197,7 +197,7 @@ int execute(PyObject* module) {
 }
 
 PyModuleDef_Slot kSlots[] = {
-    {Py_mod_exec, reinterpret_cast<void*>(execute)}, kOneInterpreter, {0, nullptr}};
+    {Py_mod_exec, reinterpret_cast<void*>(execute)}, kOneInterpreter, kWithoutGil, {0, nullptr}};
 PyModuleDef kModule = {PyModuleDef_HEAD_INIT,
                        "timeloom._core",
                        "The measurement core of Timeloom.",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "python/code_regions.hpp"
+#include "python/free_threading.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -15,10 +16,10 @@ namespace {
 using Codes = std::vector<record::Token>;
 using CodesOfThreads = std::map<std::uintptr_t, Codes>;  // by pthread id
 
-// What runs on a thread, outermost first, without what is excluded.
-Codes running_codes(PyThreadState* thread, PyFrameObject* without) {
+// What runs on this thread, outermost first, without what is excluded.
+Codes running_codes(PyFrameObject* without) {
   Codes codes;
-  for (Ref frame(PyThreadState_GetFrame(thread)); frame;
+  for (Ref frame(PyThreadState_GetFrame(PyThreadState_Get())); frame;
        frame = Ref(PyFrame_GetBack(frame.frame()))) {
     if (frame.frame() == without) continue;
     const Ref code(PyFrame_GetCode(frame.frame()));
@@ -28,6 +29,19 @@ Codes running_codes(PyThreadState* thread, PyFrameObject* without) {
       word = decide_word(code.code(), globals.get());
     }
     if (is_recorded(word)) codes.push_back(token_of(code.code()));
+  }
+  std::reverse(codes.begin(), codes.end());
+  return codes;
+}
+
+// The same of another thread while it does not run: without objects, which would be
+// made now, and without what has not been seen yet. That has no enter to be closed.
+Codes known_codes(PyThreadState* thread) {
+  Codes codes;
+  for (InterpreterFrame* frame = current_frame(thread); frame != nullptr;
+       frame = outer_frame_of(frame)) {
+    PyCodeObject* code = code_of(frame);
+    if (is_recorded(known_word(code))) codes.push_back(token_of(code));
   }
   std::reverse(codes.begin(), codes.end());
   return codes;
@@ -67,17 +81,29 @@ void close_ended(record::ThreadRecorder& recorder, std::uintptr_t, void*) {
 
 }  // namespace
 
+namespace {
+
+// Without memory what is open is closed later, by an outer leave.
+void reconcile_all(Codes own) noexcept try {
+  CodesOfThreads codes;
+  PyThreadState* const here = PyThreadState_Get();
+  PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+  for (; thread != nullptr; thread = PyThreadState_Next(thread)) {
+    codes[thread->thread_id] = thread == here ? std::move(own) : known_codes(thread);
+  }
+  record::for_each_recorder(visit, &codes);
+} catch (const std::bad_alloc&) {
+}
+
+}  // namespace
+
 void reconcile_all_threads() noexcept {
   const ErrorGuard guard;
   try {
-    CodesOfThreads codes;
-    PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
-    for (; thread != nullptr; thread = PyThreadState_Next(thread)) {
-      codes[thread->thread_id] = running_codes(thread, nullptr);
-    }
-    record::for_each_recorder(visit, &codes);
+    Codes own = running_codes(nullptr);
+    alone([&] { reconcile_all(std::move(own)); });
   } catch (const std::bad_alloc&) {
-    return;  // what is open is closed later, by an outer leave
+    return;
   }
 }
 
@@ -85,12 +111,14 @@ void reconcile_this_thread(PyFrameObject* innermost) noexcept {
   if (!record::t_recorder->attached()) return;
   const ErrorGuard guard;
   try {
-    reconcile(*record::t_recorder, running_codes(PyThreadState_Get(), innermost));
+    reconcile(*record::t_recorder, running_codes(innermost));
   } catch (const std::bad_alloc&) {
     return;
   }
 }
 
-void close_ended_regions() noexcept { record::for_each_recorder(close_ended, nullptr); }
+void close_ended_regions() noexcept {
+  alone([] { record::for_each_recorder(close_ended, nullptr); });
+}
 
 }  // namespace timeloom::python

@@ -8,6 +8,7 @@
 
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
+#include "python/free_threading.hpp"
 #include "python/user_region.hpp"
 #include "record/measurement.hpp"
 
@@ -36,6 +37,7 @@ Ref full_name(const char* group, PyObject* name) {
 
 // The same for "user", made once for each name. Borrowed; null with an exception set.
 PyObject* full_name(PyObject* name) {
+  const Exclusive exclusive;
   if (PyObject* known = PyDict_GetItemWithError(g_full_names, name)) return known;
   const Ref full = full_name("user", name);
   return full && PyDict_SetItem(g_full_names, name, full.get()) == 0 ? full.get() : nullptr;

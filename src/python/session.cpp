@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include "python/calibration.hpp"
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
+#include "python/free_threading.hpp"
 #include "python/greenlets.hpp"
 #include "python/instrumenter.hpp"
 #include "python/process_end.hpp"
@@ -33,8 +35,7 @@ namespace {
 struct Session {
   const Instrumenter* instrumenter = nullptr;  // nullptr: no session
   Watching what;
-  bool watching = false;  // the instrumenter is installed
-  bool paused = false;    // the user switched the automatic instrumentation off
+  bool paused = false;  // the user switched the automatic instrumentation off
   std::string run;
   std::uint64_t start_ns = 0;
   std::uint64_t process = 0;  // a forked child does not own its parent's session
@@ -44,6 +45,7 @@ struct Session {
   std::uint64_t passed_over_before = 0;
 };
 Session g_session;
+constinit std::atomic<bool> g_watching = false;  // the instrumenter is installed
 
 std::uint64_t this_process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
 
@@ -149,11 +151,11 @@ record::StartOptions start_options(const SessionOptions& options,
 
 bool watch(bool on) {
   Session& s = g_session;
-  if (s.watching == on) return true;
+  if (g_watching == on) return true;
   if (on && s.what.c_functions) hide_return_of_set_profile(nullptr);
   if (on && !s.instrumenter->install(s.what)) return false;
   if (!on) s.instrumenter->uninstall();
-  s.watching = on;
+  g_watching = on;
   return true;
 }
 
@@ -210,15 +212,22 @@ bool set_rules(const SessionOptions& options, bool awaiting) {
   return set_rules(rules);
 }
 
+// True if it changed.
+bool switch_recording(bool on) noexcept {
+  bool changed = false;
+  alone([&] { changed = record::set_recording(on); });
+  return changed;
+}
+
 void open_window() {
   watch(false);
   set_rules(g_session.options, false);
-  record::set_recording(true);
+  switch_recording(true);
   if (!g_session.paused) watch_again();
 }
 
 void close_window(bool awaits) {
-  record::set_recording(false);
+  switch_recording(false);
   watch(false);
   if (!awaits) return;
   set_rules(g_session.options, true);
@@ -250,6 +259,7 @@ bool folds(const SessionOptions& options) noexcept {
 }  // namespace
 
 bool start_session(const SessionOptions& options) {
+  const Exclusive exclusive;
   if (session_running()) {
     PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
     return false;
@@ -283,32 +293,24 @@ bool start_session(const SessionOptions& options) {
     raise_error(error.what());
     return false;
   }
-  g_session = {instrumenter,
-               what,
-               false,
-               options.paused,
-               options.run,
-               record::monotonic_ns(),
-               this_process_id(),
-               false,
-               options,
-               spool,
-               instrumenter->passed_over()};
+  g_session = {instrumenter,      what,  options.paused, options.run, record::monotonic_ns(),
+               this_process_id(), false, options,        spool,       instrumenter->passed_over()};
   watch_process_end();
   const std::uint64_t start =
       options.program_start_ns != 0 ? options.program_start_ns : g_session.start_ns;
   const bool from_here = begin_windows(options.window, start, {open_window, close_window});
-  if (!from_here) record::set_recording(false);
+  if (!from_here) switch_recording(false);
   if (!from_here && !awaits_region()) return true;
   set_rules(options, awaits_region());
   if (options.paused || watch(true)) return true;
   end_windows();
-  record::stop();
+  alone([] { record::stop(); });
   g_session = {};
   return false;
 }
 
 bool finish_session(SessionResult& result, Ending ending) {
+  const Exclusive exclusive;
   Session& s = g_session;
   if (!session_running() || s.finishing) return false;
   s.finishing = true;
@@ -317,7 +319,8 @@ bool finish_session(SessionResult& result, Ending ending) {
   watch(false);
   unhook_greenlets();
   update_thread_names();
-  const record::Totals totals = record::stop(ending);
+  record::Totals totals;
+  alone([&] { totals = record::stop(ending); });
   forget_tasks();
   forget_greenlets();
   unwatch_process_end();
@@ -336,27 +339,30 @@ bool finish_session(SessionResult& result, Ending ending) {
 }
 
 bool session_so_far(SessionResult& result) {
+  const Exclusive exclusive;
   if (!session_running() || g_session.finishing) return false;
-  fill(result, record::totals(), record::monotonic_ns());
+  record::Totals totals;
+  alone([&] { totals = record::totals(); });
+  fill(result, totals, record::monotonic_ns());
   return true;
 }
 
 bool pause_instrumentation() {
+  const Exclusive exclusive;
   if (!session_running() || g_session.finishing || g_session.paused) return true;
   g_session.paused = true;
   return watch(false);
 }
 
 bool resume_instrumentation() {
+  const Exclusive exclusive;
   if (!session_running() || g_session.finishing || !g_session.paused) return true;
   g_session.paused = false;
   if (record::recording()) watch_again();
   return true;
 }
 
-bool instrumentation_on() noexcept {
-  return g_session.watching && g_session.instrumenter != &kDummy;
-}
+bool instrumentation_on() noexcept { return g_watching && g_session.instrumenter != &kDummy; }
 bool instrumentation_paused() noexcept { return session_running() && g_session.paused; }
 
 bool session_followed() noexcept { return session_running() && !g_session.options.parent.empty(); }
@@ -369,7 +375,8 @@ void forget_session() {
   forget_tasks();
   forget_greenlets();
   unwatch_process_end();
-  if (g_session.instrumenter != nullptr && g_session.watching) g_session.instrumenter->uninstall();
+  if (g_session.instrumenter != nullptr && g_watching) g_session.instrumenter->uninstall();
+  g_watching = false;
   g_session = {};
 }
 
@@ -410,10 +417,11 @@ void continue_after_fork() noexcept {
 }
 
 bool set_recording(bool on) {
+  const Exclusive exclusive;
   // The program's own word goes before a window that has not come.
   if (session_running() && !g_session.finishing && on && awaits_region()) watch(false);
   if (session_running() && on) set_rules(g_session.options, false);
-  if (!session_running() || g_session.finishing || !record::set_recording(on)) return true;
+  if (!session_running() || g_session.finishing || !switch_recording(on)) return true;
   if (!on) return g_session.paused || watch(false);
   if (g_session.paused) {
     close_ended_regions();

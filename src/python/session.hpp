@@ -1,6 +1,6 @@
 // The measurement of a Python program: recorder, instrumenter and filter
-// together. All functions need the GIL; those that can fail return false with a
-// Python exception set.
+// together. All functions need the GIL, or on builds without one an attached thread
+// state; those that can fail return false with a Python exception set.
 #pragma once
 
 #include <cstdint>

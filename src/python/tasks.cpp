@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "python/code_regions.hpp"
+#include "python/free_threading.hpp"
 #include "python/task_names.hpp"
 #include "python/thread_events.hpp"
 #include "python/watched.hpp"
@@ -260,6 +261,7 @@ void go_home(record::ThreadRecorder& recorder, std::uintptr_t, void*) {
 // Without memory an event is recorded where it does not belong.
 bool task_step_begins(PyObject* generator, InterpreterFrame* outer, bool starts) noexcept {
   const ErrorGuard guard;
+  const Exclusive exclusive;
   try {
     return step_begins(generator, outer, starts);
   } catch (const std::bad_alloc&) {
@@ -269,6 +271,7 @@ bool task_step_begins(PyObject* generator, InterpreterFrame* outer, bool starts)
 
 bool task_step_yields(PyObject* generator, InterpreterFrame* outer, PyObject* value) noexcept {
   const ErrorGuard guard;
+  const Exclusive exclusive;
   try {
     return step_yields(generator, outer, value);
   } catch (const std::bad_alloc&) {
@@ -276,7 +279,10 @@ bool task_step_yields(PyObject* generator, InterpreterFrame* outer, PyObject* va
   }
 }
 
-void task_step_ends(PyObject* generator) noexcept { step_ends(generator); }
+void task_step_ends(PyObject* generator) noexcept {
+  const Exclusive exclusive;
+  step_ends(generator);
+}
 
 bool tasks_are_tracks() noexcept { return state().on; }
 
@@ -297,7 +303,7 @@ void begin_tasks() noexcept {
 void pause_tasks() noexcept {
   state().on = false;
   ++state().epoch;
-  record::for_each_recorder(go_home, nullptr);
+  alone([] { record::for_each_recorder(go_home, nullptr); });
 }
 
 void forget_tasks() noexcept {

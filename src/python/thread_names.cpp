@@ -7,6 +7,7 @@
 #include <string>
 
 #include "python/code_regions.hpp"
+#include "python/free_threading.hpp"
 #include "python/greenlets.hpp"
 #include "python/thread_events.hpp"
 #include "record/measurement.hpp"
@@ -67,6 +68,7 @@ std::string name_this_thread(std::uint32_t location) {
   // A thread that ends may record without a thread state.
   if (PyGILState_Check() == 0) return {};
   const ErrorGuard guard;
+  const Exclusive exclusive;
   look_for_greenlets();
   const Ref thread = thread_of_bootstrap();
   std::string name = name_of(thread);

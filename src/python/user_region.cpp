@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "python/code_regions.hpp"
+#include "python/free_threading.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -153,8 +154,8 @@ EventWord left_out_word(PyObject* name) {
 }
 
 EventWord verdict_on(PyObject* name, const SourcePlace* place) {
-  if (g_verdicts_of != g_code_index) PyDict_Clear(g_verdicts);
-  g_verdicts_of = g_code_index;
+  if (g_verdicts_of != code_index()) PyDict_Clear(g_verdicts);
+  g_verdicts_of = code_index();
   if (const EventWord known = known_word_of(g_verdicts, name)) return known;
   const bool left_out = excludes_user_region(user_region_at(name, place));
   return keep(g_verdicts, name, left_out ? left_out_word(name) : defined_word(name, place));
@@ -195,6 +196,7 @@ SourcePlace place_of(PyObject* function) {
 
 bool knows_user_region(PyObject* name) noexcept {
   const ErrorGuard guard;
+  const Exclusive exclusive;
   return PyDict_Contains(g_words, name) == 1 || PyDict_Contains(g_left_out, name) == 1;
 }
 
@@ -214,6 +216,7 @@ EventWord decorated_word(PyObject* region, PyObject* function) noexcept {
 
 EventWord user_region_word(PyObject* name, const SourcePlace* place) noexcept {
   const ErrorGuard guard;
+  const Exclusive exclusive;
   try {
     return filters_user_regions() ? verdict_on(name, place) : defined_word(name, place);
   } catch (const std::exception&) {

@@ -30,16 +30,19 @@ bool knows_user_region(PyObject* name) noexcept;  // has it been defined
 // Python function is the region that it is without our help, 0 when it is not recorded.
 EventWord decorated_word(PyObject* region, PyObject* function) noexcept;
 
-// The same, kept by who uses the region again and again.
+// The same, kept by who uses the region again and again, in any thread.
 class UserRegionWord {
  public:
   // `function`: what is decorated with the region, if anything is.
   EventWord of(PyObject* region, PyObject* function = nullptr) noexcept {
-    if (rules_ != g_code_index) [[unlikely]] {
-      word_ = function == nullptr ? user_region_word(region) : decorated_word(region, function);
-      rules_ = word_ == 0 ? -1 : g_code_index;
-    }
-    return word_;
+    const Py_ssize_t rules = code_index();
+    if (__atomic_load_n(&rules_, __ATOMIC_ACQUIRE) == rules) [[likely]]
+      return __atomic_load_n(&word_, __ATOMIC_RELAXED);
+    const EventWord word =
+        function == nullptr ? user_region_word(region) : decorated_word(region, function);
+    __atomic_store_n(&word_, word, __ATOMIC_RELAXED);
+    __atomic_store_n(&rules_, word == 0 ? -1 : rules, __ATOMIC_RELEASE);
+    return word;
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "python/code_regions.hpp"
+#include "python/free_threading.hpp"
 #include "record/thread_recorder.hpp"
 
 namespace timeloom::python {
@@ -40,12 +41,13 @@ void unwatch_function(std::string_view name) noexcept {
 bool watch(PyCodeObject* code, const std::string& name, EventWord word) {
   const auto found = tables().names.find(name);
   if (found == tables().names.end()) return false;
-  tables().codes.insert_or_assign({g_code_index, code}, Watched{word, found->second});
+  tables().codes.insert_or_assign({code_index(), code}, Watched{word, found->second});
   return true;
 }
 
 void enter_watched(PyCodeObject* code, InterpreterFrame* frame) noexcept {
-  const auto found = tables().codes.find({g_code_index, code});
+  const Exclusive exclusive;
+  const auto found = tables().codes.find({code_index(), code});
   if (found == tables().codes.end()) return;
   const Watched watched = found->second;
   const bool recorded = is_region(watched.word);

@@ -1,0 +1,41 @@
+// What the GIL gives, for builds of CPython that have none (PEP 703).
+//
+// The event path needs neither: a recorder belongs to its thread, and what a code
+// object carries is read as it was written. What threads share (tables, the session)
+// is used with an Exclusive; what belongs to other threads (their recorders, their
+// frames) while they are stopped. With a GIL both are already so and cost nothing.
+#pragma once
+
+#include "python/compat.hpp"
+
+namespace timeloom::python {
+
+// As long as it lives, no other thread has one. Like the GIL, and unlike a mutex, it
+// lets others in while the thread waits for anything, so that nobody waits for each
+// other; and it may be taken again by who has it. Needs an attached thread state.
+class Exclusive {
+ public:
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+#ifdef Py_GIL_DISABLED
+  Exclusive() noexcept;
+  ~Exclusive() { PyCriticalSection_End(&section_); }
+
+ private:
+  PyCriticalSection section_;
+#else
+  Exclusive() noexcept {}
+  ~Exclusive() {}
+#endif
+};
+
+// Calls `function` while no other thread runs Python code or is in a call of ours. It
+// must not call into the interpreter. Not to be nested.
+void call_alone(void (*function)(void*), void* context) noexcept;
+
+template <typename Function>
+void alone(Function function) noexcept {
+  call_alone([](void* context) { (*static_cast<Function*>(context))(); }, &function);
+}
+
+}  // namespace timeloom::python
