@@ -57,7 +57,7 @@ inline void LocationFold::enter(std::uint32_t region, std::uint64_t time) {
     child = child_of(node, region);
     folded_.nodes[node].last_child = child;
   }
-  stack_.push_back({time, child});
+  stack_.emplace_back(time, child);
 }
 
 inline void LocationFold::leave(std::uint32_t region, std::uint64_t time) {

@@ -142,8 +142,7 @@ std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t b
     }
     if (is_event) {
       if (!advance(base + delta_of(word), last_ticks)) return i;
-      event.time = Timestamp{last_ticks};
-      events.push_back(event);
+      events.emplace_back(Timestamp{last_ticks}, event.kind, event.ref, event.value);
     }
     i += size;
   }

@@ -4,13 +4,17 @@
 
 namespace timeloom::weave {
 
+// Counters of two cores may differ by a few ticks around the first event.
+Timestamp Stream::time_of(const Event& event) noexcept {
+  return last_ = std::max(clock_.to_time(ticks(event.time)), last_);
+}
+
 // Ids and time; false when the event refers to something without a definition.
 bool Stream::translate(Event& event) {
-  // Counters of two cores may differ by a few ticks around the first event.
-  last_ = event.time = std::max(clock_.to_time(ticks(event.time)), last_);
+  event.time = time_of(event);
   switch (event.kind) {
     case EventKind::kEnter:
-    case EventKind::kLeave: event.ref = ids_.regions[event.ref]; return event.ref != IdMap::kNone;
+    case EventKind::kLeave: return false;  // see pass()
     case EventKind::kParameterString:
       event.value = ids_.strings[static_cast<std::uint32_t>(event.value)];
       event.ref = ids_.parameters[event.ref];
@@ -62,16 +66,16 @@ void Stream::end_waits(Timestamp time) {
 
 // A leave closes what was entered last. Where records are missing it may close
 // more, or match nothing.
-bool Stream::leave(const Event& event, std::vector<Event>& extra) {
-  if (!waits_.empty()) end_waits(event.time);
-  if (!open_.empty() && open_.back() == event.ref) [[likely]] {
+bool Stream::leave(std::uint32_t region, Timestamp time) {
+  if (!waits_.empty()) end_waits(time);
+  if (!open_.empty() && open_.back() == region) [[likely]] {
     open_.pop_back();
     return true;
   }
-  const auto found = std::find(open_.rbegin(), open_.rend(), event.ref);
+  const auto found = std::find(open_.rbegin(), open_.rend(), region);
   if (found == open_.rend()) return false;
-  while (open_.back() != event.ref) {
-    extra.push_back({event.time, EventKind::kLeave, open_.back(), 0});
+  while (open_.back() != region) {
+    output_.push_back({time, EventKind::kLeave, open_.back(), 0});
     open_.pop_back();
     ++closed_;
   }
@@ -79,14 +83,28 @@ bool Stream::leave(const Event& event, std::vector<Event>& extra) {
   return true;
 }
 
+// An enter or leave: nearly all there is. False when it is dropped.
+inline bool Stream::pass(const Event& event) {
+  const Timestamp time = time_of(event);
+  const std::uint32_t region = ids_.regions[event.ref];
+  if (region == IdMap::kNone) return false;
+  if (event.kind == EventKind::kEnter) {
+    open_.push_back(region);
+  } else if (!leave(region, time)) {
+    return false;
+  }
+  // Field by field: the processor waits for what it copies whole and was just written in parts.
+  output_.emplace_back(time, event.kind, region, 0);
+  return true;
+}
+
 void Stream::translate(std::vector<Event>& batch) {
   output_.clear();
   output_.reserve(batch.size());
   for (Event& event : batch) {
-    bool keep = translate(event);
-    if (keep && event.kind == EventKind::kEnter) open_.push_back(event.ref);
-    if (keep && event.kind == EventKind::kLeave) keep = leave(event, output_);
-    if (keep) {
+    if (event.kind <= EventKind::kLeave) {
+      if (!pass(event)) ++dropped_;
+    } else if (translate(event)) {
       output_.push_back(event);
     } else if (event.kind < EventKind::kThreadCreate) {
       ++dropped_;

@@ -39,10 +39,12 @@ class Stream {
     std::uint64_t number;
   };
 
+  Timestamp time_of(const Event& event) noexcept;
+  bool pass(const Event& event);
   bool translate(Event& event);
   bool thread_event(Event& event);
   void end_waits(Timestamp time);
-  bool leave(const Event& event, std::vector<Event>& extra);
+  bool leave(std::uint32_t region, Timestamp time);
 
   const ProcessIds& ids_;
   const ProcessClock& clock_;
