@@ -227,8 +227,8 @@ void open_window() {
 }
 
 void close_window(bool awaits) {
-  switch_recording(false);
   watch(false);
+  switch_recording(false);
   if (!awaits) return;
   set_rules(g_session.options, true);
   if (!watch(true)) PyErr_Clear();
@@ -418,11 +418,15 @@ void continue_after_fork() noexcept {
 
 bool set_recording(bool on) {
   const Exclusive exclusive;
-  // The program's own word goes before a window that has not come.
-  if (session_running() && !g_session.finishing && on && awaits_region()) watch(false);
-  if (session_running() && on) set_rules(g_session.options, false);
-  if (!session_running() || g_session.finishing || !switch_recording(on)) return true;
-  if (!on) return g_session.paused || watch(false);
+  if (!session_running() || g_session.finishing) return true;
+  if (!on) {
+    if (!record::recording()) return true;
+    if (!watch(false)) return false;
+    return switch_recording(false), true;
+  }
+  if (awaits_region()) watch(false);  // the program's own word goes before a window
+  set_rules(g_session.options, false);
+  if (!switch_recording(true)) return true;
   if (g_session.paused) {
     close_ended_regions();
   } else {

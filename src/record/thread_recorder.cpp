@@ -12,6 +12,8 @@ constexpr std::size_t kFirstStackSize = 64;
 
 void (*g_on_noted_leave)() noexcept = nullptr;
 
+bool is_unrecorded(const OpenRegion& region) noexcept { return (region.token & kUnrecorded) != 0; }
+
 }  // namespace
 
 OpenStack::~OpenStack() {
@@ -357,11 +359,14 @@ void ThreadRecorder::enter_again(std::span<const OpenRegion> regions) noexcept {
 void ThreadRecorder::leave_unrecorded(Token token) noexcept {
   for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
     if (bare_token(entry->token) != token) continue;
-    if ((entry->token & kUnrecorded) != 0) {
+    if ((entry->token & kUnrecorded) == 0) {
+      entry->token = kEndedUnseen;
+    } else if (std::all_of(entry, top_ + 1, is_unrecorded)) {
       top_ = entry - 1;
-      return;
+    } else {  // what was entered inside is still to be left
+      std::copy(entry + 1, top_ + 1, entry);
+      --top_;
     }
-    entry->token = kEndedUnseen;
     return;
   }
 }

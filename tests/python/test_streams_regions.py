@@ -271,6 +271,12 @@ RECORDING = {
         "timeloom.region_begin('user:b')\ntimeloom.enable_recording()\nleaf()\ntimeloom.region_end('user:b')\nleaf()",
         "<module> user:a | | . leaf. leaf. .",
     ),
+    "a region of the time before, ended meanwhile by an inner function": (
+        "def ends():\n    timeloom.disable_recording()\n    timeloom.region_end('user:a')\n"
+        "    timeloom.enable_recording()\n    leaf()\n"
+        "timeloom.disable_recording()\ntimeloom.region_begin('user:a')\ntimeloom.enable_recording()\nends()\nleaf()",
+        "<module> | | ends | | leaf. . leaf. .",
+    ),
     "while paused": (
         "timeloom.region_begin('user:a')\ntimeloom.stop()\ntimeloom.disable_recording()\ntimeloom.region_end('user:a')\n"
         "with timeloom.region('user:b'): leaf()\ntimeloom.enable_recording()\nwith timeloom.region('user:c'): leaf()\n"
