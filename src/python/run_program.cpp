@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -177,7 +178,9 @@ int run_file(const Program& program, std::FILE* file) {
     return -1;
   }
   PyCompilerFlags flags = _PyCompilerFlags_INIT;
-  const QuietLoader first_of_all;
+  // At a terminal Python makes no loader, and reads line by line.
+  std::optional<QuietLoader> until_it_begins;
+  if (Py_FdIsInteractive(file, program.path.c_str()) == 0) until_it_begins.emplace();
   return PyRun_AnyFileExFlags(file, program.path.c_str(), 1, &flags);
 }
 
