@@ -339,6 +339,29 @@ f()
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
+@pytest.mark.parametrize("away", ["set_events(tool, 0)", "register_callback(tool, 1, None)", "restart_events()"])
+def test_the_program_switches_our_tool_off(away, tmp_path):
+    """What is not seen since then is missing, and that is said once."""
+    program = f"""
+import sys, timeloom
+def f(): pass
+for output in ("first", "second"):
+    with timeloom.Measurement(output=output, instrumenter="monitoring", weave=False):
+        f()
+        [tool] = [n for n in range(6) if sys.monitoring.get_tool(n) == "timeloom"]
+        sys.monitoring.{away}
+        f()
+"""
+    process = plain(program, tmp_path)
+    whole = away == "restart_events()"
+    said = "timeloom: the program has switched off tool 4 of sys.monitoring, which observes it; "
+    assert (process.returncode, process.stderr.count("\n")) == (0, 0 if whole else 1)
+    assert whole or process.stderr.startswith(said)
+    for output in ("first", "second"):
+        assert_same(streams_of(tmp_path / output), [calls("f. f." if whole else "f.")])
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
 def test_our_tool_id_is_taken_while_we_pause(tmp_path):
     program = """
     import sys, timeloom
@@ -367,7 +390,7 @@ def test_our_tool_id_is_taken_while_we_pause(tmp_path):
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
 def test_program_frees_our_tool_id(tmp_path):
-    """Its own events go on when our measurement ends."""
+    """Its own events go on when our measurement ends, which says that it did not see all."""
     program = """
     import sys, timeloom
     def f(): pass
@@ -385,4 +408,5 @@ def test_program_frees_our_tool_id(tmp_path):
     print(seen[-1], sys.monitoring.get_tool(ours))
     """
     process = plain(textwrap.dedent(program), tmp_path)
-    assert (process.stdout, process.stderr) == ("f mine\n", "")
+    assert (process.stdout, process.stderr.count("\n")) == ("f mine\n", 1)
+    assert process.stderr.startswith("timeloom: the program has switched off tool 4 of sys.monitoring")
