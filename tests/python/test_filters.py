@@ -177,7 +177,7 @@ def test_wrong_filter_files_are_refused(text, work):
     assert not (work / "run").exists()
 
 
-@pytest.mark.parametrize("name, why", [("none", "No such file or directory"), (".", "it is a directory")])
+@pytest.mark.parametrize("name, why", [("none", "No such file or directory"), (".", "it is a directory"), ("/dev/zero", "it is larger than 64 MiB")])
 def test_filter_files_that_cannot_be_read(name, why, work):
     done = run_python(["-m", "timeloom", "-o", "run", "app.py"], work, env={"TIMELOOM_FILTER_FILE": name})
     assert (done.returncode, done.stderr) == (2, f"timeloom: cannot read the filter file {name}: {why}\n")
