@@ -15,10 +15,24 @@ from typing import Any, Callable
 from timeloom import _core
 
 
+def _innermost(function: Any) -> Any:
+    """What is called in the end: the function below wrappers and partial objects."""
+    while True:
+        inner = inspect.unwrap(function)
+        if isinstance(inner, functools.partial):
+            inner = inner.func
+        if inner is function:
+            return inner
+        function = inner
+
+
 def _name_of(function: Callable[..., Any]) -> str:
-    module = getattr(function, "__module__", None)
-    qualified = getattr(function, "__qualname__", None) or repr(function)
-    return f"{module}.{qualified}" if module else qualified
+    if isinstance(function, functools.partial):
+        function = _innermost(function)
+    # An object that can be called is named by its class: its text may have its address in it.
+    named = function if getattr(function, "__qualname__", None) else type(function)
+    module = getattr(named, "__module__", None)
+    return f"{module}.{named.__qualname__}" if module else named.__qualname__
 
 
 def decorate(name: str | None, function: Callable[..., Any], itself: bool = False) -> Callable[..., Any]:
@@ -31,8 +45,8 @@ def decorate(name: str | None, function: Callable[..., Any], itself: bool = Fals
         return type(function)(decorate(name, function.__func__, itself))
     if not callable(function):
         raise TypeError(f"a region decorates functions, not {type(function).__name__} objects")
-    if itself and inspect.isfunction(inspect.unwrap(function)):
-        region = inspect.unwrap(function)
+    if itself and inspect.isfunction(_innermost(function)):
+        region = _innermost(function)
     else:
         region = name if name is not None else _name_of(function)
     if inspect.iscoroutinefunction(function):

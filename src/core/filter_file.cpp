@@ -1,16 +1,19 @@
 #include "core/filter_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 
 #include "core/error.hpp"
 
 namespace timeloom {
 
 namespace {
+
+// What is larger is no file of rules, but a device or the data of something else.
+constexpr std::size_t kLargest = 64 << 20;
 
 constexpr std::string_view kFilesBegin = "SCOREP_FILE_NAMES_BEGIN";
 constexpr std::string_view kFilesEnd = "SCOREP_FILE_NAMES_END";
@@ -136,9 +139,17 @@ std::string FilterFile::read(const std::filesystem::path& file) {
     throw Error("cannot read the filter file " + file.string() + ": it is a directory");
   }
   std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text;
+  std::array<char, 1 << 16> piece;
+  while (in && text.size() <= kLargest) {
+    in.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+  }
   if (!in.is_open() || in.bad()) {
     throw Error("cannot read the filter file " + file.string() + ": " + std::strerror(errno));
+  }
+  if (text.size() > kLargest) {
+    throw Error("cannot read the filter file " + file.string() + ": it is larger than 64 MiB");
   }
   return text;
 }

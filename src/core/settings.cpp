@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <limits>
 #include <stdexcept>
 
 #include "core/error.hpp"
@@ -59,11 +60,12 @@ std::string text_of(const Setting& setting, std::uint64_t value) {
 
 void check_range(const Setting& setting, std::uint64_t value, std::string_view text,
                  const std::string& origin) {
-  if (value < setting.minimum || value > setting.maximum) {
-    refuse(origin, text,
-           "a value from " + text_of(setting, setting.minimum) + " to " +
-               text_of(setting, setting.maximum));
-  }
+  if (value >= setting.minimum && value <= setting.maximum) return;
+  const std::string least = text_of(setting, setting.minimum);
+  const bool bounded = setting.maximum != std::numeric_limits<std::uint64_t>::max();
+  refuse(origin, text,
+         bounded ? "a value from " + least + " to " + text_of(setting, setting.maximum)
+                 : "a value of at least " + least);
 }
 
 // The value in the one form in which it is kept.

@@ -35,15 +35,16 @@ void refuse_excluded(const Settings& settings, const WindowPoint& point, const s
 
 WindowPoint parse_window_point(std::string_view text, const std::string& origin) {
   if (text.empty()) return {};
-  const bool digit = (text.front() >= '0' && text.front() <= '9') || text.front() == '.';
-  if (!digit) return {Kind::kRegion, 0, std::string(text)};
+  constexpr std::string_view kOfNumbers = "0123456789.+-";
+  if (kOfNumbers.find(text.front()) == std::string_view::npos)
+    return {Kind::kRegion, 0, std::string(text)};
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
   const double scale = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "min" ? 60e9 : 0;
   constexpr double kLongest = 1e18;
-  if (error != std::errc{} || scale == 0 || !(value * scale < kLongest)) {
+  if (error != std::errc{} || scale == 0 || value < 0 || !(value * scale < kLongest)) {
     throw Error(origin + ": '" + std::string(text) +
                 "' is not accepted; write a time such as 500ms, 2.5s or 3min, or the name of a "
                 "region such as __main__.train");

@@ -1,6 +1,7 @@
 #include "python/monitoring_tool.hpp"
 
 #include <cstddef>
+#include <vector>
 
 #include "python/errors.hpp"
 #include "record/measurement.hpp"
@@ -20,6 +21,14 @@ constexpr char kName[] = "timeloom";
 int g_tool = -1;
 PyObject* g_callback_type = nullptr;
 bool g_said_why = false;
+bool g_said_taken_away = false;
+
+struct Registered {
+  PyObject* number;    // of the event
+  PyObject* callback;  // owned, as is the number
+};
+std::vector<Registered> g_registered;
+long g_events = 0;  // as sys.monitoring.get_events() says them
 
 PyMemberDef kCallbackMembers[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Callback, call), READONLY, nullptr},
@@ -79,12 +88,63 @@ bool register_all(PyObject* api, std::span<const MonitoringEvent> events) {
         PyObject_CallMethod(api, "register_callback", "iOO", g_tool, number.get(), callback.get()));
     if (!old) return false;
     if (!event.implied) mask |= PyLong_AsLong(number.get());
+    g_registered.push_back({Py_NewRef(number.get()), Py_NewRef(callback.get())});
   }
   // What an earlier subscription disabled is to be seen again.
   const Ref restarted(PyObject_CallMethod(api, "restart_events", nullptr));
   if (!restarted) return false;
   const Ref set(PyObject_CallMethod(api, "set_events", "il", g_tool, mask));
-  return static_cast<bool>(set);
+  const Ref got(set ? PyObject_CallMethod(api, "get_events", "i", g_tool) : nullptr);
+  if (!got) return false;
+  g_events = PyLong_AsLong(got.get());
+  return true;
+}
+
+// Whether all is as it was registered. Which callback there is only shows when
+// another one is put in its place.
+bool is_whole(PyObject* api) {
+  for (const auto& [number, callback] : g_registered) {
+    const Ref old(PyObject_CallMethod(api, "register_callback", "iOO", g_tool, number, callback));
+    if (old.get() == callback) continue;
+    const Ref back(
+        old ? PyObject_CallMethod(api, "register_callback", "iOO", g_tool, number, old.get())
+            : nullptr);
+    PyErr_Clear();
+    return false;
+  }
+  const Ref events(PyObject_CallMethod(api, "get_events", "i", g_tool));
+  PyErr_Clear();  // An id that was freed keeps its events and callbacks, or loses both.
+  return !events || PyLong_AsLong(events.get()) == g_events;
+}
+
+// A program may free or empty all ids, and with them ours.
+void say_if_taken_away(PyObject* api) {
+  if (g_said_taken_away || !record::active() || is_whole(api)) return;
+  g_said_taken_away = true;
+  PySys_FormatStderr(
+      "timeloom: the program has switched off tool %d of sys.monitoring, which observes it; calls "
+      "since then are not in the run (--instrumenter frame records them)\n",
+      g_tool);
+}
+
+void forget_registered() {
+  for (const auto& [number, callback] : g_registered) {
+    Py_DECREF(number);
+    Py_DECREF(callback);
+  }
+  g_registered.clear();
+}
+
+void release(PyObject* api) {
+  const ErrorGuard guard;
+  if (is_ours(api)) {
+    const Ref cleared(PyObject_CallMethod(api, "set_events", "ii", g_tool, 0));
+    PyErr_Clear();
+    const Ref freed(PyObject_CallMethod(api, "free_tool_id", "i", g_tool));
+    PyErr_Clear();
+  }
+  forget_registered();
+  g_tool = -1;
 }
 
 }  // namespace
@@ -100,7 +160,7 @@ bool subscribe(std::span<const MonitoringEvent> events) {
   g_tool = take_tool(api);
   if (g_tool < 0) return false;
   if (register_all(api, events)) return true;
-  unsubscribe();
+  release(api);
   return false;
 }
 
@@ -108,13 +168,8 @@ void unsubscribe() {
   PyObject* api = monitoring();
   if (g_tool < 0 || api == nullptr) return;
   const ErrorGuard guard;
-  if (is_ours(api)) {
-    const Ref cleared(PyObject_CallMethod(api, "set_events", "ii", g_tool, 0));
-    PyErr_Clear();
-    const Ref freed(PyObject_CallMethod(api, "free_tool_id", "i", g_tool));
-    PyErr_Clear();
-  }
-  g_tool = -1;
+  say_if_taken_away(api);
+  release(api);
 }
 
 void say_not_subscribed(const char* consequence) noexcept {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -107,19 +108,16 @@ void check_metrics(const Settings& settings) {
   if (folds(settings) && plan.any()) throw Error(kMetricsNeedTrace);
 }
 
-// Python gives __main__ a loader before the program begins, made by a Python
-// function that would be the first of every trace. While this lives, the next
-// loader of the class is made unrecorded; the program does not see any of it.
+// Python gives __main__ a loader before the program begins, of the one class or
+// the other, made by a Python function that would be the first of every trace.
+// While this lives, the next loader is made unrecorded; by then both classes are
+// in their places again, so the program does not see any of it.
 class QuietLoader {
  public:
-  explicit QuietLoader(const char* name)
-      : name_(name),
-        module_(Ref::borrow(
+  QuietLoader()
+      : module_(Ref::borrow(
             PyDict_GetItemString(PyImport_GetModuleDict(), "_frozen_importlib_external"))) {
-    loader_ = Ref(module_ ? PyObject_GetAttrString(module_.get(), name) : nullptr);
-    const Ref self(PyCapsule_New(this, nullptr, nullptr));
-    const Ref function(loader_ && self ? PyCFunction_New(&kMethod, self.get()) : nullptr);
-    installed_ = function && PyObject_SetAttrString(module_.get(), name, function.get()) == 0;
+    for (Place& place : places_) install(place);
     PyErr_Clear();
   }
   ~QuietLoader() { restore(); }
@@ -127,25 +125,41 @@ class QuietLoader {
   QuietLoader& operator=(const QuietLoader&) = delete;
 
  private:
+  struct Place {
+    const char* name;
+    PyMethodDef method;
+    QuietLoader* owner = nullptr;
+    Ref loader = Ref();
+    bool installed = false;
+  };
+
+  void install(Place& place) {
+    place.owner = this;
+    place.loader = Ref(module_ ? PyObject_GetAttrString(module_.get(), place.name) : nullptr);
+    const Ref self(PyCapsule_New(&place, nullptr, nullptr));
+    const Ref function(place.loader && self ? PyCFunction_New(&place.method, self.get()) : nullptr);
+    place.installed =
+        function && PyObject_SetAttrString(module_.get(), place.name, function.get()) == 0;
+  }
   static PyObject* make(PyObject* self, PyObject* arguments) {
-    auto* quiet = static_cast<QuietLoader*>(PyCapsule_GetPointer(self, nullptr));
+    auto* place = static_cast<Place*>(PyCapsule_GetPointer(self, nullptr));
     const record::KeepOff nothing_of_this;
-    quiet->restore();
-    return PyObject_CallObject(quiet->loader_.get(), arguments);
+    place->owner->restore();
+    return PyObject_CallObject(place->loader.get(), arguments);
   }
   void restore() noexcept {
-    if (!std::exchange(installed_, false)) return;
     PyObject *type, *value, *traceback;  // of the program, when it has ended
     PyErr_Fetch(&type, &value, &traceback);
-    if (PyObject_SetAttrString(module_.get(), name_, loader_.get()) != 0) PyErr_Clear();
+    for (Place& place : places_) {
+      if (!std::exchange(place.installed, false)) continue;
+      if (PyObject_SetAttrString(module_.get(), place.name, place.loader.get()) != 0) PyErr_Clear();
+    }
     PyErr_Restore(type, value, traceback);
   }
-  static inline PyMethodDef kMethod = {"loader", make, METH_VARARGS, nullptr};
 
-  const char* name_;
   Ref module_;
-  Ref loader_;
-  bool installed_ = false;
+  Place places_[2] = {{"SourceFileLoader", {"loader", make, METH_VARARGS, nullptr}},
+                      {"SourcelessFileLoader", {"loader", make, METH_VARARGS, nullptr}}};
 };
 
 int run_file(const Program& program, std::FILE* file) {
@@ -164,7 +178,9 @@ int run_file(const Program& program, std::FILE* file) {
     return -1;
   }
   PyCompilerFlags flags = _PyCompilerFlags_INIT;
-  const QuietLoader source("SourceFileLoader"), bytecode("SourcelessFileLoader");
+  // At a terminal Python makes no loader, and reads line by line.
+  std::optional<QuietLoader> until_it_begins;
+  if (Py_FdIsInteractive(file, program.path.c_str()) == 0) until_it_begins.emplace();
   return PyRun_AnyFileExFlags(file, program.path.c_str(), 1, &flags);
 }
 

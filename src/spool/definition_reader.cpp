@@ -131,76 +131,96 @@ bool parse_life(DefinitionKind kind, Cursor& in,
   return true;
 }
 
+bool parse_clock_sync(Cursor in, ProcessDefinitions& out) {
+  os::ClockSync sync;
+  sync.ticks = in.number<std::uint64_t>();
+  sync.monotonic_ns = in.number<std::uint64_t>();
+  sync.realtime_ns = in.number<std::uint64_t>();
+  if (in.ok()) out.clock_syncs.push_back(sync);
+  return in.ok();
+}
+
+bool parse_string(Cursor in, ProcessDefinitions& out) {
+  const auto id = in.number<std::uint32_t>();
+  std::string text = in.text();
+  if (in.ok()) out.strings[id] = std::move(text);
+  return in.ok();
+}
+
+bool parse_parameter(Cursor in, ProcessDefinitions& out) {
+  const auto id = in.number<std::uint32_t>();
+  Parameter parameter;
+  parameter.name = in.text();
+  parameter.type =
+      enumerator(in.number<std::uint8_t>(), ParameterType::kString, ParameterType::kUint64);
+  if (in.ok()) out.parameters[id] = std::move(parameter);
+  return in.ok();
+}
+
+bool parse_metric_location(Cursor in, ProcessDefinitions& out) {
+  const auto index = in.number<std::uint32_t>();
+  if (in.ok()) out.threads[index].has_metrics = true;
+  return in.ok();
+}
+
+bool parse_marker(Cursor in, ProcessDefinitions& out) {
+  ProcessDefinitions::Mark mark;
+  mark.thread = in.number<std::uint32_t>();
+  mark.ticks = in.number<std::uint64_t>();
+  mark.text = in.text();
+  if (in.ok()) out.markers.push_back(std::move(mark));
+  return in.ok();
+}
+
+bool parse_property(Cursor in, ProcessDefinitions& out) {
+  std::string key = in.text();
+  std::string value = in.text();
+  if (in.ok()) out.properties[key] = std::move(value);
+  return in.ok();
+}
+
+bool parse_end(Cursor in, ProcessDefinitions& out) {
+  out.lost_events = in.number<std::uint64_t>();
+  out.log_size = in.number<std::uint64_t>();
+  out.ending = to_ending(in.number<std::uint64_t>());
+  out.ended = in.ok();
+  out.last_log = in.number<std::uint32_t>();  // 0 where there is none
+  out.dropped_events = in.number<std::uint64_t>();
+  return out.ended;
+}
+
+bool parse_limit(Cursor in, ProcessDefinitions& out) {
+  in.number<std::uint64_t>();
+  out.may_miss_begin = in.number<std::uint8_t>() != 0;
+  return in.ok();
+}
+
+bool parse_cut(Cursor in, ProcessDefinitions& out) {
+  const auto index = in.number<std::uint32_t>();
+  const auto ticks = in.number<std::uint64_t>();
+  if (in.ok()) out.cuts[index] = ticks;
+  return in.ok();
+}
+
 bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
   switch (kind) {
     case DefinitionKind::kProcess: return parse_process(in, out);
-    case DefinitionKind::kClockSync: {
-      os::ClockSync sync;
-      sync.ticks = in.number<std::uint64_t>();
-      sync.monotonic_ns = in.number<std::uint64_t>();
-      sync.realtime_ns = in.number<std::uint64_t>();
-      if (in.ok()) out.clock_syncs.push_back(sync);
-      return in.ok();
-    }
-    case DefinitionKind::kString: {
-      const auto id = in.number<std::uint32_t>();
-      std::string text = in.text();
-      if (in.ok()) out.strings[id] = std::move(text);
-      return in.ok();
-    }
+    case DefinitionKind::kClockSync: return parse_clock_sync(in, out);
+    case DefinitionKind::kString: return parse_string(in, out);
     case DefinitionKind::kRegion: return parse_region(in, out.regions);
     case DefinitionKind::kLocation: return parse_location(in, out.threads);
     case DefinitionKind::kTrack:
     case DefinitionKind::kBegin:
     case DefinitionKind::kLast: return parse_life(kind, in, out.threads);
-    case DefinitionKind::kParameter: {
-      const auto id = in.number<std::uint32_t>();
-      Parameter parameter;
-      parameter.name = in.text();
-      parameter.type =
-          enumerator(in.number<std::uint8_t>(), ParameterType::kString, ParameterType::kUint64);
-      if (in.ok()) out.parameters[id] = std::move(parameter);
-      return in.ok();
-    }
+    case DefinitionKind::kParameter: return parse_parameter(in, out);
     case DefinitionKind::kMetric:
     case DefinitionKind::kSampledMetric: return parse_metric(kind, in, out.metrics);
-    case DefinitionKind::kMetricLocation: {
-      const auto index = in.number<std::uint32_t>();
-      if (in.ok()) out.threads[index].has_metrics = true;
-      return in.ok();
-    }
-    case DefinitionKind::kMarker: {
-      ProcessDefinitions::Mark mark;
-      mark.thread = in.number<std::uint32_t>();
-      mark.ticks = in.number<std::uint64_t>();
-      mark.text = in.text();
-      if (in.ok()) out.markers.push_back(std::move(mark));
-      return in.ok();
-    }
-    case DefinitionKind::kProperty: {
-      std::string key = in.text();
-      std::string value = in.text();
-      if (in.ok()) out.properties[key] = std::move(value);
-      return in.ok();
-    }
-    case DefinitionKind::kEnd:
-      out.lost_events = in.number<std::uint64_t>();
-      out.log_size = in.number<std::uint64_t>();
-      out.ending = to_ending(in.number<std::uint64_t>());
-      out.ended = in.ok();
-      out.last_log = in.number<std::uint32_t>();  // 0 where there is none
-      out.dropped_events = in.number<std::uint64_t>();
-      return out.ended;
-    case DefinitionKind::kLimit:
-      in.number<std::uint64_t>();
-      out.may_miss_begin = in.number<std::uint8_t>() != 0;
-      return in.ok();
-    case DefinitionKind::kCut: {
-      const auto index = in.number<std::uint32_t>();
-      const auto ticks = in.number<std::uint64_t>();
-      if (in.ok()) out.cuts[index] = ticks;
-      return in.ok();
-    }
+    case DefinitionKind::kMetricLocation: return parse_metric_location(in, out);
+    case DefinitionKind::kMarker: return parse_marker(in, out);
+    case DefinitionKind::kProperty: return parse_property(in, out);
+    case DefinitionKind::kEnd: return parse_end(in, out);
+    case DefinitionKind::kLimit: return parse_limit(in, out);
+    case DefinitionKind::kCut: return parse_cut(in, out);
   }
   return true;  // a kind of a later version: passed over
 }

@@ -1,13 +1,9 @@
 """What is recorded and what is left out: filter files, words for modules and packages, only my
 code, imports, depth. Whole streams, by every instrumenter, against the stream without a filter."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 from spool_reader import spools_of, stream
-from streams import INSTRUMENTERS, assert_balanced, assert_same, environment, run_python
+from streams import INSTRUMENTERS, assert_balanced, assert_same, run_python
 from test_streams_programs import each_instrumenter
 
 HELPER = """
@@ -181,7 +177,7 @@ def test_wrong_filter_files_are_refused(text, work):
     assert not (work / "run").exists()
 
 
-@pytest.mark.parametrize("name, why", [("none", "No such file or directory"), (".", "it is a directory")])
+@pytest.mark.parametrize("name, why", [("none", "No such file or directory"), (".", "it is a directory"), ("/dev/zero", "it is larger than 64 MiB")])
 def test_filter_files_that_cannot_be_read(name, why, work):
     done = run_python(["-m", "timeloom", "-o", "run", "app.py"], work, env={"TIMELOOM_FILTER_FILE": name})
     assert (done.returncode, done.stderr) == (2, f"timeloom: cannot read the filter file {name}: {why}\n")
@@ -314,101 +310,3 @@ def test_import_noise(instrumenter, layers):
     assert_same([hidden], [without(shown, lambda name: name.startswith(noise))])
     assert "importlib._bootstrap._find_and_load" in {name for _, name in recorded("--include", "importlib")}
     assert_same([recorded("--include", "*")], [shown])
-
-
-# --- Depth --------------------------------------------------------------------------------------
-
-DEEP = """
-import threading, timeloom
-def down(n):
-    timeloom.parameter_int("n", n)
-    if n: down(n - 1)
-    else: leaf()
-def leaf(): pass
-def generator(n):
-    leaf()
-    if n: yield from generator(n - 1)
-    yield n
-def raiser(n):
-    if n: raiser(n - 1)
-    leaf(); raise ValueError
-def regions():
-    with timeloom.region("phase"):
-        with timeloom.region("phase2"): down(2)
-        timeloom.region_begin("phase3"); leaf()
-def all():
-    down(0); down(1); down(7); list(generator(3)); regions(); leaf()
-    try: raiser(4)
-    except ValueError: down(1)
-all()
-thread = threading.Thread(target=all); thread.start(); thread.join()
-"""
-
-
-def up_to(events, depth):
-    result, level = [], 0
-    for event in events:
-        level += event[0] == "enter"
-        # A parameter belongs to the region around it.
-        if level <= depth:
-            result.append(event)
-        level -= event[0] == "leave"
-    return result
-
-
-@each_instrumenter
-def test_depth(instrumenter, work):
-    (work / "deep.py").write_text(DEEP)
-    everything = record(work, instrumenter, program="deep.py", keep=lambda name: True)
-    assert len(everything) == 2
-    for depth in (1, 2, 3, 5, 8, 100):
-        got = record(work, instrumenter, f"--max-depth={depth}", program="deep.py", keep=lambda name: True)
-        assert_same(got, [up_to(events, depth) for events in everything])
-
-
-def depth_of(tree):
-    """Of the call paths below the threads."""
-    parents = tree["nodes"]["parent"]
-    depth = lambda index: 0 if index is None else 1 + depth(parents[index])
-    return max(depth(index) for index in range(len(parents)))
-
-
-def test_depth_of_a_profile(work):
-    (work / "deep.py").write_text(DEEP)
-    visits = {}
-    for options in ([], ["--max-depth=3"]):
-        done = run_python(["-m", "timeloom", "--quiet", "--profile", "--force", "-o", "run", *options, "deep.py"], work)
-        assert (done.returncode, done.stderr) == (0, "")
-        tree = json.loads((work / "run" / "callpaths.json").read_text())
-        visits[len(options)] = tree
-    assert depth_of(visits[0]) > 10 and depth_of(visits[1]) == 3
-
-
-@pytest.mark.parametrize("instrumenter", [i for i in INSTRUMENTERS if i in ("monitoring", "frame")])
-def test_depth_with_tasks(instrumenter, work):
-    """Each task counts for itself; streams balance however little is recorded."""
-    (work / "tasks.py").write_text("""
-import asyncio
-async def main():
-    await asyncio.gather(*(outer(n) for n in range(3)))
-async def outer(n): await inner(n); leaf()
-async def inner(n): leaf(); await asyncio.sleep(0); leaf()
-def leaf(): pass
-asyncio.run(main())
-""")
-    options = ["--async-tasks"]
-    of_tasks = lambda events: any(event[1] == "__main__.outer" for event in events)
-    keep = lambda name: True
-    everything = record(work, instrumenter, *options, program="tasks.py", keep=keep)
-    for depth in (1, 2, 3, 9):
-        got = record(work, instrumenter, *options, f"--max-depth={depth}", program="tasks.py", keep=keep)
-        assert_same([e for e in got if of_tasks(e)], [up_to(e, depth) for e in everything if of_tasks(e)])
-
-
-def test_depth_of_nothing_is_refused(work):
-    done = subprocess.run(
-        [sys.executable, "-m", "timeloom", "--max-depth=0", "app.py"],
-        cwd=work, capture_output=True, text=True, env=environment(), timeout=60,
-    )  # fmt: skip
-    line = "timeloom: --max-depth: '0' is not accepted; write a value from 1 to 1000000000\n"
-    assert (done.returncode, done.stderr) == (2, line)

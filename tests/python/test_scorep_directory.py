@@ -205,6 +205,13 @@ def test_the_name_while_it_is_written(app):
     assert done.stdout == f"{app}/scorep-measurement-tmp\n"
 
 
+def test_the_bindings_modules_are_there_after_import_scorep(app):
+    text = "import scorep\nprint(scorep._bindings.abspath('/a/../b'), scorep.subsystem.__name__, scorep.helper.__name__)\n"
+    (app / "app.py").write_text(text + "print(hasattr(scorep, 'other'))\n")
+    plain = subprocess.run([sys.executable, "app.py"], cwd=app, text=True, capture_output=True)
+    assert run_scorep(app, "app.py").stdout == plain.stdout == "/b scorep.subsystem scorep.helper\nFalse\n"
+
+
 def test_two_at_once_do_not_disturb_each_other(app):
     """A measured program that starts another one in the same directory."""
     (app / "outer.py").write_text(

@@ -200,7 +200,7 @@ def test_tasks_and_metrics_need_room_for_events(tmp_path):
 @pytest.mark.parametrize(
     "options, said",
     [
-        (["--max-size", "1M"], "--max-size: '1M' is not accepted; write a value from 4M"),
+        (["--max-size", "1M"], "--max-size: '1M' is not accepted; write a value of at least 4M\n"),
         (["--max-size", "much"], "--max-size: 'much' is not accepted; write a size"),
         (["--max-size", "4M", "--at-max-size", "drop"], "'drop' is not accepted; write one of stop, ring, profile"),
     ],

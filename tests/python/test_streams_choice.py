@@ -1,6 +1,7 @@
 """What is chosen for recording: C functions; filters; several measurements."""
 
 import json
+import py_compile
 import sys
 
 import pytest
@@ -241,3 +242,19 @@ def test_an_empty_program_is_only_itself(instrumenter, tmp_path):
     (tmp_path / "loader.py").write_text(loader)
     seen = run_python(["-m", "timeloom", "--quiet", "--no-weave", "--instrumenter", instrumenter, "-o", "run2", "loader.py"], tmp_path)
     assert seen.stdout == run_python(["loader.py"], tmp_path).stdout
+
+
+@pytest.mark.parametrize("suffix", [".py", ".pyc"])
+def test_the_program_finds_the_import_system_as_it_is(suffix, tmp_path):
+    """Whichever loader Python makes for __main__, the program meets both classes (importlib.metadata registers them)."""
+    source = tmp_path / "program.py"
+    source.write_text(
+        "import importlib.metadata, sys\n"
+        "kinds = {name: type(value).__name__ for name, value in vars(sys.modules['_frozen_importlib_external']).items()}\n"
+        "print(sorted(kinds.items()), type(__loader__))\n"
+    )
+    if suffix == ".pyc":
+        py_compile.compile(str(source), cfile=str(tmp_path / "program.pyc"), doraise=True)
+    program = f"program{suffix}"
+    seen = run_python(["-m", "timeloom", "--quiet", "--no-weave", "-o", "run", program], tmp_path)
+    assert (seen.stderr, seen.stdout) == ("", run_python([program], tmp_path).stdout)

@@ -354,3 +354,22 @@ def test_regions_on_class_and_static_methods(instrumenter, tmp_path):
     entered = [name for kind, name, *_ in spool.events(0) if kind == "enter"]
     wanted = ["user:c", "__main__.A.c"] * 2 + ["user:s", "__main__.A.s"] * 2 + ["user:d", "__main__.A.d"]
     assert [name for name in entered if name in wanted] == wanted
+
+
+def test_a_region_without_a_name_on_what_has_none(tmp_path):
+    """A partial object is named like its function, other objects like their class: never by an address."""
+    program = """
+    import functools, timeloom
+    def f(a, b, c): return a + b + c
+    class Adder:
+        def __call__(self, a): return a + 1
+    class Outer:
+        class Inner(Adder): pass
+    plain = timeloom.region(functools.partial(functools.partial(f, 1), b=2))
+    wrapped = timeloom.region(functools.partial(functools.wraps(f)(lambda *a: f(*a)), 1, 2))
+    assert (plain(c=3), wrapped(3), timeloom.region(Adder())(1), timeloom.region(Outer.Inner())(2)) == (6, 6, 2, 3)
+    """
+    measure(textwrap.dedent(program), "dummy", tmp_path)
+    (spool,) = spools_of(tmp_path / "run-dummy")
+    entered = [name for kind, name, *_ in spool.events(0) if kind == "enter"]
+    assert entered == ["__main__.f", "__main__.f", "__main__.Adder", "__main__.Outer.Inner"]

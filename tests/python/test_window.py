@@ -246,6 +246,7 @@ for window in ({}, {"from": "__main__.train", "until": "__main__.train"}, {"from
     "options, said",
     [
         (["--from", "5x"], "--from: '5x' is not accepted; write a time such as"),
+        (["--from", "-1s"], "--from: '-1s' is not accepted; write a time such as"),
         (["--until", "1e99s"], "--until: '1e99s' is not accepted"),
         (["--after", "2"], "--after counts calls of the region of --from"),
         (["--after", "2", "--from", "2s"], "--after counts calls of the region of --from"),
