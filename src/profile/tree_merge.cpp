@@ -61,6 +61,11 @@ void TreeMerge::add(std::size_t index, FoldedLocation&& location) {
         child_of(merged[node.parent], node.region, sets.empty() ? ParameterSetId{} : sets[i]);
   }
   add_statistics(index, location, merged);
+  for (const FoldedLocation::Sample& one : location.samples) {
+    std::uint32_t node = one.node;
+    while (node != 0 && !wanted[node]) node = location.nodes[node].parent;
+    profile.samples.push_back({one.metric, NodeId{merged[node]}, one.value});
+  }
   location = {};
 }
 
@@ -130,9 +135,11 @@ void TreeMerge::finish(CallTree& tree) {
     LocationProfile& profile = profiles_[i];
     for (Cell& cell : profile.cells) cell.node = NodeId{place[cell.node.value()]};
     for (MetricCell& cell : profile.metrics) cell.node = NodeId{place[cell.node.value()]};
+    for (SampleCell& cell : profile.samples) cell.node = NodeId{place[cell.node.value()]};
     for (FoldedLocation::Part& part : parts_[i]) part.node = place[part.node];
     join_cells(profile.cells);
     join_metrics(profile.metrics);
+    join_samples(profile.samples, definitions_.metrics);
     add_parts(profile.cells, parts_[i]);
   }
   for (const ParameterSet* set : set_by_id_) tree.parameter_sets.push_back(*set);
@@ -165,6 +172,21 @@ void TreeMerge::join_metrics(std::vector<MetricCell>& metrics) {
     }
   }
   metrics.resize(end);
+}
+
+void join_samples(std::vector<SampleCell>& samples, const std::vector<Metric>& metrics) {
+  std::ranges::sort(samples, {},
+                    [](const SampleCell& one) { return std::pair(one.metric, one.node); });
+  std::size_t end = 0;
+  for (const SampleCell& one : samples) {
+    if (end > 0 && samples[end - 1].metric == one.metric && samples[end - 1].node == one.node) {
+      std::uint64_t& value = samples[end - 1].value;
+      value = metrics[one.metric.value()].join(value, one.value);
+    } else {
+      samples[end++] = one;
+    }
+  }
+  samples.resize(end);
 }
 
 // A visit was as long as its parts together.

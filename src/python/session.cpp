@@ -258,10 +258,6 @@ bool start_session(const SessionOptions& options) {
     PyErr_SetString(g_error, kTasksNeedTrace);
     return false;
   }
-  if (folds(options) && options.metrics.any()) {
-    PyErr_SetString(g_error, kMetricsNeedTrace);
-    return false;
-  }
   const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};
   const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, what);
   if (instrumenter == nullptr) return false;

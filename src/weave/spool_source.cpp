@@ -240,6 +240,8 @@ void SpoolSource::add_profiles() {
     for (const spool::ProfileData& data : process.profiles.profiles) {
       profile::FoldedLocation folded = folded_of(data, process, closed);
       events_ += folded.events;
+      auto& samples = folded_samples_.samples;
+      samples.insert(samples.end(), folded.samples.begin(), folded.samples.end());
       if (data.continues) folded_events_ += folded.events;
       profile_mode_ = profile_mode_ || !data.continues;
       profiles_.insert_or_assign(location_id(data.location, process.group), std::move(folded));
@@ -340,6 +342,7 @@ void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
   const bool with_metrics = MetricTotals::wanted(definitions_);
   if (with_metrics) all.push_back(&totals);
   for (RunSink* sink : all) sink->begin(definitions_);
+  if (with_metrics) totals.add(folded_samples_);
   for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) { feed_thread(tasks_[i], all); });
   add_properties();
   if (with_metrics) totals.add_to(definitions_.properties);

@@ -86,6 +86,7 @@ class SpoolSource : public RunSource {
   std::vector<Process> processes_;
   std::vector<Task> tasks_;
   std::map<LocationId, profile::FoldedLocation> profiles_;
+  profile::FoldedLocation folded_samples_;  // only the samples, of all profiles
   bool profile_mode_ = false;
   std::uint64_t folded_events_ = 0;  // of threads that have others, too
   std::uint64_t total_bytes_ = 0;
