@@ -197,7 +197,11 @@ void LocationFold::metric(const Event& event) {
   if (event.ref >= definitions_->metrics.size())
     fail("has a value of metric " + std::to_string(event.ref) + ", which is undefined");
   const Metric& definition = definitions_->metrics[event.ref];
-  if (definition.sampled()) return sample(event, definition);
+  if (definition.sampled()) {
+    const auto& metrics = definitions_->metrics;
+    if (event.ref > 0 && metrics[event.ref - 1].set == definition.set) ++together_;
+    return sample(event, definition);
+  }
   const std::uint32_t node = stack_.back().node;
   if (node == 0) return;  // of no call path
   std::uint32_t place = metrics_.find(node, event.ref);
@@ -248,6 +252,7 @@ void LocationFold::fail(const std::string& what) const {
 FoldedLocation LocationFold::finish() {
   if (stack_.size() > 1)
     fail("ends inside region " + std::to_string(folded_.nodes[stack_.back().node].region));
+  folded_.events -= together_;
   return std::move(folded_);
 }
 

@@ -133,6 +133,7 @@ class LocationFold {
   ChildTable metrics_;  // from a node and a metric to a place in folded_.metrics
   ChildTable samples_;  // ... and in folded_.samples
   std::vector<std::optional<std::uint64_t>> sampled_;  // by metric: the last value
+  std::uint64_t together_ = 0;        // values that came with others of their set, as one event
   bool begun_ = false;                // nothing was left since the innermost visit began
   std::uint64_t moved_ = UINT64_MAX;  // number of the event that moved a visit last
 };

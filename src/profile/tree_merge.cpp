@@ -30,12 +30,17 @@ ParameterValue value_of(const FoldedLocation::Parameter& one, const Definitions&
   return {parameter.name, known ? definitions.strings[one.value] : std::string(), false};
 }
 
-// Nodes that took time or were visited, and those above them.
+bool was_visited(const FoldedNode& node) {
+  return node.statistics.visits != 0 || node.statistics.inclusive != 0;
+}
+
+// Nodes that took time, were visited or have values of metrics, and those above them.
 std::vector<bool> wanted_nodes(const FoldedLocation& location) {
   std::vector<bool> wanted(location.nodes.size());
+  for (const FoldedLocation::Sample& one : location.samples) wanted[one.node] = true;
   for (std::size_t i = location.nodes.size(); i-- > 1;) {
     const FoldedNode& node = location.nodes[i];
-    if (node.statistics.visits != 0 || node.statistics.inclusive != 0) wanted[i] = true;
+    if (was_visited(node)) wanted[i] = true;
     if (wanted[i]) wanted[node.parent] = true;
   }
   return wanted;
@@ -62,9 +67,7 @@ void TreeMerge::add(std::size_t index, FoldedLocation&& location) {
   }
   add_statistics(index, location, merged);
   for (const FoldedLocation::Sample& one : location.samples) {
-    std::uint32_t node = one.node;
-    while (node != 0 && !wanted[node]) node = location.nodes[node].parent;
-    profile.samples.push_back({one.metric, NodeId{merged[node]}, one.value});
+    profile.samples.push_back({one.metric, NodeId{merged[one.node]}, one.value});
   }
   location = {};
 }
@@ -74,7 +77,7 @@ void TreeMerge::add_statistics(std::size_t index, const FoldedLocation& location
   LocationProfile& profile = profiles_[index];
   profile.cells.reserve(profile.cells.size() + location.nodes.size() - 1);
   for (std::size_t i = 1; i < location.nodes.size(); ++i) {
-    if (merged[i] != 0) {
+    if (merged[i] != 0 && was_visited(location.nodes[i])) {
       profile.cells.push_back({NodeId{merged[i]}, location.nodes[i].statistics});
     }
   }
@@ -197,6 +200,7 @@ void TreeMerge::add_parts(std::vector<Cell>& cells, std::vector<FoldedLocation::
     std::uint64_t duration = 0;
     for (; part != parts.end() && part->node == node; ++part) duration += part->duration;
     const auto cell = std::ranges::lower_bound(cells, NodeId{node}, {}, &Cell::node);
+    if (cell == cells.end() || cell->node != NodeId{node}) continue;  // it took no time
     cell->statistics.min = std::min(cell->statistics.min, duration);
     cell->statistics.max = std::max(cell->statistics.max, duration);
   }

@@ -73,7 +73,7 @@ std::uint64_t profile_bytes(const State& s) {
 
 Totals totals_locked(const State& s) {
   Totals result;
-  result.events = s.finished_events;
+  result.events = s.finished_events + (s.profile ? 0 : s.begins_and_ends);
   result.folded_events = s.finished_folded;
   for (const Attached& a : s.attached) {
     result.events += a.recorder->events();
@@ -121,6 +121,7 @@ void start(const StartOptions& options) {
     s.tracks = 0;
     s.created.clear();
     s.finished_events = 0;
+    s.begins_and_ends = 0;
     s.finished_folded = 0;
     s.finished_bytes = 0;
     s.unmatched_leaves = 0;

@@ -99,12 +99,10 @@ void ThreadRecorder::put_samples(std::uint64_t now) noexcept {
   sampler_->sample();
   if (const auto values = sampler_->of_thread(); !values.empty()) {
     put_extended(ExtendedKind::kSamples, values, now);
-    ++extra_words_;  // part of its event
   }
   if (const auto values = sampler_->of_process(); !values.empty()) {
     put_track(sampler_->process_location(), now);
     put_extended(ExtendedKind::kSamples, values, now);
-    ++extra_words_;
     put_track(now);
   }
 }
@@ -120,7 +118,7 @@ void ThreadRecorder::end_track() noexcept {
   const std::uint64_t now = os::now();
   if (make_room(now, top_)) {
     put_extended(ExtendedKind::kTrackEnd, {}, now);
-    ++extra_words_;
+    if (!track_->numbered_) ++extra_words_;  // then the trace says nothing of its end
   }
   track_->open_.top = track_->open_.base;
   switch_to(nullptr);

@@ -73,13 +73,16 @@ struct OpenStack {
 // thread, between records that say whose they are.
 class Track {
  public:
-  explicit Track(std::uint32_t location) noexcept : location_(location) {}
+  // `numbered`: it is known who has created it.
+  explicit Track(std::uint32_t location, bool numbered = false) noexcept
+      : location_(location), numbered_(numbered) {}
   std::uint32_t location() const noexcept { return location_; }
 
  private:
   friend class ThreadRecorder;
   OpenStack open_;
   std::uint32_t location_;
+  bool numbered_;
 };
 
 class ThreadRecorder {

@@ -218,7 +218,9 @@ std::uint64_t number_in(const Definitions& definitions, const char* key) {
 // `definitions`: those of the profile.
 WeaveSummary summary_of(const SpoolSource& source, const Definitions& definitions) {
   WeaveSummary summary;
-  summary.events = source.events();
+  summary.events = 0;
+  for (const Location& location : definitions.locations) summary.events += location.event_count;
+  if (summary.events == 0) summary.events = source.events();  // there is no profile
   summary.locations = source.definitions().locations.size();
   summary.processes = source.definitions().groups.size();
   summary.lost_events = source.lost_events() + source.dropped_events();

@@ -278,7 +278,7 @@ std::uint64_t SpoolSource::tasks_of_threads() const {
   std::uint64_t count = 0;
   for (const Process& process : processes_) {
     for (const auto& [index, thread] : process.reader->definitions().threads) {
-      if (thread.owner) ++count;
+      if (thread.owner && !thread.has_metrics) ++count;
     }
   }
   return count;

@@ -264,6 +264,12 @@ class ProfileWriter {
     for (std::size_t i = 0; i < nodes; ++i) begins_[i + 1] += begins_[i];
     entries_.resize(begins_[nodes]);
     sort_entries();
+    for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
+      auto& visited = first_[i] ? below_program_ : below_threads_;
+      for (const profile::SampleCell& one : tree_.locations[i].samples) {
+        if (one.node.defined()) visited[one.node.value()] = 1;
+      }
+    }
     for (std::size_t i = nodes; i-- > 0;) {  // who visited a node has visited its parent
       const NodeId parent = tree_.nodes[i].parent;
       if (!parent.defined()) continue;
