@@ -76,7 +76,7 @@ void sample_metrics(State& s, ThreadRecorder& recorder) {
   }
   if (!first) return;
   ++s.next_location;
-  ++s.tracks;
+  s.of_process = 1;
   s.writer->define_location(location, 0, "Per process metrics");
   s.writer->define_track(location, recorder.location());
   s.writer->define_metric_location(location);

@@ -62,6 +62,7 @@ SpoolSource::SpoolSource(const std::vector<std::string>& directories) {
   Unifier unifier(definitions_);
   for (Process& process : processes_) add_process(process, unifier);
   add_creators();
+  take_names();
   set_clock();
   add_locations();
   add_profiles();
@@ -282,6 +283,15 @@ std::uint64_t SpoolSource::tasks_of_threads() const {
     }
   }
   return count;
+}
+
+void SpoolSource::take_names() {
+  const auto take = [this](const char* key) {
+    const auto found = definitions_.properties.extract(key);
+    return found.empty() ? std::string() : found.mapped();
+  };
+  definitions_.machine_name = take(kMachineName);
+  profile_name_ = take(kProfileBaseName);
 }
 
 // What was lost or cut off goes into the trace, under names of our own.
