@@ -18,6 +18,7 @@ Method
   after and has figures of its own (bench/weaving.py).
   viztracer runs with its own defaults (C functions recorded, a ring of a
   million entries); with C functions off it is viztracer-python in "extra".
+  scorep is ours, scorep-bindings the bindings of a Score-P that is installed here.
 
 What this interpreter or this environment lacks is null, and said on stderr.
 """
@@ -37,6 +38,7 @@ import typing
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import bindings  # noqa: E402
 from floors.build import build  # noqa: E402
 import machine  # noqa: E402
 import startup  # noqa: E402
@@ -56,6 +58,7 @@ class Configuration(typing.NamedTuple):
     scorep: tuple[str, ...] | None = None  # of `python -m scorep`, which traces
     package: str | None = None  # must be installed
     needs_monitoring: bool = False
+    bindings: bool = False  # the bindings of Score-P, in their own environment
 
 
 def timeloom(name: str, *options: str, **others) -> Configuration:
@@ -79,6 +82,7 @@ ADDED = [
              needs_monitoring=True),
     timeloom("paused", hook="paused"),
     scorep("scorep"),
+    Configuration("scorep-bindings", scorep=(), bindings=True),
 ]  # fmt: skip
 EXTRA = [
     Configuration("none"),
@@ -106,7 +110,7 @@ def run_once(configuration: Configuration, calls: int, scratch: pathlib.Path) ->
     """Nanoseconds of the loop's body in a fresh process; None if the process failed."""
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
         result = os.path.join(directory, "result.json")
-        command = [sys.executable]
+        command = [bindings.python() if configuration.bindings else sys.executable]
         if configuration.timeloom is not None:
             run = os.path.join(directory, "run")
             command += ["-m", "timeloom", *configuration.timeloom]
@@ -130,7 +134,9 @@ def available(configurations: list[Configuration]) -> list[Configuration]:
     missing = set()
     chosen = []
     for each in configurations:
-        if each.package and importlib.util.find_spec(each.package) is None:
+        if each.bindings and bindings.python() is None:
+            say("no Score-P with its bindings is on PATH (bench/README.md); their figures are null")
+        elif each.package and importlib.util.find_spec(each.package) is None:
             missing.add(each.package)
         elif HAS_MONITORING or not each.needs_monitoring:
             chosen.append(each)

@@ -8,5 +8,12 @@ interpreters=$(python3 scripts/environments.py -r bench/requirements.txt)
 # Any of them can drive the others.
 driver=${interpreters%%
 *}
+# The bindings of Score-P, where one is installed, in an environment of their own.
+if python3 bench/bindings.py >/dev/null 2>&1; then
+  "$driver" -m venv --clear build/venv-scorep-bindings
+  build/venv-scorep-bindings/bin/pip install --quiet scorep
+  BENCH_SCOREP_PYTHON=$PWD/build/venv-scorep-bindings/bin/python
+  export BENCH_SCOREP_PYTHON
+fi
 # shellcheck disable=SC2086 # one word an interpreter
 exec "$driver" bench/run.py "$@" $interpreters

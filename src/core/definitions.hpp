@@ -5,6 +5,7 @@
 // it while another thread reads it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -93,7 +94,19 @@ struct Metric {  // one counter
   std::string set{};
   bool sampled() const noexcept { return !set.empty(); }
   bool of_process() const noexcept { return set.starts_with("process:"); }
+  // Otherwise its largest value says most.
+  bool counts() const noexcept { return mode == MetricMode::kAccumulatedStart; }
+  // Two parts of what it came to, as one.
+  std::uint64_t join(std::uint64_t a, std::uint64_t b) const noexcept {
+    return counts() ? a + b : std::max(a, b);
+  }
 };
+
+// "10^-6 s"
+inline std::string unit_text(const Metric& metric) {
+  if (metric.exponent == 0) return metric.unit;
+  return (metric.binary ? "2^" : "10^") + std::to_string(metric.exponent) + " " + metric.unit;
+}
 
 struct Marker {
   Timestamp time{};

@@ -96,7 +96,6 @@ constexpr bool is_event(EventWord word) noexcept {
     case ExtendedKind::kOpenRegions:
     case ExtendedKind::kTrack:
     case ExtendedKind::kTrackEnd:
-    case ExtendedKind::kSamples:
     case ExtendedKind::kRewindBegin:
     case ExtendedKind::kRewindEnd: return false;
     default: return true;

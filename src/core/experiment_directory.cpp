@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <array>
 #include <cerrno>
@@ -72,9 +73,7 @@ constexpr char kTrace[] =
     "        * `traces.def`          OTF2 global definitions file.\n"
     "        * `traces/`             Sub-directory containing per location trace\n"
     "                                data.\n";
-constexpr char kProfile[] =
-    "\n      * Profiling:\n\n"
-    "        * `profile.cubex`       CUBE4 result file of the summary measurement.\n";
+constexpr char kProfile[] = "CUBE4 result file of the summary measurement.\n";
 constexpr char kVariables[] =
     "\n# List of Score-P variables that were explicitly set for this measurement\n\n"
     "The complete list of Score-P variables used, incl. current default values,\n"
@@ -87,7 +86,11 @@ std::string manifest_text(const ScorepSettings& settings, bool filtered) {
   if (filtered) text += kFilter;
   if (trace || profile) text += kCreated;
   if (trace) text += kTrace;
-  if (profile) text += kProfile;
+  if (profile) {
+    std::string name = "        * `" + settings.text("SCOREP_PROFILING_BASE_NAME") + ".cubex` ";
+    name.resize(std::max<std::size_t>(name.size(), 32), ' ');
+    text += "\n      * Profiling:\n\n" + name + kProfile;
+  }
   text += kVariables;
   for (const std::string_view name : settings.explicitly_set()) {
     text += "    " + std::string(name) + "\n";

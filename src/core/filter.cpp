@@ -107,10 +107,13 @@ bool Filter::hidden_import(const Region& region) const {
   return !choices_.imports && is_importing(region) && excluded_by_rules(region);
 }
 
-bool Filter::excluded_by_file(const Region& region) const {
-  if (choices_.file.empty()) return false;
+bool excluded_by(const FilterFile& file, const Region& region) {
   const std::vector<std::string> names = names_in_filters(region);
-  return choices_.file.excluded(plain_file(region.file), names, names);
+  return file.excluded(plain_file(region.file), names, names);
+}
+
+bool Filter::excluded_by_file(const Region& region) const {
+  return !choices_.file.empty() && excluded_by(choices_.file, region);
 }
 
 bool Filter::excluded(const Region& region) const {

@@ -65,5 +65,7 @@ class Filter {
 // qualifications, and those that the Python bindings of Score-P give
 // (`module:function`, `module.Class:function`, `user:name`).
 std::vector<std::string> names_in_filters(const Region& region);
+// Whether the file leaves the region out, by any of these names or its source file.
+bool excluded_by(const FilterFile& file, const Region& region);
 
 }  // namespace timeloom

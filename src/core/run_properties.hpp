@@ -10,4 +10,8 @@ inline constexpr char kReachedDepth[] = "timeloom::reached_depth";
 // Events of which only the profile knows, since the run had reached its size limit.
 inline constexpr char kFoldedEvents[] = "timeloom::folded_events";
 
+// What SCOREP_MACHINE_NAME and SCOREP_PROFILING_BASE_NAME say. Not kept in results.
+inline constexpr char kMachineName[] = "timeloom::machine_name";
+inline constexpr char kProfileBaseName[] = "timeloom::profile_base_name";
+
 }  // namespace timeloom

@@ -253,16 +253,8 @@ void apply(const ScorepSettings& scorep, Settings& settings) {
   };
   const bool tracing = scorep.flag("SCOREP_ENABLE_TRACING");
   const bool profiling = writes_profile(scorep);
-  bool metrics = false;
-  for (const std::string_view name : {"PAPI", "PAPI_PER_PROCESS", "RUSAGE", "RUSAGE_PER_PROCESS"}) {
-    metrics = metrics || !scorep.text("SCOREP_METRIC_" + std::string(name)).empty();
-  }
-  // Metrics are sampled for a trace; a profile with them is made of one.
-  set("profile", profiling && !tracing && !metrics ? "on" : "off", "SCOREP_ENABLE_PROFILING");
-  const std::string_view results = profiling && (tracing || !metrics) ? "all"
-                                   : profiling                        ? "profile"
-                                   : tracing                          ? "trace"
-                                                                      : "none";
+  set("profile", profiling && !tracing ? "on" : "off", "SCOREP_ENABLE_PROFILING");
+  const std::string_view results = profiling ? "all" : tracing ? "trace" : "none";
   set("results", std::string(results), "SCOREP_ENABLE_TRACING");
   for (const auto& [setting, variable] : kSameValue) set(setting, scorep.text(variable), variable);
 }

@@ -43,12 +43,17 @@ bool counter_usable() noexcept {
 
 }  // namespace
 
-const bool detail::kCounterUsable = counter_usable();
+bool detail::g_counter_used = counter_usable();
+
+void choose_clock(bool system) noexcept {
+  static const bool kUsable = counter_usable();
+  detail::g_counter_used = !system && kUsable;
+}
 
 std::uint64_t detail::monotonic_ns() noexcept { return read_ns(CLOCK_MONOTONIC); }
 
 ClockSource clock_source() noexcept {
-  if (!detail::kCounterUsable) return ClockSource::kMonotonic;
+  if (!detail::g_counter_used) return ClockSource::kMonotonic;
 #if defined(__aarch64__)
   return ClockSource::kArmVirtualCounter;
 #else
@@ -70,7 +75,7 @@ ClockSync sync_clocks() noexcept {
       best = {before + (after - before) / 2, monotonic, realtime};
     }
   }
-  if (!detail::kCounterUsable) best.ticks = best.monotonic_ns;
+  if (!detail::g_counter_used) best.ticks = best.monotonic_ns;
   return best;
 }
 

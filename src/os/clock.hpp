@@ -18,10 +18,14 @@ namespace timeloom::os {
 enum class ClockSource : std::uint32_t { kMonotonic = 0, kTsc = 1, kArmVirtualCounter = 2 };
 
 namespace detail {
-// Decided before main() from what the kernel says of the counter; constant afterwards.
-extern const bool kCounterUsable;
+// Decided before main() from what the kernel says of the counter, and by choose_clock().
+extern bool g_counter_used;
 std::uint64_t monotonic_ns() noexcept;
 }  // namespace detail
+
+// With `system`, now() reads CLOCK_MONOTONIC from here on, also where there is a counter
+// to trust. Between measurements only: ticks of the two do not compare.
+void choose_clock(bool system) noexcept;
 
 // Which source now() reads in this process.
 ClockSource clock_source() noexcept;
@@ -30,11 +34,11 @@ ClockSource clock_source() noexcept;
 // nanoseconds by which the CPU may reorder the read matter less than a fence.
 inline std::uint64_t now() noexcept {
 #if defined(__x86_64__)
-  if (detail::kCounterUsable) [[likely]] {
+  if (detail::g_counter_used) [[likely]] {
     return __rdtsc();
   }
 #elif defined(__aarch64__)
-  if (detail::kCounterUsable) [[likely]] {
+  if (detail::g_counter_used) [[likely]] {
     std::uint64_t value;
     asm volatile("mrs %0, cntvct_el0" : "=r"(value));
     return value;

@@ -106,11 +106,22 @@ struct MetricCell {
   friend bool operator==(const MetricCell&, const MetricCell&) = default;
 };
 
+// What a metric that is sampled at every enter and leave came to in one call path: what
+// it counted from each event to the next, while this call path was the innermost; or the
+// largest value at the events that ended such a time.
+struct SampleCell {
+  MetricId metric;
+  NodeId node;  // undefined: while no region was open
+  std::uint64_t value = 0;
+  friend bool operator==(const SampleCell&, const SampleCell&) = default;
+};
+
 struct LocationProfile {
   Timestamp first{};  // of its events; equal to `last` when it has none
   Timestamp last{};
   std::vector<Cell> cells;  // in order of nodes, only those that took time or were visited
   std::vector<MetricCell> metrics{};  // in order of metrics, then of nodes
+  std::vector<SampleCell> samples{};  // in the same order, none of them 0
   friend bool operator==(const LocationProfile&, const LocationProfile&) = default;
 };
 

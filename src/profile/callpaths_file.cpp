@@ -166,6 +166,12 @@ class TreeWriter {
     string(metric.description);
     key("type");
     string(kMetricTypeNames[static_cast<std::size_t>(metric.type)]);
+    if (metric.sampled()) {
+      key("mode");
+      string(kMetricModeNames[static_cast<std::size_t>(metric.mode)]);
+      key("set");
+      string(metric.set);
+    }
     text_ += '}';
   }
 
@@ -240,6 +246,18 @@ class TreeWriter {
     column("min", cells, [this](const Cell& cell) { number(cell.statistics.min); });
     column("max", cells, [this](const Cell& cell) { number(cell.statistics.max); });
     metric_values(profile.metrics);
+    samples(profile.samples);
+    text_ += '}';
+  }
+
+  void samples(const std::vector<SampleCell>& cells) {
+    if (cells.empty()) return;
+    key("samples");
+    text_ += "{\"count\": ";
+    number(cells.size());
+    column("metric", cells, [this](const SampleCell& cell) { number(cell.metric.value()); });
+    column("node", cells, [this](const SampleCell& cell) { id_or_null(cell.node); });
+    column("value", cells, [this](const SampleCell& cell) { number(cell.value); });
     text_ += '}';
   }
 

@@ -26,4 +26,9 @@ static_assert(static_cast<std::size_t>(LocationType::kUnknown) == kLocationTypeN
 inline constexpr std::array<std::string_view, 3> kMetricTypeNames = {"int64", "uint64", "double"};
 static_assert(static_cast<std::size_t>(MetricValueType::kDouble) == kMetricTypeNames.size() - 1);
 
+inline constexpr std::array<std::string_view, 3> kMetricModeNames = {"now", "from now on",
+                                                                     "counted"};
+static_assert(static_cast<std::size_t>(MetricMode::kAccumulatedStart) ==
+              kMetricModeNames.size() - 1);
+
 }  // namespace timeloom::profile

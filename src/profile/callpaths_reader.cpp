@@ -135,8 +135,13 @@ Location read_location(const json& object, std::size_t groups) {
 }
 
 Metric read_metric(const json& object) {
-  return {text(object, "name"), text(object, "unit"), text(object, "description"),
-          name_of<MetricValueType>(object, "type", kMetricTypeNames)};
+  Metric metric{text(object, "name"), text(object, "unit"), text(object, "description"),
+                name_of<MetricValueType>(object, "type", kMetricTypeNames)};
+  if (object.contains("set")) {
+    metric.set = text(object, "set");
+    metric.mode = name_of<MetricMode>(object, "mode", kMetricModeNames);
+  }
+  return metric;
 }
 
 ParameterSet read_parameter_set(const json& list) {
@@ -289,6 +294,30 @@ std::vector<MetricCell> read_metric_values(const json& object, const CallTree& t
   return cells;
 }
 
+std::vector<SampleCell> read_samples(const json& object, const CallTree& tree) {
+  std::vector<SampleCell> cells;
+  if (!object.contains("samples")) return cells;
+  const json& columns = object["samples"];
+  const auto count = number<std::uint32_t>(columns, "count");
+  for (const char* key : {"metric", "node", "value"}) {
+    if (array(columns, key).size() != count) throw Damage{"the metrics are not complete"};
+  }
+  const auto& metrics = tree.definitions.metrics;
+  for (std::size_t i = 0; i < count; ++i) {
+    const SampleCell cell{id_or_null<MetricId>(columns["metric"][i], metrics.size(), "metric"),
+                          id_or_null<NodeId>(columns["node"][i], tree.nodes.size(), "node"),
+                          to_number<std::uint64_t>(columns["value"][i], "value")};
+    const bool in_order = cells.empty() || std::pair(cells.back().metric, cells.back().node) <
+                                               std::pair(cell.metric, cell.node);
+    if (!cell.metric.defined() || !metrics[cell.metric.value()].sampled() || !in_order ||
+        cell.value == 0) {
+      throw Damage{"the metrics are not in order"};
+    }
+    cells.push_back(cell);
+  }
+  return cells;
+}
+
 LocationProfile read_profile(const json& object, const CallTree& tree) {
   const std::vector<Node>& nodes = tree.nodes;
   LocationProfile profile;
@@ -316,6 +345,7 @@ LocationProfile read_profile(const json& object, const CallTree& tree) {
   }
   check_times(profile, nodes);
   profile.metrics = read_metric_values(object, tree);
+  profile.samples = read_samples(object, tree);
   return profile;
 }
 

@@ -196,7 +196,12 @@ std::uint32_t LocationFold::with_value(std::uint32_t node, ParameterId parameter
 void LocationFold::metric(const Event& event) {
   if (event.ref >= definitions_->metrics.size())
     fail("has a value of metric " + std::to_string(event.ref) + ", which is undefined");
-  if (definitions_->metrics[event.ref].sampled()) return;  // counts on: not a value of its own
+  const Metric& definition = definitions_->metrics[event.ref];
+  if (definition.sampled()) {
+    const auto& metrics = definitions_->metrics;
+    if (event.ref > 0 && metrics[event.ref - 1].set == definition.set) ++together_;
+    return sample(event, definition);
+  }
   const std::uint32_t node = stack_.back().node;
   if (node == 0) return;  // of no call path
   std::uint32_t place = metrics_.find(node, event.ref);
@@ -205,8 +210,28 @@ void LocationFold::metric(const Event& event) {
     folded_.metrics.push_back({node, event.metric(), {}});
     metrics_.insert(node, event.ref, place);
   }
-  const MetricValueType type = definitions_->metrics[event.ref].type;
-  folded_.metrics[place].statistics.add_value(number_of(event, type));
+  folded_.metrics[place].statistics.add_value(number_of(event, definition.type));
+}
+
+// The value comes before its enter or leave: what was counted since the last one
+// belongs to what has been innermost meanwhile. Others than whole numbers are left out.
+void LocationFold::sample(const Event& event, const Metric& metric) {
+  if (metric.type != MetricValueType::kUint64) return;
+  if (sampled_.size() <= event.ref) sampled_.resize(event.ref + 1);
+  const std::uint64_t before = sampled_[event.ref].value_or(event.value);
+  sampled_[event.ref] = event.value;
+  const std::uint64_t value =
+      metric.counts() ? event.value - std::min(before, event.value) : event.value;
+  if (value == 0) return;
+  const std::uint32_t node = stack_.back().node;
+  const std::uint32_t place = samples_.find(node, event.ref);
+  if (place == ChildTable::kNone) {
+    samples_.insert(node, event.ref, static_cast<std::uint32_t>(folded_.samples.size()));
+    folded_.samples.push_back({node, event.metric(), value});
+  } else {
+    std::uint64_t& sum = folded_.samples[place].value;
+    sum = metric.join(sum, value);
+  }
 }
 
 void LocationFold::check_leave(std::uint32_t region, std::uint64_t time) const {
@@ -227,6 +252,7 @@ void LocationFold::fail(const std::string& what) const {
 FoldedLocation LocationFold::finish() {
   if (stack_.size() > 1)
     fail("ends inside region " + std::to_string(folded_.nodes[stack_.back().node].region));
+  folded_.events -= together_;
   return std::move(folded_);
 }
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -44,6 +45,11 @@ struct FoldedLocation {
     MetricId metric;
     MetricStatistics statistics;
   };
+  struct Sample {            // see SampleCell
+    std::uint32_t node = 0;  // 0: of no call path
+    MetricId metric;
+    std::uint64_t value = 0;
+  };
   // A visit that was cut in two: where events end and a profile goes on.
   struct Part {
     std::uint32_t node = 0;
@@ -53,8 +59,9 @@ struct FoldedLocation {
   std::vector<FoldedNode> nodes;
   std::vector<Parameter> parameters;  // in order of nodes
   std::vector<MetricValues> metrics;
-  std::vector<Part> parts;    // not in min and max of their nodes
-  std::uint32_t deepest = 0;  // the level that was reached beyond the depth limit; else 0
+  std::vector<Sample> samples;  // a node and a metric once
+  std::vector<Part> parts;      // not in min and max of their nodes
+  std::uint32_t deepest = 0;    // the level that was reached beyond the depth limit; else 0
   std::uint64_t events = 0;
   Timestamp first{};
   Timestamp last{};
@@ -100,6 +107,7 @@ class LocationFold {
   bool just_begun(std::span<const Event> before) const;
   void parameter(const Event& event, std::span<const Event> before);
   void metric(const Event& event);
+  void sample(const Event& event, const Metric& metric);
   std::uint32_t with_parameter(ParameterId parameter, std::uint64_t value);
   std::uint32_t with_value(std::uint32_t node, ParameterId parameter, std::uint64_t value);
   const FoldedLocation::Parameter* parameter_of(std::uint32_t node) const;
@@ -122,7 +130,10 @@ class LocationFold {
   NodeBudget* budget_;
   // From a node, a parameter and its value to the node of visits that have it.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> variants_;
-  ChildTable metrics_;                // from a node and a metric to a place in folded_.metrics
+  ChildTable metrics_;  // from a node and a metric to a place in folded_.metrics
+  ChildTable samples_;  // ... and in folded_.samples
+  std::vector<std::optional<std::uint64_t>> sampled_;  // by metric: the last value
+  std::uint64_t together_ = 0;        // values that came with others of their set, as one event
   bool begun_ = false;                // nothing was left since the innermost visit began
   std::uint64_t moved_ = UINT64_MAX;  // number of the event that moved a visit last
 };

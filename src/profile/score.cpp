@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/filter.hpp"
 #include "profile/event_sizes.hpp"
 #include "profile/score_events.hpp"
 
@@ -92,6 +93,18 @@ EventSizes sizes_for(const ScoreProfile& profile) {
   return EventSizes(std::move(counts));
 }
 
+// As it was when the filter of the recorder looked at it; its module is in the paradigm.
+timeloom::Region definition_of(const ScoreProfile::Region& from) {
+  timeloom::Region region;
+  region.name = from.name;
+  region.canonical_name = from.mangled_name.empty() ? from.name : from.mangled_name;
+  region.file = from.file;
+  const std::size_t colon = from.paradigm.find(':');
+  if (colon != std::string::npos) region.group = from.paradigm.substr(colon + 1);
+  if (from.paradigm.substr(0, colon) == "user") region.paradigm = Paradigm::kUser;
+  return region;
+}
+
 class Scorer {
  public:
   Scorer(const ScoreProfile& profile, std::uint64_t counters, const FilterFile* filter)
@@ -124,8 +137,9 @@ class Scorer {
 
   bool is_filtered(std::size_t index, const FilterFile& filter) const {
     const ScoreProfile::Region& region = profile_.regions[index];
-    return region.paradigm != "sampling" && symbol_of(types_[index]) != '-' &&
-           filter.excluded(region.file, region.name, region.mangled_name);
+    if (region.paradigm == "sampling" || symbol_of(types_[index]) == '-') return false;
+    if (profile_.ours) return excluded_by(filter, definition_of(region));
+    return filter.excluded(region.file, region.name, region.mangled_name);
   }
 
   // A call path counts for its region; one execution of a dynamic region for that.

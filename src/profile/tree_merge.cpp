@@ -30,12 +30,17 @@ ParameterValue value_of(const FoldedLocation::Parameter& one, const Definitions&
   return {parameter.name, known ? definitions.strings[one.value] : std::string(), false};
 }
 
-// Nodes that took time or were visited, and those above them.
+bool was_visited(const FoldedNode& node) {
+  return node.statistics.visits != 0 || node.statistics.inclusive != 0;
+}
+
+// Nodes that took time, were visited or have values of metrics, and those above them.
 std::vector<bool> wanted_nodes(const FoldedLocation& location) {
   std::vector<bool> wanted(location.nodes.size());
+  for (const FoldedLocation::Sample& one : location.samples) wanted[one.node] = true;
   for (std::size_t i = location.nodes.size(); i-- > 1;) {
     const FoldedNode& node = location.nodes[i];
-    if (node.statistics.visits != 0 || node.statistics.inclusive != 0) wanted[i] = true;
+    if (was_visited(node)) wanted[i] = true;
     if (wanted[i]) wanted[node.parent] = true;
   }
   return wanted;
@@ -61,6 +66,9 @@ void TreeMerge::add(std::size_t index, FoldedLocation&& location) {
         child_of(merged[node.parent], node.region, sets.empty() ? ParameterSetId{} : sets[i]);
   }
   add_statistics(index, location, merged);
+  for (const FoldedLocation::Sample& one : location.samples) {
+    profile.samples.push_back({one.metric, NodeId{merged[one.node]}, one.value});
+  }
   location = {};
 }
 
@@ -69,7 +77,7 @@ void TreeMerge::add_statistics(std::size_t index, const FoldedLocation& location
   LocationProfile& profile = profiles_[index];
   profile.cells.reserve(profile.cells.size() + location.nodes.size() - 1);
   for (std::size_t i = 1; i < location.nodes.size(); ++i) {
-    if (merged[i] != 0) {
+    if (merged[i] != 0 && was_visited(location.nodes[i])) {
       profile.cells.push_back({NodeId{merged[i]}, location.nodes[i].statistics});
     }
   }
@@ -130,9 +138,11 @@ void TreeMerge::finish(CallTree& tree) {
     LocationProfile& profile = profiles_[i];
     for (Cell& cell : profile.cells) cell.node = NodeId{place[cell.node.value()]};
     for (MetricCell& cell : profile.metrics) cell.node = NodeId{place[cell.node.value()]};
+    for (SampleCell& cell : profile.samples) cell.node = NodeId{place[cell.node.value()]};
     for (FoldedLocation::Part& part : parts_[i]) part.node = place[part.node];
     join_cells(profile.cells);
     join_metrics(profile.metrics);
+    join_samples(profile.samples, definitions_.metrics);
     add_parts(profile.cells, parts_[i]);
   }
   for (const ParameterSet* set : set_by_id_) tree.parameter_sets.push_back(*set);
@@ -167,6 +177,21 @@ void TreeMerge::join_metrics(std::vector<MetricCell>& metrics) {
   metrics.resize(end);
 }
 
+void join_samples(std::vector<SampleCell>& samples, const std::vector<Metric>& metrics) {
+  std::ranges::sort(samples, {},
+                    [](const SampleCell& one) { return std::pair(one.metric, one.node); });
+  std::size_t end = 0;
+  for (const SampleCell& one : samples) {
+    if (end > 0 && samples[end - 1].metric == one.metric && samples[end - 1].node == one.node) {
+      std::uint64_t& value = samples[end - 1].value;
+      value = metrics[one.metric.value()].join(value, one.value);
+    } else {
+      samples[end++] = one;
+    }
+  }
+  samples.resize(end);
+}
+
 // A visit was as long as its parts together.
 void TreeMerge::add_parts(std::vector<Cell>& cells, std::vector<FoldedLocation::Part>& parts) {
   std::ranges::sort(parts, {}, &FoldedLocation::Part::node);
@@ -175,6 +200,7 @@ void TreeMerge::add_parts(std::vector<Cell>& cells, std::vector<FoldedLocation::
     std::uint64_t duration = 0;
     for (; part != parts.end() && part->node == node; ++part) duration += part->duration;
     const auto cell = std::ranges::lower_bound(cells, NodeId{node}, {}, &Cell::node);
+    if (cell == cells.end() || cell->node != NodeId{node}) continue;  // it took no time
     cell->statistics.min = std::min(cell->statistics.min, duration);
     cell->statistics.max = std::max(cell->statistics.max, duration);
   }

@@ -15,6 +15,9 @@
 
 namespace timeloom::profile {
 
+// In order of metrics and nodes, each pair once.
+void join_samples(std::vector<SampleCell>& samples, const std::vector<Metric>& metrics);
+
 class TreeMerge {
  public:
   // `definitions` outlive the merge.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/error.hpp"
 #include "python/settings_binding.hpp"
 
 namespace timeloom::python {
@@ -17,12 +18,19 @@ void tell(std::FILE* stream, const std::string& text) {
   std::fflush(stream);
 }
 
+void check_base_name(const std::string& name) {
+  if (!name.empty() && name.find('/') == std::string::npos) return;
+  throw Error("SCOREP_PROFILING_BASE_NAME: '" + name +
+              "' is not accepted; write the name of a file, without a directory");
+}
+
 }  // namespace
 
 std::unique_ptr<Experiment> Experiment::plan(Settings& settings) {
   if (settings.text("layout") != "scorep") return nullptr;
   ScorepSettings scorep(environ);
   apply(scorep, settings);
+  check_base_name(scorep.text("SCOREP_PROFILING_BASE_NAME"));
   std::unique_ptr<Experiment> experiment(new Experiment(std::move(scorep)));
   const std::string filter = settings.text("filter-file");
   std::error_code ignored;

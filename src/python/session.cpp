@@ -14,6 +14,7 @@
 #include "core/command_line.hpp"
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "core/scorep_settings.hpp"
 #include "python/calibration.hpp"
 #include "python/code_regions.hpp"
 #include "python/errors.hpp"
@@ -118,6 +119,17 @@ std::string free_spool(const std::string& run) {
   }
 }
 
+// What variables of Score-P say of the results; the launcher has checked them.
+void as_scorep_says(record::StartOptions& options) {
+  const ScorepSettings scorep(environ);
+  options.properties["timeloom::layout"] = "scorep";
+  options.properties[kMachineName] = scorep.text("SCOREP_MACHINE_NAME");
+  options.properties[kProfileBaseName] = scorep.text("SCOREP_PROFILING_BASE_NAME");
+  const std::string executable = scorep.text("SCOREP_EXECUTABLE");
+  if (!executable.empty()) options.process.executable = executable;
+  options.system_clock = scorep.text("SCOREP_TIMER") != "tsc";
+}
+
 record::StartOptions start_options(const SessionOptions& options,
                                    const Instrumenter& instrumenter) {
   make_directories(options.run + "/spool");
@@ -145,7 +157,7 @@ record::StartOptions start_options(const SessionOptions& options,
     result.properties["timeloom::filter_file"] = options.filter_file;
   if (options.window.any()) result.properties["timeloom::window"] = describe(options.window);
   if (options.results != "all") result.properties["timeloom::results"] = options.results;
-  if (options.experiment) result.properties["timeloom::layout"] = "scorep";
+  if (options.experiment) as_scorep_says(result);
   return result;
 }
 
@@ -266,10 +278,6 @@ bool start_session(const SessionOptions& options) {
   }
   if (folds(options) && options.async_tasks) {
     PyErr_SetString(g_error, kTasksNeedTrace);
-    return false;
-  }
-  if (folds(options) && options.metrics.any()) {
-    PyErr_SetString(g_error, kMetricsNeedTrace);
     return false;
   }
   const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};

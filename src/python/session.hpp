@@ -65,9 +65,6 @@ std::string own_directory();
 inline constexpr char kTasksNeedTrace[] =
     "tasks are told apart in a trace only; leave out --async-tasks, or --profile and "
     "--at-max-size profile";
-inline constexpr char kMetricsNeedTrace[] =
-    "metrics are sampled for a trace only; leave out the metrics, or --profile and "
-    "--at-max-size profile";
 
 bool start_session(const SessionOptions& options);
 // False without an exception when no measurement of this process is running.

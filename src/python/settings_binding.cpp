@@ -242,6 +242,8 @@ Door g_door;
 
 void set_door(Door door) noexcept { g_door = std::move(door); }
 
+std::string door_name() { return g_door.name; }
+
 std::string line_start() { return g_door.name + ": "; }
 
 void say(const std::string& line) noexcept {

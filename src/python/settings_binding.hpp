@@ -29,6 +29,7 @@ struct Door {
   int refusal = 2;
 };
 void set_door(Door door) noexcept;
+std::string door_name();   // "timeloom"
 std::string line_start();  // "timeloom: "
 
 // One line on stderr, "timeloom: ...".

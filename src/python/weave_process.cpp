@@ -142,7 +142,7 @@ WeaveOutcome weave_in_child(const std::string& run, const std::string& package, 
                             bool silent) {
   const std::string program = find_program(package);
   if (program.empty()) return WeaveOutcome::kNoProgram;
-  std::vector<std::string> words = {"timeloom", "weave"};
+  std::vector<std::string> words = {door_name(), "weave"};
   if (keep_spool) words.push_back("--keep-spool");
   words.push_back(run);
   std::vector<char*> arguments;

@@ -43,6 +43,7 @@ struct ThreadEnd {
     if (s.created.erase(own->location()) != 0) {
       // Not now: who waited for it may have gone on already.
       s.writer->define_last(own->location(), own->last_ticks());
+      ++s.begins_and_ends;
     }
     own->detach();
   }
@@ -75,7 +76,7 @@ void sample_metrics(State& s, ThreadRecorder& recorder) {
   }
   if (!first) return;
   ++s.next_location;
-  ++s.tracks;
+  s.of_process = 1;
   s.writer->define_location(location, 0, "Per process metrics");
   s.writer->define_track(location, recorder.location());
   s.writer->define_metric_location(location);
@@ -161,6 +162,7 @@ void note_creation(std::uint32_t location, std::uint64_t number) noexcept {
     return;  // its end will not be known
   }
   s.writer->define_begin(location, now, number);
+  ++s.begins_and_ends;
 }
 
 std::unique_ptr<Track> make_track(const std::string& name, std::uint64_t number) noexcept {
@@ -170,10 +172,11 @@ std::unique_ptr<Track> make_track(const std::string& name, std::uint64_t number)
   State& s = state();
   const std::lock_guard lock(s.mutex);
   if (!g_active || !recorder->attached()) return nullptr;
-  std::unique_ptr<Track> track(new (std::nothrow) Track(s.next_location));
+  std::unique_ptr<Track> track(new (std::nothrow) Track(s.next_location, number != 0));
   if (track == nullptr) return nullptr;
   ++s.next_location;
   ++s.tracks;
+  if (number != 0) ++s.begins_and_ends;
   s.writer->define_location(track->location(), os::thread_id(), name);
   s.writer->define_track(track->location(), recorder->location());
   s.writer->define_begin(track->location(), now, number);

@@ -73,13 +73,13 @@ std::uint64_t profile_bytes(const State& s) {
 
 Totals totals_locked(const State& s) {
   Totals result;
-  result.events = s.finished_events;
+  result.events = s.finished_events + (s.profile ? 0 : s.begins_and_ends);
   result.folded_events = s.finished_folded;
   for (const Attached& a : s.attached) {
     result.events += a.recorder->events();
     result.folded_events += a.recorder->folded_events();
   }
-  result.threads = s.next_location - s.tracks;
+  result.threads = s.next_location - s.tracks - s.of_process;
   result.tracks = s.tracks;
   result.bytes = s.writer->bytes() + profile_bytes(s);
   result.lost_events = s.writer->lost();
@@ -102,6 +102,7 @@ void start(const StartOptions& options) {
   {
     const std::lock_guard lock(s.mutex);
     if (g_active) throw Error("a measurement is already running in this process; stop it first");
+    os::choose_clock(options.system_clock);
     s.writer = spool::Writer::create(options.spool_directory, options.writer);
     g_ending = &s.writer->ending();
     g_measured_process = os::process_id();
@@ -119,8 +120,10 @@ void start(const StartOptions& options) {
     s.writer->release_definitions();
     s.next_location = 0;
     s.tracks = 0;
+    s.of_process = 0;
     s.created.clear();
     s.finished_events = 0;
+    s.begins_and_ends = 0;
     s.finished_folded = 0;
     s.finished_bytes = 0;
     s.unmatched_leaves = 0;

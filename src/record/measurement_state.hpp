@@ -26,8 +26,11 @@ struct State {
   std::vector<Attached> attached;  // the recorders that take part, one a thread
   std::uint32_t next_location = 0;
   std::uint32_t tracks = 0;           // of these
+  std::uint32_t of_process = 0;       // 1: one of these has its metrics only
   std::set<std::uint32_t> created;    // threads that run and of which note_creation() spoke
   std::uint64_t finished_events = 0;  // of threads that have ended
+  // Of threads and tasks whose creator is known: events of a trace, which weaving makes.
+  std::uint64_t begins_and_ends = 0;
   std::uint64_t finished_folded = 0;  // of these, in profiles
   std::uint64_t finished_bytes = 0;   // of their profiles
   std::uint64_t unmatched_leaves = 0;

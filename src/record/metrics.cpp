@@ -101,6 +101,12 @@ std::vector<std::uint32_t> fields_of(const MetricNames& names) {
   return fields;
 }
 
+std::vector<bool> counts_of(const MetricNames& names) {
+  std::vector<bool> counts;
+  for (const Metric& metric : metrics_of(names, false)) counts.push_back(metric.counts());
+  return counts;
+}
+
 std::vector<std::uint64_t> words_for(const MetricNames& names, MetricId first) {
   std::vector<std::uint64_t> words;
   if (!first.defined() || names.empty()) return words;
@@ -164,6 +170,8 @@ Sampler::Sampler(const MetricPlan& plan, MetricId thread, MetricId process,
                  std::uint32_t process_location)
     : thread_fields_(fields_of(plan.thread)),
       process_fields_(fields_of(plan.process)),
+      thread_counts_(counts_of(plan.thread)),
+      process_counts_(counts_of(plan.process)),
       thread_(words_for(plan.thread, thread)),
       process_(words_for(plan.process, process)),
       process_location_(process_location),
@@ -192,6 +200,7 @@ void Sampler::sample_rusage(int who, std::span<const std::uint32_t> fields,
 }
 
 void Sampler::sample() noexcept {
+  if (owner_ != static_cast<std::uintptr_t>(pthread_self())) return;
   if (papi_ != nullptr) papi_->read(papi_values_);
   const auto papi = papi_values_.begin();
   const auto papi_of_thread = static_cast<std::ptrdiff_t>(papi_of_thread_);

@@ -42,8 +42,8 @@ double sample_seconds(const MetricPlan& plan) noexcept;
 // The definitions of what is sampled, in the order of the values.
 std::vector<Metric> metrics_of(const MetricNames& names, bool of_process);
 
-// Samples on one thread, on which it is made and used. What it has sampled last
-// may be read by others.
+// Samples on one thread, on which it is made. Where another thread closes what is open
+// there, sample() does nothing and the last values still hold.
 class Sampler {
  public:
   // `thread`, `process`: the id of the first of each kind, which the others follow;
@@ -58,6 +58,9 @@ class Sampler {
   // The first id, then the values; empty: none.
   std::span<const std::uint64_t> of_thread() const noexcept { return thread_; }
   std::span<const std::uint64_t> of_process() const noexcept { return process_; }
+  // Of their values: whether it counts on, or else its largest value says most.
+  const std::vector<bool>& thread_counts() const noexcept { return thread_counts_; }
+  const std::vector<bool>& process_counts() const noexcept { return process_counts_; }
   std::uint32_t process_location() const noexcept { return process_location_; }
   // At most, in the records of one sample.
   std::size_t words() const noexcept { return thread_.size() + process_.size() + 8; }
@@ -68,6 +71,8 @@ class Sampler {
 
   std::vector<std::uint32_t> thread_fields_;  // of rusage
   std::vector<std::uint32_t> process_fields_;
+  std::vector<bool> thread_counts_;
+  std::vector<bool> process_counts_;
   std::vector<std::uint64_t> thread_;
   std::vector<std::uint64_t> process_;
   std::vector<std::uint64_t> papi_values_;

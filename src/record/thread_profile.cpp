@@ -28,21 +28,29 @@ std::unique_ptr<ThreadProfile> ThreadProfile::create(spool::Writer& writer, std:
 }
 
 // 0: the visit has no node of its own.
-std::uint32_t ThreadProfile::find_child(std::uint32_t region) noexcept {
-  if (beyond_ != 0 || inside_rest()) return count_beyond(), 0;
+std::uint32_t ThreadProfile::find_child(std::uint32_t region, std::uint64_t now) noexcept {
+  if (sampling_ != nullptr) sample(now);
+  if (beyond() != 0 || inside_rest()) return count_beyond(), 0;
   std::uint32_t child = children_.find(current_, region);
   if (child == ChildTable::kNone) child = add_child(region);
   if (child == 0) count_beyond();
   return child;
 }
 
+bool ThreadProfile::leave_rarely(std::uint64_t now) noexcept {
+  if (sampling_ != nullptr) sample(now);
+  if (beyond() == 0) return false;
+  --rare_;
+  return true;
+}
+
 // Inside a node without a region, or nowhere.
 void ThreadProfile::count_beyond() noexcept {
-  ++beyond_;
+  ++rare_;
   if (!inside_rest()) return writer_.count_lost(2);
   ProfileNode& rest = file_->node(current_);
   ++rest.visits;
-  if (rest.depth > max_depth_) reach(rest.depth + beyond_);
+  if (rest.depth > max_depth_) reach(rest.depth + beyond());
 }
 
 void ThreadProfile::reach(std::uint32_t depth) noexcept {
@@ -70,7 +78,7 @@ std::uint32_t ThreadProfile::add_child(std::uint32_t region) noexcept {
 
 void ThreadProfile::parameter(std::uint32_t parameter, std::uint64_t value,
                               std::uint64_t now) noexcept {
-  if (beyond_ != 0 || inside_rest()) return;  // these visits are not told apart
+  if (beyond() != 0 || inside_rest()) return;  // these visits are not told apart
   std::uint32_t to = 0;
   try {
     if (current_ != 0) to = with_parameter(parameter, value);
@@ -167,11 +175,11 @@ void ThreadProfile::metric(std::uint32_t metric, double value) noexcept {
 }
 
 void ThreadProfile::resume(std::uint32_t region, std::uint64_t now) noexcept {
-  const bool inside = beyond_ != 0 || inside_rest();
+  const bool inside = beyond() != 0 || inside_rest();
   if (!inside && too_deep()) region = spool::kBeyondLimit;
   const std::uint32_t child = inside ? 0 : file_->add(current_, region);
   if (child == 0) {
-    ++beyond_;
+    ++rare_;
     return;
   }
   ProfileNode& node = file_->node(child);
@@ -189,11 +197,70 @@ std::uint64_t ThreadProfile::events() noexcept {
     // Entered before.
     if (node.kind == PlaceKind::kContinued) events += 2 * node.visits + (open ? 0 : 1);
   }
-  return events - std::min<std::uint64_t>(events, inside_rest() ? beyond_ : 0);
+  return events - std::min<std::uint64_t>(events, inside_rest() ? beyond() : 0);
 }
 
 std::uint64_t ThreadProfile::bytes() const noexcept {
-  return file_->places() * sizeof(ProfileNode);
+  std::uint64_t places = file_->places();
+  if (sampling_ != nullptr && sampling_->process_file != nullptr) {
+    places += sampling_->process_file->places();
+  }
+  return places * sizeof(ProfileNode);
+}
+
+void ThreadProfile::sample_with(Sampler& sampler, std::uint64_t now, bool sampled) noexcept {
+  try {
+    auto sampling = std::make_unique<Sampling>(Sampling{sampler, {}, nullptr, {}});
+    const auto known = [&](std::span<const std::uint64_t> values) {
+      return sampled ? values : std::span<const std::uint64_t>{};
+    };
+    if (!sampler.of_thread().empty()) {
+      sampling->of_thread.emplace(*file_, sampler.thread_counts(), known(sampler.of_thread()));
+    }
+    if (!sampler.of_process().empty()) {
+      sampling->process_file = process_file(sampler.process_location(), now, sampled);
+    }
+    if (sampling->process_file != nullptr) {
+      sampling->of_process.emplace(*sampling->process_file, sampler.process_counts(),
+                                   known(sampler.of_process()));
+    }
+    sampling_ = std::move(sampling);
+    rare_ |= kSampling;
+  } catch (const std::bad_alloc&) {
+    writer_.count_lost(1);
+  }
+}
+
+std::unique_ptr<spool::ProfileWriter> ThreadProfile::process_file(std::uint32_t location,
+                                                                  std::uint64_t now,
+                                                                  bool continues) noexcept {
+  int error = 0;
+  auto file = spool::ProfileWriter::create(writer_.directory(), location, now, &error);
+  if (file == nullptr) {
+    writer_.count_lost(1);
+  } else if (continues) {
+    file->header().continues = 1;
+  }
+  return file;
+}
+
+// Before what ends or begins now is known to have.
+void ThreadProfile::sample(std::uint64_t now) noexcept {
+  Sampling& all = *sampling_;
+  all.sampler.sample();
+  if (all.of_thread && !all.of_thread->take(current_, all.sampler.of_thread())) {
+    writer_.count_lost(1);
+  }
+  if (!all.of_process) return;
+  if (!all.of_process->take(0, all.sampler.of_process())) writer_.count_lost(1);
+  all.process_file->header().last.store(now, std::memory_order_relaxed);
+}
+
+void ThreadProfile::abandon() noexcept {
+  file_->abandon();
+  if (sampling_ != nullptr && sampling_->process_file != nullptr) {
+    sampling_->process_file->abandon();
+  }
 }
 
 }  // namespace timeloom::record

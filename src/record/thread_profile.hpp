@@ -11,9 +11,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include "core/child_table.hpp"
+#include "record/metrics.hpp"
+#include "record/profile_samples.hpp"
 #include "spool/profile_file.hpp"
 #include "spool/writer.hpp"
 
@@ -32,8 +35,8 @@ class ThreadProfile {
 
   void enter(std::uint32_t region, std::uint64_t now) noexcept {
     std::uint32_t child = file_->node(current_).last_child;
-    if (child == 0 || file_->node(child).region != region || beyond_ != 0) [[unlikely]] {
-      child = find_child(region);
+    if (child == 0 || file_->node(child).region != region || rare_ != 0) [[unlikely]] {
+      child = find_child(region, now);
       if (child == 0) return;  // counted as beyond
       file_->node(current_).last_child = child;
     }
@@ -44,10 +47,8 @@ class ThreadProfile {
   }
 
   void leave(std::uint64_t now) noexcept {
-    if (beyond_ != 0) [[unlikely]] {
-      --beyond_;
+    if (rare_ != 0 && leave_rarely(now)) [[unlikely]]
       return;
-    }
     spool::ProfileNode& node = file_->node(current_);
     const std::uint64_t ticks = now > node.entered ? now - node.entered : 0;
     node.entered = 0;
@@ -68,13 +69,32 @@ class ThreadProfile {
   void begin_continued() noexcept { file_->header().continues = 1; }
   void resume(std::uint32_t region, std::uint64_t now) noexcept;
 
+  // Samples at every enter and leave from here on; what is counted belongs to the call path
+  // that is innermost until then. `sampler` outlives the profile. Metrics of the process
+  // have a file of their own. `sampled`: it goes on from the values that the sampler has.
+  void sample_with(Sampler& sampler, std::uint64_t now, bool sampled) noexcept;
+
   // Enters and leaves so far.
   std::uint64_t events() noexcept;
   std::uint64_t bytes() const noexcept;
-  void abandon() noexcept { file_->abandon(); }
+  void abandon() noexcept;
 
  private:
-  [[gnu::noinline, gnu::cold]] std::uint32_t find_child(std::uint32_t region) noexcept;
+  struct Sampling {
+    Sampler& sampler;
+    std::optional<ProfileSamples> of_thread;
+    std::unique_ptr<spool::ProfileWriter> process_file;
+    std::optional<ProfileSamples> of_process;
+  };
+
+  [[gnu::noinline, gnu::cold]] std::uint32_t find_child(std::uint32_t region,
+                                                        std::uint64_t now) noexcept;
+  // True: nothing else ends.
+  [[gnu::noinline, gnu::cold]] bool leave_rarely(std::uint64_t now) noexcept;
+  void sample(std::uint64_t now) noexcept;
+  std::unique_ptr<spool::ProfileWriter> process_file(std::uint32_t location, std::uint64_t now,
+                                                     bool continues) noexcept;
+  std::uint32_t beyond() const noexcept { return rare_ & ~kSampling; }
   std::uint32_t add_child(std::uint32_t region) noexcept;
   void count_beyond() noexcept;
   bool inside_rest() noexcept {
@@ -89,13 +109,17 @@ class ThreadProfile {
 
   std::unique_ptr<spool::ProfileWriter> file_;
   std::uint32_t current_ = 0;
-  std::uint32_t beyond_ = 0;  // visits that are open inside a node without a region, or nowhere
+  // What makes events rare: visits that are open inside a node without a region, or nowhere;
+  // and kSampling, so that profiles without metrics do not look for them.
+  static constexpr std::uint32_t kSampling = std::uint32_t{1} << 31;
+  std::uint32_t rare_ = 0;
   ChildTable children_;
   std::uint32_t max_depth_ = UINT32_MAX;
   spool::Writer& writer_;
   // From a call path, a parameter and its value to the call path of visits that have it.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> variants_;
   ChildTable metrics_;
+  std::unique_ptr<Sampling> sampling_;  // nullptr: no metrics
 };
 
 }  // namespace timeloom::record

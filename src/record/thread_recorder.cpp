@@ -97,19 +97,21 @@ void ThreadRecorder::put_track(std::uint64_t index, std::uint64_t now) noexcept 
 }
 
 // With the time of the enter or leave that comes next, for which there is room, too.
-// Where another thread closes what is open here, the last values still hold.
 void ThreadRecorder::put_samples(std::uint64_t now) noexcept {
-  if (t_recorder == this) sampler_->sample();
+  sampler_->sample();
   if (const auto values = sampler_->of_thread(); !values.empty()) {
     put_extended(ExtendedKind::kSamples, values, now);
-    ++extra_words_;  // part of its event
   }
   if (const auto values = sampler_->of_process(); !values.empty()) {
     put_track(sampler_->process_location(), now);
     put_extended(ExtendedKind::kSamples, values, now);
-    ++extra_words_;
     put_track(now);
   }
+}
+
+void ThreadRecorder::sample_with(std::unique_ptr<Sampler> sampler) noexcept {
+  sampler_ = std::move(sampler);
+  if (profile_ != nullptr) profile_->sample_with(*sampler_, os::now(), false);
 }
 
 void ThreadRecorder::end_track() noexcept {
@@ -118,7 +120,7 @@ void ThreadRecorder::end_track() noexcept {
   const std::uint64_t now = os::now();
   if (make_room(now, top_)) {
     put_extended(ExtendedKind::kTrackEnd, {}, now);
-    ++extra_words_;
+    if (!track_->numbered_) ++extra_words_;  // then the trace says nothing of its end
   }
   track_->open_.top = track_->open_.base;
   switch_to(nullptr);
@@ -182,6 +184,7 @@ void ThreadRecorder::fold_from_here(std::uint64_t now, const OpenRegion* last) n
   profile_ = ThreadProfile::create(*writer_, location_, max_depth_, now, &error);
   if (profile_ == nullptr) return;
   profile_->begin_continued();
+  if (sampler_ != nullptr) profile_->sample_with(*sampler_, now, sequence_ != 0);
   for (const OpenRegion* open = stack_->base + 1; open <= last; ++open) {
     if ((open->token & kUnrecorded) == 0) profile_->resume(payload_of(open->enter), now);
   }

@@ -73,13 +73,16 @@ struct OpenStack {
 // thread, between records that say whose they are.
 class Track {
  public:
-  explicit Track(std::uint32_t location) noexcept : location_(location) {}
+  // `numbered`: it is known who has created it.
+  explicit Track(std::uint32_t location, bool numbered = false) noexcept
+      : location_(location), numbered_(numbered) {}
   std::uint32_t location() const noexcept { return location_; }
 
  private:
   friend class ThreadRecorder;
   OpenStack open_;
   std::uint32_t location_;
+  bool numbered_;
 };
 
 class ThreadRecorder {
@@ -175,7 +178,7 @@ class ThreadRecorder {
   void fold_into(std::unique_ptr<ThreadProfile> profile) noexcept { profile_ = std::move(profile); }
   // Samples at every enter and leave from here on. All events take the slow path then,
   // as if there were no room, so that recorders without metrics pay nothing.
-  void sample_with(std::unique_ptr<Sampler> sampler) noexcept { sampler_ = std::move(sampler); }
+  void sample_with(std::unique_ptr<Sampler> sampler) noexcept;
   // Levels of call paths that profiles keep apart; 0: any number.
   void limit_depth(std::uint32_t levels) noexcept { max_depth_ = levels; }
   // In the child of a fork: forgets segment and writer without touching them.

@@ -99,6 +99,8 @@ class Checker {
       case PlaceKind::kContinued: return place.visits == 0 && sound_node(place, index);
       case PlaceKind::kParameter:
       case PlaceKind::kMetric: return place.parent != 0 && is_node(place.parent, index);
+      case PlaceKind::kSamples:  // its count lies where a call path has its parameter
+        return is_node(place.parent, index) && place.parameter <= ProfileSamples::kMost;
     }
     return false;
   }

@@ -23,7 +23,7 @@
 namespace timeloom::spool {
 
 inline constexpr std::uint64_t kProfileMagic = 0x31464f5250544c01;  // "\x01LTPROF1"
-inline constexpr std::uint32_t kProfileVersion = 2;
+inline constexpr std::uint32_t kProfileVersion = 3;
 inline constexpr char kProfilePrefix[] = "profile-";
 // Of a node that stands for all call paths beyond a limit below its parent.
 inline constexpr std::uint32_t kBeyondLimit = UINT32_MAX;
@@ -47,6 +47,7 @@ enum class PlaceKind : std::uint32_t {
   kContinued = 1,  // a call path that was open when the file began: its first visit is no visit
   kParameter = 2,
   kMetric = 3,
+  kSamples = 4,
 };
 
 struct ProfileNode {     // a call path
@@ -90,8 +91,22 @@ struct ProfileMetric {
   PlaceKind kind;
 };
 static_assert(sizeof(ProfileMetric) == 64);
+
+// What metrics that are sampled with events came to in one call path: `count` of them
+// with ids from `metric` on.
+struct ProfileSamples {
+  static constexpr std::uint32_t kMost = 6;
+  std::uint32_t node;  // 0: while no region was open
+  std::uint32_t metric;
+  std::uint64_t values[kMost];
+  std::uint32_t count;
+  PlaceKind kind;
+};
+static_assert(sizeof(ProfileSamples) == 64);
 static_assert(offsetof(ProfileNode, kind) == offsetof(ProfileParameter, kind) &&
-              offsetof(ProfileNode, kind) == offsetof(ProfileMetric, kind));
+              offsetof(ProfileNode, kind) == offsetof(ProfileMetric, kind) &&
+              offsetof(ProfileNode, kind) == offsetof(ProfileSamples, kind) &&
+              offsetof(ProfileNode, parameter) == offsetof(ProfileSamples, count));
 
 // Owned and used by the thread that records. Nothing here throws.
 class ProfileWriter {
@@ -108,6 +123,9 @@ class ProfileWriter {
   }
   ProfileMetric& metric(std::uint32_t index) noexcept {
     return reinterpret_cast<ProfileMetric&>(node(index));
+  }
+  ProfileSamples& samples(std::uint32_t index) noexcept {
+    return reinterpret_cast<ProfileSamples&>(node(index));
   }
   std::uint32_t places() const noexcept { return count_; }
   ProfileHeader& header() noexcept { return *reinterpret_cast<ProfileHeader*>(blocks_[0]); }

@@ -1,6 +1,7 @@
 #include "tools/open_run.hpp"
 
 #include <unistd.h>
+#include <cerrno>
 
 #include <algorithm>
 #include <array>
@@ -45,7 +46,8 @@ profile::CallTree fold(const fs::path& trace) {
 }  // namespace
 
 void say(const std::string& line) {
-  std::fprintf(stderr, "timeloom: %s\n", printable(line).c_str());
+  // As it was called: a door that has weaving done has it speak in its name.
+  std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, printable(line).c_str());
 }
 
 std::string describe(const weave::WeaveSummary& summary) {

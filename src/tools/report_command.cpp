@@ -31,6 +31,7 @@ struct ReportOptions {
   bool depth_given = false;
   std::vector<std::string> threads;
   std::vector<std::string> groups;
+  std::string metric;
   bool json = false;
   bool csv = false;
   ColourMode colour = ColourMode::kAuto;
@@ -84,6 +85,7 @@ void write_text(const ReportOptions& options, const RowOptions& rows, const Repo
   }
   if (options.tree) write_tree(data, rows, scope, terminal, output);
   if (options.flat) write_flat(data, rows, scope, terminal, output);
+  if (data.metric() != nullptr) write_metric(data, terminal, output);
   write_legend(options.tree, terminal, output);
 }
 
@@ -91,7 +93,9 @@ int run_report(const ReportOptions& options) {
   const std::filesystem::path run = open_run(options.run);
   const profile::CallTree tree = call_tree_of(run);
   const std::set<LocationId> ids = selected(options, tree.definitions);
-  const ReportData data(tree, [&](const Location& location) { return ids.contains(location.id); });
+  const auto wanted = [&](const Location& location) { return ids.contains(location.id); };
+  ReportData data(tree, wanted);
+  if (!options.metric.empty()) data.add_metric(options.metric, wanted);
 
   RowOptions rows;
   rows.sort = options.sort;
@@ -143,6 +147,9 @@ Command register_report(CLI::App& program) {
                   "Only this process (location group): its name or number; can be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  app->add_option("--metric", options->metric,
+                  "Also what this sampled metric came to, such as ru_utime")
+      ->type_name("NAME");
   app->add_flag("--json", options->json, "Print JSON, complete unless limited");
   app->add_flag("--csv", options->csv, "Print CSV, complete unless limited");
   app->callback([options] {

@@ -41,6 +41,10 @@ ordered_json row_json(const Row& row, bool tree, const ReportData& data) {
   one["max_s"] = figures.max;
   one["inclusive_share"] = figures.inclusive_share;
   one["exclusive_share"] = figures.exclusive_share;
+  if (data.metric() != nullptr) {
+    one["metric_inclusive"] = row.metric.inclusive;
+    one["metric_exclusive"] = row.metric.exclusive;
+  }
   return one;
 }
 
@@ -80,13 +84,17 @@ void write_csv_rows(const char* table, const Rows& rows, const ReportData& data,
     const Figures& figures = row.figures;
     const Region& region = data.region(row.region);
     output.write(fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table,
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", table,
         tree ? fmt::to_string(row.node.value()) : "",
         row.parent.defined() ? fmt::to_string(row.parent.value()) : "",
         tree ? fmt::to_string(row.depth) : "", csv_field(data.name_of(row)), csv_field(region.file),
         region.first_line, csv_field(region.group), figures.visits, figures.inclusive,
         figures.exclusive, csv_number(figures.mean), csv_number(figures.min),
         csv_number(figures.max), figures.inclusive_share, figures.exclusive_share));
+    if (data.metric() != nullptr) {
+      output.write(fmt::format(",{},{}", row.metric.inclusive, row.metric.exclusive));
+    }
+    output.write("\n");
   }
 }
 
@@ -99,6 +107,12 @@ void write_json(const ReportData& data, const RunFacts& facts, const std::string
   head["version"] = 1;
   add_facts(head, facts, run);
   head["total_s"] = data.total_seconds();
+  if (const MetricColumns* metric = data.metric()) {
+    head["metric"] = {{"name", metric->name()},
+                      {"unit", metric->unit()},
+                      {"total", metric->total()},
+                      {"outside", metric->outside()}};
+  }
   std::string text = json_text(head, 0);
   text.erase(text.rfind("\n}"));
   output.write(text);
@@ -110,7 +124,8 @@ void write_json(const ReportData& data, const RunFacts& facts, const std::string
 void write_csv(const ReportData& data, const DataOptions& options, Output& output) {
   output.write(
       "table,id,parent,depth,name,file,line,group,visits,inclusive_s,exclusive_s,mean_s,min_s,"
-      "max_s,inclusive_share,exclusive_share\n");
+      "max_s,inclusive_share,exclusive_share");
+  output.write(data.metric() == nullptr ? "\n" : ",metric_inclusive,metric_exclusive\n");
   if (options.tree) write_csv_rows("tree", data.tree_rows(options.rows), data, output);
   if (options.flat) write_csv_rows("flat", data.flat_rows(options.rows), data, output);
 }

@@ -96,6 +96,7 @@ Row ReportData::tree_row(std::uint32_t node) const {
   row.parameters = tree_->nodes[node].parameters;
   row.depth = tree_->nodes[node].depth;
   row.figures = figures_of(row.region, totals_[node], totals_[node].inclusive);
+  if (metric_) row.metric = metric_->of_node(row.node);
   return row;
 }
 
@@ -142,6 +143,7 @@ Rows ReportData::flat_rows(const RowOptions& options) const {
     Row row;
     row.region = region.region;
     row.figures = figures_of(region.region, region.totals, region.visit_time);
+    if (metric_) row.metric = metric_->of_region(region.region);
     const double measure =
         key == SortKey::kInclusive ? row.figures.inclusive_share : row.figures.exclusive_share;
     if (total_ > 0 && measure * 100 < options.min_percent) {

@@ -2,7 +2,7 @@
 // and how many it leaves out.
 //
 // Plain values made from a CallTree, which must outlive the ReportData. Used by
-// one thread. Nothing throws.
+// one thread. Nothing else throws.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 #include "profile/call_tree.hpp"
 #include "profile/flat_profile.hpp"
+#include "tools/report_metric.hpp"
 
 namespace timeloom::tools {
 
@@ -46,6 +47,8 @@ struct Row {
   std::uint32_t depth = 0;
   bool only_child = false;  // among the rows shown
   bool last_child = false;
+  // With ReportData::metric().
+  MetricFigures metric;
 };
 
 struct Hidden {
@@ -62,6 +65,12 @@ struct Rows {
 class ReportData {
  public:
   ReportData(const profile::CallTree& tree, const profile::LocationFilter& filter);
+
+  // Rows have its figures from here on. Throws Error when there is none of that name.
+  void add_metric(const std::string& name, const profile::LocationFilter& filter) {
+    metric_.emplace(*tree_, name, filter);
+  }
+  const MetricColumns* metric() const noexcept { return metric_ ? &*metric_ : nullptr; }
 
   // The call paths, each followed by those below it. Small is what has little
   // inclusive time.
@@ -91,6 +100,7 @@ class ReportData {
   const profile::CallTree* tree_;
   std::vector<profile::Totals> totals_;  // by node, of the locations that were taken
   std::uint64_t total_;
+  std::optional<MetricColumns> metric_;
 };
 
 }  // namespace timeloom::tools

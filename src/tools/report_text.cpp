@@ -67,22 +67,31 @@ std::string place_of(const Region& region) {
 }
 
 template <std::size_t kCount>
-Table make_table(const Heading (&columns)[kCount], const Terminal& terminal) {
+Table make_table(const Heading (&columns)[kCount], const ReportData& data,
+                 const Terminal& terminal) {
   Table table(terminal, terminal.width < kNarrow ? 1 : 2);
   for (const Heading& column : columns) {
     if (terminal.width >= column.from_width) table.add_column(std::string(column.name));
+  }
+  if (data.metric() != nullptr) {
+    table.add_column(data.metric()->name() + " incl");
+    table.add_column("excl");
   }
   return table;
 }
 
 template <std::size_t kCount>
 void add_row(Table& table, const Heading (&columns)[kCount], const Row& row, double share,
-             const std::string& marks, const std::string& name, const std::string& place,
-             const Terminal& terminal) {
+             const std::string& marks, const std::string& name, const ReportData& data,
+             const Terminal& terminal, const std::string& place) {
   TableRow line;
   for (const Heading& column : columns) {
     if (terminal.width >= column.from_width)
       line.cells.push_back(column.cell(row.figures, terminal));
+  }
+  if (const MetricColumns* metric = data.metric()) {
+    line.cells.push_back(metric->text(row.metric.inclusive, terminal));
+    line.cells.push_back(metric->text(row.metric.exclusive, terminal));
   }
   line.ink = ink_of(share);
   line.marks = marks;
@@ -161,7 +170,7 @@ void write_tree(const ReportData& data, const RowOptions& options, const std::st
                 const Terminal& terminal, Output& output) {
   const Rows rows = data.tree_rows(options);
   write_title("Call tree", data, scope, terminal, output);
-  Table table = make_table(kTreeColumns, terminal);
+  Table table = make_table(kTreeColumns, data, terminal);
   TreeMarks marks(terminal.unicode);
   for (std::size_t i = 0; i < rows.rows.size(); ++i) {
     const Row& row = rows.rows[i];
@@ -178,7 +187,8 @@ void write_tree(const ReportData& data, const RowOptions& options, const std::st
       place.clear();
     }
     if (levels > 1) name += fmt::format(" ({} levels)", count(levels));
-    add_row(table, kTreeColumns, row, row.figures.inclusive_share, mark, name, place, terminal);
+    add_row(table, kTreeColumns, row, row.figures.inclusive_share, mark, name, data, terminal,
+            place);
   }
   table.write(output);
   write_hidden(rows.hidden, options, "call path", terminal, output);
@@ -188,13 +198,23 @@ void write_flat(const ReportData& data, const RowOptions& options, const std::st
                 const Terminal& terminal, Output& output) {
   const Rows rows = data.flat_rows(options);
   write_title("Flat profile", data, scope, terminal, output);
-  Table table = make_table(kFlatColumns, terminal);
+  Table table = make_table(kFlatColumns, data, terminal);
   for (const Row& row : rows.rows) {
     add_row(table, kFlatColumns, row, row.figures.exclusive_share, "",
-            printable(data.name_of(row.region)), place_of(data.region(row.region)), terminal);
+            printable(data.name_of(row.region)), data, terminal, place_of(data.region(row.region)));
   }
   table.write(output);
   write_hidden(rows.hidden, options, "region", terminal, output);
+}
+
+void write_metric(const ReportData& data, const Terminal& terminal, Output& output) {
+  const MetricColumns& metric = *data.metric();
+  std::string line =
+      fmt::format("\n{}: {} in all", metric.name(), metric.text(metric.total(), terminal));
+  if (metric.outside() != 0) {
+    line += fmt::format(", {} outside all regions", metric.text(metric.outside(), terminal));
+  }
+  output.write(line + "\n");
 }
 
 void write_legend(bool tree, const Terminal& terminal, Output& output) {

@@ -24,6 +24,9 @@ void write_tree(const ReportData& data, const RowOptions& options, const std::st
 void write_flat(const ReportData& data, const RowOptions& options, const std::string& scope,
                 const Terminal& terminal, Output& output);
 
+// What the metric that was asked for came to.
+void write_metric(const ReportData& data, const Terminal& terminal, Output& output);
+
 // What the words and lines of the tables mean; the last lines of a report.
 void write_legend(bool tree, const Terminal& terminal, Output& output);
 

@@ -14,8 +14,7 @@ class MetricTotals::LocationTotals : public LocationSink {
       if (!run_.definitions_->metrics[event.ref].sampled()) continue;
       Seen& seen = seen_[event.ref];
       if (!seen.any) seen = {true, event.value, event.value};
-      const bool counts =
-          run_.definitions_->metrics[event.ref].mode == MetricMode::kAccumulatedStart;
+      const bool counts = run_.definitions_->metrics[event.ref].counts();
       seen.last = counts ? event.value : std::max(seen.last, event.value);
     }
   }
@@ -24,13 +23,9 @@ class MetricTotals::LocationTotals : public LocationSink {
     const std::lock_guard lock(run_.mutex_);
     for (std::size_t i = 0; i < seen_.size(); ++i) {
       const Seen& seen = seen_[i];
-      std::uint64_t& total = run_.totals_[i];
-      const bool counts = run_.definitions_->metrics[i].mode == MetricMode::kAccumulatedStart;
-      if (counts) {
-        total += seen.last - std::min(seen.first, seen.last);
-      } else {
-        total = std::max(total, seen.last);
-      }
+      const Metric& metric = run_.definitions_->metrics[i];
+      const std::uint64_t first = metric.counts() ? std::min(seen.first, seen.last) : 0;
+      run_.totals_[i] = metric.join(run_.totals_[i], seen.last - first);
     }
   }
 
@@ -57,6 +52,13 @@ std::unique_ptr<LocationSink> MetricTotals::open_location(const Location&) {
   return std::make_unique<LocationTotals>(*this);
 }
 
+void MetricTotals::add(const profile::FoldedLocation& folded) {
+  for (const profile::FoldedLocation::Sample& one : folded.samples) {
+    std::uint64_t& total = totals_[one.metric.value()];
+    total = definitions_->metrics[one.metric.value()].join(total, one.value);
+  }
+}
+
 void MetricTotals::add_to(std::map<std::string, std::string>& properties) const {
   std::map<std::string, std::uint64_t> totals;
   std::map<std::string, std::string> units;
@@ -64,9 +66,7 @@ void MetricTotals::add_to(std::map<std::string, std::string>& properties) const 
     const Metric& metric = definitions_->metrics[i];
     if (!metric.sampled()) continue;
     const std::string name = metric.name + (metric.of_process() ? "_per_process" : "");
-    totals[name] = metric.mode == MetricMode::kAccumulatedStart
-                       ? totals[name] + totals_[i]
-                       : std::max(totals[name], totals_[i]);
+    totals[name] = metric.join(totals[name], totals_[i]);
     if (metric.exponent != 0) {
       units[name] = (metric.binary ? " x 2^" : " x 10^") + std::to_string(metric.exponent);
     }

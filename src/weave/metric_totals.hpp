@@ -2,7 +2,8 @@
 // sum over locations of what was counted between the first and the last sample, or
 // the largest value of those that do not count.
 //
-// Fed like any other sink; add_to() when all locations are finished.
+// Fed like any other sink, from begin() on with what was folded in place as well;
+// add_to() when all locations are finished.
 #pragma once
 
 #include <map>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "core/event.hpp"
+#include "profile/location_fold.hpp"
 
 namespace timeloom::weave {
 
@@ -22,6 +24,8 @@ class MetricTotals : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override {}
 
+  // What threads have folded themselves.
+  void add(const profile::FoldedLocation& folded);
   // As properties of the run: timeloom::total_NAME.
   void add_to(std::map<std::string, std::string>& properties) const;
 

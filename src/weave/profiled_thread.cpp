@@ -27,6 +27,7 @@ class Folder {
         case PlaceKind::kContinued: add_node(i, closed); break;
         case PlaceKind::kParameter: break;  // with the call path that it made
         case PlaceKind::kMetric: add_metric(place_as<spool::ProfileMetric>(i)); break;
+        case PlaceKind::kSamples: add_samples(place_as<spool::ProfileSamples>(i)); break;
       }
     }
     contain_children();
@@ -98,6 +99,14 @@ class Folder {
     result_.metrics.push_back({nodes_[one.node],
                                MetricId{metric},
                                {one.count, one.sum, one.least, one.most, one.squares}});
+  }
+
+  void add_samples(const spool::ProfileSamples& some) {
+    for (std::uint32_t i = 0; i < some.count; ++i) {
+      const std::uint32_t metric = process_.ids.metrics[some.metric + i];
+      if (metric == IdMap::kNone || some.values[i] == 0) continue;
+      result_.samples.push_back({nodes_[some.node], MetricId{metric}, some.values[i]});
+    }
   }
 
   // Counters of two cores may differ by a few ticks, so that a child seems to

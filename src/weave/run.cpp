@@ -83,7 +83,8 @@ class ProgressLine {
     bool shown = false;
     for (auto pause = 1000ms; !changed_.wait_for(lock, pause, [this] { return done_; });
          pause = 200ms) {
-      std::fprintf(stderr, "\rtimeloom: weaving the trace, %3.0f %%", 100 * source.progress());
+      std::fprintf(stderr, "\r%s: weaving the trace, %3.0f %%", program_invocation_short_name,
+                   100 * source.progress());
       shown = true;
     }
     if (shown) std::fprintf(stderr, "\r\033[K");
@@ -218,7 +219,9 @@ std::uint64_t number_in(const Definitions& definitions, const char* key) {
 // `definitions`: those of the profile.
 WeaveSummary summary_of(const SpoolSource& source, const Definitions& definitions) {
   WeaveSummary summary;
-  summary.events = source.events();
+  summary.events = 0;
+  for (const Location& location : definitions.locations) summary.events += location.event_count;
+  if (summary.events == 0) summary.events = source.events();  // there is no profile
   summary.locations = source.definitions().locations.size();
   summary.processes = source.definitions().groups.size();
   summary.lost_events = source.lost_events() + source.dropped_events();
@@ -232,6 +235,13 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.reached_depth = number_in(definitions, kReachedDepth);
   summary.profile_depth = number_in(definitions, kProfileDepth);
   return summary;
+}
+
+// Last, when the run is complete: whoever looks for the profile of a run finds it by its ending.
+void name_profile(const SpoolSource& source, const fs::path& run) {
+  const std::string& name = source.profile_name();
+  if (name.empty() || !fs::exists(run / cube::kProfileName)) return;
+  fs::rename(run / cube::kProfileName, run / (name + ".cubex"));
 }
 
 void refuse_without_spools(const fs::path& run) {
@@ -258,6 +268,7 @@ WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
   const bool keep_spool = options.keep_spool || damaged(source) || source.running() != 0;
   if (!is_experiment(source)) list_contents(run, working.path(), keep_spool);
   replace_results(working.path(), run);
+  name_profile(source, run);
   mark_unfinished(run, source.running() != 0);
   if (!keep_spool) remove_spool(run);
   return summary_of(source, definitions);

@@ -84,7 +84,7 @@ void refuse_unreadable(const fs::path& run) {
 bool is_woven(const fs::path& run) {
   std::error_code error;
   if (fs::exists(run / kAnchor, error)) return true;
-  return fs::exists(run / cube::kProfileName, error) && !fs::exists(run / "traces", error);
+  return !only_file(run, ".cubex").empty() && !fs::exists(run / "traces", error);
 }
 
 bool unfinished(const fs::path& run) {

@@ -62,6 +62,7 @@ SpoolSource::SpoolSource(const std::vector<std::string>& directories) {
   Unifier unifier(definitions_);
   for (Process& process : processes_) add_process(process, unifier);
   add_creators();
+  take_names();
   set_clock();
   add_locations();
   add_profiles();
@@ -240,6 +241,8 @@ void SpoolSource::add_profiles() {
     for (const spool::ProfileData& data : process.profiles.profiles) {
       profile::FoldedLocation folded = folded_of(data, process, closed);
       events_ += folded.events;
+      auto& samples = folded_samples_.samples;
+      samples.insert(samples.end(), folded.samples.begin(), folded.samples.end());
       if (data.continues) folded_events_ += folded.events;
       profile_mode_ = profile_mode_ || !data.continues;
       profiles_.insert_or_assign(location_id(data.location, process.group), std::move(folded));
@@ -276,10 +279,19 @@ std::uint64_t SpoolSource::tasks_of_threads() const {
   std::uint64_t count = 0;
   for (const Process& process : processes_) {
     for (const auto& [index, thread] : process.reader->definitions().threads) {
-      if (thread.owner) ++count;
+      if (thread.owner && !thread.has_metrics) ++count;
     }
   }
   return count;
+}
+
+void SpoolSource::take_names() {
+  const auto take = [this](const char* key) {
+    const auto found = definitions_.properties.extract(key);
+    return found.empty() ? std::string() : found.mapped();
+  };
+  definitions_.machine_name = take(kMachineName);
+  profile_name_ = take(kProfileBaseName);
 }
 
 // What was lost or cut off goes into the trace, under names of our own.
@@ -340,6 +352,7 @@ void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
   const bool with_metrics = MetricTotals::wanted(definitions_);
   if (with_metrics) all.push_back(&totals);
   for (RunSink* sink : all) sink->begin(definitions_);
+  if (with_metrics) totals.add(folded_samples_);
   for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) { feed_thread(tasks_[i], all); });
   add_properties();
   if (with_metrics) totals.add_to(definitions_.properties);

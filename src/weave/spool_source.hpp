@@ -49,6 +49,8 @@ class SpoolSource : public RunSource {
   std::uint64_t running() const noexcept { return running_; }
   // How the run ended, in words; empty: normally. Complete after construction.
   std::string ending() const;
+  // What the profile is to be called, without .cubex; empty: as usual.
+  const std::string& profile_name() const noexcept { return profile_name_; }
   // How much of the records has been fed, 0 to 1; may be asked from any thread.
   double progress() const noexcept;
 
@@ -73,6 +75,7 @@ class SpoolSource : public RunSource {
   static void set_created(Process& process);
   void add_profiles();
   void add_creators();
+  void take_names();
   void set_clock();
   void add_locations();
   void add_location(const Process& process, std::uint32_t index);
@@ -86,10 +89,12 @@ class SpoolSource : public RunSource {
   std::vector<Process> processes_;
   std::vector<Task> tasks_;
   std::map<LocationId, profile::FoldedLocation> profiles_;
+  profile::FoldedLocation folded_samples_;  // only the samples, of all profiles
   bool profile_mode_ = false;
   std::uint64_t folded_events_ = 0;  // of threads that have others, too
   std::uint64_t total_bytes_ = 0;
   bool ended_ = true;
+  std::string profile_name_;
   std::uint64_t running_ = 0;
   std::atomic<std::uint64_t> done_bytes_ = 0;
   std::atomic<std::uint64_t> events_ = 0;

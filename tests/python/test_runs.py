@@ -99,6 +99,31 @@ def test_the_summary_and_the_report_count_the_same_events(timeloom, tmp_path):
     assert f", {events:,} events of 1 thread, " in said
 
 
+COUNTED = {
+    "threads": ("", "for _ in range(3): threading.Thread(target=f).start()"),
+    "tasks": ("--async-tasks", "import asyncio\nasync def g(): await asyncio.sleep(0)\nasync def main(): await asyncio.gather(g(), g())\nasyncio.run(main())"),
+    "metrics": ("--metric-rusage=ru_utime,ru_minflt --metric-rusage-per-process=ru_utime", "threading.Thread(target=f).start()"),
+    "profile": ("--profile", "threading.Thread(target=f).start()"),
+    "profile with metrics": ("--profile --metric-rusage=all", "f()"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_everything_that_is_written_counts_in_both(timeloom, tmp_path, name):
+    """Begins and ends of threads and tasks, and values of metrics, as otf2-print counts events."""
+    options, text = COUNTED[name]
+    program = "import threading\ndef f(): pass\n" + text
+    said = timeloom("run", *options.split(), "-o", tmp_path / "run", "-c", program).stderr
+    report = report_json(timeloom, tmp_path / "run")
+    tasks = f" and {report['tasks']} task" if report["tasks"] else ""
+    plural = lambda number: "s" if number != 1 else ""
+    threads = f"{report['threads']} thread{plural(report['threads'])}{tasks}{plural(report['tasks']) if tasks else ''}"
+    assert f", {report['events']:,} events of {threads}, " in said
+    (tmp_path / "run" / "callpaths.json").unlink()
+    if not name.startswith("profile"):
+        assert report_json(timeloom, tmp_path / "run")["events"] == report["events"]
+
+
 @pytest.mark.parametrize("command", ["report", "info"])
 def test_an_unfinished_run_is_woven_first(timeloom, killed, command):
     first = timeloom(command, "--json", killed)

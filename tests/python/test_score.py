@@ -1,5 +1,7 @@
 """`timeloom score` on the command line: what it prints, writes and refuses."""
 
+import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cube_files import DATA, ROOT
+from scorep_runs import run_scorep
 
 PROFILE = DATA / "scorep-fib" / "profile.cubex"
 
@@ -87,3 +90,81 @@ def test_it_is_installed_under_the_name_of_score_p(program, tmp_path):
         shutil.copy(program, tmp_path / "timeloom")
     done = subprocess.run([script, "-r", PROFILE], capture_output=True, text=True, check=True)
     assert done.stdout == (DATA / "scorep-fib" / "scorep-score-r.txt").read_text()
+
+
+NAMED = """
+import timeloom
+class Box:
+    def size(self): return 1
+def plain(): pass
+def outer():
+    def local(): pass
+    local()
+def kept(): pass
+for _ in range(50):
+    plain(); outer(); Box().size(); kept()
+    with timeloom.region("part"): pass
+"""
+FILTERS = {
+    "module:function": "__main__:plain",
+    "module.function": "__main__.plain",
+    "module.Class:method": "__main__.Box:size",
+    "module.Class.method": "__main__.Box.size",
+    "module:local": "__main__:local",
+    "all qualifications": "MANGLED __main__.outer.\\<locals\\>.local",
+    "user region": "user:part",
+    "pattern": "__main__*:*",
+    "file": None,
+}
+
+
+def measure(timeloom, directory, door, profile, filters=None):
+    (directory / "app.py").write_text(NAMED)
+    shutil.rmtree(directory / "run", ignore_errors=True)
+    if door == "timeloom":
+        options = ["--filter-file", filters] if filters else []
+        timeloom("run", "--quiet", "--force", *profile, "--output", "run", *options, "app.py", cwd=directory)
+    else:
+        variables = {"SCOREP_FILTERING_FILE": str(filters)} if filters else {}
+        tracing = "false" if profile else "true"
+        run_scorep(directory, "app.py", SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_ENABLE_TRACING=tracing, **variables)
+
+
+def of_program(timeloom, directory):
+    """Visited regions of the program, by what tells them in either door."""
+    rows = json.loads(timeloom("report", "--json", "run", cwd=directory).stdout)["flat"]["rows"]
+    names = {row["name"] for row in rows if row["file"].endswith("app.py") or "part" in row["name"]}
+    return {re.split("[.:]", name)[-1] for name in names} - {"<module>"}
+
+
+@pytest.mark.parametrize("door", ["timeloom", "scorep"])
+@pytest.mark.parametrize("profile", [[], ["--profile"]])
+def test_a_filter_leaves_out_what_it_leaves_out_of_a_recording(score, timeloom, tmp_path, door, profile):
+    measure(timeloom, tmp_path, door, profile)
+    everything = of_program(timeloom, tmp_path)
+    assert everything == {"plain", "outer", "local", "size", "kept", "part", "Box"}
+    filters, left = tmp_path / "my.filter", {}
+    for name, rule in FILTERS.items():
+        block = "REGION" if rule else "FILE"
+        filters.write_text(f"SCOREP_{block}_NAMES_BEGIN\nEXCLUDE {rule or '*/app.py'}\nSCOREP_{block}_NAMES_END\n")
+        lines = [line.split() for line in score("-r", "-f", filters, "run", cwd=tmp_path).stdout.splitlines()]
+        left[name] = {re.split("[.:]", line[-1])[-1] for line in lines if line[:2] == ["+", "USR"] or line[:2] == ["+", "COM"]}
+    assert all(left.values())
+    for name in FILTERS:
+        rule, block = FILTERS[name], "REGION" if FILTERS[name] else "FILE"
+        filters.write_text(f"SCOREP_{block}_NAMES_BEGIN\nEXCLUDE {rule or '*/app.py'}\nSCOREP_{block}_NAMES_END\n")
+        measure(timeloom, tmp_path, door, profile, filters)
+        assert everything - of_program(timeloom, tmp_path) == left[name] & everything, name
+
+
+@pytest.mark.parametrize("door", ["timeloom", "scorep"])
+def test_the_filter_it_writes_works_with_either_door(score, timeloom, tmp_path, door):
+    measure(timeloom, tmp_path, door, ["--profile"])
+    everything = of_program(timeloom, tmp_path)
+    score("-g", "visits=50", "run", cwd=tmp_path)
+    filters = tmp_path / "initial_scorep.filter"
+    named = [line for line in filters.read_text().splitlines() if "MANGLED" in line and "__main__" in line]
+    assert len(named) >= 4
+    for other in ("timeloom", "scorep"):
+        measure(timeloom, tmp_path, other, ["--profile"], filters)
+        assert {"plain", "local", "size", "kept"} <= everything - of_program(timeloom, tmp_path)

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from scorep_runs import run_scorep
@@ -283,7 +284,7 @@ def test_a_depth_limit_is_told_of(app, timeloom, tracing):
     done = run_scorep(app, "app.py", SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_ENABLE_TRACING=tracing)
     assert done.stdout == ""
     assert done.stderr == (
-        "timeloom: the limit of 100 levels of call paths was exceeded. The deepest had 152 levels. "
+        "scorep: the limit of 100 levels of call paths was exceeded. The deepest had 152 levels. "
         "Consider setting SCOREP_PROFILING_MAX_CALLPATH_DEPTH to 152.\n"
     )
     done = run_scorep(app, "app.py", SCOREP_PROFILING_MAX_CALLPATH_DEPTH="152",
@@ -325,3 +326,42 @@ def test_the_layout_is_a_setting_of_ours_too(app, timeloom):
     )
     subprocess.run([sys.executable, "block.py"], cwd=app, check=True, timeout=60)
     assert "callpaths.json" in contents(app / "block") and "traces.otf2" in contents(app / "block")
+
+
+def test_names_of_results(app, timeloom):
+    """SCOREP_MACHINE_NAME, SCOREP_EXECUTABLE, SCOREP_PROFILING_BASE_NAME, SCOREP_TIMER: each in what is written."""
+    for tracing in ("false", "true"):
+        done = run_scorep(app, "app.py", SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_ENABLE_TRACING=tracing,
+                          SCOREP_MACHINE_NAME="Deep Thought", SCOREP_EXECUTABLE="/opt/app/start",
+                          SCOREP_PROFILING_BASE_NAME="summary", SCOREP_TIMER="clock_gettime")  # fmt: skip
+        assert done.stderr == ""
+        run = app / "run"
+        files = {path.name for path in run.iterdir()}
+        assert "summary.cubex" in files and "profile.cubex" not in files
+        assert ("traces.otf2" in files) == (tracing == "true")
+        assert "`summary.cubex`       CUBE4" in (run / "MANIFEST.md").read_text()
+        for source in (run, run / "summary.cubex"):
+            info = json.loads(timeloom("info", "--json", source).stdout)
+            assert info["machine"] == "Deep Thought" and info["program"] == "start app.py"
+            assert not [key for key in info["properties"] if "_name" in key]
+        assert json.loads(timeloom("report", "--json", run).stdout)["flat"]["rows"]
+        assert timeloom("weave", run).stdout.endswith("is woven already: nothing to do\n")
+
+
+@pytest.mark.parametrize("timer, counter", [("tsc", True), ("clock_gettime", False), ("gettimeofday", False)])
+def test_the_clock_is_that_of_the_timer(app, timer, counter):
+    """As the spool says it: 0 is CLOCK_MONOTONIC; another, where the machine has a counter to trust."""
+    run_scorep(app, "--keep-files", "app.py", SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_TIMER=timer)
+    (definitions,) = (app / "run" / "spool").glob("*/defs")
+    used = int.from_bytes(definitions.read_bytes()[10:12], "little")
+    trusted = "tsc" in Path("/sys/devices/system/clocksource/clocksource0/available_clocksource").read_text().split()
+    assert (used != 0) == (counter and (trusted or os.uname().machine == "aarch64"))
+
+
+@pytest.mark.parametrize("name", ["", "a/b"])
+def test_a_base_name_is_no_path(app, name):
+    done = run_scorep(app, "app.py", status=1, SCOREP_PROFILING_BASE_NAME=name)
+    assert done.stdout == "" and directories(app) == []
+    assert done.stderr == (
+        f"scorep: SCOREP_PROFILING_BASE_NAME: '{name}' is not accepted; write the name of a file, without a directory\n"
+    )

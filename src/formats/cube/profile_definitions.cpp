@@ -133,6 +133,19 @@ void add_locations(const Cube& cube, Definitions& definitions) {
   }
 }
 
+// Sampled metrics are those that we have written, and of all tools those that are sums of
+// what was counted between enter and leave.
+timeloom::Metric metric_of(const Metric& from) {
+  timeloom::Metric metric{from.name, from.unit, from.description};
+  const bool counted = from.kind == MetricKind::kInclusive && from.type.type == DataType::kUint64;
+  const std::string set = text_in(from.attributes, kSet);
+  if (!counted && (set.empty() || from.type.type != DataType::kMaxDouble)) return metric;
+  metric.type = MetricValueType::kUint64;
+  metric.mode = counted ? MetricMode::kAccumulatedStart : MetricMode::kAbsoluteNext;
+  metric.set = set.empty() ? "thread:" : set;
+  return metric;
+}
+
 }  // namespace
 
 Definitions definitions_of(const Reader& reader) {
@@ -151,8 +164,7 @@ Definitions definitions_of(const Reader& reader) {
   add_program(cube, definitions);
   add_locations(cube, definitions);
   for (const Metric& metric : cube.metrics) {
-    if (is_core_name(metric.unique_name)) continue;
-    definitions.metrics.push_back({metric.name, metric.unit, metric.description, {}});
+    if (!is_core_name(metric.unique_name)) definitions.metrics.push_back(metric_of(metric));
   }
   for (const Attribute& one : cube.attributes) {
     if (one.key.starts_with(kProperty)) {

@@ -18,6 +18,7 @@ inline constexpr char kArtificialRole[] = "artificial";
 inline constexpr char kMeasurementParadigm[] = "measurement";
 inline constexpr char kCollapsedName[] = "COLLAPSE";
 inline constexpr char kThreadsName[] = "THREADS";
+inline constexpr char kProcessMetricsName[] = "PER PROCESS METRICS";
 inline constexpr char kOffName[] = "MEASUREMENT OFF";
 inline constexpr char kFlushName[] = "TRACE BUFFER FLUSH";
 
@@ -40,6 +41,7 @@ inline constexpr char kThreadId[] = "timeloom::thread_id";
 inline constexpr char kEvents[] = "timeloom::events";
 inline constexpr char kFirst[] = "timeloom::first";
 inline constexpr char kLast[] = "timeloom::last";
+inline constexpr char kSet[] = "timeloom::set";  // of a metric
 
 inline constexpr std::array<std::pair<Paradigm, std::string_view>, 4> kParadigms = {{
     {Paradigm::kUnknown, "unknown"},

@@ -9,6 +9,7 @@
 #include "formats/cube/profile_file.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "formats/cube/profile_paths.hpp"
+#include "profile/tree_merge.hpp"
 
 namespace timeloom::cube {
 
@@ -178,8 +179,30 @@ class ProfileReader {
     for (std::uint32_t i = 0; i < cube_.metrics.size(); ++i) {
       if (is_core_name(cube_.metrics[i].unique_name)) continue;
       const MetricId metric{next++};
-      if (cube_.metrics[i].type.type != DataType::kTauAtomic) continue;
-      if (reader_.has_values(CubeMetricId{i})) read_counter(CubeMetricId{i}, metric);
+      if (!reader_.has_values(CubeMetricId{i})) continue;
+      if (tree_.definitions.metrics[metric.value()].sampled()) {
+        read_samples(CubeMetricId{i}, metric);
+      } else if (cube_.metrics[i].type.type == DataType::kTauAtomic) {
+        read_counter(CubeMetricId{i}, metric);
+      }
+    }
+    for (LocationProfile& location : tree_.locations) {
+      profile::join_samples(location.samples, tree_.definitions.metrics);
+    }
+  }
+
+  // What stands for no region of the program gives its part to the call path above it.
+  void read_samples(CubeMetricId id, MetricId metric) {
+    const Table values(reader_, id, MetricKind::kExclusive);
+    for (std::uint32_t i = 0; i < cube_.cnodes.size(); ++i) {
+      if (values.empty_row(CnodeId{i})) continue;
+      for (std::uint32_t j = 0; j < tree_.locations.size(); ++j) {
+        const double value = values.at(CnodeId{i}, j);
+        // Below 1 lies also what a maximum is without any value.
+        if (!(value >= 1 && value < 0x1p63)) continue;
+        tree_.locations[j].samples.push_back(
+            {metric, node_of(CnodeId{i}), static_cast<std::uint64_t>(value)});
+      }
     }
   }
 

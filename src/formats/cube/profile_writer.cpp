@@ -6,6 +6,7 @@
 #include "formats/cube/profile_file.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "formats/cube/profile_system.hpp"
+#include "formats/cube/sample_rows.hpp"
 
 namespace timeloom::cube {
 
@@ -30,7 +31,7 @@ constexpr std::uint32_t kCoreMetrics = 4;
 
 // What the values of a call path in the file are made of.
 struct Origin {
-  enum Kind : std::uint8_t { kProgram, kThreads, kNode } kind;
+  enum Kind : std::uint8_t { kProgram, kThreads, kProcessMetrics, kNode } kind;
   NodeId node;
   bool worker;  // below THREADS
 };
@@ -63,6 +64,7 @@ class ProfileWriter {
     add_regions();
     add_cnodes();
     index_counters();
+    add_samples();
   }
 
   void write(const std::filesystem::path& file) const {
@@ -75,7 +77,15 @@ class ProfileWriter {
                         fill(core, origins_[cnode.value()], row);
                       }});
     }
+    for (const auto& [metric, samples] : samples_) {
+      const ValueType type = cube_.metrics[metric.value()].type;
+      rows.push_back(
+          {metric, samples.cnodes(), [&samples, type](CnodeId cnode, std::span<std::byte> row) {
+             samples.fill(type, cnode, row);
+           }});
+    }
     for (std::uint32_t i = 0; i < counters_.size(); ++i) {
+      if (all_.metrics[i].sampled()) continue;
       rows.push_back({CubeMetricId{kCoreMetrics + i}, counters_[i].cnodes,
                       [this, i](CnodeId cnode, std::span<std::byte> row) {
                         fill_counter(i, origins_[cnode.value()], row);
@@ -135,6 +145,11 @@ class ProfileWriter {
       metric.kind = MetricKind::kExclusive;
       metric.unit = from.unit;
       metric.description = from.description;
+      if (from.sampled()) {
+        metric.type = {from.counts() ? DataType::kUint64 : DataType::kMaxDouble, 1};
+        metric.kind = from.counts() ? MetricKind::kInclusive : MetricKind::kExclusive;
+        metric.attributes.push_back({kSet, from.set});
+      }
       cube_.metrics.push_back(std::move(metric));
     }
   }
@@ -155,6 +170,30 @@ class ProfileWriter {
         });
         if (any) counter.cnodes.emplace_back(i);
       }
+    }
+  }
+
+  // In which call paths of the file those of a location are.
+  void add_samples() {
+    std::vector<CnodeId> of_first(tree_.nodes.size()), of_workers(tree_.nodes.size());
+    CnodeId threads{0}, process{0};
+    for (std::uint32_t i = 0; i < origins_.size(); ++i) {
+      const Origin& origin = origins_[i];
+      if (origin.kind == Origin::kThreads) threads = CnodeId{i};
+      if (origin.kind == Origin::kProcessMetrics) process = CnodeId{i};
+      if (origin.kind != Origin::kNode) continue;
+      (origin.worker ? of_workers : of_first)[origin.node.value()] = CnodeId{i};
+    }
+    std::vector<PathsOfLocation> paths;
+    for (std::size_t i = 0; i < all_.locations.size(); ++i) {
+      const bool metrics = all_.locations[i].type == LocationType::kMetric;
+      const CnodeId top = metrics ? process : first_[i] != 0 ? CnodeId{0} : threads;
+      paths.push_back({first_[i] != 0 ? &of_first : &of_workers, top});
+    }
+    for (std::uint32_t i = 0; i < all_.metrics.size(); ++i) {
+      if (!all_.metrics[i].sampled()) continue;
+      samples_.emplace_back(CubeMetricId{kCoreMetrics + i},
+                            SampleRows(tree_, MetricId{i}, cube_, paths));
     }
   }
 
@@ -225,6 +264,12 @@ class ProfileWriter {
     for (std::size_t i = 0; i < nodes; ++i) begins_[i + 1] += begins_[i];
     entries_.resize(begins_[nodes]);
     sort_entries();
+    for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
+      auto& visited = first_[i] ? below_program_ : below_threads_;
+      for (const profile::SampleCell& one : tree_.locations[i].samples) {
+        if (one.node.defined()) visited[one.node.value()] = 1;
+      }
+    }
     for (std::size_t i = nodes; i-- > 0;) {  // who visited a node has visited its parent
       const NodeId parent = tree_.nodes[i].parent;
       if (!parent.defined()) continue;
@@ -275,12 +320,26 @@ class ProfileWriter {
     cube_.cnodes.push_back({{}, CubeRegionId{kProgramRegion}, {}});
     origins_.push_back({Origin::kProgram, {}, false});
     add_nodes(below_program_, CnodeId{0}, false);
+    add_process_metrics();
     if (std::ranges::find(below_threads_, 1) == below_threads_.end()) return;
     const CnodeId threads{static_cast<std::uint32_t>(cube_.cnodes.size())};
     const CubeRegionId region{add_region(kThreadsName, "pthread", kArtificialRole)};
     cube_.cnodes.push_back({CnodeId{0}, region, {}});
     origins_.push_back({Origin::kThreads, {}, true});
     add_nodes(below_threads_, threads, true);
+  }
+
+  void add_process_metrics() {
+    bool any = false;
+    for (std::size_t i = 0; i < all_.locations.size(); ++i) {
+      any = any || (all_.locations[i].type == LocationType::kMetric &&
+                    !tree_.locations[i].samples.empty());
+    }
+    if (!any) return;
+    const CubeRegionId region{
+        add_region(kProcessMetricsName, kMeasurementParadigm, kArtificialRole)};
+    cube_.cnodes.push_back({CnodeId{0}, region, {}});
+    origins_.push_back({Origin::kProcessMetrics, {}, true});
   }
 
   void add_nodes(const std::vector<char>& wanted, CnodeId top, bool worker) {
@@ -332,6 +391,7 @@ class ProfileWriter {
   void fill(Core core, const Origin& origin, std::span<std::byte> row) const {
     fill_neutral(cube_.metrics[static_cast<std::size_t>(core)].type, row);
     if (origin.kind == Origin::kNode) return fill_node(core, origin, row);
+    if (origin.kind == Origin::kProcessMetrics) return;
     for (std::uint32_t i = 0; i < root_time_.size(); ++i) {
       const bool visited = origin.kind == Origin::kProgram && first_[i] != 0;
       if (origin.kind == Origin::kThreads && first_[i] != 0) continue;
@@ -372,6 +432,7 @@ class ProfileWriter {
   std::vector<std::uint64_t> root_time_;  // of locations
   std::vector<Origin> origins_;           // of cnodes
   std::vector<Counter> counters_;         // of metrics of the run
+  std::vector<std::pair<CubeMetricId, SampleRows>> samples_;
   CubeRegionId collapsed_;
 };
 

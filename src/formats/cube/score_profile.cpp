@@ -24,6 +24,8 @@ bool to_number(const std::string& text, std::uint64_t& number) {
 
 void add_definitions(const Cube& cube, ScoreProfile& profile) {
   profile.metrics = cube.metrics.size();
+  const std::string* creator = find_attribute(cube.attributes, "Creator");
+  profile.ours = creator != nullptr && creator->starts_with("Timeloom");
   for (const Attribute& one : cube.attributes) {
     std::uint64_t count = 0;
     if (one.key.starts_with(kDefinitionCount) && to_number(one.value, count)) {

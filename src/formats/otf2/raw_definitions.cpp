@@ -96,26 +96,27 @@ OTF2_CallbackCode on_region_group(void* data, OTF2_GroupRef, OTF2_StringRef name
 }
 
 OTF2_CallbackCode on_metric_member(void* data, OTF2_MetricMemberRef self, OTF2_StringRef name,
-                                   OTF2_StringRef description, OTF2_MetricType, OTF2_MetricMode,
-                                   OTF2_Type type, OTF2_Base base, std::int64_t exponent,
-                                   OTF2_StringRef unit) noexcept {
+                                   OTF2_StringRef description, OTF2_MetricType,
+                                   OTF2_MetricMode mode, OTF2_Type type, OTF2_Base base,
+                                   std::int64_t exponent, OTF2_StringRef unit) noexcept {
   return keep(data, [&](RawDefinitions& all) {
-    all.members.push_back({self, name, description, unit, type, base, exponent});
+    all.members.push_back({self, name, description, unit, type, mode, base, exponent});
   });
 }
 
 OTF2_CallbackCode on_metric_class(void* data, OTF2_MetricRef self, std::uint8_t count,
-                                  const OTF2_MetricMemberRef* members, OTF2_MetricOccurrence,
-                                  OTF2_RecorderKind) noexcept {
+                                  const OTF2_MetricMemberRef* members,
+                                  OTF2_MetricOccurrence occurrence, OTF2_RecorderKind) noexcept {
   return keep(data, [&](RawDefinitions& all) {
-    all.metric_classes.push_back({self, {members, members + count}});
+    all.metric_classes.push_back({self, {members, members + count}, occurrence});
   });
 }
 
 OTF2_CallbackCode on_metric_instance(void* data, OTF2_MetricRef self, OTF2_MetricRef metric_class,
-                                     OTF2_LocationRef, OTF2_MetricScope, std::uint64_t) noexcept {
+                                     OTF2_LocationRef, OTF2_MetricScope scope,
+                                     std::uint64_t) noexcept {
   return keep(data, [&](RawDefinitions& all) {
-    all.metric_instances.push_back({self, metric_class});
+    all.metric_instances.push_back({self, metric_class, scope});
   });
 }
 

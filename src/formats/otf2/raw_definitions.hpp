@@ -55,15 +55,18 @@ class RawDefinitions {
     OTF2_MetricMemberRef self;
     OTF2_StringRef name, description, unit;
     OTF2_Type type;
+    OTF2_MetricMode mode;
     OTF2_Base base;
     std::int64_t exponent;
   };
   struct MetricClass {
     OTF2_MetricRef self;
     std::vector<OTF2_MetricMemberRef> members;
+    OTF2_MetricOccurrence occurrence;
   };
   struct MetricInstance {
     OTF2_MetricRef self, metric_class;
+    OTF2_MetricScope scope;
   };
   struct NamedParameter {
     OTF2_ParameterRef self;

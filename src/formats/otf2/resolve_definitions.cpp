@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "core/error.hpp"
 #include "raw_definitions.hpp"
@@ -51,6 +52,14 @@ MetricValueType metric_type_of(OTF2_Type type) {
   if (type == OTF2_TYPE_INT64) return MetricValueType::kInt64;
   if (type == OTF2_TYPE_UINT64) return MetricValueType::kUint64;
   return MetricValueType::kDouble;
+}
+
+// Those that count otherwise, from one event to the next say, have no such mode.
+std::optional<MetricMode> metric_mode_of(OTF2_MetricMode mode) {
+  if (mode == OTF2_METRIC_ACCUMULATED_START) return MetricMode::kAccumulatedStart;
+  if (mode == OTF2_METRIC_ABSOLUTE_NEXT) return MetricMode::kAbsoluteNext;
+  if (mode == OTF2_METRIC_ABSOLUTE_POINT) return MetricMode::kAbsolutePoint;
+  return {};
 }
 
 class Resolver {
@@ -225,6 +234,9 @@ class Resolver {
       metric.description = text(raw.description);
       metric.unit = unit_of(raw);
       metric.type = metric_type_of(raw.type);
+      const auto mode = metric_mode_of(raw.mode);
+      metric.mode = mode.value_or(MetricMode::kAbsolutePoint);
+      can_be_sampled_.push_back(mode.has_value() && metric.type == MetricValueType::kUint64);
       definitions_.metrics.push_back(std::move(metric));
     }
     for (const RawDefinitions::MetricClass& raw : raw_.metric_classes) {
@@ -232,12 +244,25 @@ class Resolver {
       for (const OTF2_MetricMemberRef member : raw.members) {
         indices.push_back(members.find(member));
       }
+      if (raw.occurrence == OTF2_METRIC_SYNCHRONOUS_STRICT) name_set(indices, "thread:", raw.self);
     }
     for (const RawDefinitions::MetricInstance& raw : raw_.metric_instances) {
       const auto metric_class = references_.metrics.find(raw.metric_class);
       if (metric_class == references_.metrics.end()) continue;
       const std::vector<std::uint32_t> indices = metric_class->second;
+      const bool strict = !indices.empty() && indices.front() != kNoIndex &&
+                          definitions_.metrics[indices.front()].sampled();
+      if (strict && raw.scope == OTF2_SCOPE_LOCATION_GROUP)
+        name_set(indices, "process:", raw.metric_class);
       references_.metrics.try_emplace(raw.self, indices);
+    }
+  }
+
+  // Of metrics with values at every enter and leave, if they say what those of a set say.
+  void name_set(const std::vector<std::uint32_t>& indices, const char* whose, OTF2_MetricRef self) {
+    for (const std::uint32_t index : indices) {
+      if (index == kNoIndex || !can_be_sampled_[index]) continue;
+      definitions_.metrics[index].set = whose + std::to_string(self);
     }
   }
 
@@ -256,6 +281,7 @@ class Resolver {
     }
   }
 
+  std::vector<bool> can_be_sampled_;  // of metrics
   const RawDefinitions& raw_;
   Definitions& definitions_;
   References& references_;

@@ -65,10 +65,13 @@ TEST(EventWord, WhatIsNoEventIsNotCounted) {
       make_extended(ExtendedKind::kTimeBase, 1),
       1,
       make_extended(ExtendedKind::kTrackEnd, 0),
+      make_extended(ExtendedKind::kSamples, 2),  // an event of its own in a trace
+      1,
+      2,
       make_word(WordKind::kLeave, 1),
       make_extended(ExtendedKind::kRecordingOff, 0),
   };
-  EXPECT_EQ(count_events(words), 4u);
+  EXPECT_EQ(count_events(words), 5u);
 }
 
 }  // namespace

@@ -57,6 +57,32 @@ TEST(ProfileFile, ReturnsParametersAndCounters) {
   EXPECT_EQ(read_text(bytes).cube().metrics.back().unique_name, "my_size");
 }
 
+TEST(ProfileFile, ReturnsSampledMetrics) {
+  Story story;
+  story
+      .thread(
+          "main",
+          "cpu#10 top#3 a cpu#14 top#9 b cpu#15 +1 ) cpu#25 top#4 +1 ) cpu#30 a cpu#31 top#2 +1 )")
+      .thread("other", "cpu#1 a cpu#14 +1 ) cpu#15 a cpu#18 +1 )");
+  for (timeloom::Metric& metric : story.definitions().metrics) {
+    metric.type = MetricValueType::kUint64;
+    metric.set = "thread:";
+    metric.mode = MetricMode::kAbsoluteNext;
+  }
+  story.definitions().metrics[0].mode = MetricMode::kAccumulatedStart;
+  story.definitions().clock.ticks_per_second = 1'000'000'000;
+  const CallTree tree = story.fold();
+  std::string bytes;
+  const CallTree again = through_a_file(tree, &bytes);
+  EXPECT_EQ(tree.locations[0].samples.size(), 5u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(again.locations[i].samples, tree.locations[i].samples);
+  }
+  const Reader reader = read_text(bytes);
+  EXPECT_EQ(reader.cube().metrics[4].kind, MetricKind::kInclusive);
+  EXPECT_EQ(reader.cube().metrics[5].type.type, DataType::kMaxDouble);
+}
+
 TEST(ProfileFile, ReturnsTheFactsOfTheRun) {
   Story story = story_of_threads();
   Definitions& all = story.definitions();

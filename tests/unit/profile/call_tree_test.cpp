@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "profile/callpaths_file.hpp"
 #include "story.hpp"
 
 namespace timeloom::profile {
@@ -195,6 +196,31 @@ TEST(CallTree, CountersHaveValuesInCallPaths) {
   EXPECT_EQ(tree.locations[0].metrics, expected);
   EXPECT_EQ(tree.locations[1].metrics,
             (std::vector<MetricCell>{{MetricId{1}, NodeId{0}, {1, 8, 8, 8, 64}}}));
+}
+
+TEST(CallTree, SampledMetricsBelongToWhatWasInnermost) {
+  Story story;
+  story.thread("main",
+               "cpu#10 top#3 a cpu#14 top#9 b cpu#15 ) cpu#25 top#4 ) cpu#30 a cpu#31 top#2 )");
+  for (Metric& metric : story.definitions().metrics) {
+    metric.type = MetricValueType::kUint64;
+    metric.set = "thread:";
+  }
+  story.definitions().metrics[0].mode = MetricMode::kAccumulatedStart;
+  story.definitions().metrics[0].exponent = -6;
+  story.definitions().metrics[0].unit = "s";
+  const std::vector<SampleCell> expected = {{MetricId{0}, NodeId{0}, 15},
+                                            {MetricId{0}, NodeId{1}, 1},
+                                            {MetricId{0}, NodeId{}, 5},
+                                            {MetricId{1}, NodeId{0}, 9},
+                                            {MetricId{1}, NodeId{}, 3}};
+  for (const std::size_t batch : {1, 2, 3, 100}) {
+    const CallTree tree = story.fold({}, batch);
+    EXPECT_EQ(tree.locations[0].samples, expected);
+    EXPECT_TRUE(tree.locations[0].metrics.empty());
+    EXPECT_EQ(tree.definitions.metrics[0].unit, "10^-6 s");
+    EXPECT_EQ(from_json(to_json(tree), "it").locations[0].samples, expected);
+  }
 }
 
 // What a location goes on with when there is no more room for its events.
