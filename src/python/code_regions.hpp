@@ -11,7 +11,6 @@
 
 #include "core/event_word.hpp"
 #include "core/filter.hpp"
-#include "python/code_extra.hpp"
 #include "python/compat.hpp"
 #include "record/thread_recorder.hpp"
 

@@ -22,6 +22,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/event_word.hpp"
+
 namespace timeloom::python {
 
 #if PY_VERSION_HEX < 0x030b0000
@@ -32,6 +34,12 @@ namespace timeloom::python {
 inline constexpr bool kHasMonitoring = true;
 #else
 inline constexpr bool kHasMonitoring = false;
+#endif
+
+#ifdef Py_GIL_DISABLED
+inline constexpr bool kHasGil = false;
+#else
+inline constexpr bool kHasGil = true;
 #endif
 
 // Tracebacks show the lines of a program given by -c.
@@ -147,6 +155,76 @@ inline const PyModuleDef_Slot kWithoutGil =
 #else
     {0, nullptr};
 #endif
+
+// What a code object carries for us: a word for each set of rules, at an index that the
+// interpreter gives. It dies with the code object. On builds without a GIL any thread
+// may load while one stores.
+
+// A new index, or -1 when the interpreter has none left.
+inline Py_ssize_t new_code_extra_index() noexcept {
+#if PY_VERSION_HEX >= 0x030c0000
+  return PyUnstable_Eval_RequestCodeExtraIndex(nullptr);
+#else
+  return _PyEval_RequestCodeExtraIndex(nullptr);
+#endif
+}
+
+#if PY_VERSION_HEX < 0x030e0000
+
+// The layout behind co_extra, the same from 3.6 to 3.13. Reading it here saves a call
+// per event.
+struct CodeExtra {
+  Py_ssize_t size;
+  void* values[1];
+};
+
+// 0 when nothing was stored yet.
+inline EventWord load_code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
+  const auto* extra = static_cast<CodeExtra*>(
+      __atomic_load_n(&code->co_extra, kHasGil ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE));
+  if (extra == nullptr || extra->size <= index) return 0;
+  return reinterpret_cast<EventWord>(__atomic_load_n(&extra->values[index], __ATOMIC_RELAXED));
+}
+
+#else
+
+inline EventWord load_code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
+  void* value = nullptr;
+  if (PyUnstable_Code_GetExtra(reinterpret_cast<PyObject*>(code), index, &value) != 0) {
+    PyErr_Clear();
+  }
+  return reinterpret_cast<EventWord>(value);
+}
+
+#endif
+
+// False: there is no memory. Up to 3.13 not by the interpreter's function: that makes
+// room for all tools that there are, whose destructors are then called for nothing; and
+// without a GIL it frees what others may be reading. Here the old room stays then.
+inline bool store_code_extra(PyCodeObject* code, Py_ssize_t index, EventWord word) noexcept {
+#if PY_VERSION_HEX < 0x030e0000
+  auto* extra = static_cast<CodeExtra*>(code->co_extra);
+  if (extra == nullptr || extra->size <= index) {
+    const auto values = static_cast<std::size_t>(index) + 1;
+    auto* room = static_cast<CodeExtra*>(PyMem_Calloc(1 + values, sizeof(void*)));
+    if (room == nullptr) return false;
+    room->size = index + 1;
+    for (Py_ssize_t i = 0; extra != nullptr && i < extra->size; ++i) {
+      room->values[i] = extra->values[i];
+    }
+    __atomic_store_n(&code->co_extra, static_cast<void*>(room), __ATOMIC_RELEASE);
+    if (kHasGil) PyMem_Free(extra);
+    extra = room;
+  }
+  __atomic_store_n(&extra->values[index], reinterpret_cast<void*>(word), __ATOMIC_RELAXED);
+  return true;
+#else
+  auto* object = reinterpret_cast<PyObject*>(code);
+  const int result = PyUnstable_Code_SetExtra(object, index, reinterpret_cast<void*>(word));
+  if (result != 0) PyErr_Clear();
+  return result == 0;
+#endif
+}
 
 // 3.13 calls the __init__ of a class without asking the frame hook, once it has
 // specialised the call.

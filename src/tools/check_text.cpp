@@ -119,7 +119,8 @@ void write_check(const std::vector<Verdict>& verdicts, const Terminal& terminal,
                  printable(result_text(verdict)) + "\n");
   }
   const auto kept = std::ranges::count(verdicts, Outcome::kHolds, &Verdict::outcome);
-  output.write(fmt::format("{} of {} hold\n", kept, plural(verdicts.size(), "rule")));
+  output.write(fmt::format("{} of {} {}\n", kept, plural(verdicts.size(), "rule"),
+                           verdicts.size() == 1 ? "holds" : "hold"));
 }
 
 void write_check_json(const std::vector<Verdict>& verdicts, const std::string& run,

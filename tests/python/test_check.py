@@ -107,6 +107,11 @@ def test_a_rule_that_names_no_region_has_a_status_of_its_own(timeloom, measured)
     assert lines[2:] == ["PASS   visits(gone) == 0  not in the run", "1 of 3 rules hold"]
 
 
+def test_one_rule_holds(timeloom, measured):
+    done = timeloom("check", "run0", "visits(gone) == 0", cwd=measured)
+    assert done.stdout.splitlines() == ["PASS   visits(gone) == 0  not in the run", "1 of 1 rule holds"]
+
+
 def test_a_profile_of_another_tool(timeloom):
     done = timeloom("check", DATA / "scorep-fib" / "profile.cubex", "visits(__main__:fib) == 465",
                     "overhead < 5%", status=3)

@@ -271,3 +271,36 @@ def test_program_frees_our_tool_id(tmp_path):
     process = plain(textwrap.dedent(program), tmp_path)
     assert (process.stdout, process.stderr.count("\n")) == ("f mine\n", 1)
     assert process.stderr.startswith("timeloom: the program has switched off tool 4 of sys.monitoring")
+
+
+# Asks for an index for data on code objects, and marks one of the two that die.
+MARKS_CODE = """
+import ctypes, gc
+prefix = "PyUnstable_" if hasattr(ctypes.pythonapi, "PyUnstable_Code_SetExtra") else "_Py"
+request = ctypes.pythonapi[prefix + "Eval_RequestCodeExtraIndex"]
+set_extra = ctypes.pythonapi[prefix + "Code_SetExtra"]
+Free = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+freed = []
+free = Free(freed.append)
+request.argtypes, request.restype = [Free], ctypes.c_ssize_t
+set_extra.argtypes = [ctypes.py_object, ctypes.c_ssize_t, ctypes.c_void_p]
+index = request(free)
+def dies(mark):
+    names = {}
+    exec("def f(): pass", names)
+    names["f"]()
+    if mark: set_extra(names["f"].__code__, index, 77)
+dies(False)
+dies(True)
+gc.collect()
+print(freed)
+"""
+
+
+@each_instrumenter
+def test_program_marks_code_objects(instrumenter, tmp_path):
+    """The interpreter frees what the program has put there, and nothing else in its name."""
+    expected = plain(MARKS_CODE, tmp_path).stdout
+    assert expected == "[77]\n"
+    _, process = measure(MARKS_CODE, instrumenter, tmp_path)
+    assert (process.stdout, process.stderr) == (expected, "")
