@@ -87,6 +87,7 @@ ADDED = [
 EXTRA = [
     Configuration("none"),
     Configuration("floor-clock", hook="floor-clock", needs_monitoring=True),
+    Configuration("floor-frame-clock", hook="floor-frame-clock"),
     timeloom("timeloom-trace", "--instrumenter", "trace"),
     timeloom("filtered-frame", "--instrumenter", "frame", "--exclude", "*.nothing"),
     timeloom("paused-frame", "--instrumenter", "frame", hook="paused"),

@@ -3,10 +3,10 @@
 usage: workload.py HOOK LOOP CALLS REPEATS RESULT
 
 HOOK    plain, floor-monitoring, floor-clock (floor-monitoring that reads the
-        time-stamp counter at each event), floor-frame, floor-profile, cProfile, viztracer,
-        viztracer-python (without its C function events), or paused (between
-        timeloom.pause() and timeloom.resume()). Under `python -m timeloom` the
-        hook is Timeloom's, and HOOK is plain.
+        time-stamp counter at each event), floor-frame, floor-frame-clock (the same with
+        it), floor-profile, cProfile, viztracer, viztracer-python (without its C function
+        events), or paused (between timeloom.pause() and timeloom.resume()). Under
+        `python -m timeloom` the hook is Timeloom's, and HOOK is plain.
 LOOP    call (an empty function), floor-with (`with Empty("x")`), region
         (`with timeloom.region("x")`) or scorep-region (`with scorep.user.region("x")`)
 RESULT  gets the nanoseconds per iteration of the loop, and of the same loop
@@ -74,10 +74,10 @@ def watch_by_monitoring(clock=False):
     monitoring.set_events(tool, events.PY_START | events.PY_RETURN)
 
 
-def watch_by_frame():
+def watch_by_frame(clock=False):
     import floors
 
-    floors.set_frame_hook()
+    floors.set_frame_hook(clock)
 
 
 def watch_by_profile():
@@ -111,6 +111,7 @@ HOOKS = {
     "floor-monitoring": watch_by_monitoring,
     "floor-clock": lambda: watch_by_monitoring(clock=True),
     "floor-frame": watch_by_frame,
+    "floor-frame-clock": lambda: watch_by_frame(clock=True),
     "floor-profile": watch_by_profile,
     "cProfile": watch_by_cprofile,
     "viztracer": watch_by_viztracer,

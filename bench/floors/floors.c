@@ -34,9 +34,23 @@ static PyObject* clock_call(PyObject* self, PyObject* const* arguments, size_t c
   last_time = __rdtsc();
   Py_RETURN_NONE;
 }
+
+static PyObject* clock_hook(PyThreadState* thread, struct _PyInterpreterFrame* frame,
+                            int throwing) {
+  last_time = __rdtsc();
+  PyObject* result = _PyEval_EvalFrameDefault(thread, frame, throwing);
+  last_time = __rdtsc();
+  return result;
+}
 #else
 #define clock_call NULL
+#define clock_hook NULL
 #endif
+
+static PyObject* no_clock(void) {
+  PyErr_SetString(PyExc_NotImplementedError, "no time-stamp counter is known here");
+  return NULL;
+}
 
 /* Callback(clock=False): with clock, each call reads the time-stamp counter. */
 static PyObject* callback_new(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
@@ -44,10 +58,7 @@ static PyObject* callback_new(PyTypeObject* type, PyObject* arguments, PyObject*
   int clock = 0;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|p", names, &clock)) return NULL;
   const vectorcallfunc call = clock ? clock_call : callback_call;
-  if (call == NULL) {
-    PyErr_SetString(PyExc_NotImplementedError, "no time-stamp counter is known here");
-    return NULL;
-  }
+  if (call == NULL) return no_clock();
   Callback* self = (Callback*)type->tp_alloc(type, 0);
   if (self != NULL) self->call = call;
   return (PyObject*)self;
@@ -102,9 +113,11 @@ static PyObject* frame_hook(PyThreadState* thread, struct _PyInterpreterFrame* f
   return _PyEval_EvalFrameDefault(thread, frame, throwing);
 }
 
-static PyObject* set_frame_hook(PyObject* self, PyObject* unused) {
-  (void)self, (void)unused;
-  _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), frame_hook);
+static PyObject* set_frame_hook(PyObject* self, PyObject* clock) {
+  (void)self;
+  const _PyFrameEvalFunction hook = clock == Py_True ? clock_hook : frame_hook;
+  if (hook == NULL) return no_clock();
+  _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), hook);
   Py_RETURN_NONE;
 }
 
@@ -120,7 +133,9 @@ static PyObject* set_profile(PyObject* self, PyObject* unused) {
 }
 
 static PyMethodDef functions[] = {
-    {"set_frame_hook", set_frame_hook, METH_NOARGS, "Install an empty frame hook (PEP 523)."},
+    {"set_frame_hook", set_frame_hook, METH_O,
+     "set_frame_hook(clock): install an empty frame hook (PEP 523); with clock True it reads the "
+     "time-stamp counter before and after each frame."},
     {"set_profile", set_profile, METH_NOARGS, "Install an empty PyEval_SetProfile callback."},
     {NULL, NULL, 0, NULL}};
 
