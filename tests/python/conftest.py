@@ -11,8 +11,9 @@ import pytest
 
 from archives import MAIN, WORKER, make_archive
 
-# What nohup has changed; tests look at what a signal does to a program.
+# What nohup and a shell's & have changed; tests look at what a signal does to a program.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The scripts of the repository are tested like everything else.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
