@@ -79,10 +79,6 @@ void close_ended(record::ThreadRecorder& recorder, std::uintptr_t, void*) {
   recorder.close_from(static_cast<std::size_t>(ended - open.begin()));
 }
 
-}  // namespace
-
-namespace {
-
 // Without memory what is open is closed later, by an outer leave.
 void reconcile_all(Codes own) noexcept try {
   CodesOfThreads codes;
