@@ -43,7 +43,7 @@ bool counter_usable() noexcept {
 
 }  // namespace
 
-bool detail::g_counter_used = counter_usable();
+std::atomic<bool> detail::g_counter_used = counter_usable();
 
 void choose_clock(bool system) noexcept {
   static const bool kUsable = counter_usable();

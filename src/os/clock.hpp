@@ -7,6 +7,7 @@
 
 #include <time.h>
 
+#include <atomic>
 #include <cstdint>
 
 #if defined(__x86_64__)
@@ -19,7 +20,8 @@ enum class ClockSource : std::uint32_t { kMonotonic = 0, kTsc = 1, kArmVirtualCo
 
 namespace detail {
 // Decided before main() from what the kernel says of the counter, and by choose_clock().
-extern bool g_counter_used;
+// Relaxed, since it says nothing of other data; threads that nobody records may read it then.
+extern std::atomic<bool> g_counter_used;
 std::uint64_t monotonic_ns() noexcept;
 }  // namespace detail
 
@@ -34,11 +36,11 @@ ClockSource clock_source() noexcept;
 // nanoseconds by which the CPU may reorder the read matter less than a fence.
 inline std::uint64_t now() noexcept {
 #if defined(__x86_64__)
-  if (detail::g_counter_used) [[likely]] {
+  if (detail::g_counter_used.load(std::memory_order_relaxed)) [[likely]] {
     return __rdtsc();
   }
 #elif defined(__aarch64__)
-  if (detail::g_counter_used) [[likely]] {
+  if (detail::g_counter_used.load(std::memory_order_relaxed)) [[likely]] {
     std::uint64_t value;
     asm volatile("mrs %0, cntvct_el0" : "=r"(value));
     return value;

@@ -29,6 +29,29 @@ class Exclusive {
 #endif
 };
 
+// A turn for what begins, ends or switches a measurement, and for a fork: one thread at a
+// time, where an Exclusive is not enough, since these wait for other threads. Who wants one
+// waits where it can be stopped. May be taken again by who has it. A fork takes it before
+// and gives it back afterwards: its child would find half done what another thread was
+// switching, and locks of the interpreter held by a thread that it does not have.
+void take_turn() noexcept;
+void give_turn() noexcept;
+void forget_turns() noexcept;  // in the child
+
+// The same for as long as it lives. Taken before an Exclusive, or where one may let others in.
+class Turn {
+ public:
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+#ifdef Py_GIL_DISABLED
+  Turn() noexcept { take_turn(); }
+  ~Turn() { give_turn(); }
+#else
+  Turn() noexcept {}
+  ~Turn() {}
+#endif
+};
+
 // Calls `function` while no other thread runs Python code or is in a call of ours. It
 // must not call into the interpreter. Not to be nested.
 void call_alone(void (*function)(void*), void* context) noexcept;

@@ -11,6 +11,7 @@
 #include "python/code_regions.hpp"
 #include "python/deep_stack.hpp"
 #include "python/frame_hook.hpp"
+#include "python/free_threading.hpp"
 #include "python/instrumenter.hpp"
 #include "python/monitoring_tool.hpp"
 #include "python/reconcile.hpp"
@@ -67,8 +68,9 @@ void count_passed_over() noexcept {
   g_passed_over.store(g_passed_over.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// Puts `function` on the calling thread.
+// Puts `function` on the calling thread, for which others are stopped without a GIL.
 void set_hook(Hook hook, Py_tracefunc function) noexcept {
+  const Turn turn;
   if (hook == Hook::kProfile) {
     PyEval_SetProfile(function, nullptr);
   } else {

@@ -10,6 +10,7 @@
 #include "core/settings.hpp"
 #include "python/errors.hpp"
 #include "python/filter_choices.hpp"
+#include "python/free_threading.hpp"
 #include "python/session.hpp"
 #include "python/settings_binding.hpp"
 #include "python/weave_process.hpp"
@@ -25,7 +26,7 @@ struct Block {
   bool existed = false;                  // it did before
   bool running = false;                  // begun by start_block()
 };
-Block g_block;
+Block g_block;  // used with a Turn
 
 bool mark(PyObject* totals, bool woven, bool joined) {
   return PyDict_SetItemString(totals, "woven", woven ? Py_True : Py_False) == 0 &&
@@ -65,6 +66,7 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
   PyObject* values = nullptr;
   PyObject* program = nullptr;
   if (!PyArg_ParseTuple(arguments, "O!U", &PyDict_Type, &values, &program)) return nullptr;
+  const Turn turn;
   if (session_followed()) {
     SessionResult ignored;  // what the process wants itself goes first
     finish_session(ignored);
@@ -90,16 +92,24 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
   return started;
 }
 
-PyObject* finish_block(PyObject* core, PyObject*) {
+// Others may begin the next measurement while this one is woven.
+PyObject* finish(PyObject* core, Block& block) {
+  const Turn turn;
   g_block.running = false;
-  Ref totals(PyObject_CallMethod(core, "finish", nullptr));
+  block = g_block;
+  return PyObject_CallMethod(core, "finish", nullptr);
+}
+
+PyObject* finish_block(PyObject* core, PyObject*) {
+  Block block;
+  Ref totals(finish(core, block));
   if (!totals || totals.get() == Py_None) return totals.release();
   bool woven = false;
   PyObject* error = PyDict_GetItemString(totals.get(), "error");
   const bool removed = error != nullptr && PyLong_AsLong(error) == ENOENT;
-  if (g_block.weave && !removed) {
+  if (block.weave && !removed) {
     const std::string run = bytes_of(PyDict_GetItemString(totals.get(), "run"));
-    woven = weave_in_child(run, g_block.package, g_block.keep_spool, true) == WeaveOutcome::kDone;
+    woven = weave_in_child(run, block.package, block.keep_spool, true) == WeaveOutcome::kDone;
   }
   return mark(totals.get(), woven, false) ? totals.release() : nullptr;
 }

@@ -11,6 +11,7 @@
 #include "python/errors.hpp"
 #include "python/filter_choices.hpp"
 #include "python/follow.hpp"
+#include "python/free_threading.hpp"
 #include "python/measurement_block.hpp"
 #include "python/run_program.hpp"
 #include "python/session.hpp"
@@ -92,6 +93,7 @@ PyObject* start(PyObject*, PyObject* settings) {
     return raise_error("with results=none nothing is recorded; write all or trace");
   options.follow_forks = text_item(settings, "follow", "workers") != "none";
   options.parent = text_item(settings, "parent", "");
+  const Turn turn;  // until the children know
   if (!start_session(options)) return nullptr;
   if (options.program_start_ns == 0) {  // for the processes that this one starts
     const Ref now(PyLong_FromUnsignedLongLong(record::monotonic_ns()));
@@ -103,6 +105,7 @@ PyObject* start(PyObject*, PyObject* settings) {
 
 PyObject* finish(PyObject*, PyObject*) {
   SessionResult result;
+  const Turn turn;
   withdraw_from_children();
   if (!finish_session(result)) return none_if(PyErr_Occurred() == nullptr);
   return totals_dict(result);
@@ -118,17 +121,20 @@ PyObject* disable_recording(PyObject*, PyObject*) { return none_if(set_recording
 PyObject* recording(PyObject*, PyObject*) { return PyBool_FromLong(record::recording()); }
 
 PyObject* before_fork(PyObject* module, PyObject*) {
+  take_turn();
   prepare_fork(module);
   return Py_NewRef(Py_None);
 }
 
 PyObject* after_fork(PyObject*, PyObject*) {
+  forget_turns();
   follow_fork();
   return Py_NewRef(Py_None);
 }
 
 PyObject* after_fork_in_parent(PyObject*, PyObject*) {
   resume_windows();
+  give_turn();
   return Py_NewRef(Py_None);
 }
 

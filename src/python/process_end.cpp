@@ -1,6 +1,7 @@
 #include "python/process_end.hpp"
 
 #include "python/compat.hpp"
+#include "python/free_threading.hpp"
 #include "python/session.hpp"
 #include "record/measurement.hpp"
 
@@ -55,8 +56,10 @@ void divert(PyObject* posix, const char* name, int flags, Function ours, Functio
   if (!function || !PyCFunction_CheckExact(function.get())) return;
   PyMethodDef* method = reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml;
   if (method->ml_flags != flags) return;
-  original = reinterpret_cast<Function>(reinterpret_cast<void*>(method->ml_meth));
-  method->ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(ours));
+  alone([&] {  // others may be calling it
+    original = reinterpret_cast<Function>(reinterpret_cast<void*>(method->ml_meth));
+    method->ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(ours));
+  });
 }
 
 }  // namespace

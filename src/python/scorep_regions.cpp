@@ -2,6 +2,7 @@
 // scorep.user.region, as version
 // 4.5.1 does. Needs the GIL.
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <set>
 #include <string>
@@ -147,7 +148,7 @@ PyObject* begin(PyObject*, PyObject* arguments) {
 
 // An end without a begin: a region of its own tells of it, and, once, stderr.
 void record_error(PyObject* name) {
-  static bool said = false;
+  static constinit std::atomic<bool> said = false;
   Region region;
   region.name = region.canonical_name = "error_region";
   region.group = "error";
@@ -163,8 +164,7 @@ void record_error(PyObject* name) {
     record::t_recorder->extended(ExtendedKind::kParameterString, parameter);
     leave_user_region(word);
   }
-  if (said) return;
-  said = true;
+  if (said.exchange(true)) return;
   PySys_WriteStderr(
       "SCOREP_BINDING_PYTHON ERROR: There was a region exit without an enter!\n"
       "SCOREP_BINDING_PYTHON ERROR: For details look for \"error_region\" in the trace or "
@@ -187,10 +187,20 @@ PyObject* end(PyObject*, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-// The names of rewinds that have begun, in this process.
+// The names of rewinds that have begun, in this process. Used with an Exclusive.
 std::set<std::string>& rewinds() {
   static auto* const names = new std::set<std::string>;
   return *names;
+}
+
+void note_rewind(const std::string& name) {
+  const Exclusive exclusive;
+  rewinds().insert(name);
+}
+
+bool has_rewind(const std::string& name) {
+  const Exclusive exclusive;
+  return rewinds().contains(name);
 }
 
 // rewind_begin(name)
@@ -198,7 +208,7 @@ PyObject* rewind_begin(PyObject*, PyObject* name) {
   if (!PyUnicode_Check(name)) return name_must_be_str(name);
   if (!record::recording()) Py_RETURN_NONE;
   const std::string text = text_of(name);
-  rewinds().insert(text);
+  note_rewind(text);
   const std::uint64_t words[] = {record::define_string(text).value()};
   record::t_recorder->extended(ExtendedKind::kRewindBegin, words);
   Py_RETURN_NONE;
@@ -211,7 +221,7 @@ PyObject* rewind_end(PyObject*, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "Up", &name, &discard)) return nullptr;
   if (!record::recording()) Py_RETURN_NONE;
   const std::string text = text_of(name);
-  if (!rewinds().contains(text)) {
+  if (!has_rewind(text)) {
     record_error(name);
     Py_RETURN_NONE;
   }

@@ -39,17 +39,29 @@ struct Session {
   std::uint64_t passed_over_before = 0;
 };
 Session g_session;
-constinit std::atomic<bool> g_watching = false;  // the instrumenter is installed
+constinit std::atomic<bool> g_watching = false;       // the instrumenter is installed
+constinit std::atomic<bool> g_instrumenting = false;  // and it observes calls
 
 std::uint64_t this_process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
 
+// session_running() for who has an Exclusive.
+bool runs() noexcept {
+  return g_session.instrumenter != nullptr && g_session.process == this_process_id();
+}
+
+void set_watching(bool on) noexcept {
+  g_watching = on;
+  g_instrumenting = on && g_session.instrumenter != &kDummy;
+}
+
+// With a Turn, as all that changes the session.
 bool watch(bool on) {
   Session& s = g_session;
   if (g_watching == on) return true;
   if (on && s.what.c_functions) hide_return_of_set_profile(nullptr);
   if (on && !s.instrumenter->install(s.what)) return false;
   if (!on) s.instrumenter->uninstall();
-  g_watching = on;
+  set_watching(on);
   return true;
 }
 
@@ -140,7 +152,8 @@ std::string own_directory() {
 }
 
 bool session_running() noexcept {
-  return g_session.instrumenter != nullptr && g_session.process == this_process_id();
+  const Exclusive exclusive;
+  return runs();
 }
 
 namespace {
@@ -153,8 +166,9 @@ bool folds(const SessionOptions& options) noexcept {
 }  // namespace
 
 bool start_session(const SessionOptions& options) {
+  const Turn turn;
   const Exclusive exclusive;
-  if (session_running()) {
+  if (runs()) {
     PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
     return false;
   }
@@ -200,9 +214,10 @@ bool start_session(const SessionOptions& options) {
 }
 
 bool finish_session(SessionResult& result, Ending ending) {
+  const Turn turn;
   const Exclusive exclusive;
   Session& s = g_session;
-  if (!session_running() || s.finishing) return false;
+  if (!runs() || s.finishing) return false;
   s.finishing = true;
   const std::uint64_t end_ns = record::monotonic_ns();
   end_windows();
@@ -229,8 +244,9 @@ bool finish_session(SessionResult& result, Ending ending) {
 }
 
 bool session_so_far(SessionResult& result) {
+  const Turn turn;
   const Exclusive exclusive;
-  if (!session_running() || g_session.finishing) return false;
+  if (!runs() || g_session.finishing) return false;
   record::Totals totals;
   alone([&] { totals = record::totals(); });
   fill(result, totals, record::monotonic_ns());
@@ -238,26 +254,37 @@ bool session_so_far(SessionResult& result) {
 }
 
 bool pause_instrumentation() {
+  const Turn turn;
   const Exclusive exclusive;
-  if (!session_running() || g_session.finishing || g_session.paused) return true;
+  if (!runs() || g_session.finishing || g_session.paused) return true;
   g_session.paused = true;
   return watch(false);
 }
 
 bool resume_instrumentation() {
+  const Turn turn;
   const Exclusive exclusive;
-  if (!session_running() || g_session.finishing || !g_session.paused) return true;
+  if (!runs() || g_session.finishing || !g_session.paused) return true;
   g_session.paused = false;
   if (record::recording()) watch_again();
   return true;
 }
 
-bool instrumentation_on() noexcept { return g_watching && g_session.instrumenter != &kDummy; }
-bool instrumentation_paused() noexcept { return session_running() && g_session.paused; }
+bool instrumentation_on() noexcept { return g_instrumenting; }
+bool instrumentation_paused() noexcept {
+  const Exclusive exclusive;
+  return runs() && g_session.paused;
+}
 
-bool session_followed() noexcept { return session_running() && !g_session.options.parent.empty(); }
+bool session_followed() noexcept {
+  const Exclusive exclusive;
+  return runs() && !g_session.options.parent.empty();
+}
 
-std::string session_spool() { return session_running() ? g_session.spool : std::string(); }
+std::string session_spool() {
+  const Exclusive exclusive;
+  return runs() ? g_session.spool : std::string();
+}
 
 namespace {
 
@@ -266,7 +293,7 @@ void forget_session() {
   forget_greenlets();
   unwatch_process_end();
   if (g_session.instrumenter != nullptr && g_watching) g_session.instrumenter->uninstall();
-  g_watching = false;
+  set_watching(false);
   g_session = {};
 }
 
@@ -307,8 +334,9 @@ void continue_after_fork() noexcept {
 }
 
 bool set_recording(bool on) {
+  const Turn turn;
   const Exclusive exclusive;
-  if (!session_running() || g_session.finishing) return true;
+  if (!runs() || g_session.finishing) return true;
   if (!on) {
     if (!record::recording()) return true;
     if (!watch(false)) return false;

@@ -1,14 +1,18 @@
 #include "python/set_profile.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <utility>
+
+#include "python/free_threading.hpp"
 
 namespace timeloom::python {
 namespace {
 
 PyCFunction g_original = nullptr;
-Py_tracefunc g_own = nullptr;
-Py_tracefunc g_new = nullptr;  // what the interpreter puts on a thread, for every function
+constinit std::atomic<Py_tracefunc> g_own = nullptr;
+// What the interpreter puts on a thread, for every function.
+constinit std::atomic<Py_tracefunc> g_new = nullptr;
 
 PyObject* set_profile(PyObject* module, PyObject* function);
 
@@ -16,7 +20,7 @@ int pass_over_return(PyObject* self, PyFrameObject* frame, int what, PyObject* a
   PyThreadState_Get()->c_profilefunc = g_new;
   const bool its_return = what == PyTrace_C_RETURN && PyCFunction_Check(argument) &&
                           PyCFunction_GET_FUNCTION(argument) == set_profile;
-  return its_return ? 0 : g_new(self, frame, what, argument);
+  return its_return ? 0 : g_new.load()(self, frame, what, argument);
 }
 
 PyObject* set_profile(PyObject* module, PyObject* function) {
@@ -40,7 +44,7 @@ void hide_return_of_set_profile(Py_tracefunc own) noexcept {
   if (g_original != nullptr || function == nullptr || !PyCFunction_CheckExact(function)) return;
   PyMethodDef* method = reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
   if (method->ml_flags != METH_O || std::strcmp(method->ml_name, "setprofile") != 0) return;
-  g_original = std::exchange(method->ml_meth, set_profile);
+  alone([&] { g_original = std::exchange(method->ml_meth, set_profile); });
 }
 
 }  // namespace timeloom::python

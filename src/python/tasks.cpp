@@ -1,6 +1,7 @@
 #include "python/tasks.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <new>
 #include <string>
@@ -37,7 +38,7 @@ struct State {
   EventWord task_word = 0;
   EventWord suspended_word = 0;
   ParameterId awaits;
-  bool on = false;
+  std::atomic<bool> on = false;
   std::uint64_t epoch = 0;  // of what threads know, see Running
 };
 

@@ -1,6 +1,7 @@
 #include "python/window.hpp"
 
 #include "python/code_regions.hpp"
+#include "python/free_threading.hpp"
 #include "python/watched.hpp"
 #include "record/alarm.hpp"
 #include "record/measurement.hpp"
@@ -24,7 +25,7 @@ struct State {
 State g_state;
 
 void open_window() {
-  if (g_state.open || g_state.over) return;
+  if (!g_state.active || g_state.open || g_state.over) return;
   g_state.open = true;
   g_state.depth = 0;
   ++g_state.windows;
@@ -32,7 +33,7 @@ void open_window() {
 }
 
 void close_window(bool for_good) {
-  if (!g_state.open) return;
+  if (!g_state.active || !g_state.open) return;
   g_state.open = false;
   g_state.over = for_good || g_state.window.from.kind != Kind::kRegion;
   g_state.actions.close(!g_state.over);
@@ -55,6 +56,8 @@ void set_alarm() noexcept {
 
 // On the main thread, between two instructions of the program.
 int on_time(void*) {
+  const Turn turn;
+  const Exclusive exclusive;
   const std::uint64_t time = next_time();
   if (time == 0) return 0;
   if (record::monotonic_ns() < time) return set_alarm(), 0;  // after a fork
@@ -75,6 +78,7 @@ bool ask_python() noexcept { return Py_AddPendingCall(on_time, nullptr) == 0; }
 // The region of --from is called while it is awaited.
 void begin_at(InterpreterFrame* frame) noexcept {
   if (g_state.calls++ < g_state.window.after) return;
+  const Turn turn;  // another thread may have opened or ended it meanwhile
   const ErrorGuard guard;
   open_window();
   // By the rules of the recording, which have another word for it.
@@ -94,9 +98,12 @@ void on_call(InterpreterFrame* frame, bool recorded) noexcept {
 }
 
 void on_leave() noexcept {
+  const Exclusive exclusive;
   if (!g_state.active || !g_state.open || g_state.depth == 0) return;
   if (--g_state.depth > 0) return;
-  const ErrorGuard guard;  // it may be left by an exception
+  const Turn turn;
+  if (g_state.depth > 0) return;  // another thread has called it meanwhile
+  const ErrorGuard guard;         // it may be left by an exception
   close_window(false);
 }
 
@@ -144,6 +151,7 @@ void pause_windows() noexcept { record::cancel_alarm(); }
 
 // Some versions look for threads when their handlers have run, and warn of the fork.
 void resume_windows() noexcept {
+  const Exclusive exclusive;
   if (g_state.active && next_time() != 0 && !ask_python()) set_alarm();
 }
 

@@ -2,6 +2,7 @@
 // ends and attachment.cpp lets threads take part in. Nobody else includes this.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -34,7 +35,7 @@ struct State {
   std::uint64_t finished_folded = 0;  // of these, in profiles
   std::uint64_t finished_bytes = 0;   // of their profiles
   std::uint64_t unmatched_leaves = 0;
-  ThreadNamer namer = nullptr;
+  std::atomic<ThreadNamer> namer = nullptr;  // called without the mutex
   LocationGroup process;
   std::string parent;
   bool profile = false;  // calls are folded

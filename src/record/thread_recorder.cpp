@@ -1,6 +1,7 @@
 #include "record/thread_recorder.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 
 namespace timeloom::record {
@@ -10,7 +11,7 @@ namespace {
 constexpr std::size_t kReserve = 8;
 constexpr std::size_t kFirstStackSize = 64;
 
-void (*g_on_noted_leave)() noexcept = nullptr;
+constinit std::atomic<void (*)() noexcept> g_on_noted_leave = nullptr;
 
 bool is_unrecorded(const OpenRegion& region) noexcept { return (region.token & kUnrecorded) != 0; }
 
@@ -311,7 +312,8 @@ void ThreadRecorder::close(OpenRegion* entry) noexcept {
 }
 
 void ThreadRecorder::note_leave_of_last() noexcept {
-  if (is_function(top_->token)) top_->token |= kNotedLeave;
+  // Nothing is open on the recorder of threads that have none, which they share.
+  if (top_ != stack_->base && is_function(top_->token)) top_->token |= kNotedLeave;
 }
 
 // Whose noted regions are told of once they are left.
@@ -323,7 +325,8 @@ void ThreadRecorder::close_noted(OpenRegion* entry) noexcept {
     }));
   }
   close(entry);
-  for (; noted > 0 && g_on_noted_leave != nullptr; --noted) g_on_noted_leave();
+  auto* const tell = g_on_noted_leave.load(std::memory_order_relaxed);
+  for (; noted > 0 && tell != nullptr; --noted) tell();
 }
 
 bool ThreadRecorder::leave_outer(Token token) noexcept {

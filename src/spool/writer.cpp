@@ -211,7 +211,7 @@ void Writer::retire(Segment* segment, std::size_t words) noexcept {
     const std::lock_guard lock(mutex_);
     full_.push_back(segment);
     // After a fork. Should it fail, whoever needs a segment drains one.
-    if (!drain_thread_.running() && !stopping_) (void)start_drain();
+    if (!stopping_ && !drain_thread_.running()) (void)start_drain();
   }
   work_.notify_one();
 }
