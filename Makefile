@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-cpp test-python test-cpython test-cpython-threads test-races test-sanitize soak real-programs demo bench lint format clean
+.PHONY: help deps build check test test-cpp test-python test-cpython test-cpython-threads test-races test-sanitize test-threads-sanitize soak real-programs demo bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -37,6 +37,9 @@ test-races: deps ## run each test of a race 50 times, with every Python
 
 test-sanitize: deps ## run the C++ tests under sanitizers, and the fuzzers for a while
 	scripts/test_sanitize.sh
+
+test-threads-sanitize: deps ## run the tests of threads under ThreadSanitizer, with the CPython that TIMELOOM_TSAN_PYTHON names
+	python3 scripts/test_threads_sanitize.py $(ARGS)
 
 soak: deps ## run random programs for 10 minutes and check their runs; ARGS go to scripts/soak.py
 	python=$$(python3 scripts/environments.py --newest) && $$python scripts/soak.py $(ARGS)

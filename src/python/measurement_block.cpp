@@ -53,13 +53,12 @@ PyObject* join_run() {
 }
 
 // Makes the run directory; throws Error.
-std::string make_run(const Settings& settings, const std::string& program) {
-  const std::filesystem::path directory = run_directory(settings, program);
+std::string make_run(const Settings& settings, const std::string& program, Block& block) {
+  block.directory = run_directory(settings, program);
   std::error_code ignored;
-  g_block.existed = std::filesystem::exists(directory, ignored);
-  g_block.directory = directory;
-  make_run_directory(directory, settings);
-  return directory.string();
+  block.existed = std::filesystem::exists(block.directory, ignored);
+  make_run_directory(block.directory, settings);
+  return block.directory.string();
 }
 
 PyObject* start_block(PyObject* core, PyObject* arguments) {
@@ -81,23 +80,29 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
   Settings settings;
   apply_dict(values, settings, "");
   take_filter_file(values, settings);
-  g_block.package = own_directory();
-  g_block.weave = settings.flag("weave");
-  g_block.keep_spool = settings.flag("keep-spool");
-  const Ref run(object_of(make_run(settings, bytes_of(program))));
+  Block block{.package = own_directory(),
+              .weave = settings.flag("weave"),
+              .keep_spool = settings.flag("keep-spool"),
+              .running = true};
+  const Ref run(object_of(make_run(settings, bytes_of(program), block)));
   if (!run || PyDict_SetItemString(values, "output", run.get()) != 0) return nullptr;
+  // Before it runs: another thread would take it for a run that it can join.
+  g_block.running = true;
   PyObject* started = PyObject_CallMethod(core, "start", "O", values);
-  g_block.running = started != nullptr;
-  if (started == nullptr) forget_run_directory(g_block.directory, g_block.existed);
-  return started;
+  if (started != nullptr) return g_block = std::move(block), started;
+  forget_run_directory(block.directory, block.existed);
+  const ErrorGuard guard;
+  g_block.running = session_running();  // another thread was faster
+  return nullptr;
 }
 
 // Others may begin the next measurement while this one is woven.
 PyObject* finish(PyObject* core, Block& block) {
   const Turn turn;
-  g_block.running = false;
   block = g_block;
-  return PyObject_CallMethod(core, "finish", nullptr);
+  PyObject* totals = PyObject_CallMethod(core, "finish", nullptr);
+  if (!session_running()) g_block.running = false;  // no earlier, as in start_block()
+  return totals;
 }
 
 PyObject* finish_block(PyObject* core, PyObject*) {

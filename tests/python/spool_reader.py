@@ -20,7 +20,7 @@ EXTENDED = {
     9: "create",
     10: "wait",
 }
-OPEN_REGIONS = 16
+SAMPLES, OPEN_REGIONS = 15, 16
 
 
 def _text(data, offset):
@@ -172,6 +172,10 @@ class Spool:
                 yield ("track end", None, None, ticks)
             elif sub == TRACK:
                 yield ("track", None, extra[0], ticks)
+            elif sub in REWINDS:
+                yield ("rewind begin" if sub == REWINDS[0] else "rewind end", self.strings[extra[0]], None, ticks)
+            elif sub == SAMPLES:
+                yield ("samples", None, count - 1, ticks)
             elif sub == OPEN_REGIONS:
                 for region in struct.unpack(f"<{2 * count}I", struct.pack(f"<{count}Q", *extra)):
                     if enter_open and region != 0xFFFFFFFF:
