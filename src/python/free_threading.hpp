@@ -1,9 +1,10 @@
 // What the GIL gives, for builds of CPython that have none (PEP 703).
 //
-// The event path needs neither: a recorder belongs to its thread, and what a code
+// The event path needs nothing: a recorder belongs to its thread, and what a code
 // object carries is read as it was written. What threads share (tables, the session)
 // is used with an Exclusive; what belongs to other threads (their recorders, their
-// frames) while they are stopped. With a GIL both are already so and cost nothing.
+// frames) while they are stopped. Whoever switches a measurement has a Turn. With a GIL
+// all of this is already so and costs nothing.
 #pragma once
 
 #include "python/compat.hpp"
