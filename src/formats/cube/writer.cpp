@@ -90,8 +90,14 @@ void write_plain(const std::string& name, const Rows& rows, const MetricRows& va
 // Appends a zlib stream with the bytes.
 class Compressor {
  public:
-  Compressor() {
-    if (deflateInit(&stream_, kCompressionLevel) != Z_OK) throw std::bad_alloc();
+  // For rows of `size` bytes, each a stream of its own: what zlib clears before each must
+  // not be much longer than the row.
+  explicit Compressor(std::size_t size) {
+    const int memory = std::clamp(static_cast<int>(std::bit_width(size)) - 6, 1, 8);
+    if (deflateInit2(&stream_, kCompressionLevel, Z_DEFLATED, MAX_WBITS, memory,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw std::bad_alloc();
+    }
   }
   ~Compressor() { deflateEnd(&stream_); }
   Compressor(const Compressor&) = delete;
@@ -118,7 +124,7 @@ void write_compressed(const std::string& name, const Rows& rows, const MetricRow
   std::string head = "ZCUBEX.DATA";
   append(head, std::uint64_t{rows.cnodes.size()});
   std::string streams;
-  Compressor compressor;
+  Compressor compressor(rows.size);
   std::uint64_t number = 0;
   each_piece(rows, values.fill, [&](std::span<std::byte> piece) {
     for (; !piece.empty(); piece = piece.subspan(rows.size)) {
