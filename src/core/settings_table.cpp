@@ -117,7 +117,7 @@ constexpr std::array kTable = {
     Setting{"quiet", kBool, "off", kResult, "", "print no summary at the end"},
     Setting{"buffer-size",
             kSize,
-            "16M",
+            "4M",
             kLimits,
             "SIZE",
             "memory for records that are not yet on disk; grows when the disk is slow",

@@ -23,7 +23,7 @@ struct SessionOptions {
   bool async_tasks = false;              // every task is a track of its own
   bool profile = false;                  // fold calls while they are recorded, keep no events
   std::uint32_t profile_depth = 0;       // levels of call paths that are kept apart; 0: any number
-  std::uint64_t buffer_size = 16 << 20;  // bytes
+  std::uint64_t buffer_size = 4 << 20;  // bytes
   std::uint64_t max_size = 0;            // bytes of the raw records of the run; 0: any number
   AtLimit at_max_size = AtLimit::kStop;
   Window window;
