@@ -53,7 +53,8 @@ constexpr std::array kTable = {
             "of what no include or exclude matches, record neither Python's library nor installed "
             "packages"},
     Setting{"imports", kBool, "off", kRecording, "",
-            "record what importing itself does, too: functions of importlib, zipimport, encodings"},
+            "record what importing itself does, too: functions of importlib, zipimport, encodings, "
+            "runpy"},
     Setting{"max-depth",
             kInteger,
             "",
