@@ -74,10 +74,18 @@ def check_profile(figures: dict) -> list[Check]:
     added = figures["added_ns"]
     short, long = figures["peak_mb"].values()
     plain_profiler = added["cProfile"] if has_monitoring(figures) else None
+    cube = figures.get("cube_ms", {})
+    slowest = [cube.get(name) for name in ("score", "report", "diff")]
     return [
         ratio("a call with --profile", added["profile"], "with a trace", added["trace"], 1.3),
         ratio("a call with --profile", added["profile"], "cProfile", plain_profiler, 0.6),
         at_most("growth of memory over ten times as long", round(long - short, 1), 2, "MB"),
+        at_most("a large CUBE file is written", cube.get("write_profile"), 1000, "ms"),
+        at_most("its values are read", cube.get("read_values"), 1000, "ms"),
+        at_most("its call tree is read", cube.get("load_call_tree"), 1000, "ms"),
+        at_most("the slowest of score, report, diff on it", max(slowest) if cube else None, 2000, "ms"),
+        at_most("memory for that", figures.get("cube_peak_mb"), 500, "MB"),
+        at_most("folding a trace", figures.get("fold_ns_per_event"), 15, "ns an event"),
     ]
 
 

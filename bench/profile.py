@@ -8,6 +8,10 @@ Method
           least of many loops in a fresh process, by turns, medians over the
           rounds; what is added to a plain call
   memory  peak MB of a program that makes calls for S and for S / 10 seconds
+  cube    wall ms, and peak MB, of writing and reading a CUBE file of 100,000 call
+          paths on 64 processes, and of score, report and diff on it
+  fold    CPU ns an event of folding a trace, beyond reading it
+The last two are those of the programs in BENCH_PROGRAMS, where they have been built.
 
 `limits` says what has to hold (docs of the benchmarks: bench/README.md).
 """
@@ -19,6 +23,7 @@ import sys
 import tempfile
 
 import command_line
+import large_profile
 import limits
 
 CALLS = """
@@ -89,6 +94,7 @@ def figures(arguments) -> dict:
         "profile_over_trace": round(added["profile"] / added["trace"], 3),
         "profile_over_cProfile": round(added["profile"] / added["cProfile"], 3),
         "peak_mb": memory,
+        **large_profile.measure(scratch),
     }
     result["limits"] = limits.held(limits.check_profile(result))
     return result

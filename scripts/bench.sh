@@ -15,5 +15,8 @@ if python3 bench/bindings.py >/dev/null 2>&1; then
   BENCH_SCOREP_PYTHON=$PWD/build/venv-scorep-bindings/bin/python
   export BENCH_SCOREP_PYTHON
 fi
+cmake --preset bench >/dev/null
+cmake --build --preset bench
+export BENCH_PROGRAMS="$PWD/build/bench/bench"
 # shellcheck disable=SC2086 # one word an interpreter
 exec "$driver" bench/run.py "$@" $interpreters

@@ -149,6 +149,9 @@ def main():
     parser.add_argument("--one", action="store_true", help="only the program of --seed")
     parser.add_argument("--keep", metavar="DIR", help="copy what is wrong to DIR")
     arguments = parser.parse_args()
+    # What nohup and a shell's & have changed: the programs die of signals.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print(f"soak: Python {sys.version.split()[0]}, seeds from {arguments.seed} on", flush=True)
     end = time.monotonic() + (0 if arguments.one else 60 * arguments.minutes)
     seeds, totals, endings, wrong, runs = iter(range(arguments.seed, 1 << 62)), collections.Counter(), collections.Counter(), [], 0

@@ -1,5 +1,6 @@
 // What a CUBE profile of 100,000 call paths on 64 processes costs to write and to read.
 // The limit of each is a second and 500 MB; `peak_MB` is the most that the program held.
+// The file is left where an argument says.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -54,9 +55,11 @@ profile::CallTree make_tree() {
   return tree;
 }
 
-std::filesystem::path file() {
-  return std::filesystem::temp_directory_path() /
-         ("timeloom-cube-bench-" + std::to_string(getpid()) + ".cubex");
+std::filesystem::path& file() {
+  static std::filesystem::path the_file =
+      std::filesystem::temp_directory_path() /
+      ("timeloom-cube-bench-" + std::to_string(getpid()) + ".cubex");
+  return the_file;
 }
 
 double peak_megabytes() {
@@ -99,8 +102,7 @@ void write_profile(benchmark::State& state) {
 // In a process of its own, so that the memory of making the tree is not counted.
 void write_once() {
   if (fork() == 0) {
-    cube::save(make_tree(), file().parent_path() /
-                                ("timeloom-cube-bench-" + std::to_string(getppid()) + ".cubex"));
+    cube::save(make_tree(), file());
     _exit(0);
   }
   wait(nullptr);
@@ -115,9 +117,11 @@ BENCHMARK(write_profile)->Unit(benchmark::kMillisecond)->Iterations(5);
 }  // namespace timeloom
 
 int main(int argc, char** argv) {
-  timeloom::write_once();
   benchmark::Initialize(&argc, argv);
+  const bool keep = argc > 1;
+  if (keep) timeloom::file() = argv[1];
+  timeloom::write_once();
   benchmark::RunSpecifiedBenchmarks();
-  std::filesystem::remove(timeloom::file());
+  if (!keep) std::filesystem::remove(timeloom::file());
   return 0;
 }

@@ -10,9 +10,9 @@
 namespace timeloom {
 namespace {
 
-// What importing runs before the first line of a module: finders, loaders, codecs.
-constexpr std::array<std::string_view, 5> kImporting = {"importlib", "zipimport", "encodings",
-                                                        "_imp", "_frozen_importlib"};
+// What importing, or `-m`, runs before the first line of a module: finders, loaders, codecs.
+constexpr std::array<std::string_view, 6> kImporting = {
+    "importlib", "zipimport", "encodings", "_imp", "_frozen_importlib", "runpy"};
 
 bool is_in_module(std::string_view module, std::string_view package) {
   return module.starts_with(package) &&

@@ -142,7 +142,7 @@ std::string remark_on(std::string_view variable) {
 
 void Settings::set(const Setting& setting, std::string_view value, const std::string& origin) {
   if (setting.type != kList) {
-    values_[setting.name] = checked(setting, value, origin);
+    values_[setting.name] = {checked(setting, value, origin), origin};
     return;
   }
   const bool include = setting.name == "include";
@@ -165,10 +165,15 @@ void Settings::set(std::string_view name, std::string_view value, const std::str
 std::string Settings::value_of(const Setting& setting) const {
   const auto found = values_.find(setting.name);
   if (found != values_.end()) {
-    return found->second;
+    return found->second.text;
   }
   return setting.default_value.empty() ? std::string()
                                        : checked(setting, setting.default_value, "default");
+}
+
+std::string Settings::origin(std::string_view name) const {
+  const auto found = values_.find(known(name).name);
+  return found != values_.end() ? found->second.origin : "--" + std::string(name);
 }
 
 bool Settings::flag(std::string_view name) const {

@@ -57,6 +57,9 @@ class Settings {
   std::string text(std::string_view name) const;      // strings and choices
   std::vector<std::string> list(std::string_view name) const;
 
+  // How the user wrote it, to open the message of an Error: "--metric-papi" where nobody did.
+  std::string origin(std::string_view name) const;
+
   // Those of include and exclude, in the order given.
   const std::vector<FilterRule>& rules() const noexcept { return rules_; }
   // `TIMELOOM_NAME=value` for every setting, as lines.
@@ -65,7 +68,12 @@ class Settings {
  private:
   std::string value_of(const Setting& setting) const;
 
-  std::map<std::string_view, std::string> values_;  // checked; by the table's names
+  struct Value {
+    std::string text;  // checked
+    std::string origin;
+  };
+
+  std::map<std::string_view, Value> values_;  // by the table's names
   std::vector<FilterRule> rules_;
 };
 

@@ -53,7 +53,8 @@ constexpr std::array kTable = {
             "of what no include or exclude matches, record neither Python's library nor installed "
             "packages"},
     Setting{"imports", kBool, "off", kRecording, "",
-            "record what importing itself does, too: functions of importlib, zipimport, encodings"},
+            "record what importing itself does, too: functions of importlib, zipimport, encodings, "
+            "runpy"},
     Setting{"max-depth",
             kInteger,
             "",
@@ -117,7 +118,7 @@ constexpr std::array kTable = {
     Setting{"quiet", kBool, "off", kResult, "", "print no summary at the end"},
     Setting{"buffer-size",
             kSize,
-            "16M",
+            "4M",
             kLimits,
             "SIZE",
             "memory for records that are not yet on disk; grows when the disk is slow",

@@ -36,13 +36,14 @@ LocationFold::LocationFold(std::string location_name, const Definitions& definit
 void LocationFold::consume(std::span<const Event> events) {
   if (events.empty()) return;
   if (folded_.events == 0) folded_.first = events.front().time;
-  for (const Event& event : events) {
-    if (event.kind == EventKind::kEnter) {
-      enter(event.ref, ticks(event.time));
-    } else if (event.kind == EventKind::kLeave) {
-      leave(event.ref, ticks(event.time));
+  const Event* const end = events.data() + events.size();
+  for (const Event* event = events.data(); (event = pass_calls(event, end)) != end; ++event) {
+    if (event->kind == EventKind::kEnter) {
+      enter(event->ref, ticks(event->time));
+    } else if (event->kind == EventKind::kLeave) {
+      leave(event->ref, ticks(event->time));
     } else {
-      other(event, {events.data(), &event});
+      other(*event, {events.data(), event});
     }
   }
   begun_ = just_begun(events);
@@ -50,35 +51,59 @@ void LocationFold::consume(std::span<const Event> events) {
   folded_.last = events.back().time;
 }
 
-inline void LocationFold::enter(std::uint32_t region, std::uint64_t time) {
-  const std::uint32_t node = stack_.back().node;
+// Enters of the child that was entered last, and leaves of what was entered last: most
+// of all there is. Returns the first other event.
+const Event* LocationFold::pass_calls(const Event* event, const Event* end) noexcept {
+  // Copies: for all the compiler knows, members change with each number that is stored.
+  FoldedNode* const nodes = folded_.nodes.data();
+  Frame* top = &stack_[depth_];
+  const Frame* const last = &stack_.back();
+  for (; event != end; ++event) {
+    const std::uint64_t time = ticks(event->time);
+    if (event->kind == EventKind::kEnter) {
+      const std::uint32_t child = nodes[top->node].last_child;
+      if (nodes[child].region != event->ref || top == last) break;
+      *++top = {time, child};
+    } else {
+      if (event->kind != EventKind::kLeave) break;
+      FoldedNode& node = nodes[top->node];
+      // Beyond the limit a node is its own child, and of no region.
+      if (node.region != event->ref || time < top->entered || time >= limits_.cut) break;
+      node.statistics.add_visit(time - top->entered);
+      --top;
+    }
+  }
+  depth_ = static_cast<std::uint32_t>(top - stack_.data());
+  return event;
+}
+
+void LocationFold::enter(std::uint32_t region, std::uint64_t time) {
+  const std::uint32_t node = innermost().node;
   std::uint32_t child = folded_.nodes[node].last_child;
-  if (folded_.nodes[child].region != region) [[unlikely]] {
+  if (folded_.nodes[child].region != region) {
     child = child_of(node, region);
     folded_.nodes[node].last_child = child;
   }
-  stack_.emplace_back(time, child);
+  if (++depth_ == stack_.size()) stack_.resize(2 * stack_.size());
+  innermost() = {time, child};
 }
 
-inline void LocationFold::leave(std::uint32_t region, std::uint64_t time) {
-  const Frame frame = stack_.back();
-  if (folded_.nodes[frame.node].region != region || time < frame.entered) [[unlikely]] {
-    check_leave(region, time);
-  }
-  if (time >= limits_.cut) [[unlikely]]
-    return leave_in_part(time);
-  stack_.pop_back();
-  // Beyond the limit a node is its own child; all visits count, and the time of the outermost.
-  if (stack_.back().node != frame.node) [[likely]] {
+void LocationFold::leave(std::uint32_t region, std::uint64_t time) {
+  const Frame frame = innermost();
+  if (folded_.nodes[frame.node].region != region || time < frame.entered) check_leave(region, time);
+  if (time >= limits_.cut) return leave_in_part(time);
+  --depth_;
+  // Beyond the limit all visits count, and the time of the outermost.
+  if (innermost().node != frame.node) {
     folded_.nodes[frame.node].statistics.add_visit(time - frame.entered);
   }
 }
 
 // The visit goes on in the profile.
 void LocationFold::leave_in_part(std::uint64_t time) {
-  const Frame frame = stack_.back();
-  stack_.pop_back();
-  if (stack_.back().node == frame.node) return;
+  const Frame frame = innermost();
+  --depth_;
+  if (innermost().node == frame.node) return;
   Statistics& statistics = folded_.nodes[frame.node].statistics;
   ++statistics.visits;
   statistics.inclusive += time - frame.entered;
@@ -91,7 +116,7 @@ std::uint32_t LocationFold::child_of(std::uint32_t node, std::uint32_t region) {
   if (beyond_limit(node)) return count_beyond(node);
   const std::uint32_t child = children_.find(node, region);
   if (child != ChildTable::kNone) return child;
-  const bool too_deep = stack_.size() > limits_.max_depth;
+  const bool too_deep = depth_ >= limits_.max_depth;
   if (too_deep) folded_.deepest = std::max(folded_.deepest, limits_.max_depth + 1);
   if (!too_deep && take_node()) return add_child(node, region);
   const std::uint32_t rest = children_.find(node, kRestKey);
@@ -100,7 +125,7 @@ std::uint32_t LocationFold::child_of(std::uint32_t node, std::uint32_t region) {
 
 std::uint32_t LocationFold::count_beyond(std::uint32_t node) {
   ++folded_.nodes[node].statistics.visits;
-  const auto level = static_cast<std::uint32_t>(stack_.size());
+  const std::uint32_t level = depth_ + 1;
   if (level > limits_.max_depth) folded_.deepest = std::max(folded_.deepest, level);
   return node;
 }
@@ -146,8 +171,8 @@ void LocationFold::parameter(const Event& event, std::span<const Event> before) 
     fail("has a value of parameter " + std::to_string(event.ref) + ", which is undefined");
   if (event.kind == EventKind::kParameterString && event.value >= definitions_->strings.size())
     fail("has a text that is undefined as value of a parameter");
-  Frame& frame = stack_.back();
-  if (stack_.size() == 1 || beyond_limit(frame.node)) return;
+  Frame& frame = innermost();
+  if (depth_ == 0 || beyond_limit(frame.node)) return;
   const std::uint32_t to = with_parameter(event.parameter(), event.value);
   if (to == frame.node) return;
   if (!just_begun(before)) {
@@ -168,7 +193,7 @@ const FoldedLocation::Parameter* LocationFold::parameter_of(std::uint32_t node) 
 // The node of visits that have in addition this value. A value that the parameter
 // had before is replaced. Without room for it, that of the visit as it is.
 std::uint32_t LocationFold::with_parameter(ParameterId parameter, std::uint64_t value) {
-  const std::uint32_t current = stack_.back().node;
+  const std::uint32_t current = innermost().node;
   std::vector<std::pair<ParameterId, std::uint64_t>> later;
   const FoldedLocation::Parameter* one = parameter_of(current);
   for (; one != nullptr && one->parameter != parameter; one = parameter_of(one->base)) {
@@ -202,7 +227,7 @@ void LocationFold::metric(const Event& event) {
     if (event.ref > 0 && metrics[event.ref - 1].set == definition.set) ++together_;
     return sample(event, definition);
   }
-  const std::uint32_t node = stack_.back().node;
+  const std::uint32_t node = innermost().node;
   if (node == 0) return;  // of no call path
   std::uint32_t place = metrics_.find(node, event.ref);
   if (place == ChildTable::kNone) {
@@ -223,7 +248,7 @@ void LocationFold::sample(const Event& event, const Metric& metric) {
   const std::uint64_t value =
       metric.counts() ? event.value - std::min(before, event.value) : event.value;
   if (value == 0) return;
-  const std::uint32_t node = stack_.back().node;
+  const std::uint32_t node = innermost().node;
   const std::uint32_t place = samples_.find(node, event.ref);
   if (place == ChildTable::kNone) {
     samples_.insert(node, event.ref, static_cast<std::uint32_t>(folded_.samples.size()));
@@ -235,8 +260,8 @@ void LocationFold::sample(const Event& event, const Metric& metric) {
 }
 
 void LocationFold::check_leave(std::uint32_t region, std::uint64_t time) const {
-  const Frame frame = stack_.back();
-  if (stack_.size() == 1) fail("leaves region " + std::to_string(region) + " without an enter");
+  const Frame frame = innermost();
+  if (depth_ == 0) fail("leaves region " + std::to_string(region) + " without an enter");
   if (time < frame.entered)
     fail("leaves region " + std::to_string(region) + " before it enters it");
   if (!beyond_limit(frame.node)) {
@@ -250,8 +275,8 @@ void LocationFold::fail(const std::string& what) const {
 }
 
 FoldedLocation LocationFold::finish() {
-  if (stack_.size() > 1)
-    fail("ends inside region " + std::to_string(folded_.nodes[stack_.back().node].region));
+  if (depth_ > 0)
+    fail("ends inside region " + std::to_string(folded_.nodes[innermost().node].region));
   folded_.events -= together_;
   return std::move(folded_);
 }

@@ -100,6 +100,7 @@ class LocationFold {
     std::uint32_t node;
   };
 
+  const Event* pass_calls(const Event* event, const Event* end) noexcept;
   void enter(std::uint32_t region, std::uint64_t time);
   void leave(std::uint32_t region, std::uint64_t time);
   void leave_in_part(std::uint64_t time);
@@ -115,6 +116,8 @@ class LocationFold {
   std::uint32_t count_beyond(std::uint32_t node);
   bool take_node() noexcept;
   std::uint32_t add_child(std::uint32_t node, std::uint64_t region);
+  Frame& innermost() noexcept { return stack_[depth_]; }
+  const Frame& innermost() const noexcept { return stack_[depth_]; }
   bool beyond_limit(std::uint32_t node) const noexcept {
     return node != 0 && folded_.nodes[node].region == kNoRegion;
   }
@@ -123,6 +126,7 @@ class LocationFold {
 
   FoldedLocation folded_;
   std::vector<Frame> stack_;  // its first frame is node 0 and stays
+  std::uint32_t depth_ = 0;   // of the innermost frame
   ChildTable children_;
   std::string location_name_;
   const Definitions* definitions_;

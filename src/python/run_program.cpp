@@ -104,7 +104,8 @@ void check_metrics(const Settings& settings) {
   static_cast<void>(record::plan_metrics(
       {settings.text("metric-rusage"), settings.text("metric-rusage-per-process"),
        settings.text("metric-rusage-sep"), settings.text("metric-papi"),
-       settings.text("metric-papi-per-process"), settings.text("metric-papi-sep")}));
+       settings.text("metric-papi-per-process"), settings.text("metric-papi-sep"),
+       settings.origin("metric-rusage"), settings.origin("metric-rusage-per-process")}));
 }
 
 // Python gives __main__ a loader before the program begins, of the one class or
@@ -298,7 +299,7 @@ Ending run_before(PyObject* function) {
 PyObject* run_program(PyObject* core, PyObject* dict, PyObject* tuple, PyObject* brought,
                       PyObject* before) {
   Settings settings;
-  apply_dict(dict, settings, "");
+  apply_dict(dict, settings, kOptions);
   Program program = program_of(tuple);
   std::FILE* file = nullptr;
   open_program(program, file);

@@ -19,12 +19,12 @@ struct SessionOptions {
   std::string run;  // the run directory; made if it is not there
   std::string instrumenter = "auto";
   bool c_functions = false;
-  bool paused = false;                   // the automatic instrumentation begins switched off
-  bool async_tasks = false;              // every task is a track of its own
-  bool profile = false;                  // fold calls while they are recorded, keep no events
-  std::uint32_t profile_depth = 0;       // levels of call paths that are kept apart; 0: any number
-  std::uint64_t buffer_size = 16 << 20;  // bytes
-  std::uint64_t max_size = 0;            // bytes of the raw records of the run; 0: any number
+  bool paused = false;                  // the automatic instrumentation begins switched off
+  bool async_tasks = false;             // every task is a track of its own
+  bool profile = false;                 // fold calls while they are recorded, keep no events
+  std::uint32_t profile_depth = 0;      // levels of call paths that are kept apart; 0: any number
+  std::uint64_t buffer_size = 4 << 20;  // bytes
+  std::uint64_t max_size = 0;           // bytes of the raw records of the run; 0: any number
   AtLimit at_max_size = AtLimit::kStop;
   Window window;
   std::uint64_t program_start_ns = 0;  // on CLOCK_MONOTONIC; 0: now

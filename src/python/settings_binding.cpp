@@ -1,6 +1,7 @@
 #include "python/settings_binding.hpp"
 
 #include <unistd.h>
+#include <algorithm>
 
 #include <cerrno>
 #include <cstdio>
@@ -214,14 +215,13 @@ void apply_dict(PyObject* dict, Settings& settings, const std::string& where) {
   while (PyDict_Next(dict, &position, &key, &value)) {
     if (!PyUnicode_Check(key)) throw Error(where + "the name of a setting must be a str");
     std::string name = bytes_of(key);
-    const std::string origin = where + name;
+    const std::string as_written = where + name;
     if (name == "filter") {
-      apply_rules(value, settings, origin);
+      apply_rules(value, settings, as_written);
       continue;
     }
-    for (char& c : name) {
-      if (c == '_') c = '-';
-    }
+    std::ranges::replace(name, '_', '-');
+    const std::string origin = where == kOptions ? where + name : as_written;
     const bool unset = PyUnicode_Check(value) && PyUnicode_GET_LENGTH(value) == 0;
     if (has_rules && (unset || name == "include" || name == "exclude")) continue;
     const Setting* setting = find_setting(name);

@@ -13,7 +13,9 @@ namespace timeloom::python {
 
 // The settings as a dict, as described in run_program.hpp, and back.
 PyObject* dict_of(const Settings& settings);
-// Throws Error for a name or value that is not accepted, and PythonError.
+// `where` opens the messages: that of options makes them speak of --buffer-size. Throws
+// Error for a name or value that is not accepted, and PythonError.
+inline constexpr char kOptions[] = "--";
 void apply_dict(PyObject* dict, Settings& settings, const std::string& where);
 
 // Text as the operating system has it; surrogates become the bytes they stand

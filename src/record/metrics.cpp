@@ -77,7 +77,7 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
 }
 
 std::vector<std::string> rusage_names(const std::string& text, const std::string& separator,
-                                      const std::string& setting) {
+                                      const std::string& origin) {
   std::vector<std::string> names = split(text, separator);
   if (std::ranges::find(names, "all") != names.end()) {
     names.clear();
@@ -87,7 +87,7 @@ std::vector<std::string> rusage_names(const std::string& text, const std::string
     if (field_of(name) != nullptr) continue;
     std::string known;
     for (const Field& field : kFields) known += std::string(field.name) + ", ";
-    throw Error(setting + ": '" + name + "' is not accepted; write all, or some of " +
+    throw Error(origin + ": '" + name + "' is not accepted; write all, or some of " +
                 known.substr(0, known.size() - 2));
   }
   return names;
@@ -119,9 +119,9 @@ std::vector<std::uint64_t> words_for(const MetricNames& names, MetricId first) {
 
 MetricPlan plan_metrics(const MetricTexts& texts) {
   MetricPlan plan;
-  plan.thread.rusage = rusage_names(texts.rusage, texts.rusage_separator, "metric-rusage");
-  plan.process.rusage =
-      rusage_names(texts.rusage_per_process, texts.rusage_separator, "metric-rusage-per-process");
+  plan.thread.rusage = rusage_names(texts.rusage, texts.rusage_separator, texts.rusage_origin);
+  plan.process.rusage = rusage_names(texts.rusage_per_process, texts.rusage_separator,
+                                     texts.rusage_per_process_origin);
   plan.thread.papi = split(texts.papi, texts.papi_separator);
   plan.process.papi = split(texts.papi_per_process, texts.papi_separator);
   constexpr std::size_t kMost = 100;  // what one record has room for

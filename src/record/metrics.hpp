@@ -32,6 +32,9 @@ struct MetricPlan {
 struct MetricTexts {
   std::string rusage, rusage_per_process, rusage_separator;
   std::string papi, papi_per_process, papi_separator;
+  // How the user wrote the names of getrusage, to open the message of an Error.
+  std::string rusage_origin = "metric-rusage";
+  std::string rusage_per_process_origin = "metric-rusage-per-process";
 };
 // Throws Error for a name that is not known, and when PAPI is wanted and cannot count.
 MetricPlan plan_metrics(const MetricTexts& texts);

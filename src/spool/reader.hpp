@@ -19,6 +19,7 @@
 #include "os/clock.hpp"
 #include "os/file.hpp"
 #include "spool/format.hpp"
+#include "spool/segment_decoder.hpp"
 
 namespace timeloom::spool {
 
@@ -148,7 +149,8 @@ class LocationReader {
   enum class Load : std::uint8_t { kWhole, kInPart, kDropped };
   Load load(const SegmentRef& segment);
   const os::File& file_of(const SegmentRef& segment);
-  bool decode(const SegmentRef& segment, std::vector<Event>& batch);
+  bool begin_segment();
+  bool is_sound(const SegmentRef& segment) const;
 
   const Reader* reader_;
   const std::vector<SegmentRef>* segments_;
@@ -157,18 +159,13 @@ class LocationReader {
   os::File ring_;
   bool begun_ = false;  // a segment has been read
   std::size_t next_segment_ = 0;
-  std::vector<std::uint64_t> words_;
+  std::vector<std::uint64_t> words_;  // of a segment
+  bool whole_ = true;                 // they are all that it holds, unchanged
+  SegmentDecoder decoder_;
+  bool in_segment_ = false;  // there is more to decode
   std::uint64_t last_ticks_ = 0;
   std::uint64_t damaged_ = 0;
 };
-
-// The records of one segment, decoded and appended to `events`, up to a zero
-// word, the first that is not sound, or the end. Returns the number of words
-// decoded. `last_ticks` is the time of the event before and is advanced. With
-// `enter_open` what was open at the beginning becomes enters.
-std::size_t decode_segment(std::span<const std::uint64_t> words, std::uint64_t base,
-                           std::uint64_t& last_ticks, std::vector<Event>& events,
-                           bool enter_open = false);
 
 // Parses the bytes of `defs` behind its header.
 void parse_definitions(std::span<const std::byte> bytes, ProcessDefinitions& definitions,

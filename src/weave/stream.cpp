@@ -14,7 +14,7 @@ bool Stream::translate(Event& event) {
   event.time = time_of(event);
   switch (event.kind) {
     case EventKind::kEnter:
-    case EventKind::kLeave: return false;  // see pass()
+    case EventKind::kLeave: return false;  // see pass_other()
     case EventKind::kParameterString:
       event.value = ids_.strings[static_cast<std::uint32_t>(event.value)];
       event.ref = ids_.parameters[event.ref];
@@ -46,7 +46,7 @@ bool Stream::translate(Event& event) {
 bool Stream::thread_event(Event& event) {
   if (!ids_.threads.ends.contains(event.value)) return false;
   if (event.kind == EventKind::kThreadWait) {
-    waits_.push_back({open_.size(), event.value});
+    waits_.push_back({depth_, event.value});
     return false;
   }
   event.value = ids_.threads.in_run(event.value);
@@ -56,7 +56,7 @@ bool Stream::thread_event(Event& event) {
 // The innermost region ends. What it waited for counts if that has ended; the
 // wait may have had a time limit.
 void Stream::end_waits(Timestamp time) {
-  for (; !waits_.empty() && waits_.back().depth >= open_.size(); waits_.pop_back()) {
+  for (; !waits_.empty() && waits_.back().depth >= depth_; waits_.pop_back()) {
     const std::uint64_t number = waits_.back().number;
     const std::optional<Timestamp>& end = ids_.threads.ends.at(number);
     if (!end || time < *end) continue;
@@ -68,58 +68,89 @@ void Stream::end_waits(Timestamp time) {
 // more, or match nothing.
 bool Stream::leave(std::uint32_t region, Timestamp time) {
   if (!waits_.empty()) end_waits(time);
-  if (!open_.empty() && open_.back() == region) [[likely]] {
-    open_.pop_back();
-    return true;
+  std::uint32_t depth = depth_;
+  while (depth > 0 && open_[depth - 1] != region) --depth;
+  if (depth == 0) return false;
+  for (; depth_ > depth; --depth_, ++closed_) {
+    output_.push_back({time, EventKind::kLeave, open_[depth_ - 1], 0});
   }
-  const auto found = std::find(open_.rbegin(), open_.rend(), region);
-  if (found == open_.rend()) return false;
-  while (open_.back() != region) {
-    output_.push_back({time, EventKind::kLeave, open_.back(), 0});
-    open_.pop_back();
-    ++closed_;
-  }
-  open_.pop_back();
+  --depth_;
   return true;
 }
 
-// An enter or leave: nearly all there is. False when it is dropped.
-inline bool Stream::pass(const Event& event) {
+// An enter or leave; false when it is dropped.
+bool Stream::pass(const Event& event) {
   const Timestamp time = time_of(event);
   const std::uint32_t region = ids_.regions[event.ref];
   if (region == IdMap::kNone) return false;
   if (event.kind == EventKind::kEnter) {
-    open_.push_back(region);
+    if (depth_ == open_.size()) open_.resize(2 * open_.size());
+    open_[depth_++] = region;
   } else if (!leave(region, time)) {
     return false;
   }
-  // Field by field: the processor waits for what it copies whole and was just written in parts.
-  output_.emplace_back(time, event.kind, region, 0);
+  output_.push_back({time, event.kind, region, 0});
   return true;
 }
 
-void Stream::translate(std::vector<Event>& batch) {
-  output_.clear();
-  output_.reserve(batch.size());
-  for (Event& event : batch) {
-    if (event.kind <= EventKind::kLeave) {
-      if (!pass(event)) ++dropped_;
-    } else if (translate(event)) {
-      output_.push_back(event);
-    } else if (event.kind < EventKind::kThreadCreate) {
-      ++dropped_;
+// Enters, and leaves of what was entered last, in place: nearly all there is. Returns
+// the first other event.
+Event* Stream::pass_calls(Event* event, const Event* end) noexcept {
+  if (!waits_.empty()) return event;
+  // Copies: for all the compiler knows, members change with each event that is stored.
+  const ProcessClock clock = clock_;
+  Timestamp last = last_;
+  std::uint32_t* const bottom = open_.data();
+  std::uint32_t* top = bottom + depth_;
+  const std::uint32_t* const full = bottom + open_.size();
+  for (; event != end; ++event) {
+    const std::uint32_t region = ids_.regions[event->ref];
+    if (event->kind == EventKind::kEnter) {
+      if (region == IdMap::kNone || top == full) break;
+      *top++ = region;
+    } else {
+      if (event->kind != EventKind::kLeave || top == bottom || top[-1] != region) break;
+      --top;
     }
+    event->time = last = std::max(clock.to_time(ticks(event->time)), last);
+    event->ref = region;
   }
-  batch.swap(output_);
+  depth_ = static_cast<std::uint32_t>(top - bottom);
+  last_ = last;
+  return event;
+}
+
+void Stream::pass_other(Event& event) {
+  if (event.kind <= EventKind::kLeave) {
+    if (!pass(event)) ++dropped_;
+  } else if (translate(event)) {
+    output_.push_back(event);
+  } else if (event.kind < EventKind::kThreadCreate) {
+    ++dropped_;
+  }
+}
+
+void Stream::translate(std::vector<Event>& batch) {
+  Event* const end = batch.data() + batch.size();
+  Event* event = pass_calls(batch.data(), end);
+  if (event != end) {
+    output_.assign(batch.data(), event);
+    while (event != end) {
+      pass_other(*event++);
+      Event* const others = pass_calls(event, end);
+      output_.insert(output_.end(), event, others);
+      event = others;
+    }
+    batch.swap(output_);
+  }
   rewinder_.pass(batch);
 }
 
 void Stream::close(Timestamp end, std::vector<Event>& batch) {
   batch = rewinder_.take();
   const Timestamp time = std::max(end, last_);
-  for (; !open_.empty(); open_.pop_back()) {
-    batch.push_back({time, EventKind::kLeave, open_.back(), 0});
-    ++closed_;
+  for (; depth_ > 0; --depth_, ++closed_) {
+    batch.push_back({time, EventKind::kLeave, open_[depth_ - 1], 0});
   }
   last_ = time;
 }

@@ -35,11 +35,13 @@ class Stream {
 
  private:
   struct Wait {
-    std::size_t depth;  // of the region that waits
+    std::uint32_t depth;  // of the region that waits
     std::uint64_t number;
   };
 
   Timestamp time_of(const Event& event) noexcept;
+  Event* pass_calls(Event* event, const Event* end) noexcept;
+  void pass_other(Event& event);
   bool pass(const Event& event);
   bool translate(Event& event);
   bool thread_event(Event& event);
@@ -49,7 +51,8 @@ class Stream {
   const ProcessIds& ids_;
   const ProcessClock& clock_;
   Timestamp last_;
-  std::vector<std::uint32_t> open_;  // regions of the run, outermost first
+  std::vector<std::uint32_t> open_ = std::vector<std::uint32_t>(64);  // outermost first
+  std::uint32_t depth_ = 0;  // of them: regions of the run that are open
   std::vector<Wait> waits_;
   std::vector<Event> output_;
   Rewinder rewinder_;

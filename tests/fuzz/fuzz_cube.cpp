@@ -95,10 +95,10 @@ void check_round_trip(const Reader& reader) {
     one.cnodes = cnodes;
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].fill = [&of = values[i]](CnodeId cnode, std::span<std::byte> row) {
+    rows[i].fill = row_by_row([&of = values[i]](CnodeId cnode, std::span<std::byte> row) {
       if (row.size() != of.row(cnode).size()) std::abort();
       std::memcpy(row.data(), of.row(cnode).data(), row.size());
-    };
+    });
   }
   write(cube, rows, scratch_file());
   const Reader again(scratch_file());

@@ -310,3 +310,13 @@ def test_import_noise(instrumenter, layers):
     assert_same([hidden], [without(shown, lambda name: name.startswith(noise))])
     assert "importlib._bootstrap._find_and_load" in {name for _, name in recorded("--include", "importlib")}
     assert_same([recorded("--include", "*")], [shown])
+
+
+def test_a_module_is_called_by_nothing(layers):
+    """What finds the program's module for -m is noise as well."""
+    def recorded(*options):
+        (events,) = record(layers, "profile", *options, program="-mhelper", keep=lambda name: True)
+        return events
+
+    assert recorded()[0] == ["enter", "__main__.<module>"]
+    assert recorded("--imports")[0] == ["enter", "runpy._run_module_as_main"]

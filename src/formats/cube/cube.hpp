@@ -20,14 +20,19 @@ namespace timeloom::cube {
 
 inline constexpr char kProfileName[] = "profile.cubex";
 
-// The values of one metric, to be written: a row of one value a location for
-// each of `cnodes`. Rows are asked for one at a time, so that the values of a
-// large profile need not be in memory.
+// Fills the rows of call paths, one after the other, with one value a location each.
+using FillRows = std::function<void(std::span<const CnodeId> cnodes, std::span<std::byte> rows)>;
+
+// Of what makes one row.
+FillRows row_by_row(std::function<void(CnodeId cnode, std::span<std::byte> row)> fill_row);
+
+// The values of one metric, to be written. Rows are asked for some at a time, in any order,
+// so that the values of a large profile need not be in memory.
 struct MetricRows {
   CubeMetricId metric;
   // Those with a row, ascending; none: nothing is written. They outlive the call.
   std::span<const CnodeId> cnodes;
-  std::function<void(CnodeId cnode, std::span<std::byte> row)> fill;
+  FillRows fill;
 };
 
 struct WriteOptions {

@@ -1,14 +1,17 @@
 // Any CUBE profile as a CallTree.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 
 #include "core/error.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "formats/cube/profile_paths.hpp"
+#include "formats/cube/value_table.hpp"
 #include "profile/tree_merge.hpp"
 
 namespace timeloom::cube {
@@ -19,57 +22,6 @@ using profile::CallTree;
 using profile::Cell;
 using profile::LocationProfile;
 using profile::NodeId;
-
-// The values of a metric, whole or without those of the call paths below.
-class Table {
- public:
-  Table(const Reader& reader, CubeMetricId metric, MetricKind wanted)
-      : values_(reader.values(metric)), locations_(reader.cube().locations.size()) {
-    const MetricKind kind = reader.cube().metrics[metric.value()].kind;
-    if (kind != wanted) convert(reader.cube(), wanted);
-  }
-
-  double at(CnodeId cnode, std::uint32_t location) const {
-    if (!converted_.empty()) return converted_[cnode.value() * locations_ + location];
-    return to_double(values_.type(), values_.at(cnode, CubeLocationId{location}));
-  }
-  bool count_at(CnodeId cnode, std::uint32_t location, std::uint64_t& count) const {
-    if (converted_.empty()) {
-      return to_count(values_.type(), values_.at(cnode, CubeLocationId{location}), count);
-    }
-    const double value = at(cnode, location);
-    if (!(value >= 0 && value < 0x1p63)) return false;
-    count = static_cast<std::uint64_t>(value);
-    return true;
-  }
-  bool empty_row(CnodeId cnode) const { return converted_.empty() && !values_.has_row(cnode); }
-
- private:
-  void convert(const Cube& cube, MetricKind wanted) {
-    std::vector<double> all(cube.cnodes.size() * locations_);
-    for (std::uint32_t i = 0; i < cube.cnodes.size(); ++i) {
-      for (std::uint32_t j = 0; j < locations_; ++j) all[i * locations_ + j] = at(CnodeId{i}, j);
-    }
-    const bool sum = wanted == MetricKind::kInclusive;
-    // From the leaves up for sums, from the roots down for differences, so that
-    // what is added or taken away is always the inclusive value.
-    const auto count = static_cast<std::uint32_t>(cube.cnodes.size());
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const std::uint32_t child = sum ? count - 1 - i : i;
-      const CnodeId parent = cube.cnodes[child].parent;
-      if (!parent.defined()) continue;
-      for (std::size_t j = 0; j < locations_; ++j) {
-        const double part = all[child * locations_ + j];
-        all[parent.value() * locations_ + j] += sum ? part : -part;
-      }
-    }
-    converted_ = std::move(all);
-  }
-
-  Values values_;
-  std::size_t locations_;
-  std::vector<double> converted_;
-};
 
 class ProfileReader {
  public:
@@ -116,32 +68,55 @@ class ProfileReader {
 
   // A cell for each node that has visits or time on a location.
   void read_visits(CubeMetricId metric) {
-    const Table visits(reader_, metric, MetricKind::kExclusive);
-    for (const CnodeId cnode : order_) {
-      if (paths_.fate(cnode) == Fate::kLifted || visits.empty_row(cnode)) continue;
-      for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
-        std::uint64_t count = 0;
-        if (!visits.count_at(cnode, i, count)) bad(kVisits);
-        if (count != 0) cell(i, node_of(cnode)).statistics.visits += count;
+    const ValueTable visits(reader_, metric, MetricKind::kExclusive);
+    std::vector<std::size_t> visited(tree_.locations.size());
+    const auto each_visit = [&](const auto& take) {
+      each_value<std::uint64_t>(visits, [&](CnodeId cnode, std::uint32_t i, std::uint64_t count) {
+        if (count != 0) take(node_of(cnode), i, count);
+      });
+    };
+    each_visit([&](NodeId, std::uint32_t i, std::uint64_t) { ++visited[i]; });
+    for (std::size_t i = 0; i < visited.size(); ++i) tree_.locations[i].cells.reserve(visited[i]);
+    each_visit([&](NodeId node, std::uint32_t i, std::uint64_t count) {
+      cell(i, node).statistics.visits += count;
+    });
+  }
+
+  // Calls `take(cnode, location, value)` for the values of what was not lifted, some locations at a
+  // time: where there are more cells side by side than a set of the cache has ways, each
+  // access is one to memory.
+  template <typename Number, typename Take>
+  void each_value(const ValueTable& table, const Take& take) const {
+    const auto locations = static_cast<std::uint32_t>(tree_.locations.size());
+    std::array<Number, 8> buffer;
+    for (std::uint32_t first = 0; first < locations; first += buffer.size()) {
+      const auto values =
+          std::span(buffer).first(std::min<std::size_t>(buffer.size(), locations - first));
+      for (const CnodeId cnode : order_) {
+        if (paths_.fate(cnode) == Fate::kLifted || table.empty_row(cnode)) continue;
+        if constexpr (std::is_same_v<Number, double>) {
+          table.get(cnode, first, values);
+        } else if (!table.get(cnode, first, values)) {
+          bad(kVisits);
+        }
+        for (std::uint32_t i = 0; i < values.size(); ++i) take(cnode, first + i, values[i]);
       }
     }
   }
 
   void read_times(CubeMetricId metric) {
-    const Table times(reader_, metric, MetricKind::kInclusive);
+    const ValueTable times(reader_, metric, MetricKind::kInclusive);
     std::vector<std::vector<Cell>> unvisited(tree_.locations.size());
     std::vector<std::size_t> next(tree_.locations.size());
-    for (const CnodeId cnode : order_) {
-      if (paths_.fate(cnode) != Fate::kKept || times.empty_row(cnode)) continue;
+    each_value<double>(times, [&](CnodeId cnode, std::uint32_t i, double seconds) {
+      if (paths_.fate(cnode) != Fate::kKept) return;
+      const std::uint64_t time = to_ticks(seconds, kTime);
+      if (time == 0) return;
       const NodeId node = node_of(cnode);
-      for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
-        const std::uint64_t time = to_ticks(times.at(cnode, i), kTime);
-        if (time == 0) continue;
-        Cell* found = find(i, node, next[i]);
-        if (found == nullptr) found = &unvisited[i].emplace_back(Cell{node, {}});
-        found->statistics.inclusive += time;
-      }
-    }
+      Cell* found = find(i, node, next[i]);
+      if (found == nullptr) found = &unvisited[i].emplace_back(Cell{node, {}});
+      found->statistics.inclusive += time;
+    });
     for (std::size_t i = 0; i < unvisited.size(); ++i) {
       add_cells(tree_.locations[i].cells, unvisited[i]);
     }
@@ -153,24 +128,20 @@ class ProfileReader {
   void read_extremes(const char* name, bool least) {
     const CubeMetricId metric = find_metric(cube_, name);
     if (!metric.defined() || !reader_.has_values(metric)) return;
-    const Table times(reader_, metric, cube_.metrics[metric.value()].kind);
+    const ValueTable times(reader_, metric, cube_.metrics[metric.value()].kind);
     std::vector<std::size_t> next(tree_.locations.size());
-    for (const CnodeId cnode : order_) {
-      if (paths_.fate(cnode) == Fate::kLifted || times.empty_row(cnode)) continue;
-      for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
-        Cell* found = find(i, node_of(cnode), next[i]);
-        const double time = times.at(cnode, i);
-        if (found == nullptr || found->statistics.visits == 0 || std::abs(time) >= kNoTime)
-          continue;
-        const std::uint64_t value = to_ticks(time, name);
-        auto& statistics = found->statistics;
-        if (least) {
-          statistics.min = std::min(statistics.min, value);
-        } else {
-          statistics.max = std::max(statistics.max, value);
-        }
+    each_value<double>(times, [&](CnodeId cnode, std::uint32_t i, double time) {
+      if (std::abs(time) >= kNoTime) return;
+      Cell* found = find(i, node_of(cnode), next[i]);
+      if (found == nullptr || found->statistics.visits == 0) return;
+      const std::uint64_t value = to_ticks(time, name);
+      auto& statistics = found->statistics;
+      if (least) {
+        statistics.min = std::min(statistics.min, value);
+      } else {
+        statistics.max = std::max(statistics.max, value);
       }
-    }
+    });
   }
 
   // Those of our own kind: what the values of others mean is not known.
@@ -193,15 +164,16 @@ class ProfileReader {
 
   // What stands for no region of the program gives its part to the call path above it.
   void read_samples(CubeMetricId id, MetricId metric) {
-    const Table values(reader_, id, MetricKind::kExclusive);
+    const ValueTable values(reader_, id, MetricKind::kExclusive);
+    std::vector<double> row(tree_.locations.size());
     for (std::uint32_t i = 0; i < cube_.cnodes.size(); ++i) {
       if (values.empty_row(CnodeId{i})) continue;
-      for (std::uint32_t j = 0; j < tree_.locations.size(); ++j) {
-        const double value = values.at(CnodeId{i}, j);
+      values.get(CnodeId{i}, 0, row);
+      for (std::uint32_t j = 0; j < row.size(); ++j) {
         // Below 1 lies also what a maximum is without any value.
-        if (!(value >= 1 && value < 0x1p63)) continue;
+        if (!(row[j] >= 1 && row[j] < 0x1p63)) continue;
         tree_.locations[j].samples.push_back(
-            {metric, node_of(CnodeId{i}), static_cast<std::uint64_t>(value)});
+            {metric, node_of(CnodeId{i}), static_cast<std::uint64_t>(row[j])});
       }
     }
   }
@@ -286,16 +258,17 @@ class ProfileReader {
   }
 
   // Without a word on how long the run was, it was as long as its longest thread.
-  void add_length(const Table& times) {
+  void add_length(const ValueTable& times) {
     ClockProperties& clock = tree_.definitions.clock;
     if (clock.length != 0) return;
-    for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
-      std::uint64_t sum = 0;
-      for (std::uint32_t j = 0; j < cube_.cnodes.size(); ++j) {
-        if (!cube_.cnodes[j].parent.defined()) sum += to_ticks(times.at(CnodeId{j}, i), kTime);
-      }
-      clock.length = std::max(clock.length, sum);
+    std::vector<std::uint64_t> sums(tree_.locations.size());
+    std::vector<double> row(tree_.locations.size());
+    for (std::uint32_t i = 0; i < cube_.cnodes.size(); ++i) {
+      if (cube_.cnodes[i].parent.defined()) continue;
+      times.get(CnodeId{i}, 0, row);
+      for (std::uint32_t j = 0; j < row.size(); ++j) sums[j] += to_ticks(row[j], kTime);
     }
+    for (const std::uint64_t sum : sums) clock.length = std::max(clock.length, sum);
   }
 
   void read_life(std::uint32_t index) {
@@ -320,7 +293,8 @@ class ProfileReader {
     // A sum of doubles that is nothing may be a little less.
     if (ticks < 0 && ticks > -1) return 0;
     if (!(ticks >= 0 && ticks < kMostTicks)) bad(metric);
-    return static_cast<std::uint64_t>(std::llround(ticks));
+    const auto whole = static_cast<std::uint64_t>(ticks);
+    return ticks - static_cast<double>(whole) >= 0.5 ? whole + 1 : whole;
   }
 
   static constexpr double kMostTicks = 0x1p56;  // sums of many stay below 2^64

@@ -3,18 +3,17 @@
 #include <cfloat>
 #include <cstring>
 
+#include "formats/cube/metric_rows.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "formats/cube/profile_system.hpp"
-#include "formats/cube/sample_rows.hpp"
+#include "formats/cube/visitors.hpp"
 
 namespace timeloom::cube {
 
 namespace {
 
 using profile::CallTree;
-using profile::Cell;
-using profile::MetricStatistics;
 using profile::NodeId;
 using profile::Statistics;
 
@@ -55,62 +54,44 @@ std::string unique_name(const std::vector<Metric>& taken, const std::string& nam
 class ProfileWriter {
  public:
   ProfileWriter(const CallTree& tree, const ProfileFacts& facts)
-      : tree_(tree), all_(tree.definitions) {
-    const std::vector<bool> first = add_system(tree, facts.parameters, cube_);
-    first_.assign(first.begin(), first.end());
-    index_cells();
+      : tree_(tree),
+        all_(tree.definitions),
+        visitors_(tree, add_system(tree, facts.parameters, cube_)) {
     add_metrics();
     add_counters();
     add_regions();
     add_cnodes();
-    index_counters();
-    add_samples();
+    find_paths();
+    add_metric_rows();
   }
 
   void write(const std::filesystem::path& file) const {
     std::vector<CnodeId> every(cube_.cnodes.size());
     for (std::uint32_t i = 0; i < every.size(); ++i) every[i] = CnodeId{i};
-    std::vector<MetricRows> rows;
+    std::vector<MetricRows> all;
     for (const Core core : {Core::kTime, Core::kMax, Core::kMin, Core::kVisits}) {
-      rows.push_back({CubeMetricId{static_cast<std::uint32_t>(core)}, every,
-                      [this, core](CnodeId cnode, std::span<std::byte> row) {
-                        fill(core, origins_[cnode.value()], row);
-                      }});
+      all.push_back({CubeMetricId{static_cast<std::uint32_t>(core)}, every,
+                     [this, core](std::span<const CnodeId> cnodes, std::span<std::byte> rows) {
+                       fill(core, cnodes, rows);
+                     }});
     }
-    for (const auto& [metric, samples] : samples_) {
-      const ValueType type = cube_.metrics[metric.value()].type;
-      rows.push_back(
-          {metric, samples.cnodes(), [&samples, type](CnodeId cnode, std::span<std::byte> row) {
-             samples.fill(type, cnode, row);
-           }});
-    }
-    for (std::uint32_t i = 0; i < counters_.size(); ++i) {
-      if (all_.metrics[i].sampled()) continue;
-      rows.push_back({CubeMetricId{kCoreMetrics + i}, counters_[i].cnodes,
-                      [this, i](CnodeId cnode, std::span<std::byte> row) {
-                        fill_counter(i, origins_[cnode.value()], row);
-                      }});
-    }
+    for (const auto& [metric, of_metric] : samples_) all.push_back(rows_of(metric, of_metric));
+    for (const auto& [metric, of_metric] : counters_) all.push_back(rows_of(metric, of_metric));
     const std::uint64_t values = every.size() * cube_.locations.size();
     WriteOptions options;
-    options.compress = values > kSmallTable && values / 4 > entries_.size();
-    cube::write(cube_, rows, file, options);
+    options.compress = values > kSmallTable && values / 4 > visitors_.cells();
+    cube::write(cube_, all, file, options);
   }
 
  private:
-  struct Entry {  // a cell of a node
-    std::uint32_t location;
-    std::uint32_t cell;
-  };
-  struct Counter {
-    struct Value {
-      NodeId node;
-      std::uint32_t location;
-      const MetricStatistics* statistics;
-    };
-    std::vector<Value> values;    // in order of nodes
-    std::vector<CnodeId> cnodes;  // that have some
-  };
+  template <typename Rows>
+  MetricRows rows_of(CubeMetricId metric, const Rows& rows) const {
+    const ValueType type = cube_.metrics[metric.value()].type;
+    return {metric, rows.cnodes(),
+            row_by_row([&rows, type](CnodeId cnode, std::span<std::byte> row) {
+              rows.fill(type, cnode, row);
+            })};
+  }
 
   void add_metrics() {
     const auto add = [this](const char* name, const char* unique, DataType type, const char* unit,
@@ -136,7 +117,6 @@ class ProfileWriter {
   // Each value that a counter had is one of a tuple: its sum alone would mean
   // nothing for many of them.
   void add_counters() {
-    counters_.resize(all_.metrics.size());
     for (const timeloom::Metric& from : all_.metrics) {
       Metric metric;
       metric.name = from.name;
@@ -154,66 +134,34 @@ class ProfileWriter {
     }
   }
 
-  void index_counters() {
-    for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
-      for (const profile::MetricCell& one : tree_.locations[i].metrics) {
-        counters_[one.metric.value()].values.push_back({one.node, i, &one.statistics});
-      }
-    }
-    for (Counter& counter : counters_) {
-      std::ranges::stable_sort(counter.values, {}, &Counter::Value::node);
-      if (counter.values.empty()) continue;
-      for (std::uint32_t i = 0; i < origins_.size(); ++i) {
-        const auto values = values_of(counter, origins_[i]);
-        const bool any = std::ranges::any_of(values, [&](const Counter::Value& one) {
-          return first_[one.location] != origins_[i].worker;
-        });
-        if (any) counter.cnodes.emplace_back(i);
-      }
-    }
-  }
-
   // In which call paths of the file those of a location are.
-  void add_samples() {
-    std::vector<CnodeId> of_first(tree_.nodes.size()), of_workers(tree_.nodes.size());
+  void find_paths() {
+    of_first_.resize(tree_.nodes.size());
+    of_others_.resize(tree_.nodes.size());
     CnodeId threads{0}, process{0};
     for (std::uint32_t i = 0; i < origins_.size(); ++i) {
       const Origin& origin = origins_[i];
       if (origin.kind == Origin::kThreads) threads = CnodeId{i};
       if (origin.kind == Origin::kProcessMetrics) process = CnodeId{i};
       if (origin.kind != Origin::kNode) continue;
-      (origin.worker ? of_workers : of_first)[origin.node.value()] = CnodeId{i};
+      (origin.worker ? of_others_ : of_first_)[origin.node.value()] = CnodeId{i};
     }
-    std::vector<PathsOfLocation> paths;
-    for (std::size_t i = 0; i < all_.locations.size(); ++i) {
+    for (std::uint32_t i = 0; i < all_.locations.size(); ++i) {
       const bool metrics = all_.locations[i].type == LocationType::kMetric;
-      const CnodeId top = metrics ? process : first_[i] != 0 ? CnodeId{0} : threads;
-      paths.push_back({first_[i] != 0 ? &of_first : &of_workers, top});
+      const bool first = visitors_.is_first(i);
+      const CnodeId top = metrics ? process : first ? CnodeId{0} : threads;
+      paths_.push_back({first ? &of_first_ : &of_others_, top});
     }
+  }
+
+  void add_metric_rows() {
     for (std::uint32_t i = 0; i < all_.metrics.size(); ++i) {
-      if (!all_.metrics[i].sampled()) continue;
-      samples_.emplace_back(CubeMetricId{kCoreMetrics + i},
-                            SampleRows(tree_, MetricId{i}, cube_, paths));
-    }
-  }
-
-  static std::span<const Counter::Value> values_of(const Counter& counter, const Origin& origin) {
-    if (origin.kind != Origin::kNode) return {};
-    return std::ranges::equal_range(counter.values, origin.node, {}, &Counter::Value::node);
-  }
-
-  void fill_counter(std::uint32_t index, const Origin& origin, std::span<std::byte> row) const {
-    const ValueType type = cube_.metrics[kCoreMetrics + index].type;
-    fill_neutral(type, row);
-    for (const Counter::Value& one : values_of(counters_[index], origin)) {
-      if (first_[one.location] == origin.worker) continue;
-      const MetricStatistics& from = *one.statistics;
-      const auto count =
-          static_cast<std::uint32_t>(std::min<std::uint64_t>(from.count, UINT32_MAX));
-      std::byte* to = row.data() + one.location * type.size();
-      std::memcpy(to, &count, sizeof count);
-      const double values[] = {from.min, from.max, from.sum, from.squares};
-      std::memcpy(to + sizeof count, values, sizeof values);
+      const CubeMetricId metric{kCoreMetrics + i};
+      if (all_.metrics[i].sampled()) {
+        samples_.emplace_back(metric, SampleRows(tree_, MetricId{i}, cube_, paths_));
+      } else {
+        counters_.emplace_back(metric, CounterRows(tree_, MetricId{i}, paths_));
+      }
     }
   }
 
@@ -254,79 +202,20 @@ class ProfileWriter {
     region.attributes.push_back({kArguments, std::to_string(first.arguments.size())});
   }
 
-  // Which locations visited a node, and where their cells are.
-  void index_cells() {
-    const std::size_t nodes = tree_.nodes.size();
-    begins_.assign(nodes + 1, 0);
-    below_program_.assign(nodes, 0);
-    below_threads_.assign(nodes, 0);
-    for (std::size_t i = 0; i < tree_.locations.size(); ++i) count_cells(i);
-    for (std::size_t i = 0; i < nodes; ++i) begins_[i + 1] += begins_[i];
-    entries_.resize(begins_[nodes]);
-    sort_entries();
-    for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
-      auto& visited = first_[i] ? below_program_ : below_threads_;
-      for (const profile::SampleCell& one : tree_.locations[i].samples) {
-        if (one.node.defined()) visited[one.node.value()] = 1;
-      }
-    }
-    for (std::size_t i = nodes; i-- > 0;) {  // who visited a node has visited its parent
-      const NodeId parent = tree_.nodes[i].parent;
-      if (!parent.defined()) continue;
-      if (below_program_[i]) below_program_[parent.value()] = 1;
-      if (below_threads_[i]) below_threads_[parent.value()] = 1;
-    }
-  }
-
-  // And the time of the program itself: for the first thread of a process from its
-  // first to its last event, for others what they spent in regions.
-  void count_cells(std::size_t index) {
-    const auto& location = tree_.locations[index];
-    std::uint64_t sum = 0;
-    for (const Cell& cell : location.cells) {
-      const std::uint32_t node = cell.node.value();
-      ++begins_[node + 1];
-      if (!tree_.nodes[node].parent.defined()) sum += cell.statistics.inclusive;
-    }
-    const std::uint64_t life = ticks(location.last) - ticks(location.first);
-    root_time_.push_back(first_[index] ? std::max(sum, life) : sum);
-  }
-
-  // Some thousand nodes at a time, whose entries stay in the cache while one
-  // location after the other adds its own.
-  void sort_entries() {
-    constexpr std::size_t kAtATime = 4096;
-    std::vector<std::uint64_t> next(begins_.begin(), begins_.end() - 1);
-    std::vector<std::uint32_t> done(tree_.locations.size());
-    for (std::size_t end = kAtATime; end < tree_.nodes.size() + kAtATime; end += kAtATime) {
-      for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) {
-        const auto& cells = tree_.locations[i].cells;
-        auto& visited = first_[i] ? below_program_ : below_threads_;
-        for (; done[i] < cells.size() && cells[done[i]].node.value() < end; ++done[i]) {
-          const std::uint32_t node = cells[done[i]].node.value();
-          entries_[next[node]++] = {i, done[i]};
-          visited[node] = 1;
-        }
-      }
-    }
-  }
-
   void add_cnodes() {
-    const auto count = static_cast<std::size_t>(std::ranges::count(below_program_, 1) +
-                                                std::ranges::count(below_threads_, 1)) +
-                       2;
-    cube_.cnodes.reserve(count);
-    origins_.reserve(count);
     cube_.cnodes.push_back({{}, CubeRegionId{kProgramRegion}, {}});
     origins_.push_back({Origin::kProgram, {}, false});
-    add_nodes(below_program_, CnodeId{0}, false);
+    add_nodes(CnodeId{0}, false);
     add_process_metrics();
-    if (std::ranges::find(below_threads_, 1) == below_threads_.end()) return;
     const CnodeId threads{static_cast<std::uint32_t>(cube_.cnodes.size())};
+    bool any = false;
+    for (std::uint32_t i = 0; i < tree_.nodes.size() && !any; ++i)
+      any = visitors_.visited(i, false);
+    if (!any) return;
     const CubeRegionId region{add_region(kThreadsName, "pthread", kArtificialRole)};
     cube_.cnodes.push_back({CnodeId{0}, region, {}});
     origins_.push_back({Origin::kThreads, {}, true});
-    add_nodes(below_threads_, threads, true);
+    add_nodes(threads, true);
   }
 
   void add_process_metrics() {
@@ -342,10 +231,10 @@ class ProfileWriter {
     origins_.push_back({Origin::kProcessMetrics, {}, true});
   }
 
-  void add_nodes(const std::vector<char>& wanted, CnodeId top, bool worker) {
+  void add_nodes(CnodeId top, bool worker) {
     std::vector<CnodeId> cnodes(tree_.nodes.size());
     for (std::uint32_t i = 0; i < tree_.nodes.size(); ++i) {
-      if (!wanted[i]) continue;
+      if (!visitors_.visited(i, !worker)) continue;
       const profile::Node& node = tree_.nodes[i];
       cnodes[i] = CnodeId{static_cast<std::uint32_t>(cube_.cnodes.size())};
       const CnodeId parent = node.parent.defined() ? cnodes[node.parent.value()] : top;
@@ -375,64 +264,64 @@ class ProfileWriter {
     return static_cast<double>(time) / static_cast<double>(all_.clock.ticks_per_second);
   }
 
-  void put(Core core, const Statistics& one, std::uint32_t location,
-           std::span<std::byte> row) const {
-    std::byte* to = row.data() + std::size_t{location} * 8;
+  void put(Core core, const Statistics& one, std::byte* to) const {
     if (core == Core::kVisits) {
       std::memcpy(to, &one.visits, 8);
       return;
     }
-    double value = seconds(one.inclusive);
+    double value = 0;
+    if (core == Core::kTime) value = seconds(one.inclusive);
     if (core == Core::kMin) value = one.min == UINT64_MAX ? DBL_MAX : seconds(one.min);
     if (core == Core::kMax) value = one.visits == 0 ? -DBL_MAX : seconds(one.max);
     std::memcpy(to, &value, 8);
   }
 
-  void fill(Core core, const Origin& origin, std::span<std::byte> row) const {
-    fill_neutral(cube_.metrics[static_cast<std::size_t>(core)].type, row);
-    if (origin.kind == Origin::kNode) return fill_node(core, origin, row);
-    if (origin.kind == Origin::kProcessMetrics) return;
-    for (std::uint32_t i = 0; i < root_time_.size(); ++i) {
-      const bool visited = origin.kind == Origin::kProgram && first_[i] != 0;
-      if (origin.kind == Origin::kThreads && first_[i] != 0) continue;
+  // One location after the other, whose cells lie side by side.
+  void fill(Core core, std::span<const CnodeId> cnodes, std::span<std::byte> rows) const {
+    fill_neutral(cube_.metrics[static_cast<std::size_t>(core)].type, rows);
+    const std::size_t row_size = cube_.locations.size() * 8;
+    std::vector<Visitors::Wanted> of_first, of_others;
+    for (std::uint32_t i = 0; i < cnodes.size(); ++i) {
+      const Origin& origin = origins_[cnodes[i].value()];
+      if (origin.kind == Origin::kNode) {
+        (origin.worker ? of_others : of_first).push_back({origin.node, i});
+      } else if (origin.kind != Origin::kProcessMetrics) {
+        fill_whole(core, origin, rows.subspan(i * row_size, row_size));
+      }
+    }
+    std::ranges::sort(of_first, {}, &Visitors::Wanted::node);
+    std::ranges::sort(of_others, {}, &Visitors::Wanted::node);
+    for (std::uint32_t i = 0; i < cube_.locations.size(); ++i) {
+      std::byte* const column = rows.data() + std::size_t{i} * 8;
+      visitors_.each_cell(i, visitors_.is_first(i) ? of_first : of_others,
+                          [&](std::uint32_t row, const Statistics& statistics) {
+                            put(core, statistics, column + row * row_size);
+                          });
+    }
+  }
+
+  // The program itself, or what stands above its other threads.
+  void fill_whole(Core core, const Origin& origin, std::span<std::byte> row) const {
+    for (std::uint32_t i = 0; i < cube_.locations.size(); ++i) {
+      const bool first = visitors_.is_first(i);
+      if (origin.kind == Origin::kThreads && first) continue;
       Statistics one;
-      if (visited) one.add_visit(root_time_[i]);
-      one.inclusive = root_time_[i];
-      put(core, one, i, row);
+      if (first) one.add_visit(visitors_.whole_time(i));
+      one.inclusive = visitors_.whole_time(i);
+      put(core, one, row.data() + std::size_t{i} * 8);
     }
   }
-
-  void fill_node(Core core, const Origin& origin, std::span<std::byte> row) const {
-    const std::uint32_t node = origin.node.value();
-    for (std::uint64_t i = begins_[node]; i < begins_[node + 1]; ++i) {
-      const Entry& entry = entries_[i];
-      // The cells of a row lie as far apart as can be; they are as many waits for memory
-      // unless it is asked for them some time before.
-      if (i + kAhead < entries_.size()) __builtin_prefetch(&cell_of(entries_[i + kAhead]));
-      if ((first_[entry.location] != 0) == origin.worker) continue;
-      put(core, cell_of(entry).statistics, entry.location, row);
-    }
-  }
-
-  const Cell& cell_of(const Entry& entry) const {
-    return tree_.locations[entry.location].cells[entry.cell];
-  }
-
-  static constexpr std::uint64_t kAhead = 48;
 
   const CallTree& tree_;
   const Definitions& all_;
   Cube cube_;
-  // Not of bools, which are asked and set millions of times and would share their bytes.
-  std::vector<char> first_;            // of locations: the first of its process
-  std::vector<std::uint64_t> begins_;  // of nodes: their first entry
-  std::vector<Entry> entries_;
-  std::vector<char> below_program_;  // of nodes
-  std::vector<char> below_threads_;
-  std::vector<std::uint64_t> root_time_;  // of locations
-  std::vector<Origin> origins_;           // of cnodes
-  std::vector<Counter> counters_;         // of metrics of the run
+  Visitors visitors_;
+  std::vector<Origin> origins_;    // of cnodes
+  std::vector<CnodeId> of_first_;  // of nodes: the call path of locations that are the first
+  std::vector<CnodeId> of_others_;
+  std::vector<PathsOfLocation> paths_;  // of locations
   std::vector<std::pair<CubeMetricId, SampleRows>> samples_;
+  std::vector<std::pair<CubeMetricId, CounterRows>> counters_;
   CubeRegionId collapsed_;
 };
 

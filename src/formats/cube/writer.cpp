@@ -1,9 +1,11 @@
 // Writes the values of metrics and puts the parts of the file together.
 #include <zlib.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "core/error.hpp"
 #include "formats/cube/anchor.hpp"
@@ -24,61 +26,78 @@ void append(std::string& text, Number number) {
   text.append(bytes, sizeof number);
 }
 
-struct Row {
-  std::uint32_t id;  // what the index calls it
-  CnodeId cnode;
+// In the order of the file.
+struct Rows {
+  std::vector<std::uint32_t> ids;  // what the index calls them
+  std::vector<CnodeId> cnodes;
+  std::size_t size = 0;  // of each, in bytes
+
+  void add(std::uint32_t id, CnodeId cnode) {
+    ids.push_back(id);
+    cnodes.push_back(cnode);
+  }
 };
 
-// In the order of the file. Cnodes are numbered in pre-order, so that is the
-// order of exclusive and of simple metrics.
-std::vector<Row> rows_of(const MetricRows& values, MetricKind kind,
-                         const std::vector<CnodeId>& wide) {
-  std::vector<Row> rows;
-  rows.reserve(values.cnodes.size());
+// Cnodes are numbered in pre-order, so that is the order of exclusive and of simple
+// metrics.
+Rows rows_of(const MetricRows& values, MetricKind kind, const std::vector<CnodeId>& wide) {
+  Rows rows;
   if (kind != MetricKind::kInclusive) {
-    for (const CnodeId cnode : values.cnodes) rows.push_back({cnode.value(), cnode});
+    for (const CnodeId cnode : values.cnodes) rows.add(cnode.value(), cnode);
     return rows;
   }
   std::vector<bool> wanted(wide.size());
   for (const CnodeId cnode : values.cnodes) wanted[cnode.value()] = true;
   for (std::uint32_t i = 0; i < wide.size(); ++i) {
-    if (wanted[wide[i].value()]) rows.push_back({i, wide[i]});
+    if (wanted[wide[i].value()]) rows.add(i, wide[i]);
   }
   return rows;
 }
 
-std::string index_of(const std::vector<Row>& rows) {
+std::string index_of(const Rows& rows) {
   std::string text = "CUBEX.INDEX";
   append(text, std::uint32_t{1});
   append(text, std::uint16_t{0});
   text += kSparse;
-  append(text, static_cast<std::uint32_t>(rows.size()));
-  for (const Row& row : rows) append(text, row.id);
+  append(text, static_cast<std::uint32_t>(rows.ids.size()));
+  for (const std::uint32_t id : rows.ids) append(text, id);
   return text;
 }
 
-void write_plain(const std::string& name, const std::vector<Row>& rows, std::size_t row_size,
-                 const MetricRows& values, ArchiveWriter& archive) {
-  constexpr std::string_view kMark = "CUBEX.DATA";
-  archive.begin(name, kMark.size() + std::uint64_t{rows.size()} * row_size);
-  archive.add(kMark);
-  std::vector<std::byte> piece;
-  piece.reserve(kPiece + row_size);
-  for (const Row& row : rows) {
-    piece.resize(piece.size() + row_size);
-    values.fill(row.cnode, std::span(piece).last(row_size));
-    if (piece.size() < kPiece) continue;
-    archive.add(piece);
-    piece.clear();
+// Gives `take` the bytes of some rows after the other.
+template <typename Take>
+void each_piece(const Rows& rows, const FillRows& fill, const Take& take) {
+  const std::size_t most = std::max<std::size_t>(kPiece / rows.size, 1);
+  std::vector<std::byte> bytes(std::min(most, rows.cnodes.size()) * rows.size);
+  std::span<const CnodeId> left = rows.cnodes;
+  while (!left.empty()) {
+    const auto cnodes = left.first(std::min(most, left.size()));
+    const auto piece = std::span(bytes).first(cnodes.size() * rows.size);
+    fill(cnodes, piece);
+    take(piece);
+    left = left.subspan(cnodes.size());
   }
-  archive.add(piece);
+}
+
+void write_plain(const std::string& name, const Rows& rows, const MetricRows& values,
+                 ArchiveWriter& archive) {
+  constexpr std::string_view kMark = "CUBEX.DATA";
+  archive.begin(name, kMark.size() + std::uint64_t{rows.cnodes.size()} * rows.size);
+  archive.add(kMark);
+  each_piece(rows, values.fill, [&](std::span<std::byte> piece) { archive.add(piece); });
 }
 
 // Appends a zlib stream with the bytes.
 class Compressor {
  public:
-  Compressor() {
-    if (deflateInit(&stream_, kCompressionLevel) != Z_OK) throw std::bad_alloc();
+  // For rows of `size` bytes, each a stream of its own: what zlib clears before each must
+  // not be much longer than the row.
+  explicit Compressor(std::size_t size) {
+    const int memory = std::clamp(static_cast<int>(std::bit_width(size)) - 6, 1, 8);
+    if (deflateInit2(&stream_, kCompressionLevel, Z_DEFLATED, MAX_WBITS, memory,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw std::bad_alloc();
+    }
   }
   ~Compressor() { deflateEnd(&stream_); }
   Compressor(const Compressor&) = delete;
@@ -100,22 +119,22 @@ class Compressor {
   z_stream stream_{};
 };
 
-void write_compressed(const std::string& name, const std::vector<Row>& rows, std::size_t row_size,
-                      const MetricRows& values, ArchiveWriter& archive) {
+void write_compressed(const std::string& name, const Rows& rows, const MetricRows& values,
+                      ArchiveWriter& archive) {
   std::string head = "ZCUBEX.DATA";
-  append(head, std::uint64_t{rows.size()});
+  append(head, std::uint64_t{rows.cnodes.size()});
   std::string streams;
-  Compressor compressor;
-  std::vector<std::byte> bytes(row_size);
+  Compressor compressor(rows.size);
   std::uint64_t number = 0;
-  for (const Row& row : rows) {
-    const std::size_t begin = streams.size();
-    values.fill(row.cnode, bytes);
-    compressor.append(bytes, streams);
-    append(head, number++ * std::uint64_t{row_size});
-    append(head, std::uint64_t{begin});
-    append(head, std::uint64_t{streams.size() - begin});
-  }
+  each_piece(rows, values.fill, [&](std::span<std::byte> piece) {
+    for (; !piece.empty(); piece = piece.subspan(rows.size)) {
+      const std::size_t begin = streams.size();
+      compressor.append(piece.first(rows.size), streams);
+      append(head, number++ * std::uint64_t{rows.size});
+      append(head, std::uint64_t{begin});
+      append(head, std::uint64_t{streams.size() - begin});
+    }
+  });
   if ((head.size() + streams.size()) % 512 == 0) streams += '\0';
   archive.begin(name, head.size() + streams.size());
   archive.add(head);
@@ -130,6 +149,15 @@ void check(const Cube& cube, const MetricRows& values) {
 
 }  // namespace
 
+FillRows row_by_row(std::function<void(CnodeId cnode, std::span<std::byte> row)> fill_row) {
+  return
+      [fill_row = std::move(fill_row)](std::span<const CnodeId> cnodes, std::span<std::byte> rows) {
+        const std::size_t size = rows.size() / cnodes.size();
+        for (std::size_t i = 0; i < cnodes.size(); ++i)
+          fill_row(cnodes[i], rows.subspan(i * size, size));
+      };
+}
+
 void write(const Cube& cube, std::span<const MetricRows> values, const std::filesystem::path& file,
            const WriteOptions& options) {
   ArchiveWriter archive(file);
@@ -139,10 +167,10 @@ void write(const Cube& cube, std::span<const MetricRows> values, const std::file
     check(cube, one);
     const Metric& metric = cube.metrics[one.metric.value()];
     const std::string number = std::to_string(one.metric.value());
-    const std::vector<Row> rows = rows_of(one, metric.kind, wide);
-    const std::size_t row_size = cube.locations.size() * metric.type.size();
+    Rows rows = rows_of(one, metric.kind, wide);
+    rows.size = cube.locations.size() * metric.type.size();
     const auto write_values = options.compress ? write_compressed : write_plain;
-    write_values(number + ".data", rows, row_size, one, archive);
+    write_values(number + ".data", rows, one, archive);
     archive.add_member(number + ".index", index_of(rows));
   }
   archive.begin_growing(kAnchorName);

@@ -26,7 +26,7 @@ std::string set_error(const char* name, const char* value) {
 TEST(Settings, HaveTheDefaultsOfTheTable) {
   const Settings settings;
   EXPECT_EQ(settings.text("instrumenter"), "auto");
-  EXPECT_EQ(settings.number("buffer-size"), 16u << 20);
+  EXPECT_EQ(settings.number("buffer-size"), 4u << 20);
   EXPECT_FALSE(settings.flag("c-functions"));
   EXPECT_TRUE(settings.flag("weave"));
   EXPECT_EQ(settings.text("output"), "");

@@ -91,9 +91,9 @@ void write_description(const json& from, const std::string& file, bool compress)
     }
     std::ranges::sort(cnodes);
     one.cnodes = cnodes;
-    one.fill = [&values = rows](CnodeId cnode, std::span<std::byte> row) {
+    one.fill = row_by_row([&values = rows](CnodeId cnode, std::span<std::byte> row) {
       unhex(values[std::to_string(cnode.value())], row);
-    };
+    });
     all.push_back(std::move(one));
   }
   write(cube, all, file, {.compress = compress});

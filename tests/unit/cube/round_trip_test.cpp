@@ -35,11 +35,11 @@ struct Sample {
       std::vector<CnodeId>& cnodes = lists.emplace_back();
       for (const auto& [cnode, bytes] : values[i]) cnodes.emplace_back(cnode);
       rows.cnodes = cnodes;
-      rows.fill = [this, i](CnodeId cnode, std::span<std::byte> row) {
+      rows.fill = row_by_row([this, i](CnodeId cnode, std::span<std::byte> row) {
         const std::string& bytes = values[i].at(cnode.value());
         ASSERT_EQ(row.size(), bytes.size());
         std::memcpy(row.data(), bytes.data(), bytes.size());
-      };
+      });
       all.push_back(std::move(rows));
     }
     return all;
@@ -217,7 +217,8 @@ TEST(CubeRoundTrip, WritesTheBytesOfTheSpecification) {
   for (int i = 0; i < 3; ++i) cube.locations.push_back({CubeGroupId{0}, "t", 0, "thread", {}});
   const std::vector<CnodeId> cnodes = {CnodeId{30}, CnodeId{31}, CnodeId{36}, CnodeId{38}};
   const std::vector<MetricRows> rows = {
-      {CubeMetricId{6}, cnodes, [](CnodeId, std::span<std::byte> row) { row[0] = std::byte{12}; }}};
+      {CubeMetricId{6}, cnodes,
+       row_by_row([](CnodeId, std::span<std::byte> row) { row[0] = std::byte{12}; })}};
   const TempDirectory directory;
   write(cube, rows, directory.path() / "a.cubex");
   const std::string bytes = test::read_bytes(directory.path() / "a.cubex");

@@ -1,9 +1,23 @@
-#include "formats/cube/sample_rows.hpp"
+#include "formats/cube/metric_rows.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 namespace timeloom::cube {
+
+namespace {
+
+// The call paths of values that are in their order.
+template <typename Value>
+std::vector<CnodeId> cnodes_of(const std::vector<Value>& values) {
+  std::vector<CnodeId> cnodes;
+  for (const Value& one : values) {
+    if (cnodes.empty() || cnodes.back() != one.cnode) cnodes.push_back(one.cnode);
+  }
+  return cnodes;
+}
+
+}  // namespace
 
 SampleRows::SampleRows(const profile::CallTree& tree, MetricId metric, const Cube& cube,
                        std::span<const PathsOfLocation> paths) {
@@ -28,9 +42,7 @@ SampleRows::SampleRows(const profile::CallTree& tree, MetricId metric, const Cub
     }
   }
   std::ranges::stable_sort(values_, {}, &Value::cnode);
-  for (const Value& one : values_) {
-    if (cnodes_.empty() || cnodes_.back() != one.cnode) cnodes_.push_back(one.cnode);
-  }
+  cnodes_ = cnodes_of(values_);
 }
 
 void SampleRows::fill(ValueType type, CnodeId cnode, std::span<std::byte> row) const {
@@ -40,6 +52,32 @@ void SampleRows::fill(ValueType type, CnodeId cnode, std::span<std::byte> row) c
     const void* from =
         type.type == DataType::kUint64 ? static_cast<const void*>(&one.value) : &real;
     std::memcpy(row.data() + std::size_t{one.location} * 8, from, 8);
+  }
+}
+
+CounterRows::CounterRows(const profile::CallTree& tree, MetricId metric,
+                         std::span<const PathsOfLocation> paths) {
+  for (std::uint32_t i = 0; i < tree.locations.size(); ++i) {
+    const auto cells = std::ranges::equal_range(tree.locations[i].metrics, metric, {},
+                                                &profile::MetricCell::metric);
+    for (const profile::MetricCell& cell : cells) {
+      const CnodeId cnode = (*paths[i].of_nodes)[cell.node.value()];
+      if (cnode.defined()) values_.push_back({cnode, i, &cell.statistics});
+    }
+  }
+  std::ranges::stable_sort(values_, {}, &Value::cnode);
+  cnodes_ = cnodes_of(values_);
+}
+
+void CounterRows::fill(ValueType type, CnodeId cnode, std::span<std::byte> row) const {
+  fill_neutral(type, row);
+  for (const Value& one : std::ranges::equal_range(values_, cnode, {}, &Value::cnode)) {
+    const profile::MetricStatistics& from = *one.statistics;
+    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(from.count, UINT32_MAX));
+    std::byte* to = row.data() + one.location * type.size();
+    std::memcpy(to, &count, sizeof count);
+    const double values[] = {from.min, from.max, from.sum, from.squares};
+    std::memcpy(to + sizeof count, values, sizeof values);
   }
 }
 

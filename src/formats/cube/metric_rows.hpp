@@ -1,4 +1,4 @@
-// The values of one sampled metric of a CallTree, as rows of a CUBE profile.
+// The values of one metric of a CallTree, as rows of a CUBE profile.
 //
 // Made from a tree and a cube whose call paths are complete; both outlive it. Read by any
 // thread. What was counted while no region was open belongs to the artificial call path
@@ -21,9 +21,11 @@ struct PathsOfLocation {
   CnodeId top;                           // above them
 };
 
+// Of a metric that is sampled at every enter and leave. Those that count are inclusive,
+// others exclusive.
 class SampleRows {
  public:
-  // `paths`: by location. Metrics that count are inclusive, others exclusive.
+  // `paths`: by location.
   SampleRows(const profile::CallTree& tree, MetricId metric, const Cube& cube,
              std::span<const PathsOfLocation> paths);
 
@@ -35,6 +37,27 @@ class SampleRows {
     CnodeId cnode;
     std::uint32_t location;
     std::uint64_t value;
+  };
+
+  std::vector<Value> values_;  // in order of call paths
+  std::vector<CnodeId> cnodes_;
+};
+
+// Of a counter: how many values it had, the least, the largest, their sum and that of their
+// squares.
+class CounterRows {
+ public:
+  CounterRows(const profile::CallTree& tree, MetricId metric,
+              std::span<const PathsOfLocation> paths);
+
+  const std::vector<CnodeId>& cnodes() const noexcept { return cnodes_; }
+  void fill(ValueType type, CnodeId cnode, std::span<std::byte> row) const;
+
+ private:
+  struct Value {
+    CnodeId cnode;
+    std::uint32_t location;
+    const profile::MetricStatistics* statistics;
   };
 
   std::vector<Value> values_;  // in order of call paths

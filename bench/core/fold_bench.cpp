@@ -1,0 +1,72 @@
+// What folding the events of a run costs, beyond reading them: `bench_fold RUN`, a run
+// whose spool is there. One thread; the limit is 15 ns an event.
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+
+#include "profile/call_tree_sink.hpp"
+#include "weave/run_contents.hpp"
+#include "weave/spool_source.hpp"
+
+namespace timeloom {
+namespace {
+
+const char* run = nullptr;
+
+class NothingOfLocation : public LocationSink {
+ public:
+  void consume(std::span<const Event> events) override { benchmark::DoNotOptimize(events.data()); }
+  void finish() override {}
+};
+
+class Nothing : public RunSink {
+ public:
+  void begin(const Definitions&) override {}
+  std::unique_ptr<LocationSink> open_location(const Location&) override {
+    return std::make_unique<NothingOfLocation>();
+  }
+  void finish() override {}
+};
+
+void feed(benchmark::State& state, RunSink& sink) {
+  weave::SpoolSource source(weave::spools_of(run));
+  RunSink* const sinks[] = {&sink};
+  source.feed(sinks, 1);
+  state.counters["events"] = static_cast<double>(source.events());
+}
+
+void read_trace(benchmark::State& state) {
+  for (auto _ : state) {
+    Nothing sink;
+    feed(state, sink);
+  }
+}
+
+void fold_trace(benchmark::State& state) {
+  for (auto _ : state) {
+    profile::CallTreeSink sink;
+    feed(state, sink);
+    benchmark::DoNotOptimize(sink.take().nodes.size());
+  }
+}
+
+// By process time: feeding has threads of its own.
+BENCHMARK(read_trace)->MeasureProcessCPUTime()->Iterations(1)->Repetitions(7);
+BENCHMARK(fold_trace)->MeasureProcessCPUTime()->Iterations(1)->Repetitions(7);
+
+}  // namespace
+}  // namespace timeloom
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: bench_fold [--benchmark_...] RUN\n");
+    return 2;
+  }
+  timeloom::run = argv[1];
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -1,0 +1,79 @@
+// Who visited what in a CallTree: which call paths the file has and who has values there,
+// the second part of writing a CUBE profile.
+//
+// Made from a tree, which outlives it. Read by any thread. Locations that are the first of
+// their process and others are kept apart, since their call paths are in the file.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "profile/call_tree.hpp"
+
+namespace timeloom::cube {
+
+class Visitors {
+ public:
+  // A node whose cells are wanted.
+  struct Wanted {
+    profile::NodeId node;
+    std::uint32_t row;
+  };
+
+  // `first`: of each location whether it is the first of its process.
+  Visitors(const profile::CallTree& tree, const std::vector<bool>& first);
+
+  bool is_first(std::uint32_t location) const { return first_[location] != 0; }
+  // Whether a location that is the first, or another, visited the node or one below it.
+  bool visited(std::uint32_t node, bool first) const {
+    return (first ? by_first_ : by_others_)[node] != 0;
+  }
+  // The time of the program itself: for the first thread of a process from its first to its
+  // last event, for others what they spent in regions. Ticks.
+  std::uint64_t whole_time(std::uint32_t location) const { return whole_time_[location]; }
+  std::uint64_t cells() const noexcept { return cells_; }  // of all locations
+
+  // Calls `take(row, statistics)` for each of the nodes, which are in order, that the location
+  // has a cell for.
+  template <typename Take>
+  void each_cell(std::uint32_t location, std::span<const Wanted> wanted, const Take& take) const {
+    const auto& cells = tree_.locations[location].cells;
+    auto cell = cells.begin();
+    for (const Wanted& one : wanted) {
+      cell = skip_to(cell, cells.end(), one.node);
+      if (cell == cells.end()) return;
+      if (cell->node == one.node) take(one.row, cell->statistics);
+    }
+  }
+
+ private:
+  // The first cell of that node or a later one: mostly the next.
+  template <typename Cells>
+  static Cells skip_to(Cells cell, Cells end, profile::NodeId node) {
+    for (std::ptrdiff_t step = 1; cell != end && cell->node < node; step *= 2) {
+      if (end - cell <= step || !(cell[step].node < node)) {
+        const Cells last = end - cell <= step ? end : cell + step;
+        return std::lower_bound(cell + 1, last, node, [](const profile::Cell& one, auto wanted) {
+          return one.node < wanted;
+        });
+      }
+      cell += step;
+    }
+    return cell;
+  }
+
+  void add_cells(std::uint32_t location);
+  void add_parents();
+
+  const profile::CallTree& tree_;
+  // Not of bools, which are asked and set millions of times and would share their bytes.
+  std::vector<char> first_;     // of locations
+  std::vector<char> by_first_;  // of nodes
+  std::vector<char> by_others_;
+  std::vector<std::uint64_t> whole_time_;  // of locations
+  std::uint64_t cells_ = 0;
+};
+
+}  // namespace timeloom::cube

@@ -1,0 +1,41 @@
+// The records of one segment as events.
+//
+// Some at a time, so that they are still in the cache when they are handed on. Used by
+// one thread; does not own the words. Nothing throws but for want of memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/event.hpp"
+#include "core/event_word.hpp"
+
+namespace timeloom::spool {
+
+class SegmentDecoder {
+ public:
+  SegmentDecoder() = default;
+  // `base`: ticks that those of the records are counted from. With `enter_open` what was
+  // open at the beginning becomes enters.
+  SegmentDecoder(std::span<const EventWord> words, std::uint64_t base, bool enter_open) noexcept;
+
+  // Appends the next events, `most` or a few more; false: these were the last, up to a
+  // word of zero, the first record that is not sound, or the end. `last_ticks` is the time
+  // of the event before and is advanced.
+  bool decode(std::size_t most, std::uint64_t& last_ticks, std::vector<Event>& events);
+  // Words that were decoded.
+  std::size_t used() const noexcept { return at_; }
+
+ private:
+  void decode_calls(std::size_t most, std::uint64_t& last_ticks, std::vector<Event>& events);
+  bool decode_extended(EventWord head, std::uint64_t& last_ticks, std::vector<Event>& events);
+
+  std::span<const EventWord> words_;
+  std::size_t at_ = 0;
+  std::uint64_t base_ = 0;
+  bool enter_open_ = false;
+};
+
+}  // namespace timeloom::spool

@@ -1,0 +1,94 @@
+// The records of a segment, decoded some at a time.
+#include "spool/segment_decoder.hpp"
+
+#include <gtest/gtest.h>
+
+#include "spool_fixture.hpp"
+
+namespace timeloom::spool {
+namespace {
+
+// Every kind of record there is, each at another time, with a new base in between.
+std::vector<EventWord> every_record() {
+  std::vector<EventWord> words;
+  std::uint64_t time = 0;
+  const auto put = [&](EventWord head, std::initializer_list<std::uint64_t> more = {}) {
+    words.push_back(at(head, ++time));
+    words.insert(words.end(), more);
+  };
+  put(make_extended(ExtendedKind::kOpenRegions, 2),
+      {(std::uint64_t{8} << 32) | 7, (std::uint64_t{UINT32_MAX} << 32) | 9});
+  for (std::uint32_t i = 0; i < 5; ++i) put(make_word(WordKind::kEnter, i));
+  put(make_extended(ExtendedKind::kParameterString, 2), {1, 2});
+  put(make_extended(ExtendedKind::kSamples, 4), {3, 10, 20, 30});
+  put(make_word(WordKind::kLeave, 4));
+  words.push_back(make_extended(ExtendedKind::kTimeBase, 1));
+  words.push_back(1'000'000);
+  put(make_extended(ExtendedKind::kRecordingOff, 0));
+  put(make_extended(ExtendedKind::kTrack, 1), {6});
+  for (std::uint32_t i = 4; i-- > 0;) put(make_word(WordKind::kLeave, i));
+  return words;
+}
+
+struct Decoded {
+  std::vector<Event> events;
+  std::uint64_t last_ticks = 0;
+  std::size_t used = 0;
+  friend bool operator==(const Decoded& one, const Decoded& other) {
+    const auto same = [](const Event& a, const Event& b) {
+      return a.time == b.time && a.kind == b.kind && a.ref == b.ref && a.value == b.value;
+    };
+    return std::ranges::equal(one.events, other.events, same) &&
+           one.last_ticks == other.last_ticks && one.used == other.used;
+  }
+};
+
+Decoded decode(std::span<const EventWord> words, std::size_t most) {
+  Decoded result;
+  SegmentDecoder decoder(words, 100, true);
+  std::size_t before = 0;
+  while (decoder.decode(most, result.last_ticks, result.events)) {
+    EXPECT_GE(result.events.size(), before + most);
+    before = result.events.size();
+  }
+  result.used = decoder.used();
+  return result;
+}
+
+TEST(SegmentDecoder, DecodesTheSameInPartsOfAnySize) {
+  const std::vector<EventWord> words = every_record();
+  const Decoded whole = decode(words, 1000);
+  EXPECT_EQ(whole.used, words.size());
+  ASSERT_EQ(whole.events.size(), 19u);
+  EXPECT_EQ(whole.events[2].ref, 9u);  // the last that was open
+  EXPECT_EQ(whole.events[3].time, Timestamp{102});
+  EXPECT_EQ(whole.events[12].kind, EventKind::kLeave);
+  EXPECT_EQ(whole.events[13].time, Timestamp{1'000'010});
+  EXPECT_EQ(whole.last_ticks, 1'000'015u);
+  for (std::size_t most = 1; most < 20; ++most) EXPECT_EQ(decode(words, most), whole) << most;
+}
+
+TEST(SegmentDecoder, StopsAtTheSameRecordInPartsOfAnySize) {
+  const std::vector<EventWord> sound = every_record();
+  for (std::size_t i = 0; i < sound.size(); ++i) {
+    for (const EventWord bad : {EventWord{0}, make_extended(static_cast<ExtendedKind>(200), 0)}) {
+      std::vector<EventWord> words = sound;
+      words[i] = bad;
+      const Decoded whole = decode(words, 1000);
+      for (std::size_t most = 1; most < 4; ++most) EXPECT_EQ(decode(words, most), whole) << i;
+    }
+  }
+}
+
+TEST(SegmentDecoder, TakesNoBaseThatNoCounterReaches) {
+  const std::vector<EventWord> words = every_record();
+  SegmentDecoder decoder(words, std::uint64_t{1} << 63, false);
+  std::uint64_t last_ticks = 0;
+  std::vector<Event> events;
+  EXPECT_FALSE(decoder.decode(1000, last_ticks, events));
+  EXPECT_EQ(decoder.used(), 0u);
+  EXPECT_TRUE(events.empty());
+}
+
+}  // namespace
+}  // namespace timeloom::spool
