@@ -1,0 +1,138 @@
+// The regions that are open on a thread: the part of its recorder that is not on the event
+// path.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+
+#include "record/thread_recorder.hpp"
+
+namespace timeloom::record {
+namespace {
+
+constexpr std::size_t kFirstStackSize = 64;
+
+constinit std::atomic<void (*)() noexcept> g_on_noted_leave = nullptr;
+
+bool is_unrecorded(const OpenRegion& region) noexcept { return (region.token & kUnrecorded) != 0; }
+
+}  // namespace
+
+OpenStack::~OpenStack() {
+  if (base != &bottom) std::free(base);
+}
+
+bool ThreadRecorder::push(OpenRegion region) noexcept {
+  const std::size_t depth = this->depth();
+  if (depth + 1 >= stack_->size) {
+    const std::size_t size = stack_->size == 0 ? kFirstStackSize : stack_->size * 2;
+    void* old = stack_->base == &stack_->bottom ? nullptr : stack_->base;
+    auto* base = static_cast<OpenRegion*>(std::realloc(old, size * sizeof(OpenRegion)));
+    if (base == nullptr) return false;
+    if (old == nullptr) base[0] = {};
+    stack_->base = base;
+    stack_->size = size;
+    stack_->top = base + depth;
+    use(*stack_);
+  }
+  *++top_ = region;
+  return true;
+}
+
+// Leaves everything down to and including `entry`.
+void ThreadRecorder::pop_to(OpenRegion* entry) noexcept {
+  while (top_ >= entry) {
+    const OpenRegion region = *top_--;
+    if ((region.token & kUnrecorded) == 0) append_slow(region.enter ^ kEnterLeaveFlip, os::now());
+  }
+}
+
+// Leaves `entry` and what was entered inside it. When a user region ends, the
+// functions above it still run, and will leave.
+void ThreadRecorder::close(OpenRegion* entry) noexcept {
+  OpenRegion* const last = top_;
+  const bool functions_run_on = is_user_region(entry->token);
+  pop_to(entry);
+  if (!functions_run_on) return;
+  for (OpenRegion* above = entry + 1; above <= last; ++above) {
+    if (is_function(above->token)) *++top_ = {above->token | kUnrecorded, above->enter};
+  }
+}
+
+void ThreadRecorder::note_leave_of_last() noexcept {
+  // Nothing is open on the recorder of threads that have none, which they share.
+  if (top_ != stack_->base && is_function(top_->token)) top_->token |= kNotedLeave;
+}
+
+// Whose noted regions are told of once they are left.
+void ThreadRecorder::close_noted(OpenRegion* entry) noexcept {
+  std::size_t noted = 0;
+  if (!is_user_region(entry->token)) {
+    noted = static_cast<std::size_t>(std::count_if(entry, top_ + 1, [](const OpenRegion& region) {
+      return is_function(region.token) && (region.token & kNotedLeave) != 0;
+    }));
+  }
+  close(entry);
+  auto* const tell = g_on_noted_leave.load(std::memory_order_relaxed);
+  for (; noted > 0 && tell != nullptr; --noted) tell();
+}
+
+bool ThreadRecorder::leave_outer(Token token) noexcept {
+  for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
+    if (bare_token(entry->token) == bare_token(token)) return close_noted(entry), true;
+  }
+  return false;
+}
+
+bool ThreadRecorder::leave_own(Token token) noexcept {
+  if (leave_last(token)) return true;
+  for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
+    if (bare_token(entry->token) == bare_token(token)) return close(entry), true;
+    if (is_function(entry->token) && (entry->token & kUnrecorded) == 0) break;
+  }
+  return false;
+}
+
+void ThreadRecorder::close_from(std::size_t index) noexcept { pop_to(stack_->base + 1 + index); }
+
+void ThreadRecorder::enter_unrecorded(Token token) noexcept {
+  ThreadRecorder* recorder = attached() ? this : attach_unrecorded();
+  if (recorder != nullptr) recorder->push({token | kUnrecorded, 0});
+}
+
+void ThreadRecorder::enter_again(std::span<const OpenRegion> regions) noexcept {
+  for (const OpenRegion& open : regions) {
+    if ((open.token & kUnrecorded) != 0 || open.token == kEndedUnseen) {
+      enter_unrecorded(open.token);
+    } else {
+      enter(open.token, open.enter);
+    }
+  }
+}
+
+void ThreadRecorder::leave_unrecorded(Token token) noexcept {
+  for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
+    if (bare_token(entry->token) != token) continue;
+    if ((entry->token & kUnrecorded) == 0) {
+      entry->token = kEndedUnseen;
+    } else if (std::all_of(entry, top_ + 1, is_unrecorded)) {
+      top_ = entry - 1;
+    } else {  // what was entered inside is still to be left
+      std::copy(entry + 1, top_ + 1, entry);
+      --top_;
+    }
+    return;
+  }
+}
+
+void ThreadRecorder::forget_unrecorded(Token token) noexcept {
+  for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
+    if (entry->token != (token | kUnrecorded)) continue;
+    std::copy(entry + 1, top_ + 1, entry);
+    --top_;
+    return;
+  }
+}
+
+void on_noted_leave(void (*function)() noexcept) noexcept { g_on_noted_leave = function; }
+
+}  // namespace timeloom::record
