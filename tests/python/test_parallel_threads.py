@@ -170,7 +170,8 @@ for thread in threads: thread.join()
 
 
 def of_said(name):
-    return name.startswith(("__main__.", "said", "user:said", "task", "suspended")) and name != "__main__.<module>"
+    of_main_thread = ("__main__.<module>", "__main__.<listcomp>")  # the latter before 3.12
+    return name.startswith(("__main__.", "said", "user:said", "task", "suspended")) and name not in of_main_thread
 
 
 def is_same_for_all(event):
