@@ -26,10 +26,6 @@ int on_object(PyObject*, void* argument) {
   return 0;
 }
 
-}  // namespace
-
-namespace {
-
 PyMutex g_turn = {};
 // Whose turn it is: an address that only that thread has. Each thread compares it with
 // its own, which it alone stores, so that the order of others does not matter.

@@ -146,6 +146,33 @@ def rows(heading):
     return re.findall(r"^\| `(.+?)` \| (.+?) \|$", section, re.MULTILINE)
 
 
+STATES = {"served": "served", "accepted": "accepted, without effect", "does nothing": "accepted, without effect",
+          "said": "answered in one line"}  # fmt: skip
+
+
+def short_table():
+    """What README says of the same: each state has a column, each module a row."""
+    cells = {}
+    for heading in ("Options", "Names", "Variables"):
+        for name, state in rows(heading):
+            column = next(column for begin, column in STATES.items() if state.startswith(begin))
+            module, _, attribute = name.partition("(")[0].rpartition(".")
+            row = f"`{module}`" if heading == "Names" else heading.lower()
+            word = f"`{(attribute if heading == 'Names' else name).removeprefix('SCOREP_')}`"
+            cells.setdefault(row, {}).setdefault(column, []).append(word)
+    columns = list(dict.fromkeys(STATES.values()))
+    yield "| | " + " | ".join(columns) + " |"
+    yield "|---|" + "---|" * len(columns)
+    for row, by_column in cells.items():
+        row = row.replace("variables", "variables `SCOREP_…`")
+        yield f"| {row} | " + " | ".join(" ".join(by_column.get(column, "–")) for column in columns) + " |"
+
+
+def test_readme_has_every_row_in_short():
+    readme = (ROOT / "README.md").read_text().split("\n## Coming from Score-P\n")[1].split("\n## ")[0]
+    assert [line for line in readme.splitlines() if line.startswith("|")] == list(short_table())
+
+
 def test_no_row_is_missing():
     assert [name for name, _ in rows("Options")] == [*_command_line.OPTIONS, *_command_line.CONFIG_OPTIONS]
     full = subprocess.run(
