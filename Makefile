@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-cpp test-python test-cpython test-cpython-threads test-races test-sanitize test-threads-sanitize soak real-programs demo bench lint format clean
+.PHONY: help deps build check test test-cpp test-fuzz test-python test-cpython test-cpython-threads test-races test-sanitize test-threads-sanitize soak real-programs demo bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -18,10 +18,13 @@ check: deps ## check the layers and the format of the code
 	python3 scripts/check_layers.py
 	scripts/format.sh --check
 
-test: check test-cpp test-python ## install, build, run every test with every Python
+test: check test-cpp test-fuzz test-python ## install, build, run every test with every Python
 
 test-cpp: build ## run the C++ tests
 	ctest --preset release
+
+test-fuzz: deps ## give the fuzzers some inputs; FUZZ_RUNS says how many
+	FUZZ_RUNS=$(or $(FUZZ_RUNS),10000) scripts/fuzz.sh
 
 test-python: deps ## run the Python tests; ARGS go to scripts/run_python_tests.py
 	python3 scripts/run_python_tests.py $(ARGS)

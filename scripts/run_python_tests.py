@@ -34,7 +34,8 @@ def test(python: pythons.Python, pytest_arguments: list[str]) -> str:
         return "could not be installed"
     program = interpreter.with_name("timeloom")
     variables = {**environments.clean_environment(), "TIMELOOM_PROGRAM": str(program)}
-    command = [str(interpreter), "-m", "pytest", *pytest_arguments]
+    workers = ["-n", str(os.cpu_count())]  # in front, so that -n0 among the arguments wins
+    command = [str(interpreter), "-m", "pytest", *workers, *pytest_arguments]
     print(f"== {pythons.describe(python)}: testing", flush=True)
     done = subprocess.run(command, env=variables, cwd=environments.ROOT)
     return "" if done.returncode == 0 else f"tests failed (pytest ended with {done.returncode})"

@@ -69,6 +69,16 @@ bool decode_one(EventWord head, std::span<const std::uint64_t> words, Event& eve
   return false;  // a later version would have another number
 }
 
+// Field by field: the processor waits for what it copies whole and was just written in parts.
+void put(std::vector<Event>& events, std::uint64_t time, EventKind kind, std::uint32_t ref,
+         std::uint64_t value) {
+  Event& event = events.emplace_back();
+  event.time = Timestamp{time};
+  event.kind = kind;
+  event.ref = ref;
+  event.value = value;
+}
+
 // Two ids a word; there may be one too many for the last.
 void add_open(std::span<const std::uint64_t> words, std::uint64_t base, std::uint64_t& last_ticks,
               std::vector<Event>& events) {
@@ -132,9 +142,8 @@ void SegmentDecoder::decode_calls(std::size_t most, std::uint64_t& last_ticks,
     const WordKind kind = kind_of(*word);
     if (kind != WordKind::kEnter && kind != WordKind::kLeave) break;
     if (!advance(base_ + delta_of(*word), time)) break;
-    events.emplace_back(Timestamp{time},
-                        kind == WordKind::kEnter ? EventKind::kEnter : EventKind::kLeave,
-                        payload_of(*word), 0);
+    const bool enter = kind == WordKind::kEnter;
+    put(events, time, enter ? EventKind::kEnter : EventKind::kLeave, payload_of(*word), 0);
   }
   at_ = static_cast<std::size_t>(word - words_.data());
   last_ticks = time;
@@ -158,7 +167,7 @@ bool SegmentDecoder::decode_extended(EventWord head, std::uint64_t& last_ticks,
     Event event;
     if (!decode_one(head, words, event)) return false;
     if (!advance(base_ + delta_of(head), last_ticks)) return false;
-    events.emplace_back(Timestamp{last_ticks}, event.kind, event.ref, event.value);
+    put(events, last_ticks, event.kind, event.ref, event.value);
   }
   at_ += size;
   return true;

@@ -7,6 +7,13 @@ namespace timeloom::cube {
 
 namespace {
 
+// Those of the values, which are in that order, whose `member` is `key`.
+template <typename Value, typename Key>
+std::span<const Value> equal_to(const std::vector<Value>& values, Key key, Key Value::*member) {
+  const auto begin = std::ranges::lower_bound(values, key, {}, member);
+  return {begin, std::ranges::upper_bound(begin, values.end(), key, {}, member)};
+}
+
 // The call paths of values that are in their order.
 template <typename Value>
 std::vector<CnodeId> cnodes_of(const std::vector<Value>& values) {
@@ -24,8 +31,7 @@ SampleRows::SampleRows(const profile::CallTree& tree, MetricId metric, const Cub
   const bool counts = tree.definitions.metrics[metric.value()].counts();
   std::vector<std::uint64_t> sums(cube.cnodes.size());
   for (std::uint32_t i = 0; i < tree.locations.size(); ++i) {
-    const auto cells = std::ranges::equal_range(tree.locations[i].samples, metric, {},
-                                                &profile::SampleCell::metric);
+    const auto cells = equal_to(tree.locations[i].samples, metric, &profile::SampleCell::metric);
     if (cells.empty()) continue;
     std::ranges::fill(sums, 0);
     for (const profile::SampleCell& cell : cells) {
@@ -47,7 +53,7 @@ SampleRows::SampleRows(const profile::CallTree& tree, MetricId metric, const Cub
 
 void SampleRows::fill(ValueType type, CnodeId cnode, std::span<std::byte> row) const {
   fill_neutral(type, row);
-  for (const Value& one : std::ranges::equal_range(values_, cnode, {}, &Value::cnode)) {
+  for (const Value& one : equal_to(values_, cnode, &Value::cnode)) {
     const auto real = static_cast<double>(one.value);
     const void* from =
         type.type == DataType::kUint64 ? static_cast<const void*>(&one.value) : &real;
@@ -58,9 +64,8 @@ void SampleRows::fill(ValueType type, CnodeId cnode, std::span<std::byte> row) c
 CounterRows::CounterRows(const profile::CallTree& tree, MetricId metric,
                          std::span<const PathsOfLocation> paths) {
   for (std::uint32_t i = 0; i < tree.locations.size(); ++i) {
-    const auto cells = std::ranges::equal_range(tree.locations[i].metrics, metric, {},
-                                                &profile::MetricCell::metric);
-    for (const profile::MetricCell& cell : cells) {
+    for (const profile::MetricCell& cell :
+         equal_to(tree.locations[i].metrics, metric, &profile::MetricCell::metric)) {
       const CnodeId cnode = (*paths[i].of_nodes)[cell.node.value()];
       if (cnode.defined()) values_.push_back({cnode, i, &cell.statistics});
     }
@@ -71,7 +76,7 @@ CounterRows::CounterRows(const profile::CallTree& tree, MetricId metric,
 
 void CounterRows::fill(ValueType type, CnodeId cnode, std::span<std::byte> row) const {
   fill_neutral(type, row);
-  for (const Value& one : std::ranges::equal_range(values_, cnode, {}, &Value::cnode)) {
+  for (const Value& one : equal_to(values_, cnode, &Value::cnode)) {
     const profile::MetricStatistics& from = *one.statistics;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(from.count, UINT32_MAX));
     std::byte* to = row.data() + one.location * type.size();
