@@ -185,7 +185,9 @@ def said_by(threads, instrumenter, tmp_path, *options):
     program = SAYS.replace("THREADS", str(threads))
     streams, process = measure(program, instrumenter, directory, *options, keep=of_said)
     assert (process.returncode, process.stderr) == (0, "")
-    return sorted(filter(None, ([*filter(is_same_for_all, events)] for events in streams)))
+    said = ([*filter(is_same_for_all, events)] for events in streams)
+    # Before 3.12 the main thread imports types, which runs coroutines of its own.
+    return sorted(events for events in said if any(event[1] != "task" for event in events))
 
 
 @pytest.mark.race
