@@ -5,9 +5,12 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <span>
+#include <thread>
 #include <type_traits>
 
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "formats/cube/profile_paths.hpp"
@@ -25,8 +28,8 @@ using profile::NodeId;
 
 class ProfileReader {
  public:
-  explicit ProfileReader(const Reader& reader)
-      : reader_(reader), cube_(reader.cube()), paths_(cube_) {
+  ProfileReader(const Reader& reader, unsigned threads)
+      : reader_(reader), cube_(reader.cube()), threads_(threads), paths_(cube_) {
     tree_.definitions = definitions_of(reader);
     ticks_per_second_ = static_cast<double>(tree_.definitions.clock.ticks_per_second);
     paths_.finish(tree_);
@@ -41,7 +44,8 @@ class ProfileReader {
     read_times(time);
     read_extremes(kMinTime, true);
     read_extremes(kMaxTime, false);
-    for (LocationProfile& location : tree_.locations) make_consistent(location);
+    for_each_in_parallel(tree_.locations.size(), threads_,
+                         [&](std::size_t i) { make_consistent(tree_.locations[i]); });
     for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) read_life(i);
     read_counters();
     return std::move(tree_);
@@ -84,14 +88,16 @@ class ProfileReader {
 
   // Calls `take(cnode, location, value)` for the values of what was not lifted, some locations at a
   // time: where there are more cells side by side than a set of the cache has ways, each
-  // access is one to memory.
+  // access is one to memory. Those of a location are taken by one thread, in order.
   template <typename Number, typename Take>
   void each_value(const ValueTable& table, const Take& take) const {
+    constexpr std::uint32_t kTogether = 8;
     const auto locations = static_cast<std::uint32_t>(tree_.locations.size());
-    std::array<Number, 8> buffer;
-    for (std::uint32_t first = 0; first < locations; first += buffer.size()) {
-      const auto values =
-          std::span(buffer).first(std::min<std::size_t>(buffer.size(), locations - first));
+    const std::uint32_t groups = (locations + kTogether - 1) / kTogether;
+    for_each_in_parallel(groups, threads_, [&](std::size_t group) {
+      const auto first = static_cast<std::uint32_t>(group) * kTogether;
+      std::array<Number, kTogether> buffer;
+      const auto values = std::span(buffer).first(std::min(kTogether, locations - first));
       for (const CnodeId cnode : order_) {
         if (paths_.fate(cnode) == Fate::kLifted || table.empty_row(cnode)) continue;
         if constexpr (std::is_same_v<Number, double>) {
@@ -101,7 +107,7 @@ class ProfileReader {
         }
         for (std::uint32_t i = 0; i < values.size(); ++i) take(cnode, first + i, values[i]);
       }
-    }
+    });
   }
 
   void read_times(CubeMetricId metric) {
@@ -237,12 +243,12 @@ class ProfileReader {
   // Seconds lose digits: no call path may be shorter than those below it, or
   // its exclusive time would be less than nothing. Nodes that only their
   // children have a time for get one.
-  void make_consistent(LocationProfile& location) {
-    below_.assign(tree_.nodes.size(), 0);
+  void make_consistent(LocationProfile& location) const {
+    std::vector<std::uint64_t> below(tree_.nodes.size());  // of nodes: the time of their children
     std::vector<Cell> missing;
     auto one = location.cells.rbegin();
-    for (auto i = static_cast<std::uint32_t>(below_.size()); i-- > 0;) {
-      std::uint64_t time = below_[i];
+    for (auto i = static_cast<std::uint32_t>(below.size()); i-- > 0;) {
+      std::uint64_t time = below[i];
       if (static_cast<double>(time) >= kMostTicks) bad(kTime);
       if (one != location.cells.rend() && one->node.value() == i) {
         time = one->statistics.inclusive = std::max(time, one->statistics.inclusive);
@@ -252,7 +258,7 @@ class ProfileReader {
         missing.back().statistics.inclusive = time;
       }
       const NodeId parent = tree_.nodes[i].parent;
-      if (parent.defined()) below_[parent.value()] += time;
+      if (parent.defined()) below[parent.value()] += time;
     }
     add_cells(location.cells, missing);
   }
@@ -302,16 +308,18 @@ class ProfileReader {
 
   const Reader& reader_;
   const Cube& cube_;
+  unsigned threads_;
   CallPaths paths_;
   CallTree tree_;
   double ticks_per_second_ = 1;
   std::vector<CnodeId> order_;
-  std::vector<std::uint64_t> below_;  // of nodes: the time of their children on one location
 };
 
 }  // namespace
 
-CallTree load(const Reader& reader) { return ProfileReader(reader).read(); }
+CallTree load(const Reader& reader) {
+  return ProfileReader(reader, std::thread::hardware_concurrency()).read();
+}
 
 CallTree load(const std::filesystem::path& file) { return load(Reader(file)); }
 
