@@ -10,6 +10,7 @@ Method
     threads    1 and 200 threads that make as many calls together: CPU ns added to a
                call with 200, by all threads of the process, ours among them, over
                those added with one. When waiting threads are woken is up to others.
+               And the CPU microseconds that are added to starting and ending a thread
     fork       ms that fork, os._exit in the child and wait take longer
     tasks      50 tasks of asyncio that switch SWITCHES times together, with
                --async-tasks: what that adds, over what the plain program takes
@@ -62,7 +63,8 @@ def run(threads, calls):
     for one in all: one.start()
     for one in all: one.join()
 work(20_000)
-result = {str(n): timed(run, n, 5 * CALLS, clock=time.process_time) for n in (1, 200)}
+result = {str(n): timed(run, n, 20 * CALLS, clock=time.process_time) for n in (1, 200)}
+result["start"] = timed(run, 200, 0, clock=time.process_time)
 """
 
 FORK = """
@@ -119,13 +121,15 @@ def figures(arguments) -> dict:
     plain, measured = medians(PROCESSES, rounds, scratch)
     processes = (measured["8"] / measured["1"]) / (plain["8"] / plain["1"])
     plain_threads, threads = medians(THREADS, rounds, scratch)
-    added = {key: (threads[key] - plain_threads[key]) * 1e9 / (5 * CALLS) for key in threads}
+    more = {key: threads[key] - plain_threads[key] for key in threads}
+    added = {key: more[key] * 1e9 / (20 * CALLS) for key in ("1", "200")}
     plain_fork, fork = medians(FORK, rounds, scratch)
     plain_tasks, tasks = medians(TASKS, rounds, scratch, "--async-tasks")
     result = {
         "processes_8_over_1": round(processes, 3),
         "thread_added_ns": {key: round(value, 1) for key, value in added.items()},
         "threads_200_over_1": round(added["200"] / added["1"], 3),
+        "thread_start_added_us": round(more["start"] * 1e6 / 200, 1),
         "fork_added_ms": round((fork["median"] - plain_fork["median"]) * 1e3, 2),
         "task_switch_ns": round(plain_tasks["seconds"] * 1e9 / SWITCHES, 1),
         "tasks_added_over_plain": round(tasks["seconds"] / plain_tasks["seconds"] - 1, 3),

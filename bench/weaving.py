@@ -18,7 +18,7 @@ import typing
 
 import startup
 
-ROUNDS = 3
+ROUNDS = 7
 MAIN_KEYS = ("bytes_per_event_spool", "bytes_per_event_otf2", "weave_ns_per_event")
 
 # A call is two events.
