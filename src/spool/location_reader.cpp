@@ -54,13 +54,15 @@ bool LocationReader::begin_segment() {
     const SegmentRef& segment = (*segments_)[next_segment_++];
     const Load loaded = load(segment);
     if (loaded == Load::kDropped) continue;
-    const bool enter_open = !std::exchange(begun_, true) && segment.sequence > 0;
     whole_ = loaded == Load::kWhole;
     if (segment.where == SegmentRef::Where::kLog && records_check(words_) != segment.check) {
       whole_ = false;
       words_.clear();
+      decoder_ = {};
+    } else {
+      const bool enter_open = !std::exchange(begun_, true) && segment.sequence > 0;
+      decoder_ = SegmentDecoder(words_, segment.base, enter_open);
     }
-    decoder_ = SegmentDecoder(words_, segment.base, enter_open);
     return true;
   }
   return false;
