@@ -1,6 +1,6 @@
 // The CallTree of a run as a CUBE profile, and any CUBE profile as a CallTree.
 //
-// Plain functions; any thread may call them.
+// Plain functions; any thread may call them. load() reads values on all cores.
 //
 // A profile has the shape that Score-P gives it and that readers expect: one
 // root, the program, with the call paths of the first thread of each process
