@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/run_directory.hpp"
 #include "os/clock.hpp"
 
 namespace timeloom {
@@ -121,14 +122,8 @@ fs::path make_hidden_directory(const fs::path& parent) {
 ExperimentDirectory::ExperimentDirectory(const ScorepSettings& settings)
     : named_(!settings.text("SCOREP_EXPERIMENT_DIRECTORY").empty()),
       overwrite_(settings.flag("SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY")) {
-  std::error_code error;
-  const fs::path here = fs::current_path(error);
-  if (error) {
-    throw Error("the current directory is gone: " + error.message() +
-                "; change to one that exists");
-  }
   const std::string chosen = settings.text("SCOREP_EXPERIMENT_DIRECTORY");
-  path_ = (here / (named_ ? chosen : std::string(kWorkName))).lexically_normal();
+  path_ = (current_directory() / (named_ ? chosen : std::string(kWorkName))).lexically_normal();
   if (!path_.has_filename()) path_ = path_.parent_path();
   refuse_unusable();
 }

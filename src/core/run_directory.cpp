@@ -104,13 +104,18 @@ void write_settings(const fs::path& path, const Settings& settings) {
 
 }  // namespace
 
-fs::path run_directory(const Settings& settings, std::string_view program) {
+fs::path current_directory() {
   std::error_code error;
-  const fs::path here = fs::current_path(error);
+  fs::path here = fs::current_path(error);
   if (error) {
     throw Error("the current directory is gone: " + error.message() +
                 "; change to one that exists");
   }
+  return here;
+}
+
+fs::path run_directory(const Settings& settings, std::string_view program) {
+  const fs::path here = current_directory();
   const std::string chosen = settings.text("output");
   if (chosen.empty()) {
     return free_name(here, "timeloom-" + short_name(program) + "-" + time_text());

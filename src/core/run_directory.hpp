@@ -14,6 +14,9 @@
 
 namespace timeloom {
 
+// The directory that relative paths start from. Throws when it is gone.
+std::filesystem::path current_directory();
+
 // The absolute path of the run's directory: the setting `output`, or
 // timeloom-PROGRAM-YYYYMMDD-HHMMSS in the current directory, with -2, -3, ...
 // when that is taken. `program` is a path or a name, as the user wrote it.

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <tuple>
 
+#include "profile/preorder.hpp"
+
 namespace timeloom::profile {
 
 namespace {
@@ -206,24 +208,11 @@ void TreeMerge::add_parts(std::vector<Cell>& cells, std::vector<FoldedLocation::
   }
 }
 
-// Fills tree.nodes and returns where each path went. Without recursion, since
-// call paths can be many thousand levels deep.
+// Fills tree.nodes and returns where each path went.
 std::vector<std::uint32_t> TreeMerge::place_in_preorder(CallTree& tree) const {
-  std::vector<std::uint32_t> first_child(paths_.size(), 0);
-  std::vector<std::uint32_t> next_sibling(paths_.size(), 0);
-  for (auto i = static_cast<std::uint32_t>(paths_.size()) - 1; i > 0; --i) {
-    next_sibling[i] = first_child[paths_[i].parent];
-    first_child[paths_[i].parent] = i;
-  }
   std::vector<std::uint32_t> place(paths_.size(), NodeId{}.value());
-  std::vector<std::uint32_t> waiting;
-  if (first_child[0] != 0) waiting.push_back(first_child[0]);
   tree.nodes.reserve(paths_.size() - 1);
-  while (!waiting.empty()) {
-    const std::uint32_t path = waiting.back();
-    waiting.pop_back();
-    if (next_sibling[path] != 0) waiting.push_back(next_sibling[path]);
-    if (first_child[path] != 0) waiting.push_back(first_child[path]);
+  for (const std::uint32_t path : in_preorder(paths_)) {
     const NodeId parent{place[paths_[path].parent]};
     place[path] = static_cast<std::uint32_t>(tree.nodes.size());
     const RegionId region = paths_[path].region == kNoRegion

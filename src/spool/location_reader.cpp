@@ -55,13 +55,15 @@ bool LocationReader::begin_segment() {
     const SegmentRef& segment = (*segments_)[next_segment_++];
     const Load loaded = load(segment);
     if (loaded == Load::kDropped) continue;
-    if (!std::exchange(begun_, true) && segment.sequence > 0) {
-      appeared_ = std::make_unique<SegmentDecoder::Appeared>();
-    }
     whole_ = loaded == Load::kWhole;
+    decoder_ = {};
     if (segment.where == SegmentRef::Where::kLog && records_check(words_) != segment.check) {
       whole_ = false;
       words_.clear();
+      return true;
+    }
+    if (!std::exchange(begun_, true) && segment.sequence > 0) {
+      appeared_ = std::make_unique<SegmentDecoder::Appeared>();
     }
     decoder_ = SegmentDecoder(words_, segment.base, thread_, appeared_.get());
     return true;

@@ -1,6 +1,7 @@
 #include "formats/cube/profile_paths.hpp"
 
 #include "formats/cube/profile_regions.hpp"
+#include "profile/preorder.hpp"
 
 namespace timeloom::cube {
 
@@ -61,20 +62,9 @@ void CallPaths::add(std::uint32_t index) {
 }
 
 std::vector<std::uint32_t> CallPaths::place_in_preorder(CallTree& tree) const {
-  std::vector<std::uint32_t> first_child(paths_.size(), 0);
-  std::vector<std::uint32_t> next_sibling(paths_.size(), 0);
-  for (auto i = static_cast<std::uint32_t>(paths_.size()) - 1; i > 0; --i) {
-    next_sibling[i] = first_child[paths_[i].parent];
-    first_child[paths_[i].parent] = i;
-  }
   std::vector<std::uint32_t> places(paths_.size(), kNone);
-  std::vector<std::uint32_t> waiting;
-  if (first_child[0] != 0) waiting.push_back(first_child[0]);
-  while (!waiting.empty()) {
-    const std::uint32_t path = waiting.back();
-    waiting.pop_back();
-    if (next_sibling[path] != 0) waiting.push_back(next_sibling[path]);
-    if (first_child[path] != 0) waiting.push_back(first_child[path]);
+  tree.nodes.reserve(paths_.size() - 1);
+  for (const std::uint32_t path : profile::in_preorder(paths_)) {
     const NodeId parent{places[paths_[path].parent]};
     places[path] = static_cast<std::uint32_t>(tree.nodes.size());
     const std::uint32_t depth = parent.defined() ? tree.nodes[parent.value()].depth + 1 : 0;

@@ -1,8 +1,8 @@
-// Who visited what in a CallTree: which call paths the file has and who has values there,
-// the second part of writing a CUBE profile.
+// Who visited what in a CallTree: which call paths a CUBE profile of it has, and who has
+// values there.
 //
 // Made from a tree, which outlives it. Read by any thread. Locations that are the first of
-// their process and others are kept apart, since their call paths are in the file.
+// their process and others are kept apart, as their call paths are in the file.
 #pragma once
 
 #include <algorithm>

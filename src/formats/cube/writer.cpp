@@ -145,6 +145,7 @@ void check(const Cube& cube, const MetricRows& values) {
   if (cube.metrics.at(values.metric.value()).type.size() == 0) {
     throw std::logic_error("values of a metric whose type has no size");
   }
+  if (cube.locations.empty()) throw std::logic_error("values of a cube without locations");
 }
 
 }  // namespace

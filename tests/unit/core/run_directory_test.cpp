@@ -63,6 +63,18 @@ TEST_F(RunDirectory, IsNamedAfterTheProgramAndTheTime) {
   EXPECT_EQ(run_directory(Settings(), "app.py").parent_path(), root_);
 }
 
+TEST_F(RunDirectory, NeedsACurrentDirectoryThatIsThere) {
+  fs::remove(root_);
+  try {
+    run_directory(Settings(), "app.py");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(
+        std::string(error.what()),
+        "the current directory is gone: No such file or directory; change to one that exists");
+  }
+}
+
 TEST_F(RunDirectory, GetsANumberWhenItIsTaken) {
   // Two may fall on different seconds; then there is nothing to see yet.
   for (int attempt = 0; attempt < 5; ++attempt) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "cube_text.hpp"
 #include "profile/story.hpp"
@@ -237,6 +238,63 @@ TEST(OtherProfile, WithExclusiveTimesIsSummedUp) {
       "calleeId=\"2\"/></cnode></cnode>";
   EXPECT_EQ(text_of(of_other_tool(regions, cnodes, {1, 2, 3}, {10, 20, 30}, "EXCLUSIVE")),
             "main 1 60 10; >f 2 50 20; >>g 3 30 30; ");
+}
+
+// Three call paths, each below the one before, on as many locations as are asked for.
+Cube nested_cube(std::uint32_t locations) {
+  Cube cube;
+  cube.metrics.resize(2);
+  cube.metrics[0].unique_name = "visits";
+  cube.metrics[1].unique_name = "time";
+  cube.metrics[1].type = {DataType::kDouble, 1};
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    Region region;
+    region.name = "f" + std::to_string(i);
+    region.paradigm = "user";
+    region.role = "function";
+    cube.regions.push_back(std::move(region));
+    cube.cnodes.push_back({i == 0 ? CnodeId{} : CnodeId{i - 1}, CubeRegionId{i}, {}});
+  }
+  cube.system_nodes.push_back({{}, "machine", "machine", "", {}});
+  cube.groups.push_back({SystemNodeId{0}, "p", 0, "process", {}});
+  for (std::uint32_t i = 0; i < locations; ++i) {
+    cube.locations.push_back({CubeGroupId{0}, "t", i, "thread", {}});
+  }
+  return cube;
+}
+
+TEST(OtherProfile, OfManyThreadsIsSummedUpForEach) {
+  constexpr std::uint32_t kLocations = 21;
+  const std::vector<CnodeId> cnodes = {CnodeId{0}, CnodeId{1}, CnodeId{2}};
+  const auto rows_of = [](auto number_of) {
+    return row_by_row([number_of](CnodeId cnode, std::span<std::byte> row) {
+      for (std::uint32_t i = 0; i < kLocations; ++i) {
+        const auto number = number_of(cnode.value(), i);
+        std::memcpy(row.data() + i * sizeof number, &number, sizeof number);
+      }
+    });
+  };
+  const std::vector<MetricRows> rows = {
+      {CubeMetricId{0}, cnodes, rows_of([](std::uint32_t cnode, std::uint32_t i) {
+         return std::uint64_t{cnode * 100 + i};
+       })},
+      {CubeMetricId{1}, cnodes,
+       rows_of([](std::uint32_t cnode, std::uint32_t i) { return cnode * 100.0 + i + 1; })}};
+  const test::TempDirectory directory;
+  write(nested_cube(kLocations), rows, directory.path() / "a.cubex");
+  const CallTree tree = load(directory.path() / "a.cubex");
+  ASSERT_EQ(tree.locations.size(), kLocations);
+  for (std::uint32_t i = 0; i < kLocations; ++i) {
+    std::uint64_t seconds = 0;
+    ASSERT_EQ(tree.locations[i].cells.size(), 3u);
+    for (std::uint32_t node = 3; node-- > 0;) {
+      seconds += node * 100 + i + 1;
+      const profile::Cell& cell = tree.locations[i].cells[node];
+      EXPECT_EQ(cell.node, profile::NodeId{node});
+      EXPECT_EQ(cell.statistics.visits, node * 100 + i) << node << " " << i;
+      EXPECT_EQ(cell.statistics.inclusive, seconds * 1'000'000'000) << node << " " << i;
+    }
+  }
 }
 
 TEST(OtherProfile, KeepsCallPathsApartThatDifferInParameters) {

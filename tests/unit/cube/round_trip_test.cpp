@@ -5,6 +5,7 @@
 #include <cstring>
 #include <list>
 #include <random>
+#include <stdexcept>
 
 #include "cube_text.hpp"
 #include "support/bytes.hpp"
@@ -181,6 +182,16 @@ TEST(CubeRoundTrip, ReturnsALargeCube) {
   few.values.assign(sample.values.begin(), sample.values.begin() + 6);
   write(few.cube, few.rows(), file, {});
   check(few, Reader(file));
+}
+
+TEST(CubeRoundTrip, RefusesValuesOfNoLocation) {
+  const TempDirectory directory;
+  Sample sample = random_sample(3, 5, 1);
+  sample.cube.locations.clear();
+  for (const bool compress : {false, true}) {
+    EXPECT_THROW(write(sample.cube, sample.rows(), directory.path() / "a.cubex", {compress}),
+                 std::logic_error);
+  }
 }
 
 TEST(CubeRoundTrip, NestsTheParts) {

@@ -119,6 +119,27 @@ TEST_F(DamageTest, ADirectoryWithoutASpoolIsAnError) {
   EXPECT_THROW(Reader::open(path()), Error);
 }
 
+// As if it were missing: what was open then is entered where the next segment begins.
+TEST_F(DamageTest, AFirstSegmentThatIsNotSoundLeavesWhatItOpened) {
+  Pen pen(create(), 0);
+  pen.enter(100, 1);
+  pen.enter(101, 2);
+  pen.retire();
+  const std::uint64_t open = (std::uint64_t{2} << 32) | 1;
+  pen.raw(200, make_extended(ExtendedKind::kOpenRegions, 1), {open});
+  pen.leave(201, 2);
+  pen.leave(202, 1);
+  pen.retire();
+  EXPECT_EQ(close_and_read().events.at(0), pen.lines());
+  std::string log = test::read_bytes(path() + "/log");
+  log[sizeof(SegmentHeader)] ^= 1;
+  test::write_bytes(path() + "/log", log);
+  const Found found = read();
+  EXPECT_EQ(found.events.at(0),
+            (Lines{"200 enter 1", "200 enter 2", "201 leave 2", "202 leave 1"}));
+  EXPECT_EQ(found.damage, 1u);
+}
+
 // Half of the space is there but never any record.
 TEST_F(DamageTest, KilledWhileItsRingIsMade) {
   create();

@@ -58,6 +58,29 @@ TEST_F(SegmentsTest, ManySegmentsComeBackInOrder) {
   EXPECT_EQ(close_and_read().events.at(0), pen.lines());
 }
 
+// Longer than what is read at once. What is wrong behind that is counted once.
+TEST_F(SegmentsTest, LongSegmentsComeBackInParts) {
+  WriterOptions options;
+  options.segment_size = 64 << 10;
+  options.ring_size = 8 * options.segment_size;
+  Writer& writer = create(options);
+  Pen sound(writer, 0), broken(writer, 1);
+  for (std::uint32_t i = 0; i < 20000; ++i) sound.enter(i, i);
+  for (std::uint32_t i = 0; i < 5000; ++i) broken.enter(i, i);
+  EXPECT_EQ(sound.segments().size(), 3u);
+  Found found = read_as_if_killed();
+  EXPECT_EQ(found.events.at(0), sound.lines());
+  EXPECT_EQ(found.events.at(1), broken.lines());
+  EXPECT_EQ(found.damage, 0u);
+  broken.raw(5000, make_extended(static_cast<ExtendedKind>(99), 0), {});
+  sound.retire();
+  broken.retire();
+  found = close_and_read();
+  EXPECT_EQ(found.events.at(0), sound.lines());
+  EXPECT_EQ(found.events.at(1), broken.lines());
+  EXPECT_EQ(found.damage, 1u);
+}
+
 TEST_F(SegmentsTest, ALaterSegmentHasALaterBase) {
   Pen pen(create(), 0);
   pen.enter(0, 1);

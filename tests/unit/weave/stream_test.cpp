@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace timeloom::weave {
@@ -93,6 +94,38 @@ TEST_F(StreamTest, WhatHasNoDefinitionIsDroppedAndCounted) {
                        leave(104, 77)}),
             "");
   EXPECT_EQ(stream_.dropped_events(), 5u);
+}
+
+// Deeper than there is room for at first, cut into batches of every size, with events among
+// the calls that are translated one by one.
+TEST_F(StreamTest, DeepCallsComeBackWhole) {
+  std::vector<Event> calls;
+  std::string expected;
+  std::uint64_t time = 100;
+  const auto add = [&](Event event, const char* sign, std::uint32_t ref) {
+    expected += sign + std::to_string(ref) + "@" + std::to_string(ticks(event.time)) + " ";
+    calls.push_back(event);
+  };
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    add(enter(++time, i % 4), "+", 10 + i % 4);
+    if (i % 7 == 0) add({Timestamp{++time}, EventKind::kMetric, 0, i}, "*", 7);
+    if (i % 11 == 0) calls.push_back(leave(++time, 77));
+  }
+  for (std::uint32_t i = 300; i-- > 0;) add(leave(++time, i % 4), "-", 10 + i % 4);
+  for (const std::size_t size : {1, 3, 63, 64, 65, 1000}) {
+    Stream stream(ids_, clock_, Timestamp{100});
+    std::string found;
+    for (std::size_t at = 0; at < calls.size(); at += size) {
+      const auto begin = calls.begin() + static_cast<std::ptrdiff_t>(at);
+      const std::size_t count = std::min(size, calls.size() - at);
+      std::vector<Event> batch(begin, begin + static_cast<std::ptrdiff_t>(count));
+      stream.translate(batch);
+      found += text(batch);
+    }
+    EXPECT_EQ(found, expected) << size;
+    EXPECT_EQ(stream.dropped_events(), 28u);
+    EXPECT_EQ(stream.closed_regions(), 0u);
+  }
 }
 
 TEST_F(StreamTest, AFallbackStandsForLostRegions) {
