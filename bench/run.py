@@ -82,6 +82,20 @@ def figures_table(all_figures: list[dict]) -> list[str]:
     return table(["figure", *(figures["python"] for figures in all_figures)], rows)
 
 
+def clock_lines(all_figures: list[dict]) -> list[str]:
+    """What a call costs at least that is stamped with two times, beside what Timeloom's costs."""
+    rows = []
+    for figures in all_figures:
+        for hook, with_clock in (("monitoring", "floor-clock"), ("frame", "floor-frame-clock")):
+            added = {**figures["added_ns"], **figures["extra"]["added_ns"]}
+            values = [added.get(name) for name in (f"floor-{hook}", with_clock, f"timeloom-{hook}")]
+            if None not in values:
+                times = [f"{value / values[0]:.2f}" for value in values[1:]]
+                rows.append([figures["python"], hook, *map(cell, values), *times])
+    head = ["Python", "hook", "empty, ns", "reads the clock twice", "records: Timeloom", "clock / empty", "Timeloom / empty"]
+    return ["## What of it the clock takes", "", *table(head, rows), ""]
+
+
 def check_lines(figures: dict, checks: list[Check]) -> list[str]:
     verdict = {True: "yes", False: "**no**", None: "not measured"}
     rows = [[one.what, one.measured, one.limit, verdict[one.holds]] for one in checks]
@@ -137,7 +151,7 @@ def report(arguments) -> tuple[str, bool]:
         checks = check(figures, long_weave) + more
         sound = sound and all(one.holds is not False for one in checks)
         lines += [*check_lines(figures, checks), ""]
-    lines += ["## Figures", "", *figures_table(all_figures)]
+    lines += [*clock_lines(all_figures), "## Figures", "", *figures_table(all_figures)]
     if long_weave:
         lines += ["", "A long run: " + ", ".join(f"`{k}` {v:g}" for k, v in long_weave.items()) + "."]
     return "\n".join(lines) + "\n", sound

@@ -19,6 +19,7 @@ void ThreadRecorder::attach(spool::Writer* writer, std::uint32_t location) noexc
   has_tracks_ = false;
   record_depth_ = SIZE_MAX;
   own_.top = own_.base;
+  own_.said_in = 0;
   *own_.top = {};
   use(own_);
 }
@@ -74,7 +75,20 @@ void ThreadRecorder::switch_to(Track* track) noexcept {
   use(track == nullptr ? own_ : track->open_);
   const std::uint64_t now = os::now();
   // Without room the next segment says it.
-  if (cursor_ < end_ && make_room(now, top_)) put_track(now);
+  if (cursor_ >= end_ || !make_room(now, top_)) return;
+  put_track(now);
+  if (writer_->keeps_newest()) say_open_regions(now);
+}
+
+// After a switch: all segments before this one may be dropped, and the switches there.
+void ThreadRecorder::say_open_regions(std::uint64_t now) noexcept {
+  if (stack_->said_in == sequence_) return;
+  const std::size_t words = depth() + 1;  // more than enough
+  if (cursor_ + words <= end_) {
+    put_open_regions(top_, end_);
+  } else {
+    next_segment(now, top_);
+  }
 }
 
 void ThreadRecorder::put_track(std::uint64_t now) noexcept {
@@ -164,7 +178,9 @@ bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noe
   limit_ = sampler_ == nullptr ? end_ : nullptr;
   base_ = now;
   if (has_tracks_) put_track(now);
-  if (writer_->keeps_newest()) put_open_regions(last);
+  if (writer_->keeps_newest()) {
+    put_open_regions(last, segment_->words() + writer_->words_per_segment() / 2);
+  }
   return true;
 }
 
@@ -180,14 +196,15 @@ void ThreadRecorder::fold_from_here(std::uint64_t now, const OpenRegion* last) n
   }
 }
 
-// Says what is open where the segment begins: those before it may be dropped. Two
-// ids a word, in at most half the segment; of a deeper stack the innermost are left out.
-void ThreadRecorder::put_open_regions(const OpenRegion* last) noexcept {
+// Says what is open: what was recorded before this segment may be dropped. Two ids a word,
+// up to `end`; of a deeper stack the innermost are left out.
+void ThreadRecorder::put_open_regions(const OpenRegion* last, const std::uint64_t* end) noexcept {
   constexpr std::size_t kMostWords = 128;
-  const std::uint64_t* const end = segment_->words() + writer_->words_per_segment() / 2;
-  for (const OpenRegion* next = stack_->base + 1; next <= last && cursor_ + kMostWords < end;) {
+  stack_->said_in = sequence_;
+  for (const OpenRegion* next = stack_->base + 1; next <= last && cursor_ + 1 < end;) {
+    const std::size_t most = 2 * std::min(kMostWords, static_cast<std::size_t>(end - cursor_) - 1);
     std::size_t ids = 0;
-    for (; next <= last && ids < 2 * kMostWords; ++next) {
+    for (; next <= last && ids < most; ++next) {
       if ((next->token & kUnrecorded) != 0) continue;
       const std::uint64_t id = payload_of(next->enter);
       std::uint64_t& word = cursor_[1 + ids / 2];

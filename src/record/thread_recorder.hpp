@@ -61,6 +61,7 @@ struct OpenStack {
   OpenRegion* base = &bottom;
   OpenRegion* top = &bottom;  // last entry in use; kept by the recorder while it uses the stack
   std::size_t size = 0;
+  std::uint64_t said_in = 0;  // the segment, from 1 on, that says what was open; 0: none does
 
   OpenStack() noexcept = default;
   OpenStack(const OpenStack&) = delete;
@@ -218,7 +219,8 @@ class ThreadRecorder {
   bool next_segment(std::uint64_t now, const OpenRegion* last) noexcept;
   void fold_from_here(std::uint64_t now, const OpenRegion* last) noexcept;
   void fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept;
-  void put_open_regions(const OpenRegion* last) noexcept;
+  void say_open_regions(std::uint64_t now) noexcept;
+  void put_open_regions(const OpenRegion* last, const std::uint64_t* end) noexcept;
   bool push(OpenRegion region) noexcept;
   void pop_to(OpenRegion* entry) noexcept;
   void close(OpenRegion* entry) noexcept;

@@ -13,8 +13,9 @@ constexpr std::size_t kBatch = 2048;
 
 }  // namespace
 
-LocationReader::LocationReader(const Reader& reader, const std::vector<SegmentRef>& segments)
-    : reader_(&reader), segments_(&segments) {
+LocationReader::LocationReader(const Reader& reader, std::uint32_t thread,
+                               const std::vector<SegmentRef>& segments)
+    : reader_(&reader), thread_(thread), segments_(&segments) {
   if (!reader.has_ring_) return;
   int error = 0;  // what cannot be opened cannot be read, and is counted then
   ring_ = os::File::open_read(reader.directory_ + "/" + kRingName, &error);
@@ -55,14 +56,16 @@ bool LocationReader::begin_segment() {
     const Load loaded = load(segment);
     if (loaded == Load::kDropped) continue;
     whole_ = loaded == Load::kWhole;
+    decoder_ = {};
     if (segment.where == SegmentRef::Where::kLog && records_check(words_) != segment.check) {
       whole_ = false;
       words_.clear();
-      decoder_ = {};
-    } else {
-      const bool enter_open = !std::exchange(begun_, true) && segment.sequence > 0;
-      decoder_ = SegmentDecoder(words_, segment.base, enter_open);
+      return true;
     }
+    if (!std::exchange(begun_, true) && segment.sequence > 0) {
+      appeared_ = std::make_unique<SegmentDecoder::Appeared>();
+    }
+    decoder_ = SegmentDecoder(words_, segment.base, thread_, appeared_.get());
     return true;
   }
   return false;

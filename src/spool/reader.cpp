@@ -352,7 +352,7 @@ std::optional<std::uint64_t> Reader::first_ticks() const {
 LocationReader Reader::read(std::uint32_t location) const {
   static const std::vector<SegmentRef> kNone;
   const auto found = segments_.find(location);
-  return LocationReader(*this, found == segments_.end() ? kNone : found->second);
+  return LocationReader(*this, location, found == segments_.end() ? kNone : found->second);
 }
 
 }  // namespace timeloom::spool

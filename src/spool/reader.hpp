@@ -135,7 +135,7 @@ class Reader {
 
 // Iterates over the events of one location in order of time. Times are ticks. Where
 // the first segments are missing, what was open when the first of the others began
-// is entered there.
+// is entered there; what was open on a track, where that goes on.
 class LocationReader {
  public:
   // Replaces `batch` by the next events; false when there are none left.
@@ -145,7 +145,8 @@ class LocationReader {
 
  private:
   friend class Reader;
-  LocationReader(const Reader& reader, const std::vector<SegmentRef>& segments);
+  LocationReader(const Reader& reader, std::uint32_t thread,
+                 const std::vector<SegmentRef>& segments);
   enum class Load : std::uint8_t { kWhole, kInPart, kDropped };
   Load load(const SegmentRef& segment);
   const os::File& file_of(const SegmentRef& segment);
@@ -153,11 +154,13 @@ class LocationReader {
   bool is_sound(const SegmentRef& segment) const;
 
   const Reader* reader_;
+  std::uint32_t thread_;
   const std::vector<SegmentRef>* segments_;
   os::File log_;
   std::optional<std::uint32_t> open_log_;  // the number of log_
   os::File ring_;
-  bool begun_ = false;  // a segment has been read
+  bool begun_ = false;                                  // a segment has been read
+  std::unique_ptr<SegmentDecoder::Appeared> appeared_;  // where the first ones are missing
   std::size_t next_segment_ = 0;
   std::vector<std::uint64_t> words_;  // of a segment
   bool whole_ = true;                 // they are all that it holds, unchanged

@@ -103,6 +103,10 @@ bool add_samples(std::span<const std::uint64_t> words, std::uint64_t time,
   return true;
 }
 
+bool is_track(EventWord word) {
+  return kind_of(word) == WordKind::kExtended && extended_kind_of(word) == ExtendedKind::kTrack;
+}
+
 // Levels small steps back; false: a larger one, which means damage. A thread that
 // moves to another core may find its counter a little behind.
 bool advance(std::uint64_t ticks, std::uint64_t& last_ticks) {
@@ -115,8 +119,11 @@ bool advance(std::uint64_t ticks, std::uint64_t& last_ticks) {
 }  // namespace
 
 SegmentDecoder::SegmentDecoder(std::span<const EventWord> words, std::uint64_t base,
-                               bool enter_open) noexcept
-    : words_(base < kLatest ? words : words.first(0)), base_(base), enter_open_(enter_open) {}
+                               std::uint32_t thread, Appeared* appeared)
+    : words_(base < kLatest ? words : words.first(0)), base_(base), appeared_(appeared) {
+  if (appeared == nullptr || words_.empty() || is_track(words_[0])) return;
+  enter_open_ = appeared->insert(thread).second;
+}
 
 bool SegmentDecoder::decode(std::size_t most, std::uint64_t& last_ticks,
                             std::vector<Event>& events) {
@@ -168,6 +175,9 @@ bool SegmentDecoder::decode_extended(EventWord head, std::uint64_t& last_ticks,
     if (!decode_one(head, words, event)) return false;
     if (!advance(base_ + delta_of(head), last_ticks)) return false;
     put(events, last_ticks, event.kind, event.ref, event.value);
+    if (event.kind == EventKind::kTrack && appeared_ != nullptr) {
+      enter_open_ = appeared_->insert(event.ref).second;
+    }
   }
   at_ += size;
   return true;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -16,10 +17,15 @@ namespace timeloom::spool {
 
 class SegmentDecoder {
  public:
+  // The locations that have appeared in a stream whose first segments are missing.
+  using Appeared = std::set<std::uint32_t>;
+
   SegmentDecoder() = default;
-  // `base`: ticks that those of the records are counted from. With `enter_open` what was
-  // open at the beginning becomes enters.
-  SegmentDecoder(std::span<const EventWord> words, std::uint64_t base, bool enter_open) noexcept;
+  // `base`: ticks that those of the records are counted from. `thread`: the location whose
+  // stream it is. `appeared`: nullptr where no segment is missing; else what is open on a
+  // location that appears for the first time becomes enters.
+  SegmentDecoder(std::span<const EventWord> words, std::uint64_t base, std::uint32_t thread = 0,
+                 Appeared* appeared = nullptr);
 
   // Appends the next events, `most` or a few more; false: these were the last, up to a
   // word of zero, the first record that is not sound, or the end. `last_ticks` is the time
@@ -35,7 +41,8 @@ class SegmentDecoder {
   std::span<const EventWord> words_;
   std::size_t at_ = 0;
   std::uint64_t base_ = 0;
-  bool enter_open_ = false;
+  Appeared* appeared_ = nullptr;
+  bool enter_open_ = false;  // of the location whose events these are
 };
 
 }  // namespace timeloom::spool

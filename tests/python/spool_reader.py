@@ -137,23 +137,31 @@ class Spool:
         return self._events[thread].get(location, [])
 
     def _sorted_events(self, thread):
-        result, of = {}, thread
+        result, of, appeared = {}, thread, set()
         segments = self._segments.get(thread, {})
         first = min(segments, default=0)
         assert sorted(segments) == list(range(first, first + len(segments)))
         assert first == 0 or self.may_miss_begin
+        goes_on = first > 0  # a location whose beginning is missing, here for the first time
         for sequence, (base, data) in sorted(segments.items()):
             words = struct.unpack(f"<{len(data) // 8}Q", data)
-            for event in self._decode(base, words, sequence == first > 0):
+            for event in self._decode(base, words):
                 if event[0] == "track":
                     of = event[2]
+                    goes_on = first > 0 and of not in appeared
+                    appeared.add(of)
                 elif event[0] == "track end":
                     assert of != thread
+                elif event[0] == "open":
+                    if goes_on:
+                        result.setdefault(of, []).append(("enter", *event[1:]))
                 else:
+                    goes_on = False
+                    appeared.add(of)
                     result.setdefault(of, []).append(event)
         return result
 
-    def _decode(self, base, words, enter_open):
+    def _decode(self, base, words):
         i = 0
         while i < len(words) and words[i]:
             word = words[i]
@@ -178,8 +186,8 @@ class Spool:
                 yield ("samples", None, count - 1, ticks)
             elif sub == OPEN_REGIONS:
                 for region in struct.unpack(f"<{2 * count}I", struct.pack(f"<{count}Q", *extra)):
-                    if enter_open and region != 0xFFFFFFFF:
-                        yield ("enter", self.regions[region]["name"], None, base)
+                    if region != 0xFFFFFFFF:
+                        yield ("open", self.regions[region]["name"], None, base)
             else:
                 yield self._extended(EXTENDED[sub], extra, ticks)
 

@@ -50,18 +50,22 @@ def test_same_result(instrumenter, plain_outcome, tmp_path):
     assert sum(map(len, recorded)) > 1000
 
 
-@pytest.fixture(scope="module")
-def plain_outcome_of_threads(tmp_path_factory):
-    return outcome(run_suite(THREAD_MODULES, tmp_path_factory.mktemp("plain")))
+# Each in a process of its own: what test_threading leaves traced makes test_asyncio of 3.11 hang,
+# by itself as well, where a signal comes while its main thread waits for a lock.
+@pytest.fixture(scope="module", params=THREAD_MODULES)
+def module_of_threads(request, tmp_path_factory):
+    """One of the modules, and what comes of it without Timeloom."""
+    return request.param, outcome(run_suite([request.param], tmp_path_factory.mktemp("plain")))
 
 
 @pytest.mark.cpython_threads
 @pytest.mark.timeout(3100)
 @pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
-def test_same_result_of_threads(instrumenter, plain_outcome_of_threads, tmp_path, timeloom_program):
-    process = run_suite(THREAD_MODULES, tmp_path, *launcher(instrumenter))
-    assert outcome(process) == plain_outcome_of_threads, process.stdout + process.stderr
-    assert plain_outcome_of_threads[2], "the suite printed no result"
+def test_same_result_of_threads(instrumenter, module_of_threads, tmp_path, timeloom_program):
+    module, plain = module_of_threads
+    process = run_suite([module], tmp_path, *launcher(instrumenter))
+    assert outcome(process) == plain, process.stdout + process.stderr
+    assert plain[2], "the suite printed no result"
     done = subprocess.run([timeloom_program, "info", "--json", "RUN"], cwd=tmp_path, capture_output=True, text=True)
     info = json.loads(done.stdout)
-    assert info["threads"] > 1000 and info["losses"] == []
+    assert info["threads"] > 100 and info["losses"] == []

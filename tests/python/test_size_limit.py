@@ -101,6 +101,46 @@ def test_the_newest_events_are_kept(measure):
     assert run.losses == [f"{spool.dropped:,} older events dropped at the size limit of the run"]
 
 
+TASKS = """
+import asyncio
+async def inner(n):
+    work(n)
+    await asyncio.sleep(0)
+    work(n)
+async def task(n):
+    for _ in range(150): await inner(n)
+async def main():
+    await asyncio.gather(*(task(1000 + n) for n in range(8)))
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("instrumenter", ["monitoring", "frame"] if sys.version_info >= (3, 12) else ["frame"])
+def test_tasks_go_on_where_their_beginning_was_dropped(measure, instrumenter):
+    """What is open on a task that is suspended is said again in every segment where it goes on."""
+    run = measure(
+        TASKS, "--max-size", "4M", "--at-max-size", "ring", "--async-tasks",
+        "--instrumenter", instrumenter,
+    )  # fmt: skip
+    (spool,) = spools_of(run.directory)
+    assert spool.dropped > 1_000_000
+    assert run.losses == [f"{spool.dropped:,} older events dropped at the size limit of the run"]
+    assert set(spool.owners.values()) == {0}
+    paths = set()
+    for location in spool.locations():
+        open_regions = []
+        for kind, name, *_ in spool.events(location):
+            if kind == "enter":
+                open_regions.append(name.removeprefix("__main__."))
+                paths.add((location in spool.owners, *open_regions))
+            elif kind == "leave":
+                assert open_regions.pop() == name.removeprefix("__main__.")
+        assert open_regions == []
+    steps = {path for path in paths if path[-1] == "step"}
+    assert steps == {(True, "task", "inner", "work", "step")}
+    assert {path[:3] for path in paths if not path[0]} >= {(False, "<module>", "asyncio.runners.run")}
+
+
 @pytest.mark.parametrize("policy", ["stop", "ring"])
 def test_the_limit_is_that_of_all_processes(measure, policy):
     run = measure(

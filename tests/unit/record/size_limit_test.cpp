@@ -118,6 +118,56 @@ TEST_F(SizeLimitTest, TheNewestEventsKeepTheirCallPath) {
   EXPECT_LE(again, 3u);
 }
 
+// What each location recorded, by the `track` lines; those are left out.
+std::map<std::string, Lines> by_track(const Lines& lines) {
+  std::map<std::string, Lines> result;
+  std::string track = "track 0";
+  for (const std::string& line : lines) {
+    if (line.starts_with("track ") && line != "track end") {
+      track = line;
+    } else if (line != "track end") {
+      result[track].push_back(line);
+    }
+  }
+  return result;
+}
+
+// A track may go on anywhere in a segment, also where there is no room to say what is open.
+TEST_F(SizeLimitTest, EveryTrackGoesOnAtItsDepth) {
+  constexpr int kDepths[] = {2, 300, 3};  // of the thread and of two tracks
+  for (int rounds = 5000; rounds < 5060; rounds += 7) {
+    SCOPED_TRACE(rounds);
+    next_run();
+    begin_limited(true);
+    const EventWord f = region("f"), h = region("h");
+    const auto one = make_track("one", 0), two = make_track("two", 0);
+    ASSERT_TRUE(one != nullptr && two != nullptr);
+    Track* const tracks[] = {nullptr, one.get(), two.get()};
+    for (int i = 0; i < 3; ++i) {
+      t_recorder->switch_to(tracks[i]);
+      for (int depth = 0; depth < kDepths[i]; ++depth) enter(f);
+    }
+    for (int round = 0; round < rounds; ++round) {
+      t_recorder->switch_to(tracks[round % 3]);
+      call(h, 1 + round % 17);
+    }
+    for (int i = 2; i >= 0; --i) {
+      t_recorder->switch_to(tracks[i]);
+      for (int depth = 0; depth < kDepths[i]; ++depth) leave(f);
+    }
+    const Recorded recorded = end();
+    ASSERT_GT(totals_.dropped_events, 0u);
+    ASSERT_EQ(recorded.damage, 0u);
+    for (const auto& [track, lines] : by_track(recorded.threads.at(0))) {
+      const int depth = kDepths[track.back() - '0'];
+      ASSERT_EQ(balance(lines), 0u) << track;
+      ASSERT_EQ(std::ranges::count(lines, "enter f"), depth) << track;
+      const auto h_entered = std::ranges::find(lines, "enter h");
+      ASSERT_GE(h_entered - lines.begin(), depth) << track;
+    }
+  }
+}
+
 // The window begins wherever a segment does: before an enter, a leave, an
 // extended record; with regions that only look open.
 TEST_F(SizeLimitTest, EveryBeginningIsBalanced) {

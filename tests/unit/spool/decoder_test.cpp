@@ -45,7 +45,8 @@ struct Decoded {
 
 Decoded decode(std::span<const EventWord> words, std::size_t most) {
   Decoded result;
-  SegmentDecoder decoder(words, 100, true);
+  SegmentDecoder::Appeared appeared;
+  SegmentDecoder decoder(words, 100, 0, &appeared);
   std::size_t before = 0;
   while (decoder.decode(most, result.last_ticks, result.events)) {
     EXPECT_GE(result.events.size(), before + most);
@@ -82,7 +83,7 @@ TEST(SegmentDecoder, StopsAtTheSameRecordInPartsOfAnySize) {
 
 TEST(SegmentDecoder, TakesNoBaseThatNoCounterReaches) {
   const std::vector<EventWord> words = every_record();
-  SegmentDecoder decoder(words, std::uint64_t{1} << 63, false);
+  SegmentDecoder decoder(words, std::uint64_t{1} << 63);
   std::uint64_t last_ticks = 0;
   std::vector<Event> events;
   EXPECT_FALSE(decoder.decode(1000, last_ticks, events));
