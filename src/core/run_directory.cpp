@@ -73,17 +73,6 @@ fs::path free_name(const fs::path& directory, const std::string& name) {
               "; choose another directory with --output");
 }
 
-// The program that records a run marks the definitions of its spool.
-bool being_recorded(const fs::path& run) {
-  std::error_code ignored;
-  for (const auto& spool : fs::directory_iterator(run / "spool", ignored)) {
-    int error = 0;
-    const os::File file = os::File::open_read((spool.path() / "defs").string(), &error);
-    if (file.is_open() && file.in_use()) return true;
-  }
-  return false;
-}
-
 // Whatever else lies in the directory is the user's.
 void remove_run(const fs::path& path, std::error_code& error) {
   for (const char* name : kOwnNames) {
@@ -122,6 +111,17 @@ fs::path run_directory(const Settings& settings, std::string_view program) {
   }
   fs::path path = (here / chosen).lexically_normal();
   return path.has_filename() ? path : path.parent_path();
+}
+
+// The program that records a run marks the definitions of its spool.
+bool being_recorded(const fs::path& run) {
+  std::error_code ignored;
+  for (const auto& spool : fs::directory_iterator(run / "spool", ignored)) {
+    int error = 0;
+    const os::File file = os::File::open_read((spool.path() / "defs").string(), &error);
+    if (file.is_open() && file.in_use()) return true;
+  }
+  return false;
 }
 
 void check_run_directory(const fs::path& path, bool force) {

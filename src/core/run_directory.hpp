@@ -26,6 +26,9 @@ std::filesystem::path run_directory(const Settings& settings, std::string_view p
 // either `force` is off, or it is no run of Timeloom, or one being recorded.
 void check_run_directory(const std::filesystem::path& path, bool force);
 
+// Whether a program records into it just now.
+bool being_recorded(const std::filesystem::path& run);
+
 // Makes the directory with its parents, after removing the run that is in it
 // (with `force`; checked as above), and writes scorep.cfg.
 void make_run_directory(const std::filesystem::path& path, const Settings& settings);

@@ -205,6 +205,11 @@ ScorepSettings::ScorepSettings(const char* const* environment) {
   }
 }
 
+void ScorepSettings::set(std::string_view name, std::string_view value) {
+  const ScorepVariable& variable = known(name);
+  values_[variable.name] = checked(variable, value);
+}
+
 std::string ScorepSettings::value_of(const ScorepVariable& variable) const {
   const auto found = values_.find(variable.name);
   return found != values_.end() ? found->second : checked(variable, variable.default_value);

@@ -45,6 +45,9 @@ class ScorepSettings {
   // Throws Error, naming the variable, for a value that cannot be read.
   explicit ScorepSettings(const char* const* environment);
 
+  // As if the variable had been set so. Throws as the constructor does.
+  void set(std::string_view name, std::string_view value);
+
   // Asking for a variable that is not in the table, or with the wrong type, is a
   // mistake in the program: throws std::logic_error.
   bool flag(std::string_view name) const;
