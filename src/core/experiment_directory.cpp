@@ -135,7 +135,7 @@ void ExperimentDirectory::remember_homes(const fs::path& program) {
 void ExperimentDirectory::refuse_homes() const {
   std::error_code error;
   const fs::path target = fs::canonical(path_, error);
-  if (error) return;
+  if (error || !fs::is_directory(target, error)) return;
   for (const Home& home : homes_) {
     if (!holds(target, home.path)) continue;
     throw Error("the experiment directory cannot be " + path_.string() + ", which " +

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "core/shell_word.hpp"
 #include "python/errors.hpp"
@@ -204,15 +206,20 @@ std::string summary(const Result& result, const std::string& children, const std
   return text + line_start() + "next: timeloom report " + word_of_run(result.run) + "\n";
 }
 
-// What the summary has to say about the weaving; empty when all is well.
-std::string weave_run(const Result& result) {
-  if (result.error == ENOENT) return "nothing of it is left: the run was removed meanwhile";
-  if (!g_start->weave) return "not woven yet; the next command does it";
+// Nothing: it is not to be woven, or there is nothing left.
+std::optional<WeaveOutcome> weave_run(const Result& result) {
+  if (result.error == ENOENT || !g_start->weave) return std::nullopt;
   // Score-P says nothing but what is missing from its results; weaving does the same.
   const bool silent = g_start->quiet && !g_start->is_experiment;
-  const WeaveOutcome outcome = weave_in_child(result.run, g_start->package, g_start->keep_spool,
-                                              silent || !error_output_unchanged());
-  switch (outcome) {
+  return weave_in_child(result.run, g_start->package, g_start->keep_spool,
+                        silent || !error_output_unchanged());
+}
+
+// What the summary has to say about the weaving; empty when all is well.
+std::string weaving_text(const Result& result, std::optional<WeaveOutcome> outcome) {
+  if (result.error == ENOENT) return "nothing of it is left: the run was removed meanwhile";
+  if (!outcome) return "not woven yet; the next command does it";
+  switch (*outcome) {
     case WeaveOutcome::kDone: break;
     case WeaveOutcome::kNoProgram:
       return "not woven: the program timeloom was not found; its next command does it";
@@ -232,28 +239,33 @@ void run_interrupted_code() {
   PyErr_Clear();
 }
 
-// At the end of everything else.
+// An experiment directory gets its final name when nothing writes to it any more.
 class ExperimentEnd {
  public:
-  explicit ExperimentEnd(Experiment* experiment) : experiment_(experiment) {}
-  ~ExperimentEnd() {
-    if (experiment_ == nullptr) return;
-    try {
-      experiment_->end();
-    } catch (const std::exception& error) {
-      write_error_output(line_start() + error.what() + "\n");
-    }
-  }
+  explicit ExperimentEnd(std::unique_ptr<Experiment> experiment)
+      : experiment_(std::move(experiment)) {}
+  ~ExperimentEnd() { end(); }
   ExperimentEnd(const ExperimentEnd&) = delete;
   ExperimentEnd& operator=(const ExperimentEnd&) = delete;
 
+  // Where the results are from now on; empty for a run of our own layout.
+  std::string end() {
+    if (!experiment_) return {};
+    try {
+      if (!std::exchange(ended_, true)) experiment_->end();
+    } catch (const std::exception& error) {
+      write_error_output(line_start() + error.what() + "\n");
+    }
+    return experiment_->path();
+  }
+
  private:
-  Experiment* experiment_;
+  std::unique_ptr<Experiment> experiment_;
+  bool ended_ = false;
 };
 
 void finish_weave_and_report() {
-  const std::unique_ptr<Experiment> experiment = std::move(g_start->experiment);
-  const ExperimentEnd end(experiment.get());
+  ExperimentEnd experiment(std::move(g_start->experiment));
   Ref dict(PyObject_CallMethod(g_start->core, "finish", nullptr));
   if (!dict) {
     write_error_output(line_start() +
@@ -261,9 +273,12 @@ void finish_weave_and_report() {
     return;
   }
   if (!PyDict_Check(dict.get())) return;  // the program has finished it itself
-  const Result result = result_of(dict.get());
+  Result result = result_of(dict.get());
   const std::string others = children(result.run);  // the spools are gone after weaving
-  const std::string weaving = weave_run(result);
+  const std::optional<WeaveOutcome> outcome = weave_run(result);
+  const std::string final_path = experiment.end();
+  if (!final_path.empty()) result.run = final_path;
+  const std::string weaving = weaving_text(result, outcome);
   const bool complain = (g_start->weave || result.error == ENOENT) && !weaving.empty();
   if (!g_start->quiet) {
     write_error_output(summary(result, others, weaving));

@@ -24,14 +24,27 @@ void check_base_name(const std::string& name) {
               "' is not accepted; write the name of a file, without a directory");
 }
 
+// The door of Score-P has its own variable for this, and its rules for what has the
+// name already; it uses `output` where that variable is not set.
+InTheWay take_output(const Settings& settings, ScorepSettings& scorep) {
+  constexpr char kName[] = "SCOREP_EXPERIMENT_DIRECTORY";
+  const std::string output = settings.text("output");
+  const bool door_of_scorep = door_name() == "scorep";
+  if (output.empty()) return InTheWay::kAsScorepSays;
+  if (!door_of_scorep || scorep.text(kName).empty()) scorep.set(kName, output);
+  if (door_of_scorep) return InTheWay::kAsScorepSays;
+  return settings.flag("force") ? InTheWay::kRenamed : InTheWay::kRefused;
+}
+
 }  // namespace
 
-std::unique_ptr<Experiment> Experiment::plan(Settings& settings) {
+std::unique_ptr<Experiment> Experiment::plan(Settings& settings, const std::string& program) {
   if (settings.text("layout") != "scorep") return nullptr;
   ScorepSettings scorep(environ);
   apply(scorep, settings);
   check_base_name(scorep.text("SCOREP_PROFILING_BASE_NAME"));
-  std::unique_ptr<Experiment> experiment(new Experiment(std::move(scorep)));
+  const InTheWay in_the_way = take_output(settings, scorep);
+  std::unique_ptr<Experiment> experiment(new Experiment(std::move(scorep), in_the_way, program));
   const std::string filter = settings.text("filter-file");
   std::error_code ignored;
   if (!filter.empty()) experiment->filter_ = std::filesystem::absolute(filter, ignored).string();

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/experiment_directory.hpp"
@@ -14,8 +15,9 @@ namespace timeloom::python {
 class Experiment {
  public:
   // Reads the SCOREP_ variables, sets in `settings` what they are other names of,
-  // and chooses the directory. Null for a run of another layout.
-  static std::unique_ptr<Experiment> plan(Settings& settings);
+  // and chooses the directory. Null for a run of another layout. `program`: the
+  // path of the script, or empty.
+  static std::unique_ptr<Experiment> plan(Settings& settings, const std::string& program);
 
   // Makes the directory. `words`: the command line of the program.
   void begin(const std::vector<std::string>& words);
@@ -24,7 +26,8 @@ class Experiment {
   std::string path() const { return directory_.path().string(); }
 
  private:
-  explicit Experiment(ScorepSettings scorep) : scorep_(std::move(scorep)), directory_(scorep_) {}
+  Experiment(ScorepSettings scorep, InTheWay in_the_way, const std::string& program)
+      : scorep_(std::move(scorep)), directory_(scorep_, in_the_way, program) {}
 
   ScorepSettings scorep_;
   ExperimentDirectory directory_;

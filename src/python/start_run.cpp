@@ -27,7 +27,7 @@ std::string name_for_run(const Program& program) {
 }  // namespace
 
 RunPlace::RunPlace(Settings& settings, const Program& program)
-    : experiment_(Experiment::plan(settings)),
+    : experiment_(Experiment::plan(settings, program.path)),
       ours_(experiment_ == nullptr),
       directory_(experiment_ ? experiment_->path()
                              : run_directory(settings, name_for_run(program)).string()) {

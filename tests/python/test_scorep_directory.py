@@ -158,6 +158,35 @@ def test_overwriting_can_be_forbidden(app):
     assert contents(app / "run") == []
 
 
+@pytest.mark.parametrize("overwrite", ["true", "false"])
+def test_where_the_user_works_is_never_renamed(app, overwrite):
+    work = app / "work"
+    for made in (work, app / "scripts", app / "home"):
+        made.mkdir()
+    (app / "scripts" / "app.py").write_text(APP)
+    (app / "link").symlink_to(work)
+    (work / "mine.txt").write_text("kept")
+    before = sorted(app.rglob("*"))
+    for name, what in [
+        (".", "is the current directory"),
+        ("..", "holds the current directory"),
+        (str(work), "is the current directory"),
+        (str(app), "holds the current directory"),
+        ("../link", "is the current directory"),
+        ("../scripts", "is the directory of the program"),
+        ("../home", "is the home directory"),
+    ]:
+        done = run_scorep(work, "../scripts/app.py", status=1, SCOREP_EXPERIMENT_DIRECTORY=name,
+                          SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY=overwrite, HOME=str(app / "home"))  # fmt: skip
+        path = os.path.normpath(work / name)
+        assert done.stdout == ""
+        assert done.stderr == (
+            f"scorep: the experiment directory cannot be {path}, which {what}; "
+            "choose another with SCOREP_EXPERIMENT_DIRECTORY\n"
+        )
+    assert sorted(app.rglob("*")) == before
+
+
 def test_a_file_in_the_place(app):
     (app / "run").write_text("mine")
     done = run_scorep(app, "app.py", status=1, SCOREP_EXPERIMENT_DIRECTORY="run")
@@ -326,6 +355,60 @@ def test_the_layout_is_a_setting_of_ours_too(app, timeloom):
     )
     subprocess.run([sys.executable, "block.py"], cwd=app, check=True, timeout=60)
     assert "callpaths.json" in contents(app / "block") and "traces.otf2" in contents(app / "block")
+
+
+NEXT = re.compile(r"^timeloom: next: (timeloom report (\S+))$", re.M)
+
+
+@pytest.mark.parametrize("weave", ["--weave", "--no-weave"])
+@pytest.mark.parametrize("output, name", [([], "scorep-" + STAMP), (["-o", "deep/mine"], "deep/mine")])
+def test_the_next_command_names_what_is_there_at_the_end(app, timeloom, weave, output, name):
+    done = timeloom("run", "--layout", "scorep", weave, *output, "app.py", cwd=app)
+    command, directory = NEXT.search(done.stderr).groups()
+    assert re.fullmatch(name, directory)
+    assert ("not woven yet" in done.stderr) == (weave == "--no-weave")
+    assert " 1 thread, 4 events, " in timeloom(*command.split()[1:], cwd=app).stdout
+    assert contents(app / directory) == ["MANIFEST.md", "profile.cubex", "scorep.cfg"]
+    assert directories(app) == [directory.split("/")[0]]
+
+
+def test_output_names_the_directory_wherever_it_is_set(app, timeloom):
+    run = ["run", "--layout", "scorep", "--quiet"]
+    timeloom(*run, "app.py", cwd=app, TIMELOOM_OUTPUT="variable")
+    (app / "pyproject.toml").write_text("[tool.timeloom]\noutput = 'key'\n")
+    timeloom(*run, "app.py", cwd=app)
+    timeloom(*run, "-o", "option", "app.py", cwd=app, SCOREP_EXPERIMENT_DIRECTORY="not-this")
+    run_scorep(app, "app.py", SCOREP_EXPERIMENT_DIRECTORY="of-scorep")
+    assert directories(app) == ["key", "of-scorep", "option", "variable"]
+    for name in directories(app):
+        assert f"SCOREP_EXPERIMENT_DIRECTORY='{name}'\n" in (app / name / "scorep.cfg").read_text()
+    run_scorep(app, "app.py")
+    assert len(directories(app)) == 5 and any(re.fullmatch("key-" + STAMP, name) for name in directories(app))
+
+
+def test_output_keeps_its_rules_for_what_is_in_the_way(app, timeloom):
+    run = ["run", "--layout", "scorep", "--quiet", "-o"]
+
+    def refused(name, why, *options):
+        done = timeloom(*run, name, *options, "app.py", cwd=app, status=2)
+        assert done.stderr == f"timeloom: {why} choose another with --output\n"
+
+    (app / "empty").mkdir()
+    timeloom(*run, "empty", "app.py", cwd=app)
+    assert directories(app) == ["empty"]
+    (app / "empty").rename(app / "mine")
+    (app / "mine" / "notes").write_text("kept")
+    refused("mine", f"the run {app}/mine exists; give it another name with --force or")
+    (app / "sources").mkdir()
+    (app / "sources" / "a.py").write_text("mine")
+    for options in ([], ["--force"]):
+        refused("sources", f"{app}/sources exists and is no run;", *options)
+        refused("app.py", f"{app}/app.py exists and is no directory;", *options)
+        refused(".", f"the experiment directory cannot be {app}, which is the current directory;", *options)
+    timeloom(*run, "mine", "--force", "app.py", cwd=app)
+    first, second, third = directories(app)
+    assert (first, third) == ("mine", "sources") and re.fullmatch("mine-" + STAMP, second)
+    assert "notes" in contents(app / second) and "notes" not in contents(app / first)
 
 
 def test_names_of_results(app, timeloom):

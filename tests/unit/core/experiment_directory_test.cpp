@@ -109,6 +109,10 @@ TEST_F(ExperimentDirectoryTest, IsNotWhereTheProgramOrTheUserIsAtHome) {
             std::string("holds the program") + kMend);
   EXPECT_EQ(refusal("../old", base_ / "old" / "link.py"),
             std::string("is the directory of the program") + kMend);
+  EXPECT_EQ(refusal("../elsewhere/app.py", program),
+            "Experiment directory \"" + program.string() +
+                "\" exists but is not an directory. Choose another with "
+                "SCOREP_EXPERIMENT_DIRECTORY");
   EXPECT_EQ(refusal("../home/me"), std::string("is the home directory") + kMend);
   EXPECT_EQ(refusal("../home"), std::string("holds the home directory") + kMend);
 }
