@@ -211,6 +211,35 @@ def test_what_comes_after_the_limit_is_in_the_profile(measure):
     assert rows["__main__.step"] == run.rows["__main__.step"]["visits"]
 
 
+THREADS = """
+import threading, time
+def rest(n):
+    outer(n)
+    time.sleep(0.3)
+threads = [threading.Thread(target=rest, args=(300_000 + i,), name=f"thread {i}") for i in range(3)]
+for one in threads: one.start()
+for one in threads: one.join()
+"""
+
+
+@pytest.mark.parametrize("policy", ["stop", "profile"])
+def test_threads_that_end_after_the_limit(measure, policy):
+    """What was open on them ends at the limit in the trace, not where the thread does."""
+    run = measure(THREADS, "--max-size", "4M", "--at-max-size", policy)
+    (spool,) = spools_of(run.directory)
+    report = subprocess.run([run.program, "report", "--json", run.directory], capture_output=True, text=True, check=True)
+    assert report.stderr == ""
+    assert run.rows["__main__.rest"]["visits"] == 3
+    if policy == "stop":
+        assert spool.lost > 0
+        # All of them slept long after it.
+        assert run.rows["__main__.rest"]["max_s"] < run.info["wall_s"] - 0.3
+    else:
+        assert run.rows["__main__.step"]["visits"] == 3 * 300_000 + 3
+        assert 0.3 <= run.rows["__main__.rest"]["min_s"]
+        assert run.rows["__main__.rest"]["inclusive_s"] <= 3 * run.info["wall_s"]
+
+
 def test_a_profile_is_not_limited_and_takes_no_larger_ring(measure):
     sizes = []
     for options in ([], ["--max-size", "64M", "--force"]):
