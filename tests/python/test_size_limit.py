@@ -101,6 +101,23 @@ def test_the_newest_events_are_kept(measure):
     assert run.losses == [f"{spool.dropped:,} older events dropped at the size limit of the run"]
 
 
+def test_the_newest_events_of_many_threads_are_kept(measure):
+    """Each holds a segment of the buffer, which counts; most of the room is for the log."""
+    run = measure(
+        "import threading\n"
+        "threads = [threading.Thread(target=outer, args=(100_000,)) for _ in range(8)]\n"
+        "for one in threads: one.start()\n"
+        "for one in threads: one.join()\n",
+        "--max-size", "4M", "--at-max-size", "ring",
+    )  # fmt: skip
+    assert 2 * MEGA < spool_bytes(run.directory) <= 4 * MEGA
+    (spool,) = spools_of(run.directory)
+    kept = sum(1 for location in spool.locations() for kind, *_ in spool.events(location) if kind in ("enter", "leave"))
+    assert kept > 250_000
+    again = kept + spool.dropped - 2 * 8 * (100_000 + 2)  # what is entered once more, and what threading calls
+    assert 0 < again < 2000
+
+
 TASKS = """
 import asyncio
 async def inner(n):
