@@ -121,6 +121,10 @@ def _verdicts(run: str, limits: list[_Limit]) -> list[dict[str, Any]]:
     return json.loads(done.stdout)["rules"]
 
 
+def _failed(what: str) -> BaseException:
+    return pytest.fail.Exception(f"timeloom: {what}", pytrace=False)
+
+
 class _Session:
     """Measures the tests of one pytest process; where tests are reported, sums up."""
 
@@ -141,7 +145,7 @@ class _Session:
         try:
             limits = _limits_of(item)
         except ValueError as error:
-            pytest.fail(f"timeloom: {error}", pytrace=False)
+            raise _failed(str(error)) from None
         if _core.running():  # the whole session is under `timeloom run`
             with timeloom.region(item.nodeid):
                 result = yield
@@ -166,7 +170,7 @@ class _Session:
             return timeloom.Measurement(output=str(self._claim(item.nodeid)), exclude=_FRAMES).start()
         except (timeloom.Error, OSError) as error:
             if limits:
-                pytest.fail(f"timeloom: the limits of the test cannot be checked: {error}", pytrace=False)
+                raise _failed(f"the limits of the test cannot be checked: {error}") from None
             warnings.warn(pytest.PytestWarning(f"timeloom: {item.nodeid} is not measured: {error}"), stacklevel=2)
             return None
 
@@ -189,7 +193,7 @@ class _Session:
         try:
             verdicts = _verdicts(run, limits)
         except (timeloom.Error, OSError, ValueError) as error:
-            pytest.fail(f"timeloom: the limits of the test cannot be checked: {error}", pytrace=False)
+            raise _failed(f"the limits of the test cannot be checked: {error}") from None
         lines = [line for limit, verdict in zip(limits, verdicts) if verdict["outcome"] != "pass"
                  for line in limit.broken(verdict, item.nodeid)]
         if lines:

@@ -109,9 +109,13 @@ record::StartOptions start_options(const SessionOptions& options, const char* in
   result.writer.ring_size = options.profile ? result.writer.segment_size : options.buffer_size;
   result.writer.size_limit = {options.max_size, options.at_max_size};
   if (options.max_size != 0 && !options.profile) {
-    // Most of what there is room for is for the log.
+    // Most of what there is room for is for the log, also with many threads, each of which
+    // holds a segment.
     constexpr std::uint64_t kLeast = 1 << 20;
+    constexpr std::uint64_t kPage = 1 << 16;  // a multiple of any
     result.writer.ring_size = std::min(options.buffer_size, std::max(kLeast, options.max_size / 8));
+    result.writer.segment_size = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        options.max_size / 64 / kPage * kPage, kPage, result.writer.segment_size));
   }
   result.process = this_process();
   result.parent = options.parent;

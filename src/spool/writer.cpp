@@ -183,7 +183,8 @@ Segment* Writer::find_segment() noexcept {
     if (stuck()) return nullptr;
   }
   constexpr std::uint64_t kGrowth = 4 << 20;
-  return grow(kGrowth) ? free_.pop_front() : nullptr;
+  const std::uint64_t limit = options_.size_limit.bytes;  // of which the log is to get the most
+  return grow(limit == 0 ? kGrowth : std::min(kGrowth, limit / 16)) ? free_.pop_front() : nullptr;
 }
 
 Segment* Writer::acquire(std::uint32_t location, std::uint64_t sequence,

@@ -90,19 +90,20 @@ void ThreadFeed::open(std::uint32_t index, const Location& location) {
   hand_on(output, begin);
 }
 
-// `ended`: at this time it ended, rather than that we know no more of it.
+// `end`: of what is open. `ended`: the location ended then, rather than that we know no more of it.
 void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
   const auto found = open_.find(index);
   if (found == open_.end()) return;
   Output& output = found->second;
   const auto* life = known(index);
+  Timestamp life_end = end;
   if (life != nullptr && life->last != 0) {
-    end = process_.clock.to_time(life->last);
+    life_end = process_.clock.to_time(life->last);
     ended = true;
   }
   std::vector<Event> rest;
-  output.stream.close(end, rest);
-  const Timestamp last = std::max({output.stream.last_time(), process_.begin, end});
+  output.stream.close(std::min(end, life_end), rest);
+  const Timestamp last = std::max({output.stream.last_time(), process_.begin, life_end});
   if (ended && life != nullptr && life->number != 0) {
     rest.push_back({last, EventKind::kThreadEnd, 0, process_.ids.threads.in_run(life->number)});
   }

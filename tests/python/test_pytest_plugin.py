@@ -211,6 +211,7 @@ def test_without_fixture(broken):
 def test_wrong_limits_fail_the_test(session, marker, what):
     done = session(f"@pytest.mark.timeloom({marker})\ndef test_it():\n    pass\n", "--timeloom")
     assert done.counts == {"failed": 1} and f"timeloom: {what}" in done.text
+    assert "During handling" not in done.text
 
 
 def test_names_of_tests_are_taken_as_they_are(session):

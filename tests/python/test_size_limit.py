@@ -101,6 +101,23 @@ def test_the_newest_events_are_kept(measure):
     assert run.losses == [f"{spool.dropped:,} older events dropped at the size limit of the run"]
 
 
+def test_the_newest_events_of_many_threads_are_kept(measure):
+    """Each holds a segment of the buffer, which counts; most of the room is for the log."""
+    run = measure(
+        "import threading\n"
+        "threads = [threading.Thread(target=outer, args=(100_000,)) for _ in range(8)]\n"
+        "for one in threads: one.start()\n"
+        "for one in threads: one.join()\n",
+        "--max-size", "4M", "--at-max-size", "ring",
+    )  # fmt: skip
+    assert 2 * MEGA < spool_bytes(run.directory) <= 4 * MEGA
+    (spool,) = spools_of(run.directory)
+    kept = sum(1 for location in spool.locations() for kind, *_ in spool.events(location) if kind in ("enter", "leave"))
+    assert kept > 250_000
+    again = kept + spool.dropped - 2 * 8 * (100_000 + 2)  # what is entered once more, and what threading calls
+    assert 0 < again < 2000
+
+
 TASKS = """
 import asyncio
 async def inner(n):
@@ -209,6 +226,35 @@ def test_what_comes_after_the_limit_is_in_the_profile(measure):
                             capture_output=True, text=True, check=True)  # fmt: skip
     rows = {row["name"]: row["visits"] for row in json.loads(report.stdout)["flat"]["rows"]}
     assert rows["__main__.step"] == run.rows["__main__.step"]["visits"]
+
+
+THREADS = """
+import threading, time
+def rest(n):
+    outer(n)
+    time.sleep(0.3)
+threads = [threading.Thread(target=rest, args=(300_000 + i,), name=f"thread {i}") for i in range(3)]
+for one in threads: one.start()
+for one in threads: one.join()
+"""
+
+
+@pytest.mark.parametrize("policy", ["stop", "profile"])
+def test_threads_that_end_after_the_limit(measure, policy):
+    """What was open on them ends at the limit in the trace, not where the thread does."""
+    run = measure(THREADS, "--max-size", "4M", "--at-max-size", policy)
+    (spool,) = spools_of(run.directory)
+    report = subprocess.run([run.program, "report", "--json", run.directory], capture_output=True, text=True, check=True)
+    assert report.stderr == ""
+    assert run.rows["__main__.rest"]["visits"] == 3
+    if policy == "stop":
+        assert spool.lost > 0
+        # All of them slept long after it.
+        assert run.rows["__main__.rest"]["max_s"] < run.info["wall_s"] - 0.3
+    else:
+        assert run.rows["__main__.step"]["visits"] == 3 * 300_000 + 3
+        assert 0.3 <= run.rows["__main__.rest"]["min_s"]
+        assert run.rows["__main__.rest"]["inclusive_s"] <= 3 * run.info["wall_s"]
 
 
 def test_a_profile_is_not_limited_and_takes_no_larger_ring(measure):
