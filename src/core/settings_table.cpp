@@ -104,8 +104,8 @@ constexpr std::array kTable = {
             'o'},
     Setting{"force", kBool, "off", kResult, "", "replace the run that is in the output directory"},
     Setting{"layout", kChoice, "timeloom", kResult, "LAYOUT",
-            "scorep makes the run an experiment directory of Score-P, named and described as the "
-            "SCOREP_ variables say",
+            "scorep makes the run an experiment directory of Score-P, described as the SCOREP_ "
+            "variables say, and named so where output is not set",
             kLayouts},
     Setting{"results", kChoice, "all", kResult, "WHAT",
             "what is made of what was recorded: all is trace and profile; with none nothing is "
