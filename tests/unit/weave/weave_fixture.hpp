@@ -113,7 +113,9 @@ class WeaveTest : public ::testing::Test {
   spool::Writer& spool(const std::string& process, const Lines& regions = {"f", "g"},
                        std::uint32_t first_id = 0) {
     fs::create_directories(run() / "spool");
-    writers_.push_back(spool::Writer::create((run() / "spool" / process).string(), small()));
+    spool::WriterOptions options = small();
+    options.drain_at_once = !clock_is_lost_;  // a drain that waits compares the clocks
+    writers_.push_back(spool::Writer::create((run() / "spool" / process).string(), options));
     spool::Writer& writer = *writers_.back();
     if (!clock_is_lost_) writer.define_clock_sync(os::sync_clocks());
     LocationGroup group;
