@@ -1,5 +1,6 @@
 // The definitions half of spool::Writer: records appended to `defs`.
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -48,18 +49,22 @@ class Payload {
   bool failed_ = false;
 };
 
-// Empty if there was no memory for it.
-std::vector<std::byte> record_of(DefinitionKind kind, std::span<const std::byte> payload) noexcept {
+void put_record(DefinitionKind kind, std::span<const std::byte> payload, std::byte* to) noexcept {
   DefinitionHeader header{static_cast<std::uint32_t>(payload.size()), kind, 0, 0};
   header.check = definition_check(header, payload.data());
+  std::memcpy(to, &header, sizeof header);
+  std::memcpy(to + sizeof header, payload.data(), payload.size());
+}
+
+// Empty if there was no memory for it.
+std::vector<std::byte> record_of(DefinitionKind kind, std::span<const std::byte> payload) noexcept {
   std::vector<std::byte> record;
   try {
-    record.resize(sizeof header + payload.size());
+    record.resize(sizeof(DefinitionHeader) + payload.size());
   } catch (const std::bad_alloc&) {
     return {};
   }
-  std::memcpy(record.data(), &header, sizeof header);
-  std::memcpy(record.data() + sizeof header, payload.data(), payload.size());
+  put_record(kind, payload, record.data());
   return record;
 }
 
@@ -74,6 +79,10 @@ void Writer::append(DefinitionKind kind, std::span<const std::byte> payload) noe
   if (payload.size() > kMaxDefinitionSize) return fail(EMSGSIZE);
   const std::vector<std::byte> record = record_of(kind, payload);
   if (record.empty()) return fail(ENOMEM);
+  append(record);
+}
+
+void Writer::append(std::span<const std::byte> record) noexcept {
   const std::lock_guard lock(defs_mutex_);
   if (!holding_) return write_definitions(record);
   try {
@@ -208,9 +217,13 @@ bool add_property(const std::string& directory, const std::string& key,
   return false;
 }
 
+// Without the heap: the drain thread, which needs it for nothing else, would get one of
+// its own, 64 MiB of the address space that the program may have a limit for.
 void Writer::define_clock_sync(const os::ClockSync& sync) noexcept {
-  append(DefinitionKind::kClockSync,
-         Payload{}.number(sync.ticks).number(sync.monotonic_ns).number(sync.realtime_ns).bytes());
+  const std::array<std::uint64_t, 3> payload{sync.ticks, sync.monotonic_ns, sync.realtime_ns};
+  std::array<std::byte, sizeof(DefinitionHeader) + sizeof payload> record;
+  put_record(DefinitionKind::kClockSync, std::as_bytes(std::span(payload)), record.data());
+  append(record);
 }
 
 void Writer::define_limit() noexcept {

@@ -157,6 +157,7 @@ class Writer {
   void put_back(Segment* segment) noexcept;
   bool stuck() const noexcept { return error() != 0 || at_limit(); }
   void append(DefinitionKind kind, std::span<const std::byte> payload) noexcept;
+  void append(std::span<const std::byte> record) noexcept;
   void define_limit() noexcept;
   void define_end(Ending ending) noexcept;
   void write_definitions(std::span<const std::byte> records) noexcept;

@@ -242,6 +242,21 @@ def test_other_threads_run_while_we_weave(tmp_path):
     assert output_of(program, tmp_path) == "True\n"
 
 
+def test_we_take_little_of_the_address_space(tmp_path):
+    """The buffer of 4 MB and little else, also when the drain thread has worked: `ulimit -v` counts it."""
+    program = """
+    import time, timeloom
+    def size():
+        return [int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmSize")][0]
+    before = size()
+    measurement = timeloom.Measurement(output="run").start()
+    time.sleep(0.1)
+    print(size() - before)
+    measurement.finish()
+    """
+    assert 4_096 < int(output_of(program, tmp_path)) < 16_384
+
+
 def test_the_point_of_a_number_is_a_point_in_every_locale(tmp_path):
     """The program's locale is made here: with a comma, as in German."""
     localedef = shutil.which("localedef")
