@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "core/settings.hpp"
 #include "tools/report_rows.hpp"
@@ -150,10 +151,12 @@ class Judge {
   std::vector<std::string> nearest(const std::string& name) const {
     std::vector<std::string> names;
     for (const Row& row : rows_.rows) names.push_back(data_.name_of(row.region));
+    // Of names that are equally near the shortest, whatever takes how long.
+    std::ranges::sort(names, {}, [](const std::string& one) { return std::pair(one.size(), one); });
+    names.erase(std::ranges::unique(names).begin(), names.end());
     std::vector<std::string> result;
     for (const std::string& one : names) {
-      const bool known = std::ranges::find(result, one) != result.end();
-      if (one.ends_with("." + name) && !known) result.push_back(one);
+      if (one.ends_with("." + name)) result.push_back(one);
       if (result.size() == kMostSuggestions) break;
     }
     if (!result.empty()) return result;
