@@ -95,7 +95,7 @@ TEST(CheckJudge, RegionsOfOneNameAreToldApart) {
 
 TEST(CheckJudge, AnUnknownRegionIsAnErrorWithTheNearest) {
   const std::string none = "ERROR no region of the run has this name";
-  EXPECT_EQ(line("visits(load) < 3"), none + "; did you mean app.load, db.load?");
+  EXPECT_EQ(line("visits(load) < 3"), none + "; did you mean db.load, app.load?");
   EXPECT_EQ(line("visits(app.laod) < 3"), none + "; did you mean app.load?");
   EXPECT_EQ(line("visits(fob) < 3"), none + "; did you mean app.fib?");
   EXPECT_EQ(line("visits(something) < 3"), none + "; timeloom report --flat lists them");
