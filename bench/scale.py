@@ -29,6 +29,7 @@ import command_line
 import limits
 
 CALLS = 400_000
+THREAD_CALLS = 20 * CALLS
 FORKS = 100
 SWITCHES = 200_000
 
@@ -63,7 +64,7 @@ def run(threads, calls):
     for one in all: one.start()
     for one in all: one.join()
 work(20_000)
-result = {str(n): timed(run, n, 20 * CALLS, clock=time.process_time) for n in (1, 200)}
+result = {str(n): timed(run, n, THREAD_CALLS, clock=time.process_time) for n in (1, 200)}
 result["start"] = timed(run, 200, 0, clock=time.process_time)
 """
 
@@ -94,7 +95,7 @@ def run_once(text: str, measured: bool, scratch: str, more: list[str]) -> dict:
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
         program = os.path.join(directory, "program.py")
         with open(program, "w", encoding="utf-8") as file:
-            numbers = f"CALLS, FORKS, SWITCHES = {CALLS}, {FORKS}, {SWITCHES}\n"
+            numbers = f"CALLS, THREAD_CALLS, FORKS, SWITCHES = {CALLS}, {THREAD_CALLS}, {FORKS}, {SWITCHES}\n"
             file.write(HEAD + numbers + text + TAIL)
         run = os.path.join(directory, "run")
         options = ["-m", "timeloom", "--quiet", "--no-weave", *more, "-o", run]
@@ -122,7 +123,7 @@ def figures(arguments) -> dict:
     processes = (measured["8"] / measured["1"]) / (plain["8"] / plain["1"])
     plain_threads, threads = medians(THREADS, rounds, scratch)
     more = {key: threads[key] - plain_threads[key] for key in threads}
-    added = {key: more[key] * 1e9 / (20 * CALLS) for key in ("1", "200")}
+    added = {key: more[key] * 1e9 / THREAD_CALLS for key in ("1", "200")}
     plain_fork, fork = medians(FORK, rounds, scratch)
     plain_tasks, tasks = medians(TASKS, rounds, scratch, "--async-tasks")
     result = {

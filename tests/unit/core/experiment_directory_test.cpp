@@ -8,6 +8,7 @@
 #include <fstream>
 #include <vector>
 
+#include "../support/temp_directory.hpp"
 #include "core/error.hpp"
 
 namespace timeloom {
@@ -21,9 +22,6 @@ constexpr const char* kNothing[] = {nullptr};
 class ExperimentDirectoryTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "timeloom-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    base_ = fs::canonical(name);
     before_ = fs::current_path();
     const char* home = std::getenv("HOME");
     home_ = home == nullptr ? "/" : home;
@@ -39,7 +37,6 @@ class ExperimentDirectoryTest : public testing::Test {
   void TearDown() override {
     ::setenv("HOME", home_.c_str(), 1);
     fs::current_path(before_);
-    fs::remove_all(base_);
   }
   static void put(const fs::path& path) { std::ofstream(path) << "text"; }
 
@@ -72,7 +69,8 @@ class ExperimentDirectoryTest : public testing::Test {
     return result;
   }
 
-  fs::path base_;
+  test::TempDirectory directory_;
+  fs::path base_ = fs::canonical(directory_.path());
   fs::path before_;
   std::string home_;
 };

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <regex>
 
+#include "../support/temp_directory.hpp"
 #include "core/error.hpp"
 #include "os/file.hpp"
 
@@ -21,16 +22,10 @@ namespace {
 class RunDirectory : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "timeloom-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = fs::canonical(name);
     before_ = fs::current_path();
     fs::current_path(root_);
   }
-  void TearDown() override {
-    fs::current_path(before_);
-    fs::remove_all(root_);
-  }
+  void TearDown() override { fs::current_path(before_); }
   static void put(const fs::path& path, const std::string& text) {
     fs::create_directories(path.parent_path());
     std::ofstream(path) << text;
@@ -44,7 +39,8 @@ class RunDirectory : public testing::Test {
     return {};
   }
 
-  fs::path root_;
+  test::TempDirectory directory_;
+  fs::path root_ = fs::canonical(directory_.path());
   fs::path before_;
 };
 
