@@ -299,7 +299,7 @@ void forget_session() {
 
 // The hooks stay as they are; a small ring will do, which grows when it has to.
 void start_after_fork() {
-  constexpr std::uint64_t kChildBuffer = 1 << 20;
+  constexpr std::uint64_t kChildBuffer = 256 << 10;
   Session& s = g_session;
   s.options.buffer_size = std::min(s.options.buffer_size, kChildBuffer);
   s.options.parent = s.spool.substr(s.spool.rfind('/') + 1);

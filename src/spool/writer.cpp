@@ -167,13 +167,21 @@ void Writer::add_segments(os::Mapping block, std::uint64_t bytes) {
                                     std::memory_order_release);
 }
 
-// A segment that nobody uses: a free one, else a full one that is drained here
-// and now instead of waiting for the drain, else one of a larger ring.
+// A segment that nobody uses: a free one, else one of a ring that was small, else
+// a full one that is drained here and now instead of waiting for the drain, else
+// one of a larger ring.
 Segment* Writer::find_segment() noexcept {
   std::unique_lock lock(mutex_);
+  // There is none after a fork. Should it not start, the full ones are drained here.
+  if (!full_.empty() && !stopping_ && !drain_thread_.running()) (void)start_drain();
   // The one used last is the one still in the caches.
   if (Segment* segment = free_.pop_front()) return segment;
   if (stuck()) return nullptr;
+  constexpr std::size_t kFewSegments = 4;
+  if (segments_.size() < kFewSegments && options_.size_limit.bytes == 0 &&
+      grow(segments_.size() * options_.segment_size)) {
+    return free_.pop_front();
+  }
   if (!full_.empty()) {
     lock.unlock();
     if (Segment* emptied = drain_one()) return emptied;
@@ -211,8 +219,6 @@ void Writer::retire(Segment* segment, std::size_t words) noexcept {
   {
     const std::lock_guard lock(mutex_);
     full_.push_back(segment);
-    // After a fork. Should it fail, whoever needs a segment drains one.
-    if (!stopping_ && !drain_thread_.running()) (void)start_drain();
   }
   work_.notify_one();
 }

@@ -66,7 +66,7 @@ struct WriterOptions {
   std::uint32_t segment_size = 256 << 10;  // bytes; a multiple of the page size, at most 16 MiB
   std::uint64_t ring_size = 4 << 20;       // bytes at start
   std::uint64_t ring_limit = std::uint64_t{4} << 30;  // bytes that the ring may grow to
-  bool drain_at_once = true;  // start the drain now, not with the first full segment
+  bool drain_at_once = true;  // start the drain now, not with the second segment of a thread
   SizeLimit size_limit;
 };
 

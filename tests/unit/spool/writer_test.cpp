@@ -66,6 +66,19 @@ TEST_F(WriterTest, TheRingGrowsWhenThreadsHoldAllSegments) {
   EXPECT_EQ(writer.error(), 0);
 }
 
+// That of a forked child, which may never need a second segment.
+TEST_F(WriterTest, ASmallRingDoublesAsItIsNeeded) {
+  const WriterOptions options = small(1);
+  Writer& writer = create(options);
+  std::vector<std::uint64_t> segments;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    ASSERT_NE(writer.acquire(i, 0, 1), nullptr);
+    const std::uint64_t size = std::filesystem::file_size(path() + "/ring");
+    segments.push_back((size - kRingHeaderSize) / options.segment_size);
+  }
+  EXPECT_EQ(segments, (std::vector<std::uint64_t>{1, 2, 4, 4}));
+}
+
 TEST_F(WriterTest, BeyondItsLimitTheRingGivesNoSegmentButIsNoError) {
   WriterOptions options = small(2);
   options.ring_limit = options.ring_size;
