@@ -230,7 +230,9 @@ def test_what_comes_after_the_limit_is_in_the_profile(measure):
 
 THREADS = """
 import threading, time
+all_there = threading.Barrier(3)
 def rest(n):
+    all_there.wait()
     outer(n)
     time.sleep(0.3)
 threads = [threading.Thread(target=rest, args=(300_000 + i,), name=f"thread {i}") for i in range(3)]
