@@ -217,8 +217,10 @@ def test_a_child_that_outlives_its_parent(work, timeloom_program):
         work,
         """
 import os, time
+parent = os.getpid()
 if os.fork() == 0:
-    time.sleep(1); print("child", flush=True)
+    while os.getppid() == parent: time.sleep(0.01)
+    print("child", flush=True)
 """,
         env={**os.environ, "PYTHONWARNINGS": "ignore"},
     )

@@ -170,10 +170,10 @@ def wait(on):
     while timeloom._core.recording() != on: time.sleep(0.001)
 before(); wait(True); inside(); wait(False); after()
 """
-    ((stream,),), process = measure(text, "--from", "200ms", "--until", "0.6s", instrumenter=instrumenter)
+    ((stream,),), process = measure(text, "--from", "600ms", "--until", "1.6s", instrumenter=instrumenter)
     assert "inside ." in stream and "before" not in stream and "after" not in stream
     assert stream.count("|") == 3
-    assert said(process) == "from 0.2s until 0.6s: 1 time"
+    assert said(process) == "from 0.6s until 1.6s: 1 time"
 
 
 def test_times_and_forks(measure):
