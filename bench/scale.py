@@ -3,8 +3,9 @@
 usage: python bench/scale.py [--json] [--rounds N] [--scratch DIR]
 
 Method
-  Every program runs in a fresh process, plain and measured by turns; medians over
-  the rounds. Times are taken inside the program, around the work alone.
+  Every program runs in a fresh process, plain and measured by turns. Figures compare
+  the two of one round, for a machine may change its speed from round to round; given
+  is the median over the rounds. Times are taken inside the program, around the work alone.
     processes  1 and 8 forked children, each of which makes CALLS calls: how much
                longer 8 take than 1, measured, over the same of the plain program
     threads    1 and 200 threads that make as many calls together: CPU ns added to a
@@ -106,34 +107,41 @@ def run_once(text: str, measured: bool, scratch: str, more: list[str]) -> dict:
             return json.load(file)
 
 
-def medians(text: str, rounds: int, scratch: str, *more: str) -> tuple[dict, dict]:
-    """Seconds by the program's own keys, plain and measured with the options `more`."""
-    taken = {False: [], True: []}
+def in_rounds(text: str, rounds: int, scratch: str, *more: str) -> list[tuple[dict, dict]]:
+    """Seconds by the program's own keys, plain and measured with the options `more`, of each round."""
+    pairs = []
     for number in range(rounds):
-        for measured in (False, True) if number % 2 == 0 else (True, False):
-            taken[measured].append(run_once(text, measured, scratch, list(more)))
-    return tuple(
-        {key: statistics.median(one[key] for one in runs) for key in runs[0]} for runs in taken.values()
-    )
+        by_turns = (False, True) if number % 2 == 0 else (True, False)
+        taken = {measured: run_once(text, measured, scratch, list(more)) for measured in by_turns}
+        pairs.append((taken[False], taken[True]))
+    return pairs
+
+
+def median(pairs: list[tuple[dict, dict]], figure) -> float:
+    """Over the rounds, of figure(plain, measured)."""
+    return statistics.median(figure(*pair) for pair in pairs)
+
+
+def added(key: str):
+    return lambda plain, measured: measured[key] - plain[key]
 
 
 def figures(arguments) -> dict:
     rounds, scratch = arguments.rounds, arguments.scratch
-    plain, measured = medians(PROCESSES, rounds, scratch)
-    processes = (measured["8"] / measured["1"]) / (plain["8"] / plain["1"])
-    plain_threads, threads = medians(THREADS, rounds, scratch)
-    more = {key: threads[key] - plain_threads[key] for key in threads}
-    added = {key: more[key] * 1e9 / THREAD_CALLS for key in ("1", "200")}
-    plain_fork, fork = medians(FORK, rounds, scratch)
-    plain_tasks, tasks = medians(TASKS, rounds, scratch, "--async-tasks")
+    processes = in_rounds(PROCESSES, rounds, scratch)
+    threads = in_rounds(THREADS, rounds, scratch)
+    forks = in_rounds(FORK, rounds, scratch)
+    tasks = in_rounds(TASKS, rounds, scratch, "--async-tasks")
     result = {
-        "processes_8_over_1": round(processes, 3),
-        "thread_added_ns": {key: round(value, 1) for key, value in added.items()},
-        "threads_200_over_1": round(added["200"] / added["1"], 3),
-        "thread_start_added_us": round(more["start"] * 1e6 / 200, 1),
-        "fork_added_ms": round((fork["median"] - plain_fork["median"]) * 1e3, 2),
-        "task_switch_ns": round(plain_tasks["seconds"] * 1e9 / SWITCHES, 1),
-        "tasks_added_over_plain": round(tasks["seconds"] / plain_tasks["seconds"] - 1, 3),
+        "processes_8_over_1": round(
+            median(processes, lambda plain, measured: (measured["8"] / measured["1"]) / (plain["8"] / plain["1"])), 3
+        ),
+        "thread_added_ns": {key: round(median(threads, added(key)) * 1e9 / THREAD_CALLS, 1) for key in ("1", "200")},
+        "threads_200_over_1": round(median(threads, lambda *pair: added("200")(*pair) / added("1")(*pair)), 3),
+        "thread_start_added_us": round(median(threads, added("start")) * 1e6 / 200, 1),
+        "fork_added_ms": round(median(forks, added("median")) * 1e3, 2),
+        "task_switch_ns": round(median(tasks, lambda plain, _: plain["seconds"]) * 1e9 / SWITCHES, 1),
+        "tasks_added_over_plain": round(median(tasks, lambda plain, measured: measured["seconds"] / plain["seconds"]) - 1, 3),
     }
     result["limits"] = limits.held(limits.check_scale(result))
     return result
