@@ -218,9 +218,13 @@ def test_a_child_that_outlives_its_parent(work, timeloom_program):
         """
 import os, time
 parent = os.getpid()
+read, write = os.pipe()
 if os.fork() == 0:
+    os.write(write, b".")
     while os.getppid() == parent: time.sleep(0.01)
     print("child", flush=True)
+else:
+    os.read(read, 1)
 """,
         env={**os.environ, "PYTHONWARNINGS": "ignore"},
     )
