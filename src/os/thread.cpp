@@ -62,7 +62,7 @@ int HelperThread::start(const char* name, std::function<void()> body) noexcept {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   if (error == 0) {
-    start.release();
+    (void)start.release();  // it is the thread's now
     running_ = true;
   }
   return error;

@@ -27,8 +27,8 @@ struct Rules {
 // Those of all measurements of this process, which are kept. The interpreter never
 // takes an index back, so the same rules use the same one again.
 std::vector<std::unique_ptr<const Rules>>& all_rules() {
-  static auto* const instance = new std::vector<std::unique_ptr<const Rules>>;
-  return *instance;
+  static auto* const kInstance = new std::vector<std::unique_ptr<const Rules>>;
+  return *kInstance;
 }
 const Rules kNoRules;
 constinit std::atomic<const Rules*> g_rules = &kNoRules;  // those in force

@@ -109,7 +109,7 @@ inline bool runs_first(InterpreterFrame* frame) noexcept {
 
 // Whether a generator has yielded, rather than returned or raised.
 inline bool is_suspended(PyObject* generator) noexcept {
-  const int state = reinterpret_cast<PyGenObject*>(generator)->gi_frame_state;
+  const auto state = reinterpret_cast<PyGenObject*>(generator)->gi_frame_state;
 #if PY_VERSION_HEX >= 0x030d0000
   return FRAME_STATE_SUSPENDED(state);
 #else
@@ -216,6 +216,7 @@ inline bool store_code_extra(PyCodeObject* code, Py_ssize_t index, EventWord wor
     if (kHasGil) PyMem_Free(extra);
     extra = room;
   }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the word is no address
   __atomic_store_n(&extra->values[index], reinterpret_cast<void*>(word), __ATOMIC_RELAXED);
   return true;
 #else

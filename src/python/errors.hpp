@@ -25,10 +25,10 @@ PyObject* raise_error(const char* message) noexcept;
 std::string take_exception_text();
 
 // A method as CPython may call it: what it throws becomes a Python exception.
-template <PyCFunction method>
+template <PyCFunction kMethod>
 PyObject* guarded(PyObject* self, PyObject* arguments) noexcept {
   try {
-    return method(self, arguments);
+    return kMethod(self, arguments);
   } catch (const PythonError&) {
     return nullptr;
   } catch (const std::bad_alloc&) {

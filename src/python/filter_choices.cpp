@@ -45,9 +45,9 @@ std::vector<FilterRule> rules_of(PyObject* dict) {
 
 // Asked for several times on the way to a measurement, and parsed once.
 const FilterFile& parsed(const std::string& text, const std::string& name) {
-  static auto* const last = new std::pair<std::string, FilterFile>;
-  if (text != last->first) *last = {text, FilterFile::parse(text, name)};
-  return last->second;
+  static auto* const kLast = new std::pair<std::string, FilterFile>;
+  if (text != kLast->first) *kLast = {text, FilterFile::parse(text, name)};
+  return kLast->second;
 }
 
 // Where the modules of Python's library lie. `os` is not there with -S.

@@ -145,11 +145,11 @@ struct KnownFunction {
 
 // What the rules in force say of each C function.
 std::unordered_map<const void*, KnownFunction>& c_functions() {
-  static auto* const functions = new std::unordered_map<const void*, KnownFunction>;
+  static auto* const kFunctions = new std::unordered_map<const void*, KnownFunction>;
   static Py_ssize_t rules = -1;
-  if (rules != code_index()) functions->clear();
+  if (rules != code_index()) kFunctions->clear();
   rules = code_index();
-  return *functions;
+  return *kFunctions;
 }
 
 // Our own functions are not part of the program.

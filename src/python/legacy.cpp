@@ -80,10 +80,10 @@ void set_hook(Hook hook, Py_tracefunc function) noexcept {
 
 // A function for each kind of hook: a thread may still have the one of a past
 // measurement when it gets the other.
-template <Hook hook>
+template <Hook kHook>
 int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
-  if (!g_watching || g_hook != hook) {
-    set_hook(hook, nullptr);
+  if (!g_watching || g_hook != kHook) {
+    set_hook(kHook, nullptr);
     return 0;
   }
   switch (what) {

@@ -85,8 +85,9 @@ void reconcile_all(Codes own) noexcept try {
   PyThreadState* const here = PyThreadState_Get();
   PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
   for (; thread != nullptr; thread = PyThreadState_Next(thread)) {
-    codes[thread->thread_id] = thread == here ? std::move(own) : known_codes(thread);
+    if (thread != here) codes[thread->thread_id] = known_codes(thread);
   }
+  codes[here->thread_id] = std::move(own);
   record::for_each_recorder(visit, &codes);
 } catch (const std::bad_alloc&) {
 }

@@ -189,8 +189,8 @@ PyObject* end(PyObject*, PyObject* arguments) {
 
 // The names of rewinds that have begun, in this process. Used with an Exclusive.
 std::set<std::string>& rewinds() {
-  static auto* const names = new std::set<std::string>;
-  return *names;
+  static auto* const kNames = new std::set<std::string>;
+  return *kNames;
 }
 
 void note_rewind(const std::string& name) {

@@ -20,8 +20,8 @@ struct Alarm {
 
 // Never destroyed: its thread may outlive the static objects of the program.
 Alarm& the_alarm() {
-  static auto* const instance = new Alarm;
-  return *instance;
+  static auto* const kInstance = new Alarm;
+  return *kInstance;
 }
 
 void forget_after_fork() {

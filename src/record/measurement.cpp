@@ -21,8 +21,8 @@ constinit std::atomic<bool> detail::g_recording = false;
 
 // Never destroyed: threads may outlive the static objects of the program.
 State& state() {
-  static State* const instance = new State;
-  return *instance;
+  static State* const kInstance = new State;
+  return *kInstance;
 }
 
 namespace {

@@ -27,9 +27,9 @@ std::uint64_t microseconds(const timeval& time) {
          static_cast<std::uint64_t>(time.tv_usec);
 }
 
-template <auto member>
+template <auto kMember>
 std::uint64_t number(const rusage& usage) {
-  return static_cast<std::uint64_t>(usage.*member);
+  return static_cast<std::uint64_t>(usage.*kMember);
 }
 
 constexpr MetricMode kAccumulated = MetricMode::kAccumulatedStart;
@@ -86,7 +86,7 @@ std::vector<std::string> rusage_names(const std::string& text, const std::string
   for (const std::string& name : names) {
     if (field_of(name) != nullptr) continue;
     std::string known;
-    for (const Field& field : kFields) known += std::string(field.name) + ", ";
+    for (const Field& field : kFields) known.append(field.name).append(", ");
     throw Error(origin + ": '" + name + "' is not accepted; write all, or some of " +
                 known.substr(0, known.size() - 2));
   }

@@ -91,15 +91,17 @@ void initialise(const Library& papi) {
               "; see what papi_avail says, or leave metric-papi out");
 }
 
+// Set once, by whoever is the first to count.
+Library* g_papi = nullptr;
+
 // Initialised anew in the child of a fork.
 const Library& library() {
   static std::mutex mutex;
-  static Library* papi = nullptr;
   const std::lock_guard lock(mutex);
-  if (papi == nullptr) papi = new Library(load());
-  if (papi->process != ::getpid()) initialise(*papi);
-  papi->process = ::getpid();
-  return *papi;
+  if (g_papi == nullptr) g_papi = new Library(load());
+  if (g_papi->process != ::getpid()) initialise(*g_papi);
+  g_papi->process = ::getpid();
+  return *g_papi;
 }
 
 [[noreturn]] void refuse(const Library& papi, const std::string& event, int code) {
@@ -135,15 +137,14 @@ std::unique_ptr<PapiCounters> PapiCounters::start(const std::vector<std::string>
 }
 
 PapiCounters::~PapiCounters() {
-  const Library& papi = library();
-  (void)papi.stop(set_, nullptr);
-  (void)papi.cleanup_eventset(set_);
-  (void)papi.destroy_eventset(&set_);
+  (void)g_papi->stop(set_, nullptr);
+  (void)g_papi->cleanup_eventset(set_);
+  (void)g_papi->destroy_eventset(&set_);
 }
 
 void PapiCounters::read(std::span<std::uint64_t> values) noexcept {
   static_assert(sizeof(long long) == sizeof(std::uint64_t));
-  (void)library().read(set_, reinterpret_cast<long long*>(values.data()));
+  (void)g_papi->read(set_, reinterpret_cast<long long*>(values.data()));
 }
 
 }  // namespace timeloom::record

@@ -41,8 +41,9 @@ class AnchorParser {
   Attributes& attributes_of(const Open& open);
   void end();
   void set_text(const Open& object, std::string_view name);
+  template <typename Object>
+  void set_string(Object& object, std::string_view name);
   void set_metric(Metric& metric, std::string_view name);
-  void set_region(Region& region, std::string_view name);
   template <typename Place>
   void set_place(Place& place, std::string_view name);
 
@@ -239,18 +240,52 @@ void AnchorParser::end() {
   if (kind == Kind::kText) set_text(open_.back(), text_name_);
 }
 
+// Which string the element `name` of the object holds; nullptr: none.
+std::string* string_of(Metric& metric, std::string_view name) {
+  if (name == "disp_name") return &metric.name;
+  if (name == "uniq_name") return &metric.unique_name;
+  if (name == "uom") return &metric.unit;
+  if (name == "val") return &metric.value;
+  if (name == "url") return &metric.url;
+  if (name == "descr") return &metric.description;
+  return nullptr;
+}
+
+std::string* string_of(Region& region, std::string_view name) {
+  if (name == "name") return &region.name;
+  if (name == "mangled_name") return &region.mangled_name;
+  if (name == "paradigm") return &region.paradigm;
+  if (name == "role") return &region.role;
+  if (name == "url") return &region.url;
+  if (name == "descr") return &region.description;
+  return nullptr;
+}
+
+std::string* string_of(SystemNode& node, std::string_view name) {
+  if (name == "name") return &node.name;
+  if (name == "class") return &node.kind;
+  if (name == "descr") return &node.description;
+  return nullptr;
+}
+
+template <typename Place>
+std::string* string_of(Place& place, std::string_view name) {
+  if (name == "name") return &place.name;
+  if (name == "type") return &place.type;
+  return nullptr;
+}
+
+template <typename Object>
+void AnchorParser::set_string(Object& object, std::string_view name) {
+  if (std::string* const string = string_of(object, name)) *string = std::move(text_);
+}
+
 void AnchorParser::set_text(const Open& object, std::string_view name) {
   switch (object.kind) {
     case Kind::kMirrors: cube_.mirrors.push_back(std::move(text_)); break;
     case Kind::kMetric: set_metric(cube_.metrics[object.index], name); break;
-    case Kind::kRegion: set_region(cube_.regions[object.index], name); break;
-    case Kind::kSystemNode: {
-      SystemNode& node = cube_.system_nodes[object.index];
-      if (name == "name") node.name = std::move(text_);
-      if (name == "class") node.kind = std::move(text_);
-      if (name == "descr") node.description = std::move(text_);
-      break;
-    }
+    case Kind::kRegion: set_string(cube_.regions[object.index], name); break;
+    case Kind::kSystemNode: set_string(cube_.system_nodes[object.index], name); break;
     case Kind::kGroup: set_place(cube_.groups[object.index], name); break;
     case Kind::kLocation: set_place(cube_.locations[object.index], name); break;
     default: break;
@@ -259,39 +294,27 @@ void AnchorParser::set_text(const Open& object, std::string_view name) {
 }
 
 void AnchorParser::set_metric(Metric& metric, std::string_view name) {
-  if (name == "disp_name") metric.name = std::move(text_);
-  if (name == "uniq_name") metric.unique_name = std::move(text_);
   if (name == "dtype") {
     try {
       metric.type = value_type_of(trimmed(text_));
     } catch (const Error& error) {
       throw Damage{error.what()};
     }
-  }
-  if (name == "uom") metric.unit = std::move(text_);
-  if (name == "val") metric.value = std::move(text_);
-  if (name == "url") metric.url = std::move(text_);
-  if (name == "descr") metric.description = std::move(text_);
-  if (name.starts_with("cubepl")) {
+  } else if (name.starts_with("cubepl")) {
     metric.expressions.push_back(
         {std::string(name), std::move(text_attributes_), std::move(text_)});
+  } else {
+    set_string(metric, name);
   }
-}
-
-void AnchorParser::set_region(Region& region, std::string_view name) {
-  if (name == "name") region.name = std::move(text_);
-  if (name == "mangled_name") region.mangled_name = std::move(text_);
-  if (name == "paradigm") region.paradigm = std::move(text_);
-  if (name == "role") region.role = std::move(text_);
-  if (name == "url") region.url = std::move(text_);
-  if (name == "descr") region.description = std::move(text_);
 }
 
 template <typename Place>
 void AnchorParser::set_place(Place& place, std::string_view name) {
-  if (name == "name") place.name = std::move(text_);
-  if (name == "rank") place.rank = to_number<std::uint64_t>(text_, "a rank");
-  if (name == "type") place.type = std::move(text_);
+  if (name == "rank") {
+    place.rank = to_number<std::uint64_t>(text_, "a rank");
+  } else {
+    set_string(place, name);
+  }
 }
 
 }  // namespace

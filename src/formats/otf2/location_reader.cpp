@@ -127,11 +127,11 @@ class Translator {
   }
 
   // Numbers are unique in a communicator; a run of ours has one.
-  template <EventKind kind>
+  template <EventKind kKind>
   static OTF2_CallbackCode on_thread(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
                                      void* data, OTF2_AttributeList*, OTF2_CommRef,
                                      std::uint64_t number) noexcept {
-    return self(data).add(time, kind, 0, number);
+    return self(data).add(time, kKind, 0, number);
   }
 
   static OTF2_CallbackCode on_program_begin(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
