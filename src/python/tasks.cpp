@@ -43,8 +43,8 @@ struct State {
 };
 
 State& state() {
-  static auto* const instance = new State;
-  return *instance;
+  static auto* const kInstance = new State;
+  return *kInstance;
 }
 
 // The tasks that run on a thread, outermost first: one may run an event loop

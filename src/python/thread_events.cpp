@@ -12,8 +12,8 @@ namespace {
 // the place of one that died at the same address, and only one that lives is
 // waited for.
 std::unordered_map<const PyObject*, std::uint64_t>& numbers() {
-  static auto* const instance = new std::unordered_map<const PyObject*, std::uint64_t>;
-  return *instance;
+  static auto* const kInstance = new std::unordered_map<const PyObject*, std::uint64_t>;
+  return *kInstance;
 }
 
 void record_number(ExtendedKind kind, std::uint64_t number) noexcept {

@@ -23,8 +23,8 @@ struct Tables {
 };
 
 Tables& tables() {
-  static auto* const instance = new Tables;
-  return *instance;
+  static auto* const kInstance = new Tables;
+  return *kInstance;
 }
 
 }  // namespace

@@ -88,11 +88,11 @@ void begin_at(InterpreterFrame* frame) noexcept {
   if (word == kWatched) enter_watched(code, frame);
 }
 
-template <bool begins, bool ends>
+template <bool kBegins, bool kEnds>
 void on_call(InterpreterFrame* frame, bool recorded) noexcept {
   if (!g_state.active || g_state.over) return;
-  if (begins && !g_state.open) return begin_at(frame);
-  if (!ends || !g_state.open || !recorded) return;
+  if (kBegins && !g_state.open) return begin_at(frame);
+  if (!kEnds || !g_state.open || !recorded) return;
   ++g_state.depth;
   record::t_recorder->note_leave_of_last();
 }

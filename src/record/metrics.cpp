@@ -83,14 +83,13 @@ std::vector<std::string> rusage_names(const std::string& text, const std::string
     names.clear();
     for (const Field& field : kFields) names.emplace_back(field.name);
   }
-  for (const std::string& name : names) {
-    if (field_of(name) != nullptr) continue;
-    std::string known;
-    for (const Field& field : kFields) known.append(field.name).append(", ");
-    throw Error(origin + ": '" + name + "' is not accepted; write all, or some of " +
-                known.substr(0, known.size() - 2));
-  }
-  return names;
+  const auto wrong = std::ranges::find_if(
+      names, [](const std::string& name) { return field_of(name) == nullptr; });
+  if (wrong == names.end()) return names;
+  std::string known;
+  for (const Field& field : kFields) known.append(field.name).append(", ");
+  throw Error(origin + ": '" + *wrong + "' is not accepted; write all, or some of " +
+              known.substr(0, known.size() - 2));
 }
 
 std::vector<std::uint32_t> fields_of(const MetricNames& names) {

@@ -153,7 +153,7 @@ class Judge {
     for (const Row& row : rows_.rows) names.push_back(data_.name_of(row.region));
     // Of names that are equally near the shortest, whatever takes how long.
     std::ranges::sort(names, {}, [](const std::string& one) { return std::pair(one.size(), one); });
-    names.erase(std::ranges::unique(names).begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     std::vector<std::string> result;
     for (const std::string& one : names) {
       if (one.ends_with("." + name)) result.push_back(one);

@@ -40,7 +40,7 @@ std::string seconds_of(const DiffSide& side, const Terminal& terminal) {
 }
 
 std::string visits_of(const DiffRow& row) {
-  const std::string after = short_count(row.after.visits);
+  std::string after = short_count(row.after.visits);
   if (row.before.visits == row.after.visits) return after;
   return short_count(row.before.visits) + ">" + after;
 }

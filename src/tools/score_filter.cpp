@@ -135,7 +135,7 @@ std::string proposed_filter(const ScoreProfile& profile, const Score& score,
 
 fs::path write_filter(const fs::path& directory, const ScoreOptions& options,
                       const std::string& text) {
-  const fs::path path =
+  fs::path path =
       directory / (options.generation->everything ? "max_scorep.filter" : "initial_scorep.filter");
   std::error_code error;
   if (fs::exists(path, error)) fs::rename(path, path.string() + stamp(), error);

@@ -21,8 +21,8 @@ double measure_ns_per_tick() {
 }
 
 double ns_per_tick_here() {
-  static const double value = measure_ns_per_tick();
-  return value;
+  static const double kValue = measure_ns_per_tick();
+  return kValue;
 }
 
 double ns_per_tick(os::ClockSource source, const std::vector<os::ClockSync>& syncs) {

@@ -120,7 +120,7 @@ fs::path trace_of(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error)) return run;
   if (fs::exists(run / kAnchor, error)) return run / kAnchor;
-  const fs::path anchor = only_file(run, ".otf2");
+  fs::path anchor = only_file(run, ".otf2");
   if (!anchor.empty()) return anchor;
   throw Error(run.string() + " holds no trace (traces.otf2); " + std::string(kWhatToName));
 }
@@ -135,7 +135,7 @@ fs::path profile_of(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error) && run.extension() == ".cubex") return run;
   if (fs::exists(run / cube::kProfileName, error)) return run / cube::kProfileName;
-  const fs::path profile = only_file(run, ".cubex");
+  fs::path profile = only_file(run, ".cubex");
   if (!profile.empty()) return profile;
   throw Error(run.string() + " holds no profile (profile.cubex); name a .cubex file");
 }

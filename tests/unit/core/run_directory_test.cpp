@@ -115,10 +115,10 @@ TEST_F(RunDirectory, OfAnotherRunIsRefusedWithoutForce) {
 TEST_F(RunDirectory, KeepsWhatIsNotOfTheRunThatForceReplaces) {
   const fs::path run = root_ / "run";
   make_run_directory(run, Settings());
-  const char* const kOwn[] = {
+  const char* const own[] = {
       "spool/1/log",   ".weaving/traces.def", ".woven/1/log",   "traces/0.evt",  "traces.def",
       "traces.marker", "traces.otf2",         "callpaths.json", "profile.cubex", "MANIFEST.md"};
-  for (const char* name : kOwn) put(run / name, "old");
+  for (const char* name : own) put(run / name, "old");
   put(run / "results.csv", "of the program");
   put(run / "notes" / "today", "of the user");
   put(root_ / "precious", "text");
@@ -126,7 +126,7 @@ TEST_F(RunDirectory, KeepsWhatIsNotOfTheRunThatForceReplaces) {
   Settings force;
   force.set("force", "on", "");
   make_run_directory(run, force);
-  for (const char* name : kOwn) EXPECT_FALSE(fs::exists(run / name)) << name;
+  for (const char* name : own) EXPECT_FALSE(fs::exists(run / name)) << name;
   EXPECT_FALSE(fs::exists(run / "spool"));
   EXPECT_TRUE(fs::exists(run / "scorep.cfg"));
   for (const char* name : {"results.csv", "notes/today", "link/precious"}) {

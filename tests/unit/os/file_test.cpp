@@ -201,7 +201,7 @@ TEST_F(FileTest, MovesItsDescriptor) {
   const int fd = first.fd();
   File second = std::move(first);
   EXPECT_EQ(second.fd(), fd);
-  EXPECT_FALSE(first.is_open());
+  EXPECT_FALSE(first.is_open());  // NOLINT(bugprone-use-after-move, clang-analyzer-cplusplus.Move)
   second = create("b");
   EXPECT_EQ(::fcntl(fd, F_GETFD), -1);  // closed by the assignment
 }

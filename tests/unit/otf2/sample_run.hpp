@@ -122,7 +122,8 @@ class KeepingSink : public RunSink {
   const Story& run() const { return run_; }
 
  private:
-  struct Keeper : LocationSink {
+  class Keeper : public LocationSink {
+   public:
     Keeper(KeepingSink& sink, LocationId location) : sink_(sink), location_(location) {}
     void consume(std::span<const Event> events) override {
       kept_.insert(kept_.end(), events.begin(), events.end());
@@ -131,6 +132,8 @@ class KeepingSink : public RunSink {
       const std::lock_guard lock(sink_.mutex_);
       sink_.run_.events[location_] = std::move(kept_);
     }
+
+   private:
     KeepingSink& sink_;
     LocationId location_;
     std::vector<Event> kept_;
@@ -149,10 +152,10 @@ inline Story read(const std::filesystem::path& anchor, unsigned threads = 1) {
 }
 
 inline std::string describe(const Event& one) {
-  static const char* const names[] = {"enter",  "leave", "int", "uint",  "float", "string",
-                                      "metric", "off",   "on",  "begin", "end"};
+  static const char* const kNames[] = {"enter",  "leave", "int", "uint",  "float", "string",
+                                       "metric", "off",   "on",  "begin", "end"};
   std::ostringstream text;
-  text << ticks(one.time) << " " << names[static_cast<int>(one.kind)] << " " << one.ref;
+  text << ticks(one.time) << " " << kNames[static_cast<int>(one.kind)] << " " << one.ref;
   if (one.value != 0) text << " " << one.value;
   return text.str();
 }

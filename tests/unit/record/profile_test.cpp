@@ -251,7 +251,7 @@ TEST_F(ProfileTest, ValuesOfAParameterThatThereIsNoRoomForAreCounted) {
   totals_ = stop();
   EXPECT_EQ(visits(profile()), ThreadProfile::kMaxPlaces);
   // Each value has two places.
-  EXPECT_NEAR(static_cast<double>(totals_.lost_events), ThreadProfile::kMaxPlaces / 2, 2);
+  EXPECT_NEAR(static_cast<double>(totals_.lost_events), ThreadProfile::kMaxPlaces / 2.0, 2);
 }
 
 TEST_F(ProfileTest, CountersHaveValuesInCallPaths) {

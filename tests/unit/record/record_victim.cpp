@@ -123,6 +123,6 @@ int main(int argc, char** argv) try {
   if (mode == "limit") return with_limit(argv[2], counters, std::stoul(argv[4]));
   if (mode == "tmpfs") return on_tmpfs(argv[2], counters, argv[4]);
   return 2;
-} catch (const timeloom::Error&) {
+} catch (const std::exception&) {
   return 3;  // cannot start
 }
