@@ -67,7 +67,7 @@ class Pen {
     base_ = time;
   }
   // Any words at all, of which nothing is expected; `timed`: that have a time.
-  void raw(std::uint64_t time, EventWord head, std::vector<std::uint64_t> words,
+  void raw(std::uint64_t time, EventWord head, const std::vector<std::uint64_t>& words,
            bool timed = false) {
     put(time, head, words, timed);
   }
@@ -174,7 +174,9 @@ inline void add_definitions(const ProcessDefinitions& from, Lines& to) {
   for (const auto& m : from.markers) {
     to.push_back("marker " + id(m.thread) + " " + std::to_string(m.ticks) + " " + m.text);
   }
-  for (const auto& [key, value] : from.properties) to.push_back("property " + key + " " + value);
+  for (const auto& [key, value] : from.properties) {
+    to.push_back(std::string("property ").append(key).append(" ").append(value));
+  }
 }
 
 inline Found read_spool(const std::string& directory) {

@@ -14,8 +14,8 @@ std::string read(const std::string& text) {
   const Rule rule = parse_rule(text);
   std::string said = std::string(name_of(rule.quantity)) + "[" + rule.region + "]";
   if (rule.any) said = "any " + said;
-  const char* const kSigns[] = {"<", "<=", ">", ">=", "=="};
-  return said + kSigns[static_cast<int>(rule.comparison)] + std::to_string(rule.limit) +
+  const char* const signs[] = {"<", "<=", ">", ">=", "=="};
+  return said + signs[static_cast<int>(rule.comparison)] + std::to_string(rule.limit) +
          rule.unit.name;
 }
 
