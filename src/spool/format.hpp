@@ -36,7 +36,7 @@ inline constexpr char kRingName[] = "ring";
 constexpr std::uint32_t checksum(const std::byte* data, std::size_t size,
                                  std::uint32_t hash = 2166136261u) noexcept {
   for (std::size_t i = 0; i < size; ++i) {
-    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): no struct has gaps
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): it loses a struct's bytes
     hash = (hash ^ static_cast<std::uint32_t>(data[i])) * 16777619u;
   }
   return hash;

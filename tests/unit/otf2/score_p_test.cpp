@@ -62,8 +62,8 @@ std::vector<std::string> printed_events(const std::filesystem::path& dump) {
     std::string kind, location, time, rest;
     words >> kind >> location >> time >> std::ws;
     std::getline(words, rest);
-    if (location == "0")
-      lines.push_back(kind.append(" ").append(time).append(" ").append(without_references(rest)));
+    if (location != "0") continue;
+    lines.push_back(kind.append(" ").append(time).append(" ").append(without_references(rest)));
   }
   return lines;
 }
