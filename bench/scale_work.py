@@ -1,0 +1,131 @@
+"""Times a program with and without a measurement, in one process, for bench/scale.py.
+
+usage: scale_work.py PROGRAM CYCLES SCRATCH RESULT
+
+PROGRAM  processes, threads, fork or tasks; the head of bench/scale.py says what they do
+RESULT   gets a list of CYCLES objects {"plain": {...}, "measured": {...}} as JSON, each
+         with the seconds of the program's parts; plain and measured run right after one
+         another, and which is first changes from cycle to cycle
+"""
+
+import asyncio
+import itertools
+import json
+import os
+import statistics
+import sys
+import tempfile
+import threading
+import time
+
+import timeloom
+
+CALLS = 400_000  # of each process
+THREAD_CALLS = 8_000_000  # of all threads together
+FORKS = 50
+SWITCHES = 100_000
+TASKS = 50
+
+
+def nothing():
+    pass
+
+
+def work(calls):
+    for _ in itertools.repeat(None, calls):
+        nothing()
+
+
+def timed(function, *arguments, clock=time.perf_counter):
+    begin = clock()
+    function(*arguments)
+    return clock() - begin
+
+
+def run_processes(count):
+    children = []
+    for _ in range(count):
+        child = os.fork()
+        if child == 0:
+            work(CALLS)
+            os._exit(0)
+        children.append(child)
+    for child in children:
+        os.waitpid(child, 0)
+
+
+def run_threads(count, calls):
+    threads = [threading.Thread(target=work, args=(calls // count,)) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def fork_once():
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+async def pause():
+    await asyncio.sleep(0)
+
+
+async def switch(times):
+    for _ in range(times):
+        await pause()
+
+
+async def run_tasks():
+    await asyncio.gather(*(switch(SWITCHES // TASKS) for _ in range(TASKS)))
+
+
+def time_processes():
+    return {str(count): timed(run_processes, count) for count in (1, 8)}
+
+
+def time_threads():
+    cpu = time.process_time
+    taken = {str(count): timed(run_threads, count, THREAD_CALLS, clock=cpu) for count in (1, 200)}
+    return {**taken, "start": timed(run_threads, 200, 0, clock=cpu)}
+
+
+def time_fork():
+    return {"one": statistics.median(timed(fork_once) for _ in range(FORKS))}
+
+
+def time_tasks():
+    return {"all": timed(asyncio.run, run_tasks())}
+
+
+PROGRAMS = {"processes": time_processes, "threads": time_threads, "fork": time_fork, "tasks": time_tasks}
+
+
+def measured(program, run, **settings):
+    with timeloom.Measurement(output=run, weave=False, quiet=True, **settings):
+        return program()
+
+
+def main():
+    name, cycles, scratch, result = sys.argv[1:]
+    program = PROGRAMS[name]
+    settings = {"async_tasks": True} if name == "tasks" else {}
+    work(20_000)
+    taken = []
+    for number in range(int(cycles)):
+        with tempfile.TemporaryDirectory(dir=scratch) as directory:
+            one = {}
+            for way in ("plain", "measured") if number % 2 == 0 else ("measured", "plain"):
+                if way == "plain":
+                    one[way] = program()
+                else:
+                    one[way] = measured(program, os.path.join(directory, "run"), **settings)
+        taken.append(one)
+    with open(result, "w", encoding="utf-8") as file:
+        json.dump(taken, file)
+
+
+if __name__ == "__main__":
+    main()
