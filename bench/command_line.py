@@ -1,4 +1,4 @@
-"""The command line that scale.py and profile.py share."""
+"""The command line that scale.py and profile_mode.py share."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""What profile.py measures of a large CUBE profile and of a long trace, with the C++ benchmarks.
+"""What profile_mode.py measures of a large CUBE profile and of a long trace, with the C++ benchmarks.
 
 Their folder is named in BENCH_PROGRAMS; nothing is measured without it.
 """

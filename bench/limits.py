@@ -40,12 +40,12 @@ def scorep_checks(figures: dict) -> list[Check]:
     """The limits of `python -m scorep`, where its figures are."""
     version = ".".join(figures["python"].split(".")[:2])
     theirs, floor, floor_then, share = SCOREP_CALL["3.11" if version == "3.11" else "3.12"]
-    added = figures["added_ns"]
+    floors = figures["scorep_floors"]
     most = round(share * theirs / floor_then, 2)
     return [
-        ratio("scorep, a traced call", added.get("scorep"), floor, added[floor], most),
+        ratio("scorep, a traced call", figures["added_ns"].get("scorep"), floor, floors[floor], most),
         ratio("scorep, a user region", figures.get("scorep_region_ns"), "empty context manager",
-              figures["floor_with_ns"], 3),
+              floors["floor-with"], 3),
         at_most("scorep, start and finish", figures.get("scorep_startup_ms"), 60, "ms"),
     ]  # fmt: skip
 
@@ -70,7 +70,7 @@ def check_scale(figures: dict) -> list[Check]:
 
 
 def check_profile(figures: dict) -> list[Check]:
-    """Of what profile.py measured."""
+    """Of what profile_mode.py measured."""
     added = figures["added_ns"]
     short, long = figures["peak_mb"].values()
     plain_profiler = added["cProfile"] if has_monitoring(figures) else None

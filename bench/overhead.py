@@ -3,22 +3,23 @@
 usage: python bench/overhead.py [--json] [--rounds N] [--calls N] [--only NAME,...] [--scratch DIR]
 
 Method
-  Every configuration runs bench/workload.py in a fresh process, since not every
-  hook can be taken away again. A process times a loop that calls an empty
-  function, and by turns the same loop with an empty body; medians of REPEATS.
-      cost of a call = call loop - empty loop, of the same process
-  The loop is subtracted within the process because a hook may slow it as well
-  (a profile hook does on 3.11), which is no part of a call's cost.
-  A round runs all configurations, each beside a process without a hook, whose
-  order changes from round to round:
-      added_ns = cost of a call - cost of a call in the plain process beside it
-  Reported are medians over the rounds. `added_ns.none` of "extra" is the same
-  figure for a second plain process: the noise of all others.
+  bench/workload.py times a loop that calls an empty function under one hook after
+  the other, in one process, and the same loop with an empty body beside each:
+      cost of a call = call loop - empty loop
+      added_ns = cost of a call - cost of a call without a hook, of the same cycle
+  The loop is subtracted because a hook may slow it as well (a profile hook does on
+  3.11), which is no part of a call's cost. A cycle takes a second or two, and the
+  machine is mostly in one state as long as it lasts: others that use its cores
+  change its speed by 1.7, for milliseconds to minutes. Reported are medians over
+  CYCLES cycles of each of N processes. `added_ns.none` of "extra" is the same figure
+  for a second sample without a hook: the noise of all others.
   Timeloom records to a spool in --scratch while it is measured; weaving comes
   after and has figures of its own (bench/weaving.py).
   viztracer runs with its own defaults (C functions recorded, a ring of a
-  million entries); with C functions off it is viztracer-python in "extra".
-  scorep is ours, scorep-bindings the bindings of a Score-P that is installed here.
+  million entries, which is full); with C functions off it is viztracer-python in "extra".
+  scorep is ours, in a process that `python -m scorep` has started, beside floors
+  that are measured in that process; scorep-bindings the bindings of a Score-P that
+  is installed here.
 
 What this interpreter or this environment lacks is null, and said on stderr.
 """
@@ -33,7 +34,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import typing
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -44,153 +44,113 @@ import machine  # noqa: E402
 import startup  # noqa: E402
 import weaving  # noqa: E402
 
-REPEATS = 5
+CYCLES = 8
 BUSY = 0.1  # cores; more than this makes the figures doubtful
-SCOREP_TRACE = {"SCOREP_ENABLE_TRACING": "true", "SCOREP_ENABLE_PROFILING": "false"}
 HAS_MONITORING = hasattr(sys, "monitoring")
+NEED_MONITORING = {"floor-monitoring", "floor-clock", "timeloom-monitoring", "filtered"}
 
+# By the process that measures them, names of bench/workload.py.
+ADDED = ["timeloom-monitoring", "timeloom-frame", "timeloom-profile", "floor-monitoring", "floor-frame",
+         "floor-profile", "cProfile", "viztracer", "filtered", "paused"]  # fmt: skip
+EXTRA = ["none", "floor-clock", "floor-frame-clock", "timeloom-trace", "filtered-frame", "paused-frame",
+         "paused-profile", "viztracer-python"]  # fmt: skip
+WITH = ["with-region", "unmeasured-region", "floor-with"]
+SCOREP_FLOORS = ["floor-monitoring", "floor-frame", "floor-with"]
+SCOREP = ["scorep", "scorep-region", "scorep-region-off", *SCOREP_FLOORS]
 
-class Configuration(typing.NamedTuple):
-    name: str
-    hook: str = "plain"
-    loop: str = "call"
-    timeloom: tuple[str, ...] | None = None  # options of `python -m timeloom`
-    scorep: tuple[str, ...] | None = None  # of `python -m scorep`, which traces
-    package: str | None = None  # must be installed
-    needs_monitoring: bool = False
-    bindings: bool = False  # the bindings of Score-P, in their own environment
-
-
-def timeloom(name: str, *options: str, **others) -> Configuration:
-    return Configuration(name, timeloom=options, package="timeloom", **others)
-
-
-def scorep(name: str, *options: str, **others) -> Configuration:
-    return Configuration(name, scorep=options, package="scorep", **others)
-
-
-ADDED = [
-    timeloom("timeloom-monitoring", "--instrumenter", "monitoring", needs_monitoring=True),
-    timeloom("timeloom-frame", "--instrumenter", "frame"),
-    timeloom("timeloom-profile", "--instrumenter", "profile"),
-    Configuration("floor-monitoring", hook="floor-monitoring", needs_monitoring=True),
-    Configuration("floor-frame", hook="floor-frame"),
-    Configuration("floor-profile", hook="floor-profile"),
-    Configuration("cProfile", hook="cProfile"),
-    Configuration("viztracer", hook="viztracer", package="viztracer"),
-    timeloom("filtered", "--instrumenter", "monitoring", "--exclude", "*.nothing",
-             needs_monitoring=True),
-    timeloom("paused", hook="paused"),
-    scorep("scorep"),
-    Configuration("scorep-bindings", scorep=(), bindings=True),
-]  # fmt: skip
-EXTRA = [
-    Configuration("none"),
-    Configuration("floor-clock", hook="floor-clock", needs_monitoring=True),
-    Configuration("floor-frame-clock", hook="floor-frame-clock"),
-    timeloom("timeloom-trace", "--instrumenter", "trace"),
-    timeloom("filtered-frame", "--instrumenter", "frame", "--exclude", "*.nothing"),
-    timeloom("paused-frame", "--instrumenter", "frame", hook="paused"),
-    timeloom("paused-profile", "--instrumenter", "profile", hook="paused"),
-    Configuration("viztracer-python", hook="viztracer-python", package="viztracer"),
-]
-WITH = [
-    timeloom("with_region_ns", "--instrumenter", "dummy", loop="region"),
-    scorep("scorep_region_ns", loop="scorep-region"),
-    scorep("scorep_region_off_ns", "--noinstrumenter", loop="scorep-region"),
-    Configuration("floor_with_ns", loop="floor-with"),
-    Configuration("unmeasured_region_ns", loop="region", package="timeloom"),
-]
+Cycle = dict[str, float]  # nanoseconds of an iteration by name
 
 
 def say(text: str) -> None:
     print(f"overhead.py: {text}", file=sys.stderr)
 
 
-def run_once(configuration: Configuration, calls: int, scratch: pathlib.Path) -> float | None:
-    """Nanoseconds of the loop's body in a fresh process; None if the process failed."""
-    with tempfile.TemporaryDirectory(dir=scratch) as directory:
-        result = os.path.join(directory, "result.json")
-        command = [bindings.python() if configuration.bindings else sys.executable]
-        if configuration.timeloom is not None:
-            run = os.path.join(directory, "run")
-            command += ["-m", "timeloom", *configuration.timeloom]
-            command += ["--quiet", "--no-weave", "-o", run]
-        if configuration.scorep is not None:
-            command += ["-m", "scorep", *configuration.scorep]
-        command += [str(HERE / "workload.py"), configuration.hook, configuration.loop]
-        command += [str(calls), str(REPEATS), result]
-        environment = {**os.environ, "PYTHONPATH": str(build()), **SCOREP_TRACE,
-                       "SCOREP_EXPERIMENT_DIRECTORY": os.path.join(directory, "experiment")}  # fmt: skip
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if done.returncode != 0:
-            say(f"{configuration.name} failed: {(done.stderr.strip() or 'no message')[-300:]}")
-            return None
-        with open(result, encoding="utf-8") as file:
-            figures = json.load(file)
-        return figures["loop"] - figures["empty"]
-
-
-def available(configurations: list[Configuration]) -> list[Configuration]:
+def available(names: list[str], wanted: list[str] | None) -> list[str]:
     missing = set()
     chosen = []
-    for each in configurations:
-        if each.bindings and bindings.python() is None:
-            say("no Score-P with its bindings is on PATH (bench/README.md); their figures are null")
-        elif each.package and importlib.util.find_spec(each.package) is None:
-            missing.add(each.package)
-        elif HAS_MONITORING or not each.needs_monitoring:
-            chosen.append(each)
+    for name in names:
+        package = name.partition("-")[0]
+        if wanted is not None and name not in wanted:
+            continue
+        if package in ("viztracer", "timeloom") and importlib.util.find_spec(package) is None:
+            missing.add(package)
+        elif HAS_MONITORING or name not in NEED_MONITORING:
+            chosen.append(name)
     for package in sorted(missing):
         say(f"{package} is not installed; its figures are null")
-    if not HAS_MONITORING:
-        say("this Python has no sys.monitoring; the figures of it are null")
     return chosen
 
 
-def measure(configurations, rounds, calls, scratch):
-    """Costs of all rounds by name, and those of the plain processes beside them."""
-    costs = {each.name: [] for each in configurations}
-    added = {each.name: [] for each in configurations}
-    plain_costs = []
-    plain = Configuration("plain")
-    for number in range(rounds):
-        for each in list(configurations):
-            pair = (plain, each) if number % 2 == 0 else (each, plain)
-            taken = {one: run_once(one, calls, scratch) for one in pair}
-            if taken[each] is None or taken[plain] is None:
-                configurations.remove(each)
-                continue
-            plain_costs.append(taken[plain])
-            costs[each.name].append(taken[each])
-            added[each.name].append(taken[each] - taken[plain])
-    return costs, added, plain_costs
+def cycles_of(python: str, names: list[str], arguments, *under: str) -> list[Cycle]:
+    """All cycles of all rounds; none if there is nothing to measure or a process failed."""
+    if not names:
+        return []
+    taken = []
+    for _ in range(arguments.rounds):
+        with tempfile.TemporaryDirectory(dir=arguments.scratch) as directory:
+            result = os.path.join(directory, "result.json")
+            command = [python, *under, str(HERE / "workload.py"), str(CYCLES), str(arguments.calls)]
+            floors = subprocess.check_output([python, str(HERE / "floors" / "build.py")], text=True)
+            environment = {**os.environ, "PYTHONPATH": floors.strip(), "TMPDIR": directory,
+                           "SCOREP_ENABLE_TRACING": "true", "SCOREP_ENABLE_PROFILING": "false",
+                           "SCOREP_EXPERIMENT_DIRECTORY": os.path.join(directory, "experiment")}  # fmt: skip
+            done = subprocess.run([*command, result, "plain", *names], env=environment, capture_output=True, text=True)
+            if done.returncode != 0:
+                say(f"{', '.join(names)}: {(done.stderr.strip() or 'no message')[-300:]}")
+                return []
+            with open(result, encoding="utf-8") as file:
+                taken += json.load(file)
+    return taken
+
+
+def cost(cycles: list[Cycle], name: str) -> float | None:
+    return median([cycle[name] for cycle in cycles if name in cycle])
+
+
+def added(cycles: list[Cycle], name: str) -> float | None:
+    return median([cycle[name] - cycle["plain"] for cycle in cycles if name in cycle])
 
 
 def median(values: list[float] | None) -> float | None:
     return round(statistics.median(values), 2) if values else None
 
 
+def call_figures(arguments, wanted: list[str] | None) -> tuple[dict, dict]:
+    """The figures of calls and regions; those of the second are of `extra`."""
+    under_scorep = ("-m", "scorep", "--noinstrumenter")
+    cycles = cycles_of(sys.executable, available(ADDED + EXTRA + WITH, wanted), arguments)
+    of_door = available(SCOREP, wanted and ([*wanted, *SCOREP_FLOORS] if {*wanted} & {*SCOREP} else []))
+    door = cycles_of(sys.executable, of_door, arguments, *under_scorep)
+    theirs = []
+    if bindings.python() is None:
+        say("no Score-P with its bindings is on PATH (bench/README.md); their figures are null")
+    else:
+        theirs = cycles_of(bindings.python(), ["scorep"], arguments, *under_scorep)
+    result = {
+        "plain_call_ns": cost(cycles, "plain"),
+        "added_ns": {**{name: added(cycles, name) for name in ADDED}, "scorep": added(door, "scorep"),
+                     "scorep-bindings": added(theirs, "scorep")},
+        "with_region_ns": cost(cycles, "with-region"),
+        "scorep_region_ns": cost(door, "scorep-region"),
+        "floor_with_ns": cost(cycles, "floor-with"),
+        "scorep_floors": {**{name: added(door, name) for name in SCOREP_FLOORS[:2]}, "floor-with": cost(door, "floor-with")},
+    }  # fmt: skip
+    extra = {
+        "scorep_region_off_ns": cost(door, "scorep-region-off"),
+        "unmeasured_region_ns": cost(cycles, "unmeasured-region"),
+        "added_ns": {name: added(cycles, name) for name in EXTRA},
+    }
+    return result, extra
+
+
 def figures(arguments) -> dict:
     others = machine.OtherLoad()
     wanted = arguments.only.split(",") if arguments.only else None
-    listed = [one for one in ADDED + EXTRA + WITH if not wanted or one.name in wanted]
-    chosen = available(listed)
     scratch = pathlib.Path(arguments.scratch)
-    costs, added, plain = measure(chosen, arguments.rounds, arguments.calls, scratch)
-    result = {
-        "python": platform.python_version(),
-        "plain_call_ns": median(plain),
-        "added_ns": {one.name: median(added.get(one.name)) for one in ADDED},
-        "with_region_ns": median(costs.get("with_region_ns")),
-        "scorep_region_ns": median(costs.get("scorep_region_ns")),
-        "floor_with_ns": median(costs.get("floor_with_ns")),
-    }
-    extra = {
-        "scorep_region_off_ns": median(costs.get("scorep_region_off_ns")),
-        "unmeasured_region_ns": median(costs.get("unmeasured_region_ns")),
-        "added_ns": {one.name: median(added.get(one.name)) for one in EXTRA},
-    }
+    if not HAS_MONITORING:
+        say("this Python has no sys.monitoring; the figures of it are null")
+    result, extra = call_figures(arguments, wanted)
+    result = {"python": platform.python_version(), **result}
     installed = os.path.exists(startup.program())
     if not installed:
         say(f"{startup.program()} is missing; the figures of weave and startup are null")
@@ -223,8 +183,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--calls", type=int, default=1_000_000, help="in one timed loop")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--calls", type=int, default=50_000, help="in one timed loop")
     parser.add_argument("--weave-events", type=int, default=20_000_000)
     parser.add_argument("--only", help="some configurations, and weave, startup")
     parser.add_argument("--scratch", default=tempfile.gettempdir(), help="where runs are written")

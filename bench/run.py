@@ -123,8 +123,8 @@ def measure_all(python: str, arguments) -> tuple[dict, list[Check]]:
     figures = measure("overhead.py", python, arguments, "--rounds", str(arguments.rounds))
     checks = []
     if has_monitoring(figures):  # the limits of the others are for it
-        for name, check_one in (("scale", check_scale), ("profile", check_profile)):
-            figures[name] = measure(f"{name}.py", python, arguments)
+        for name, script, check_one in (("scale", "scale.py", check_scale), ("profile", "profile_mode.py", check_profile)):
+            figures[name] = measure(script, python, arguments)
             del figures[name]["limits"]
             checks += check_one(figures[name])
     return figures, checks
@@ -144,7 +144,7 @@ def report(arguments) -> tuple[str, bool]:
     long_weave = None
     if arguments.long_weave:
         long_weave = run_long_weave(arguments.python[-1], arguments.scratch)
-    lines = ["# What Timeloom costs", "", "Written by `make bench`; the heads of overhead.py, scale.py and profile.py say how."]
+    lines = ["# What Timeloom costs", "", "Written by `make bench`; the heads of overhead.py, scale.py and profile_mode.py say how."]
     lines += ["", *machine_lines(arguments), *packages, "", "## Limits", ""]
     sound = True
     for figures, more in zip(all_figures, all_checks):
@@ -162,7 +162,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("python", nargs="+", help="interpreters to measure")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--scratch", default=tempfile.gettempdir(), help="where runs are written")
     parser.add_argument("--no-long-weave", dest="long_weave", action="store_false",
                         help="leave out the weave of 100 million events")  # fmt: skip

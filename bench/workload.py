@@ -1,27 +1,26 @@
-"""Times loops under one hook, in a process of its own, for bench/overhead.py.
+"""Times loops under one hook after the other, in one process, for bench/overhead.py.
 
-usage: workload.py HOOK LOOP CALLS REPEATS RESULT
+usage: workload.py CYCLES CALLS RESULT NAME...
 
-HOOK    plain, floor-monitoring, floor-clock (floor-monitoring that reads the
-        time-stamp counter at each event), floor-frame, floor-frame-clock (the same with
-        it), floor-profile, cProfile, viztracer, viztracer-python (without its C function
-        events), or paused (between timeloom.pause() and timeloom.resume()). Under
-        `python -m timeloom` the hook is Timeloom's, and HOOK is plain.
-LOOP    call (an empty function), floor-with (`with Empty("x")`), region
-        (`with timeloom.region("x")`) or scorep-region (`with scorep.user.region("x")`)
-RESULT  gets the nanoseconds per iteration of the loop, and of the same loop
-        with an empty body, as JSON: medians over REPEATS runs of CALLS iterations
+NAME    one of SAMPLES: a hook, and the loop that is timed under it
+RESULT  gets a list of CYCLES objects as JSON, each with the nanoseconds of an iteration of
+        every NAME, less those of the same loop with an empty body: the median of REPEATS
+        times CALLS iterations
 
-The floors have to be on the path of modules (PYTHONPATH) where they are used.
+A cycle goes through all names, and the next one through them the other way round.
 """
 
+import contextlib
+import functools
 import itertools
 import json
-import os
 import statistics
 import sys
 import time
 
+import hooks
+
+REPEATS = 3
 WARM_UP = 20_000
 
 
@@ -45,78 +44,59 @@ def empty_loop(iterations, _):
         pass
 
 
-def subject_of(loop):
-    """What the loop is run with."""
-    if loop == "call":
-        return call_loop, nothing
-    if loop == "floor-with":
-        import floors
+def empty_manager():
+    import floors
 
-        return with_loop, floors.Empty
-    if loop == "scorep-region":
-        import scorep
+    return with_loop, floors.Empty
 
-        return with_loop, scorep.user.region
+
+def region():
     import timeloom
 
     return with_loop, timeloom.region
 
 
-def watch_by_monitoring(clock=False):
-    import floors
+def scorep_region():
+    import scorep
 
-    monitoring = sys.monitoring
-    tool = 3
-    monitoring.use_tool_id(tool, "floor")
-    events = monitoring.events
-    for event in (events.PY_START, events.PY_RETURN):
-        monitoring.register_callback(tool, event, floors.Callback(clock=clock))
-    monitoring.set_events(tool, events.PY_START | events.PY_RETURN)
+    return with_loop, scorep.user.region
 
 
-def watch_by_frame(clock=False):
-    import floors
-
-    floors.set_frame_hook(clock)
+def call():
+    return call_loop, nothing
 
 
-def watch_by_profile():
-    import floors
-
-    floors.set_profile()
+def timeloom(**settings):
+    return functools.partial(hooks.measured, **settings)
 
 
-def watch_by_cprofile():
-    # bench/profile.py is not the module `profile` that it imports.
-    sys.path.remove(os.path.dirname(os.path.abspath(__file__)))
-    import cProfile
-
-    cProfile.Profile().enable()
-
-
-def watch_by_viztracer(**options):
-    import viztracer
-
-    viztracer.VizTracer(verbose=0, **options).start()
-
-
-def pause():
-    import timeloom
-
-    timeloom.pause()
-
-
-HOOKS = {
-    "plain": lambda: None,
-    "floor-monitoring": watch_by_monitoring,
-    "floor-clock": lambda: watch_by_monitoring(clock=True),
-    "floor-frame": watch_by_frame,
-    "floor-frame-clock": lambda: watch_by_frame(clock=True),
-    "floor-profile": watch_by_profile,
-    "cProfile": watch_by_cprofile,
-    "viztracer": watch_by_viztracer,
-    "viztracer-python": lambda: watch_by_viztracer(ignore_c_function=True),
-    "paused": pause,
+PLAIN = contextlib.nullcontext
+SAMPLES = {
+    "plain": (PLAIN, call),
+    "none": (PLAIN, call),
+    "floor-monitoring": (hooks.floor_monitoring, call),
+    "floor-clock": (functools.partial(hooks.floor_monitoring, clock=True), call),
+    "floor-frame": (hooks.floor_frame, call),
+    "floor-frame-clock": (functools.partial(hooks.floor_frame, clock=True), call),
+    "floor-profile": (hooks.floor_profile, call),
+    "cProfile": (hooks.cprofile, call),
+    "viztracer": (hooks.viztracer, call),
+    "viztracer-python": (functools.partial(hooks.viztracer, ignore_c_function=True), call),
+    "timeloom-monitoring": (timeloom(instrumenter="monitoring"), call),
+    "timeloom-frame": (timeloom(instrumenter="frame"), call),
+    "timeloom-profile": (timeloom(instrumenter="profile"), call),
+    "timeloom-trace": (timeloom(instrumenter="trace"), call),
+    "filtered": (timeloom(instrumenter="monitoring", exclude="*nothing"), call),
+    "filtered-frame": (timeloom(instrumenter="frame", exclude="*nothing"), call),
+    "paused": (timeloom(paused=True), call),
+    "paused-frame": (timeloom(instrumenter="frame", paused=True), call),
+    "paused-profile": (timeloom(instrumenter="profile", paused=True), call),
+    "with-region": (timeloom(instrumenter="dummy"), region),
+    "unmeasured-region": (PLAIN, region),
+    "floor-with": (PLAIN, empty_manager),
+    "scorep": (hooks.scorep, call),
+    "scorep-region": (hooks.scorep, scorep_region),
+    "scorep-region-off": (PLAIN, scorep_region),
 }
 
 
@@ -127,23 +107,25 @@ def timed(loop, subject, count):
     return (time.perf_counter_ns() - begin) / count
 
 
-def main():
-    hook, loop_name, calls, repeats, result = sys.argv[1:]
-    loop, subject = subject_of(loop_name)
-    HOOKS[hook]()
-    timed(loop, subject, WARM_UP)
-    timed(empty_loop, None, WARM_UP)
-    loop_times, empty_times = [], []
-    for _ in range(int(repeats)):
-        loop_times.append(timed(loop, subject, int(calls)))
-        empty_times.append(timed(empty_loop, None, int(calls)))
-    if hook == "paused":
-        import timeloom
+def sample(name, calls):
+    hook, subject_of = SAMPLES[name]
+    loop, subject = subject_of()
+    with hook():
+        timed(loop, subject, WARM_UP)
+        timed(empty_loop, None, WARM_UP)
+        taken = [(timed(loop, subject, calls), timed(empty_loop, None, calls)) for _ in range(REPEATS)]
+    full, empty = zip(*taken)
+    return statistics.median(full) - statistics.median(empty)
 
-        timeloom.resume()
-    figures = {"loop": statistics.median(loop_times), "empty": statistics.median(empty_times)}
+
+def main():
+    cycles, calls, result, *names = sys.argv[1:]
+    taken = []
+    for number in range(int(cycles)):
+        order = names if number % 2 == 0 else names[::-1]
+        taken.append({name: sample(name, int(calls)) for name in order})
     with open(result, "w", encoding="utf-8") as file:
-        json.dump(figures, file)
+        json.dump(taken, file)
 
 
 if __name__ == "__main__":

@@ -115,7 +115,8 @@ static PyObject* frame_hook(PyThreadState* thread, struct _PyInterpreterFrame* f
 
 static PyObject* set_frame_hook(PyObject* self, PyObject* clock) {
   (void)self;
-  const _PyFrameEvalFunction hook = clock == Py_True ? clock_hook : frame_hook;
+  _PyFrameEvalFunction hook = clock == Py_True ? clock_hook : frame_hook;
+  if (clock == Py_None) hook = _PyEval_EvalFrameDefault;
   if (hook == NULL) return no_clock();
   _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), hook);
   Py_RETURN_NONE;
@@ -135,7 +136,7 @@ static PyObject* set_profile(PyObject* self, PyObject* unused) {
 static PyMethodDef functions[] = {
     {"set_frame_hook", set_frame_hook, METH_O,
      "set_frame_hook(clock): install an empty frame hook (PEP 523); with clock True it reads the "
-     "time-stamp counter before and after each frame."},
+     "time-stamp counter before and after each frame. With None there is no hook."},
     {"set_profile", set_profile, METH_NOARGS, "Install an empty PyEval_SetProfile callback."},
     {NULL, NULL, 0, NULL}};
 

@@ -1,6 +1,6 @@
 """Measures what profile mode costs, on the interpreter that runs this.
 
-usage: python bench/profile.py [--json] [--rounds N] [--scratch DIR] [--seconds S]
+usage: python bench/profile_mode.py [--json] [--rounds N] [--scratch DIR] [--seconds S]
 
 Method
   calls   CPU ns that a call of an empty function takes, plain, with a trace, with

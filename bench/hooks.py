@@ -1,0 +1,95 @@
+"""Every way of observing calls that bench/workload.py times, as context managers.
+
+All of them can be taken away again, so they run by turns in one process. The module
+`floors` (bench/floors) has to be on the path.
+"""
+
+import contextlib
+import cProfile
+import functools
+import os
+import sys
+import tempfile
+
+import floors
+
+TOOL = 3  # of sys.monitoring; ours takes another
+ENTRIES = 1_000_000  # of viztracer's ring, its default
+
+
+@contextlib.contextmanager
+def floor_monitoring(clock=False):
+    """With clock, each callback reads the time-stamp counter."""
+    monitoring, events = sys.monitoring, sys.monitoring.events
+    monitoring.use_tool_id(TOOL, "floor")
+    for event in (events.PY_START, events.PY_RETURN):
+        monitoring.register_callback(TOOL, event, floors.Callback(clock=clock))
+    monitoring.set_events(TOOL, events.PY_START | events.PY_RETURN)
+    yield
+    monitoring.set_events(TOOL, events.NO_EVENTS)
+    monitoring.free_tool_id(TOOL)
+
+
+@contextlib.contextmanager
+def floor_frame(clock=False):
+    """With clock, the time-stamp counter is read before and after each frame."""
+    floors.set_frame_hook(clock)
+    yield
+    floors.set_frame_hook(None)
+
+
+@contextlib.contextmanager
+def floor_profile():
+    floors.set_profile()
+    yield
+    sys.setprofile(None)
+
+
+@contextlib.contextmanager
+def cprofile():
+    profiler = cProfile.Profile()
+    profiler.enable()
+    yield
+    profiler.disable()
+
+
+@functools.cache
+def tracer_with_full_ring(**options):
+    """A VizTracer that has been used: as long as its ring fills, a call costs more."""
+    import viztracer
+
+    tracer = viztracer.VizTracer(verbose=0, tracer_entries=ENTRIES, **options)
+    tracer.start()
+    for _ in range(ENTRIES):
+        os.fsencode("")  # a Python function, which calls C functions
+    tracer.stop()
+    return tracer
+
+
+@contextlib.contextmanager
+def viztracer(**options):
+    tracer = tracer_with_full_ring(**options)
+    tracer.start()
+    yield
+    tracer.stop()
+
+
+@contextlib.contextmanager
+def measured(paused=False, **settings):
+    """By Timeloom with these settings, or paused meanwhile."""
+    import timeloom
+
+    with tempfile.TemporaryDirectory() as directory:
+        run = os.path.join(directory, "run")
+        with timeloom.Measurement(output=run, weave=False, quiet=True, **settings):
+            with timeloom.pause() if paused else contextlib.nullcontext():
+                yield
+
+
+@contextlib.contextmanager
+def scorep():
+    """In a program that `python -m scorep --noinstrumenter` has started."""
+    import scorep
+
+    with scorep.instrumenter.enable():
+        yield
