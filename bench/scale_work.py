@@ -20,7 +20,7 @@ import time
 
 import timeloom
 
-CALLS = 400_000  # of each process
+CALLS = 1_000_000  # of each process
 THREAD_CALLS = 8_000_000  # of all threads together
 FORKS = 50
 SWITCHES = 100_000

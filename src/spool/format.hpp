@@ -159,10 +159,18 @@ constexpr std::uint64_t segment_seal(std::uint64_t check, std::uint32_t size,
 // Over the records of a segment in the log. Every step can be undone, so a
 // change of a single word never goes unseen; four lanes keep the multiplier busy.
 constexpr std::uint64_t records_check(std::span<const std::uint64_t> words) noexcept {
-  std::uint64_t lanes[4] = {1, 2, 3, 4};
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    lanes[i % 4] = (lanes[i % 4] ^ words[i]) * 0x9fb21c651e98df25u;
+  constexpr std::size_t kLanes = 4;
+  std::uint64_t lanes[kLanes] = {1, 2, 3, 4};
+  const auto step = [&](std::size_t lane, std::uint64_t word) {
+    lanes[lane] = (lanes[lane] ^ word) * 0x9fb21c651e98df25u;
+  };
+  // By whole groups, so that the lanes stay in registers.
+  const std::size_t grouped = words.size() / kLanes * kLanes;
+  for (std::size_t i = 0; i < grouped; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) step(lane, words[i + lane]);
   }
+  for (std::size_t lane = 0; grouped + lane < words.size(); ++lane)
+    step(lane, words[grouped + lane]);
   std::uint64_t hash = words.size();
   for (const std::uint64_t lane : lanes) hash = detail::mix(hash, lane);
   return hash;
