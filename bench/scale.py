@@ -32,8 +32,8 @@ import limits
 from scale_work import SWITCHES, THREAD_CALLS
 
 WORK = pathlib.Path(__file__).resolve().parent / "scale_work.py"
-# A cycle of processes is short, and what it compares is close to its limit.
-CYCLES = {"processes": 8, "threads": 3, "fork": 3, "tasks": 3}
+# As many as make the medians steady.
+CYCLES = {"processes": 8, "threads": 6, "fork": 3, "tasks": 3}
 
 
 def cycles(program: str, rounds: int, scratch: str) -> list[tuple[dict, dict]]:
