@@ -1,7 +1,7 @@
 """Every way of observing calls that bench/workload.py times, as context managers.
 
-All of them can be taken away again, so they run by turns in one process. The module
-`floors` (bench/floors) has to be on the path.
+All of them can be taken away again, so they run by turns in one process. Those of the
+floors need the module `floors` (bench/floors) on the path.
 """
 
 import contextlib
@@ -11,8 +11,6 @@ import os
 import sys
 import tempfile
 
-import floors
-
 TOOL = 3  # of sys.monitoring; ours takes another
 ENTRIES = 1_000_000  # of viztracer's ring, its default
 
@@ -20,6 +18,8 @@ ENTRIES = 1_000_000  # of viztracer's ring, its default
 @contextlib.contextmanager
 def floor_monitoring(clock=False):
     """With clock, each callback reads the time-stamp counter."""
+    import floors
+
     monitoring, events = sys.monitoring, sys.monitoring.events
     monitoring.use_tool_id(TOOL, "floor")
     for event in (events.PY_START, events.PY_RETURN):
@@ -33,6 +33,8 @@ def floor_monitoring(clock=False):
 @contextlib.contextmanager
 def floor_frame(clock=False):
     """With clock, the time-stamp counter is read before and after each frame."""
+    import floors
+
     floors.set_frame_hook(clock)
     yield
     floors.set_frame_hook(None)
@@ -40,6 +42,8 @@ def floor_frame(clock=False):
 
 @contextlib.contextmanager
 def floor_profile():
+    import floors
+
     floors.set_profile()
     yield
     sys.setprofile(None)
@@ -55,7 +59,7 @@ def cprofile():
 
 @functools.cache
 def tracer_with_full_ring(**options):
-    """A VizTracer that has been used: as long as its ring fills, a call costs more."""
+    """A VizTracer as it is in a long run."""
     import viztracer
 
     tracer = viztracer.VizTracer(verbose=0, tracer_entries=ENTRIES, **options)

@@ -8,9 +8,8 @@ Method
       cost of a call = call loop - empty loop
       added_ns = cost of a call - cost of a call without a hook, of the same cycle
   The loop is subtracted because a hook may slow it as well (a profile hook does on
-  3.11), which is no part of a call's cost. A cycle takes a second or two, and the
-  machine is mostly in one state as long as it lasts: others that use its cores
-  change its speed by 1.7, for milliseconds to minutes. Reported are medians over
+  3.11), which is no part of a call's cost. A cycle takes a second or two; a virtual
+  machine may change its speed from one minute to the next. Reported are medians over
   CYCLES cycles of each of N processes. `added_ns.none` of "extra" is the same figure
   for a second sample without a hook: the noise of all others.
   Timeloom records to a spool in --scratch while it is measured; weaving comes
@@ -39,7 +38,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import bindings  # noqa: E402
-from floors.build import build  # noqa: E402
 import machine  # noqa: E402
 import startup  # noqa: E402
 import weaving  # noqa: E402
@@ -48,6 +46,7 @@ CYCLES = 8
 BUSY = 0.1  # cores; more than this makes the figures doubtful
 HAS_MONITORING = hasattr(sys, "monitoring")
 NEED_MONITORING = {"floor-monitoring", "floor-clock", "timeloom-monitoring", "filtered"}
+NEED_VIZTRACER = {"viztracer", "viztracer-python"}
 
 # By the process that measures them, names of bench/workload.py.
 ADDED = ["timeloom-monitoring", "timeloom-frame", "timeloom-profile", "floor-monitoring", "floor-frame",
@@ -66,18 +65,12 @@ def say(text: str) -> None:
 
 
 def available(names: list[str], wanted: list[str] | None) -> list[str]:
-    missing = set()
-    chosen = []
-    for name in names:
-        package = name.partition("-")[0]
-        if wanted is not None and name not in wanted:
-            continue
-        if package in ("viztracer", "timeloom") and importlib.util.find_spec(package) is None:
-            missing.add(package)
-        elif HAS_MONITORING or name not in NEED_MONITORING:
-            chosen.append(name)
-    for package in sorted(missing):
-        say(f"{package} is not installed; its figures are null")
+    chosen = [name for name in names if wanted is None or name in wanted]
+    if not HAS_MONITORING:
+        chosen = [name for name in chosen if name not in NEED_MONITORING]
+    if {*chosen} & NEED_VIZTRACER and importlib.util.find_spec("viztracer") is None:
+        say("viztracer is not installed; its figures are null")
+        chosen = [name for name in chosen if name not in NEED_VIZTRACER]
     return chosen
 
 
@@ -85,12 +78,12 @@ def cycles_of(python: str, names: list[str], arguments, *under: str) -> list[Cyc
     """All cycles of all rounds; none if there is nothing to measure or a process failed."""
     if not names:
         return []
+    floors = subprocess.check_output([python, str(HERE / "floors" / "build.py")], text=True)
     taken = []
     for _ in range(arguments.rounds):
         with tempfile.TemporaryDirectory(dir=arguments.scratch) as directory:
             result = os.path.join(directory, "result.json")
             command = [python, *under, str(HERE / "workload.py"), str(CYCLES), str(arguments.calls)]
-            floors = subprocess.check_output([python, str(HERE / "floors" / "build.py")], text=True)
             environment = {**os.environ, "PYTHONPATH": floors.strip(), "TMPDIR": directory,
                            "SCOREP_ENABLE_TRACING": "true", "SCOREP_ENABLE_PROFILING": "false",
                            "SCOREP_EXPERIMENT_DIRECTORY": os.path.join(directory, "experiment")}  # fmt: skip

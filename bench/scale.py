@@ -42,8 +42,9 @@ def cycles(program: str, rounds: int, scratch: str) -> list[tuple[dict, dict]]:
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(dir=scratch) as directory:
             result = os.path.join(directory, "result.json")
-            command = [sys.executable, str(WORK), program, str(CYCLES[program]), directory, result]
-            subprocess.run(command, check=True, env={**os.environ, "PYTHONWARNINGS": "ignore"})
+            command = [sys.executable, str(WORK), program, str(CYCLES[program]), result]
+            environment = {**os.environ, "PYTHONWARNINGS": "ignore", "TMPDIR": directory}
+            subprocess.run(command, check=True, env=environment)
             with open(result, encoding="utf-8") as file:
                 pairs += [(one["plain"], one["measured"]) for one in json.load(file)]
     return pairs

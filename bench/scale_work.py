@@ -1,6 +1,6 @@
 """Times a program with and without a measurement, in one process, for bench/scale.py.
 
-usage: scale_work.py PROGRAM CYCLES SCRATCH RESULT
+usage: scale_work.py PROGRAM CYCLES RESULT
 
 PROGRAM  processes, threads, fork or tasks; the head of bench/scale.py says what they do
 RESULT   gets a list of CYCLES objects {"plain": {...}, "measured": {...}} as JSON, each
@@ -9,16 +9,17 @@ RESULT   gets a list of CYCLES objects {"plain": {...}, "measured": {...}} as JS
 """
 
 import asyncio
+import contextlib
+import functools
 import itertools
 import json
 import os
 import statistics
 import sys
-import tempfile
 import threading
 import time
 
-import timeloom
+import hooks
 
 CALLS = 1_000_000  # of each process
 THREAD_CALLS = 8_000_000  # of all threads together
@@ -103,25 +104,18 @@ def time_tasks():
 PROGRAMS = {"processes": time_processes, "threads": time_threads, "fork": time_fork, "tasks": time_tasks}
 
 
-def measured(program, run, **settings):
-    with timeloom.Measurement(output=run, weave=False, quiet=True, **settings):
-        return program()
-
-
 def main():
-    name, cycles, scratch, result = sys.argv[1:]
+    name, cycles, result = sys.argv[1:]
     program = PROGRAMS[name]
     settings = {"async_tasks": True} if name == "tasks" else {}
+    ways = {"plain": contextlib.nullcontext, "measured": functools.partial(hooks.measured, **settings)}
     work(20_000)
     taken = []
     for number in range(int(cycles)):
-        with tempfile.TemporaryDirectory(dir=scratch) as directory:
-            one = {}
-            for way in ("plain", "measured") if number % 2 == 0 else ("measured", "plain"):
-                if way == "plain":
-                    one[way] = program()
-                else:
-                    one[way] = measured(program, os.path.join(directory, "run"), **settings)
+        one = {}
+        for way in ways if number % 2 == 0 else reversed(ways):
+            with ways[way]():
+                one[way] = program()
         taken.append(one)
     with open(result, "w", encoding="utf-8") as file:
         json.dump(taken, file)
