@@ -39,7 +39,8 @@ class File {
   int write_at(std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
   // Reads up to bytes.size() bytes at `offset`; fewer only at the end of the file.
   std::size_t read_at(std::uint64_t offset, std::span<std::byte> bytes, int* error) const noexcept;
-  // Makes sure that [offset, offset + length) has space on the disk.
+  // Makes sure that [offset, offset + length), which nobody uses yet, has space on
+  // the disk, and fills it with zeros.
   int allocate(std::uint64_t offset, std::uint64_t length) noexcept;
   // Cuts the file to `size` bytes.
   int truncate(std::uint64_t size) noexcept;
@@ -56,6 +57,7 @@ class File {
 
  private:
   bool is_ours() const noexcept;
+  int write_zeros(std::uint64_t offset, std::uint64_t length) noexcept;
   int open_again() noexcept;  // where it has to be; 0: the descriptor is ours
 
   int fd_ = -1;

@@ -52,6 +52,15 @@ class FileTest : public ::testing::Test {
   test::TempDirectory directory_;
 };
 
+TEST_F(FileTest, AllocatesZeros) {
+  // More than one write can take, and an odd rest.
+  constexpr std::size_t kLength = (4 << 20) + 3 * 4096 + 5;
+  File file = create("a");
+  EXPECT_EQ(file.write_at(0, bytes("before")), 0);
+  EXPECT_EQ(file.allocate(6, kLength), 0);
+  EXPECT_EQ(content("a"), "before" + std::string(kLength, '\0'));
+}
+
 TEST_F(FileTest, WritesAndReadsAtAnyOffset) {
   File file = create("a");
   EXPECT_EQ(file.write_at(0, bytes("hello")), 0);
