@@ -21,9 +21,11 @@ import time
 
 import hooks
 
-CALLS = 1_000_000  # of each process
-THREAD_CALLS = 8_000_000  # of all threads together
-FORKS = 50
+CALLS = 400_000  # of each process
+THREADS = 200
+TURNS = 6  # of each thread
+TURN_CALLS = 20_000
+FORKS = 20
 SWITCHES = 100_000
 TASKS = 50
 
@@ -55,12 +57,32 @@ def run_processes(count):
         os.waitpid(child, 0)
 
 
-def run_threads(count, calls):
-    threads = [threading.Thread(target=work, args=(calls // count,)) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+class Worker(threading.Thread):
+    """Makes TURN_CALLS calls when it is told to."""
+
+    def __init__(self):
+        super().__init__()
+        self.turn, self.done = threading.Lock(), threading.Lock()
+        self.turn.acquire()
+        self.done.acquire()
+        self.ended = False
+        self.start()
+
+    def run(self):
+        self.turn.acquire()
+        while not self.ended:
+            work(TURN_CALLS)
+            self.done.release()
+            self.turn.acquire()
+
+    def take_turn(self):
+        self.turn.release()
+        self.done.acquire()
+
+    def end(self):
+        self.ended = True
+        self.turn.release()
+        self.join()
 
 
 def fork_once():
@@ -84,13 +106,23 @@ async def run_tasks():
 
 
 def time_processes():
-    return {str(count): timed(run_processes, count) for count in (1, 8)}
+    before, eight, after = (timed(run_processes, count) for count in (1, 8, 1))
+    return {"1": (before + after) / 2, "8": eight}
 
 
 def time_threads():
     cpu = time.process_time
-    taken = {str(count): timed(run_threads, count, THREAD_CALLS, clock=cpu) for count in (1, 200)}
-    return {**taken, "start": timed(run_threads, 200, 0, clock=cpu)}
+    begin = cpu()
+    one, *workers = (Worker() for _ in range(1 + THREADS))
+    taken = {"start": cpu() - begin, "1": 0, "200": 0}
+    for worker in workers * TURNS:
+        taken["1"] += timed(one.take_turn, clock=cpu)
+        taken["200"] += timed(worker.take_turn, clock=cpu)
+    begin = cpu()
+    for worker in (one, *workers):
+        worker.end()
+    taken["start"] += cpu() - begin
+    return taken
 
 
 def time_fork():
