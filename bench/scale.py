@@ -10,11 +10,11 @@ Method
     processes  1 and 8 forked children, each of which makes CALLS calls: how much
                longer 8 take than 1, measured, over the same of the plain program
     threads    200 threads that wait for one another and make TURN_CALLS calls in turn,
-               and one thread that has a turn after each of theirs: CPU ns added to a
-               call of the 200, by all threads of the process, ours among them, over
-               those added to one of the one. They wait on locks: one that waits for
-               the GIL wakes up every 5 ms, and 200 of them make a call of the plain
-               program 1.1 to 1.7 times as dear, too.
+               and one thread that has a turn before or after each of theirs: CPU ns
+               added to a call of the 200, by all threads of the process, ours among
+               them, over those added to one of the one. They wait on locks: one that
+               waits for the GIL wakes up every 5 ms, and 200 of them make a call of
+               the plain program 1.1 to 1.7 times as dear, too.
                And the CPU microseconds that are added to starting and ending a thread,
                of 201 that live at the same time
     fork       ms that fork, os._exit in the child and wait take longer. First of all: ext4
