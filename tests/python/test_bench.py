@@ -1,10 +1,14 @@
-"""Whether the benchmark finds a Score-P that is installed, and does not take ours for one."""
+"""What the benchmarks make of what they time, and whether they find a Score-P that is
+installed and do not take ours for one."""
 
 import importlib.util
+import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -43,3 +47,62 @@ def test_a_score_p_is_found(bindings, tmp_path, monkeypatch):
     assert bindings.python() == "/some/python"
     monkeypatch.setenv("PATH", path(ours))
     assert bindings.python() is None
+
+
+@pytest.fixture
+def scale(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    return importlib.import_module("scale")
+
+
+def test_the_figures_of_scale(scale, monkeypatch):
+    calls = scale.THREADS * scale.TURNS * scale.TURN_CALLS
+    threads = 1 + scale.THREADS
+    timed = {
+        "processes": [
+            ({"1": 1, "8": 4}, {"1": 2, "8": 9.68}),
+            ({"1": 1, "8": 5}, {"1": 2, "8": 10}),
+        ],
+        "threads": [
+            (
+                {"1": calls * 30e-9, "200": calls * 35e-9, "start": threads * 100e-6},
+                {"1": calls * 80e-9, "200": calls * 90e-9, "start": threads * 350e-6},
+            )
+        ],
+        "fork": [({"one": 0.001}, {"one": it}) for it in (0.009, 0.0035, 0.002)],
+        "tasks": [({"all": scale.SWITCHES * 1e-6}, {"all": scale.SWITCHES * 1.8e-6})],
+    }
+    monkeypatch.setattr(scale, "cycles", lambda program, rounds, scratch: timed[program])
+    figures = scale.figures(SimpleNamespace(rounds=1, scratch="nowhere"))
+    assert list(figures.pop("limits").values()) == [True] * 4
+    assert figures == {
+        "processes_8_over_1": 1.1,  # the geometric mean of 1.21 and 1
+        "thread_added_ns": {"1": 50, "200": 55},
+        "threads_200_over_1": 1.1,
+        "thread_start_added_us": 250,
+        "fork_added_ms": 2.5,
+        "task_switch_ns": 1000,
+        "tasks_added_over_plain": 0.8,
+    }
+
+
+SMALL = "import scale_work; vars(scale_work).update(CALLS=100, THREADS=20, TURN_CALLS=10, FORKS=2, SWITCHES=1000); "
+
+
+@pytest.mark.parametrize(
+    ("program", "parts"),
+    [("processes", "1 8"), ("threads", "start 1 200"), ("fork", "one"), ("tasks", "all")],
+)
+def test_scale_work_times_each_part_plain_and_measured(program, parts, tmp_path):
+    result = tmp_path / "result.json"
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", SMALL + "scale_work.main()", program, "2", result],
+        check=True, cwd=ROOT / "bench", env={**os.environ, "TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    cycles = json.loads(result.read_text())
+    assert [list(cycle) for cycle in cycles] == [["plain", "measured"], ["measured", "plain"]]
+    for cycle in cycles:
+        for seconds in cycle.values():
+            assert list(seconds) == parts.split()
+            assert all(0 < it < 60 for it in seconds.values())
+    assert [it.name for it in tmp_path.iterdir()] == ["result.json"]
