@@ -17,7 +17,7 @@ Method
                the plain program 1.1 to 1.7 times as dear, too.
                And the CPU microseconds that are added to starting and ending a thread,
                of 201 that live at the same time
-    fork       ms that fork, os._exit in the child and wait take longer. First of all: ext4
+    fork       ms that fork, os._exit in the child and wait take longer. They come first: ext4
                does not take inodes that were deleted in the last minutes, and looks at
                each of them when it makes a file; the other programs leave thousands
     tasks      50 tasks of asyncio that switch SWITCHES times together, with

@@ -57,7 +57,6 @@ class File {
 
  private:
   bool is_ours() const noexcept;
-  int write_zeros(std::uint64_t offset, std::uint64_t length) noexcept;
   int open_again() noexcept;  // where it has to be; 0: the descriptor is ours
 
   int fd_ = -1;

@@ -53,8 +53,8 @@ class FileTest : public ::testing::Test {
 };
 
 TEST_F(FileTest, AllocatesZeros) {
-  // More than one write can take, and an odd rest.
-  constexpr std::size_t kLength = (4 << 20) + 3 * 4096 + 5;
+  // Several writes, and an odd rest.
+  constexpr std::size_t kLength = (1 << 20) + 3 * 4096 + 5;
   File file = create("a");
   EXPECT_EQ(file.write_at(0, bytes("before")), 0);
   EXPECT_EQ(file.allocate(6, kLength), 0);
