@@ -8,17 +8,19 @@ import re
 ALLOWED = {
     "os": (),
     "core": ("os",),
+    "settings": ("core", "os"),
+    "run": ("settings", "core", "os"),
     "spool": ("core", "os"),
     "record": ("spool", "core", "os"),
     "profile": ("core",),
     "formats/otf2": ("core",),
     "formats/cube": ("profile", "core"),
     "formats/*": ("profile", "core"),
-    "weave": ("spool", "profile", "formats", "core", "os"),
-    "python": ("record", "core"),
+    "weave": ("run", "spool", "profile", "formats", "core", "os"),
+    "python": ("record", "settings", "run", "core"),
     "preload": ("record", "core"),
     "view": ("formats", "profile", "core"),
-    "tools": ("weave", "view", "formats", "profile", "core"),
+    "tools": ("weave", "view", "formats", "profile", "settings", "run", "core"),
 }
 
 # These build and are tested without what lies above them, so their tests include
@@ -84,8 +86,8 @@ CONDITIONS = (
     Conditions(
         "the version of CPython",
         re.compile(VERSION),
-        re.compile(r"python/compat\.hpp$"),
-        "src/python/compat.hpp",
+        re.compile(r"python/interpreter/compat\.hpp$"),
+        "src/python/interpreter/compat.hpp",
     ),
     Conditions("the platform", re.compile(PLATFORM), re.compile(r"os/"), "src/os"),
 )

@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "core/error.hpp"
-#include "core/filter.hpp"
-#include "core/settings.hpp"
 
 namespace timeloom {
 namespace {
@@ -18,17 +16,6 @@ std::string text_of(const WindowPoint& point) {
   while (text.ends_with('0')) text.pop_back();
   if (text.ends_with('.')) text.pop_back();
   return text + "s";
-}
-
-// Windows end when the region is left, of which only what is recorded tells.
-void refuse_excluded(const Settings& settings, const WindowPoint& point, const std::string& name) {
-  if (point.kind != Kind::kRegion) return;
-  Region region;
-  region.name = point.region;
-  region.group = point.region.substr(0, point.region.rfind('.'));
-  if (!Filter(settings.rules()).excluded(region)) return;
-  throw Error("--" + name + ": " + point.region +
-              " is not recorded by the rules of --exclude and --include; include it");
 }
 
 }  // namespace
@@ -50,22 +37,6 @@ WindowPoint parse_window_point(std::string_view text, const std::string& origin)
                 "region such as __main__.train");
   }
   return {Kind::kTime, static_cast<std::uint64_t>(std::llround(value * scale)), {}};
-}
-
-Window window_of(const Settings& settings) {
-  Window window;
-  window.from = parse_window_point(settings.text("from"), "--from");
-  window.until = parse_window_point(settings.text("until"), "--until");
-  window.after = settings.number("after");
-  if (window.after != 0 && window.from.kind != Kind::kRegion) {
-    throw Error("--after counts calls of the region of --from; write --from REGION");
-  }
-  const bool times = window.from.kind == Kind::kTime && window.until.kind == Kind::kTime;
-  if (times && window.until.ns <= window.from.ns) {
-    throw Error("--until: the window ends before it begins; write a later time");
-  }
-  refuse_excluded(settings, window.until, "until");
-  return window;
 }
 
 std::string describe(const Window& window) {

@@ -9,8 +9,6 @@
 
 namespace timeloom {
 
-class Settings;
-
 // Where a window begins or ends: a time since the start of the program, or a
 // region, which is entered or left then.
 struct WindowPoint {
@@ -32,9 +30,6 @@ struct Window {
 // "2.5s", "500ms", "module.function"; empty: none. Throws Error whose message
 // opens with `origin`.
 WindowPoint parse_window_point(std::string_view text, const std::string& origin);
-
-// Throws Error for values that are wrong, alone or together.
-Window window_of(const Settings& settings);
 
 // As the user would say it: "from __main__.train after 2 calls until 5s".
 std::string describe(const Window& window);

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/settings.hpp"
+#include "settings/settings.hpp"
 #include "tools/report_rows.hpp"
 #include "tools/run_facts.hpp"
 

@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/command_line.hpp"
 #include "core/error.hpp"
-#include "core/settings_text.hpp"
 #include "core/shell_word.hpp"
+#include "settings/command_line.hpp"
+#include "settings/settings_text.hpp"
 #include "tools/commands.hpp"
 #include "tools/find_python.hpp"
 #include "tools/open_run.hpp"

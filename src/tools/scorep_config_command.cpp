@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "core/scorep_settings.hpp"
+#include "settings/scorep_settings.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"

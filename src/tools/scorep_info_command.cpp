@@ -1,5 +1,5 @@
 // `scorep-info`: what users of Score-P ask their installation.
-#include "core/scorep_settings.hpp"
+#include "settings/scorep_settings.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"

@@ -53,7 +53,7 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path):
         "src/spool/a.cpp": '#include "core/ids.hpp"\n#include "os/clock.hpp"\n',
         "src/formats/otf2/reader.cpp": '#include <otf2/otf2.h>\n#include "writer.hpp"\n',
         "src/formats/otf2/writer.hpp": '#include "core/ids.hpp"\n',
-        "src/python/compat.hpp": "#include <Python.h>\n#if PY_VERSION_HEX > 0x030c0000\n#endif\n",
+        "src/python/interpreter/compat.hpp": "#include <Python.h>\n#if PY_VERSION_HEX > 0x030c0000\n#endif\n",
         "src/python/a.cpp": '#include "core/ids.hpp"\n#include "python/compat.hpp"\n',
         "src/preload/mpi.cpp": "#include <mpi.h>\n",
         "src/weave/mpi_gather.cpp": "#include <mpi.h>\n",
@@ -89,7 +89,7 @@ RULES = {
     ),
     "python that reaches below core": (
         {"src/python/a.cpp": '#include "os/clock.hpp"\n'},
-        "src/python/a.cpp:1: src/python may not include src/os (allowed: record, core)",
+        "src/python/a.cpp:1: src/python may not include src/os (allowed: record, settings, run, core)",
     ),
     "a folder nobody knows": (
         {"src/utils/a.cpp": ""},
@@ -112,12 +112,12 @@ RULES = {
         "src/weave/clock.cpp:1: MPI's header <mpi.h> may be included only in src/preload and src/weave/mpi*",
     ),
     "a version outside the compat header": (
-        {"src/python/frame.cpp": "#if PY_VERSION_HEX >= 0x030c0000\n#endif\n"},
-        "src/python/frame.cpp:1: #if on the version of CPython (PY_VERSION_HEX) belongs in src/python/compat.hpp",
+        {"src/python/observe/frame.cpp": "#if PY_VERSION_HEX >= 0x030c0000\n#endif\n"},
+        "src/python/observe/frame.cpp:1: #if on the version of CPython (PY_VERSION_HEX) belongs in src/python/interpreter/compat.hpp",
     ),
     "a version on the second line of a condition": (
-        {"src/python/frame.cpp": "\n#if defined(X) && \\\n    PY_MINOR_VERSION > 11\n#endif\n"},
-        "src/python/frame.cpp:2: #if on the version of CPython (PY_MINOR_VERSION) belongs in src/python/compat.hpp",
+        {"src/python/observe/frame.cpp": "\n#if defined(X) && \\\n    PY_MINOR_VERSION > 11\n#endif\n"},
+        "src/python/observe/frame.cpp:2: #if on the version of CPython (PY_MINOR_VERSION) belongs in src/python/interpreter/compat.hpp",
     ),
     "a platform outside os": (
         {"src/record/a.hpp": "#ifdef X\n#elif defined(__aarch64__)\n#endif\n"},
@@ -159,7 +159,7 @@ RULES = {
             "src/python/CMakeLists.txt": "target_link_libraries(x PRIVATE\n timeloom_weave)",
             "src/weave/CMakeLists.txt": "timeloom_library(weave SOURCES a.cpp)",
         },
-        "src/python/CMakeLists.txt:2: src/python may not use src/weave (allowed: record, core)",
+        "src/python/CMakeLists.txt:2: src/python may not use src/weave (allowed: record, settings, run, core)",
     ),
     "USES of a target that is none": (
         {"src/tools/CMakeLists.txt": "timeloom_library(tools SOURCES a.cpp USES formats_otf2)"},

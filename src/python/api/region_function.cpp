@@ -1,0 +1,309 @@
+// What timeloom.region() makes of the functions it decorates: RegionFunction
+// calls a plain function inside the region; RegionSteps runs every step of a
+// coroutine or generator inside it. Neither adds a Python frame.
+#include <cstddef>
+
+#include "python/api/user_region.hpp"
+#include "python/observe/tasks.hpp"
+#include "python/session/session.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+struct RegionFunction {
+  PyObject_HEAD PyObject* function;
+  PyObject* region;     // a name, or the function itself; see decorated_word()
+  UserRegionWord word;  // of a name
+  PyObject* dict;
+  PyObject* weak_references;
+  vectorcallfunc call;
+};
+
+RegionFunction* function_of(PyObject* self) { return reinterpret_cast<RegionFunction*>(self); }
+
+// A function that is its own region is recorded by the instrumentation, if that is on.
+bool records_itself(PyObject* region) noexcept {
+  return !PyUnicode_Check(region) && instrumentation_on();
+}
+
+// What a function is once is what it is always, but the rules may change.
+EventWord word_of(RegionFunction* function) noexcept {
+  if (!PyUnicode_Check(function->region)) return decorated_word(function->region, nullptr);
+  return function->word.of(function->region, function->function);
+}
+
+// Between enter and leave: the region of `word`, or nothing without a measurement.
+class Inside {
+ public:
+  explicit Inside(RegionFunction* function) noexcept {
+    if (!record::active() || records_itself(function->region)) return;
+    word_ = word_of(function);
+    enter_user_region(word_);
+  }
+  ~Inside() {
+    if (word_ != 0 && record::active()) leave_own_user_region(word_);
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  EventWord word_ = 0;
+};
+
+PyObject* function_call(PyObject* self, PyObject* const* arguments, std::size_t flags,
+                        PyObject* keywords) {
+  RegionFunction* function = function_of(self);
+  const Inside inside(function);
+  return PyObject_Vectorcall(function->function, arguments, flags, keywords);
+}
+
+// A function in a class is a method, as with plain functions.
+PyObject* function_bind(PyObject* self, PyObject* instance, PyObject*) {
+  if (instance == nullptr || instance == Py_None) return Py_NewRef(self);
+  return PyMethod_New(self, instance);
+}
+
+int function_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(function_of(self)->function);
+  Py_VISIT(function_of(self)->region);
+  Py_VISIT(function_of(self)->dict);
+  return 0;
+}
+
+int function_clear(PyObject* self) {
+  Py_CLEAR(function_of(self)->function);
+  Py_CLEAR(function_of(self)->region);
+  Py_CLEAR(function_of(self)->dict);
+  return 0;
+}
+
+void function_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  if (function_of(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  function_clear(self);
+  PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+PyObject* function_repr(PyObject* self) { return PyObject_Repr(function_of(self)->function); }
+
+// Pickled by name, as functions are.
+PyObject* function_reduce(PyObject* self, PyObject*) {
+  return PyObject_GetAttrString(self, "__qualname__");
+}
+
+PyMethodDef kFunctionMethods[] = {{"__reduce__", function_reduce, METH_NOARGS, nullptr},
+                                  {nullptr, nullptr, 0, nullptr}};
+PyMemberDef kFunctionMembers[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(RegionFunction, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(RegionFunction, weak_references), READONLY,
+     nullptr},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(RegionFunction, call), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+PyGetSetDef kFunctionGetSet[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyType_Slot kFunctionSlots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(function_dealloc)},
+                                {Py_tp_traverse, reinterpret_cast<void*>(function_traverse)},
+                                {Py_tp_clear, reinterpret_cast<void*>(function_clear)},
+                                {Py_tp_repr, reinterpret_cast<void*>(function_repr)},
+                                {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                {Py_tp_descr_get, reinterpret_cast<void*>(function_bind)},
+                                {Py_tp_methods, kFunctionMethods},
+                                {Py_tp_members, kFunctionMembers},
+                                {Py_tp_getset, kFunctionGetSet},
+                                {0, nullptr}};
+PyType_Spec kFunctionSpec = {"timeloom._core.RegionFunction", sizeof(RegionFunction), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                                 Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                             kFunctionSlots};
+PyTypeObject* g_function_type = nullptr;
+
+// region_function(region, function)
+PyObject* make_function(PyObject*, PyObject* arguments) {
+  PyObject* region = nullptr;
+  PyObject* function = nullptr;
+  if (!PyArg_ParseTuple(arguments, "OO", &region, &function)) return nullptr;
+  auto* result = PyObject_GC_New(RegionFunction, g_function_type);
+  if (result == nullptr) return nullptr;
+  result->function = Py_NewRef(function);
+  result->region = Py_NewRef(region);
+  result->word = {};
+  result->dict = nullptr;
+  result->weak_references = nullptr;
+  result->call = function_call;
+  PyObject_GC_Track(result);
+  return reinterpret_cast<PyObject*>(result);
+}
+
+struct RegionSteps {
+  PyObject_HEAD PyObject* inner;  // a coroutine, generator or awaitable of an async generator
+  PyObject* region;               // as in RegionFunction
+  PyObject* function;             // that made it
+  UserRegionWord word;
+  bool entered;  // and not left: the region lasts while its task is suspended
+};
+
+PyObject* g_send = nullptr;  // the name, interned
+
+RegionSteps* steps_of(PyObject* self) { return reinterpret_cast<RegionSteps*>(self); }
+
+EventWord word_of(RegionSteps* steps) noexcept {
+  return steps->word.of(steps->region, steps->function);
+}
+
+// Between the begin of a step and its end. A task that is suspended in it takes
+// the region along: it is entered by the first step and left by the last.
+class Step {
+ public:
+  explicit Step(RegionSteps* steps) noexcept : steps_(steps) {
+    if (!record::active()) return;
+    if (!steps->entered && records_itself(steps->region)) return;
+    if (!steps->entered) enter_user_region(word_of(steps));
+    steps->entered = true;
+  }
+  // What the step has brought; nullptr: it has raised, and is the last.
+  PyObject* yields(PyObject* value) noexcept {
+    // What a generator yields goes to who asked it for a value.
+    suspended_ = value != nullptr && tasks_are_tracks() && !PyGen_CheckExact(steps_->inner);
+    return value;
+  }
+  ~Step() {
+    if (!steps_->entered || suspended_) return;
+    steps_->entered = false;
+    if (record::active()) leave_own_user_region(word_of(steps_));
+  }
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+
+ private:
+  RegionSteps* steps_;
+  bool suspended_ = false;
+};
+
+PySendResult steps_send(PyObject* self, PyObject* value, PyObject** result) {
+  RegionSteps* steps = steps_of(self);
+  Step step(steps);
+  const PySendResult sent = PyIter_Send(steps->inner, value, result);
+  if (sent == PYGEN_NEXT) step.yields(*result);
+  return sent;
+}
+
+PyObject* steps_next(PyObject* self) {
+  PyObject* result = nullptr;
+  switch (steps_send(self, Py_None, &result)) {
+    case PYGEN_NEXT: return result;
+    case PYGEN_RETURN:
+      if (result != Py_None) {
+        // As generators do: StopIteration(result), also when that is a tuple or an exception.
+        const Ref value(result);
+        const Ref stop(PyObject_CallOneArg(PyExc_StopIteration, value.get()));
+        if (stop) PyErr_SetObject(PyExc_StopIteration, stop.get());
+      } else {
+        Py_DECREF(result);
+      }
+      return nullptr;
+    case PYGEN_ERROR: return nullptr;
+  }
+  return nullptr;
+}
+
+PyObject* steps_send_method(PyObject* self, PyObject* value) {
+  RegionSteps* steps = steps_of(self);
+  Step step(steps);
+  return step.yields(PyObject_CallMethodOneArg(steps->inner, g_send, value));
+}
+
+PyObject* steps_throw(PyObject* self, PyObject* arguments) {
+  RegionSteps* steps = steps_of(self);
+  Step step(steps);
+  const Ref method(PyObject_GetAttrString(steps->inner, "throw"));
+  return step.yields(method ? PyObject_Call(method.get(), arguments, nullptr) : nullptr);
+}
+
+PyObject* steps_close(PyObject* self, PyObject*) {
+  RegionSteps* steps = steps_of(self);
+  Step step(steps);
+  return PyObject_CallMethod(steps->inner, "close", nullptr);
+}
+
+PyObject* steps_self(PyObject* self) { return Py_NewRef(self); }
+
+int steps_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(steps_of(self)->inner);
+  Py_VISIT(steps_of(self)->region);
+  Py_VISIT(steps_of(self)->function);
+  return 0;
+}
+
+int steps_clear(PyObject* self) {
+  Py_CLEAR(steps_of(self)->inner);
+  Py_CLEAR(steps_of(self)->region);
+  Py_CLEAR(steps_of(self)->function);
+  return 0;
+}
+
+void steps_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  steps_clear(self);
+  PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+PyMethodDef kStepsMethods[] = {{"send", steps_send_method, METH_O, nullptr},
+                               {"throw", steps_throw, METH_VARARGS, nullptr},
+                               {"close", steps_close, METH_NOARGS, nullptr},
+                               {nullptr, nullptr, 0, nullptr}};
+PyType_Slot kStepsSlots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(steps_dealloc)},
+                             {Py_tp_traverse, reinterpret_cast<void*>(steps_traverse)},
+                             {Py_tp_clear, reinterpret_cast<void*>(steps_clear)},
+                             {Py_tp_iter, reinterpret_cast<void*>(steps_self)},
+                             {Py_tp_iternext, reinterpret_cast<void*>(steps_next)},
+                             {Py_am_await, reinterpret_cast<void*>(steps_self)},
+                             {Py_am_send, reinterpret_cast<void*>(steps_send)},
+                             {Py_tp_methods, kStepsMethods},
+                             {0, nullptr}};
+PyType_Spec kStepsSpec = {
+    "timeloom._core.RegionSteps", sizeof(RegionSteps), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, kStepsSlots};
+PyTypeObject* g_steps_type = nullptr;
+
+// region_steps(region, function, inner)
+PyObject* make_steps(PyObject*, PyObject* arguments) {
+  PyObject* region = nullptr;
+  PyObject* function = nullptr;
+  PyObject* inner = nullptr;
+  if (!PyArg_ParseTuple(arguments, "OOO", &region, &function, &inner)) return nullptr;
+  auto* result = PyObject_GC_New(RegionSteps, g_steps_type);
+  if (result == nullptr) return nullptr;
+  result->inner = Py_NewRef(inner);
+  result->region = Py_NewRef(region);
+  result->function = Py_NewRef(function);
+  result->word = {};
+  result->entered = false;
+  PyObject_GC_Track(result);
+  return reinterpret_cast<PyObject*>(result);
+}
+
+PyMethodDef kMakers[] = {{"region_function", make_function, METH_VARARGS,
+                          "A callable that runs a function in a region."},
+                         {"region_steps", make_steps, METH_VARARGS,
+                          "An awaitable and iterator that runs every step of another in a region."},
+                         {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+int add_decorator_types(PyObject* module) {
+  g_function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&kFunctionSpec));
+  g_steps_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&kStepsSpec));
+  g_send = PyUnicode_InternFromString("send");
+  if (g_function_type == nullptr || g_steps_type == nullptr || g_send == nullptr) return -1;
+  return PyModule_AddFunctions(module, kMakers);
+}
+
+}  // namespace timeloom::python

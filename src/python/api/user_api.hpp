@@ -1,0 +1,11 @@
+// The functions of timeloom's user API that are no types. Needs the GIL.
+#pragma once
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+// region_begin, region_end, parameter_*, counter, marker; ends with a null entry.
+extern PyMethodDef kUserApiMethods[];
+
+}  // namespace timeloom::python

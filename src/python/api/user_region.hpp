@@ -1,0 +1,75 @@
+// The types behind timeloom.region(): the region itself, a function that is one
+// (made by the decorator), and an awaitable whose every step is one. Needs the GIL.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/event_word.hpp"
+#include "python/interpreter/compat.hpp"
+#include "python/observe/code_regions.hpp"
+
+namespace timeloom::python {
+
+// Where a user region is in the source.
+struct SourcePlace {
+  std::string file;
+  std::uint32_t first_line = 0;
+  std::uint32_t last_line = 0;
+};
+// That of a Python function, or of what it wraps; that of the calling Python code,
+// which is none of our own, for anything else and nullptr.
+SourcePlace place_of(PyObject* function);
+
+// The word of the user region `name` (a str), by the rules in force: its enter word,
+// or one of another kind when the rules leave it out. One that is new is defined
+// with the place, or that of the calling code. 0 when there is no memory.
+EventWord user_region_word(PyObject* name, const SourcePlace* place = nullptr) noexcept;
+bool knows_user_region(PyObject* name) noexcept;  // has it been defined
+// The word of what a function is decorated with: a str names a user region; a
+// Python function is the region that it is without our help, 0 when it is not recorded.
+EventWord decorated_word(PyObject* region, PyObject* function) noexcept;
+
+// The same, kept by who uses the region again and again, in any thread.
+class UserRegionWord {
+ public:
+  // `function`: what is decorated with the region, if anything is.
+  EventWord of(PyObject* region, PyObject* function = nullptr) noexcept {
+    const Py_ssize_t rules = code_index();
+    if (__atomic_load_n(&rules_, __ATOMIC_ACQUIRE) == rules) [[likely]]
+      return __atomic_load_n(&word_, __ATOMIC_RELAXED);
+    const EventWord word =
+        function == nullptr ? user_region_word(region) : decorated_word(region, function);
+    __atomic_store_n(&word_, word, __ATOMIC_RELAXED);
+    __atomic_store_n(&rules_, word == 0 ? -1 : rules, __ATOMIC_RELEASE);
+    return word;
+  }
+
+ private:
+  EventWord word_ = 0;
+  Py_ssize_t rules_ = -1;  // those that have decided
+};
+
+// What a region can decorate; a classmethod object cannot be called itself.
+bool is_decorable(PyObject* object) noexcept;
+// Makes a function, coroutine function or generator function a region. `name`: a str,
+// or None; with `itself` the region is the function's own. Null with an exception set.
+PyObject* decorate(PyObject* name, PyObject* function, bool itself = false);
+
+// Whether what the program says of the current region is lost with it: a filter
+// leaves the region out, or it is deeper than what is recorded.
+bool in_left_out_region() noexcept;
+
+// Records enter and leave of a user region now; without a measurement nothing.
+void enter_user_region(EventWord word) noexcept;
+void leave_user_region(EventWord word) noexcept;
+// The same for a region that the running function, if any, has entered itself:
+// does not end what the caller of a generator opened under the same name.
+void leave_own_user_region(EventWord word) noexcept;
+
+// Adds the types to the module; -1 on failure.
+int add_region_types(PyObject* module);
+int add_decorator_types(PyObject* module);  // region_function.cpp
+int add_scorep_types(PyObject* module);     // scorep_regions.cpp
+
+}  // namespace timeloom::python

@@ -1,0 +1,28 @@
+// Room for deep recursion under a frame-evaluation hook.
+//
+// Calls from Python to Python take no C stack in plain CPython. With a hook each
+// takes some, and counts as a call of C. So that a program may recurse as deep
+// as without us, evaluation goes on on a further C stack, with the interpreter's
+// count of C calls set back, before either runs out. Needs the GIL.
+#pragma once
+
+#include "python/interpreter/c_stack.hpp"
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+// Below this address little of the C stack is left. Not asked for yet: every
+// address lies below.
+extern constinit thread_local std::uintptr_t t_stack_floor;
+
+inline bool stack_runs_low(PyThreadState* thread) noexcept {
+  if constexpr (kStackGuard == StackGuard::kAddress) return false;  // runs on its own stack only
+  if (kStackGuard == StackGuard::kCount && c_calls_left(thread) < kCCallLimit / 2) return true;
+  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < t_stack_floor;
+}
+
+// evaluator(thread, frame, throwing) with enough C stack, whatever is left here.
+PyObject* evaluate_with_room(FrameEvaluator evaluator, PyThreadState* thread,
+                             InterpreterFrame* frame, int throwing);
+
+}  // namespace timeloom::python

@@ -1,0 +1,51 @@
+// A frame-evaluation hook (PEP 523) of ours among those of others. Needs the GIL.
+#pragma once
+
+#include <atomic>
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+class FrameHook {
+ public:
+  constexpr explicit FrameHook(FrameEvaluator own) noexcept : own_(own) {}
+
+  void install() noexcept {
+    const FrameEvaluator top = present();
+    // The hook on top of ours calls it; to put ours on top again would make a ring.
+    if (buried_ && top != own_ && top != _PyEval_EvalFrameDefault) return;
+    buried_ = false;
+    if (top == own_) return;
+    next_.store(top, std::memory_order_relaxed);
+    put(own_);
+  }
+  void remove() noexcept {
+    if (present() == own_) {
+      put(next_.load(std::memory_order_relaxed));
+    } else {
+      buried_ = true;
+    }
+  }
+  // Goes on to the hook that was there before.
+  PyObject* next(PyThreadState* thread, InterpreterFrame* frame, int throwing) const {
+    return next_.load(std::memory_order_relaxed)(thread, frame, throwing);
+  }
+
+ private:
+  static FrameEvaluator present() noexcept {
+    return _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Get());
+  }
+  // Without a GIL other threads read the hook meanwhile, which is the interpreter's
+  // business: it may stop them for this, so we must not have done so.
+  static void put(FrameEvaluator hook) noexcept {
+    _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), hook);
+  }
+
+  FrameEvaluator own_;
+  // Relaxed: any value that it has had is a function to go on with.
+  std::atomic<FrameEvaluator> next_ = _PyEval_EvalFrameDefault;
+  bool buried_ = false;  // it could not be removed, since another lay on top
+};
+
+}  // namespace timeloom::python

@@ -1,0 +1,380 @@
+#include "python/launch/end_of_run.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "core/shell_word.hpp"
+#include "python/interpreter/errors.hpp"
+#include "python/launch/main_module.hpp"
+#include "python/launch/settings_binding.hpp"
+#include "python/launch/weave_process.hpp"
+#include "python/session/session.hpp"
+
+namespace timeloom::python {
+namespace {
+
+// What is remembered from the start; the program may change all of it.
+struct Start {
+  PyObject* core = nullptr;  // owned, for the life of the process
+  pid_t process = 0;
+  std::string directory;
+  std::string package;
+  struct stat error_output {};
+  bool has_error_output = false;
+  bool weave = true;
+  bool keep_spool = false;
+  bool quiet = false;
+  bool interrupted = false;
+  std::unique_ptr<Experiment> experiment;
+  bool is_experiment = false;
+};
+Start* g_start = nullptr;
+
+struct Result {
+  std::string run;
+  unsigned long long events = 0;
+  unsigned long long folded_events = 0;
+  bool profile = false;
+  unsigned long long threads = 0;
+  unsigned long long tasks = 0;
+  unsigned long long bytes = 0;
+  unsigned long long lost_events = 0;
+  unsigned long long dropped_events = 0;
+  bool at_limit = false;
+  std::string window;
+  unsigned long long windows = 0;
+  unsigned long long error = 0;  // errno value
+  double wall_seconds = 0;
+  double overhead_seconds = 0;
+};
+
+// Descriptor 2 may be closed or belong to a file of the program by now.
+bool error_output_unchanged() {
+  struct stat now {};
+  return g_start->has_error_output && ::fstat(STDERR_FILENO, &now) == 0 &&
+         now.st_dev == g_start->error_output.st_dev && now.st_ino == g_start->error_output.st_ino;
+}
+
+void flush(const char* name, const char* original) {
+  PyObject* stream = PySys_GetObject(name);  // borrowed
+  if (stream == nullptr || stream == Py_None || stream != PySys_GetObject(original)) return;
+  Ref result(PyObject_CallMethod(stream, "flush", nullptr));
+  if (!result) PyErr_Clear();  // python will say so when it flushes at its end
+}
+
+void write_error_output(const std::string& text) {
+  if (!error_output_unchanged()) return;
+  flush("stdout", "__stdout__");
+  flush("stderr", "__stderr__");
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t n = ::write(STDERR_FILENO, text.data() + written, text.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;
+    written += static_cast<std::size_t>(n);
+  }
+}
+
+unsigned long long count_of(PyObject* dict, const char* key) {
+  PyObject* value = PyDict_GetItemString(dict, key);
+  return value != nullptr && PyLong_Check(value) ? PyLong_AsUnsignedLongLong(value) : 0;
+}
+
+double seconds_of(PyObject* dict, const char* key) {
+  PyObject* value = PyDict_GetItemString(dict, key);
+  return value != nullptr && PyFloat_Check(value) ? PyFloat_AS_DOUBLE(value) : 0;
+}
+
+Result result_of(PyObject* dict) {
+  Result result;
+  PyObject* run = PyDict_GetItemString(dict, "run");
+  if (run != nullptr && PyUnicode_Check(run)) result.run = bytes_of(run);
+  // With the begin and the end of the program, which weaving adds and reports count.
+  result.events = count_of(dict, "events");
+  result.folded_events = count_of(dict, "folded_events");
+  result.profile = PyDict_GetItemString(dict, "profile") == Py_True;
+  if (!result.profile) result.events += 2;
+  result.threads = count_of(dict, "threads");
+  result.tasks = count_of(dict, "tasks");
+  result.bytes = count_of(dict, "bytes");
+  result.lost_events = count_of(dict, "lost_events");
+  result.dropped_events = count_of(dict, "dropped_events");
+  result.at_limit = PyDict_GetItemString(dict, "at_limit") == Py_True;
+  PyObject* window = PyDict_GetItemString(dict, "window");
+  if (window != nullptr && PyUnicode_Check(window)) result.window = bytes_of(window);
+  result.windows = count_of(dict, "windows");
+  result.error = count_of(dict, "error");
+  result.wall_seconds = seconds_of(dict, "wall_seconds");
+  result.overhead_seconds = seconds_of(dict, "overhead_seconds");
+  return result;
+}
+
+std::string grouped(unsigned long long number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+// With a point, whatever the locale of the program has.
+std::string formatted(double value, int decimals) {
+  char buffer[512];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals);
+  return {buffer, end.ptr};
+}
+
+std::string size_text(unsigned long long bytes) {
+  if (bytes < 1000) return std::to_string(bytes) + " B";
+  double value = static_cast<double>(bytes) / 1000;
+  for (const char* unit : {"kB", "MB", "GB"}) {
+    if (value < 999.95) return formatted(value, 1) + " " + unit;
+    value /= 1000;
+  }
+  return formatted(value, 1) + " TB";
+}
+
+// The run as the user can write it in the directory where the program started.
+std::string word_of_run(const std::string& run) {
+  std::string word = run;
+  if (word.starts_with(g_start->directory + "/")) word.erase(0, g_start->directory.size() + 1);
+  if (word.starts_with('-')) word.insert(0, "./");
+  return shell_word(word);
+}
+
+std::string plural(unsigned long long count, const char* word) {
+  return grouped(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+// The other processes that have recorded into the run.
+std::string children(const std::string& run) {
+  namespace fs = std::filesystem;
+  unsigned long long spools = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(run + "/spool", error)) {
+    if (entry.is_directory(error)) ++spools;
+  }
+  if (spools < 2) return {};
+  return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
+}
+
+std::string could_not_be_recorded(const Result& result) {
+  return line_start() + plural(result.lost_events, "event") + " could not be recorded\n";
+}
+
+// What is not in the run.
+std::string losses(const Result& result) {
+  std::string text;
+  if (!result.window.empty()) {
+    text += line_start() + "recorded was only " + result.window + ": " +
+            (result.windows == 0 ? "that never came" : plural(result.windows, "time")) + "\n";
+  }
+  if (!result.profile && result.folded_events > 0) {
+    text += line_start() + "from the size limit (--max-size) on " +
+            plural(result.folded_events, "event") + " are in the profile only\n";
+    if (result.lost_events > 0) text += could_not_be_recorded(result);
+  } else if (result.at_limit) {
+    text += line_start() + "recording ended at the size limit (--max-size): " +
+            plural(result.lost_events, "event") + " not recorded\n";
+  } else if (result.lost_events > 0) {
+    text += could_not_be_recorded(result);
+  }
+  if (result.dropped_events > 0) {
+    text += line_start() + "the newest events are kept, " +
+            plural(result.dropped_events, "older event") +
+            " dropped at the size limit (--max-size)\n";
+  }
+  return text;
+}
+
+std::string summary(const Result& result, const std::string& children, const std::string& weaving) {
+  const double share =
+      result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
+  const std::string tasks = result.tasks > 0 ? " and " + plural(result.tasks, "task") : "";
+  std::string text = line_start() + formatted(result.wall_seconds, 3) + " s, " +
+                     plural(result.events, "event") + " of " + plural(result.threads, "thread") +
+                     tasks + children + ", " + size_text(result.bytes) + ", estimated overhead " +
+                     formatted(share, 1) + " %\n" + losses(result);
+  if (!weaving.empty()) text += line_start() + weaving + "\n";
+  if (result.error == ENOENT) return text;
+  return text + line_start() + "next: timeloom report " + word_of_run(result.run) + "\n";
+}
+
+// Nothing: it is not to be woven, or there is nothing left.
+std::optional<WeaveOutcome> weave_run(const Result& result) {
+  if (result.error == ENOENT || !g_start->weave) return std::nullopt;
+  // Score-P says nothing but what is missing from its results; weaving does the same.
+  const bool silent = g_start->quiet && !g_start->is_experiment;
+  return weave_in_child(result.run, g_start->package, g_start->keep_spool,
+                        silent || !error_output_unchanged());
+}
+
+// What the summary has to say about the weaving; empty when all is well.
+std::string weaving_text(const Result& result, std::optional<WeaveOutcome> outcome) {
+  if (result.error == ENOENT) return "nothing of it is left: the run was removed meanwhile";
+  if (!outcome) return "not woven yet; the next command does it";
+  switch (*outcome) {
+    case WeaveOutcome::kDone: break;
+    case WeaveOutcome::kNoProgram:
+      return "not woven: the program timeloom was not found; its next command does it";
+    case WeaveOutcome::kFailed:
+      return "not woven: timeloom weave " + word_of_run(result.run) +
+             " failed; what was recorded is still in the run";
+  }
+  return {};
+}
+
+// PyRun_String notes how its code ended, for the end of python.
+void run_interrupted_code() {
+  Ref names(PyDict_New());
+  Ref result(names
+                 ? PyRun_String("raise KeyboardInterrupt", Py_file_input, names.get(), names.get())
+                 : nullptr);
+  PyErr_Clear();
+}
+
+// An experiment directory gets its final name when nothing writes to it any more.
+class ExperimentEnd {
+ public:
+  explicit ExperimentEnd(std::unique_ptr<Experiment> experiment)
+      : experiment_(std::move(experiment)) {}
+  ~ExperimentEnd() { end(); }
+  ExperimentEnd(const ExperimentEnd&) = delete;
+  ExperimentEnd& operator=(const ExperimentEnd&) = delete;
+
+  // Where the results are from now on; empty for a run of our own layout.
+  std::string end() {
+    if (!experiment_) return {};
+    try {
+      if (!std::exchange(ended_, true)) experiment_->end();
+    } catch (const std::exception& error) {
+      write_error_output(line_start() + error.what() + "\n");
+    }
+    return experiment_->path();
+  }
+
+ private:
+  std::unique_ptr<Experiment> experiment_;
+  bool ended_ = false;
+};
+
+void finish_weave_and_report() {
+  ExperimentEnd experiment(std::move(g_start->experiment));
+  Ref dict(PyObject_CallMethod(g_start->core, "finish", nullptr));
+  if (!dict) {
+    write_error_output(line_start() +
+                       "the measurement could not be finished: " + take_exception_text() + "\n");
+    return;
+  }
+  if (!PyDict_Check(dict.get())) return;  // the program has finished it itself
+  Result result = result_of(dict.get());
+  const std::string others = children(result.run);  // the spools are gone after weaving
+  const std::optional<WeaveOutcome> outcome = weave_run(result);
+  const std::string final_path = experiment.end();
+  if (!final_path.empty()) result.run = final_path;
+  const std::string weaving = weaving_text(result, outcome);
+  const bool complain = (g_start->weave || result.error == ENOENT) && !weaving.empty();
+  if (!g_start->quiet) {
+    write_error_output(summary(result, others, weaving));
+  } else {
+    const std::string lost = g_start->is_experiment ? losses(result) : std::string();
+    write_error_output(lost + (complain ? line_start() + weaving + "\n" : ""));
+  }
+}
+
+// The process that started it sees to everything else.
+void finish_child() {
+  SessionResult ignored;
+  finish_session(ignored);
+  PyErr_Clear();
+}
+
+PyObject* finish_child_run(PyObject*, PyObject*) {
+  finish_child();
+  Py_RETURN_NONE;
+}
+
+PyObject* finish_run(PyObject*, PyObject*) {
+  if (::getpid() == g_start->process) {
+    finish_weave_and_report();
+  } else {
+    finish_child();  // forked by the process that was started so
+  }
+  if (g_start->interrupted) run_interrupted_code();
+  Py_RETURN_NONE;
+}
+
+PyMethodDef g_finish_child_method = {"finish_run", guarded<finish_child_run>, METH_NOARGS, nullptr};
+PyMethodDef g_finish_method = {"finish_run", guarded<finish_run>, METH_NOARGS, nullptr};
+
+// Registers without leaving the module in sys.modules, where the program would
+// not find it under plain python.
+bool register_at_exit(PyObject* function) {
+  PyObject* modules = PyImport_GetModuleDict();
+  const bool known = PyDict_GetItemString(modules, "atexit") != nullptr;
+  Ref atexit(PyImport_ImportModule("atexit"));
+  if (!atexit) return false;
+  if (!known && PyDict_DelItemString(modules, "atexit") < 0) return false;
+  Ref result(PyObject_CallMethod(atexit.get(), "register", "O", function));
+  return static_cast<bool>(result);
+}
+
+// The package is no longer in sys.modules by now, and lies elsewhere in an
+// editable installation; the program is always installed beside the extension.
+std::string directory_of(PyObject* core) {
+  const Ref file(PyModule_GetFilenameObject(core));
+  PyErr_Clear();
+  const std::string path = file ? bytes_of(file.get()) : std::string();
+  return path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+}
+
+}  // namespace
+
+void end_by_interrupt() {
+  if (g_start == nullptr) {
+    run_interrupted_code();
+  } else {
+    g_start->interrupted = true;  // now it would be recorded
+  }
+}
+
+bool finish_child_at_exit() {
+  const Ref function(PyCFunction_New(&g_finish_child_method, nullptr));
+  return function && register_at_exit(function.get());
+}
+
+void finish_run_now() {
+  if (g_start != nullptr && ::getpid() == g_start->process) finish_weave_and_report();
+}
+
+bool finish_run_earlier() {
+  if (g_start == nullptr) return true;
+  const Ref function(PyCFunction_New(&g_finish_method, nullptr));
+  return function && register_at_exit(function.get());
+}
+
+bool finish_run_at_exit(PyObject* core, const Settings& settings,
+                        std::unique_ptr<Experiment> experiment) {
+  g_start = new Start;  // lives as long as the process
+  g_start->core = Py_NewRef(core);
+  g_start->process = ::getpid();
+  char buffer[4096];
+  if (::getcwd(buffer, sizeof buffer) != nullptr) g_start->directory = buffer;
+  g_start->package = directory_of(core);
+  g_start->has_error_output = ::fstat(STDERR_FILENO, &g_start->error_output) == 0;
+  g_start->weave = settings.flag("weave");
+  g_start->keep_spool = settings.flag("keep-spool");
+  g_start->quiet = settings.flag("quiet");
+  g_start->is_experiment = experiment != nullptr;
+  g_start->experiment = std::move(experiment);
+  Ref function(PyCFunction_New(&g_finish_method, nullptr));
+  return function && register_at_exit(function.get());
+}
+
+}  // namespace timeloom::python

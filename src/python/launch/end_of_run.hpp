@@ -1,0 +1,35 @@
+// What happens when the measured program has ended: finish the measurement,
+// weave the run, say on stderr what was recorded. Main thread, with the GIL.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "python/interpreter/compat.hpp"
+#include "python/launch/experiment.hpp"
+#include "settings/settings.hpp"
+
+namespace timeloom::python {
+
+// Has finish_run() called at exit, after everything that the program registers
+// and after its threads were joined. `core` is the module with finish();
+// `experiment` is null for a run of our own layout. False with a Python exception
+// set on failure.
+bool finish_run_at_exit(PyObject* core, const Settings& settings,
+                        std::unique_ptr<Experiment> experiment);
+
+// Does that now; nothing is recorded afterwards. Nothing happens without a run
+// that is to be finished so, or in a child of its process.
+void finish_run_now();
+// Has it called again at exit, in its turn before what was registered meanwhile.
+bool finish_run_earlier();
+
+// The same in a child of the measured process: only finishes its measurement.
+bool finish_child_at_exit();
+
+// Python ends itself by SIGINT when the program was ended by a KeyboardInterrupt,
+// which it knows from the last code that it ran as a program. To be called when
+// that was so: sees to it that python still knows after the end of the run.
+void end_by_interrupt();
+
+}  // namespace timeloom::python

@@ -1,0 +1,30 @@
+// Child processes of the measured program: how they learn that they are to be
+// measured, too, and into which run.
+//
+// A forked child goes on by itself (continue_after_fork() in session.hpp). Every
+// other Python is found by the variable TIMELOOM_PARENT, which names the spool of
+// the process that started it: at its start, timeloom.pth in site-packages calls
+// timeloom_follow.follow(), which decides and calls follow() here. Settings lie beside the spools,
+// in RUN/spool/settings, as a marshalled dict.
+//
+// All functions need the GIL; bool ones return false with a Python exception set.
+#pragma once
+
+#include <string>
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+// Lets the children of this process know. `settings` is the dict of start().
+bool announce_to_children(PyObject* settings);
+// Of a process whose measurement has ended: its children are on their own.
+void withdraw_from_children() noexcept;
+
+// Around a fork of this process.
+void prepare_fork(PyObject* core) noexcept;
+void follow_fork() noexcept;
+
+extern PyMethodDef kFollowMethods[];  // ends with a null entry
+
+}  // namespace timeloom::python

@@ -1,0 +1,38 @@
+// Puts the interpreter into the state in which python would begin to run a
+// program: a fresh __main__, sys.argv, sys.path, sys.modules without what only
+// the launcher needed. Needs the GIL; functions return false with a Python
+// exception set.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+// What python -m timeloom was asked to run.
+struct Program {
+  enum class Kind { kFile, kDirectory, kModule, kCommand, kStdin };
+  Kind kind = Kind::kFile;
+  std::string target;                  // as the user wrote it
+  std::string path;                    // absolute; of kFile and kDirectory (also a zip file)
+  std::vector<std::string> arguments;  // what follows the target
+};
+
+// `brought`: a sequence of names of modules to forget.
+bool prepare_interpreter(const Program& program, PyObject* brought);
+
+// The path as python makes it absolute: the current directory before it.
+std::string absolute_path(const std::string& path);
+
+// Where the Python package timeloom lies; empty if that is not known.
+std::string package_directory();
+
+// Whether sys.flags has this flag on.
+bool interpreter_flag(const char* name);
+
+// True if python was started with -x (skip the first line of the script).
+bool skips_first_line();
+
+}  // namespace timeloom::python

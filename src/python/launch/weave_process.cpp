@@ -1,0 +1,162 @@
+#include "python/launch/weave_process.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "python/launch/settings_binding.hpp"
+
+namespace timeloom::python {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Text of an attribute of sys; empty if it is none.
+std::string sys_text(const char* name) {
+  PyObject* value = PySys_GetObject(name);  // borrowed
+  return value != nullptr && PyUnicode_Check(value) ? bytes_of(value) : std::string();
+}
+
+bool runnable(const std::string& path) {
+  std::error_code error;
+  return ::access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path, error);
+}
+
+std::string find_program(const std::string& package) {
+  std::vector<std::string> places = {
+      package + "/bin/timeloom", sys_text("prefix") + "/bin/timeloom",
+      fs::path(sys_text("executable")).parent_path().string() + "/timeloom"};
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::size_t colon = rest.find(':');
+    // An empty part would be the current directory, where anything may lie.
+    if (colon != 0) places.push_back(std::string(rest.substr(0, colon)) + "/timeloom");
+    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+  }
+  for (const std::string& place : places) {
+    if (place.starts_with('/') && runnable(place)) return place;
+  }
+  return {};
+}
+
+// The end of the child should not reach a SIGCHLD handler of the program: the
+// signal is held back on this thread and taken away again, unless it was pending
+// before. The kernel may give it to another thread that does not block it; then
+// the handler runs, and finds no child of the program.
+class ChildSignal {
+ public:
+  ChildSignal() noexcept {
+    sigset_t pending;
+    sigemptyset(&child_);
+    sigaddset(&child_, SIGCHLD);
+    pthread_sigmask(SIG_BLOCK, &child_, &mask_);
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGCHLD) == 1;
+  }
+  ~ChildSignal() {
+    const timespec now{};
+    if (!was_pending_) sigtimedwait(&child_, nullptr, &now);
+    pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+  }
+  ChildSignal(const ChildSignal&) = delete;
+  ChildSignal& operator=(const ChildSignal&) = delete;
+  const sigset_t* mask() const noexcept { return &mask_; }
+
+ private:
+  sigset_t child_{};
+  sigset_t mask_{};
+  bool was_pending_ = false;
+};
+
+// Standard descriptors that are open and lead nowhere but to our stderr: what
+// the command prints on success is in the summary.
+class Descriptors {
+ public:
+  explicit Descriptors(bool silent) noexcept {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (silent || ::fcntl(STDERR_FILENO, F_GETFD) < 0) {
+      posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  }
+  ~Descriptors() { posix_spawn_file_actions_destroy(&actions_); }
+  Descriptors(const Descriptors&) = delete;
+  Descriptors& operator=(const Descriptors&) = delete;
+  const posix_spawn_file_actions_t* get() const noexcept { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+// The signals as the program was started with, less what python ignores.
+class Attributes {
+ public:
+  explicit Attributes(const sigset_t* mask) noexcept {
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    for (const int signal : {SIGPIPE, SIGXFSZ, SIGCHLD}) sigaddset(&defaults, signal);
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setsigmask(&attributes_, mask);
+    posix_spawnattr_setsigdefault(&attributes_, &defaults);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~Attributes() { posix_spawnattr_destroy(&attributes_); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  const posix_spawnattr_t* get() const noexcept { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
+
+// Where somebody else took the exit status (SIGCHLD ignored, another thread in
+// wait()), the trace itself tells.
+bool succeeded(pid_t child, const std::string& run) {
+  int status = 0;
+  pid_t waited = 0;
+  // The other threads of the program run on.
+  Py_BEGIN_ALLOW_THREADS;
+  do {
+    waited = ::waitpid(child, &status, 0);
+  } while (waited < 0 && errno == EINTR);
+  Py_END_ALLOW_THREADS;
+  if (waited == child) return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return ::access((run + "/traces.otf2").c_str(), F_OK) == 0 ||
+         ::access((run + "/profile.cubex").c_str(), F_OK) == 0;
+}
+
+}  // namespace
+
+WeaveOutcome weave_in_child(const std::string& run, const std::string& package, bool keep_spool,
+                            bool silent) {
+  const std::string program = find_program(package);
+  if (program.empty()) return WeaveOutcome::kNoProgram;
+  std::vector<std::string> words = {door_name(), "weave"};
+  if (keep_spool) words.push_back("--keep-spool");
+  words.push_back(run);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const ChildSignal signal;
+  const Descriptors descriptors(silent);
+  const Attributes attributes(signal.mask());
+  pid_t child = 0;
+  if (::posix_spawn(&child, program.c_str(), descriptors.get(), attributes.get(), arguments.data(),
+                    environ) != 0) {
+    return WeaveOutcome::kFailed;
+  }
+  return succeeded(child, run) ? WeaveOutcome::kDone : WeaveOutcome::kFailed;
+}
+
+}  // namespace timeloom::python

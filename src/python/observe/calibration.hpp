@@ -1,0 +1,20 @@
+// What one event costs on this machine, now.
+#pragma once
+
+#include "python/observe/instrumenter.hpp"
+
+namespace timeloom::python {
+
+struct EventCost {
+  double event_seconds = 0;
+  double passed_over_seconds = 0;  // of a call to us that records nothing
+};
+
+// Times calls of an empty Python function, and of a C function, with and without
+// the instrumenter, which must not be installed and is not afterwards; the events
+// go to scratch memory. 0 what cannot be measured. What a signal
+// handler raises meanwhile is raised again as soon as Python code runs. Needs the
+// GIL and a recorder on this thread.
+EventCost calibrate_events(const Instrumenter& instrumenter) noexcept;
+
+}  // namespace timeloom::python

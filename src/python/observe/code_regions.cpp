@@ -1,0 +1,185 @@
+#include "python/observe/code_regions.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "python/interpreter/free_threading.hpp"
+#include "python/observe/greenlets.hpp"
+#include "python/observe/watched.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+
+constinit std::atomic<Py_ssize_t> g_code_index = 0;
+
+namespace {
+
+struct Rules {
+  RegionRules rules;
+  Py_ssize_t index = -1;  // where code objects keep what these rules decide
+};
+
+// Those of all measurements of this process, which are kept. The interpreter never
+// takes an index back, so the same rules use the same one again.
+std::vector<std::unique_ptr<const Rules>>& all_rules() {
+  static auto* const kInstance = new std::vector<std::unique_ptr<const Rules>>;
+  return *kInstance;
+}
+const Rules kNoRules;
+constinit std::atomic<const Rules*> g_rules = &kNoRules;  // those in force
+constinit std::atomic<bool> g_leave_out = false;  // they leave out more than what importing does
+
+const RegionRules& rules() { return g_rules.load(std::memory_order_acquire)->rules; }
+
+constexpr std::string_view kOwnPackages[] = {"timeloom/", "scorep/"};
+
+std::string module_of(PyObject* globals) {
+  if (globals == nullptr || !PyDict_Check(globals)) return {};
+  PyObject* name = PyDict_GetItemString(globals, "__name__");  // borrowed
+  return name != nullptr && PyUnicode_Check(name) ? text_of(name) : std::string{};
+}
+
+// What the Python bindings of Score-P call a function: its module, the classes
+// that it is defined in, its name. Functions around it are not named.
+std::string scorep_name(const std::string& module, std::string_view qualified) {
+  constexpr std::string_view kLocals = "<locals>.";
+  const std::size_t locals = qualified.rfind(kLocals);
+  if (locals != std::string_view::npos) qualified.remove_prefix(locals + kLocals.size());
+  const std::size_t dot = qualified.rfind('.');
+  std::string name = module.empty() ? "unknown" : module;
+  if (dot == std::string_view::npos) return name + ":" + std::string(qualified);
+  name += "." + std::string(qualified.substr(0, dot));
+  return name + ":" + std::string(qualified.substr(dot + 1));
+}
+
+Region region_of(PyCodeObject* code, PyObject* globals) {
+  Region region;
+  region.group = module_of(globals);
+  const std::string qualified = text_of(code->co_qualname);
+  region.name = region.group.empty() ? qualified : region.group + "." + qualified;
+  region.canonical_name = region.name;
+  if (rules().scorep_names) region.name = scorep_name(region.group, qualified);
+  region.file = file_of(code);
+  region.first_line =
+      code->co_firstlineno > 0 ? static_cast<std::uint32_t>(code->co_firstlineno) : 0;
+  region.paradigm = rules().scorep_names ? Paradigm::kUser : Paradigm::kCompiler;
+  region.role = RegionRole::kFunction;
+  return region;
+}
+
+}  // namespace
+
+std::uint32_t last_line_of(PyCodeObject* code) {
+  int last = code->co_firstlineno;
+  const Ref lines(PyObject_CallMethod(reinterpret_cast<PyObject*>(code), "co_lines", nullptr));
+  const Ref iterator(lines ? PyObject_GetIter(lines.get()) : nullptr);
+  while (iterator) {
+    const Ref item(PyIter_Next(iterator.get()));
+    if (!item) break;
+    PyObject* line = PyTuple_GET_ITEM(item.get(), 2);
+    if (line != Py_None) last = std::max(last, static_cast<int>(PyLong_AsLong(line)));
+  }
+  PyErr_Clear();
+  return last > 0 ? static_cast<std::uint32_t>(last) : 0;
+}
+
+bool scorep_names() noexcept { return rules().scorep_names; }
+
+// As it is found when the program changes its directory.
+std::string absolute_file(std::string file) {
+  if (file.empty() || file.front() == '/' || file.front() == '<') return file;
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  return error ? file : (here / file).lexically_normal().string();
+}
+
+std::string file_of(PyCodeObject* code) {
+  std::string file = text_of(code->co_filename);
+  return rules().scorep_names ? absolute_file(std::move(file)) : file;
+}
+
+bool excludes(const Region& region) { return rules().filter.excluded(region); }
+bool excludes_user_region(const Region& region) { return rules().filter.excluded_by_file(region); }
+bool filters_anything() noexcept { return g_leave_out; }
+bool filters_user_regions() noexcept { return !rules().filter.choices().file.empty(); }
+
+namespace {
+
+// Texts of a trace end at the first zero, whatever comes behind.
+std::string without_zeros(std::string text) {
+  for (std::size_t at = text.find('\0'); at != std::string::npos; at = text.find('\0', at)) {
+    text.replace(at, 1, "\\x00");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string text_of(PyObject* object) {
+  Py_ssize_t size = 0;
+  if (const char* text = PyUnicode_AsUTF8AndSize(object, &size)) {
+    return without_zeros({text, static_cast<std::size_t>(size)});
+  }
+  PyErr_Clear();
+  const Ref bytes(PyUnicode_AsEncodedString(object, "utf-8", "backslashreplace"));
+  if (!bytes) {
+    PyErr_Clear();
+    return "?";
+  }
+  return without_zeros(
+      {PyBytes_AS_STRING(bytes.get()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()))});
+}
+
+void (*g_on_new_code)() noexcept = nullptr;
+
+EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
+  const ErrorGuard guard;
+  const Exclusive exclusive;
+  if (g_on_new_code != nullptr) g_on_new_code();
+  look_for_greenlets();
+  try {
+    Region region = region_of(code, globals);
+    const bool own = is_own_file(region.file);
+    EventWord word = own || rules().filter.hidden_import(region) ? kOwn : kExcluded;
+    if (word == kExcluded && !excludes(region)) {
+      region.last_line = last_line_of(code);
+      word = record::enter_word(record::define_region(region));
+    }
+    if (!own && watch(code, region.name, word)) word = kWatched;
+    store_code_extra(code, code_index(), word);
+    return word;
+  } catch (const std::exception&) {
+    return kExcluded;  // out of memory: this call is not recorded, the next may be
+  }
+}
+
+bool is_own_file(const std::string& file) {
+  const std::string& packages = rules().packages;
+  return !packages.empty() && file.starts_with(packages) &&
+         std::ranges::any_of(kOwnPackages, [&](std::string_view package) {
+           return std::string_view(file).substr(packages.size()).starts_with(package);
+         });
+}
+
+bool set_rules(const RegionRules& wanted) {
+  auto& all = all_rules();
+  auto same = std::ranges::find_if(all, [&](const auto& known) { return known->rules == wanted; });
+  if (same == all.end()) {
+    const Py_ssize_t index = new_code_extra_index();
+    if (index < 0) return false;
+    all.push_back(std::make_unique<const Rules>(Rules{wanted, index}));
+    same = all.end() - 1;
+  }
+  g_rules = same->get();
+  g_code_index = (*same)->index;
+  const FilterChoices& choices = wanted.filter.choices();
+  g_leave_out = !choices.rules.empty() || choices.only_my_code || !choices.file.empty();
+  return true;
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,86 @@
+// Which region a code object is, and whether it is recorded at all.
+//
+// Decided once, when a code object is first seen, and kept with it, so that the
+// event path finds the answer with two loads and nothing has to be undone when
+// the code object dies and its address is used again. Needs the GIL, or on builds
+// without one an attached thread state.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "core/event_word.hpp"
+#include "core/filter.hpp"
+#include "python/interpreter/compat.hpp"
+#include "record/thread_recorder.hpp"
+
+namespace timeloom::python {
+
+// Kept with a code object that is not recorded. Its kind is not "enter".
+inline constexpr EventWord kExcluded = 2;
+// The same for our own Python files, and for importing where it is hidden: calls of C
+// functions from there are not recorded either.
+inline constexpr EventWord kOwn = kExcluded | EventWord{1} << kKindBits;
+
+// Kept with a code object that is watched, see watched.hpp; the word to enter is there.
+inline constexpr EventWord kWatched = kExcluded | EventWord{2} << kKindBits;
+
+// Where code objects keep what the rules in force decide.
+extern std::atomic<Py_ssize_t> g_code_index;
+inline Py_ssize_t code_index() noexcept { return g_code_index.load(std::memory_order_relaxed); }
+
+// The enter word of the code object's region, kExcluded, or 0: not seen yet.
+inline EventWord known_word(PyCodeObject* code) noexcept {
+  return load_code_extra(code, code_index());
+}
+inline bool is_region(EventWord word) noexcept { return kind_of(word) == WordKind::kEnter; }
+inline bool is_excluded(EventWord word) noexcept {
+  return word != 0 && word != kWatched && !is_region(word);
+}
+// Whether calls of a code object whose known_word() this is may be on a recorder's stack.
+inline bool is_recorded(EventWord word) noexcept { return is_region(word) || word == kWatched; }
+
+inline record::Token token_of(PyCodeObject* code) noexcept {
+  return reinterpret_cast<record::Token>(code);
+}
+
+// Called on every decision for a code object; nullptr: nobody is.
+extern void (*g_on_new_code)() noexcept;
+
+// Decides for a code object that runs with these globals (may be nullptr).
+EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
+
+// Whether the rules exclude a region, or one that the program names itself.
+bool excludes(const Region& region);
+bool excludes_user_region(const Region& region);
+// Whether there are rules for regions that the program names itself; any rules at all.
+bool filters_user_regions() noexcept;
+bool filters_anything() noexcept;
+
+// What is decided of a region by a measurement, once for each code object.
+struct RegionRules {
+  Filter filter;
+  std::string packages;       // the directory, with a / at the end, of our own packages:
+                              // these are never recorded
+  bool scorep_names = false;  // module.Class:function instead of module.qualname
+  friend bool operator==(const RegionRules&, const RegionRules&) = default;
+};
+
+// Takes the rules for all decisions from here on; those made by other rules are
+// not asked meanwhile. False when the interpreter has no room for our decisions.
+bool set_rules(const RegionRules& rules);
+// Whether regions are called as by the bindings of Score-P.
+bool scorep_names() noexcept;
+// `file` with the current directory before it, unless it is none (<string>).
+std::string absolute_file(std::string file);
+// Whether a file is one of our own packages, by the rules in force.
+bool is_own_file(const std::string& file);
+
+// Where a code object comes from, as regions say it, and its last line.
+std::string file_of(PyCodeObject* code);
+std::uint32_t last_line_of(PyCodeObject* code);
+
+// The text of a str object, with what is no UTF-8 escaped.
+std::string text_of(PyObject* object);
+
+}  // namespace timeloom::python

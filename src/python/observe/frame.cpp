@@ -1,0 +1,184 @@
+// Instrumenter "frame": a frame-evaluation hook (PEP 523).
+//
+// The cheapest hook there is, since one C function sees both ends of a call. A
+// hook that somebody else installed before is called in place of the default.
+#include <atomic>
+
+#include "python/interpreter/deep_stack.hpp"
+#include "python/interpreter/frame_hook.hpp"
+#include "python/observe/code_regions.hpp"
+#include "python/observe/instrumenter.hpp"
+#include "python/observe/monitoring_tool.hpp"
+#include "python/observe/tasks.hpp"
+#include "python/observe/thread_names.hpp"
+#include "python/observe/watched.hpp"
+#include "record/thread_recorder.hpp"
+
+namespace timeloom::python {
+namespace {
+
+PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing);
+constinit FrameHook g_hook(evaluate);
+constinit std::atomic<bool> g_tasks = false;  // are tracks
+// False while paused: frames that are under way return here all the same.
+constinit std::atomic<bool> g_watching = false;
+
+// Functions called __init__ are watched by monitoring where the hook may miss them.
+constinit std::atomic<bool> g_init_by_monitoring = false;
+PyObject* g_init = nullptr;  // the name, interned
+
+bool is_init(PyCodeObject* code) noexcept { return code->co_name == g_init && !is_generator(code); }
+
+[[gnu::noinline, gnu::cold]] EventWord first_seen(PyCodeObject* code, PyObject* globals) noexcept {
+  const ErrorGuard guard;
+  return decide_word(code, globals);
+}
+
+// The first event of a thread: `frame` is not yet the current one.
+[[gnu::noinline, gnu::cold]] void enter_first(InterpreterFrame* frame, record::Token token,
+                                              EventWord word) noexcept {
+  note_first_frame(frame);
+  record::t_recorder->enter(token, word);
+  note_first_frame(nullptr);
+}
+
+[[gnu::noinline, gnu::cold]] void leave_otherwise(record::Token token) noexcept {
+  if (g_watching) {
+    record::t_recorder->leave_outer(token);
+  } else {
+    record::t_recorder->leave_unrecorded(token);
+  }
+}
+
+// Frames that are not recorded: nobody asks for them now, they run on behalf of
+// a trace function (which other instrumenters cannot see), they are refused with
+// RecursionError before they begin, or monitoring reports them.
+bool passes_over(PyThreadState* thread, PyCodeObject* code) noexcept {
+  if (!g_watching || is_tracing(thread)) return true;
+  if (calls_left(thread) <= 0 && thread->recursion_headroom == 0) return true;
+  return kInitPassesHook && g_init_by_monitoring && is_init(code);
+}
+
+PyObject* record_call(PyThreadState* thread, InterpreterFrame* frame, int throwing,
+                      PyCodeObject* code, EventWord word) {
+  const record::Token token = token_of(code);
+  if (word == kWatched) [[unlikely]] {
+    enter_watched(code, frame);
+  } else if (record::t_recorder->attached()) [[likely]] {
+    record::t_recorder->enter(token, word);
+  } else {
+    enter_first(frame, token, word);
+  }
+  PyObject* result = g_hook.next(thread, frame, throwing);
+  if (!g_watching || !record::t_recorder->leave_last(token)) [[unlikely]]
+    leave_otherwise(token);
+  return result;
+}
+
+// A step of a coroutine or the like, with tasks as tracks: it asks before its
+// enter and leave, also when a filter excludes it.
+PyObject* record_step(PyThreadState* thread, InterpreterFrame* frame, int throwing,
+                      PyCodeObject* code, EventWord word) {
+  PyObject* generator = generator_of(frame);
+  const record::Token token = token_of(code);
+  const bool starts = throwing == 0 && runs_first(frame);
+  if (task_step_begins(generator, current_frame(thread), starts) && is_region(word)) {
+    record::t_recorder->enter(token, word);
+  }
+  PyObject* result = g_hook.next(thread, frame, throwing);
+  if (!g_watching) {
+    record::t_recorder->leave_unrecorded(token);
+  } else if (result == nullptr || !is_suspended(generator) ||
+             task_step_yields(generator, current_frame(thread), result)) {
+    record::t_recorder->leave(token);
+    task_step_ends(generator);
+  }
+  return result;
+}
+
+PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
+  if (stack_runs_low(thread)) [[unlikely]] {
+    return evaluate_with_room(evaluate, thread, frame, throwing);
+  }
+  PyCodeObject* code = code_of(frame);
+  EventWord word = known_word(code);
+  if (!is_region(word)) [[unlikely]] {
+    if (word == 0) word = first_seen(code, globals_of(frame));
+    if (!is_recorded(word) && !(g_tasks && is_awaitable(code))) {
+      return g_hook.next(thread, frame, throwing);
+    }
+  }
+  if (passes_over(thread, code)) [[unlikely]]
+    return g_hook.next(thread, frame, throwing);
+  if (is_generator(code)) [[unlikely]] {
+    if (creates_generator(frame)) return g_hook.next(thread, frame, throwing);
+    if (g_tasks && is_awaitable(code)) return record_step(thread, frame, throwing, code, word);
+  }
+  return record_call(thread, frame, throwing, code, word);
+}
+
+PyCodeObject* code_argument(PyObject* const* arguments) noexcept {
+  return reinterpret_cast<PyCodeObject*>(arguments[0]);
+}
+
+// PY_START
+PyObject* on_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  if (!is_init(code)) return Py_NewRef(g_disable);
+  EventWord word = known_word(code);
+  if (word == 0) word = first_seen(code, PyEval_GetGlobals());
+  if (!is_region(word)) return Py_NewRef(g_disable);
+  record::t_recorder->enter(token_of(code), word);
+  return Py_NewRef(Py_None);
+}
+
+// PY_RETURN
+PyObject* on_return(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  if (!is_init(code)) return Py_NewRef(g_disable);
+  record::t_recorder->leave(token_of(code));
+  return Py_NewRef(Py_None);
+}
+
+// PY_UNWIND
+PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  if (is_init(code)) record::t_recorder->leave(token_of(code));
+  return Py_NewRef(Py_None);
+}
+
+constexpr MonitoringEvent kInitEvents[] = {{"PY_START", on_start, false},
+                                           {"PY_RETURN", on_return, false},
+                                           {"PY_UNWIND", on_unwind, false}};
+
+// Without a free tool id some calls of __init__ are not seen.
+void watch_init() {
+  if (!kInitPassesHook) return;
+  if (g_init == nullptr) g_init = PyUnicode_InternFromString("__init__");
+  g_init_by_monitoring = g_init != nullptr && subscribe(kInitEvents);
+  if (g_init_by_monitoring) return;
+  say_not_subscribed("calls of __init__ may be missing");
+}
+
+bool install(const Watching& what) {
+  g_tasks = what.tasks;
+  if (g_tasks) begin_tasks();
+  g_hook.install();
+  g_watching = true;
+  watch_init();
+  return true;
+}
+
+void uninstall() {
+  g_watching = false;
+  if (g_init_by_monitoring) unsubscribe();
+  g_init_by_monitoring = false;
+  g_hook.remove();
+  if (g_tasks) pause_tasks();
+}
+
+}  // namespace
+
+const Instrumenter kFrame{"frame", {.tasks = true}, false, install, uninstall};
+
+}  // namespace timeloom::python

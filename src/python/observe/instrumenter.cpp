@@ -1,0 +1,199 @@
+#include "python/observe/instrumenter.hpp"
+
+#include <string_view>
+#include <unordered_map>
+
+#include "python/interpreter/errors.hpp"
+#include "python/interpreter/free_threading.hpp"
+#include "python/observe/code_regions.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+
+const Instrumenter kDummy{"dummy", {}, false, [](const Watching&) { return true; }, [] {}};
+
+namespace {
+
+const Instrumenter* const kInstrumenters[] = {&kMonitoring, &kFrame, &kProfile, &kTrace, &kDummy};
+
+// Why there are these defaults: monitoring costs nothing where it is disabled
+// and leaves the C stack alone; before 3.12 the frame hook is the cheapest.
+const Instrumenter* choose(const Watching& what) {
+  if (kHasMonitoring) return &kMonitoring;
+  return what.c_functions ? &kProfile : &kFrame;
+}
+
+}  // namespace
+
+const Instrumenter* find_instrumenter(const std::string& name, const Watching& what) {
+  const std::string wanted = name == "auto" ? choose(what)->name : name;
+  for (const Instrumenter* instrumenter : kInstrumenters) {
+    if (wanted != instrumenter->name) continue;
+    if (instrumenter == &kMonitoring && !kHasMonitoring) {
+      PyErr_SetString(g_error,
+                      "the instrumenter \"monitoring\" needs Python 3.12 or later; use "
+                      "--instrumenter frame or profile here");
+      return nullptr;
+    }
+    if (what.c_functions && !instrumenter->can.c_functions) {
+      PyErr_Format(g_error,
+                   "the instrumenter \"%s\" cannot record C functions; use --instrumenter %s with "
+                   "--c-functions",
+                   instrumenter->name, choose({.c_functions = true})->name);
+      return nullptr;
+    }
+    if (what.tasks && !instrumenter->can.tasks) {
+      PyErr_Format(g_error,
+                   "the instrumenter \"%s\" cannot tell tasks apart; use --instrumenter %s with "
+                   "--async-tasks%s",
+                   instrumenter->name, choose({.tasks = true})->name,
+                   what.c_functions ? " and without --c-functions" : "");
+      return nullptr;
+    }
+    return instrumenter;
+  }
+  PyErr_Format(g_error,
+               "there is no instrumenter \"%s\"; choose auto, monitoring, frame, profile, trace or "
+               "dummy",
+               name.c_str());
+  return nullptr;
+}
+
+// The same callables that CPython itself reports to a profile function.
+PyMethodDef* c_function_of(PyObject* callable) noexcept {
+  if (PyCFunction_Check(callable)) {
+    return reinterpret_cast<PyCFunctionObject*>(callable)->m_ml;
+  }
+  if (Py_IS_TYPE(callable, &PyMethodDescr_Type)) {
+    return reinterpret_cast<PyMethodDescrObject*>(callable)->d_method;
+  }
+  return nullptr;
+}
+
+namespace {
+
+// The class that a built-in method belongs to, nullptr for plain functions. A
+// bound method knows its object only, which may be of a class derived from it.
+PyTypeObject* class_of(PyMethodDef* method, PyObject* callable) {
+  if (!PyCFunction_Check(callable)) {
+    return reinterpret_cast<PyMethodDescrObject*>(callable)->d_common.d_type;
+  }
+  PyObject* self = reinterpret_cast<PyCFunctionObject*>(callable)->m_self;  // borrowed
+  if (self == nullptr || PyModule_Check(self)) return nullptr;
+  auto* type = PyType_Check(self) ? reinterpret_cast<PyTypeObject*>(self) : Py_TYPE(self);
+  for (Py_ssize_t i = 0; type->tp_mro != nullptr && i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    PyObject* base = PyTuple_GET_ITEM(type->tp_mro, i);
+    const Ref names(PyObject_GetAttrString(base, "__dict__"));
+    const Ref found(names ? PyMapping_GetItemString(names.get(), method->ml_name) : nullptr);
+    PyErr_Clear();
+    if (!found) continue;
+    const bool is_method = Py_IS_TYPE(found.get(), &PyMethodDescr_Type) ||
+                           Py_IS_TYPE(found.get(), &PyClassMethodDescr_Type);
+    if (is_method && reinterpret_cast<PyMethodDescrObject*>(found.get())->d_method == method) {
+      return reinterpret_cast<PyTypeObject*>(base);
+    }
+  }
+  return type;
+}
+
+std::string attribute(PyObject* object, const char* name) {
+  const Ref value(PyObject_GetAttrString(object, name));
+  PyErr_Clear();
+  return value && PyUnicode_Check(value.get()) ? text_of(value.get()) : std::string{};
+}
+
+Region region_of(PyMethodDef* method, PyObject* callable) {
+  Region region;
+  if (PyTypeObject* type = class_of(method, callable)) {
+    auto* object = reinterpret_cast<PyObject*>(type);
+    region.group = attribute(object, "__module__");
+    region.name = attribute(object, "__qualname__") + "." + method->ml_name;
+  } else {
+    region.group = attribute(callable, "__module__");
+    region.name = method->ml_name;
+  }
+  if (region.group.empty()) region.group = "builtins";
+  region.name = region.group + "." + region.name;
+  region.canonical_name = region.name;
+  region.paradigm = Paradigm::kCompiler;
+  region.role = RegionRole::kFunction;
+  return region;
+}
+
+PyMethodDef* g_new = nullptr;  // what all classes share as their __new__
+
+// What all classes share is told apart by the class. The name tells what was
+// freed from what was put in its place: extensions make definitions at run time.
+struct Key {
+  const void* address;
+  const char* name;
+};
+Key key_of(PyMethodDef* method, PyObject* callable) noexcept {
+  if (g_new == nullptr) {
+    auto* object = reinterpret_cast<PyObject*>(&PyBaseObject_Type);
+    g_new = c_function_of(Ref(PyObject_GetAttrString(object, "__new__")).get());
+  }
+  if (method != g_new) return {method, method->ml_name};
+  PyObject* type = reinterpret_cast<PyCFunctionObject*>(callable)->m_self;
+  return {type, reinterpret_cast<PyTypeObject*>(type)->tp_name};
+}
+
+struct KnownFunction {
+  std::string name;
+  EventWord word;
+};
+
+// What the rules in force say of each C function.
+std::unordered_map<const void*, KnownFunction>& c_functions() {
+  static auto* const kFunctions = new std::unordered_map<const void*, KnownFunction>;
+  static Py_ssize_t rules = -1;
+  if (rules != code_index()) kFunctions->clear();
+  rules = code_index();
+  return *kFunctions;
+}
+
+// Our own functions are not part of the program.
+bool is_own(const Region& region) {
+  const std::string_view module = region.group;
+  return module == "timeloom" || module.starts_with("timeloom.");
+}
+
+record::Token token_of(PyMethodDef* method) noexcept {
+  return reinterpret_cast<record::Token>(method);
+}
+
+EventWord word_of(PyMethodDef* method, PyObject* callable) {
+  const Key key = key_of(method, callable);
+  const auto known = c_functions().find(key.address);
+  if (known != c_functions().end() && known->second.name == key.name) return known->second.word;
+  const ErrorGuard guard;
+  // May run the program's code, and other threads: the table is touched afterwards.
+  const Region region = region_of(method, callable);
+  const EventWord word = is_own(region) || excludes(region)
+                             ? kExcluded
+                             : record::enter_word(record::define_region(region));
+  c_functions().insert_or_assign(key.address, KnownFunction{key.name, word});
+  return word;
+}
+
+}  // namespace
+
+void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept {
+  const Exclusive exclusive;
+  try {
+    const EventWord word = word_of(method, callable);
+    if (is_region(word)) record::t_recorder->enter(token_of(method), word);
+  } catch (const std::exception&) {
+    return;  // out of memory: this call is not recorded
+  }
+}
+
+void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept {
+  const Exclusive exclusive;
+  const auto known = c_functions().find(key_of(method, callable).address);
+  if (known != c_functions().end() && is_region(known->second.word)) {
+    record::t_recorder->leave(token_of(method));
+  }
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,54 @@
+// What watches the interpreter and calls the event path.
+//
+// All instrumenters produce the same stream of regions: an enter when a code
+// object starts or resumes, a leave when it returns, yields or unwinds. Each is
+// one file; the table is in instrumenter.cpp. Needs the GIL.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+// What is recorded besides calls of Python functions.
+struct Watching {
+  bool c_functions = false;
+  bool tasks = false;  // see tasks.hpp
+};
+
+struct Instrumenter {
+  const char* name;
+  Watching can;
+  // Reports the leave of functions whose enter it did not see. If not, it notes
+  // what ends while nobody watches (ThreadRecorder::leave_unrecorded()).
+  bool reports_every_leave;
+  // Both throw nothing; install returns false with a Python exception set.
+  bool (*install)(const Watching& what);
+  // Stops watching; may be followed by install() again.
+  void (*uninstall)();
+  // How often the interpreter has called us for something that is not recorded
+  // (lines, C functions), in this process.
+  std::uint64_t (*passed_over)() = [] { return std::uint64_t{0}; };
+};
+
+extern const Instrumenter kMonitoring;  // monitoring.cpp
+extern const Instrumenter kFrame;       // frame.cpp
+extern const Instrumenter kProfile;     // legacy.cpp
+extern const Instrumenter kTrace;       // legacy.cpp
+extern const Instrumenter kDummy;       // instrumenter.cpp
+
+// The instrumenter that a setting names on this Python; "auto" chooses. nullptr
+// with a Python exception set when there is none of that name or it cannot do
+// what is asked.
+const Instrumenter* find_instrumenter(const std::string& name, const Watching& what);
+
+// C functions are known by their method definition, which mostly outlives their
+// objects, and its name. `callable` is what is called; nullptr result: not a C function whose
+// call is recorded.
+PyMethodDef* c_function_of(PyObject* callable) noexcept;
+void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept;
+void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept;
+
+}  // namespace timeloom::python

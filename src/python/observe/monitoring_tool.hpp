@@ -1,0 +1,27 @@
+// A subscription to sys.monitoring (PEP 669), Python 3.12 and later. Needs the GIL.
+#pragma once
+
+#include <span>
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+struct MonitoringEvent {
+  const char* name;     // in sys.monitoring.events
+  vectorcallfunc call;  // gets the event's arguments; returns None or DISABLE
+  bool implied;         // comes with another event and cannot be asked for
+};
+
+// sys.monitoring.DISABLE, once subscribe() has succeeded.
+extern PyObject* g_disable;
+
+// Takes a free tool id and registers the callbacks; at most one subscription at
+// a time. False with a Python exception set when it cannot be had.
+bool subscribe(std::span<const MonitoringEvent> events);
+void unsubscribe();
+// Where one goes on without a subscription: clears the exception and, the first
+// time, says in one line why and what follows.
+void say_not_subscribed(const char* consequence) noexcept;
+
+}  // namespace timeloom::python

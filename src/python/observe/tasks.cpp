@@ -1,0 +1,318 @@
+#include "python/observe/tasks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <new>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "python/interpreter/free_threading.hpp"
+#include "python/observe/code_regions.hpp"
+#include "python/observe/task_names.hpp"
+#include "python/observe/thread_events.hpp"
+#include "python/observe/watched.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+struct Task {
+  PyObject* root;  // its outermost coroutine; not owned, compared only
+  std::unique_ptr<record::Track> track;
+  std::uint32_t thread;  // location of the thread whose stream the track is in
+  bool suspended = false;
+  // The coroutines that wait for each other, innermost first: they are open on
+  // the track, and go on without an enter.
+  std::vector<PyObject*> chain;
+};
+
+using Tasks = std::unordered_map<PyObject*, std::unique_ptr<Task>>;  // by root
+using Created = std::unordered_map<PyObject*, std::uint64_t>;        // coroutine -> number
+
+struct State {
+  Tasks tasks;
+  std::vector<std::unique_ptr<Task>> replaced;  // another thread may still have them on its nest
+  Created created;                              // coroutines that are tasks and have not run yet
+  EventWord task_word = 0;
+  EventWord suspended_word = 0;
+  ParameterId awaits;
+  std::atomic<bool> on = false;
+  std::uint64_t epoch = 0;  // of what threads know, see Running
+};
+
+State& state() {
+  static auto* const kInstance = new State;
+  return *kInstance;
+}
+
+// The tasks that run on a thread, outermost first: one may run an event loop
+// itself, or a task at once. Those of a past epoch may be gone.
+struct Running {
+  std::vector<Task*> nest;
+  std::vector<PyObject*> yielding;  // report a yield that is known already, next first
+  std::uint64_t epoch = 0;
+};
+thread_local Running t_running;
+
+bool drives(InterpreterFrame* frame) noexcept {
+  return frame != nullptr && is_awaitable(code_of(frame)) && generator_of(frame) != nullptr;
+}
+
+// The coroutine at the outer end of the chain that `generator` is in.
+PyObject* root_of(PyObject* generator, InterpreterFrame* outer) {
+  const State& s = state();
+  while (drives(outer) && !s.tasks.contains(generator) && !s.created.contains(generator)) {
+    generator = generator_of(outer);
+    outer = outer_frame_of(outer);
+  }
+  return generator;
+}
+
+void enter(EventWord word) noexcept { record::t_recorder->enter(record::user_token(word), word); }
+void leave(EventWord word) noexcept { record::t_recorder->leave(record::user_token(word)); }
+
+// A coroutine of this address is known, but it is another one or on another thread.
+void replace(Task& task) {
+  State& s = state();
+  const auto known = s.tasks.find(task.root);
+  s.replaced.push_back(std::move(known->second));
+  s.tasks.erase(known);
+}
+
+Task* new_task(PyObject* root) {
+  State& s = state();
+  const auto created = s.created.find(root);
+  const std::uint64_t number = created == s.created.end() ? 0 : created->second;
+  if (number != 0) s.created.erase(created);
+  auto task = std::make_unique<Task>();
+  task->root = root;
+  task->track = record::make_track(name_of_task(root), number);
+  if (task->track == nullptr) return nullptr;
+  task->thread = record::t_recorder->location();
+  return (s.tasks[root] = std::move(task)).get();
+}
+
+record::Track* track_of(const Running& running) noexcept {
+  return running.nest.empty() ? nullptr : running.nest.back()->track.get();
+}
+
+// From here on the thread runs `root`.
+Task* activate(Running& running, PyObject* root, bool starts) {
+  State& s = state();
+  const auto known = s.tasks.find(root);
+  Task* task = known == s.tasks.end() ? nullptr : known->second.get();
+  // A track lies in the stream of one thread.
+  if (task != nullptr && (starts || task->thread != record::t_recorder->location())) {
+    replace(*task);
+    task = nullptr;
+  }
+  if (task == nullptr) task = new_task(root);
+  if (task == nullptr) return nullptr;
+  running.yielding.clear();
+  enter(s.task_word);
+  running.nest.push_back(task);
+  record::t_recorder->switch_to(task->track.get());
+  if (task->suspended) leave(s.suspended_word);
+  task->suspended = false;
+  return task;
+}
+
+void go_back(Running& running) noexcept {
+  running.nest.pop_back();
+  record::t_recorder->switch_to(track_of(running));
+  leave(state().task_word);
+}
+
+void suspend(Running& running, PyObject* value) {
+  State& s = state();
+  Task& task = *running.nest.back();
+  enter(s.suspended_word);
+  task.suspended = true;
+  const std::string name = record::t_recorder->beyond_depth() ? "" : name_of_awaited(value);
+  if (!name.empty()) {
+    const std::uint64_t words[] = {s.awaits.value(), record::define_string(name).value()};
+    record::t_recorder->extended(ExtendedKind::kParameterString, words);
+  }
+  go_back(running);
+}
+
+// A task whose yield nobody reported (thrown into, a plain generator caught it)
+// is still on the nest, though none of the frames that run is its own.
+void drop_stale(Running& running, InterpreterFrame* outer) {
+  while (!running.nest.empty()) {
+    InterpreterFrame* frame = outer;
+    while (frame != nullptr &&
+           !(drives(frame) && generator_of(frame) == running.nest.back()->root)) {
+      frame = outer_frame_of(frame);
+    }
+    if (frame != nullptr) return;
+    suspend(running, nullptr);
+  }
+}
+
+// What runs on this thread already when tasks begin to be observed.
+void find_running(Running& running, InterpreterFrame* outer) {
+  running = {};
+  running.epoch = state().epoch;
+  std::vector<InterpreterFrame*> frames;
+  for (; outer != nullptr; outer = outer_frame_of(outer)) frames.push_back(outer);
+  bool is_new = false;
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    if (drives(*frame)) {
+      InterpreterFrame* driver = frame == frames.rbegin() ? nullptr : *(frame - 1);
+      PyObject* root = root_of(generator_of(*frame), driver);
+      if (running.nest.empty() || running.nest.back()->root != root) {
+        is_new = !state().tasks.contains(root);
+        if (activate(running, root, false) == nullptr) return;
+        running.nest.back()->chain.clear();
+      }
+    }
+    if (!is_new) continue;  // its functions are open
+    const EventWord word = known_word(code_of(*frame));
+    if (is_region(word)) record::t_recorder->enter(token_of(code_of(*frame)), word);
+  }
+}
+
+Running& running_now(InterpreterFrame* outer) {
+  Running& running = t_running;
+  if (running.epoch != state().epoch) find_running(running, outer);
+  return running;
+}
+
+bool step_begins(PyObject* generator, InterpreterFrame* outer, bool starts) {
+  Running& running = running_now(outer);
+  Task* task = running.nest.empty() ? nullptr : running.nest.back();
+  const bool inner =
+      task != nullptr && drives(outer) && !(starts && state().created.contains(generator));
+  if (inner && starts) return true;
+  if (task == nullptr || std::ranges::find(task->chain, generator) == task->chain.end()) {
+    PyObject* root = root_of(generator, outer);
+    if (task == nullptr || task->root != root) {
+      drop_stale(running, outer);
+      task = activate(running, root, starts && root == generator);
+      if (task == nullptr) return true;
+    }
+  }
+  return std::erase(task->chain, generator) == 0;
+}
+
+bool step_yields(PyObject* generator, InterpreterFrame* outer, PyObject* value) {
+  if (value != nullptr && is_value_of_async_generator(value)) return true;
+  Running& running = running_now(outer);
+  if (!running.yielding.empty() && running.yielding.front() == generator) {
+    running.yielding.erase(running.yielding.begin());
+    return false;
+  }
+  if (running.nest.empty()) return false;
+  Task& task = *running.nest.back();
+  std::vector<PyObject*> chain{generator};
+  for (; chain.back() != task.root && drives(outer); outer = outer_frame_of(outer)) {
+    chain.push_back(generator_of(outer));
+  }
+  if (chain.back() != task.root) return false;  // not of this task
+  running.yielding.assign(chain.begin() + 1, chain.end());
+  task.chain = std::move(chain);
+  suspend(running, value);
+  return false;
+}
+
+void step_ends(PyObject* generator) {
+  Running& running = t_running;
+  if (running.epoch != state().epoch || running.nest.empty()) return;
+  if (running.nest.back()->root != generator) return;
+  record::t_recorder->end_track();
+  go_back(running);
+  state().tasks.erase(generator);
+}
+
+// BaseEventLoop.create_task(self, coroutine, ...)
+void on_create_task(InterpreterFrame* frame, bool) noexcept {
+  if (!state().on) return;
+  PyObject* coroutine = local_of(frame, 1);
+  if (coroutine == nullptr || !PyCoro_CheckExact(coroutine)) return;
+  const std::uint64_t number = next_creation_number();
+  try {
+    state().created[coroutine] = number;
+  } catch (const std::bad_alloc&) {
+    return;  // a task that nobody created
+  }
+  if (record::recording()) record::t_recorder->extended(ExtendedKind::kCreate, {&number, 1});
+}
+
+EventWord word_of(const char* name) {
+  Region region;
+  region.name = region.canonical_name = name;
+  region.group = "asyncio tasks";
+  region.paradigm = Paradigm::kMeasurement;
+  region.role = RegionRole::kArtificial;
+  return record::enter_word(record::define_region(region));
+}
+
+// The thread may be out of the task when tasks are observed again.
+void go_home(record::ThreadRecorder& recorder, std::uintptr_t, void*) {
+  if (recorder.track() == nullptr) return;
+  recorder.switch_to(nullptr);
+  recorder.leave_last(record::user_token(state().task_word));
+}
+
+}  // namespace
+
+// Without memory an event is recorded where it does not belong.
+bool task_step_begins(PyObject* generator, InterpreterFrame* outer, bool starts) noexcept {
+  const ErrorGuard guard;
+  const Exclusive exclusive;
+  try {
+    return step_begins(generator, outer, starts);
+  } catch (const std::bad_alloc&) {
+    return true;
+  }
+}
+
+bool task_step_yields(PyObject* generator, InterpreterFrame* outer, PyObject* value) noexcept {
+  const ErrorGuard guard;
+  const Exclusive exclusive;
+  try {
+    return step_yields(generator, outer, value);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void task_step_ends(PyObject* generator) noexcept {
+  const Exclusive exclusive;
+  step_ends(generator);
+}
+
+bool tasks_are_tracks() noexcept { return state().on; }
+
+void begin_tasks() noexcept {
+  State& s = state();
+  try {
+    watch_function("asyncio.base_events.BaseEventLoop.create_task", on_create_task);
+    s.task_word = word_of("task");
+    s.suspended_word = word_of("suspended");
+    s.awaits = record::define_parameter("awaits", ParameterType::kString);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  ++s.epoch;
+  s.on = true;
+}
+
+void pause_tasks() noexcept {
+  state().on = false;
+  ++state().epoch;
+  alone([] { record::for_each_recorder(go_home, nullptr); });
+}
+
+void forget_tasks() noexcept {
+  State& s = state();
+  s.tasks.clear();
+  s.replaced.clear();
+  s.created.clear();
+  ++s.epoch;
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,356 @@
+#include "python/session/session.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+
+#include "core/error.hpp"
+#include "python/interpreter/errors.hpp"
+#include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/set_profile.hpp"
+#include "python/observe/calibration.hpp"
+#include "python/observe/code_regions.hpp"
+#include "python/observe/greenlets.hpp"
+#include "python/observe/instrumenter.hpp"
+#include "python/observe/reconcile.hpp"
+#include "python/observe/tasks.hpp"
+#include "python/observe/thread_events.hpp"
+#include "python/observe/thread_names.hpp"
+#include "python/session/process_end.hpp"
+#include "python/session/start_options.hpp"
+#include "python/session/window.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+struct Session {
+  const Instrumenter* instrumenter = nullptr;  // nullptr: no session
+  Watching what;
+  bool paused = false;  // the user switched the automatic instrumentation off
+  std::string run;
+  std::uint64_t start_ns = 0;
+  std::uint64_t process = 0;  // a forked child does not own its parent's session
+  bool finishing = false;     // other threads may run while we calibrate
+  SessionOptions options;
+  std::string spool;  // its directory
+  std::uint64_t passed_over_before = 0;
+};
+Session g_session;
+constinit std::atomic<bool> g_watching = false;       // the instrumenter is installed
+constinit std::atomic<bool> g_instrumenting = false;  // and it observes calls
+
+std::uint64_t this_process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
+
+// session_running() for who has an Exclusive.
+bool runs() noexcept {
+  return g_session.instrumenter != nullptr && g_session.process == this_process_id();
+}
+
+void set_watching(bool on) noexcept {
+  g_watching = on;
+  g_instrumenting = on && g_session.instrumenter != &kDummy;
+}
+
+// With a Turn, as all that changes the session.
+bool watch(bool on) {
+  Session& s = g_session;
+  if (g_watching == on) return true;
+  if (on && s.what.c_functions) hide_return_of_set_profile(nullptr);
+  if (on && !s.instrumenter->install(s.what)) return false;
+  if (!on) s.instrumenter->uninstall();
+  set_watching(on);
+  return true;
+}
+
+void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end_ns) {
+  const Session& s = g_session;
+  result.run = s.run;
+  result.instrumenter = s.instrumenter->name;
+  result.events = totals.events;
+  result.folded_events = totals.folded_events;
+  result.profile = s.options.profile;
+  result.threads = totals.threads;
+  result.tasks = totals.tracks;
+  result.bytes = totals.bytes;
+  result.lost_events = totals.lost_events;
+  result.dropped_events = totals.dropped_events;
+  result.at_limit = totals.at_limit;
+  result.unmatched_leaves = totals.unmatched_leaves;
+  result.error = totals.error;
+  result.window = describe(s.options.window);
+  result.windows = windows_opened();
+  result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
+}
+
+// As a share of the wall time, for who reads the run. Zero: it is not known.
+void note_overhead(const SessionResult& result) {
+  if (result.overhead_seconds == 0 || result.wall_seconds == 0) return;
+  char text[32];
+  const auto end =
+      std::to_chars(text, text + sizeof text, result.overhead_seconds / result.wall_seconds);
+  record::add_property(g_session.spool, "timeloom::overhead", {text, end.ptr});
+}
+
+// The program goes on when it cannot be observed any more.
+void watch_again() {
+  close_ended_regions();
+  if (g_session.instrumenter->reports_every_leave) reconcile_all_threads();
+  if (watch(true)) return;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const Ref owned_type(type), owned_value(value), owned_traceback(traceback);
+  PySys_FormatStderr("timeloom: calls are not recorded from here on: %S\n", value);
+}
+
+// Those of the recording, or (`awaiting`) those under which nothing is recorded
+// until the region of a window is entered. Watched functions are watched by rules
+// that no measurement without them has used.
+bool set_rules(const SessionOptions& options, bool awaiting) {
+  if (!options.window.any()) return set_rules(options.rules);
+  FilterChoices choices = options.rules.filter.choices();
+  if (awaiting) choices.rules = {{false, "*"}};
+  choices.rules.push_back({false, "\n" + describe(options.window)});  // matches nothing
+  RegionRules rules = options.rules;
+  rules.filter = Filter(std::move(choices));
+  return set_rules(rules);
+}
+
+// True if it changed.
+bool switch_recording(bool on) noexcept {
+  bool changed = false;
+  alone([&] { changed = record::set_recording(on); });
+  return changed;
+}
+
+void open_window() {
+  watch(false);
+  set_rules(g_session.options, false);
+  switch_recording(true);
+  if (!g_session.paused) watch_again();
+}
+
+void close_window(bool awaits) {
+  watch(false);
+  switch_recording(false);
+  if (!awaits) return;
+  set_rules(g_session.options, true);
+  if (!watch(true)) PyErr_Clear();
+}
+
+}  // namespace
+
+std::string own_directory() {
+  const Ref package(PyImport_ImportModule("timeloom"));
+  const Ref file(package ? PyObject_GetAttrString(package.get(), "__file__") : nullptr);
+  PyErr_Clear();
+  if (!file || !PyUnicode_Check(file.get())) return {};
+  const std::string path = text_of(file.get());
+  return path.substr(0, path.rfind('/'));
+}
+
+bool session_running() noexcept {
+  const Exclusive exclusive;
+  return runs();
+}
+
+namespace {
+
+// Whether there may be events of which only the call paths are kept.
+bool folds(const SessionOptions& options) noexcept {
+  return options.profile || options.at_max_size == AtLimit::kFold;
+}
+
+}  // namespace
+
+bool start_session(const SessionOptions& options) {
+  const Turn turn;
+  const Exclusive exclusive;
+  if (runs()) {
+    PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
+    return false;
+  }
+  if (folds(options) && options.async_tasks) {
+    PyErr_SetString(g_error, kTasksNeedTrace);
+    return false;
+  }
+  const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};
+  const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, what);
+  if (instrumenter == nullptr) return false;
+  if (!set_rules(options, true) || !set_rules(options, false)) {
+    PyErr_SetString(
+        g_error,
+        "the interpreter has no room left to mark code objects: a process may use about 250 "
+        "different filters; use the same ones again");
+    return false;
+  }
+  install_thread_namer();
+  watch_threads();
+  std::string spool;
+  try {
+    const record::StartOptions start = start_options(options, instrumenter->name);
+    record::start(start);
+    spool = start.spool_directory;
+  } catch (const Error& error) {
+    raise_error(error.what());
+    return false;
+  }
+  g_session = {instrumenter,      what,  options.paused, options.run, record::monotonic_ns(),
+               this_process_id(), false, options,        spool,       instrumenter->passed_over()};
+  watch_process_end();
+  const std::uint64_t start =
+      options.program_start_ns != 0 ? options.program_start_ns : g_session.start_ns;
+  const bool from_here = begin_windows(options.window, start, {open_window, close_window});
+  if (!from_here) switch_recording(false);
+  if (!from_here && !awaits_region()) return true;
+  set_rules(options, awaits_region());
+  if (options.paused || watch(true)) return true;
+  end_windows();
+  alone([] { record::stop(); });
+  g_session = {};
+  return false;
+}
+
+bool finish_session(SessionResult& result, Ending ending) {
+  const Turn turn;
+  const Exclusive exclusive;
+  Session& s = g_session;
+  if (!runs() || s.finishing) return false;
+  s.finishing = true;
+  const std::uint64_t end_ns = record::monotonic_ns();
+  end_windows();
+  watch(false);
+  unhook_greenlets();
+  update_thread_names();
+  record::Totals totals;
+  alone([&] { totals = record::stop(ending); });
+  forget_tasks();
+  forget_greenlets();
+  unwatch_process_end();
+  // Now, when what other threads do is not recorded any more.
+  const bool last = ending.kind == EndingKind::kNone && s.options.parent.empty();
+  const std::uint64_t passed_over = s.instrumenter->passed_over() - s.passed_over_before;
+  const EventCost cost = last ? calibrate_events(*s.instrumenter) : EventCost{};
+  fill(result, totals, end_ns);
+  const double sample_seconds = last ? record::sample_seconds(s.options.metrics) : 0;
+  result.overhead_seconds =
+      (cost.event_seconds + sample_seconds) * static_cast<double>(totals.events) +
+      cost.passed_over_seconds * static_cast<double>(passed_over);
+  note_overhead(result);
+  s = {};
+  return true;
+}
+
+bool session_so_far(SessionResult& result) {
+  const Turn turn;
+  const Exclusive exclusive;
+  if (!runs() || g_session.finishing) return false;
+  record::Totals totals;
+  alone([&] { totals = record::totals(); });
+  fill(result, totals, record::monotonic_ns());
+  return true;
+}
+
+bool pause_instrumentation() {
+  const Turn turn;
+  const Exclusive exclusive;
+  if (!runs() || g_session.finishing || g_session.paused) return true;
+  g_session.paused = true;
+  return watch(false);
+}
+
+bool resume_instrumentation() {
+  const Turn turn;
+  const Exclusive exclusive;
+  if (!runs() || g_session.finishing || !g_session.paused) return true;
+  g_session.paused = false;
+  if (record::recording()) watch_again();
+  return true;
+}
+
+bool instrumentation_on() noexcept { return g_instrumenting; }
+bool instrumentation_paused() noexcept {
+  const Exclusive exclusive;
+  return runs() && g_session.paused;
+}
+
+bool session_followed() noexcept {
+  const Exclusive exclusive;
+  return runs() && !g_session.options.parent.empty();
+}
+
+std::string session_spool() {
+  const Exclusive exclusive;
+  return runs() ? g_session.spool : std::string();
+}
+
+namespace {
+
+void forget_session() {
+  forget_tasks();
+  forget_greenlets();
+  unwatch_process_end();
+  if (g_session.instrumenter != nullptr && g_watching) g_session.instrumenter->uninstall();
+  set_watching(false);
+  g_session = {};
+}
+
+// The hooks stay as they are; a small ring will do, which grows when it has to.
+void start_after_fork() {
+  constexpr std::uint64_t kChildBuffer = 256 << 10;
+  Session& s = g_session;
+  s.options.buffer_size = std::min(s.options.buffer_size, kChildBuffer);
+  s.options.parent = s.spool.substr(s.spool.rfind('/') + 1);
+  record::StartOptions start = start_options(s.options, s.instrumenter->name);
+  start.writer.drain_at_once = false;
+  start.process.name += " (fork)";  // until it gets a name of its own
+  forget_tasks();
+  forget_greenlets();
+  record::start_in_child(start);
+  s.spool = start.spool_directory;
+  s.start_ns = record::monotonic_ns();
+  s.process = this_process_id();
+}
+
+}  // namespace
+
+void continue_after_fork() noexcept {
+  Session& s = g_session;
+  if (s.instrumenter == nullptr) return;
+  const ErrorGuard guard;
+  // A run that is gone, e.g. with the directory of a test, wants no more events.
+  const bool wanted =
+      s.options.follow_forks && !s.finishing && ::access((s.run + "/spool").c_str(), W_OK) == 0;
+  if (!wanted) return forget_session();
+  try {
+    start_after_fork();
+  } catch (const std::exception& error) {
+    PySys_FormatStderr("timeloom: the forked process %i is not recorded: %s\n",
+                       static_cast<int>(::getpid()), error.what());
+    forget_session();
+  }
+}
+
+bool set_recording(bool on) {
+  const Turn turn;
+  const Exclusive exclusive;
+  if (!runs() || g_session.finishing) return true;
+  if (!on) {
+    if (!record::recording()) return true;
+    if (!watch(false)) return false;
+    return switch_recording(false), true;
+  }
+  if (awaits_region()) watch(false);  // the program's own word goes before a window
+  set_rules(g_session.options, false);
+  if (!switch_recording(true)) return true;
+  if (g_session.paused) {
+    close_ended_regions();
+  } else {
+    watch_again();
+  }
+  return true;
+}
+
+}  // namespace timeloom::python

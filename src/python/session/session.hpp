@@ -1,0 +1,96 @@
+// The measurement of a Python program: recorder, instrumenter and filter
+// together. All functions need the GIL, or on builds without one an attached thread
+// state; those that can fail return false with a Python exception set.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/at_limit.hpp"
+#include "core/ending.hpp"
+#include "core/window.hpp"
+#include "python/interpreter/compat.hpp"
+#include "python/observe/code_regions.hpp"
+#include "record/metrics.hpp"
+
+namespace timeloom::python {
+
+struct SessionOptions {
+  std::string run;  // the run directory; made if it is not there
+  std::string instrumenter = "auto";
+  bool c_functions = false;
+  bool paused = false;                  // the automatic instrumentation begins switched off
+  bool async_tasks = false;             // every task is a track of its own
+  bool profile = false;                 // fold calls while they are recorded, keep no events
+  std::uint32_t profile_depth = 0;      // levels of call paths that are kept apart; 0: any number
+  std::uint64_t buffer_size = 4 << 20;  // bytes
+  std::uint64_t max_size = 0;           // bytes of the raw records of the run; 0: any number
+  AtLimit at_max_size = AtLimit::kStop;
+  Window window;
+  std::uint64_t program_start_ns = 0;  // on CLOCK_MONOTONIC; 0: now
+  RegionRules rules;
+  std::string filter_file;  // its path; empty: none
+  record::MetricPlan metrics;
+  std::size_t max_depth = 0;    // of recorded calls; 0: any
+  std::string results = "all";  // what weaving is to make: all or trace
+  bool experiment = false;      // the run is an experiment directory of Score-P
+  bool follow_forks = false;    // forked children go on with a measurement of their own
+  std::string parent;           // name of the spool of the process that started this one; or empty
+};
+
+struct SessionResult {
+  std::string run;
+  std::string instrumenter;
+  std::uint64_t events = 0;
+  std::uint64_t folded_events = 0;  // of these: only call paths have been kept of them
+  bool profile = false;             // that is so of all
+  std::uint64_t threads = 0;
+  std::uint64_t tasks = 0;  // of threads, and greenlets, as tracks of their own
+  std::uint64_t bytes = 0;
+  std::uint64_t lost_events = 0;
+  std::uint64_t dropped_events = 0;
+  bool at_limit = false;      // of size; see record::Totals
+  std::string window;         // what was asked for; empty: everything
+  std::uint64_t windows = 0;  // how often it came
+  std::uint64_t unmatched_leaves = 0;
+  int error = 0;  // errno value of the first failed write
+  double wall_seconds = 0;
+  double overhead_seconds = 0;  // calibrated cost of an event times their number
+};
+
+// The directory of our Python package; its files are never recorded.
+std::string own_directory();
+
+// Of options that exclude each other.
+inline constexpr char kTasksNeedTrace[] =
+    "tasks are told apart in a trace only; leave out --async-tasks, or --profile and "
+    "--at-max-size profile";
+
+bool start_session(const SessionOptions& options);
+// False without an exception when no measurement of this process is running.
+// `ending`: what is about to end the process; then, and in the child of a measured
+// process, overhead_seconds stays 0.
+bool finish_session(SessionResult& result, Ending ending = {});
+bool session_running() noexcept;
+// Whether the one that runs is there only because the parent of this process is measured.
+bool session_followed() noexcept;
+// Fills what is known of a running session so far; false when there is none.
+bool session_so_far(SessionResult& result);
+// The spool of the running session, RUN/spool/NAME.
+std::string session_spool();
+
+// The automatic instrumentation, which user regions do not depend on. They
+// change nothing when it is already so.
+bool pause_instrumentation();
+bool resume_instrumentation();
+bool instrumentation_on() noexcept;
+bool instrumentation_paused() noexcept;
+
+// All recording.
+bool set_recording(bool on);
+
+// In the child of a fork, where recorder and spool are gone: goes on with a spool
+// of its own in the same run, or removes the hooks.
+void continue_after_fork() noexcept;
+
+}  // namespace timeloom::python

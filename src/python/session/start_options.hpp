@@ -1,0 +1,12 @@
+// What a measurement of this process begins with, as the recorder wants it. Needs the GIL.
+#pragma once
+
+#include "python/session/session.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+
+// Makes the run directory, if it is not there, and chooses a spool in it. Throws Error.
+record::StartOptions start_options(const SessionOptions& options, const char* instrumenter);
+
+}  // namespace timeloom::python

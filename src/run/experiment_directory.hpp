@@ -1,0 +1,86 @@
+// The experiment directory of Score-P: where a run is written for those whose
+// scripts know Score-P's names. Conventions of Score-P 8.4:
+//
+//   * SCOREP_EXPERIMENT_DIRECTORY names it, from the directory in which the program
+//     started; without it the work is done in scorep-measurement-tmp, which becomes
+//     scorep-DATE_TIME_TICKS when the run is complete;
+//   * what has the name already is renamed: NAME-DATE_TIME_TICKS with the time of
+//     its last change, or scorep-failed-... for a work directory that was left
+//     over. Nothing is ever removed;
+//   * it holds MANIFEST.md, scorep.cfg and the filter file from the beginning.
+//
+// Unlike there, a directory that another process is writing is left alone: this
+// one then takes NAME.PID. And no directory is renamed that the user works in: the
+// current one, that of the program, the home directory, or one that holds these.
+// Functions throw Error; one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "os/file.hpp"
+#include "settings/scorep_settings.hpp"
+
+namespace timeloom {
+
+// What becomes of a directory that has the name already.
+enum class InTheWay : std::uint8_t {
+  kAsScorepSays,  // SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY decides
+  kRefused,       // the rules of --output: only an empty one will do,
+  kRenamed,       // or with --force a finished run, which gets another name
+};
+
+class ExperimentDirectory {
+ public:
+  // Chooses the path from the settings and the current directory. Throws when it
+  // may not be used: it is no directory, it exists and may not be renamed, or
+  // there is no directory to make it in. Changes nothing. `program`: the absolute
+  // path of the script, or empty.
+  explicit ExperimentDirectory(const ScorepSettings& settings,
+                               InTheWay in_the_way = InTheWay::kAsScorepSays,
+                               const std::filesystem::path& program = {});
+
+  // Makes it, with its files. `filter` is the filter file, or empty.
+  void create(const ScorepSettings& settings, const std::filesystem::path& filter);
+  // The run is complete: gives the directory its final name.
+  void finish();
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  // Where the one went that had the name before; empty: there was none.
+  const std::filesystem::path& previous() const noexcept { return previous_; }
+  // Another process writes the directory of that name; path() is beside it.
+  bool evaded() const noexcept { return evaded_; }
+
+ private:
+  // A directory that stays where it is, and what it is to the user.
+  struct Home {
+    std::filesystem::path path;  // canonical
+    std::string what;
+  };
+
+  void remember_homes(const std::filesystem::path& program);
+  void refuse_homes() const;
+  void refuse_unusable() const;
+  void refuse_as_scorep() const;
+  void refuse_as_output() const;
+  std::string mend() const;
+  [[noreturn]] void fail(const std::filesystem::path& path, int error) const;
+  std::filesystem::path make_hidden_directory() const;
+  void write_text(const std::filesystem::path& path, const std::string& text) const;
+  void make_room();
+  void evade();
+
+  std::filesystem::path path_;
+  std::filesystem::path previous_;
+  std::vector<Home> homes_;
+  InTheWay in_the_way_;
+  bool named_;      // by the user, who finds it under that name
+  bool overwrite_;  // what is there may be renamed, if Score-P's rules count
+  bool evaded_ = false;
+  os::File manifest_;  // marked as in use while the directory is being written
+};
+
+}  // namespace timeloom

@@ -1,0 +1,53 @@
+// The command line of `timeloom run` and `python -m timeloom`:
+//
+//   [interpreter flags] [options] script.py | -m module | -c code | - | directory | zip [arguments]
+//
+// Flags and options may be mixed; the program ends both. Both doors parse with
+// this code, so that they agree on every word. Pure functions, for any thread;
+// wrong usage throws Error.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "settings/settings.hpp"
+
+namespace timeloom {
+
+enum class ProgramKind : std::uint8_t { kNone, kFile, kModule, kCommand, kStdin };
+
+struct CommandLine {
+  std::vector<std::string> interpreter_flags;                   // words for python
+  std::vector<std::pair<const Setting*, std::string>> options;  // in the order given
+  ProgramKind kind = ProgramKind::kNone;
+  std::string target;                  // path, module name or code; "-" for kStdin
+  std::vector<std::string> arguments;  // of the program
+  bool help = false;
+  bool version = false;
+};
+
+// Flags of the interpreter are taken by `timeloom run`, which hands them on.
+// Inside a running interpreter they come too late and are refused.
+enum class InterpreterFlags : std::uint8_t { kTake, kRefuse };
+
+CommandLine parse_command_line(std::span<const std::string> arguments, InterpreterFlags flags);
+
+// The options as the parser takes them, and the program as python takes it.
+std::vector<std::string> option_words(const CommandLine& line);
+std::vector<std::string> program_words(const CommandLine& line);
+
+// Sets what the options say.
+void apply(const CommandLine& line, Settings& settings);
+
+// How python itself was started: its flags and what follows them, without
+// argv[0]. Takes what python has accepted; never throws.
+struct InterpreterStart {
+  std::vector<std::string> flags;
+  std::vector<std::string> program;  // beginning with -m, -c, - or a path
+};
+InterpreterStart split_interpreter_start(std::span<const std::string> arguments);
+
+}  // namespace timeloom

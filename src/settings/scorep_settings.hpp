@@ -1,0 +1,79 @@
+// The variables of Score-P (SCOREP_*): their types, defaults and texts, what is
+// accepted as their values, and which of them mean something here. They are other
+// names of settings; apply() says of which.
+//
+// The conventions are those of Score-P 8.4: a variable that is not set has its
+// default, an empty one counts as set. The table is constant. A ScorepSettings
+// object is a plain value: one writer, then any number of readers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "settings/settings.hpp"
+
+namespace timeloom {
+
+// The version of Score-P whose conventions are followed.
+inline constexpr std::string_view kScorepVersion = "8.4";
+
+enum class ScorepType : std::uint8_t { kBool, kNumber, kSize, kString, kPath, kOption, kSet };
+
+struct ScorepVariable {
+  std::string_view name;  // SCOREP_ENABLE_PROFILING
+  ScorepType type;
+  std::string_view default_value;
+  std::string_view meaning;                        // one sentence without a full stop
+  std::string_view no_effect = {};                 // why it has none here; empty: it has
+  std::span<const std::string_view> choices = {};  // of kOption and kSet
+  bool in_cfg = true;                              // has a line in scorep.cfg
+};
+
+// In the order in which Score-P registers them and writes them to scorep.cfg.
+std::span<const ScorepVariable> all_scorep_variables() noexcept;
+const ScorepVariable* find_scorep_variable(std::string_view name) noexcept;  // null: not known
+std::string_view name_of(ScorepType type) noexcept;  // as scorep-info writes it
+
+class ScorepSettings {
+ public:
+  // Takes what the SCOREP_* variables of `environment` (like environ(7)) say.
+  // Throws Error, naming the variable, for a value that cannot be read.
+  explicit ScorepSettings(const char* const* environment);
+
+  // As if the variable had been set so. Throws as the constructor does.
+  void set(std::string_view name, std::string_view value);
+
+  // Asking for a variable that is not in the table, or with the wrong type, is a
+  // mistake in the program: throws std::logic_error.
+  bool flag(std::string_view name) const;
+  std::uint64_t number(std::string_view name) const;  // kNumber, and kSize in bytes
+  std::string text(std::string_view name) const;      // kString, kPath, kOption
+
+  // The names of the variables that were set, in the order of the table.
+  std::vector<std::string_view> explicitly_set() const;
+  // scorep.cfg: NAME=value for each variable, for a POSIX shell to read.
+  std::string as_cfg() const;
+
+ private:
+  std::string value_of(const ScorepVariable& variable) const;
+
+  std::map<std::string_view, std::string> values_;  // checked; by the table's names
+};
+
+// Whether a profile is to be written; whether a trace is, is SCOREP_ENABLE_TRACING.
+bool writes_profile(const ScorepSettings& scorep);
+// Sets the settings that the variables are other names of.
+void apply(const ScorepSettings& scorep, Settings& settings);
+
+// Text of `scorep-info config-summary`.
+std::string scorep_summary_text();
+// Text of `scorep-info config-vars`: for each variable a line, or (`full`) all
+// that the table says, and the value it has now.
+std::string scorep_variables_text(bool full);
+
+}  // namespace timeloom

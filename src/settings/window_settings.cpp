@@ -1,0 +1,42 @@
+#include "settings/window_settings.hpp"
+
+#include <string>
+
+#include "core/error.hpp"
+#include "core/filter.hpp"
+
+namespace timeloom {
+namespace {
+
+using Kind = WindowPoint::Kind;
+
+// Windows end when the region is left, of which only what is recorded tells.
+void refuse_excluded(const Settings& settings, const WindowPoint& point, const std::string& name) {
+  if (point.kind != Kind::kRegion) return;
+  Region region;
+  region.name = point.region;
+  region.group = point.region.substr(0, point.region.rfind('.'));
+  if (!Filter(settings.rules()).excluded(region)) return;
+  throw Error("--" + name + ": " + point.region +
+              " is not recorded by the rules of --exclude and --include; include it");
+}
+
+}  // namespace
+
+Window window_of(const Settings& settings) {
+  Window window;
+  window.from = parse_window_point(settings.text("from"), "--from");
+  window.until = parse_window_point(settings.text("until"), "--until");
+  window.after = settings.number("after");
+  if (window.after != 0 && window.from.kind != Kind::kRegion) {
+    throw Error("--after counts calls of the region of --from; write --from REGION");
+  }
+  const bool times = window.from.kind == Kind::kTime && window.until.kind == Kind::kTime;
+  if (times && window.until.ns <= window.from.ns) {
+    throw Error("--until: the window ends before it begins; write a later time");
+  }
+  refuse_excluded(settings, window.until, "until");
+  return window;
+}
+
+}  // namespace timeloom

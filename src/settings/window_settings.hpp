@@ -1,0 +1,14 @@
+// The part of a program that the settings from, until and after ask for.
+//
+// A pure function, for any thread.
+#pragma once
+
+#include "core/window.hpp"
+#include "settings/settings.hpp"
+
+namespace timeloom {
+
+// Throws Error for values that are wrong, alone or together.
+Window window_of(const Settings& settings);
+
+}  // namespace timeloom

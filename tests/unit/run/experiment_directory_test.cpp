@@ -1,0 +1,170 @@
+#include "run/experiment_directory.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <vector>
+
+#include "../support/temp_directory.hpp"
+#include "core/error.hpp"
+
+namespace timeloom {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kName = "SCOREP_EXPERIMENT_DIRECTORY";
+constexpr const char* kNothing[] = {nullptr};
+
+// The current directory of each test is base/work, with a program in it.
+class ExperimentDirectoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    before_ = fs::current_path();
+    const char* home = std::getenv("HOME");
+    home_ = home == nullptr ? "/" : home;
+    for (const char* made : {"work", "home/me", "elsewhere", "old"}) {
+      fs::create_directories(base_ / made);
+    }
+    put(base_ / "work" / "app.py");
+    put(base_ / "elsewhere" / "app.py");
+    put(base_ / "old" / "kept");
+    ::setenv("HOME", (base_ / "home" / "me").c_str(), 1);
+    fs::current_path(base_ / "work");
+  }
+  void TearDown() override {
+    ::setenv("HOME", home_.c_str(), 1);
+    fs::current_path(before_);
+  }
+  static void put(const fs::path& path) { std::ofstream(path) << "text"; }
+
+  static ScorepSettings named(const std::string& name, bool overwrite = true) {
+    ScorepSettings settings(kNothing);
+    settings.set(kName, name);
+    settings.set("SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY", overwrite ? "true" : "false");
+    return settings;
+  }
+
+  // What it is refused with, without the path; empty: it is not.
+  std::string refusal(const std::string& name, const fs::path& program = {},
+                      InTheWay in_the_way = InTheWay::kAsScorepSays, bool overwrite = true) const {
+    try {
+      ExperimentDirectory(named(name, overwrite), in_the_way, program);
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      const std::string begin = "the experiment directory cannot be ";
+      return text.starts_with(begin) ? text.substr(text.find(", which ") + 8) : text;
+    }
+    return {};
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& entry : fs::directory_iterator(base_)) {
+      result.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(result);
+    return result;
+  }
+
+  test::TempDirectory directory_;
+  fs::path base_ = fs::canonical(directory_.path());
+  fs::path before_;
+  std::string home_;
+};
+
+constexpr char kMend[] = "; choose another with SCOREP_EXPERIMENT_DIRECTORY";
+
+TEST_F(ExperimentDirectoryTest, IsNotTheCurrentDirectoryNorOneThatHoldsIt) {
+  const std::string is = std::string("is the current directory") + kMend;
+  const std::string holds = std::string("holds the current directory") + kMend;
+  for (const bool overwrite : {true, false}) {
+    const auto refused = [&](const std::string& name) {
+      return refusal(name, {}, InTheWay::kAsScorepSays, overwrite);
+    };
+    for (const char* name : {".", "./", "../work", "new/..", "../old/../work/."}) {
+      EXPECT_EQ(refused(name), is) << name;
+    }
+    EXPECT_EQ(refused((base_ / "work").string()), is);
+    EXPECT_EQ(refused(".."), holds);
+    EXPECT_EQ(refused(base_.string()), holds);
+    EXPECT_EQ(refused("/"), holds);
+  }
+  EXPECT_EQ(refusal(".", {}, InTheWay::kRenamed),
+            "is the current directory; choose another with --output");
+  EXPECT_EQ(names(), (std::vector<std::string>{"elsewhere", "home", "old", "work"}));
+}
+
+TEST_F(ExperimentDirectoryTest, IsNotWhereTheProgramOrTheUserIsAtHome) {
+  const fs::path program = base_ / "elsewhere" / "app.py";
+  EXPECT_EQ(refusal("../elsewhere", program),
+            std::string("is the directory of the program") + kMend);
+  EXPECT_EQ(refusal("../elsewhere"), "");
+  fs::create_symlink(program, base_ / "old" / "link.py");
+  EXPECT_EQ(refusal("../elsewhere", base_ / "old" / "link.py"),
+            std::string("holds the program") + kMend);
+  EXPECT_EQ(refusal("../old", base_ / "old" / "link.py"),
+            std::string("is the directory of the program") + kMend);
+  EXPECT_EQ(refusal("../elsewhere/app.py", program),
+            "Experiment directory \"" + program.string() +
+                "\" exists but is not an directory. Choose another with "
+                "SCOREP_EXPERIMENT_DIRECTORY");
+  EXPECT_EQ(refusal("../home/me"), std::string("is the home directory") + kMend);
+  EXPECT_EQ(refusal("../home"), std::string("holds the home directory") + kMend);
+}
+
+// rename(2) gives the link another name, not what it points to.
+TEST_F(ExperimentDirectoryTest, MayBeALinkToADirectoryThatHoldsNothingInUse) {
+  fs::create_directory_symlink(base_ / "work", base_ / "here");
+  fs::create_directory_symlink(base_, base_ / "work" / "above");
+  fs::create_directory_symlink(base_ / "old", base_ / "run");
+  EXPECT_EQ(refusal("../here"), std::string("is the current directory") + kMend);
+  EXPECT_EQ(refusal("above"), std::string("holds the current directory") + kMend);
+  ExperimentDirectory run(named("../run"));
+  run.create(named("../run"), {});
+  EXPECT_TRUE(fs::is_symlink(run.previous()));
+  EXPECT_FALSE(fs::is_symlink(base_ / "run"));
+  EXPECT_TRUE(fs::exists(base_ / "old" / "kept"));
+  EXPECT_TRUE(fs::exists(base_ / "run" / "scorep.cfg"));
+}
+
+TEST_F(ExperimentDirectoryTest, InTheWayIsRenamed) {
+  ExperimentDirectory run(named("../old"));
+  run.create(named("../old"), {});
+  EXPECT_TRUE(fs::exists(run.previous() / "kept"));
+  EXPECT_TRUE(run.previous().filename().string().starts_with("old-"));
+  // A directory whose name begins like that of the current one does not hold it.
+  fs::create_directory(base_ / "wor");
+  EXPECT_EQ(refusal("../wor"), "");
+}
+
+TEST_F(ExperimentDirectoryTest, NamedByOutputFollowsTheRulesOfOutput) {
+  const auto path = [&](const char* name) { return (base_ / name).string(); };
+  for (const InTheWay rule : {InTheWay::kRefused, InTheWay::kRenamed}) {
+    EXPECT_EQ(refusal("../old", {}, rule),
+              path("old") + " exists and is no run; choose another with --output");
+    EXPECT_EQ(refusal("app.py", {}, rule),
+              path("work/app.py") + " exists and is no directory; choose another with --output");
+  }
+  fs::create_directory(base_ / "run");
+  for (const char* name : {"../run", "../new/deep"}) {  // empty, and without a parent
+    ExperimentDirectory made(named(name), InTheWay::kRefused);
+    made.create(named(name), {});
+    EXPECT_EQ(made.previous(), "");
+    EXPECT_TRUE(fs::exists(fs::path(name) / "scorep.cfg")) << name;
+    EXPECT_EQ(refusal(name, {}, InTheWay::kRenamed),
+              "the program of the run " + made.path().string() +
+                  " is still running; wait until it has ended or choose another with --output");
+  }
+  EXPECT_EQ(refusal("../run", {}, InTheWay::kRefused),
+            "the run " + path("run") +
+                " exists; give it another name with --force or choose another with --output");
+  ExperimentDirectory second(named("../run"), InTheWay::kRenamed);
+  second.create(named("../run"), {});
+  EXPECT_TRUE(fs::exists(second.previous() / "scorep.cfg"));
+}
+
+}  // namespace
+}  // namespace timeloom

@@ -1,0 +1,225 @@
+#include "run/run_directory.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <regex>
+
+#include "../support/temp_directory.hpp"
+#include "core/error.hpp"
+#include "os/file.hpp"
+
+namespace timeloom {
+namespace fs = std::filesystem;
+namespace {
+
+// A directory of its own for each test, which is also the current one.
+class RunDirectory : public testing::Test {
+ protected:
+  void SetUp() override {
+    before_ = fs::current_path();
+    fs::current_path(root_);
+  }
+  void TearDown() override { fs::current_path(before_); }
+  static void put(const fs::path& path, const std::string& text) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
+  static std::string check(const fs::path& path, bool force) {
+    try {
+      check_run_directory(path, force);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  }
+
+  test::TempDirectory directory_;
+  fs::path root_ = fs::canonical(directory_.path());
+  fs::path before_;
+};
+
+TEST_F(RunDirectory, IsNamedAfterTheProgramAndTheTime) {
+  const auto name = [&](const char* program) {
+    return run_directory(Settings(), program).filename().string();
+  };
+  const auto is = [](const std::string& text, const std::string& begin) {
+    return std::regex_match(text, std::regex(begin + "-[0-9]{8}-[0-9]{6}"));
+  };
+  EXPECT_TRUE(is(name("sub/app.py"), "timeloom-app"));
+  EXPECT_TRUE(is(name("pack.mod"), "timeloom-pack.mod"));
+  EXPECT_TRUE(is(name("a b'.py"), "timeloom-a_b_"));
+  EXPECT_TRUE(is(name("dir/"), "timeloom-dir"));
+  EXPECT_TRUE(is(name("."), "timeloom-program"));
+  EXPECT_EQ(run_directory(Settings(), "app.py").parent_path(), root_);
+}
+
+TEST_F(RunDirectory, NeedsACurrentDirectoryThatIsThere) {
+  fs::remove(root_);
+  try {
+    run_directory(Settings(), "app.py");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(
+        std::string(error.what()),
+        "the current directory is gone: No such file or directory; change to one that exists");
+  }
+}
+
+TEST_F(RunDirectory, GetsANumberWhenItIsTaken) {
+  // Two may fall on different seconds; then there is nothing to see yet.
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const fs::path first = run_directory(Settings(), "app.py");
+    fs::create_directory(first);
+    const fs::path second = run_directory(Settings(), "app.py");
+    fs::create_directory(second);
+    const fs::path third = run_directory(Settings(), "app.py");
+    if (third.string().starts_with(first.string())) {
+      EXPECT_EQ(second, first.string() + "-2");
+      EXPECT_EQ(third, first.string() + "-3");
+      return;
+    }
+  }
+  FAIL() << "no two names in one second";
+}
+
+TEST_F(RunDirectory, IsTheOutputMadeAbsolute) {
+  Settings settings;
+  settings.set("output", "x/../run/", "");
+  EXPECT_EQ(run_directory(settings, "app.py"), root_ / "run");
+  settings.set("output", "/abs/run", "");
+  EXPECT_EQ(run_directory(settings, "app.py"), "/abs/run");
+}
+
+TEST_F(RunDirectory, MayBeNewOrEmpty) {
+  EXPECT_EQ(check(root_ / "new", false), "");
+  fs::create_directory(root_ / "empty");
+  EXPECT_EQ(check(root_ / "empty", false), "");
+}
+
+TEST_F(RunDirectory, OfAnotherRunIsRefusedWithoutForce) {
+  const fs::path run = root_ / "run";
+  make_run_directory(run, Settings());
+  EXPECT_EQ(check(run, false),
+            "the run " + run.string() +
+                " exists; replace it with --force or choose another with --output");
+  EXPECT_EQ(check(run, true), "");
+  EXPECT_THROW(make_run_directory(run, Settings()), Error);
+}
+
+TEST_F(RunDirectory, KeepsWhatIsNotOfTheRunThatForceReplaces) {
+  const fs::path run = root_ / "run";
+  make_run_directory(run, Settings());
+  const char* const own[] = {
+      "spool/1/log",   ".weaving/traces.def", ".woven/1/log",   "traces/0.evt",  "traces.def",
+      "traces.marker", "traces.otf2",         "callpaths.json", "profile.cubex", "MANIFEST.md"};
+  for (const char* name : own) put(run / name, "old");
+  put(run / "results.csv", "of the program");
+  put(run / "notes" / "today", "of the user");
+  put(root_ / "precious", "text");
+  fs::create_directory_symlink(root_, run / "link");
+  Settings force;
+  force.set("force", "on", "");
+  make_run_directory(run, force);
+  for (const char* name : own) EXPECT_FALSE(fs::exists(run / name)) << name;
+  EXPECT_FALSE(fs::exists(run / "spool"));
+  EXPECT_TRUE(fs::exists(run / "scorep.cfg"));
+  for (const char* name : {"results.csv", "notes/today", "link/precious"}) {
+    EXPECT_TRUE(fs::exists(run / name)) << name;
+  }
+}
+
+TEST_F(RunDirectory, IsNotReplacedWhileItsProgramRuns) {
+  const fs::path run = root_ / "run";
+  make_run_directory(run, Settings());
+  put(run / "spool" / "1-0" / "defs", "being written");
+  EXPECT_EQ(check(run, true), "");
+  std::array<int, 2> ready{};
+  ASSERT_EQ(::pipe(ready.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int fd = ::open((run / "spool" / "1-0" / "defs").c_str(), O_RDWR | O_CLOEXEC);
+    os::File file(fd);
+    const char said = file.mark_in_use() == 0 ? 'y' : 'n';
+    ::_exit(::write(ready[1], &said, 1) == 1 ? ::pause() : 1);
+  }
+  char said = 0;
+  ASSERT_EQ(::read(ready[0], &said, 1), 1);
+  EXPECT_EQ(check(run, true),
+            "the program of the run " + run.string() +
+                " is still running; wait until it has ended or choose another with --output");
+  Settings force;
+  force.set("force", "on", "");
+  EXPECT_THROW(make_run_directory(run, force), Error);
+  EXPECT_TRUE(fs::exists(run / "spool" / "1-0" / "defs"));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  for (const int fd : ready) ::close(fd);
+  EXPECT_EQ(check(run, true), "");
+}
+
+TEST_F(RunDirectory, IsForgottenWhenNothingWasRecorded) {
+  const fs::path run = root_ / "run";
+  make_run_directory(run, Settings());
+  fs::create_directory(run / "spool");
+  forget_run_directory(run, false);
+  EXPECT_FALSE(fs::exists(run));
+  fs::create_directory(run);
+  make_run_directory(run, Settings());
+  put(root_ / "run-2" / "file", "text");
+  forget_run_directory(run, true);
+  EXPECT_TRUE(fs::is_empty(run));
+  forget_run_directory(root_ / "run-2", false);
+  EXPECT_TRUE(fs::exists(root_ / "run-2" / "file"));
+}
+
+TEST_F(RunDirectory, OfALongNameCanBeMade) {
+  const fs::path run = run_directory(Settings(), std::string(250, 'a') + ".py");
+  make_run_directory(run, Settings());
+  EXPECT_TRUE(fs::exists(run / "scorep.cfg"));
+}
+
+TEST_F(RunDirectory, ThatIsNoRunIsNeverTouched) {
+  Settings force;
+  force.set("force", "on", "");
+  const fs::path foreign = root_ / "foreign";
+  put(foreign / "spool" / "defs", "not ours");
+  for (const char* text : {"", "SCOREP_ENABLE_TRACING=true\n", "# A run of Timeloom"}) {
+    put(foreign / "scorep.cfg", text);
+    EXPECT_EQ(check(foreign, true),
+              foreign.string() + " exists and is no run of Timeloom; choose another with --output");
+    EXPECT_THROW(make_run_directory(foreign, force), Error);
+    EXPECT_TRUE(fs::exists(foreign / "spool" / "defs"));
+  }
+  put(root_ / "file", "text");
+  EXPECT_NE(check(root_ / "file", true), "");
+}
+
+TEST_F(RunDirectory, SaysWhyItCannotBeMade) {
+  put(root_ / "file", "text");
+  try {
+    make_run_directory(root_ / "file" / "run", Settings());
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "cannot write the run to " + (root_ / "file/run").string() +
+                  ": Not a directory; choose another directory with --output");
+  }
+}
+
+TEST_F(RunDirectory, HoldsTheSettings) {
+  Settings settings;
+  settings.set("instrumenter", "frame", "");
+  make_run_directory(root_ / "a" / "run", settings);
+  std::ifstream file(root_ / "a" / "run" / "scorep.cfg");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(text, "# A run of Timeloom: the settings used.\n" + settings.as_variables());
+}
+
+}  // namespace
+}  // namespace timeloom

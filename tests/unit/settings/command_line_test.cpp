@@ -1,0 +1,124 @@
+#include "settings/command_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+
+namespace timeloom {
+namespace {
+
+using Words = std::vector<std::string>;
+
+CommandLine parse(const Words& words) { return parse_command_line(words, InterpreterFlags::kTake); }
+
+std::string error_of(const Words& words, InterpreterFlags flags = InterpreterFlags::kTake) {
+  try {
+    parse_command_line(words, flags);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+// What python -m timeloom gets: flags | options | program.
+std::string handed_on(const Words& words) {
+  const CommandLine line = parse(words);
+  std::string text;
+  for (const std::string& word : line.interpreter_flags) text += word + " ";
+  text += "|";
+  for (const std::string& word : option_words(line)) text += " " + word;
+  text += " |";
+  for (const std::string& word : program_words(line)) text += " " + word;
+  return text;
+}
+
+TEST(CommandLine, EndsWithTheProgram) {
+  EXPECT_EQ(handed_on({"app.py", "-X", "--quiet", "-m"}), "| | app.py -X --quiet -m");
+  EXPECT_EQ(handed_on({"-m", "mod", "--force"}), "| | -m mod --force");
+  EXPECT_EQ(handed_on({"-mmod"}), "| | -m mod");
+  EXPECT_EQ(handed_on({"-c", "print(1)", "-c"}), "| | -c print(1) -c");
+  EXPECT_EQ(handed_on({"-", "a"}), "| | - a");
+  EXPECT_EQ(handed_on({"--", "-odd.py", "--"}), "| | -- -odd.py --");
+  EXPECT_EQ(handed_on({"--", "app.py"}), "| | app.py");
+}
+
+TEST(CommandLine, TakesFlagsAndOptionsInAnyOrder) {
+  EXPECT_EQ(handed_on({"-X", "dev", "--quiet", "-OO", "-Wignore", "--no-weave", "app.py"}),
+            "-X dev -OO -Wignore | --quiet=on --weave=off | app.py");
+  EXPECT_EQ(handed_on({"-IBm", "mod", "x"}), "-IB | | -m mod x");
+  EXPECT_EQ(handed_on({"-BX", "dev", "-uXutf8", "app.py"}), "-BX dev -uXutf8 | | app.py");
+  EXPECT_EQ(handed_on({"-uoDIR", "app.py"}), "-u | --output=DIR | app.py");
+  EXPECT_EQ(handed_on({"-o", "DIR", "--exclude", "a", "--include=b", "--exclude", "c", "app.py"}),
+            "| --output=DIR --exclude=a --include=b --exclude=c | app.py");
+  EXPECT_EQ(handed_on({"--check-hash-based-pycs", "never", "app.py"}),
+            "--check-hash-based-pycs never | | app.py");
+}
+
+TEST(CommandLine, WithoutProgramHasNone) {
+  EXPECT_EQ(parse({}).kind, ProgramKind::kNone);
+  EXPECT_EQ(parse({"--"}).kind, ProgramKind::kNone);
+  EXPECT_TRUE(parse({"-h"}).help);
+  EXPECT_TRUE(parse({"--help", "app.py"}).help);
+  EXPECT_TRUE(parse({"--version"}).version);
+  EXPECT_TRUE(parse({"-V"}).version);
+  EXPECT_FALSE(parse({"app.py", "--help"}).help);
+}
+
+TEST(CommandLine, SaysWhatIsWrong) {
+  EXPECT_EQ(error_of({"--qiuet"}), "unknown option --qiuet; did you mean --quiet?");
+  EXPECT_EQ(error_of({"--no-waeve"}), "unknown option --no-waeve; did you mean --no-weave?");
+  EXPECT_EQ(error_of({"--no-output"}),
+            "unknown option --no-output; --output is no switch, leave it out");
+}
+
+TEST(CommandLine, SaysWhatIsMissing) {
+  EXPECT_EQ(error_of({"-m"}), "-m needs a value: the name of a module");
+  EXPECT_EQ(error_of({"-X"}), "-X needs a value: see python --help");
+  EXPECT_NE(error_of({"--output"}), "");
+  EXPECT_EQ(error_of({"-z"}), "unknown option -z; see timeloom run --help");
+  EXPECT_EQ(error_of({"--zzzzzzz"}), "unknown option --zzzzzzz; see timeloom run --help");
+  EXPECT_EQ(error_of({"--quiet=perhaps", "app.py"}),
+            "--quiet: 'perhaps' is not accepted; write on or off");
+}
+
+TEST(CommandLine, RefusesFlagsThatComeTooLate) {
+  EXPECT_EQ(error_of({"-X", "dev", "app.py"}, InterpreterFlags::kRefuse),
+            "-X is a flag of the interpreter; write: python -X dev -m timeloom ...");
+  EXPECT_EQ(error_of({"-O", "app.py"}, InterpreterFlags::kRefuse),
+            "-O is a flag of the interpreter; write: python -O -m timeloom ...");
+  EXPECT_EQ(error_of({"app.py", "-O"}, InterpreterFlags::kRefuse), "");
+}
+
+TEST(CommandLine, SetsWhatTheOptionsSay) {
+  Settings settings;
+  settings.set("exclude", "first", "");
+  apply(parse({"--instrumenter=trace", "--exclude", "a", "--include", "b", "app.py"}), settings);
+  EXPECT_EQ(settings.text("instrumenter"), "trace");
+  const std::vector<FilterRule> expected = {{false, "first"}, {false, "a"}, {true, "b"}};
+  EXPECT_EQ(settings.rules(), expected);
+}
+
+std::string split(const Words& words) {
+  const InterpreterStart start = split_interpreter_start(words);
+  std::string text;
+  for (const std::string& word : start.flags) text += word + " ";
+  text += "|";
+  for (const std::string& word : start.program) text += " " + word;
+  return text;
+}
+
+TEST(InterpreterStart, IsSplitAsPythonDoes) {
+  EXPECT_EQ(split({"-m", "timeloom", "-x"}), "| -m timeloom -x");
+  EXPECT_EQ(split({"-Xdev", "-OBm", "timeloom", "a"}), "-Xdev -OB | -m timeloom a");
+  EXPECT_EQ(split({"-W", "ignore", "-mtimeloom"}), "-W ignore | -m timeloom");
+  EXPECT_EQ(split({"-uX", "dev", "-c", "m"}), "-uX dev | -c m");
+  EXPECT_EQ(split({"app.py", "-m"}), "| app.py -m");
+  EXPECT_EQ(split({"-"}), "| -");
+  EXPECT_EQ(split({"--", "-x.py"}), "| -x.py");
+  EXPECT_EQ(split({"--check-hash-based-pycs", "never", "-E"}),
+            "--check-hash-based-pycs never -E |");
+  EXPECT_EQ(split({}), "|");
+}
+
+}  // namespace
+}  // namespace timeloom
