@@ -1,8 +1,8 @@
-// The definitions of a run: what the ids in its events stand for.
+// The definitions of a run: tables that the ids in its events refer to.
 //
-// A plain value: whoever reads a run (from spools, from an OTF2 archive) fills
-// one, whoever writes or reports it reads one. Not synchronised: do not change
-// it while another thread reads it.
+// A plain value, filled by a reader of runs (of spools, of an OTF2 archive) and read
+// by sinks and reports. Not synchronised: REQUIRES that no thread changes it while
+// another reads it.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 
 namespace timeloom {
 
-// How the events of a region came about (OTF2 paradigm of the region).
+// The source of a region's events (OTF2 paradigm of the region).
 enum class Paradigm : std::uint8_t { kUnknown, kUser, kCompiler, kMeasurement, kOther };
 
-// What a region is (OTF2 region role).
+// The kind of code that a region is (OTF2 region role).
 enum class RegionRole : std::uint8_t {
   kUnknown,
   kFunction,
@@ -71,7 +71,7 @@ struct Parameter {
 
 enum class MetricValueType : std::uint8_t { kInt64, kUint64, kDouble };
 
-// Who counts (OTF2 type of the metric member), and what a value says.
+// The source of a metric (OTF2 type of the metric member), and the meaning of a value.
 enum class MetricSource : std::uint8_t { kUser, kRusage, kPapi, kOther };
 enum class MetricMode : std::uint8_t {
   kAbsolutePoint,    // the value now
@@ -94,9 +94,9 @@ struct Metric {  // one counter
   std::string set{};
   bool sampled() const noexcept { return !set.empty(); }
   bool of_process() const noexcept { return set.starts_with("process:"); }
-  // Otherwise its largest value says most.
+  // True for counters, which are summed; the other metrics are summarised by their maximum.
   bool counts() const noexcept { return mode == MetricMode::kAccumulatedStart; }
-  // Two parts of what it came to, as one.
+  // The result of two parts of a run together.
   std::uint64_t join(std::uint64_t a, std::uint64_t b) const noexcept {
     return counts() ? a + b : std::max(a, b);
   }
@@ -132,8 +132,8 @@ struct Definitions {
   std::vector<Metric> metrics;        // by MetricId
   std::vector<Location> locations;    // in order of their ids
   std::vector<Marker> markers;        // in order of time
-  // Facts about the run that have no place of their own, e.g. what was lost
-  // or cut off ("timeloom::lost_events" -> "12"). Written to the trace as properties.
+  // Further facts about the run, e.g. losses ("timeloom::lost_events" -> "12"). Written to
+  // the trace as its properties.
   std::map<std::string, std::string> properties;
 };
 

@@ -7,9 +7,8 @@
 
 namespace timeloom {
 
-// What went wrong and how to mend it, in one line that can be shown to the
-// user as it is. Thrown outside the event path only; translated at the C ABI
-// and at the border of the Python extension.
+// One line for the user: the problem and its remedy. Thrown outside the event path
+// only; translated at the C ABI and at the border of the Python extension.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message) : std::runtime_error(message) {}

@@ -1,4 +1,4 @@
-// One event of a run, as it flows from a reader to the sinks, and what a sink is.
+// The events of a run on their way from a source to sinks, and the interfaces of both.
 #pragma once
 
 #include <bit>
@@ -23,15 +23,16 @@ enum class EventKind : std::uint8_t {
   kRecordingOn,
   kProgramBegin,  // ref: location group
   kProgramEnd,    // value: exit status as int64, kUnknownExitStatus if unknown
-  // Who created which thread or task, by a number that is unique in the run.
+  // Creation of threads and tasks; each has a number that is unique in the run.
   kThreadCreate,  // value: number; the location creates it
-  kThreadBegin,   // value: number; the location is it, and begins
-  kThreadEnd,     // value: number; and ends
+  kThreadBegin,   // value: number; the location is that thread or task, and begins
+  kThreadEnd,     // value: number; the location ends
   kThreadWait,    // value: number; the location has waited for its end
-  // Only as read from a spool: the stream of a thread also holds those of its tracks.
-  kTrack,     // ref: index of the location that what follows belongs to
+  // Only in streams read from a spool, where the stream of a thread also holds the events of
+  // its tracks (tasks, greenlets).
+  kTrack,     // ref: index of the location that the following events belong to
   kTrackEnd,  // that location ends
-  // Only there as well; weaving does what they say.
+  // Only in streams read from a spool; the weave discards the events between them.
   kRewindBegin,  // ref: name, as a string id
   kRewindEnd,    // ref: name; value: 1 when all since the begin of that name is discarded
 };

@@ -12,7 +12,7 @@
 //   kind 3  extended, payload: sub-kind (8 bits), number of words that follow
 //           (8 bits), zero (10 bits)
 //
-// What does not fit takes an extended record. When 2^36 ticks (26 s at 2.6 GHz)
+// All other events take extended records. When 2^36 ticks (26 s at 2.6 GHz)
 // have passed since the base, a kTimeBase record with the absolute ticks sets a
 // new base, which holds until the next one. Regions beyond the first 2^26 - 1
 // share the last id, under a name that says so. The words of an extended record
@@ -52,13 +52,13 @@ enum class ExtendedKind : std::uint8_t {
   kRecordingOn = 8,      // none
   kCreate = 9,           // number of the thread or task that is being created
   kWait = 10,            // number of the thread that the innermost region waits for
-  kTrack = 11,           // index of the location that what follows belongs to
+  kTrack = 11,           // index of the location that the following records belong to
   kTrackEnd = 12,        // none: the location that kTrack has named ends
   kRewindBegin = 13,     // string id of its name
-  kRewindEnd = 14,       // string id of the name, 1: discard what came since the begin
+  kRewindEnd = 14,       // string id of the name, 1: discard all events since the begin
   kSamples = 15,         // id of the first metric, then the values of it and those that follow;
-                         // belongs to the enter or leave that comes next
-  kOpenRegions = 16,     // what is open when a segment begins: two region ids a word
+                         // belongs to the next enter or leave
+  kOpenRegions = 16,     // the regions open when a segment begins: two region ids a word
 };
 
 // A word without a time; the event path adds the time to it with one `or`.
@@ -88,7 +88,7 @@ constexpr unsigned extended_words_of(EventWord word) noexcept {
   return (payload_of(word) >> 8) & 0xff;
 }
 
-// Whether a record is an event, or only there for the others.
+// Whether a record is an event; the others only serve to decode events.
 constexpr bool is_event(EventWord word) noexcept {
   if (kind_of(word) != WordKind::kExtended) return kind_of(word) != WordKind::kEnd;
   switch (extended_kind_of(word)) {

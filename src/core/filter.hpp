@@ -35,10 +35,10 @@ struct FilterChoices {
   friend bool operator==(const FilterChoices&, const FilterChoices&) = default;
 };
 
-// Of the rules the last that matches decides. What no rule matches is recorded,
-// unless the first rule is an include: then only what the rules include is. With
-// only_my_code, or without imports, they say instead what is recorded of the rest.
-// What the filter file excludes is left out, whatever the rules say.
+// The last matching rule decides. A region that no rule matches is recorded, unless the
+// first rule is an include: then only included regions are. For regions without a matching
+// rule, only_my_code and imports decide. The filter file excludes regions whatever the
+// rules say.
 class Filter {
  public:
   Filter() = default;
@@ -46,10 +46,10 @@ class Filter {
   explicit Filter(std::vector<FilterRule> rules);
 
   bool excluded(const Region& region) const;
-  // Whether it is excluded because it belongs to importing, and so are the C functions
-  // that it calls.
+  // Whether the region is excluded as a part of the import system; the C functions that it
+  // calls are excluded with it.
   bool hidden_import(const Region& region) const;
-  // Regions that the program names itself: only the filter file speaks of them.
+  // Whether the filter file excludes a user region; rules do not apply to user regions.
   bool excluded_by_file(const Region& region) const;
   const FilterChoices& choices() const noexcept { return choices_; }
   friend bool operator==(const Filter&, const Filter&) = default;

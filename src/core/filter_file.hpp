@@ -27,11 +27,11 @@ class FilterFile {
  public:
   FilterFile() = default;
 
-  // Reads the file.
+  // Reads and parses the file.
   static FilterFile load(const std::filesystem::path& file);
-  // Its text, whole.
+  // The whole text of the file.
   static std::string read(const std::filesystem::path& file);
-  // The same from its text; `name` is what an error calls it.
+  // Parses a text; errors refer to it as `name`.
   static FilterFile parse(std::string_view text, const std::string& name);
 
   // Whether a region is left out. One without a name or file (empty) is never
@@ -57,8 +57,8 @@ class FilterFile {
     NamePattern pattern{""};
     friend bool operator==(const Rule&, const Rule&) = default;
   };
-  // In their order, and such that thousands of them are quick to ask. Rules are
-  // counted from 1.
+  // In their order, indexed so that a look-up among thousands is fast. Rules are counted
+  // from 1.
   struct Rules {
     std::vector<Rule> rules;
     std::unordered_map<std::string, std::uint32_t> words[2];  // the last; [1]: mangled

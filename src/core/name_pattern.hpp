@@ -27,7 +27,7 @@ class NamePattern {
 
   std::string text_;
   Kind kind_ = Kind::kWord;
-  std::vector<std::string> pieces_;  // between the stars; of kOther what it begins with
+  std::vector<std::string> pieces_;  // between the stars; of kOther its literal prefix
 };
 
 }  // namespace timeloom

@@ -1,7 +1,7 @@
 // One loop over many items, shared by several threads.
 //
-// The calling thread takes part; it returns when every item is done. When no
-// more threads can be had, those there are do the work. An exception stops the
+// The calling thread takes part; it returns when every item is done. When the system
+// gives no more threads, the existing ones do the work. An exception of `work` stops the
 // loop, and the first one is thrown again.
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace timeloom {
 
 // Calls work(0) to work(count - 1), each once, in about that order, from up to
-// `threads` threads at the same time.
+// `threads` threads at the same time. REQUIRES: `work` may be called concurrently.
 template <typename Work>
 void for_each_in_parallel(std::size_t count, unsigned threads, const Work& work) {
   std::atomic<std::size_t> next = 0;

@@ -5,12 +5,12 @@ namespace timeloom {
 
 // Levels of call paths that its profile keeps apart.
 inline constexpr char kProfileDepth[] = "timeloom::profile_depth";
-// The level that its calls have reached, where that is more.
+// The deepest level of calls, where that is more.
 inline constexpr char kReachedDepth[] = "timeloom::reached_depth";
-// Events of which only the profile knows, since the run had reached its size limit.
+// Events that are only in the profile, since the run had reached its size limit.
 inline constexpr char kFoldedEvents[] = "timeloom::folded_events";
 
-// What SCOREP_MACHINE_NAME and SCOREP_PROFILING_BASE_NAME say. Not kept in results.
+// Names of the machine and of the profile that a door chose. Not kept in results.
 inline constexpr char kMachineName[] = "timeloom::machine_name";
 inline constexpr char kProfileBaseName[] = "timeloom::profile_base_name";
 

@@ -6,7 +6,7 @@
 
 namespace timeloom {
 
-// As it is where that is one word, else in quotes.
+// The text itself if a shell reads it as one word, else the text in quotes.
 std::string shell_word(std::string_view text);
 
 }  // namespace timeloom

@@ -1,4 +1,4 @@
-// Which part of a program is recorded: --from, --until and --after.
+// The part of a program that is recorded: --from, --until and --after.
 //
 // Plain values and pure functions, for any thread.
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace timeloom {
 
-// Where a window begins or ends: a time since the start of the program, or a
-// region, which is entered or left then.
+// The begin or end of a window: a time since the start of the program, or the enter or
+// leave of a region.
 struct WindowPoint {
   enum class Kind : std::uint8_t { kNone, kTime, kRegion };
   Kind kind = Kind::kNone;
@@ -21,7 +21,7 @@ struct WindowPoint {
 struct Window {
   WindowPoint from;
   WindowPoint until;
-  std::uint64_t after = 0;  // calls of the region `from` that are passed over
+  std::uint64_t after = 0;  // calls of the region `from` before the first window
   bool any() const noexcept {
     return from.kind != WindowPoint::Kind::kNone || until.kind != WindowPoint::Kind::kNone;
   }

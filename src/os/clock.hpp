@@ -1,4 +1,4 @@
-// The clock of the event path, and what ties its ticks to wall time.
+// The clock of the event path, and its relation to wall time.
 //
 // Ticks are the invariant time-stamp counter on x86-64, the virtual counter on
 // arm64, and nanoseconds of CLOCK_MONOTONIC where neither can be trusted. All
@@ -19,17 +19,17 @@ namespace timeloom::os {
 enum class ClockSource : std::uint32_t { kMonotonic = 0, kTsc = 1, kArmVirtualCounter = 2 };
 
 namespace detail {
-// Decided before main() from what the kernel says of the counter, and by choose_clock().
-// Relaxed, since it says nothing of other data; threads that nobody records may read it then.
+// Set before main() where the kernel trusts the counter, and by choose_clock(). Accessed with
+// relaxed order: the flag guards no other data, and unmeasured threads may read it at any time.
 extern std::atomic<bool> g_counter_used;
 std::uint64_t monotonic_ns() noexcept;
 }  // namespace detail
 
-// With `system`, now() reads CLOCK_MONOTONIC from here on, also where there is a counter
-// to trust. Between measurements only: ticks of the two do not compare.
+// With `system`, now() reads CLOCK_MONOTONIC from here on, also where the counter is trusted.
+// REQUIRES: no measurement is running, since ticks of the two sources do not compare.
 void choose_clock(bool system) noexcept;
 
-// Which source now() reads in this process.
+// The source that now() reads in this process.
 ClockSource clock_source() noexcept;
 
 // The current time in ticks. Not serialising: on the event path the few
@@ -49,7 +49,7 @@ inline std::uint64_t now() noexcept {
   return detail::monotonic_ns();
 }
 
-// The same instant on three clocks. Two of them give the line from ticks to time.
+// The same instant on three clocks. Two such readings give the linear map from ticks to time.
 struct ClockSync {
   std::uint64_t ticks = 0;
   std::uint64_t monotonic_ns = 0;  // CLOCK_MONOTONIC

@@ -1,15 +1,16 @@
-// The signals by which a process is ended from outside or by its own fault.
+// Signals that end a process: from outside (SIGTERM) or by its own fault (SIGSEGV).
+// Used by one thread at a time; nothing throws.
 #pragma once
 
 namespace timeloom::os {
 
-// Calls `note` with the number of a signal that is about to end the process, and
-// then lets it end as if nobody had asked. Only signals that the program does not
-// handle or ignore; what it installs later replaces ours. `note` must be
-// async-signal-safe. One at a time; not for several threads at once.
+// Installs handlers that call `note` with the number of a signal that is about to end
+// the process and then let it end as without a handler. Signals that the program handles
+// or ignores are left alone, and a handler that it installs later replaces ours.
+// REQUIRES: `note` is async-signal-safe; no handlers of ours are installed yet.
 void watch_fatal_signals(void (*note)(int signal)) noexcept;
 
-// Takes back what is still ours.
+// Restores the default action of those signals whose handler is still ours.
 void unwatch_fatal_signals() noexcept;
 
 }  // namespace timeloom::os

@@ -1,4 +1,5 @@
-// Threads of our own inside somebody else's process.
+// Helper threads inside the measured process, ids of threads, and a hook on fork.
+// Nothing throws.
 #pragma once
 
 #include <pthread.h>
@@ -21,7 +22,7 @@ class HelperThread {
   // Returns an errno value, 0 on success.
   int start(const char* name, std::function<void()> body) noexcept;
   bool running() const noexcept { return running_; }
-  // Returns when nothing of the thread is left, not even for the kernel.
+  // Returns when the kernel has removed the thread, too.
   void join() noexcept;
   void abandon() noexcept { running_ = false; }
 

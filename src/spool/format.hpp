@@ -74,7 +74,7 @@ enum class DefinitionKind : std::uint16_t {
   kSampledMetric = 17,   // as kMetric, then u8 source, u8 mode, u8 whether the base is 2,
                          // u32 exponent (signed), str set: see Metric
   kMetricLocation = 18,  // u32 location index: it has metrics of the process only
-  kCut = 16,             // u32 location index, u64 ticks: from then on nothing of it was recorded
+  kCut = 16,             // u32 location index, u64 ticks: nothing was recorded from then on
 };
 
 // Head of one record of `defs`; the payload follows. str is u32 length, bytes.
@@ -86,7 +86,7 @@ struct DefinitionHeader {
 };
 static_assert(sizeof(DefinitionHeader) == 12);
 
-// What `check` of a head has to be.
+// The value that `check` of a sound head has.
 inline std::uint32_t definition_check(const DefinitionHeader& header,
                                       const std::byte* payload) noexcept {
   const auto* head = reinterpret_cast<const std::byte*>(&header);
@@ -140,7 +140,7 @@ constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t part) noexcept {
 }
 }  // namespace detail
 
-// Over what does not change while a segment is active.
+// Over the fields that do not change while a segment is active.
 constexpr std::uint64_t segment_check(std::uint32_t location, std::uint64_t sequence,
                                       std::uint64_t base) noexcept {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
@@ -150,7 +150,7 @@ constexpr std::uint64_t segment_check(std::uint32_t location, std::uint64_t sequ
   return hash;
 }
 
-// `check` is that of the segment, so this covers what it covers.
+// Covers, through the segment's `check`, all fields of that checksum, too.
 constexpr std::uint64_t segment_seal(std::uint64_t check, std::uint32_t size,
                                      std::uint64_t records) noexcept {
   return detail::mix(detail::mix(check, size), records);

@@ -4,7 +4,7 @@
 //
 //     offset   0  ProfileHeader       64 bytes, in the place of node 0
 //             64  place 1             64 bytes each: a call path, its parent before it,
-//            128  place 2  …          or something about one, with the same `kind` at its end
+//            128  place 2  …          or values of one, with the same `kind` at its end
 //
 // A place is complete before `places` in the header counts it. A visit that was
 // cut off by a kill is open (`entered` is not 0) and ends with the process.
@@ -25,7 +25,7 @@ namespace timeloom::spool {
 inline constexpr std::uint64_t kProfileMagic = 0x31464f5250544c01;  // "\x01LTPROF1"
 inline constexpr std::uint32_t kProfileVersion = 3;
 inline constexpr char kProfilePrefix[] = "profile-";
-// Of a node that stands for all call paths beyond a limit below its parent.
+// The region of a node that stands for all call paths beyond a limit below its parent.
 inline constexpr std::uint32_t kBeyondLimit = UINT32_MAX;
 
 struct ProfileHeader {
@@ -65,7 +65,7 @@ struct ProfileNode {     // a call path
 };
 static_assert(sizeof(ProfileNode) == 64);
 
-// What the writer keeps in node 0 lies where the header is not used.
+// The writer's own fields of node 0 lie in unused fields of the header.
 static_assert(offsetof(ProfileNode, last_child) >= offsetof(ProfileHeader, unused));
 
 // A value of a parameter, and the call path whose visits it was given to. The one
@@ -92,8 +92,8 @@ struct ProfileMetric {
 };
 static_assert(sizeof(ProfileMetric) == 64);
 
-// What metrics that are sampled with events came to in one call path: `count` of them
-// with ids from `metric` on.
+// The results in one call path of `count` metrics that are sampled with events; their ids
+// begin with `metric`.
 struct ProfileSamples {
   static constexpr std::uint32_t kMost = 6;
   std::uint32_t node;  // 0: while no region was open
@@ -131,7 +131,7 @@ class ProfileWriter {
   ProfileHeader& header() noexcept { return *reinterpret_cast<ProfileHeader*>(blocks_[0]); }
   // A new place, of zeros; 0 when there is no space for it.
   std::uint32_t take() noexcept;
-  // Makes what was taken a part of the profile.
+  // Makes the places taken so far a part of the profile.
   void publish() noexcept { header().places.store(count_, std::memory_order_release); }
   // A new node below `parent`, published; 0 when there is no space for it.
   std::uint32_t add(std::uint32_t parent, std::uint32_t region) noexcept;
@@ -151,7 +151,7 @@ class ProfileWriter {
   int error_ = 0;
 };
 
-// What a reader finds.
+// A profile as it was read.
 struct ProfileData {
   std::uint32_t location = 0;
   bool continues = false;
@@ -168,7 +168,7 @@ struct Profiles {
   std::uint64_t empty = 0;            // files of threads that were killed before they began
 };
 
-// Reads all that lie in the spool `directory`.
+// Reads all profiles in the spool `directory`.
 Profiles read_profiles(const std::string& directory);
 
 }  // namespace timeloom::spool

@@ -1,7 +1,7 @@
 // Reads the spool of one process, also of one that was killed or damaged.
 //
-// Whatever is sound is read; what is not is counted in Damage. Only a directory
-// that holds no spool at all, or one of an unknown version, is an Error.
+// Sound parts are read, damaged ones are counted in Damage. open() throws Error only for
+// a directory without a spool or with one of an unknown version.
 //
 // Thread safety: after open() everything is const; each LocationReader is used
 // by one thread, different ones may be used at the same time.
@@ -23,7 +23,7 @@
 
 namespace timeloom::spool {
 
-// What the definitions of a spool say. Ids are those of the process.
+// The definitions of a spool. Ids are those of the process.
 struct ProcessDefinitions {
   os::ClockSource clock_source = os::ClockSource::kMonotonic;
   LocationGroup process;
@@ -53,7 +53,7 @@ struct ProcessDefinitions {
   std::map<std::uint32_t, std::uint64_t> cuts;  // ticks from which on a thread had no room
   std::map<std::string, std::string> properties;
   bool ended = false;  // the measurement was stopped in good order
-  Ending ending;       // what is known of the end, also of one in disorder
+  Ending ending;       // as far as known, also of a process that was killed
   std::uint64_t lost_events = 0;
   std::uint64_t dropped_events = 0;  // of this process and others, by this one
   std::uint64_t log_size = 0;        // bytes of the last file of the log when it ended
@@ -89,7 +89,7 @@ class Reader {
   // Opens the spool in `directory`. Throws Error.
   static std::unique_ptr<Reader> open(const std::string& directory);
 
-  // Whether the process that writes the spool in `directory` is still at it.
+  // Whether a process is still writing the spool in `directory`.
   static bool being_written(const std::string& directory);
 
   const ProcessDefinitions& definitions() const noexcept { return definitions_; }
@@ -134,13 +134,13 @@ class Reader {
 };
 
 // Iterates over the events of one location in order of time. Times are ticks. Where
-// the first segments are missing, what was open when the first of the others began
-// is entered there; what was open on a track, where that goes on.
+// the first segments are missing, the regions that were open at the begin of the first
+// remaining one are entered there; those of a track, where the track goes on.
 class LocationReader {
  public:
   // Replaces `batch` by the next events; false when there are none left.
   bool next(std::vector<Event>& batch);
-  // Segments so far that were not sound, or only in part.
+  // Segments so far that were damaged, wholly or in part.
   std::uint64_t damaged_segments() const noexcept { return damaged_; }
 
  private:

@@ -1,7 +1,7 @@
 // The records of one segment as events.
 //
-// Some at a time, so that they are still in the cache when they are handed on. Used by
-// one thread; does not own the words. Nothing throws but for want of memory.
+// Decodes in batches, so that events are still in the cache when they are handed on. Used
+// by one thread; does not own the words. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ class SegmentDecoder {
   using Appeared = std::set<std::uint32_t>;
 
   SegmentDecoder() = default;
-  // `base`: ticks that those of the records are counted from. `thread`: the location whose
-  // stream it is. `appeared`: nullptr where no segment is missing; else what is open on a
-  // location that appears for the first time becomes enters.
+  // `base`: the ticks from which the records count theirs. `thread`: the location that
+  // owns the stream. `appeared`: nullptr where no segment is missing; else the regions
+  // open on a location that appears for the first time are entered there.
   SegmentDecoder(std::span<const EventWord> words, std::uint64_t base, std::uint32_t thread = 0,
                  Appeared* appeared = nullptr);
 

@@ -1,9 +1,9 @@
-// What the spools of a run take on disk, where the run has a limit (--max-size).
+// The space that the spools of a run take on disk, where the run has a limit (--max-size).
 //
-// The processes of a run share no counter and no lock. Each writes its log in
-// files of one size, and whoever begins the next one looks at what all of them
-// have there. Where the newest events are to be kept it removes the oldest files,
-// its own or those of others, but never one that a process still appends to.
+// The processes of a run share no counter and no lock. Each writes its log in files
+// of one size, and adds up the files of all processes before it begins the next one.
+// Where the newest events are to be kept it removes the oldest files of any process,
+// but never one that a process still appends to.
 //
 // Plain functions; any thread may call them. None throws.
 #pragma once
@@ -23,16 +23,16 @@ struct SizeLimit {
   AtLimit at_limit = AtLimit::kStop;
 };
 
-// Of the log of one process: "log", then "log-1", "log-2" …
+// Names of the log files of one process: "log", then "log-1", "log-2" …
 std::string log_name(std::uint32_t number);
 std::optional<std::uint32_t> log_number(std::string_view name) noexcept;
 
-// How large a file of the log becomes before the next one begins.
+// The size in bytes at which a log file is followed by the next one.
 std::uint64_t log_file_size(const SizeLimit& limit, std::uint32_t segment_size) noexcept;
 
 // Whether the process of `spool` (its directory, beside those of the other
 // processes) may take `bytes` more for a new file. Makes room where the newest
-// events are kept, and adds the events that were in what it removes to `dropped`.
+// events are kept, and adds the events in the files that it removes to `dropped`.
 bool take_space(const SizeLimit& limit, const std::string& spool, std::uint64_t bytes,
                 std::uint64_t file_size, std::atomic<std::uint64_t>& dropped) noexcept;
 

@@ -76,7 +76,7 @@ class Writer {
   static std::unique_ptr<Writer> create(const std::string& directory, const WriterOptions& options);
   ~Writer();
 
-  // Between the two definitions are kept, to be written in one go.
+  // Definitions made between the two calls are written together by the second.
   void hold_definitions() noexcept;
   void release_definitions() noexcept;
 
@@ -101,7 +101,7 @@ class Writer {
   void define_marker(std::uint32_t location, std::uint64_t ticks, const std::string& text) noexcept;
   void define_property(const std::string& key, const std::string& value) noexcept;
   void define_clock_sync(const os::ClockSync& sync) noexcept;
-  // There was no room for what the location would have recorded from `ticks` on.
+  // There was no room for events of the location from `ticks` on.
   void define_cut(std::uint32_t location, std::uint64_t ticks) noexcept;
 
   // A zeroed segment for the location, or nullptr when there is no space left.
@@ -114,7 +114,7 @@ class Writer {
     return options_.size_limit.bytes != 0 && options_.size_limit.at_limit == AtLimit::kKeepNewest;
   }
 
-  // Whether what there is no room for is to be folded.
+  // Whether events beyond the size limit are to be folded into profiles.
   bool folds_at_limit() const noexcept {
     return at_limit() && options_.size_limit.at_limit == AtLimit::kFold;
   }
@@ -207,8 +207,8 @@ class Writer {
   os::HelperThread drain_thread_;
 };
 
-// Adds to the spool of a measurement that has been closed what is known only after
-// it. False: it could not be written, and nothing of it was.
+// Adds a property to the spool of a closed measurement. False: the write failed, and the
+// spool is unchanged.
 bool add_property(const std::string& directory, const std::string& key,
                   const std::string& value) noexcept;
 

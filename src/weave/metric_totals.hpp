@@ -1,9 +1,9 @@
-// What the metrics that are sampled with enters and leaves come to, over a run: the
-// sum over locations of what was counted between the first and the last sample, or
-// the largest value of those that do not count.
+// Totals over a run of the metrics that are sampled with enters and leaves: for counters
+// the sum over locations of the difference between last and first sample, for others the
+// largest value.
 //
-// Fed like any other sink, from begin() on with what was folded in place as well;
-// add_to() when all locations are finished.
+// A sink like any other; from begin() on, add() takes the profiles that threads folded
+// themselves. REQUIRES for add_to(): all locations are finished.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ class MetricTotals : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override {}
 
-  // What threads have folded themselves.
+  // The profile that a thread folded itself.
   void add(const profile::FoldedLocation& folded);
   // As properties of the run: timeloom::total_NAME.
   void add_to(std::map<std::string, std::string>& properties) const;

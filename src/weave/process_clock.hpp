@@ -3,8 +3,8 @@
 // A plain value; thread-safe. The line goes through the first and the last
 // comparison of the clocks that the spool holds. Where there is only one the
 // speed is that of this machine's counter; where there is none, the counter is
-// taken to have begun with the clock. Times stay below 2^63 and in order,
-// whatever a damaged spool says.
+// taken to have begun with the clock. Times stay below 2^63 and in order, also for a
+// damaged spool.
 #pragma once
 
 #include <algorithm>

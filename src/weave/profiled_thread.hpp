@@ -1,4 +1,5 @@
-// From what a thread has folded in profile mode to its part of the run's call tree.
+// Converts the profile that a thread folded while it ran into its part of the run's call
+// tree. A pure function, for any thread.
 #pragma once
 
 #include "profile/location_fold.hpp"

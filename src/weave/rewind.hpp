@@ -1,10 +1,10 @@
-// Takes out of the events of one location what the program discarded: all between
-// the begin of a rewind region and an end that says so.
+// Removes the events that the program discarded from those of one location: all
+// between the begin of a rewind region and an end that discards.
 //
-// What has begun is held back until it ends, up to a limit. In place of what is
-// discarded the location says that nothing was recorded. Enter and leave balance:
-// a leave of what was entered before the begin stays, so does an enter that is not
-// left at the end. One object a location, used by one thread.
+// The events of an open rewind region are held back until it ends, up to a limit. Discarded
+// events are replaced by a stretch without recording. Enter and leave balance: a leave
+// whose enter precedes the begin stays, so does an enter without its leave at the end. One
+// object a location, used by one thread.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,11 @@ class Rewinder {
   // Events that are held back; one of 24 bytes each.
   static constexpr std::size_t kMostHeld = 4 << 20;
 
-  // Changes the batch to what can be handed on now.
+  // Replaces the batch by the events that can be handed on now.
   void pass(std::vector<Event>& batch);
-  // What is still held back, at the end of the location.
+  // The events still held back, at the end of the location.
   std::vector<Event> take();
-  // Begins whose end came too late: nothing of them is discarded.
+  // Rewind regions that grew beyond the limit: their events are kept.
   std::uint64_t kept() const noexcept { return kept_; }
 
  private:

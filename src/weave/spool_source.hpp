@@ -22,25 +22,26 @@ namespace timeloom::weave {
 
 class SpoolSource : public RunSource {
  public:
-  // `directories`: one spool each, all of one run. What cannot be read at all
-  // is left out and counted; throws Error if nothing can be read.
+  // `directories`: one spool each, all of one run. Unreadable spools are left out and
+  // counted; throws Error if none can be read.
   explicit SpoolSource(const std::vector<std::string>& directories);
 
   const Definitions& definitions() const override { return definitions_; }
   void feed(std::span<RunSink* const> sinks, unsigned threads) override;
 
-  // What threads have folded themselves, from their begin or where their events end. Once.
+  // The profiles that threads folded while they ran, from their begin or from the end of
+  // their events. REQUIRES: called once.
   std::map<LocationId, profile::FoldedLocation> take_profiles() { return std::move(profiles_); }
-  // Whether some have done so from their begin: then there is no trace.
+  // Whether threads folded from their begin: then there is no trace.
   bool in_profile_mode() const noexcept { return profile_mode_; }
 
-  // What feeding found; complete when feed() has returned.
+  // Counts of the feed; complete when feed() has returned.
   std::uint64_t events() const noexcept { return events_; }
   std::uint64_t closed_regions() const noexcept { return closed_regions_; }
   std::uint64_t damaged_segments() const noexcept { return damaged_segments_; }
   std::uint64_t lost_events() const noexcept { return lost_events_; }
   std::uint64_t dropped_events() const noexcept { return dropped_events_; }
-  // Recorded, and given up for newer ones at the size limit of the run.
+  // Recorded, then dropped for newer ones at the size limit of the run.
   std::uint64_t older_events() const noexcept { return older_events_; }
   std::uint64_t unreadable_spools() const noexcept { return unreadable_spools_; }
   // False when a process was ended before it could finish its measurement.
@@ -49,7 +50,7 @@ class SpoolSource : public RunSource {
   std::uint64_t running() const noexcept { return running_; }
   // How the run ended, in words; empty: normally. Complete after construction.
   std::string ending() const;
-  // What the profile is to be called, without .cubex; empty: as usual.
+  // The name of the profile, without .cubex; empty: the default.
   const std::string& profile_name() const noexcept { return profile_name_; }
   // How much of the records has been fed, 0 to 1; may be asked from any thread.
   double progress() const noexcept;

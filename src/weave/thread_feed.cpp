@@ -20,12 +20,12 @@ void ThreadFeed::run(const std::function<void(std::uint64_t)>& done) {
   open(thread_, *location_of(thread_));
   open_sinks(open_.at(thread_));
   read_once(done);
-  while (!passed_over_.empty()) read_once([](std::uint64_t) {});
+  while (!postponed_.empty()) read_once([](std::uint64_t) {});
 }
 
 void ThreadFeed::read_once(const std::function<void(std::uint64_t)>& done) {
   first_ = done_.empty();
-  passed_over_.clear();
+  postponed_.clear();
   current_ = thread_;
   spool::LocationReader reader = process_.reader->read(thread_);
   std::vector<Event> batch;
@@ -62,7 +62,7 @@ void ThreadFeed::feed_part(std::uint32_t index, std::vector<Event>& events) {
     if (first_ && location_of(index) == nullptr) dropped_ += events.size();
     return;
   }
-  output->stream.translate(events);
+  output->translator.translate(events);
   hand_on(*output, events);
   if (waiting_ > kMostWaiting) make_room();
 }
@@ -70,7 +70,7 @@ void ThreadFeed::feed_part(std::uint32_t index, std::vector<Event>& events) {
 // nullptr: the events of this location are not wanted now.
 ThreadFeed::Output* ThreadFeed::output_of(std::uint32_t index) {
   if (const auto found = open_.find(index); found != open_.end()) return &found->second;
-  if (done_.contains(index) || passed_over_.contains(index)) return nullptr;
+  if (done_.contains(index) || postponed_.contains(index)) return nullptr;
   const Location* location = location_of(index);
   if (location == nullptr) return nullptr;  // counted by feed_part()
   open(index, *location);
@@ -86,7 +86,7 @@ void ThreadFeed::open(std::uint32_t index, const Location& location) {
   const auto* life = known(index);
   if (life == nullptr || life->number == 0) return;
   std::vector<Event> begin{{Timestamp{life->begin}, EventKind::kThreadBegin, 0, life->number}};
-  output.stream.translate(begin);
+  output.translator.translate(begin);
   hand_on(output, begin);
 }
 
@@ -102,8 +102,8 @@ void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
     ended = true;
   }
   std::vector<Event> rest;
-  output.stream.close(std::min(end, life_end), rest);
-  const Timestamp last = std::max({output.stream.last_time(), process_.begin, life_end});
+  output.translator.close(std::min(end, life_end), rest);
+  const Timestamp last = std::max({output.translator.last_time(), process_.begin, life_end});
   if (ended && life != nullptr && life->number != 0) {
     rest.push_back({last, EventKind::kThreadEnd, 0, process_.ids.threads.in_run(life->number)});
   }
@@ -115,9 +115,9 @@ void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
   hand_on(output, rest);
   for (const auto& sink : output.sinks) sink->finish();
   --fed_;
-  closed_ += output.stream.closed_regions();
-  dropped_ += output.stream.dropped_events();
-  kept_rewinds_ += output.stream.kept_rewinds();
+  closed_ += output.translator.closed_regions();
+  dropped_ += output.translator.dropped_events();
+  kept_rewinds_ += output.translator.kept_rewinds();
   open_.erase(found);
   done_.insert(index);
 }
@@ -125,7 +125,7 @@ void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
 void ThreadFeed::close_all() {
   while (!open_.empty()) {
     const auto& [index, output] = *open_.begin();
-    close(index, end_of(output.stream.last_time()), false);
+    close(index, end_of(output.translator.last_time()), false);
   }
 }
 
@@ -147,7 +147,7 @@ void ThreadFeed::make_room() {
   Output& output = most->second;
   if (fed_ < kMostFed) return open_sinks(output);
   waiting_ -= output.waiting.size();
-  passed_over_.insert(most->first);
+  postponed_.insert(most->first);
   open_.erase(most);
 }
 

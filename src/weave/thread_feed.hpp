@@ -1,10 +1,10 @@
 // Feeds the stream of one thread to the sinks: its own events and those of its
 // tracks, each to the location it belongs to.
 //
-// Used by one thread. Every location that is being fed holds memory in its
-// sinks, so only few are fed as their events come. Those of other tracks wait, most
-// of them for their end. So many may wait: the stream is read again for tracks
-// that found no place. Throws Error, as the sinks do.
+// Used by one thread. A location that is being fed takes memory in its sinks, so only a
+// few locations are fed while their events are read. The events of other tracks wait in
+// memory, most of them until the track ends. Their number is limited, too: the stream is
+// read again for tracks that found no place. Throws Error, as the sinks do.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 #include "core/event.hpp"
 #include "spool/reader.hpp"
+#include "weave/event_translator.hpp"
 #include "weave/process_clock.hpp"
-#include "weave/stream.hpp"
 #include "weave/unify.hpp"
 
 namespace timeloom::weave {
@@ -45,7 +45,7 @@ class ThreadFeed {
              std::span<RunSink* const> sinks)
       : process_(process), thread_(thread), locations_(locations), sinks_(sinks) {}
 
-  // `done` is told of bytes that have been fed, once each.
+  // Reports the bytes that have been fed to `done`, each once.
   void run(const std::function<void(std::uint64_t)>& done);
 
   std::uint64_t events() const noexcept { return events_; }
@@ -57,8 +57,8 @@ class ThreadFeed {
  private:
   struct Output {
     Output(const WovenProcess& process, const Location& where)
-        : stream(process.ids, process.clock, process.begin), location(where) {}
-    Stream stream;
+        : translator(process.ids, process.clock, process.begin), location(where) {}
+    EventTranslator translator;
     const Location& location;
     std::vector<std::unique_ptr<LocationSink>> sinks;  // none: its events wait
     std::vector<Event> waiting;
@@ -87,7 +87,7 @@ class ThreadFeed {
   std::size_t fed_ = 0;      // of these: with sinks
   std::size_t waiting_ = 0;  // events, of all the others
   std::set<std::uint32_t> done_;
-  std::set<std::uint32_t> passed_over_;  // in this reading
+  std::set<std::uint32_t> postponed_;  // to the next reading
   std::uint32_t current_ = 0;
   bool first_ = true;  // the stream is read for the first time
   std::vector<Event> part_;

@@ -1,7 +1,6 @@
 // Joins the definitions of the processes of a run into one set.
 //
-// Plain functions and values; what is filled is not to be used by other threads
-// meanwhile.
+// Plain values, used by one thread while they are filled and by any number afterwards.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ class IdMap {
   // damage that a checksum missed, and are not worth a table of their length.
   void expect(std::size_t count) noexcept { limit_ = (std::size_t{1} << 20) + 64 * count; }
   void set(std::uint32_t from, std::uint32_t to);
-  // What ids without a definition become.
+  // The id of the run for ids without a definition.
   void set_fallback(std::uint32_t to) noexcept { fallback_ = to; }
   std::uint32_t operator[](std::uint32_t id) const noexcept {
     const std::uint32_t to = id < to_.size() ? to_[id] : kNone;

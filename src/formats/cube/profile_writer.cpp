@@ -7,7 +7,7 @@
 #include "formats/cube/profile_file.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "formats/cube/profile_system.hpp"
-#include "formats/cube/visitors.hpp"
+#include "formats/cube/visit_index.hpp"
 
 namespace timeloom::cube {
 
@@ -56,7 +56,7 @@ class ProfileWriter {
   ProfileWriter(const CallTree& tree, const ProfileFacts& facts)
       : tree_(tree),
         all_(tree.definitions),
-        visitors_(tree, add_system(tree, facts.parameters, cube_)) {
+        visits_(tree, add_system(tree, facts.parameters, cube_)) {
     add_metrics();
     add_counters();
     add_regions();
@@ -79,7 +79,7 @@ class ProfileWriter {
     for (const auto& [metric, of_metric] : counters_) all.push_back(rows_of(metric, of_metric));
     const std::uint64_t values = every.size() * cube_.locations.size();
     WriteOptions options;
-    options.compress = values > kSmallTable && values / 4 > visitors_.cells();
+    options.compress = values > kSmallTable && values / 4 > visits_.cells();
     cube::write(cube_, all, file, options);
   }
 
@@ -148,7 +148,7 @@ class ProfileWriter {
     }
     for (std::uint32_t i = 0; i < all_.locations.size(); ++i) {
       const bool metrics = all_.locations[i].type == LocationType::kMetric;
-      const bool first = visitors_.is_first(i);
+      const bool first = visits_.is_first(i);
       const CnodeId top = metrics ? process : first ? CnodeId{0} : threads;
       paths_.push_back({first ? &of_first_ : &of_others_, top});
     }
@@ -209,8 +209,7 @@ class ProfileWriter {
     add_process_metrics();
     const CnodeId threads{static_cast<std::uint32_t>(cube_.cnodes.size())};
     bool any = false;
-    for (std::uint32_t i = 0; i < tree_.nodes.size() && !any; ++i)
-      any = visitors_.visited(i, false);
+    for (std::uint32_t i = 0; i < tree_.nodes.size() && !any; ++i) any = visits_.visited(i, false);
     if (!any) return;
     const CubeRegionId region{add_region(kThreadsName, "pthread", kArtificialRole)};
     cube_.cnodes.push_back({CnodeId{0}, region, {}});
@@ -234,7 +233,7 @@ class ProfileWriter {
   void add_nodes(CnodeId top, bool worker) {
     std::vector<CnodeId> cnodes(tree_.nodes.size());
     for (std::uint32_t i = 0; i < tree_.nodes.size(); ++i) {
-      if (!visitors_.visited(i, !worker)) continue;
+      if (!visits_.visited(i, !worker)) continue;
       const profile::Node& node = tree_.nodes[i];
       cnodes[i] = CnodeId{static_cast<std::uint32_t>(cube_.cnodes.size())};
       const CnodeId parent = node.parent.defined() ? cnodes[node.parent.value()] : top;
@@ -280,7 +279,7 @@ class ProfileWriter {
   void fill(Core core, std::span<const CnodeId> cnodes, std::span<std::byte> rows) const {
     fill_neutral(cube_.metrics[static_cast<std::size_t>(core)].type, rows);
     const std::size_t row_size = cube_.locations.size() * 8;
-    std::vector<Visitors::Wanted> of_first, of_others;
+    std::vector<VisitIndex::Wanted> of_first, of_others;
     for (std::uint32_t i = 0; i < cnodes.size(); ++i) {
       const Origin& origin = origins_[cnodes[i].value()];
       if (origin.kind == Origin::kNode) {
@@ -289,25 +288,25 @@ class ProfileWriter {
         fill_whole(core, origin, rows.subspan(i * row_size, row_size));
       }
     }
-    std::ranges::sort(of_first, {}, &Visitors::Wanted::node);
-    std::ranges::sort(of_others, {}, &Visitors::Wanted::node);
+    std::ranges::sort(of_first, {}, &VisitIndex::Wanted::node);
+    std::ranges::sort(of_others, {}, &VisitIndex::Wanted::node);
     for (std::uint32_t i = 0; i < cube_.locations.size(); ++i) {
       std::byte* const column = rows.data() + std::size_t{i} * 8;
-      visitors_.each_cell(i, visitors_.is_first(i) ? of_first : of_others,
-                          [&](std::uint32_t row, const Statistics& statistics) {
-                            put(core, statistics, column + row * row_size);
-                          });
+      visits_.each_cell(i, visits_.is_first(i) ? of_first : of_others,
+                        [&](std::uint32_t row, const Statistics& statistics) {
+                          put(core, statistics, column + row * row_size);
+                        });
     }
   }
 
   // The program itself, or what stands above its other threads.
   void fill_whole(Core core, const Origin& origin, std::span<std::byte> row) const {
     for (std::uint32_t i = 0; i < cube_.locations.size(); ++i) {
-      const bool first = visitors_.is_first(i);
+      const bool first = visits_.is_first(i);
       if (origin.kind == Origin::kThreads && first) continue;
       Statistics one;
-      if (first) one.add_visit(visitors_.whole_time(i));
-      one.inclusive = visitors_.whole_time(i);
+      if (first) one.add_visit(visits_.whole_time(i));
+      one.inclusive = visits_.whole_time(i);
       put(core, one, row.data() + std::size_t{i} * 8);
     }
   }
@@ -315,7 +314,7 @@ class ProfileWriter {
   const CallTree& tree_;
   const Definitions& all_;
   Cube cube_;
-  Visitors visitors_;
+  VisitIndex visits_;
   std::vector<Origin> origins_;    // of cnodes
   std::vector<CnodeId> of_first_;  // of nodes: the call path of locations that are the first
   std::vector<CnodeId> of_others_;

@@ -1,16 +1,16 @@
-#include "weave/stream.hpp"
+#include "weave/event_translator.hpp"
 
 #include <algorithm>
 
 namespace timeloom::weave {
 
 // Counters of two cores may differ by a few ticks around the first event.
-Timestamp Stream::time_of(const Event& event) noexcept {
+Timestamp EventTranslator::time_of(const Event& event) noexcept {
   return last_ = std::max(clock_.to_time(ticks(event.time)), last_);
 }
 
 // Ids and time; false when the event refers to something without a definition.
-bool Stream::translate(Event& event) {
+bool EventTranslator::translate(Event& event) {
   event.time = time_of(event);
   switch (event.kind) {
     case EventKind::kEnter:
@@ -43,7 +43,7 @@ bool Stream::translate(Event& event) {
 
 // False when the event is to come later, or never: a thread that could not be
 // started has no number.
-bool Stream::thread_event(Event& event) {
+bool EventTranslator::thread_event(Event& event) {
   if (!ids_.threads.ends.contains(event.value)) return false;
   if (event.kind == EventKind::kThreadWait) {
     waits_.push_back({depth_, event.value});
@@ -55,7 +55,7 @@ bool Stream::thread_event(Event& event) {
 
 // The innermost region ends. What it waited for counts if that has ended; the
 // wait may have had a time limit.
-void Stream::end_waits(Timestamp time) {
+void EventTranslator::end_waits(Timestamp time) {
   for (; !waits_.empty() && waits_.back().depth >= depth_; waits_.pop_back()) {
     const std::uint64_t number = waits_.back().number;
     const std::optional<Timestamp>& end = ids_.threads.ends.at(number);
@@ -66,7 +66,7 @@ void Stream::end_waits(Timestamp time) {
 
 // A leave closes what was entered last. Where records are missing it may close
 // more, or match nothing.
-bool Stream::leave(std::uint32_t region, Timestamp time) {
+bool EventTranslator::leave(std::uint32_t region, Timestamp time) {
   if (!waits_.empty()) end_waits(time);
   std::uint32_t depth = depth_;
   while (depth > 0 && open_[depth - 1] != region) --depth;
@@ -79,7 +79,7 @@ bool Stream::leave(std::uint32_t region, Timestamp time) {
 }
 
 // An enter or leave; false when it is dropped.
-bool Stream::pass(const Event& event) {
+bool EventTranslator::pass(const Event& event) {
   const Timestamp time = time_of(event);
   const std::uint32_t region = ids_.regions[event.ref];
   if (region == IdMap::kNone) return false;
@@ -95,7 +95,7 @@ bool Stream::pass(const Event& event) {
 
 // Enters, and leaves of what was entered last, in place: nearly all there is. Returns
 // the first other event.
-Event* Stream::pass_calls(Event* event, const Event* end) noexcept {
+Event* EventTranslator::pass_calls(Event* event, const Event* end) noexcept {
   if (!waits_.empty()) return event;
   // Copies: for all the compiler knows, members change with each event that is stored.
   const ProcessClock clock = clock_;
@@ -120,7 +120,7 @@ Event* Stream::pass_calls(Event* event, const Event* end) noexcept {
   return event;
 }
 
-void Stream::pass_other(Event& event) {
+void EventTranslator::pass_other(Event& event) {
   if (event.kind <= EventKind::kLeave) {
     if (!pass(event)) ++dropped_;
   } else if (translate(event)) {
@@ -130,7 +130,7 @@ void Stream::pass_other(Event& event) {
   }
 }
 
-void Stream::translate(std::vector<Event>& batch) {
+void EventTranslator::translate(std::vector<Event>& batch) {
   Event* const end = batch.data() + batch.size();
   Event* event = pass_calls(batch.data(), end);
   if (event != end) {
@@ -146,7 +146,7 @@ void Stream::translate(std::vector<Event>& batch) {
   rewinder_.pass(batch);
 }
 
-void Stream::close(Timestamp end, std::vector<Event>& batch) {
+void EventTranslator::close(Timestamp end, std::vector<Event>& batch) {
   batch = rewinder_.take();
   const Timestamp time = std::max(end, last_);
   for (; depth_ > 0; --depth_, ++closed_) {

@@ -1,8 +1,8 @@
-// Who visited what in a CallTree: which call paths a CUBE profile of it has, and who has
-// values there.
+// An index of the visits in a CallTree: the call paths that a CUBE profile of it has, and the
+// locations with values there.
 //
-// Made from a tree, which outlives it. Read by any thread. Locations that are the first of
-// their process and others are kept apart, as their call paths are in the file.
+// Made from a tree, which must outlive it; read by any thread. First locations of processes
+// and other locations are told apart, since the file has call paths of their own for each.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 
 namespace timeloom::cube {
 
-class Visitors {
+class VisitIndex {
  public:
-  // A node whose cells are wanted.
+  // A node whose cells each_cell() looks up.
   struct Wanted {
     profile::NodeId node;
     std::uint32_t row;
   };
 
   // `first`: of each location whether it is the first of its process.
-  Visitors(const profile::CallTree& tree, const std::vector<bool>& first);
+  VisitIndex(const profile::CallTree& tree, const std::vector<bool>& first);
 
   bool is_first(std::uint32_t location) const { return first_[location] != 0; }
   // Whether a location that is the first, or another, visited the node or one below it.

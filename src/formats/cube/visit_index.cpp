@@ -1,11 +1,11 @@
-#include "formats/cube/visitors.hpp"
+#include "formats/cube/visit_index.hpp"
 
 namespace timeloom::cube {
 
 using profile::Cell;
 using profile::NodeId;
 
-Visitors::Visitors(const profile::CallTree& tree, const std::vector<bool>& first)
+VisitIndex::VisitIndex(const profile::CallTree& tree, const std::vector<bool>& first)
     : tree_(tree),
       first_(first.begin(), first.end()),
       by_first_(tree.nodes.size()),
@@ -15,7 +15,7 @@ Visitors::Visitors(const profile::CallTree& tree, const std::vector<bool>& first
 }
 
 // What was visited, or has a value of a metric.
-void Visitors::add_cells(std::uint32_t index) {
+void VisitIndex::add_cells(std::uint32_t index) {
   const profile::LocationProfile& location = tree_.locations[index];
   std::vector<char>& visited = is_first(index) ? by_first_ : by_others_;
   std::uint64_t sum = 0;
@@ -32,7 +32,7 @@ void Visitors::add_cells(std::uint32_t index) {
 }
 
 // Who visited a node has visited its parent.
-void Visitors::add_parents() {
+void VisitIndex::add_parents() {
   for (std::size_t i = tree_.nodes.size(); i-- > 0;) {
     const NodeId parent = tree_.nodes[i].parent;
     if (!parent.defined()) continue;

@@ -1,5 +1,5 @@
 // The events of one location on their way from a spool to a run.
-#include "weave/stream.hpp"
+#include "weave/event_translator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,31 +32,31 @@ class StreamTest : public ::testing::Test {
     return result;
   }
   std::string translate(std::vector<Event> batch) {
-    stream_.translate(batch);
+    translator_.translate(batch);
     return text(batch);
   }
   std::string close(std::uint64_t end) {
     std::vector<Event> batch;
-    stream_.close(Timestamp{end}, batch);
+    translator_.close(Timestamp{end}, batch);
     return text(batch);
   }
 
   ProcessIds ids_;
   ProcessClock clock_;
-  Stream stream_{ids_, clock_, Timestamp{100}};
+  EventTranslator translator_{ids_, clock_, Timestamp{100}};
 };
 
 TEST_F(StreamTest, GivesTheIdsOfTheRun) {
   EXPECT_EQ(translate({enter(100, 1), leave(110, 1)}), "+11@100 -11@110 ");
   Event parameter{Timestamp{120}, EventKind::kParameterString, 0, 3};
   std::vector<Event> batch{parameter, {Timestamp{121}, EventKind::kMetric, 0, 99}};
-  stream_.translate(batch);
+  translator_.translate(batch);
   ASSERT_EQ(batch.size(), 2u);
   EXPECT_EQ(batch[0].ref, 5u);
   EXPECT_EQ(batch[0].value, 6u);
   EXPECT_EQ(batch[1].ref, 7u);
   EXPECT_EQ(batch[1].value, 99u);
-  EXPECT_EQ(stream_.dropped_events(), 0u);
+  EXPECT_EQ(translator_.dropped_events(), 0u);
 }
 
 TEST_F(StreamTest, NothingIsEarlierThanItsBegin) {
@@ -66,7 +66,7 @@ TEST_F(StreamTest, NothingIsEarlierThanItsBegin) {
 TEST_F(StreamTest, ClosesWhatWasLeftOpenAtTheEnd) {
   EXPECT_EQ(translate({enter(100, 0), enter(110, 1)}), "+10@100 +11@110 ");
   EXPECT_EQ(close(200), "-11@200 -10@200 ");
-  EXPECT_EQ(stream_.closed_regions(), 2u);
+  EXPECT_EQ(translator_.closed_regions(), 2u);
 }
 
 TEST_F(StreamTest, ClosesAtTheLastEventIfThatIsLater) {
@@ -77,13 +77,13 @@ TEST_F(StreamTest, ClosesAtTheLastEventIfThatIsLater) {
 TEST_F(StreamTest, ALeaveOfSomethingOuterClosesWhatIsInside) {
   EXPECT_EQ(translate({enter(100, 0), enter(101, 1), enter(102, 2), leave(103, 0)}),
             "+10@100 +11@101 +12@102 -12@103 -11@103 -10@103 ");
-  EXPECT_EQ(stream_.closed_regions(), 2u);
+  EXPECT_EQ(translator_.closed_regions(), 2u);
 }
 
 TEST_F(StreamTest, ALeaveOfNothingIsDroppedAndCounted) {
   EXPECT_EQ(translate({leave(100, 0), enter(101, 1), leave(102, 2), leave(103, 1)}),
             "+11@101 -11@103 ");
-  EXPECT_EQ(stream_.dropped_events(), 2u);
+  EXPECT_EQ(translator_.dropped_events(), 2u);
 }
 
 TEST_F(StreamTest, WhatHasNoDefinitionIsDroppedAndCounted) {
@@ -93,7 +93,7 @@ TEST_F(StreamTest, WhatHasNoDefinitionIsDroppedAndCounted) {
                        {Timestamp{103}, EventKind::kParameterString, 0, 99},
                        leave(104, 77)}),
             "");
-  EXPECT_EQ(stream_.dropped_events(), 5u);
+  EXPECT_EQ(translator_.dropped_events(), 5u);
 }
 
 // Deeper than there is room for at first, cut into batches of every size, with events among
@@ -113,25 +113,25 @@ TEST_F(StreamTest, DeepCallsComeBackWhole) {
   }
   for (std::uint32_t i = 300; i-- > 0;) add(leave(++time, i % 4), "-", 10 + i % 4);
   for (const std::size_t size : {1, 3, 63, 64, 65, 1000}) {
-    Stream stream(ids_, clock_, Timestamp{100});
+    EventTranslator translator(ids_, clock_, Timestamp{100});
     std::string found;
     for (std::size_t at = 0; at < calls.size(); at += size) {
       const auto begin = calls.begin() + static_cast<std::ptrdiff_t>(at);
       const std::size_t count = std::min(size, calls.size() - at);
       std::vector<Event> batch(begin, begin + static_cast<std::ptrdiff_t>(count));
-      stream.translate(batch);
+      translator.translate(batch);
       found += text(batch);
     }
     EXPECT_EQ(found, expected) << size;
-    EXPECT_EQ(stream.dropped_events(), 28u);
-    EXPECT_EQ(stream.closed_regions(), 0u);
+    EXPECT_EQ(translator.dropped_events(), 28u);
+    EXPECT_EQ(translator.closed_regions(), 0u);
   }
 }
 
 TEST_F(StreamTest, AFallbackStandsForLostRegions) {
   ids_.regions.set_fallback(99);
   EXPECT_EQ(translate({enter(100, 77), leave(104, 77)}), "+99@100 -99@104 ");
-  EXPECT_EQ(stream_.dropped_events(), 0u);
+  EXPECT_EQ(translator_.dropped_events(), 0u);
 }
 
 }  // namespace

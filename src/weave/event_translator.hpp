@@ -1,5 +1,5 @@
-// Turns the events of one location, as the spool has them, into the events of
-// the run: ids of the run, nanoseconds, and every enter with its leave.
+// Translates the events of one location from a spool into events of the run: ids of
+// the run, times in nanoseconds, every enter with its leave.
 //
 // One object a location, used by one thread.
 #pragma once
@@ -14,22 +14,22 @@
 
 namespace timeloom::weave {
 
-class Stream {
+class EventTranslator {
  public:
   // No event gets a time before `begin`.
-  Stream(const ProcessIds& ids, const ProcessClock& clock, Timestamp begin)
+  EventTranslator(const ProcessIds& ids, const ProcessClock& clock, Timestamp begin)
       : ids_(ids), clock_(clock), last_(begin) {}
 
   // Translates the batch in place; it may become longer or shorter.
   void translate(std::vector<Event>& batch);
-  // What is held back, then the leaves of what is still open, at `end` or the last event if that is
-  // later.
+  // Replaces the batch by the events held back and the leaves of the open regions, at `end`
+  // or at the last event if that is later.
   void close(Timestamp end, std::vector<Event>& batch);
 
   std::uint64_t closed_regions() const noexcept { return closed_; }
   // Events that could not be kept: leaves of nothing, ids without a definition.
   std::uint64_t dropped_events() const noexcept { return dropped_; }
-  // Parts that the program discarded, and that were too long for it.
+  // Rewind regions that were too long to be discarded.
   std::uint64_t kept_rewinds() const noexcept { return rewinder_.kept(); }
   Timestamp last_time() const noexcept { return last_; }
 
