@@ -91,7 +91,7 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-// What one location spent in one call path.
+// The visits of one location to one call path.
 struct Cell {
   NodeId node;
   Statistics statistics;
@@ -106,9 +106,9 @@ struct MetricCell {
   friend bool operator==(const MetricCell&, const MetricCell&) = default;
 };
 
-// What a metric that is sampled at every enter and leave came to in one call path: what
-// it counted from each event to the next, while this call path was the innermost; or the
-// largest value at the events that ended such a time.
+// The value in one call path of a metric that is sampled at every enter and leave. For a
+// counter: the sum of its differences from each event to the next while this call path
+// was the innermost. For others: the largest value at the events that ended such a time.
 struct SampleCell {
   MetricId metric;
   NodeId node;  // undefined: while no region was open
@@ -147,7 +147,7 @@ using LocationFilter = std::function<bool(const Location&)>;
 // Sums the locations that `filter` takes (all without one), by node.
 std::vector<Totals> sum_locations(const CallTree& tree, const LocationFilter& filter = {});
 
-// The time of all roots: what the shares of a report refer to.
+// The time of all roots, which is 100 % in a report.
 std::uint64_t total_time(const CallTree& tree, const std::vector<Totals>& totals);
 
 }  // namespace timeloom::profile

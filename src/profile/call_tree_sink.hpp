@@ -4,9 +4,9 @@
 // tree. Each location is folded by the thread that feeds it, independent of the
 // others; finish() merges them by call path. Memory grows with the number of
 // call paths, not with the number of events, and the number of call paths is
-// limited. Parameters tell call paths apart, counters have values in them. Which location gets the
-// last of them when they are folded at the same time depends on which comes first; below the limit
-// the result does not.
+// limited. Parameters tell call paths apart, counters have values in them. At that limit the
+// distribution of the last call paths over locations that are folded at the same time depends on
+// timing; below it the result does not.
 //
 // Thread safety: as RunSink says. Throws Error when the events do not balance.
 #pragma once
@@ -23,14 +23,14 @@ namespace timeloom::profile {
 
 struct CallTreeOptions {
   // Call paths of all locations together; one that two locations enter counts
-  // twice. What a location enters beyond them is counted below the call path
-  // that entered it, in one node without a region. Half a million, and as many
-  // such nodes, fit into the 200 MB that a weave may take.
+  // twice. Visits beyond the limit are counted in one node without a region below
+  // the call path that they come from. Half a million call paths, and as many such
+  // nodes, fit into the 200 MB that a weave may take.
   std::uint32_t max_nodes = 500'000;
   // Each location has so many in any case, whatever the others take.
   std::uint32_t own_nodes = 1000;
-  // Levels that are kept apart, unless the run says it (kProfileDepth). What lies
-  // deeper is counted like that.
+  // Levels that are kept apart, unless the run says it (kProfileDepth). Deeper visits
+  // are counted in such nodes, too.
   std::uint32_t max_depth = UINT32_MAX;
 };
 
@@ -43,8 +43,8 @@ class CallTreeSink : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override;
 
-  // What a location has folded itself, in place of its events or where they end.
-  // Before the run is fed.
+  // Adds the profile that a location folded while it ran, in place of its events or from
+  // their end on. REQUIRES: the run has not been fed yet.
   void put(LocationId location, FoldedLocation&& folded) {
     given_.insert_or_assign(location, std::move(folded));
   }

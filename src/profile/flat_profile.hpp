@@ -18,8 +18,8 @@ struct FlatRow {
   std::uint64_t visit_time = 0;
 };
 
-// The regions that were visited or took time, in order of their ids. `totals` is what
-// sum_locations() made of the tree.
+// The regions that were visited or took time, in order of their ids. REQUIRES: `totals` is
+// the result of sum_locations() for the tree.
 std::vector<FlatRow> flat_profile(const CallTree& tree, const std::vector<Totals>& totals);
 
 }  // namespace timeloom::profile

@@ -1,8 +1,8 @@
 // Folds the events of one location into a tree of its call paths.
 //
-// Used by one thread. An event costs a comparison with the child that was
-// entered last, or else one look-up in a hash table. Throws Error when enter
-// and leave do not balance, when time runs backwards or something is undefined.
+// Used by one thread. An event costs a comparison with the child that was entered
+// last, or else one look-up in a hash table. Throws Error when enter and leave do not
+// balance, when time runs backwards or a definition is missing.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace timeloom::profile {
 
-// Of node 0 and of the nodes beyond the limit. No region of an event equals it.
+// The region of node 0 and of the nodes beyond the limit; no event has it.
 inline constexpr std::uint64_t kNoRegion = std::uint64_t{1} << 32;
 
 // A call path of one location. Node 0 stands above the roots.

@@ -1,5 +1,5 @@
-// What a trace of a profiled program would need: bytes by kind of region and by
-// region, with and without a filter. As scorep-score estimates it.
+// The estimated size of a trace of a profiled program: bytes by kind of region and by
+// region, with and without a filter. The method is that of scorep-score.
 //
 // Plain values and functions without state; any thread may call them. Nothing throws.
 #pragma once
@@ -45,7 +45,7 @@ std::string_view name_of(RegionType type);
 // '*': regions of this kind may be filtered, '-': never, '+': they are.
 char symbol_of(RegionType type);
 
-// A profile as the estimate sees it.
+// The parts of a profile that the estimate uses.
 struct ScoreProfile {
   struct Region {
     std::string name;
@@ -61,7 +61,7 @@ struct ScoreProfile {
     std::uint32_t numbers = 0;          // parameters by their type
     std::uint32_t texts = 0;
   };
-  // Without the call paths below, of one process.
+  // Exclusive values of one process.
   struct Values {
     std::uint64_t visits = 0;
     std::uint64_t hits = 0;
@@ -79,7 +79,7 @@ struct ScoreProfile {
   std::map<std::string, std::uint64_t> definitions;  // numbers of definitions that it says
 };
 
-// What was added up for a region or a kind of regions.
+// The sums of a region or of a kind of regions.
 struct ScoreRecord {
   std::string name;
   RegionType type = RegionType::kUnknown;
@@ -97,7 +97,7 @@ struct ScoreRecord {
 
 struct Score {
   std::array<ScoreRecord, kRegionTypes> types;           // without the filter
-  std::array<ScoreRecord, kRegionTypes> filtered_types;  // with it: kFiltered what it leaves out
+  std::array<ScoreRecord, kRegionTypes> filtered_types;  // with it; kFiltered: the regions left out
   std::vector<ScoreRecord> regions;                      // as those of the profile
 };
 

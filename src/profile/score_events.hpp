@@ -1,4 +1,4 @@
-// Which events a visit of a region makes in a trace.
+// The events that a visit of a region makes in a trace.
 //
 // Plain functions; any thread may call them. Nothing throws.
 #pragma once

@@ -26,7 +26,7 @@ class TreeMerge {
         profiles_(definitions.locations.size()),
         parts_(definitions.locations.size()) {}
 
-  // Adds to location number `index`; what is added is used up so that memory does not double.
+  // Adds to location number `index`. Consumes its argument, so that memory does not double.
   void add(std::size_t index, FoldedLocation&& location);
   // Moves nodes and locations into `tree`.
   void finish(CallTree& tree);

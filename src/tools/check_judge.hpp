@@ -1,4 +1,4 @@
-// Holds rules against a run.
+// Verdicts of the rules of `timeloom check` on a run.
 //
 // Plain values and functions. Nothing throws.
 #pragma once
@@ -25,11 +25,11 @@ struct CheckedRegion {
 struct Verdict {
   Rule rule;
   Outcome outcome = Outcome::kUnknown;
-  // Of the run, or of the region that decides: the one that is furthest from keeping
-  // the rule, or with `any` the one that keeps it best.
+  // The value of the run, or of the deciding region: the one that breaks the rule most, or
+  // with `any` the one that keeps it best.
   double measured = 0;
-  std::vector<CheckedRegion> regions;  // that the rule is about, the deciding one first
-  std::string problem;                 // why it is unknown
+  std::vector<CheckedRegion> regions;  // matched by the rule, the deciding one first
+  std::string problem;                 // the reason for kUnknown
 
   std::size_t broken() const;  // how many regions do not keep it
 };

@@ -1,5 +1,4 @@
-// The rules of `timeloom check`: what a run has to keep to. docs/check.md describes
-// the language.
+// The rules of `timeloom check`, limits on a run. docs/check.md describes the language.
 //
 //   total(solve) < 2s      region "solve" total < 2s      any visits(*.load) >= 1
 //   overhead < 5%
@@ -36,7 +35,7 @@ enum class Comparison : std::uint8_t { kLess, kAtMost, kMore, kAtLeast, kEqual }
 
 bool holds(double measured, Comparison comparison, double limit);
 
-// What a value is written in.
+// The unit of a value.
 struct Unit {
   std::string name = {};  // "ms", "%"; empty: a number
   double factor = 1;      // that makes seconds or a share of it, together with

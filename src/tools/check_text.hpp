@@ -12,7 +12,7 @@
 
 namespace timeloom::tools {
 
-// "FAIL 5, app.load": the outcome, then what was measured or why that is not known.
+// "FAIL 5, app.load": the outcome, then the measured value or the reason for there being none.
 std::string line_of(const Verdict& verdict);
 
 void write_check(const std::vector<Verdict>& verdicts, const Terminal& terminal, Output& output);

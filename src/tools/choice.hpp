@@ -15,7 +15,7 @@
 
 namespace timeloom::tools {
 
-// Adds it; another word is wrong usage, said in one line. `words` outlives the App.
+// Adds the option; any other word is wrong usage. REQUIRES: `words` outlives the App.
 template <typename Target, typename Value>
 void add_choice(CLI::App& app, const std::string& name, Target& target,
                 const std::map<std::string, Value>& words, const std::string& help) {
@@ -46,7 +46,7 @@ inline CLI::Validator number_between(double least, double most, const std::strin
   return CLI::Validator(check, "");
 }
 
-// What report and info have in common: the run, and when to use colour.
+// Options of several commands: the run, and the use of colour.
 inline void add_run(CLI::App& app, std::optional<std::string>& run) {
   app.add_option("RUN", run,
                  "Run directory, OTF2 archive or CUBE profile (default: the newest run here)")

@@ -17,7 +17,7 @@ inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;      // something could not be read or done
 inline constexpr int kWrongUsage = 2;  // the command line does not make sense
 
-// What runs a command returns the exit status and throws Error.
+// A subcommand. `run` returns the exit status and throws Error.
 struct Command {
   CLI::App* app;  // its options and its help; owned by the program's App
   std::function<int()> run;
@@ -32,7 +32,7 @@ Command register_info(CLI::App& program);
 Command register_weave(CLI::App& program);
 Command register_score(CLI::App& program);
 Command register_diff(CLI::App& program);
-// What Score-P has as programs of their own; not in the help.
+// Programs of their own in Score-P; not in the help.
 Command register_scorep_info(CLI::App& program);
 Command register_scorep_config(CLI::App& program);
 Command register_scorep_preload(CLI::App& program);

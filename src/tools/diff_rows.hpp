@@ -1,5 +1,4 @@
-// What a comparison of two runs shows: which rows, in what order, and whether
-// anything became too slow.
+// The rows of a comparison of two runs, their order, and the test for a slow-down.
 //
 // Plain values and functions. Nothing throws.
 #pragma once
@@ -26,24 +25,24 @@ struct DiffRow {
   profile::DiffSide after;
 
   Change change() const;
-  // Of the exclusive time: that of the inclusive would be found again in every caller.
+  // Of exclusive times; a difference of inclusive times would appear in every caller, too.
   double difference() const { return after.exclusive - before.exclusive; }
 };
 
 struct DiffRowOptions {
-  double min_percent = 0;  // of the longer run: hide what changed by less
+  double min_percent = 0;  // of the longer run: hide rows that changed by less
 };
 
 struct DiffRows {
-  std::vector<DiffRow> rows;  // what changed most comes first
+  std::vector<DiffRow> rows;  // the largest change first
   std::uint64_t hidden = 0;
 };
 
 DiffRows region_rows(const profile::Diff& diff, const DiffRowOptions& options);
 DiffRows call_path_rows(const profile::Diff& diff, const DiffRowOptions& options);
 
-// What takes more than `percent` longer than before: the whole run, or a region
-// with at least a hundredth of it, by its inclusive time. Empty: nothing.
+// Names the whole run and the regions with at least a hundredth of it whose inclusive time
+// grew by more than `percent`. Empty: none.
 std::vector<std::string> too_slow(const profile::Diff& diff, double percent);
 
 }  // namespace timeloom::tools

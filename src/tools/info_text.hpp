@@ -1,4 +1,4 @@
-// What a run holds, as text for people.
+// The contents of a run as text for people.
 //
 // Used by one thread; throws Error when the output cannot be written.
 #pragma once

@@ -1,8 +1,7 @@
-// From what the user names to what a command reads.
+// Opens the run that a user names, for the commands that read it.
 //
-// Used by the main thread; throws Error when there is no such run or it cannot
-// be read. What was cut off, and which file could not be used, is said on
-// standard error.
+// Used by the main thread; throws Error when there is no such run or it cannot be read.
+// Cut-off parts and files that cannot be used are reported on standard error.
 #pragma once
 
 #include <filesystem>
@@ -22,10 +21,10 @@ std::filesystem::path open_run(const std::optional<std::string>& name);
 // if there is no trace.
 profile::CallTree call_tree_of(const std::filesystem::path& run);
 
-// What its trace defines, or its CUBE profile if there is no trace.
+// The definitions of its trace, or of its CUBE profile if there is no trace.
 Definitions definitions_of(const std::filesystem::path& run);
 
-// One line: what was woven, what was lost, what was cut off.
+// One line about a weave: its counts, losses and cut-off regions.
 std::string describe(const weave::WeaveSummary& summary);
 
 // Says on standard error that the profile has lost levels of calls, if it has.

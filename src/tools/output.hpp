@@ -15,9 +15,9 @@ class Output {
   explicit Output(int descriptor = 1);
 
   void write(std::string_view text);
-  // Writes what was collected. Call it at the end: the destructor does not.
+  // Writes the collected text. REQUIRED at the end: the destructor does not write.
   void flush();
-  // True when nobody reads any more, so the rest need not be made.
+  // True when the reader of a pipe is gone, so that the rest need not be made.
   bool closed() const noexcept { return closed_; }
 
  private:
@@ -26,7 +26,7 @@ class Output {
   bool closed_ = false;
 };
 
-// All of a text that is not made in pieces. Returns kDone of commands.hpp.
+// Writes a whole text. Returns kDone of commands.hpp.
 int print(std::string_view text);
 
 }  // namespace timeloom::tools

@@ -1,5 +1,5 @@
-// The columns that `timeloom report --metric NAME` adds: what a sampled metric came to in
-// call paths and regions.
+// The columns that `timeloom report --metric NAME` adds: values of a sampled metric in call
+// paths and regions.
 //
 // Plain values made from a CallTree. Throws Error when there is no such metric.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace timeloom::tools {
 
-// In the unit of the metric. Of a metric that does not count both are the largest value.
+// In the unit of the metric. For metrics other than counters both are the largest value.
 struct MetricFigures {
   std::uint64_t inclusive = 0;
   std::uint64_t exclusive = 0;

@@ -1,5 +1,5 @@
-// The rows of a report: which call paths and regions it shows, in what order,
-// and how many it leaves out.
+// The rows of a report: the call paths and regions shown, their order, and the number of
+// hidden ones.
 //
 // Plain values made from a CallTree, which must outlive the ReportData. Used by
 // one thread. Nothing else throws.
@@ -24,8 +24,7 @@ struct RowOptions {
   std::uint32_t depth = UINT32_MAX;  // levels of the tree
 };
 
-// Times in seconds; shares of the time of all roots, 0 to 1. What is not known is
-// not a number (NaN).
+// Times in seconds; shares of the time of all roots, 0 to 1. Unknown values are NaN.
 struct Figures {
   std::uint64_t visits = 0;
   double inclusive = 0;
@@ -72,11 +71,9 @@ class ReportData {
   }
   const MetricColumns* metric() const noexcept { return metric_ ? &*metric_ : nullptr; }
 
-  // The call paths, each followed by those below it. Small is what has little
-  // inclusive time.
+  // The call paths, each followed by those below it. Rows are small by inclusive time.
   Rows tree_rows(const RowOptions& options) const;
-  // The regions. Small is what has little exclusive time, or inclusive time if
-  // sorted by that.
+  // The regions. Rows are small by exclusive time, or by inclusive time if sorted by it.
   Rows flat_rows(const RowOptions& options) const;
 
   double total_seconds() const { return to_seconds(total_); }

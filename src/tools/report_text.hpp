@@ -14,20 +14,20 @@
 
 namespace timeloom::tools {
 
-// Program, wall time, threads, events; what was lost; which run it is.
+// Program, wall time, threads, events; losses; the run.
 void write_headline(const RunFacts& facts, const std::string& run, const Terminal& terminal,
                     Output& output);
 
-// `scope` says whose time it is: "5 threads".
+// `scope` names the threads that are counted: "5 threads".
 void write_tree(const ReportData& data, const RowOptions& options, const std::string& scope,
                 const Terminal& terminal, Output& output);
 void write_flat(const ReportData& data, const RowOptions& options, const std::string& scope,
                 const Terminal& terminal, Output& output);
 
-// What the metric that was asked for came to.
+// The totals of the metric of --metric.
 void write_metric(const ReportData& data, const Terminal& terminal, Output& output);
 
-// What the words and lines of the tables mean; the last lines of a report.
+// The legend of the tables; the last lines of a report.
 void write_legend(bool tree, const Terminal& terminal, Output& output);
 
 }  // namespace timeloom::tools

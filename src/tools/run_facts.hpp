@@ -1,4 +1,4 @@
-// What a headline says about a run, taken from its definitions.
+// The facts about a run in a headline, taken from its definitions.
 //
 // A plain value. Nothing throws.
 #pragma once
@@ -21,11 +21,11 @@ struct RunFacts {
   std::uint64_t threads = 0;
   std::uint64_t tasks = 0;  // on tracks of their own
   std::uint64_t events = 0;
-  std::vector<std::string> losses;  // what was lost or cut off, one sentence each
+  std::vector<std::string> losses;  // lost and cut-off parts, one sentence each
 };
 
-// That the profile of a run has lost levels of calls, how many, and how to keep them:
-// by which setting depends on how the run was made (`scorep`: with the layout of Score-P).
+// The warning that the profile of a run lost levels of calls: their number, and the setting
+// that keeps them, which depends on the door (`scorep`: a run in the layout of Score-P).
 std::string depth_warning(std::uint64_t limit, std::uint64_t reached, bool scorep);
 
 RunFacts facts_of(const Definitions& definitions);
@@ -35,7 +35,7 @@ double seconds(std::uint64_t ticks, const Definitions& definitions);
 // Each name once, also when its values are of several types.
 std::vector<std::string> parameter_names(const Definitions& definitions);
 
-// How a location is called; the number tells apart threads of one name.
+// The name of a location for people; a number tells apart threads of one name.
 std::string name_of(const Location& location);
 
 }  // namespace timeloom::tools

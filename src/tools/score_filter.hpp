@@ -13,8 +13,8 @@ namespace timeloom::tools {
 std::string proposed_filter(const profile::ScoreProfile& profile, const profile::Score& score,
                             const ScoreOptions& options);
 
-// Writes it into `directory`; a file of its name is renamed after the time it
-// is now. Returns the path. Throws Error.
+// Writes it into `directory`; an existing file of that name gets the current time added to
+// its name. Returns the path. Throws Error.
 std::filesystem::path write_filter(const std::filesystem::path& directory,
                                    const ScoreOptions& options, const std::string& text);
 

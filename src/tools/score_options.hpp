@@ -13,7 +13,7 @@ namespace timeloom::tools {
 
 enum class ScoreKey : std::uint8_t { kMaxBuffer, kTotalTime, kTimePerVisit, kVisits, kName };
 
-// What a generated filter leaves out.
+// The regions that a generated filter leaves out.
 struct FilterGeneration {
   double buffer_percent = 1;    // at least, of the largest buffer
   double buffer_megabytes = 0;  // at least
@@ -36,7 +36,7 @@ struct ScoreOptions {
   std::string profile;
 };
 
-// What is wrong with the command line, in one line.
+// Wrong usage, in one line.
 struct ScoreUsage : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -16,7 +16,7 @@ namespace timeloom::tools {
 // "4097kB": never less than the number.
 std::string score_size(std::uint64_t bytes);
 
-// Backslashes before what a filter would take for a pattern.
+// The name with a backslash before each character that a filter takes for a pattern.
 std::string escaped_pattern(std::string_view name);
 
 // The records in the order of the key; stable.

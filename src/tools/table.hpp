@@ -1,6 +1,5 @@
-// A table for the terminal: columns of numbers, aligned to the right and never
-// cut, then a name with its marks and the place in the source, which share what
-// is left of the width.
+// A table for the terminal: columns of numbers, aligned to the right and never cut, then a
+// name with its marks and the place in the source, which share the remaining width.
 //
 // Used by one thread; write() throws Error as Output does.
 #pragma once

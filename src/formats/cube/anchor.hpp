@@ -15,7 +15,7 @@ namespace timeloom::cube {
 
 inline constexpr char kAnchorName[] = "anchor.xml";
 
-// What is wrong with a file; becomes the Error that names it.
+// The defect of a file; becomes the Error that names the file.
 struct Damage {
   std::string what;
 };
@@ -23,8 +23,8 @@ struct Damage {
 // Takes a piece of the text.
 using TextSink = std::function<void(std::string_view)>;
 
-// Gives the text of the member; ids are the positions in the cube. What XML cannot
-// hold in a name is replaced by U+FFFD.
+// Gives the text of the member; ids are the positions in the cube. Characters of names
+// that XML cannot hold are replaced by U+FFFD.
 void write_anchor(const Cube& cube, const TextSink& take);
 
 // A cube as the file has it.
@@ -39,7 +39,7 @@ struct Anchor {
 // Gives the next piece of the text; empty at its end.
 using TextSource = std::function<std::string_view()>;
 
-// Reads and checks it. Elements that are not known are passed over; a document
+// Reads and checks it. Unknown elements are ignored; a document
 // type, which could define entities, is refused. Throws Damage.
 Anchor parse_anchor(const TextSource& text);
 

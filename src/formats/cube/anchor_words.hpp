@@ -1,5 +1,4 @@
-// The words of anchor.xml: which element may lie in which, and the values of
-// attributes.
+// The vocabulary of anchor.xml: the nesting of elements, and the values of attributes.
 //
 // Plain values and functions. Functions throw Damage (anchor.hpp).
 #pragma once
@@ -13,7 +12,7 @@
 
 namespace timeloom::cube {
 
-// What an open element is.
+// The kinds of elements.
 enum class Kind : std::uint8_t {
   kNone,
   kCube,
@@ -33,7 +32,7 @@ enum class Kind : std::uint8_t {
   kSkipped,  // not known, or not needed
 };
 
-// What an element of that name is inside of `parent`.
+// The kind of an element of that name inside of `parent`.
 Kind kind_of(Kind parent, std::string_view element);
 
 std::string_view trimmed(std::string_view text);

@@ -1,5 +1,5 @@
-// The outer layer of a CUBE file while it is read: where each member of the
-// archive is. Nothing is ever unpacked to disk.
+// The outer layer of a CUBE file that is being read: the places of the members of the
+// archive. Nothing is ever unpacked to disk.
 //
 // Used by one thread. Throws Damage (anchor.hpp).
 #pragma once
@@ -21,8 +21,8 @@ struct Member {
 
 class ArchiveReader {
  public:
-  // Lists the members. What other tools write is taken: padding as in tar or as
-  // in CUBE, PAX headers, checksums that are wrong (as CubeW 4.8 writes them).
+  // Lists the members. Accepts the output of other tools: padding as in tar or as in
+  // CUBE, PAX headers, wrong checksums (as CubeW 4.8 writes them).
   explicit ArchiveReader(std::unique_ptr<std::istream> stream);
 
   // nullptr: there is no member of that name.

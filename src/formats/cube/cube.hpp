@@ -2,7 +2,7 @@
 // tools of the field do. docs/formats/cube.md describes the bytes.
 //
 // Functions may be called from any thread; a Reader is used by one at a time.
-// Whatever is wrong with a file is said in one Error that names it.
+// All defects of a file are reported by one Error that names it.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace timeloom::cube {
 
 inline constexpr char kProfileName[] = "profile.cubex";
 
-// Fills the rows of call paths, one after the other, with one value a location each.
+// Fills the rows of call paths, one after the other, with one value for each location.
 using FillRows = std::function<void(std::span<const CnodeId> cnodes, std::span<std::byte> rows)>;
 
 // Of what makes one row.
@@ -70,7 +70,7 @@ class Values {
 
 class Reader {
  public:
-  // Reads and checks what the file describes; throws Error.
+  // Reads and checks everything but the values; throws Error.
   explicit Reader(const std::filesystem::path& file);
   // The same from a stream that can be positioned; `name` is what an error calls it.
   Reader(std::unique_ptr<std::istream> stream, std::string name);

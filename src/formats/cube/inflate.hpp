@@ -1,4 +1,4 @@
-// What zlib compressed, read again. Used by one thread; throws Damage (anchor.hpp).
+// Decompression of zlib streams. Used by one thread; throws Damage (anchor.hpp).
 #pragma once
 
 #include <zlib.h>

@@ -1,8 +1,8 @@
 // The values of one metric of a CallTree, as rows of a CUBE profile.
 //
 // Made from a tree and a cube whose call paths are complete; both outlive it. Read by any
-// thread. What was counted while no region was open belongs to the artificial call path
-// that stands above those of the location.
+// thread. Counts from times without an open region belong to the artificial call path
+// above those of the location.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct PathsOfLocation {
   CnodeId top;                           // above them
 };
 
-// Of a metric that is sampled at every enter and leave. Those that count are inclusive,
-// others exclusive.
+// Rows of a metric that is sampled at every enter and leave: inclusive values for counters,
+// exclusive ones for others.
 class SampleRows {
  public:
   // `paths`: by location.

@@ -1,5 +1,5 @@
-// What a CUBE file describes: metrics, regions, call paths and the machine, with
-// everything but the values.
+// The description in a CUBE file: metrics, regions, call paths and the machine, everything
+// but the values.
 //
 // Plain values that own all they need; not synchronised. Ids are positions in
 // the vectors of one Cube. They need not be the numbers in a file: the reader

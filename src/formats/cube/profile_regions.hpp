@@ -1,4 +1,4 @@
-// Which regions of a CUBE profile are regions of the program.
+// Tells regions of the program from other regions of a CUBE profile.
 //
 // Plain functions. Nothing throws.
 #pragma once

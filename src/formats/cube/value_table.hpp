@@ -13,8 +13,7 @@ namespace timeloom::cube {
 
 class ValueTable {
  public:
-  // Values as a metric of the kind `wanted` has them: whole, or without those of the call
-  // paths below.
+  // Values as a metric of the kind `wanted` has them: inclusive or exclusive.
   ValueTable(const Reader& reader, CubeMetricId metric, MetricKind wanted);
 
   // The file has no row for the call path.

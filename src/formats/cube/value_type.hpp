@@ -1,5 +1,5 @@
-// What one value of a CUBE metric is: its type, its size in the file, what
-// stands for "nothing here".
+// The types of values of CUBE metrics: size in the file, and the neutral value that stands
+// for "nothing here".
 //
 // Plain values and functions without state. Functions that take text throw Error.
 #pragma once
@@ -49,7 +49,7 @@ ValueType value_type_of(std::string_view name);
 // value of the row: what a row that is not in the file reads as.
 void fill_neutral(ValueType type, std::span<std::byte> row) noexcept;
 
-// Turns the bytes of each number of the values round.
+// Reverses the bytes of each number of the values.
 void swap_bytes(ValueType type, std::span<std::byte> values) noexcept;
 
 // The value as one number: of several numbers the first, of kTauAtomic the sum.

@@ -1,5 +1,4 @@
-// The anchor of an archive ("….otf2"): which files there are and how they are
-// cut into chunks.
+// The anchor of an archive ("….otf2"): the list of its files and their chunk sizes.
 //
 // Read here before the library does, because the library trusts the numbers in
 // it: with a damaged anchor it writes beyond its memory. A plain value.

@@ -1,7 +1,7 @@
-// Reads what the ids of an archive mean.
+// Reads the definitions of an archive.
 //
-// An archive numbers its definitions as it likes; core counts from 0. The
-// References say which is which. Filled once, then only read, by any thread.
+// Definitions of an archive may have any numbers; core counts from 0. References map
+// the former to the latter. Filled once, then only read, by any thread.
 #pragma once
 
 #include "anchor.hpp"
@@ -53,7 +53,7 @@ ReaderHandle open_reader(const Anchor& anchor);
 void read_definitions(OTF2_Reader* reader, const Anchor& anchor, Definitions& definitions,
                       References& references);
 
-// The markers; what is damaged of them is left out. Returns false if so.
+// Reads the markers. Returns false where damaged ones were left out.
 bool read_markers(OTF2_Reader* reader, const Anchor& anchor, Definitions& definitions);
 
 }  // namespace timeloom::otf2

@@ -1,5 +1,5 @@
-// Writes what the ids in the events mean: the local and the global definitions,
-// the properties and the markers of an archive.
+// Writes the local and the global definitions, the properties and the markers of an
+// archive.
 //
 // Used by the thread that finishes the archive, after all events. Throws Error.
 #pragma once

@@ -1,5 +1,5 @@
-// Makes of the events of one location what sinks may rely on: time does not go
-// back, and enter and leave balance. What had to be mended is counted.
+// Corrects the events of one location to the form that sinks rely on: time does not go
+// back, and enter and leave balance. Corrections are counted.
 //
 // Used by one thread; appends to the batch of its owner.
 #pragma once

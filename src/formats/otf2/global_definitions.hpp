@@ -1,4 +1,4 @@
-// Writes the file of global definitions: what the ids in all events mean.
+// Writes the file of global definitions, which the events of all locations refer to.
 //
 // Used by the thread that finishes the archive, after all events. Throws Error.
 #pragma once

@@ -1,5 +1,4 @@
-// What every use of the OTF2 library needs: its headers, its errors as
-// timeloom::Error, its locks.
+// Access to the OTF2 library: its headers, its errors as timeloom::Error, its locks.
 //
 // The library reports an error through a callback, from the place where it
 // happened up to the call that failed, and sometimes returns success none the
@@ -30,7 +29,7 @@ void catch_library_errors();
 // Forgets what the library reported in this thread.
 void forget_library_errors() noexcept;
 
-// Throws Error: what failed, why, and how to mend it where that is known.
+// Throws Error with the failure, its reason, and a remedy where one is known.
 [[noreturn]] void fail(const std::string& what, OTF2_ErrorCode code = OTF2_SUCCESS);
 
 // Throws Error when `code` or the library's reports in this thread tell of an error.

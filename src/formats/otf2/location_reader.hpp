@@ -8,7 +8,7 @@
 
 namespace timeloom::otf2 {
 
-// What the readers of all locations share; only read by them.
+// Shared by the readers of all locations, which only read it.
 struct Source {
   Anchor anchor;
   Definitions definitions;
@@ -20,15 +20,14 @@ struct Source {
 void apply_local_definitions(OTF2_Reader* reader, const Anchor& anchor, const Location& location);
 
 // Feeds every event of the location to all sinks, without finishing them. Of a
-// damaged file the sound part. Several threads may read different locations
-// with the same handle: the library keeps what belongs to a location apart, and
-// locks the rest; but all of them must have been selected before, because
-// selecting moves what others read without a lock. Throws Error.
+// damaged file the sound part. Several threads may read different locations with the same
+// handle, since the library locks its shared data. REQUIRES: all locations have been
+// selected, because selecting moves data that readers use without a lock. Throws Error.
 Repairs read_location(OTF2_Reader* reader, const Source& source, const Location& location,
                       std::span<const std::unique_ptr<LocationSink>> sinks);
 
-// Fills in what only the first event of a process tells (ProgramBegin):
-// executable, arguments, id of the process.
+// Adds the facts that only the first event of a process (ProgramBegin) holds: executable,
+// arguments, id of the process.
 void read_programs(OTF2_Reader* reader, const Anchor& anchor, const References& references,
                    Definitions& definitions);
 

@@ -1,7 +1,7 @@
 // Writes the events of one location into its event file.
 //
-// Owned by who opened it, used by one thread at a time. Holds one chunk of the
-// file in memory. What it wrote is told to the archive's `Written` at finish().
+// Owned by its opener, used by one thread at a time. Holds one chunk of the file in memory
+// and adds its counts to the archive's `Written` at finish().
 #pragma once
 
 #include "core/event.hpp"
@@ -16,8 +16,8 @@
 
 namespace timeloom::otf2 {
 
-// What all location writers of an archive share. Filled before the first of
-// them is opened, except for `strings`, which locks by itself.
+// Shared by all location writers of an archive. Filled before the first of them is opened,
+// except for `strings`, which locks by itself.
 // Where the values of a metric go: into which class, and which of its members it is.
 struct MetricPlace {
   OTF2_MetricRef metric_class = 0;
@@ -51,7 +51,7 @@ inline constexpr OTF2_AttributeRef kThreadIdAttribute = 1;
 // The communicator of all locations, among which threads create and await each other.
 inline constexpr OTF2_CommRef kThreads = 0;
 
-// What has been written so far; any thread may add to it.
+// Counts of the events written so far; any thread may add to them.
 class Written {
  public:
   struct Span {

@@ -19,7 +19,7 @@ std::unique_ptr<RunSink> create(const std::filesystem::path& directory);
 
 // Opens the archive with this anchor file ("….otf2"). Reads the definitions at
 // once; throws Error when the archive is damaged or not one at all. Events of
-// kinds that core/event.hpp does not know are passed over.
+// kinds that core/event.hpp does not know are ignored.
 std::unique_ptr<RunSource> open(const std::filesystem::path& anchor);
 
 }  // namespace timeloom::otf2

@@ -14,7 +14,7 @@ class RawDefinitions {
  public:
   // Lets the library read all global definitions. Throws Error.
   void read(OTF2_Reader* reader, const std::string& what);
-  // Throws Error when something refers to what is not there and cannot be left out.
+  // Throws Error where a definition refers to a missing one and cannot be left out.
   void resolve(Definitions& definitions, References& references, const std::string& what) const;
 
   // Filled by callbacks of the library.

@@ -8,7 +8,7 @@
 // A layout names the fields of a record, one letter each:
 //   b 1 byte   q 8 bytes   u, U number of at most 4, 8 bytes behind its length
 //   s text up to a zero byte   v type of a value (1 byte) and the value
-//   c(...), n(...) 1-byte count, u count, and so many of what is in parentheses
+//   c(...), n(...) 1-byte count, u count, and so many groups of the fields in parentheses
 //   m mapping table   | older versions of the format end here
 #pragma once
 
