@@ -9,6 +9,12 @@ import marshal
 import os
 import sys
 
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    _Role = Literal["worker", "server", "program"]
+
 _VARIABLE = "TIMELOOM_PARENT"
 _HELPERS = ("resource_tracker import main", "backend.resource_tracker")
 _SERVERS = ("multiprocessing.forkserver import main",)
@@ -16,7 +22,7 @@ _WORKERS = ("multiprocessing.spawn import spawn_main", "backend.popen_loky")
 _OWN_DOORS = ("timeloom", "scorep")  # these begin a run of their own
 
 
-def role_of(words):
+def role_of(words: list[str]) -> "_Role | None":
     """What a Python with this command line was started for.
 
     "worker" or "server" of multiprocessing and the like, "program" for anything
@@ -33,7 +39,7 @@ def role_of(words):
     return "program"
 
 
-def settings_of(parent):
+def settings_of(parent: str) -> "Any":
     """The settings of the run; None when it is gone."""
     try:
         with open(os.path.join(os.path.dirname(parent), "settings"), "rb") as file:
@@ -42,7 +48,7 @@ def settings_of(parent):
         return None
 
 
-def extend_python_path():
+def extend_python_path() -> None:
     """Lets children find bootstrap/sitecustomize.py, unless they read timeloom.pth."""
     packages = os.path.dirname(os.path.abspath(__file__))
     site = sys.modules.get("site")
@@ -55,7 +61,7 @@ def extend_python_path():
     os.environ["PYTHONPATH"] = os.pathsep.join(wanted + present)
 
 
-def follow():
+def follow() -> None:
     """Begins to measure this process, if it is one to be measured."""
     parent = os.environ[_VARIABLE]
     role = role_of(sys.orig_argv)

@@ -9,13 +9,17 @@ and steer what is recorded. Without ``-m scorep`` each of them does nothing.
 
 __version__ = "4.5.1"  # of the bindings whose interface this is
 
-__all__ = ["user", "instrumenter", "__version__"]
+__all__ = ["__version__", "instrumenter", "user"]
 
-from scorep import instrumenter, user  # noqa: E402,F401
+from scorep import instrumenter, user
+
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING: typing would show in the program's sys.modules
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
-def __getattr__(name):
-    # What the bindings have loaded by the time that a program runs; loaded here when it is asked for.
+def __getattr__(name: str) -> "ModuleType":
+    # The bindings have loaded these modules before a program runs; here the first use loads them.
     if name not in ("_bindings", "helper", "subsystem"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib

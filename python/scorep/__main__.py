@@ -7,13 +7,20 @@ from scorep import _command_line
 from timeloom import _core
 from timeloom._launch import _read_pyproject
 
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-def main():
+    from timeloom._core import _Program
+
+
+def main() -> None:
     """Run the program of the command line; the console command ``scorep-python``."""
     before = set(sys.modules)
     try:
         line = _command_line.parse(sys.argv[1:])
-        if line.help:
+        if line.help or line.program is None:
             print(_command_line.help_text(), end="")
             return
         settings = _settings(line)
@@ -30,14 +37,13 @@ def main():
     _core.run_program(settings, line.program, brought, "scorep", 1, before_program)
 
 
-def _settings(line):
+def _settings(line: _command_line.CommandLine) -> "dict[str, Any]":
     return _core.read_settings(
         {
             "layout": "scorep",
             "region_names": "scorep",
             "imports": True,
             "quiet": True,
-            "imports": True,
             "instrumenter": line.instrumenter,
             "paused": line.off,
             "keep_spool": line.keep_files,
@@ -46,18 +52,18 @@ def _settings(line):
     )
 
 
-def _choices(line):
+def _choices(line: _command_line.CommandLine) -> str:
     """What --verbose says of the measurement."""
     variables = [entry.decode("utf-8", "replace") for entry in _scorep_variables()]
     state = "off at the start" if line.off else "on"
     return f"instrumenter {line.instrumenter}, {state}; {' '.join(variables) or 'no SCOREP_ variable set'}"
 
 
-def _scorep_variables():
+def _scorep_variables() -> list[bytes]:
     return sorted(b"=".join(pair) for pair in posix.environ.items() if pair[0].startswith(b"SCOREP_"))
 
 
-def _check(program):
+def _check(program: "_Program") -> None:
     """Raises UsageError for a script that is not there."""
     kind, target, _ = program
     if kind != "file":
@@ -70,7 +76,7 @@ def _check(program):
         raise _command_line.UsageError(f"Cannot run file {target!r} because: {error}") from None
 
 
-def _runner(path):
+def _runner(path: str) -> "Callable[[], None]":
     """What executes the file of --instrumenter-file."""
     try:
         with open(path, "rb") as file:
@@ -78,7 +84,7 @@ def _runner(path):
     except OSError as error:
         raise _command_line.UsageError(f"Cannot run file {path!r} because: {error}") from None
 
-    def run():
+    def run() -> None:
         names = {"__name__": "__main__", "__file__": path, "sys": sys}
         exec(compile(source, path, "exec"), names)
 

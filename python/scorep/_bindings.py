@@ -2,6 +2,7 @@
 
 import os
 
+from scorep.user import force_finalize, reregister_exit_handler
 from timeloom import _core
 from timeloom._core import (
     disable_recording,
@@ -9,12 +10,16 @@ from timeloom._core import (
     parameter_int,
     parameter_string,
     parameter_uint,
-    rewind_begin as _rewind_begin,
     rewind_end,
-    scorep_try_begin as try_region_begin,
-    scorep_try_end as try_region_end,
 )
-from scorep.user import force_finalize, reregister_exit_handler
+from timeloom._core import rewind_begin as _rewind_begin
+from timeloom._core import scorep_try_begin as try_region_begin
+from timeloom._core import scorep_try_end as try_region_end
+
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Self
 
 __all__ = [
     "CInstrumenter",
@@ -36,41 +41,50 @@ __all__ = [
 ]
 
 
-def region_begin(module, function, file_name, line_number, code_object=None):
+def region_begin(
+    module: str, function: str, file_name: str, line_number: int, code_object: "CodeType | None" = None
+) -> None:
+    """Enter the region ``module:function``; the code object is not used."""
     _core.scorep_begin(module, function, file_name, line_number)
 
 
-def region_end(module, function, code_object=None):
+def region_end(module: str, function: str, code_object: "CodeType | None" = None) -> None:
+    """Leave the region ``module:function``; one that was never entered is recorded as ``error_region``."""
     _core.scorep_end(module, function)
 
 
-def rewind_begin(name, file_name=None, line_number=None):
+def rewind_begin(name: str, file_name: str | None = None, line_number: int | None = None) -> None:
+    """Begin a part of this thread's trace that ``rewind_end(name, ...)`` may discard."""
     _rewind_begin(name)
 
 
-def get_experiment_dir_name():
-    """The directory that is being written; empty without a measurement."""
+def get_experiment_dir_name() -> str:
+    """Return the directory that is being written; empty without a measurement."""
     measurement = _core.so_far()
     return "" if measurement is None else measurement["run"]
 
 
-def abspath(path):
+def abspath(path: str) -> str:
+    """Return the absolute form of ``path``, as ``os.path.abspath()``."""
     return os.path.abspath(path)
 
 
 class CInstrumenter:
-    """Switches the automatic instrumentation of the measurement."""
+    """The switch of the automatic instrumentation. The ``interface``, "Profile" or "Trace", has no effect.
 
-    def __init__(self, interface="Profile"):
+    Raises TypeError for another interface.
+    """
+
+    def __init__(self, interface: str = "Profile") -> None:
         if interface not in ("Profile", "Trace"):
             raise TypeError(f"interface must be Trace or Profile, not {interface}")
         self.interface = interface
 
-    def _enable_instrumenter(self):
+    def _enable_instrumenter(self) -> None:
         _core.resume()
 
-    def _disable_instrumenter(self):
+    def _disable_instrumenter(self) -> None:
         _core.pause()
 
-    def __call__(self, frame, event, arg):
+    def __call__(self, frame: object, event: str, arg: object) -> "Self":
         return self

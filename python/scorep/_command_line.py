@@ -6,6 +6,12 @@ all that is imported here is imported before the program.
 
 from timeloom import _core
 
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from timeloom._core import _Program
+
 _THREADS = "OpenMP and other threads of native code are not recorded; those of Python always are"
 _NOT_RECORDED = "is not recorded; leave the option out"
 
@@ -87,18 +93,18 @@ class UsageError(Exception):
 class CommandLine:
     """What the words after ``python -m scorep`` ask for."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.help = False
         self.keep_files = False
         self.verbose = False
         self.instrumenter = "auto"
         self.off = False  # begins without instrumentation
-        self.file = None  # to run before the program
-        self.remarks = []  # lines for stderr
-        self.program = None  # (kind, target, arguments)
+        self.file: str | None = None  # to run before the program
+        self.remarks: list[str] = []  # lines for stderr
+        self.program: _Program | None = None  # (kind, target, arguments)
 
 
-def help_text():
+def help_text() -> str:
     lines = ["Usage: python -m scorep [options] [--] <script> [args]", ""]
     lines += ["Runs a Python program and records what it does, as the SCOREP_ variables say.", ""]
     for option, meaning in OPTIONS.items():
@@ -110,7 +116,7 @@ def help_text():
     return "\n".join(lines)
 
 
-def parse(words):
+def parse(words: "Sequence[str]") -> CommandLine:
     """The CommandLine of the words; raises UsageError."""
     line = CommandLine()
     words = list(words)
@@ -133,7 +139,7 @@ def parse(words):
     return line
 
 
-def _program(kind, words, option=None):
+def _program(kind: str, words: list[str], option: str | None = None) -> "_Program | None":
     if not words and option is None:
         return None
     if not words:
@@ -143,7 +149,7 @@ def _program(kind, words, option=None):
     return kind, words[0], words[1:]
 
 
-def _take(line, word, words):
+def _take(line: CommandLine, word: str, words: list[str]) -> None:
     """Takes the option ``word``; one with a value may have it in the next word."""
     name, equals, value = word.partition("=")
     if name in ("--instrumenter-type", "--instrumenter-file"):
@@ -167,13 +173,13 @@ def _take(line, word, words):
         _take_config_option(line, word)
 
 
-def _type(value):
+def _type(value: str) -> str:
     if value not in TYPES:
         raise UsageError(f'instrumenter_type "{value}" unkown; write one of {", ".join(TYPES)}')
     return TYPES[value]
 
 
-def _take_config_option(line, word):
+def _take_config_option(line: CommandLine, word: str) -> None:
     if word == "--mpi":
         line.remarks.append(
             "Warning: The option '--mpi' is deprecated and will be removed in future."

@@ -1,33 +1,53 @@
-"""Switching the automatic instrumentation, for all threads of the process."""
+"""Switching the automatic instrumentation, for all threads of the process.
+
+All functions may be called from any thread and do nothing without a measurement.
+User regions, parameters and rewinds are recorded whether the instrumentation is on
+or off.
+"""
 
 from timeloom import _core
 
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING: typing would show in the program's sys.modules
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, TracebackType
+    from typing import Any, TypeVar
+
+    _F = TypeVar("_F", bound=Callable[..., Any])
+
 _TYPES = ("profile", "trace", "cProfile", "cTrace", "dummy")
 
-global_instrumenter = None
+global_instrumenter: "Instrumenter | None" = None
 
 
 class Instrumenter:
-    """What :func:`get_instrumenter` returns: the instrumentation of this process."""
+    """The automatic instrumentation of this process; :func:`get_instrumenter` makes the only object."""
 
-    def __init__(self, enabled):
+    def __init__(self, enabled: bool) -> None:
         self._enabled = enabled
 
-    def register(self):
+    def register(self) -> None:
+        """Switch the instrumentation on."""
         _core.resume()
 
-    def unregister(self):
+    def unregister(self) -> None:
+        """Switch the instrumentation off."""
         _core.pause()
 
-    def get_registered(self):
-        """Whether calls are observed; None where no instrumenter could do that."""
+    def get_registered(self) -> bool | None:
+        """Return whether calls are observed; None without an instrumenter that could observe them."""
         measurement = _core.so_far()
         if measurement is None or measurement["instrumenter"] == "dummy":
             return None
         return _core.instrumenting()
 
-    def run(self, cmd, globals=None, locals=None):
-        """Execute ``cmd`` with the instrumentation on, if it is enabled; then it is off."""
+    def run(
+        self,
+        cmd: "str | bytes | CodeType",
+        globals: "dict[str, Any] | None" = None,
+        locals: "dict[str, Any] | None" = None,
+    ) -> None:
+        """Execute ``cmd`` with the instrumentation on, if it was enabled; afterwards it is off."""
         globals = {} if globals is None else globals
         if self._enabled:
             self.register()
@@ -36,54 +56,78 @@ class Instrumenter:
         finally:
             self.unregister()
 
-    def region_begin(self, module_name, function_name, file_name, line_number, code_object=None):
+    def region_begin(
+        self,
+        module_name: str,
+        function_name: str,
+        file_name: str,
+        line_number: int,
+        code_object: "CodeType | None" = None,
+    ) -> None:
+        """Enter the region ``module_name:function_name``; the code object is not used."""
         _core.scorep_begin(module_name, function_name, file_name, line_number)
 
-    def region_end(self, module_name, function_name, code_object=None):
+    def region_end(self, module_name: str, function_name: str, code_object: "CodeType | None" = None) -> None:
+        """Leave that region; one that was never entered is recorded as ``error_region``."""
         _core.scorep_end(module_name, function_name)
 
-    def try_region_begin(self, code_object):
-        """Enter the region by which the instrumentation knows ``code_object``; False: none."""
+    def try_region_begin(self, code_object: "CodeType") -> bool:
+        """Enter the region of ``code_object``; return False where the instrumentation knows none."""
         return _core.scorep_try_begin(code_object)
 
-    def try_region_end(self, code_object):
+    def try_region_end(self, code_object: "CodeType") -> bool:
+        """Leave the region of ``code_object``; return False where the instrumentation knows none."""
         return _core.scorep_try_end(code_object)
 
-    def rewind_begin(self, name, file_name=None, line_number=None):
+    def rewind_begin(self, name: str, file_name: str | None = None, line_number: int | None = None) -> None:
+        """As :func:`scorep.user.rewind_begin`."""
         _core.rewind_begin(name)
 
-    def rewind_end(self, name, value):
+    def rewind_end(self, name: str, value: object) -> None:
+        """As :func:`scorep.user.rewind_end`."""
         _core.rewind_end(name, bool(value))
 
-    def user_enable_recording(self):
+    def user_enable_recording(self) -> None:
+        """As :func:`scorep.user.enable_recording`."""
         _core.enable_recording()
 
-    def user_disable_recording(self):
+    def user_disable_recording(self) -> None:
+        """As :func:`scorep.user.disable_recording`."""
         _core.disable_recording()
 
-    def user_parameter_int(self, name, val):
+    def user_parameter_int(self, name: str, val: int) -> None:
+        """As :func:`scorep.user.parameter_int`."""
         _core.parameter_int(name, val)
 
-    def user_parameter_uint(self, name, val):
+    def user_parameter_uint(self, name: str, val: int) -> None:
+        """As :func:`scorep.user.parameter_uint`."""
         _core.parameter_uint(name, val)
 
-    def user_parameter_string(self, name, string):
+    def user_parameter_string(self, name: str, string: str) -> None:
+        """As :func:`scorep.user.parameter_string`."""
         _core.parameter_string(name, string)
 
-    def force_finalize(self):
+    def force_finalize(self) -> None:
+        """As :func:`scorep.user.force_finalize`."""
         _core.finish_run_now()
 
-    def reregister_exit_handler(self):
+    def reregister_exit_handler(self) -> None:
+        """As :func:`scorep.user.reregister_exit_handler`."""
         _core.finish_run_earlier()
 
 
-def has_c_instrumenter():
-    """Whether there are instrumenters in C; there are."""
+def has_c_instrumenter() -> bool:
+    """Return True: the instrumenters are written in C++."""
     return True
 
 
-def get_instrumenter(enable_instrumenter=False, instrumenter_type="dummy"):
-    """The instrumenter of this process. The first call decides; a measurement has decided before."""
+def get_instrumenter(enable_instrumenter: bool = False, instrumenter_type: str = "dummy") -> Instrumenter:
+    """Return the instrumenter of this process, made by the first call with its arguments.
+
+    ``enable_instrumenter`` says whether :meth:`Instrumenter.run` switches the
+    instrumentation on. The type of a running measurement does not change. Raises
+    RuntimeError where the first call names an unknown type.
+    """
     global global_instrumenter
     if global_instrumenter is None:
         if instrumenter_type not in _TYPES:
@@ -92,13 +136,13 @@ def get_instrumenter(enable_instrumenter=False, instrumenter_type="dummy"):
     return global_instrumenter
 
 
-def register():
+def register() -> None:
     """Switch the automatic instrumentation on."""
     get_instrumenter().register()
 
 
-def unregister():
-    """Switch it off. User regions are recorded all the same."""
+def unregister() -> None:
+    """Switch the automatic instrumentation off. User regions are still recorded."""
     get_instrumenter().unregister()
 
 
@@ -109,75 +153,86 @@ class _Switch:
     ``user_instrumenter:name``.
     """
 
-    def __init__(self, region_name=""):
+    def __init__(self, region_name: str = "") -> None:
         self.region_name = region_name
-        self._changed = []  # of the blocks that are open, innermost last
+        self._changed: list[bool] = []  # of the blocks that are open, innermost last
 
-    def __call__(self, func):
-        return _decorated(type(self), self.region_name, func)
+    def __call__(self, func: "_F") -> "_F":
+        decorated: _F = _decorated(type(self), self.region_name, func)
+        return decorated
 
-    def _begin_region(self):
+    def _begin_region(self) -> None:
         if self.region_name:
             _core.scorep_begin("user_instrumenter", self.region_name)
 
-    def _end_region(self):
+    def _end_region(self) -> None:
         if self.region_name:
             _core.scorep_end("user_instrumenter", self.region_name)
 
 
 class enable(_Switch):
-    """Record calls in here, also under ``--noinstrumenter``."""
+    """The instrumentation is on in the block or the decorated function, also under ``--noinstrumenter``."""
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         changed = not get_instrumenter().get_registered()
         self._changed.append(changed)
         if changed:
             self._begin_region()
             register()
 
-    def __exit__(self, exc_type=None, exc_value=None, traceback=None):
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None = None,
+        exc_value: BaseException | None = None,
+        traceback: "TracebackType | None" = None,
+    ) -> None:
         if self._changed.pop():
             unregister()
             self._end_region()
 
 
 class disable(_Switch):
-    """Record no calls in here."""
+    """The instrumentation is off in the block or the decorated function."""
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         changed = bool(get_instrumenter().get_registered())
         self._changed.append(changed)
         if changed:
             unregister()
             self._begin_region()
 
-    def __exit__(self, exc_type=None, exc_value=None, traceback=None):
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None = None,
+        exc_value: BaseException | None = None,
+        traceback: "TracebackType | None" = None,
+    ) -> None:
         if self._changed.pop():
             self._end_region()
             register()
 
 
-def _decorated(switch, name, func):
-    """``func`` under ``switch``; the whole run of a coroutine or generator, not its creation."""
+def _decorated(switch: "type[Any]", name: str, func: "Callable[..., Any]") -> "Any":
+    """Return ``func`` under ``enable`` or ``disable``: the whole run of a coroutine or generator, not its creation."""
     import functools
     import inspect
 
     if inspect.iscoroutinefunction(func):
 
         @functools.wraps(func)
-        async def inner(*args, **kwds):
+        async def inner(*args: "Any", **kwds: "Any") -> "Any":
             with switch(name):
                 return await func(*args, **kwds)
     elif inspect.isgeneratorfunction(func):
 
         @functools.wraps(func)
-        def inner(*args, **kwds):
+        def inner(*args: "Any", **kwds: "Any") -> "Any":
             with switch(name):
                 return (yield from func(*args, **kwds))
     else:
 
         @functools.wraps(func)
-        def inner(*args, **kwds):
+        def inner(*args: "Any", **kwds: "Any") -> "Any":
             with switch(name):
                 return func(*args, **kwds)
 

@@ -1,36 +1,39 @@
-"""What the bindings did to load Score-P. Nothing has to be built or loaded here, so
-most of this does nothing; scripts may go on calling it."""
+"""The steps by which the bindings load Score-P, for scripts that call them.
+
+Nothing has to be built or loaded here, so most of the functions do nothing.
+"""
 
 import os
 
 from scorep.helper import get_python_version
 
 
-def generate_subsystem_lib_name():
+def generate_subsystem_lib_name() -> str:
+    """Return the name of the library that the bindings would build; no such library is made."""
     return f"libscorep_init_subsystem-{get_python_version()}.so"
 
 
-def generate_ld_preload(scorep_config):
-    """The libraries to preload: none."""
+def generate_ld_preload(scorep_config: object) -> str:
+    """Return the libraries to preload: none."""
     return ""
 
 
-def generate_subsystem_code(config):
-    """The source to compile: none."""
+def generate_subsystem_code(config: object) -> str:
+    """Return the source to compile: none."""
     return ""
 
 
-def generate(scorep_config, keep_files=False):
-    """(name of the library, its directory): there is none to find there."""
+def generate(scorep_config: object, keep_files: bool = False) -> tuple[str, str]:
+    """Return the name of the library and its directory, which is empty: no library is made."""
     return generate_subsystem_lib_name(), ""
 
 
-def init_environment(scorep_config, keep_files=False, verbose=False):
-    """The environment is ready as it is."""
+def init_environment(scorep_config: object, keep_files: bool = False, verbose: bool = False) -> None:
+    """Do nothing: the environment is ready as it is."""
 
 
-def reset_preload():
-    """Give LD_PRELOAD the value of SCOREP_LD_PRELOAD_BACKUP, if that is set."""
+def reset_preload() -> None:
+    """Restore LD_PRELOAD from SCOREP_LD_PRELOAD_BACKUP, where that is set; an empty one removes it."""
     backup = os.environ.get("SCOREP_LD_PRELOAD_BACKUP")
     if backup:
         os.environ["LD_PRELOAD"] = backup
@@ -38,5 +41,5 @@ def reset_preload():
         os.environ.pop("LD_PRELOAD", None)
 
 
-def clean_up(keep_files=True):
-    """There is nothing to remove."""
+def clean_up(keep_files: bool = True) -> None:
+    """Do nothing: there are no files to remove."""

@@ -1,4 +1,4 @@
-"""What ``timeloom.region`` does as a decorator.
+"""The decorator ``timeloom.region``.
 
 A plain function is wrapped in C++ and gets no frame of its own. Coroutines and
 generators stay what they are; the wrapper here hands every step of them to a
@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from timeloom import _core
 
 
 def _innermost(function: Any) -> Any:
-    """What is called in the end: the function below wrappers and partial objects."""
+    """The function that is called in the end, below wrappers and partial objects."""
     while True:
         inner = inspect.unwrap(function)
         if isinstance(inner, functools.partial):
@@ -89,7 +90,7 @@ def _async_generator(region: Any, function: Callable[..., Any]) -> Callable[...,
             except GeneratorExit:
                 await _core.region_steps(region, function, inner.aclose())
                 raise
-            except BaseException as error:  # noqa: B036 - all of them belong to the inner one
+            except BaseException as error:  # all of them belong to the inner one
                 step = inner.athrow(error)
             else:
                 step = inner.asend(sent)

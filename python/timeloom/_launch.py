@@ -10,11 +10,15 @@ import sys
 
 from timeloom import _core
 
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING
+if TYPE_CHECKING:
+    from timeloom._core import _Pyproject
+
 _NAME = b"timeloom"
 _KIND, _FILE = 0o170000, 0o100000  # of st_mode, without importing stat
 
 
-def main():
+def main() -> None:
     before = set(sys.modules)
     try:
         pyproject = _read_pyproject()
@@ -26,7 +30,7 @@ def main():
     _core.run_program(settings, program, brought)
 
 
-def _read_pyproject():
+def _read_pyproject() -> "_Pyproject":
     """(path, table) of the nearest pyproject.toml, None if it does not speak of us.
 
     Raises Error when it cannot be read as TOML.
@@ -46,7 +50,7 @@ def _read_pyproject():
     return None if table is None else (path, table)
 
 
-def _nearest_pyproject():
+def _nearest_pyproject() -> tuple[str, bytes]:
     try:
         directory = posix.getcwd()
     except OSError:

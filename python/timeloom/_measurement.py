@@ -1,12 +1,16 @@
 """Measuring a block of a program that was started plainly."""
 
-# Types are in __init__.pyi: importing `typing` or `__future__` here would show in
-# the program's sys.modules.
 import sys
 
 from timeloom import _core
 from timeloom._launch import _read_pyproject as read_pyproject
 
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING: typing would show in the program's sys.modules
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any, Self
+
+    from timeloom._core import _Totals
 
 _COUNTS = ("events", "bytes", "lost_events", "dropped_events", "unmatched_leaves", "wall_seconds")
 
@@ -26,23 +30,23 @@ class Measurement:
     asked; what the block itself raises passes through, and the run is kept.
     """
 
-    def __init__(self, **settings):
+    def __init__(self, **settings: "Any") -> None:
         self._settings = settings
-        self._result = None
+        self._result: _Totals | None = None
         self._running = False
-        self._begin = None  # the counts of the run that this is part of
+        self._begin: Any = None  # the counts of the run that this is part of
 
     @property
-    def run(self):
+    def run(self) -> str | None:
         """The directory of the run; None before ``finish()``."""
         return None if self._result is None else self._result["run"]
 
     @property
-    def totals(self):
+    def totals(self) -> "_Totals | None":
         """What was recorded (events, threads, bytes, wall_seconds, ...); None before ``finish()``."""
-        return None if self._result is None else dict(self._result)
+        return None if self._result is None else self._result.copy()
 
-    def start(self):
+    def start(self) -> "Self":
         program = sys.argv[0] if sys.argv and sys.argv[0] else "python"
         settings = _core.read_settings(self._settings, read_pyproject())
         self._begin = _core.start_block(settings, program)
@@ -50,22 +54,27 @@ class Measurement:
         self._running = True
         return self
 
-    def finish(self):
+    def finish(self) -> str | None:
         """Stop, weave, and return the directory of the run. Again: only return it."""
         if self._running:
             self._running = False
             self._result = _core.finish_block() if self._begin is None else self._since_begin()
         return self.run
 
-    def _since_begin(self):
-        totals = _core.so_far()
+    def _since_begin(self) -> "Any":
+        totals: Any = _core.so_far()
         if totals is not None:
             for name in _COUNTS:
                 totals[name] -= self._begin[name]
         return totals
 
-    def __enter__(self):
+    def __enter__(self) -> "Self":
         return self.start()
 
-    def __exit__(self, *_):
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: "TracebackType | None",
+    ) -> None:
         self.finish()

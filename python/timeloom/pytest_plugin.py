@@ -32,12 +32,17 @@ _UNCHECKED = "timeloom_unchecked"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option ``--timeloom``."""
     parser.getgroup("timeloom", "measuring with Timeloom").addoption(
         "--timeloom", action="store_true",
         help="measure each test, and hold it to the limits of its timeloom marker")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker; with ``--timeloom`` also the plugin that measures.
+
+    Raises UsageError where a setting of Timeloom is wrong.
+    """
     config.addinivalue_line("markers", _MARKER)
     if not config.getoption("--timeloom"):
         return
@@ -93,7 +98,7 @@ class _Limit:
         return f'{self.quantity}("{name}") <= {self.most}'
 
     def broken(self, verdict: dict[str, Any], test: str) -> list[str]:
-        """What is wrong, a line each."""
+        """Return a line for each region that is beyond the limit."""
         if verdict["outcome"] == "error":
             return [f"{self.region}: {verdict['text']}"]
         return [self._line("the test" if one["name"] == test else one["name"], one["measured"])
@@ -118,7 +123,8 @@ def _verdicts(run: str, limits: list[_Limit]) -> list[dict[str, Any]]:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     if not done.stdout:
         raise timeloom.Error(done.stderr.strip() or f"{program} ended with status {done.returncode}")
-    return json.loads(done.stdout)["rules"]
+    rules: list[dict[str, Any]] = json.loads(done.stdout)["rules"]
+    return rules
 
 
 def _failed(what: str) -> BaseException:
@@ -149,7 +155,8 @@ class _Session:
         if _core.running():  # the whole session is under `timeloom run`
             with timeloom.region(item.nodeid):
                 result = yield
-            item.user_properties.append((_JOINED, _core.so_far()["run"]))
+            if totals := _core.so_far():
+                item.user_properties.append((_JOINED, totals["run"]))
             if limits:
                 item.user_properties.append((_UNCHECKED, "limits need runs of their own"))
             return result
@@ -161,7 +168,8 @@ class _Session:
                 result = yield
         finally:
             run = measurement.finish()
-            item.user_properties.append((_RUN, run))
+            if run is not None:
+                item.user_properties.append((_RUN, run))
         self._judge(item, run, limits)
         return result
 
@@ -187,9 +195,11 @@ class _Session:
             return path
         raise FileExistsError(str(path))
 
-    def _judge(self, item: pytest.Item, run: str, limits: list[_Limit]) -> None:
+    def _judge(self, item: pytest.Item, run: str | None, limits: list[_Limit]) -> None:
         if not limits:
             return
+        if run is None:
+            raise _failed("the limits of the test cannot be checked: its measurement has no run")
         try:
             verdicts = _verdicts(run, limits)
         except (timeloom.Error, OSError, ValueError) as error:
@@ -209,7 +219,7 @@ class _Session:
             return
         for name, value in report.user_properties:
             if name in self._found:
-                self._found[name].append((report.duration, value))
+                self._found[name].append((report.duration, str(value)))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         lines = []

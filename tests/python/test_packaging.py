@@ -75,7 +75,7 @@ def test_pytest_does_not_complain_of_a_plugin_that_is_imported(tmp_path, door):
 
 def test_types_are_installed():
     assert (PACKAGE / "py.typed").is_file()
-    assert (PACKAGE / "__init__.pyi").is_file()
+    assert (PACKAGE / "_core.pyi").is_file()
 
 
 def test_the_tests_run_on_what_is_installed():

@@ -5,7 +5,7 @@ import os
 import sys
 
 
-def _step_aside():
+def _step_aside() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != here]
     ours = sys.modules.pop("sitecustomize")

@@ -252,18 +252,20 @@ PyObject* try_end(PyObject*, PyObject* code) {
 
 PyMethodDef kFunctions[] = {
     {"rewind_begin", guarded<rewind_begin>, METH_O,
-     "rewind_begin(name)\n--\n\nBegin a part of the trace that rewind_end() may discard."},
+     "rewind_begin(name, /)\n--\n\nBegin a part of the trace that rewind_end() may discard."},
     {"rewind_end", guarded<rewind_end>, METH_VARARGS,
-     "rewind_end(name, value)\n--\n\nEnd it; with a true value discard what this thread recorded "
+     "rewind_end(name, value, /)\n--\n\nEnd it; with a true value discard what this thread "
+     "recorded "
      "since."},
     {"scorep_try_begin", try_begin, METH_O,
-     "scorep_try_begin(code_object)\n--\n\nEnter the region of a code object; False: it is not "
+     "scorep_try_begin(code_object, /)\n--\n\nEnter the region of a code object; False: it is not "
      "known."},
-    {"scorep_try_end", try_end, METH_O, "scorep_try_end(code_object)\n--\n\nLeave it."},
+    {"scorep_try_end", try_end, METH_O, "scorep_try_end(code_object, /)\n--\n\nLeave it."},
     {"scorep_begin", guarded<begin>, METH_VARARGS,
-     "scorep_begin(group, name, file_name=None, line_number=None)\n--\n\nEnter group:name."},
+     "scorep_begin(group, name, file_name=None, line_number=None, /)\n--\n\nEnter group:name."},
     {"scorep_end", guarded<end>, METH_VARARGS,
-     "scorep_end(group, name)\n--\n\nLeave group:name; one that nobody has entered is recorded as "
+     "scorep_end(group, name, /)\n--\n\nLeave group:name; one that nobody has entered is recorded "
+     "as "
      "error_region."},
     {nullptr, nullptr, 0, nullptr}};
 

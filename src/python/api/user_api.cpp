@@ -162,21 +162,23 @@ PyCFunction with_keywords(PyCFunctionWithKeywords function) {
 
 PyMethodDef kUserApiMethods[] = {
     {"region_begin", region_begin, METH_O,
-     "region_begin(name)\n--\n\nEnter the user region `name`."},
+     "region_begin(name, /)\n--\n\nEnter the user region `name`."},
     {"region_end", region_end, METH_O,
-     "region_end(name)\n--\n\nLeave the user region `name`; what was entered inside it and is "
+     "region_end(name, /)\n--\n\nLeave the user region `name`; what was entered inside it and is "
      "still open is left, too."},
     {"parameter_int", parameter_int, METH_VARARGS,
-     "parameter_int(name, value)\n--\n\nAttach a signed 64-bit integer to the current region."},
+     "parameter_int(name, value, /)\n--\n\nAttach a signed 64-bit integer to the current region."},
     {"parameter_uint", parameter_uint, METH_VARARGS,
-     "parameter_uint(name, value)\n--\n\nAttach an unsigned 64-bit integer to the current region."},
+     "parameter_uint(name, value, /)\n--\n\nAttach an unsigned 64-bit integer to the current "
+     "region."},
     {"parameter_float", parameter_float, METH_VARARGS,
-     "parameter_float(name, value)\n--\n\nAttach a float to the current region."},
+     "parameter_float(name, value, /)\n--\n\nAttach a float to the current region."},
     {"parameter_string", parameter_string, METH_VARARGS,
-     "parameter_string(name, value)\n--\n\nAttach a text to the current region."},
+     "parameter_string(name, value, /)\n--\n\nAttach a text to the current region."},
     {"counter", with_keywords(counter), METH_VARARGS | METH_KEYWORDS,
      "counter(name, value, unit='')\n--\n\nRecord a value of the counter `name`, now."},
-    {"marker", marker, METH_O, "marker(text)\n--\n\nPut a mark with a text on the timeline, now."},
+    {"marker", marker, METH_O,
+     "marker(text, /)\n--\n\nPut a mark with a text on the timeline, now."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace timeloom::python

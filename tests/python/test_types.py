@@ -1,0 +1,94 @@
+"""The types that users of the package see: those of the extension's stub are true, and a
+program that uses the package is checked by them."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import timeloom
+
+PACKAGE = Path(timeloom.__file__).parent
+
+GOOD = """\
+from contextlib import AbstractContextManager
+
+import scorep.user
+import timeloom
+
+@timeloom.region
+def bare(n: int) -> str:
+    return str(n)
+
+@timeloom.region("named")
+async def named(n: int) -> str:
+    return bare(n).upper()
+
+@scorep.user.region()
+def theirs() -> bool:
+    return True
+
+@scorep.instrumenter.enable("quiet")
+def switched(n: int) -> int:
+    return n
+
+switch: AbstractContextManager[None] = timeloom.pause()
+with timeloom.Measurement(output="run") as measurement, switch, timeloom.region("main"):
+    timeloom.counter("load", 1.5, unit="K")
+run: str | None = measurement.run
+if totals := measurement.totals:
+    events: int = totals["events"] + totals["folded_events"]
+lengths: list[int] = [len(bare(1)), switched(2), int(theirs())]
+"""
+WRONG = {
+    "timeloom.region(5)": "call-overload",
+    "timeloom.parameter_int('n', 'text')": "arg-type",
+    "timeloom.Measurement().totals['event']": "index",
+    "timeloom.stop().undo()": "attr-defined",
+    "scorep.user.region_begin(7)": "arg-type",
+}
+
+
+def mypy(directory: Path, text: str) -> list[str]:
+    (directory / "program.py").write_text(text)
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", directory / "cache"]
+    done = subprocess.run([*command, "program.py"], cwd=directory, capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    pytest.importorskip("mypy", reason="the types are checked with the newest Python")
+    return tmp_path_factory.mktemp("types")
+
+
+def test_the_stub_says_what_the_extension_has(directory):
+    command = [sys.executable, "-m", "mypy.stubtest", "--concise", "timeloom._core"]
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_program_that_uses_the_package_is_well_typed(directory):
+    assert mypy(directory, GOOD) == []
+
+
+def test_what_is_wrong_in_a_program_is_found(directory):
+    lines = mypy(directory, "import scorep.user\nimport timeloom\n" + "\n".join(WRONG))
+    found = {int(line.split(":")[1]): line for line in reversed(lines) if ": error: " in line}
+    for number, (code, kind) in enumerate(WRONG.items(), 3):
+        assert found[number].endswith(f"[{kind}]"), (code, found)
+
+
+def fields_of_totals() -> set[str]:
+    stub = ast.parse((PACKAGE / "_core.pyi").read_text())
+    classes = [node for node in stub.body if isinstance(node, ast.ClassDef) and "Totals" in node.name]
+    return {field.target.id for one in classes for field in one.body}
+
+
+def test_the_totals_have_the_fields_of_their_type(tmp_path):
+    with timeloom.Measurement(output=tmp_path / "run", quiet=True, weave=False) as measurement:
+        pass
+    assert set(measurement.totals) == fields_of_totals()
