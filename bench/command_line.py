@@ -4,9 +4,10 @@ import argparse
 import json
 import tempfile
 from collections.abc import Callable
+from typing import Any
 
 
-def run(doc: str, figures: Callable[[argparse.Namespace], dict], **more: dict) -> None:
+def run(doc: str, figures: Callable[[argparse.Namespace], dict[str, Any]], **more: dict[str, Any]) -> None:
     """Prints what `figures` measures with the arguments; `more`: further options of argparse."""
     parser = argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter

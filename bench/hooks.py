@@ -10,17 +10,20 @@ import functools
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from typing import Any
 
 TOOL = 3  # of sys.monitoring; ours takes another
 ENTRIES = 1_000_000  # of viztracer's ring, its default
 
 
 @contextlib.contextmanager
-def floor_monitoring(clock=False):
+def floor_monitoring(clock: bool = False) -> Iterator[None]:
     """With clock, each callback reads the time-stamp counter."""
     import floors
 
-    monitoring, events = sys.monitoring, sys.monitoring.events
+    monitoring: Any = vars(sys)["monitoring"]  # of Python 3.12 and later
+    events = monitoring.events
     monitoring.use_tool_id(TOOL, "floor")
     for event in (events.PY_START, events.PY_RETURN):
         monitoring.register_callback(TOOL, event, floors.Callback(clock=clock))
@@ -31,7 +34,7 @@ def floor_monitoring(clock=False):
 
 
 @contextlib.contextmanager
-def floor_frame(clock=False):
+def floor_frame(clock: bool = False) -> Iterator[None]:
     """With clock, the time-stamp counter is read before and after each frame."""
     import floors
 
@@ -41,7 +44,7 @@ def floor_frame(clock=False):
 
 
 @contextlib.contextmanager
-def floor_profile():
+def floor_profile() -> Iterator[None]:
     import floors
 
     floors.set_profile()
@@ -50,7 +53,7 @@ def floor_profile():
 
 
 @contextlib.contextmanager
-def cprofile():
+def cprofile() -> Iterator[None]:
     profiler = cProfile.Profile()
     profiler.enable()
     yield
@@ -58,7 +61,7 @@ def cprofile():
 
 
 @functools.cache
-def tracer_with_full_ring(**options):
+def tracer_with_full_ring(**options: Any) -> Any:
     """A VizTracer as it is in a long run."""
     import viztracer
 
@@ -71,7 +74,7 @@ def tracer_with_full_ring(**options):
 
 
 @contextlib.contextmanager
-def viztracer(**options):
+def viztracer(**options: Any) -> Iterator[None]:
     tracer = tracer_with_full_ring(**options)
     tracer.start()
     yield
@@ -79,19 +82,19 @@ def viztracer(**options):
 
 
 @contextlib.contextmanager
-def measured(paused=False, **settings):
+def measured(paused: bool = False, **settings: Any) -> Iterator[None]:
     """By Timeloom with these settings, or paused meanwhile."""
     import timeloom
 
     with tempfile.TemporaryDirectory() as directory:
         run = os.path.join(directory, "run")
-        with timeloom.Measurement(output=run, weave=False, quiet=True, **settings):
-            with timeloom.pause() if paused else contextlib.nullcontext():
-                yield
+        measurement = timeloom.Measurement(output=run, weave=False, quiet=True, **settings)
+        with measurement, timeloom.pause() if paused else contextlib.nullcontext():
+            yield
 
 
 @contextlib.contextmanager
-def scorep():
+def scorep() -> Iterator[None]:
     """In a program that `python -m scorep --noinstrumenter` has started."""
     import scorep
 

@@ -1,4 +1,4 @@
-"""What profile_mode.py measures of a large CUBE profile and of a long trace, with the C++ benchmarks.
+"""The figures of profile_mode.py about a large CUBE profile and a long trace, by the C++ benchmarks.
 
 Their folder is named in BENCH_PROGRAMS; nothing is measured without it.
 """
@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 
+import limits
 import startup
 import weaving
 
@@ -18,11 +19,12 @@ ROUNDS = 3
 EVENTS = 10_000_000
 
 
-def run_benchmark(program: str, *arguments: str) -> list[dict]:
-    """What Google Benchmark says of each benchmark of a program, all times in ms."""
+def run_benchmark(program: str, *arguments: str) -> list[limits.Figures]:
+    """The results of Google Benchmark for each benchmark of a program, all times in ms."""
     command = [os.path.join(os.environ["BENCH_PROGRAMS"], program), "--benchmark_format=json"]
     done = subprocess.run([*command, *arguments], stdout=subprocess.PIPE, check=True)
-    return json.loads(done.stdout)["benchmarks"]
+    results: list[limits.Figures] = json.loads(done.stdout)["benchmarks"]
+    return results
 
 
 def command_on(file: str, *words: str) -> tuple[float, float]:
@@ -37,10 +39,11 @@ def command_on(file: str, *words: str) -> tuple[float, float]:
     return (time.perf_counter() - begin) * 1e3, usage.ru_maxrss * 1024 / 1e6
 
 
-def measure_cube(scratch: str) -> dict:
+def measure_cube(scratch: str) -> limits.Figures:
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
         file = os.path.join(directory, "large.cubex")
-        times, peaks = {}, {}
+        times: dict[str, float] = {}
+        peaks: dict[str, float] = {}
         for one in run_benchmark("bench_cube", file):
             name = one["name"].split("/")[0]
             times[name] = one["real_time"]
@@ -55,7 +58,7 @@ def measure_cube(scratch: str) -> dict:
     }
 
 
-def measure_fold(scratch: str) -> dict:
+def measure_fold(scratch: str) -> limits.Figures:
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
         run = weaving.record(pathlib.Path(directory), 1, EVENTS)
         taken = run_benchmark("bench_fold", "--benchmark_enable_random_interleaving=true", str(run))
@@ -67,7 +70,7 @@ def measure_fold(scratch: str) -> dict:
     }
 
 
-def measure(scratch: str) -> dict:
+def measure(scratch: str) -> limits.Figures:
     if "BENCH_PROGRAMS" not in os.environ:
         return {}
     return {**measure_cube(scratch), **measure_fold(scratch)}

@@ -2,6 +2,8 @@
 
 import typing
 
+Figures = dict[str, typing.Any]  # what a benchmark prints, by names
+
 
 class Check(typing.NamedTuple):
     what: str
@@ -36,7 +38,7 @@ def at_least(what: str, value: float | None, least: float, unit: str) -> Check:
 SCOREP_CALL = {"3.11": (220, "floor-frame", 11, 0.25), "3.12": (237, "floor-monitoring", 22, 0.28)}
 
 
-def scorep_checks(figures: dict) -> list[Check]:
+def scorep_checks(figures: Figures) -> list[Check]:
     """The limits of `python -m scorep`, where its figures are."""
     version = ".".join(figures["python"].split(".")[:2])
     theirs, floor, floor_then, share = SCOREP_CALL["3.11" if version == "3.11" else "3.12"]
@@ -50,7 +52,7 @@ def scorep_checks(figures: dict) -> list[Check]:
     ]  # fmt: skip
 
 
-def has_monitoring(figures: dict) -> bool:
+def has_monitoring(figures: Figures) -> bool:
     return tuple(map(int, figures["python"].split(".")[:2])) >= (3, 12)
 
 
@@ -59,7 +61,7 @@ def held(checks: list[Check]) -> dict[str, bool | None]:
     return {f"{one.what}: {one.limit}": one.holds for one in checks}
 
 
-def check_scale(figures: dict) -> list[Check]:
+def check_scale(figures: Figures) -> list[Check]:
     """Of what scale.py measured."""
     return [
         at_most("8 processes over 1, by that of the plain program", figures["processes_8_over_1"], 1.1, "times"),
@@ -69,7 +71,7 @@ def check_scale(figures: dict) -> list[Check]:
     ]
 
 
-def check_profile(figures: dict) -> list[Check]:
+def check_profile(figures: Figures) -> list[Check]:
     """Of what profile_mode.py measured."""
     added = figures["added_ns"]
     short, long = figures["peak_mb"].values()
@@ -89,7 +91,7 @@ def check_profile(figures: dict) -> list[Check]:
     ]
 
 
-def check(figures: dict, long_weave: dict | None) -> list[Check]:
+def check(figures: Figures, long_weave: Figures | None) -> list[Check]:
     """`long_weave` is what weave_memory.py printed for 100 million events."""
     added = figures["added_ns"]
     extra = figures["extra"]

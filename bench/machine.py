@@ -1,4 +1,4 @@
-"""What the machine is, and how busy others kept it while something was measured."""
+"""The machine that measures, and how busy other programs kept it meanwhile."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""Measures what observing a Python program costs, on the interpreter that runs this.
+"""Measures the cost of observing a Python program, on the interpreter that runs this.
 
 usage: python bench/overhead.py [--json] [--rounds N] [--calls N] [--only NAME,...] [--scratch DIR]
 
@@ -34,14 +34,13 @@ import subprocess
 import sys
 import tempfile
 
+import bindings
+import machine
+import startup
+import weaving
+from limits import Figures
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-
-import bindings  # noqa: E402
-import machine  # noqa: E402
-import startup  # noqa: E402
-import weaving  # noqa: E402
-
 CYCLES = 8
 BUSY = 0.1  # cores; more than this makes the figures doubtful
 HAS_MONITORING = hasattr(sys, "monitoring")
@@ -74,12 +73,12 @@ def available(names: list[str], wanted: list[str] | None) -> list[str]:
     return chosen
 
 
-def cycles_of(python: str, names: list[str], arguments, *under: str) -> list[Cycle]:
+def cycles_of(python: str, names: list[str], arguments: argparse.Namespace, *under: str) -> list[Cycle]:
     """All cycles of all rounds; none if there is nothing to measure or a process failed."""
     if not names:
         return []
     floors = subprocess.check_output([python, str(HERE / "floors" / "build.py")], text=True)
-    taken = []
+    taken: list[Cycle] = []
     for _ in range(arguments.rounds):
         with tempfile.TemporaryDirectory(dir=arguments.scratch) as directory:
             result = os.path.join(directory, "result.json")
@@ -108,17 +107,18 @@ def median(values: list[float] | None) -> float | None:
     return round(statistics.median(values), 2) if values else None
 
 
-def call_figures(arguments, wanted: list[str] | None) -> tuple[dict, dict]:
+def call_figures(arguments: argparse.Namespace, wanted: list[str] | None) -> tuple[Figures, Figures]:
     """The figures of calls and regions; those of the second are of `extra`."""
     under_scorep = ("-m", "scorep", "--noinstrumenter")
     cycles = cycles_of(sys.executable, available(ADDED + EXTRA + WITH, wanted), arguments)
     of_door = available(SCOREP, wanted and ([*wanted, *SCOREP_FLOORS] if {*wanted} & {*SCOREP} else []))
     door = cycles_of(sys.executable, of_door, arguments, *under_scorep)
-    theirs = []
-    if bindings.python() is None:
+    theirs: list[Cycle] = []
+    their_python = bindings.python()
+    if their_python is None:
         say("no Score-P with its bindings is on PATH (bench/README.md); their figures are null")
     else:
-        theirs = cycles_of(bindings.python(), ["scorep"], arguments, *under_scorep)
+        theirs = cycles_of(their_python, ["scorep"], arguments, *under_scorep)
     result = {
         "plain_call_ns": cost(cycles, "plain"),
         "added_ns": {**{name: added(cycles, name) for name in ADDED}, "scorep": added(door, "scorep"),
@@ -126,7 +126,8 @@ def call_figures(arguments, wanted: list[str] | None) -> tuple[dict, dict]:
         "with_region_ns": cost(cycles, "with-region"),
         "scorep_region_ns": cost(door, "scorep-region"),
         "floor_with_ns": cost(cycles, "floor-with"),
-        "scorep_floors": {**{name: added(door, name) for name in SCOREP_FLOORS[:2]}, "floor-with": cost(door, "floor-with")},
+        "scorep_floors": {**{name: added(door, name) for name in SCOREP_FLOORS[:2]},
+                          "floor-with": cost(door, "floor-with")},
     }  # fmt: skip
     extra = {
         "scorep_region_off_ns": cost(door, "scorep-region-off"),
@@ -136,7 +137,7 @@ def call_figures(arguments, wanted: list[str] | None) -> tuple[dict, dict]:
     return result, extra
 
 
-def figures(arguments) -> dict:
+def figures(arguments: argparse.Namespace) -> Figures:
     others = machine.OtherLoad()
     wanted = arguments.only.split(",") if arguments.only else None
     scratch = pathlib.Path(arguments.scratch)
@@ -162,7 +163,7 @@ def figures(arguments) -> dict:
     return {**result, "extra": extra}
 
 
-def print_table(result: dict, indent: str = "") -> None:
+def print_table(result: Figures, indent: str = "") -> None:
     for key, value in result.items():
         if isinstance(value, dict):
             print(f"{indent}{key}")

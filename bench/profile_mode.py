@@ -1,4 +1,4 @@
-"""Measures what profile mode costs, on the interpreter that runs this.
+"""Measures the cost of profile mode, on the interpreter that runs this.
 
 usage: python bench/profile_mode.py [--json] [--rounds N] [--scratch DIR] [--seconds S]
 
@@ -16,6 +16,7 @@ The last two are those of the programs in BENCH_PROGRAMS, where they have been b
 `limits` says what has to hold (docs of the benchmarks: bench/README.md).
 """
 
+import argparse
 import os
 import statistics
 import subprocess
@@ -44,7 +45,7 @@ def nothing(): pass
 end = time.monotonic() + float(sys.argv[1])
 while time.monotonic() < end: nothing()
 """
-MODES = {
+MODES: dict[str, list[str]] = {
     "plain": [],
     "trace": ["-m", "timeloom", "--quiet", "--no-weave"],
     "profile": ["-m", "timeloom", "--quiet", "--no-weave", "--profile"],
@@ -78,16 +79,16 @@ def peak_mb(mode: str, seconds: float, scratch: str) -> float:
         return usage.ru_maxrss * 1024 / 1e6
 
 
-def figures(arguments) -> dict:
+def figures(arguments: argparse.Namespace) -> limits.Figures:
     rounds, seconds, scratch = arguments.rounds, arguments.seconds, arguments.scratch
-    taken = {mode: [] for mode in MODES}
+    taken: dict[str, list[float]] = {mode: [] for mode in MODES}
     for number in range(rounds):
         for mode in list(MODES)[:: 1 if number % 2 == 0 else -1]:
             taken[mode].append(call_ns(mode, scratch))
     calls = {mode: statistics.median(values) for mode, values in taken.items()}
     added = {mode: ns - calls["plain"] for mode, ns in calls.items() if mode != "plain"}
     memory = {str(s): round(peak_mb("profile", s, scratch), 1) for s in (seconds / 10, seconds)}
-    result = {
+    result: limits.Figures = {
         "python": sys.version.split()[0],
         "plain_call_ns": round(calls["plain"], 1),
         "added_ns": {mode: round(value, 1) for mode, value in added.items()},

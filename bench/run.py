@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from limits import Check, check, check_profile, check_scale, has_monitoring
+from limits import Check, Figures, check, check_profile, check_scale, has_monitoring
 from machine import compiler_version, cpu_model, file_system, output_of
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -44,7 +44,7 @@ def revision() -> str:
         return "unknown"
 
 
-def machine_lines(arguments) -> list[str]:
+def machine_lines(arguments: argparse.Namespace) -> list[str]:
     return [
         f"* date: {datetime.date.today().isoformat()}",
         f"* machine: {cpu_model()}, {os.cpu_count()} cores, {platform.machine()}",
@@ -64,9 +64,9 @@ def table(head: list[str], rows: list[list[str]]) -> list[str]:
     return lines + ["| " + " | ".join(row) + " |" for row in rows]
 
 
-def flat(figures: dict, prefix: str = "") -> dict:
+def flat(figures: Figures, prefix: str = "") -> Figures:
     """The figures under their keys, those of nested objects as `outer.inner`."""
-    result = {}
+    result: Figures = {}
     for key, value in figures.items():
         if isinstance(value, dict):
             result.update(flat(value, f"{prefix}{key}."))
@@ -75,34 +75,36 @@ def flat(figures: dict, prefix: str = "") -> dict:
     return result
 
 
-def figures_table(all_figures: list[dict]) -> list[str]:
+def figures_table(all_figures: list[Figures]) -> list[str]:
     columns = [flat(figures) for figures in all_figures]
     names = list(dict.fromkeys(name for column in columns for name in column))
     rows = [[f"`{name}`", *(cell(column.get(name)) for column in columns)] for name in names]
     return table(["figure", *(figures["python"] for figures in all_figures)], rows)
 
 
-def clock_lines(all_figures: list[dict]) -> list[str]:
+def clock_lines(all_figures: list[Figures]) -> list[str]:
     """What a call costs at least that is stamped with two times, beside what Timeloom's costs."""
     rows = []
     for figures in all_figures:
         for hook, with_clock in (("monitoring", "floor-clock"), ("frame", "floor-frame-clock")):
             added = {**figures["added_ns"], **figures["extra"]["added_ns"]}
-            values = [added.get(name) for name in (f"floor-{hook}", with_clock, f"timeloom-{hook}")]
-            if None not in values:
+            found = [added.get(name) for name in (f"floor-{hook}", with_clock, f"timeloom-{hook}")]
+            values = [value for value in found if value is not None]
+            if len(values) == len(found):
                 times = [f"{value / values[0]:.2f}" for value in values[1:]]
                 rows.append([figures["python"], hook, *map(cell, values), *times])
-    head = ["Python", "hook", "empty, ns", "reads the clock twice", "records: Timeloom", "clock / empty", "Timeloom / empty"]
+    head = ["Python", "hook", "empty, ns", "reads the clock twice", "records: Timeloom"]
+    head += ["clock / empty", "Timeloom / empty"]
     return ["## What of it the clock takes", "", *table(head, rows), ""]
 
 
-def check_lines(figures: dict, checks: list[Check]) -> list[str]:
+def check_lines(figures: Figures, checks: list[Check]) -> list[str]:
     verdict = {True: "yes", False: "**no**", None: "not measured"}
     rows = [[one.what, one.measured, one.limit, verdict[one.holds]] for one in checks]
     return [f"### Python {figures['python']}", ""] + table(["what", "measured", "limit", "holds"], rows)
 
 
-def run_long_weave(python: str, scratch: str) -> dict | None:
+def run_long_weave(python: str, scratch: str) -> Figures | None:
     if shutil.disk_usage(scratch).free < LONG_WEAVE_BYTES:
         print(f"run.py: {scratch} has too little space for the long weave", file=sys.stderr)
         return None
@@ -111,26 +113,28 @@ def run_long_weave(python: str, scratch: str) -> dict | None:
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
-def measure(script: str, python: str, arguments, *options: str) -> dict:
-    """What a benchmark prints."""
+def measure(script: str, python: str, arguments: argparse.Namespace, *options: str) -> Figures:
+    """The figures that a benchmark prints."""
     print(f"run.py: {script} on {python}", file=sys.stderr)
     command = [python, str(HERE / script), "--json", "--scratch", arguments.scratch, *options]
-    return json.loads(output_of(command))
+    figures: Figures = json.loads(output_of(command))
+    return figures
 
 
-def measure_all(python: str, arguments) -> tuple[dict, list[Check]]:
+def measure_all(python: str, arguments: argparse.Namespace) -> tuple[Figures, list[Check]]:
     """The figures of an interpreter, and limits of those that overhead.py does not measure."""
     figures = measure("overhead.py", python, arguments, "--rounds", str(arguments.rounds))
-    checks = []
+    checks: list[Check] = []
     if has_monitoring(figures):  # the limits of the others are for it
-        for name, script, check_one in (("scale", "scale.py", check_scale), ("profile", "profile_mode.py", check_profile)):
+        others = (("scale", "scale.py", check_scale), ("profile", "profile_mode.py", check_profile))
+        for name, script, check_one in others:
             figures[name] = measure(script, python, arguments)
             del figures[name]["limits"]
             checks += check_one(figures[name])
     return figures, checks
 
 
-def report(arguments) -> tuple[str, bool]:
+def report(arguments: argparse.Namespace) -> tuple[str, bool]:
     """The text of RESULTS.md, and whether every limit that was measured holds."""
     all_figures, all_checks, packages = [], [], []
     for python in arguments.python:
@@ -144,7 +148,8 @@ def report(arguments) -> tuple[str, bool]:
     long_weave = None
     if arguments.long_weave:
         long_weave = run_long_weave(arguments.python[-1], arguments.scratch)
-    lines = ["# What Timeloom costs", "", "Written by `make bench`; the heads of overhead.py, scale.py and profile_mode.py say how."]
+    lines = ["# What Timeloom costs", ""]
+    lines += ["Written by `make bench`; the heads of overhead.py, scale.py and profile_mode.py say how."]
     lines += ["", *machine_lines(arguments), *packages, "", "## Limits", ""]
     sound = True
     for figures, more in zip(all_figures, all_checks):

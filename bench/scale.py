@@ -1,4 +1,4 @@
-"""Measures what recording costs with many processes and threads, on the interpreter that runs this.
+"""Measures the cost of recording with many processes and threads, on the interpreter that runs this.
 
 usage: python bench/scale.py [--json] [--rounds N] [--scratch DIR]
 
@@ -26,6 +26,7 @@ Method
 `limits` says what has to hold (docs of the benchmarks: bench/README.md).
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -33,19 +34,20 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 
 import command_line
 import limits
-from scale_work import SWITCHES, THREADS, TURN_CALLS, TURNS
+from scale_work import SWITCHES, THREADS, TURN_CALLS, TURNS, Times
 
 WORK = pathlib.Path(__file__).resolve().parent / "scale_work.py"
 # As many as make the figures steady.
 CYCLES = {"processes": 30, "threads": 2, "fork": 3, "tasks": 3}
 
 
-def cycles(program: str, rounds: int, scratch: str) -> list[tuple[dict, dict]]:
+def cycles(program: str, rounds: int, scratch: str) -> list[tuple[Times, Times]]:
     """Seconds by the program's own keys, plain and measured, of each cycle of each round."""
-    pairs = []
+    pairs: list[tuple[Times, Times]] = []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(dir=scratch) as directory:
             result = os.path.join(directory, "result.json")
@@ -57,27 +59,27 @@ def cycles(program: str, rounds: int, scratch: str) -> list[tuple[dict, dict]]:
     return pairs
 
 
-def median(pairs: list[tuple[dict, dict]], figure) -> float:
+def median(pairs: list[tuple[Times, Times]], figure: Callable[[Times, Times], float]) -> float:
     """Over the cycles, of figure(plain, measured)."""
     return statistics.median(figure(*pair) for pair in pairs)
 
 
-def added(key: str):
+def added(key: str) -> Callable[[Times, Times], float]:
     return lambda plain, measured: measured[key] - plain[key]
 
 
-def growth(plain: dict, measured: dict) -> float:
+def growth(plain: Times, measured: Times) -> float:
     """From 1 process to 8, of the measured program, over that of the plain one."""
     return (measured["8"] / measured["1"]) / (plain["8"] / plain["1"])
 
 
-def figures(arguments) -> dict:
+def figures(arguments: argparse.Namespace) -> limits.Figures:
     rounds, scratch = arguments.rounds, arguments.scratch
     forks, tasks, threads, processes = (
         cycles(program, rounds, scratch) for program in ("fork", "tasks", "threads", "processes")
     )
     calls = THREADS * TURNS * TURN_CALLS
-    result = {
+    result: limits.Figures = {
         "processes_8_over_1": round(statistics.geometric_mean(growth(*pair) for pair in processes), 3),
         "thread_added_ns": {key: round(median(threads, added(key)) * 1e9 / calls, 1) for key in ("1", "200")},
         "threads_200_over_1": round(median(threads, lambda *pair: added("200")(*pair) / added("1")(*pair)), 3),

@@ -18,8 +18,12 @@ import statistics
 import sys
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 import hooks
+
+Times = dict[str, float]  # seconds of the parts of a program
 
 CALLS = 400_000  # of each process
 THREADS = 200
@@ -30,22 +34,22 @@ SWITCHES = 100_000
 TASKS = 50
 
 
-def nothing():
+def nothing() -> None:
     pass
 
 
-def work(calls):
+def work(calls: int) -> None:
     for _ in itertools.repeat(None, calls):
         nothing()
 
 
-def timed(function, *arguments, clock=time.perf_counter):
+def timed(function: Callable[..., object], *arguments: Any, clock: Callable[[], float] = time.perf_counter) -> float:
     begin = clock()
     function(*arguments)
     return clock() - begin
 
 
-def run_processes(count):
+def run_processes(count: int) -> None:
     children = []
     for _ in range(count):
         child = os.fork()
@@ -60,7 +64,7 @@ def run_processes(count):
 class Worker(threading.Thread):
     """Makes TURN_CALLS calls when it is told to."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.turn, self.done = threading.Lock(), threading.Lock()
         self.turn.acquire()
@@ -68,49 +72,49 @@ class Worker(threading.Thread):
         self.ended = False
         self.start()
 
-    def run(self):
+    def run(self) -> None:
         self.turn.acquire()
         while not self.ended:
             work(TURN_CALLS)
             self.done.release()
             self.turn.acquire()
 
-    def take_turn(self):
+    def take_turn(self) -> None:
         self.turn.release()
         self.done.acquire()
 
-    def end(self):
+    def end(self) -> None:
         self.ended = True
         self.turn.release()
         self.join()
 
 
-def fork_once():
+def fork_once() -> None:
     child = os.fork()
     if child == 0:
         os._exit(0)
     os.waitpid(child, 0)
 
 
-async def pause():
+async def pause() -> None:
     await asyncio.sleep(0)
 
 
-async def switch(times):
+async def switch(times: int) -> None:
     for _ in range(times):
         await pause()
 
 
-async def run_tasks():
+async def run_tasks() -> None:
     await asyncio.gather(*(switch(SWITCHES // TASKS) for _ in range(TASKS)))
 
 
-def time_processes():
+def time_processes() -> Times:
     before, eight, after = (timed(run_processes, count) for count in (1, 8, 1))
     return {"1": (before + after) / 2, "8": eight}
 
 
-def time_threads():
+def time_threads() -> Times:
     cpu = time.process_time
     begin = cpu()
     one, *workers = (Worker() for _ in range(1 + THREADS))
@@ -127,26 +131,29 @@ def time_threads():
     return taken
 
 
-def time_fork():
+def time_fork() -> Times:
     return {"one": statistics.median(timed(fork_once) for _ in range(FORKS))}
 
 
-def time_tasks():
+def time_tasks() -> Times:
     return {"all": timed(asyncio.run, run_tasks())}
 
 
 PROGRAMS = {"processes": time_processes, "threads": time_threads, "fork": time_fork, "tasks": time_tasks}
 
 
-def main():
+def main() -> None:
     name, cycles, result = sys.argv[1:]
     program = PROGRAMS[name]
     settings = {"async_tasks": True} if name == "tasks" else {}
-    ways = {"plain": contextlib.nullcontext, "measured": functools.partial(hooks.measured, **settings)}
+    ways: dict[str, Callable[[], contextlib.AbstractContextManager[None]]] = {
+        "plain": contextlib.nullcontext,
+        "measured": functools.partial(hooks.measured, **settings),
+    }
     work(20_000)
     taken = []
     for number in range(int(cycles)):
-        one = {}
+        one: dict[str, Times] = {}
         for way in ways if number % 2 == 0 else reversed(ways):
             with ways[way]():
                 one[way] = program()

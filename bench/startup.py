@@ -1,4 +1,4 @@
-"""What an empty program costs under Timeloom: start and finish, weaving included."""
+"""The cost of an empty program under Timeloom: start and finish, weaving included."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ def wall_ms(command: list[str], **variables: str) -> float:
     return (time.perf_counter_ns() - begin) / 1e6
 
 
-def measure(scratch: pathlib.Path) -> dict:
+def measure(scratch: pathlib.Path) -> dict[str, float]:
     """Medians of interleaved runs, in milliseconds."""
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
         empty = pathlib.Path(directory) / "empty.py"

@@ -13,9 +13,7 @@ import shutil
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-
-import weaving  # noqa: E402
+import weaving
 
 BYTES_PER_EVENT = 25
 

@@ -90,7 +90,7 @@ def size_of(directory: pathlib.Path) -> int:
     return sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
 
 
-def measure(scratch: pathlib.Path, events: int) -> dict:
+def measure(scratch: pathlib.Path, events: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         one = record(pathlib.Path(name), 1, events)
         two = record(pathlib.Path(name), 2, events)

@@ -17,61 +17,67 @@ import json
 import statistics
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
 
 import hooks
 
 REPEATS = 3
 WARM_UP = 20_000
 
+Loop = Callable[[Iterator[None], Any], None]  # with what it calls or enters
+Hook = Callable[[], AbstractContextManager[None]]
 
-def nothing():
+
+def nothing() -> None:
     pass
 
 
-def call_loop(iterations, function):
+def call_loop(iterations: Iterator[None], function: Callable[[], None]) -> None:
     for _ in iterations:
         function()
 
 
-def with_loop(iterations, manager):
+def with_loop(iterations: Iterator[None], manager: Callable[[str], AbstractContextManager[Any]]) -> None:
     for _ in iterations:
         with manager("x"):
             pass
 
 
-def empty_loop(iterations, _):
+def empty_loop(iterations: Iterator[None], _: None) -> None:
     for _ in iterations:
         pass
 
 
-def empty_manager():
+def empty_manager() -> tuple[Loop, Any]:
     import floors
 
     return with_loop, floors.Empty
 
 
-def region():
+def region() -> tuple[Loop, Any]:
     import timeloom
 
     return with_loop, timeloom.region
 
 
-def scorep_region():
+def scorep_region() -> tuple[Loop, Any]:
     import scorep
 
     return with_loop, scorep.user.region
 
 
-def call():
+def call() -> tuple[Loop, Any]:
     return call_loop, nothing
 
 
-def timeloom(**settings):
+def timeloom(**settings: Any) -> Hook:
     return functools.partial(hooks.measured, **settings)
 
 
 PLAIN = contextlib.nullcontext
-SAMPLES = {
+SAMPLES: dict[str, tuple[Hook, Callable[[], tuple[Loop, Any]]]] = {
     "plain": (PLAIN, call),
     "none": (PLAIN, call),
     "floor-monitoring": (hooks.floor_monitoring, call),
@@ -100,14 +106,14 @@ SAMPLES = {
 }
 
 
-def timed(loop, subject, count):
+def timed(loop: Loop, subject: Any, count: int) -> float:
     iterations = itertools.repeat(None, count)
     begin = time.perf_counter_ns()
     loop(iterations, subject)
     return (time.perf_counter_ns() - begin) / count
 
 
-def sample(name, calls):
+def sample(name: str, calls: int) -> float:
     hook, subject_of = SAMPLES[name]
     loop, subject = subject_of()
     with hook():
@@ -115,10 +121,11 @@ def sample(name, calls):
         timed(empty_loop, None, WARM_UP)
         taken = [(timed(loop, subject, calls), timed(empty_loop, None, calls)) for _ in range(REPEATS)]
     full, empty = zip(*taken)
-    return statistics.median(full) - statistics.median(empty)
+    difference: float = statistics.median(full) - statistics.median(empty)
+    return difference
 
 
-def main():
+def main() -> None:
     cycles, calls, result, *names = sys.argv[1:]
     taken = []
     for number in range(int(cycles)):

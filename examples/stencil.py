@@ -12,6 +12,7 @@ last bit with any number of threads, with and without measurement:
 """
 
 import argparse
+import itertools
 import threading
 import zlib
 
@@ -57,7 +58,7 @@ class Plate:
     def __init__(self, size: int, steps: int, threads: int) -> None:
         self.steps = steps
         bounds = [size * number // threads for number in range(threads + 1)]
-        self.slabs = [Slab(end - begin, size) for begin, end in zip(bounds, bounds[1:])]
+        self.slabs = [Slab(end - begin, size) for begin, end in itertools.pairwise(bounds)]
         self.barrier = threading.Barrier(threads)
         for field in (self.slabs[0].now, self.slabs[0].next):
             field[0] = HOT

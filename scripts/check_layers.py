@@ -126,8 +126,8 @@ class Tree:
     # ---- CMake
 
     def check_cmake(self) -> None:
-        lists = {table.folder_of(self.place(path)): path for path in self.src.rglob("CMakeLists.txt")}
-        lists.pop(None, None)
+        found = {table.folder_of(self.place(path)): path for path in self.src.rglob("CMakeLists.txt")}
+        lists = {folder: path for folder, path in found.items() if folder is not None}
         folders = {folder.split("/")[-1]: folder for folder in lists}  # by the name of the target
         for folder, path in lists.items():
             text = path.read_text(encoding="utf-8")

@@ -55,7 +55,7 @@ def install(
     project = f"{ROOT}[{extras}]" if extras else str(ROOT)
     build_directory = f"--config-settings=build-dir={BUILD / f'wheel-{python.tag}'}"
     files = [word for file in requirements for word in ("-r", file)]
-    command = [interpreter, "-m", "pip", "install", "--disable-pip-version-check"]
+    command = [str(interpreter), "-m", "pip", "install", "--disable-pip-version-check"]
     if quiet:
         command.append("--quiet")
     subprocess.run(

@@ -17,6 +17,7 @@ import pathlib
 import re
 import subprocess
 import sys
+from typing import Any
 
 SUPPORTED = ("3.11", "3.12", "3.13")
 OLDEST = (3, 11)
@@ -48,7 +49,7 @@ class Python:
 
 
 def promised_tag(path: str | pathlib.Path) -> str:
-    """What the name says: "3.12" of python3.12, "3" of python3, else the path itself."""
+    """The version in the name: "3.12" of python3.12, "3" of python3, else the path itself."""
     name = pathlib.Path(path).name
     return name.removeprefix("python") if NAME.fullmatch(name) else str(path)
 
@@ -116,7 +117,7 @@ def examine(path: str) -> Python:
     return judge(path, facts)
 
 
-def judge(path: str, facts: dict) -> Python:
+def judge(path: str, facts: dict[str, Any]) -> Python:
     version = tuple(facts["version"])
     tag = f"{version[0]}.{version[1]}{'t' if facts['free_threaded'] else ''}"
     problem = ""

@@ -23,7 +23,10 @@ import platform
 import shutil
 import subprocess
 import sys
+import types
 import typing
+from collections.abc import Mapping
+from typing import Any
 
 import environments
 
@@ -80,7 +83,7 @@ class Program(typing.NamedTuple):
     package: str
     what: str
     words: list[str]
-    files: dict[str, str] = {}
+    files: Mapping[str, str] = types.MappingProxyType({})
 
 
 PROGRAMS = [
@@ -96,9 +99,17 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+Key = tuple[str, str, int]  # of a region: name, file, line
+
+
 class Visits(typing.NamedTuple):
-    regions: collections.Counter
-    call_paths: collections.Counter
+    regions: collections.Counter[Key]
+    call_paths: collections.Counter[tuple[Key, ...]]
+
+
+def key_of(row: dict[str, Any]) -> Key:
+    """The region of a row of ``timeloom report --json``."""
+    return row["name"], row["file"], row["line"]
 
 
 class Place:
@@ -112,8 +123,8 @@ class Place:
         if self.site.exists() and (self.site / "pins").read_text() == REQUIREMENTS.read_text():
             return
         shutil.rmtree(self.site, ignore_errors=True)
-        command = [self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                   "--target", self.site, "-r", REQUIREMENTS]  # fmt: skip
+        command = [str(self.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                   "--target", str(self.site), "-r", str(REQUIREMENTS)]  # fmt: skip
         subprocess.run(command, check=True, stdout=sys.stderr)
         (self.site / "pins").write_text(REQUIREMENTS.read_text())
 
@@ -142,13 +153,12 @@ class Place:
         text = subprocess.run([self.program, "report", "--json", run], check=True, stdout=subprocess.PIPE,
                               text=True).stdout  # fmt: skip
         report = json.loads(text)
-        key = lambda row: (row["name"], row["file"], row["line"])
         found = Visits(collections.Counter(), collections.Counter())
         for row in report["flat"]["rows"]:
-            found.regions[key(row)] += row["visits"]
-        paths = {None: ()}
+            found.regions[key_of(row)] += row["visits"]
+        paths: dict[int | None, tuple[Key, ...]] = {None: ()}
         for row in report["tree"]["rows"]:
-            paths[row["id"]] = (*paths[row["parent"]], key(row))
+            paths[row["id"]] = (*paths[row["parent"]], key_of(row))
             found.call_paths[paths[row["id"]]] += row["visits"]
         return found
 
@@ -161,8 +171,8 @@ def only_trace(run: pathlib.Path) -> pathlib.Path:
     return copy
 
 
-def differences(one: collections.Counter, other: collections.Counter) -> list[str]:
-    def name(key: tuple) -> str:
+def differences(one: collections.Counter[Any], other: collections.Counter[Any]) -> list[str]:
+    def name(key: tuple[Any, ...]) -> str:
         return key[0] if isinstance(key[0], str) else f"a call path to {key[-1][0]}"
 
     return [f"{name(key)}: {one[key]} and {other[key]}" for key in one.keys() | other.keys() if one[key] != other[key]]
@@ -174,8 +184,9 @@ def compare(place: Place, program: Program) -> tuple[Visits, list[str]]:
     of_trace = place.visits(only_trace(traced))
     found = []
     for run in (traced / "profile.cubex", place.measure(program, "profile", "--profile")):
-        for one, other in zip(of_trace, place.visits(run)):
-            found += differences(one, other)
+        of_run = place.visits(run)
+        found += differences(of_trace.regions, of_run.regions)
+        found += differences(of_trace.call_paths, of_run.call_paths)
     return of_trace, found
 
 
@@ -185,7 +196,8 @@ def version_of(place: Place, package: str) -> str:
 
 
 def table_of(place: Place) -> tuple[str, bool]:
-    lines = ["| program | what it does | regions | call paths | visits | visits that differ |", "|---|---|---|---|---|---|"]
+    lines = ["| program | what it does | regions | call paths | visits | visits that differ |"]
+    lines.append("|---|---|---|---|---|---|")
     good = True
     for program in PROGRAMS:
         print(f"real_programs: {program.package}", file=sys.stderr)
@@ -193,8 +205,9 @@ def table_of(place: Place) -> tuple[str, bool]:
         for one in found[:20]:
             print(f"real_programs: {program.package}: {one}", file=sys.stderr)
         good = good and not found
-        lines.append(f"| {program.package} {version_of(place, program.package)} | {program.what} | "
-                     f"{len(visits.regions):,} | {len(visits.call_paths):,} | {visits.regions.total():,} | {len(found):,} |")
+        counts = (len(visits.regions), len(visits.call_paths), visits.regions.total(), len(found))
+        cells = [f"{program.package} {version_of(place, program.package)}", program.what]
+        lines.append(f"| {' | '.join([*cells, *(f'{count:,}' for count in counts)])} |")
     lines += ["", f"Python {platform.python_version()}."]
     return "\n".join(lines) + "\n", good
 

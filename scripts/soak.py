@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import Any
 
 PROGRAM = pathlib.Path(__file__).with_name("soak_program.py")
 TIMELOOM = os.environ.get("TIMELOOM_PROGRAM") or str(pathlib.Path(sys.executable).with_name("timeloom"))
@@ -31,27 +32,29 @@ INSTRUMENTERS = ["auto", "frame", "profile", "trace"] + ["monitoring"] * (sys.ve
 
 
 class Wrong(Exception):
-    pass
+    """A run that is not as it must be."""
 
 
-def options_of(rng):
+def options_of(rng: random.Random) -> tuple[list[str], str]:
     """Options of a run, and its value of --follow."""
     follow = rng.choice(["workers", "all"])
     options = ["--follow", follow, "--instrumenter", rng.choice(INSTRUMENTERS)]
-    options += rng.choice([[], ["--buffer-size", "1M"], ["--max-size", "4M"], ["--max-size", "4M", "--at-max-size", "ring"]])
+    limit = ["--max-size", "4M"]
+    options += rng.choice([[], ["--buffer-size", "1M"], limit, [*limit, "--at-max-size", "ring"]])
     options += rng.choice([[], ["--no-weave"], ["--c-functions"]])
     if "--c-functions" in options and not {"profile", "auto", "monitoring"} & set(options):
         options.remove("--c-functions")
     return options, follow
 
 
-def run_program(seed, options, follow, directory):
+def run_program(seed: int, options: list[str], follow: str, directory: pathlib.Path) -> tuple[int, str]:
     """(status, stderr) of a program, when all its processes have ended."""
-    words = [sys.executable, "-W", "ignore", "-m", "timeloom", "--quiet", "-o", directory / "run", *options,
-             PROGRAM, str(seed), directory / "counts", follow]  # fmt: skip
+    words = [sys.executable, "-W", "ignore", "-m", "timeloom", "--quiet", "-o", str(directory / "run"), *options,
+             str(PROGRAM), str(seed), str(directory / "counts"), follow]  # fmt: skip
     environment = {k: v for k, v in os.environ.items() if not k.startswith("TIMELOOM_")}
     with open(directory / "stderr", "wb") as errors:
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True, env=environment, cwd=directory)
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True,
+                                   env=environment, cwd=directory)  # fmt: skip
         try:
             process.wait(180)
         finally:
@@ -59,8 +62,8 @@ def run_program(seed, options, follow, directory):
     return process.wait(), (directory / "stderr").read_text(errors="replace")
 
 
-def kill_rest(group):
-    """Workers of a program that was killed wait for it for ever."""
+def kill_rest(group: int) -> None:
+    """Ends what is left of a process group: workers of a program that was killed wait for it for ever."""
     time.sleep(0.05)
     for _ in range(200):
         try:
@@ -70,16 +73,16 @@ def kill_rest(group):
         time.sleep(0.05)
 
 
-def tool(*words):
+def tool(*words: str | pathlib.Path) -> str:
     done = subprocess.run([TIMELOOM, *words], capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         raise Wrong(f"timeloom {words[0]} ended with {done.returncode}: {done.stderr.strip()}")
     return done.stdout
 
 
-def known(counts):
+def known(counts: pathlib.Path) -> dict[int, list[int]]:
     """[begun, ended] calls by process id."""
-    result = collections.defaultdict(lambda: [0, 0])
+    result: dict[int, list[int]] = collections.defaultdict(lambda: [0, 0])
     for path in counts.glob("*-*"):
         data = path.read_bytes()
         numbers = struct.unpack(f"<{len(data) // 8}Q", data)
@@ -89,19 +92,19 @@ def known(counts):
     return result
 
 
-def recorded(run, info):
+def recorded(run: pathlib.Path, info: dict[str, Any]) -> collections.Counter[int]:
     """Calls by process id."""
     file = json.loads((run / "callpaths.json").read_text())
     regions = {i for i, one in enumerate(file["regions"]) if one["name"] in ("__main__.step", "__mp_main__.step")}
     nodes = {i for i, region in enumerate(file["nodes"]["region"]) if region in regions}
-    result = collections.Counter()
+    result: collections.Counter[int] = collections.Counter()
     for location in file["locations"]:
         process = info["groups"][location["group"]]["process_id"]
         result[process] += sum(v for n, v in zip(location["node"], location["visits"]) if n in nodes)
     return result
 
 
-def check_counts(directory, info, limited):
+def check_counts(directory: pathlib.Path, info: dict[str, Any], limited: bool) -> None:
     calls, missing = recorded(directory / "run", info), info["losses"]
     for process, (begun, ended) in known(directory / "counts").items():
         if limited:
@@ -114,7 +117,7 @@ def check_counts(directory, info, limited):
         raise Wrong("; ".join(lost))
 
 
-def soak_one(seed, keep):
+def soak_one(seed: int, keep: str | None) -> dict[str, Any]:
     """Figures of one run. Raises Wrong."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="timeloom-soak-"))
     rng = random.Random(seed)
@@ -141,7 +144,7 @@ def soak_one(seed, keep):
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -154,9 +157,12 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     print(f"soak: Python {sys.version.split()[0]}, seeds from {arguments.seed} on", flush=True)
     end = time.monotonic() + (0 if arguments.one else 60 * arguments.minutes)
-    seeds, totals, endings, wrong, runs = iter(range(arguments.seed, 1 << 62)), collections.Counter(), collections.Counter(), [], 0
+    seeds, wrong, runs = iter(range(arguments.seed, 1 << 62)), 0, 0
+    totals: collections.Counter[str] = collections.Counter()
+    endings: collections.Counter[str] = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        pending = {pool.submit(soak_one, next(seeds), arguments.keep) for _ in range(1 if arguments.one else arguments.jobs)}
+        begun = range(1 if arguments.one else arguments.jobs)
+        pending = {pool.submit(soak_one, next(seeds), arguments.keep) for _ in begun}
         while pending:
             done, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
@@ -166,11 +172,11 @@ def main():
                     endings.update(figures.pop("endings"))
                     totals.update(figures)
                 except Wrong as error:
-                    wrong.append(str(error))
+                    wrong += 1
                     print(f"WRONG {error}", flush=True)
                 if time.monotonic() < end:
                     pending.add(pool.submit(soak_one, next(seeds), arguments.keep))
-    print(f"soak: {runs} runs, {len(wrong)} wrong; {totals['processes']:,} processes, "
+    print(f"soak: {runs} runs, {wrong} wrong; {totals['processes']:,} processes, "
           f"{totals['threads']:,} threads, {totals['events']:,} events")  # fmt: skip
     print("soak: ended " + ", ".join(f"{how}: {count}" for how, count in endings.most_common()))
     return 1 if wrong else 0

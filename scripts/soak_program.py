@@ -10,6 +10,7 @@ to end with. FOLLOW is that of `timeloom run`: only processes that are followed 
 
 import asyncio
 import concurrent.futures
+import functools
 import itertools
 import mmap
 import multiprocessing
@@ -20,24 +21,26 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
 SEED, COUNTS, FOLLOW = sys.argv[1:4]
 SLOTS = 4096  # threads of one process
 DEEPEST = 2  # children of children
 
 
-def step():
+def step() -> None:
     pass
 
 
 class Counts:
     """The file of this process."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.open()
         os.register_at_fork(after_in_child=self.open)
 
-    def open(self):
+    def open(self) -> None:
         path = f"{COUNTS}/{os.getpid()}-{time.monotonic_ns()}"
         with open(path, "w+b") as file:
             file.truncate(SLOTS * 16)
@@ -45,7 +48,7 @@ class Counts:
         self.slots = itertools.count()
         self.own = threading.local()
 
-    def work(self, n):
+    def work(self, n: int) -> None:
         if not hasattr(self.own, "slot"):
             self.own.slot = 2 * next(self.slots)
         slot = self.own.slot
@@ -59,23 +62,23 @@ counts = Counts()
 work = counts.work
 
 
-def recurse(n):
+def recurse(n: int) -> None:
     work(1)
     if n:
         recurse(n - 1)
 
 
-def generate(n):
+def generate(n: int) -> Iterator[None]:
     for _ in range(n):
         work(1)
         yield
 
 
 class Fault(Exception):
-    pass
+    """Raised and caught in here."""
 
 
-def fail(n):
+def fail(n: int) -> None:
     try:
         work(n)
         raise Fault
@@ -83,7 +86,7 @@ def fail(n):
         work(1)
 
 
-def simple(rng):
+def simple(rng: random.Random) -> None:
     choice = rng.randrange(5)
     if choice == 0:
         work(rng.choice((1, 10, 1000, 20_000)))
@@ -102,7 +105,7 @@ def simple(rng):
         exec("def made(): work(3)\nmade()", {"work": work})
 
 
-async def task(rng, depth):
+async def task(rng: random.Random, depth: int) -> None:
     for _ in range(rng.randrange(1, 6)):
         simple(rng)
         await asyncio.sleep(0 if rng.random() < 0.9 else 0.001)
@@ -110,8 +113,8 @@ async def task(rng, depth):
             await asyncio.gather(*(task(random.Random(rng.random()), depth - 1) for _ in range(3)))
 
 
-def tasks(rng, depth):
-    async def all_of_them():
+def tasks(rng: random.Random, depth: int) -> None:
+    async def all_of_them() -> None:
         running = [asyncio.create_task(task(random.Random(rng.random()), 1)) for _ in range(rng.randrange(1, 20))]
         if rng.random() < 0.3:
             await asyncio.sleep(0)
@@ -121,8 +124,8 @@ def tasks(rng, depth):
     asyncio.run(all_of_them())
 
 
-def threads(rng, depth):
-    def run(seed):
+def threads(rng: random.Random, depth: int) -> None:
+    def run(seed: float) -> None:
         own = random.Random(seed)
         for _ in range(own.randrange(1, 4)):
             act(own, depth) if own.random() < 0.2 else simple(own)
@@ -134,11 +137,11 @@ def threads(rng, depth):
         thread.join()
 
 
-def daemon(rng, depth):
+def daemon(rng: random.Random, depth: int) -> None:
     """A thread that is alive when its process ends."""
     done = threading.Event()
 
-    def run():
+    def run() -> None:
         work(100)
         done.set()
         threading.Event().wait()
@@ -147,7 +150,7 @@ def daemon(rng, depth):
     done.wait()
 
 
-def fork(rng, depth):
+def fork(rng: random.Random, depth: int) -> None:
     seed = rng.random()
     alone = threading.active_count() == 1
     pid = os.fork()
@@ -166,17 +169,18 @@ def fork(rng, depth):
     assert status in STATUSES, status
 
 
-def in_worker(seed):
+def in_worker(seed: float) -> int:
     own = random.Random(seed)
     simple(own)
     return os.getpid()
 
 
-def processes(rng, depth):
+def processes(rng: random.Random, depth: int) -> None:
     if threading.active_count() > 1:
-        return simple(rng)
+        simple(rng)
+        return
     method = rng.choice(("fork", "spawn", "forkserver")) if depth == 0 else "fork"
-    context = multiprocessing.get_context(method)
+    context: Any = multiprocessing.get_context(method)
     kind = rng.randrange(3)
     if kind == 0:
         child = context.Process(target=in_worker, args=(rng.random(),))
@@ -191,9 +195,10 @@ def processes(rng, depth):
             list(pool.map(in_worker, [rng.random() for _ in range(8)]))
 
 
-def other_python(rng, depth):
+def other_python(rng: random.Random, depth: int) -> None:
     if FOLLOW != "all":
-        return simple(rng)
+        simple(rng)
+        return
     words = [sys.executable, "-W", "ignore", __file__, str(rng.randrange(1 << 30)), COUNTS, FOLLOW, str(depth + 1)]
     status = subprocess.run(words).returncode
     assert status in STATUSES, status
@@ -202,30 +207,34 @@ def other_python(rng, depth):
 ACTIONS = [tasks, threads, fork, fork, processes, other_python, daemon]
 
 
-def act(rng, depth):
+def act(rng: random.Random, depth: int) -> None:
     action = rng.choice(ACTIONS)
     if depth >= DEEPEST and action in (fork, processes, other_python):
         action = tasks
     action(rng, depth)
 
 
-def body(rng, depth):
+def body(rng: random.Random, depth: int) -> None:
     for _ in range(rng.randrange(1, 5 - depth)):
         simple(rng)
         act(rng, depth)
     work(rng.randrange(100))
 
 
-def become(status):
+def become(status: int) -> None:
     os.execv("/bin/sh", ["sh", "-c", f"exit {status}"])
 
 
-DEATHS = {
+def kill_self(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+DEATHS: dict[str, tuple[Callable[[], object], int]] = {
     "exit": (lambda: sys.exit(3), 3),
     "_exit": (lambda: os._exit(4), 4),
     "exec": (lambda: become(5), 5),
     **{
-        name: (lambda number=number: os.kill(os.getpid(), number), -number)
+        name: (functools.partial(kill_self, number), -number)
         for name, number in (("KILL", 9), ("TERM", 15), ("HUP", 1), ("USR1", 10))
     },
     "abort": (os.abort, -6),
@@ -233,16 +242,15 @@ DEATHS = {
 STATUSES = {0, *(status for _, status in DEATHS.values())}
 
 
-def die(rng, main):
+def die(rng: random.Random, main: bool) -> None:
     name = rng.choice(["", "", "", *DEATHS])
     end, status = DEATHS.get(name, (lambda: None, 0))
     if main and len(sys.argv) == 4:
         with open(f"{COUNTS}/expected", "w") as file:
             file.write(str(status))
     work(rng.randrange(10))
-    if not main:
-        end = os._exit if name in ("", "exit") else lambda _, end=end: end()
-        end(status)
+    if not main and name in ("", "exit"):
+        os._exit(status)
     end()
 
 

@@ -61,7 +61,7 @@ def quiet_environment() -> dict[str, str]:
 
 def install(python: str) -> pathlib.Path:
     """Builds the extension and puts it with pytest into an environment of its own."""
-    def run(*command):
+    def run(*command: object) -> None:
         subprocess.run([str(word) for word in command], check=True, cwd=ROOT, env=quiet_environment())
 
     run("cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",

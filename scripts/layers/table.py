@@ -5,7 +5,7 @@ import re
 
 # What each folder of src may include besides itself. "formats" stands for every
 # folder in src/formats, "formats/*" for those that have no line of their own.
-ALLOWED = {
+ALLOWED: dict[str, tuple[str, ...]] = {
     "os": (),
     "core": ("os",),
     "settings": ("core", "os"),
@@ -28,7 +28,7 @@ ALLOWED = {
 TESTED_ALONE = ("os", "core", "spool", "record")
 
 # Packages of python/ that each package may import.
-ALLOWED_IMPORTS = {
+ALLOWED_IMPORTS: dict[str, tuple[str, ...]] = {
     "timeloom": (),
     "scorep": ("timeloom",),
     "omnitrace": ("timeloom",),
@@ -41,8 +41,8 @@ class ForeignHeaders:
     """Headers of others that only some files of src may include."""
 
     whose: str
-    pattern: re.Pattern
-    home: re.Pattern  # of paths below src, of others below the root
+    pattern: re.Pattern[str]
+    home: re.Pattern[str]  # of paths below src, of others below the root
     home_name: str
 
 
@@ -70,8 +70,8 @@ class Conditions:
     """Names that only some files may test in an #if."""
 
     what: str
-    pattern: re.Pattern
-    home: re.Pattern  # of paths below src, of others below the root
+    pattern: re.Pattern[str]
+    home: re.Pattern[str]  # of paths below src, of others below the root
     home_name: str
 
 
