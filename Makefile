@@ -14,9 +14,10 @@ build: deps ## build the program and the C++ tests into build/release
 	cmake --preset release
 	cmake --build --preset release
 
-check: deps ## check the layers and the format of the code
+check: deps ## check the layers, the format of the C++ code, the rules and types of the Python code
 	python3 scripts/check_layers.py
 	scripts/format.sh --check
+	scripts/check_python.sh
 
 test: check test-cpp test-fuzz test-python ## install, build, run every test with every Python
 

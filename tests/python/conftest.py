@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from archives import MAIN, WORKER, make_archive
 
 # What nohup and a shell's & have changed; tests look at what a signal does to a program.

@@ -64,9 +64,7 @@ class Trace:
         for kind, what in self.events[location]:
             if kind in ("ENTER", "LEAVE") and keep(what):
                 result.append(("+" if kind == "ENTER" else "-") + what)
-            elif kind.startswith("PARAMETER"):
-                result.append(what)
-            elif kind == "MEASUREMENT_ON_OFF":
+            elif kind.startswith("PARAMETER") or kind == "MEASUREMENT_ON_OFF":
                 result.append(what)
         return result
 

@@ -143,7 +143,7 @@ class Spool:
         assert sorted(segments) == list(range(first, first + len(segments)))
         assert first == 0 or self.may_miss_begin
         goes_on = first > 0  # a location whose beginning is missing, here for the first time
-        for sequence, (base, data) in sorted(segments.items()):
+        for _, (base, data) in sorted(segments.items()):
             words = struct.unpack(f"<{len(data) // 8}Q", data)
             for event in self._decode(base, words):
                 if event[0] == "track":

@@ -26,12 +26,11 @@ def environment(extra=None):
 
 
 def run_python(arguments, directory, **options):
-    process = subprocess.run(
+    return subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=directory, capture_output=True, text=True, timeout=options.pop("timeout", 240),
         env=environment(options.pop("env", None)), **options,
     )  # fmt: skip
-    return process
 
 
 def write_program(directory, program):

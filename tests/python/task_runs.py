@@ -38,7 +38,7 @@ class Recorded:
                 if kept.pop():
                     depth -= 1
             elif kind == "enter":
-                kept.append(name.startswith("__main__.") or name in ("task", "suspended") or name.startswith("user"))
+                kept.append(name.startswith(("__main__.", "user")) or name in ("task", "suspended"))
                 if kept[-1]:
                     lines.append("  " * depth + name.removeprefix("__main__."))
                     depth += 1

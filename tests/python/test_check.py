@@ -4,7 +4,6 @@ import json
 import struct
 
 import pytest
-
 from archives import one_line
 from cube_files import DATA, write
 from test_cube import needs_tool

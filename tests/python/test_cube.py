@@ -7,10 +7,9 @@ import subprocess
 import hypothesis.strategies as st
 import pycubexr
 import pytest
-from hypothesis import HealthCheck, given, settings
-
 from archives import one_line, report_json
 from cube_files import DATA, SIZES, SUMS_ONLY, TOOL, random_description, read, with_pycubexr, write
+from hypothesis import HealthCheck, given, settings
 
 needs_tool = pytest.mark.skipif(not TOOL.exists(),
                                 reason=f"{TOOL} is not built: `make build` makes it")

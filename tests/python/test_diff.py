@@ -4,7 +4,6 @@ import json
 import shutil
 
 import pytest
-
 from archives import WORKER, make_archive, one_line
 from cube_files import DATA
 

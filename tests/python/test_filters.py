@@ -1,6 +1,8 @@
 """What is recorded and what is left out: filter files, words for modules and packages, only my
 code, imports, depth. Whole streams, by every instrumenter, against the stream without a filter."""
 
+import itertools
+
 import pytest
 from spool_reader import spools_of, stream
 from streams import INSTRUMENTERS, assert_balanced, assert_same, run_python
@@ -147,8 +149,8 @@ timeloom.region_begin("phase2"); timeloom.region_begin("phase"); timeloom.region
     (work / "my.filter").write_text(REGIONS.format("EXCLUDE user:phase"))
     got = record(work, instrumenter, "--filter-file=my.filter", program="overlap.py")
     m, leaf = "__main__.", [["enter", "__main__.leaf"], ["leave", "__main__.leaf"]]
-    function = lambda name, *inside: [["enter", m + name], *sum(inside, []), ["leave", m + name]]
-    phase2 = lambda *inside: [["enter", "phase2"], *sum(inside, []), ["leave", "phase2"]]
+    function = lambda name, *inside: [["enter", m + name], *itertools.chain(*inside), ["leave", m + name]]
+    phase2 = lambda *inside: [["enter", "phase2"], *itertools.chain(*inside), ["leave", "phase2"]]
     ends = function("ends", leaf, leaf)
     expected = function("<module>", function("begins", leaf), ends, function("overlap", phase2(ends), leaf), phase2(), leaf)
     assert_same(got, [expected])
@@ -281,7 +283,7 @@ def test_modules_and_packages(instrumenter, layers):
     def recorded(*options):
         path = {"PYTHONPATH": str(layers / "lib" / "site-packages")}
         # An environment with setuptools has an importer of its own among its packages.
-        keep = lambda name: not name.startswith("_distutils_hack")  # noqa: E731
+        keep = lambda name: not name.startswith("_distutils_hack")
         (events,) = record(layers, instrumenter, *options, program="layers.py", keep=keep, env=path)
         # What Python does at its end is no call of the program.
         end = events.index(["leave", "__main__.<module>"]) if ["leave", "__main__.<module>"] in events else None
@@ -315,7 +317,7 @@ def test_import_noise(instrumenter, layers):
 def test_a_module_is_called_by_nothing(layers):
     """What finds the program's module for -m is noise as well."""
     def recorded(*options):
-        keep = lambda name: not name.startswith("_distutils_hack")  # noqa: E731
+        keep = lambda name: not name.startswith("_distutils_hack")
         (events,) = record(layers, "profile", *options, program="-mhelper", keep=keep)
         return events
 

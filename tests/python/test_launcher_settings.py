@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from timeloom import _core
 
 
@@ -153,7 +154,7 @@ def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
         "results": "all",
     }
     with pytest.raises(
-        _core.Error, match="instrumentor: no such setting; did you mean instrumenter?"
+        _core.Error, match=r"instrumentor: no such setting; did you mean instrumenter\?"
     ):
         _core.read_settings({"instrumentor": "dummy"}, None)
     with pytest.raises(_core.Error, match="weave: 'x' is not accepted; write on or off"):

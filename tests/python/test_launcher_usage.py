@@ -129,7 +129,6 @@ def test_flag_of_the_interpreter_after_m_timeloom(work):
 def test_existing_run_is_refused_and_replaced_by_force(door, work):
     words = ["--quiet", "--no-weave", "--output", "run", "app.py"]
     assert run(door, words, work).stdout == "ran\n"
-    first = (work / "run" / "scorep.cfg").stat().st_ino
     line = f"the run {work}/run exists; replace it with --force or choose another with --output"
     refused(run(door, words, work), line, work, ["app.py", "run"])
     (work / "run" / "traces.otf2").write_text("old")

@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import pytest
-
 from archives import MAIN, make_archive, one_line, report_json
 
 

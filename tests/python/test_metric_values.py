@@ -8,6 +8,7 @@ import pytest
 from metric_runs import NAMES, PROGRAM, events, needs_printer, papi, record, work  # noqa: F401
 from streams import INSTRUMENTERS, run_python
 
+
 def samples(run):
     """{(metric, its set, thread, call path): value}; the call path is None while no region was open."""
     file = json.loads((run / "callpaths.json").read_text())

@@ -146,7 +146,7 @@ def test_papi_of_the_process(work, papi):
     record(work, "--metric-papi=TOCK", "--metric-papi-per-process=TICK", env=papi)
     streams = events(work / "run")
     main = [values["TOCK"] for kind, _, values in streams[0] if kind == "METRIC"]
-    of_process = [s for s in streams.values() if all(kind == "METRIC" for kind, _, _ in s)][0]
+    of_process = next(s for s in streams.values() if all(kind == "METRIC" for kind, _, _ in s))
     assert len(main) == len(of_process) > 0
     assert main == list(range(1, len(main) + 1))
 

@@ -8,6 +8,7 @@ import os
 import pytest
 from process_runs import Run, measure  # noqa: F401
 
+
 def test_forked_children_have_the_parents_call_path(measure):
     run, _ = measure("""
         def fork(n):

@@ -7,7 +7,6 @@ import os
 import subprocess
 
 import pytest
-
 from archives import make_archive, milliseconds, one_line, report_json
 
 

@@ -1,13 +1,11 @@
 """Finding, weaving and describing runs: timeloom info and weave, and what all commands share."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 
 import pytest
-
 from archives import one_line, report_json
 
 

@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from cube_files import DATA, ROOT
 from scorep_runs import run_scorep
 
@@ -150,8 +149,8 @@ def test_a_filter_leaves_out_what_it_leaves_out_of_a_recording(score, timeloom, 
         lines = [line.split() for line in score("-r", "-f", filters, "run", cwd=tmp_path).stdout.splitlines()]
         left[name] = {re.split("[.:]", line[-1])[-1] for line in lines if line[:2] == ["+", "USR"] or line[:2] == ["+", "COM"]}
     assert all(left.values())
-    for name in FILTERS:
-        rule, block = FILTERS[name], "REGION" if FILTERS[name] else "FILE"
+    for name, rule in FILTERS.items():
+        block = "REGION" if rule else "FILE"
         filters.write_text(f"SCOREP_{block}_NAMES_BEGIN\nEXCLUDE {rule or '*/app.py'}\nSCOREP_{block}_NAMES_END\n")
         measure(timeloom, tmp_path, door, profile, filters)
         assert everything - of_program(timeloom, tmp_path) == left[name] & everything, name

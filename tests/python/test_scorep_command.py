@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from scorep_runs import run_scorep
-from timeloom import _core
 
 from scorep import _command_line
+from timeloom import _core
 
 ROOT = Path(__file__).resolve().parents[2]
 OFF = {"SCOREP_ENABLE_PROFILING": "false", "SCOREP_FORCE_CFG_FILES": "true"}
@@ -164,8 +164,8 @@ def short_table():
     yield "| | " + " | ".join(columns) + " |"
     yield "|---|" + "---|" * len(columns)
     for row, by_column in cells.items():
-        row = row.replace("variables", "variables `SCOREP_…`")
-        yield f"| {row} | " + " | ".join(" ".join(by_column.get(column, "–")) for column in columns) + " |"
+        head = row.replace("variables", "variables `SCOREP_…`")
+        yield f"| {head} | " + " | ".join(" ".join(by_column.get(column, "–")) for column in columns) + " |"
 
 
 def test_readme_has_every_row_in_short():

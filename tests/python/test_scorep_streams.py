@@ -64,7 +64,7 @@ def test_the_whole_stream_of_a_program(tmp_path, type_):
     assert (done.stdout, done.stderr) == ("", "")
     main = "__main__:"
     method = ("__main__.K:m", main + "plain")
-    keep = lambda name: of_program(name) or name.startswith("module:")  # noqa: E731
+    keep = lambda name: of_program(name) or name.startswith("module:")
     assert woven.calls(keep) == inside(
         (main + "<module>",
          "module:<module>",

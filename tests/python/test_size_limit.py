@@ -255,7 +255,7 @@ def test_threads_that_end_after_the_limit(measure, policy):
         assert run.rows["__main__.rest"]["max_s"] < run.info["wall_s"] - 0.3
     else:
         assert run.rows["__main__.step"]["visits"] == 3 * 300_000 + 3
-        assert 0.3 <= run.rows["__main__.rest"]["min_s"]
+        assert run.rows["__main__.rest"]["min_s"] >= 0.3
         assert run.rows["__main__.rest"]["inclusive_s"] <= 3 * run.info["wall_s"]
 
 

@@ -19,5 +19,5 @@ def test_a_wrong_count_is_found(monkeypatch):
     known = soak.known
     monkeypatch.setattr(soak, "options_of", lambda rng: (["--follow", "workers"], "workers"))
     monkeypatch.setattr(soak, "known", lambda counts: {p: [n[0] + 1, n[1] + 1] for p, n in known(counts).items()})
-    with pytest.raises(soak.Wrong, match="seed 2 .* are recorded"):
+    with pytest.raises(soak.Wrong, match=r"seed 2 .* are recorded"):
         soak.soak_one(2, keep=None)

@@ -2,12 +2,10 @@
 
 import json
 import py_compile
-import sys
 
 import pytest
 from streams import C_INSTRUMENTERS, INSTRUMENTERS, assert_same, measure, plain, run_python, streams_of
 from test_streams_programs import calls, each_instrumenter, kept
-
 
 # --- C functions ----------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ import pytest
 from streams import assert_same, measure, plain, run_python, streams_of
 from test_streams_programs import calls, check, each_instrumenter, kept
 
-
 # Sets a hook of its own three calls deep; HOOK and SETTER are replaced.
 SETS_A_HOOK = """
 import sys

@@ -5,11 +5,9 @@ import sys
 import textwrap
 
 import pytest
+from spool_reader import spools_of
 from streams import assert_same, measure, run_python
 from test_streams_programs import calls, check, each_instrumenter, kept
-
-from spool_reader import spools_of
-
 
 # From 3.13 on, closing a generator that waits in no try block does not run it.
 CLOSED = "" if sys.version_info >= (3, 13) else " generator."

@@ -3,14 +3,11 @@
 import re
 import shutil
 import subprocess
-import sysconfig
 import textwrap
 
-import pytest
+from spool_reader import spools_of
 from streams import assert_same, measure, plain, run_python, streams_of, write_program
 from test_streams_programs import calls, check, each_instrumenter, kept
-
-from spool_reader import spools_of
 
 # Threads wait for each other here, so that what each has recorded is known.
 IN_THE_MIDDLE = """
