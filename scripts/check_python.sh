@@ -19,4 +19,5 @@ fi
 status=0
 "$environment/bin/ruff" check --quiet --cache-dir build/ruff || status=1
 "$environment/bin/mypy" --no-error-summary || status=1
+"$environment/bin/mypy" --no-error-summary --config-file tests/mypy.ini || status=1
 exit $status

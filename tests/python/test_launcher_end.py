@@ -257,7 +257,7 @@ def test_program_that_finishes_the_measurement_itself(work):
 @pytest.fixture
 def package_alone(tmp_path):
     """The package without the program, for an interpreter that has no `timeloom` beside it."""
-    python = Path(sys._base_executable)
+    python = Path(sys._base_executable)  # type: ignore[attr-defined]
     if (python.parent / "timeloom").exists():
         pytest.skip("the base interpreter has a timeloom program")
     package = tmp_path / "path" / "timeloom"

@@ -39,7 +39,8 @@ def test_a_run_is_woven_where_no_program_is_beside_the_interpreter(tmp_path):
     """As after pip install --target: only the package itself is there."""
     shutil.copytree(PACKAGE, tmp_path / "site" / "timeloom")
     variables = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path / "site")}
-    command = [sys._base_executable, "-m", "timeloom", "--quiet", "-o", "run", "-c", "print(1)"]
+    base = sys._base_executable  # type: ignore[attr-defined]
+    command = [base, "-m", "timeloom", "--quiet", "-o", "run", "-c", "print(1)"]
     done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("1\n", "")
     assert (tmp_path / "run" / "traces.otf2").is_file()

@@ -57,6 +57,10 @@ location_ids = {}
 
 
 class Readers(unittest.TestCase):
+    directory: tempfile.TemporaryDirectory
+    said: dict
+    anchor: str
+
     @classmethod
     def setUpClass(cls):
         cls.directory = tempfile.TemporaryDirectory()
