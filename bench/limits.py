@@ -33,8 +33,8 @@ def at_least(what: str, value: float | None, least: float, unit: str) -> Check:
     return Check(what, f"{value:g} {unit}", limit, value >= least)
 
 
-# What a traced call costs Score-P 8.4 with its Python bindings 4.5.1 on the machine of
-# DESIGN.md, and what the floor of our hook is there (ns); the share of it that we may cost.
+# By version, on the machine of DESIGN.md: ns of a traced call under Score-P 8.4 with its Python
+# bindings 4.5.1, the floor of our hook, ns of that floor, and the share of Score-P's cost that is our limit.
 SCOREP_CALL = {"3.11": (220, "floor-frame", 11, 0.25), "3.12": (237, "floor-monitoring", 22, 0.28)}
 
 

@@ -83,7 +83,7 @@ def figures_table(all_figures: list[Figures]) -> list[str]:
 
 
 def clock_lines(all_figures: list[Figures]) -> list[str]:
-    """What a call costs at least that is stamped with two times, beside what Timeloom's costs."""
+    """The least cost of a call with two time stamps, beside the cost of a call under Timeloom."""
     rows = []
     for figures in all_figures:
         for hook, with_clock in (("monitoring", "floor-clock"), ("frame", "floor-frame-clock")):
@@ -95,7 +95,7 @@ def clock_lines(all_figures: list[Figures]) -> list[str]:
                 rows.append([figures["python"], hook, *map(cell, values), *times])
     head = ["Python", "hook", "empty, ns", "reads the clock twice", "records: Timeloom"]
     head += ["clock / empty", "Timeloom / empty"]
-    return ["## What of it the clock takes", "", *table(head, rows), ""]
+    return ["## The share of the clock", "", *table(head, rows), ""]
 
 
 def check_lines(figures: Figures, checks: list[Check]) -> list[str]:

@@ -23,7 +23,7 @@ _OWN_DOORS = ("timeloom", "scorep")  # these begin a run of their own
 
 
 def role_of(words: list[str]) -> "_Role | None":
-    """What a Python with this command line was started for.
+    """Return the purpose of a Python with this command line.
 
     "worker" or "server" of multiprocessing and the like, "program" for anything
     else, None where there is nothing to be measured.

@@ -35,7 +35,7 @@ class Tree:
         self.root = root
         self.src = root / "src"
         self.violations: list[Violation] = []
-        # What each folder uses, with the first place where: {folder: {used: (path, line)}}.
+        # The folders that each folder uses, with the first place of each: {folder: {used: (path, line)}}.
         self.includes: dict[str, dict[str, tuple[pathlib.Path, int]]] = {}
         self.uses: dict[str, dict[str, tuple[pathlib.Path, int]]] = {}
 
@@ -153,7 +153,7 @@ class Tree:
     def check_uses_are_complete(self, folder: str) -> None:
         named = self.uses.get(folder, {})
         for used, (path, line) in self.includes.get(folder, {}).items():
-            # What the table forbids has been said already.
+            # A use that the table forbids has been reported already.
             if used != folder and used not in named and table.may_use(folder, used):
                 self.report(path, line, f"src/{folder}/CMakeLists.txt does not name src/{used} in USES")
 

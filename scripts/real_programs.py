@@ -113,7 +113,7 @@ def key_of(row: dict[str, Any]) -> Key:
 
 
 class Place:
-    """Where the programs are installed and run, and with which Python."""
+    """The directories in which the programs are installed and run, and their Python."""
 
     def __init__(self, python: pathlib.Path, scratch: pathlib.Path) -> None:
         self.python, self.scratch, self.site = python, scratch, scratch / "site"

@@ -152,7 +152,7 @@ def main() -> int:
     parser.add_argument("--one", action="store_true", help="only the program of --seed")
     parser.add_argument("--keep", metavar="DIR", help="copy what is wrong to DIR")
     arguments = parser.parse_args()
-    # What nohup and a shell's & have changed: the programs die of signals.
+    # nohup and a shell's & change these; the programs die of signals.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     print(f"soak: Python {sys.version.split()[0]}, seeds from {arguments.seed} on", flush=True)

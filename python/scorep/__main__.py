@@ -53,7 +53,7 @@ def _settings(line: _command_line.CommandLine) -> "dict[str, Any]":
 
 
 def _choices(line: _command_line.CommandLine) -> str:
-    """What --verbose says of the measurement."""
+    """Return the line of --verbose about the measurement."""
     variables = [entry.decode("utf-8", "replace") for entry in _scorep_variables()]
     state = "off at the start" if line.off else "on"
     return f"instrumenter {line.instrumenter}, {state}; {' '.join(variables) or 'no SCOREP_ variable set'}"
@@ -77,7 +77,7 @@ def _check(program: "_Program") -> None:
 
 
 def _runner(path: str) -> "Callable[[], None]":
-    """What executes the file of --instrumenter-file."""
+    """Return the function that executes the file of --instrumenter-file; UsageError if it cannot be read."""
     try:
         with open(path, "rb") as file:
             source = file.read()

@@ -73,7 +73,7 @@ CONFIG_OPTIONS = {
 }
 _CONFIG_PREFIXES = ("--thread=", "--mutex=", "--libwrap=", "--wrap-linker-gen=")
 
-# What the types of the bindings are called here.
+# Instrumenter types of the bindings, and their names in Timeloom.
 TYPES = {
     "cProfile": "auto",
     "profile": "profile",
@@ -91,7 +91,7 @@ class UsageError(Exception):
 
 
 class CommandLine:
-    """What the words after ``python -m scorep`` ask for."""
+    """The options and the program after ``python -m scorep``."""
 
     def __init__(self) -> None:
         self.help = False

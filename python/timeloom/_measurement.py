@@ -43,10 +43,11 @@ class Measurement:
 
     @property
     def totals(self) -> "_Totals | None":
-        """What was recorded (events, threads, bytes, wall_seconds, ...); None before ``finish()``."""
+        """The counts of the run (events, threads, bytes, wall_seconds, ...); None before ``finish()``."""
         return None if self._result is None else self._result.copy()
 
     def start(self) -> "Self":
+        """Begin the measurement and return this object. Raises :class:`timeloom.Error` when that cannot be done."""
         program = sys.argv[0] if sys.argv and sys.argv[0] else "python"
         settings = _core.read_settings(self._settings, read_pyproject())
         self._begin = _core.start_block(settings, program)

@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-# What each folder of src may include besides itself. "formats" stands for every
+# The folders that each folder of src may include besides itself. "formats" stands for every
 # folder in src/formats, "formats/*" for those that have no line of their own.
 ALLOWED: dict[str, tuple[str, ...]] = {
     "os": (),
@@ -92,8 +92,8 @@ CONDITIONS = (
     Conditions("the platform", re.compile(PLATFORM), re.compile(r"os/"), "src/os"),
 )
 
-# Those of them may not even be linked to these. That they get nothing of the kind
-# through what they use follows from the table.
+# Folders that are tested alone may not be linked to these. The folders that they use are
+# tested alone as well, so they get none of these through them.
 NEVER_LINKED = re.compile(r"otf2|open-trace-format|mpi|python", re.IGNORECASE)
 
 
@@ -106,7 +106,7 @@ def folder_of(path: str) -> str | None:
 
 
 def row_of(folder: str) -> tuple[str, ...] | None:
-    """What a folder may use; None if the table does not know the folder."""
+    """The folders that a folder may use; None if the table does not know the folder."""
     if folder not in ALLOWED and folder.startswith("formats/"):
         return ALLOWED["formats/*"]
     return ALLOWED.get(folder)

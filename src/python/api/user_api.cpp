@@ -164,8 +164,8 @@ PyMethodDef kUserApiMethods[] = {
     {"region_begin", region_begin, METH_O,
      "region_begin(name, /)\n--\n\nEnter the user region `name`."},
     {"region_end", region_end, METH_O,
-     "region_end(name, /)\n--\n\nLeave the user region `name`; what was entered inside it and is "
-     "still open is left, too."},
+     "region_end(name, /)\n--\n\nLeave the user region `name`, and the regions inside it that are "
+     "still open."},
     {"parameter_int", parameter_int, METH_VARARGS,
      "parameter_int(name, value, /)\n--\n\nAttach a signed 64-bit integer to the current region."},
     {"parameter_uint", parameter_uint, METH_VARARGS,

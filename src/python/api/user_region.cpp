@@ -80,11 +80,16 @@ PyMethodDef kRegionMethods[] = {
     {nullptr, nullptr, 0, nullptr}};
 PyMemberDef kRegionMembers[] = {{"name", T_OBJECT, offsetof(RegionObject, name), READONLY, nullptr},
                                 {nullptr, 0, 0, 0, nullptr}};
+constexpr char kRegionDoc[] =
+    "region(name, /)\n--\n\nA user region: `with region(name):` for a block, `@region(name)` for a "
+    "function, `@region` for one that is named like the function. May be used from any thread, "
+    "again and again; does nothing without a measurement.";
 PyType_Slot kRegionSlots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(region_dealloc)},
                               {Py_tp_call, reinterpret_cast<void*>(region_call)},
                               {Py_tp_repr, reinterpret_cast<void*>(region_repr)},
                               {Py_tp_methods, kRegionMethods},
                               {Py_tp_members, kRegionMembers},
+                              {Py_tp_doc, const_cast<char*>(kRegionDoc)},
                               {0, nullptr}};
 PyType_Spec kRegionSpec = {"timeloom.region", sizeof(RegionObject), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, kRegionSlots};
