@@ -146,12 +146,12 @@ def rows(heading):
     return re.findall(r"^\| `(.+?)` \| (.+?) \|$", section, re.MULTILINE)
 
 
-STATES = {"served": "served", "accepted": "accepted, without effect", "does nothing": "accepted, without effect",
-          "said": "answered in one line"}  # fmt: skip
+STATES = {"supported": "supported", "accepted": "accepted, without effect", "does nothing": "accepted, without effect",
+          "message": "accepted, with a message"}  # fmt: skip
 
 
 def short_table():
-    """What README says of the same: each state has a column, each module a row."""
+    """The table "In short" of the same page: each state has a column, each module a row."""
     cells = {}
     for heading in ("Options", "Names", "Variables"):
         for name, state in rows(heading):
@@ -168,9 +168,10 @@ def short_table():
         yield f"| {head} | " + " | ".join(" ".join(by_column.get(column, "–")) for column in columns) + " |"
 
 
-def test_readme_has_every_row_in_short():
-    readme = (ROOT / "README.md").read_text().split("\n## Coming from Score-P\n")[1].split("\n## ")[0]
-    assert [line for line in readme.splitlines() if line.startswith("|")] == list(short_table())
+def test_the_short_table_has_every_row():
+    page = (ROOT / "docs" / "scorep.md").read_text()
+    section = page.split("\n## In short\n")[1].split("\n## ")[0]
+    assert [line for line in section.splitlines() if line.startswith("|")] == list(short_table())
 
 
 def test_no_row_is_missing():
@@ -191,8 +192,8 @@ def test_every_option(app, option, state):
     words += [values[option]] if option in ("-m", "-c") else ["app.py"]
     done = run_scorep(app, *words, **OFF)
     assert done.stdout == _command_line.help_text() if option == "--help" else "app.py']" in done.stdout
-    if state.startswith("said: "):
-        missing = state.removeprefix("said: ").removesuffix(" is not recorded")
+    if state.startswith("message: "):
+        missing = state.removeprefix("message: ").removesuffix(" is not recorded")
         assert f"scorep: {option}: {missing} is not recorded; leave the option out\n" in done.stderr
         assert done.stderr.count("\n") == (2 if option == "--mpi" else 1)
     elif option != "--verbose":
@@ -204,7 +205,7 @@ def test_every_variable(timeloom, name, state):
     full = timeloom("scorep-info", "config-vars", "--full").stdout
     entry = full.split(name + "\n  ")[1].split("\n\n")[0]
     kind, text = state.split(": ", 1)
-    if kind == "served":
+    if kind == "supported":
         assert f"Description: {text}\n" in entry and "Effect:" not in entry
     else:
         assert entry.endswith(f"Effect: none, {text}")
@@ -214,7 +215,7 @@ def test_every_variable(timeloom, name, state):
 def test_every_name(name, state):
     module, _, attribute = name.partition("(")[0].rpartition(".")
     found = getattr(importlib.import_module(module), attribute)
-    assert state.startswith(("served", "does nothing"))
+    assert state.startswith(("supported", "does nothing"))
     if "(" in name:
         assert callable(found)
         import inspect
