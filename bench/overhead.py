@@ -14,6 +14,8 @@ Method
   for a second sample without a hook: the noise of all others.
   Timeloom records to a spool in --scratch while it is measured; weaving comes
   after and has figures of its own (bench/weaving.py).
+  `ratios` compares what two hooks add: in each process the ratio of the medians over its
+  cycles, of these the median. `folded` is --profile, by the default instrumenter.
   viztracer runs with its own defaults (C functions recorded, a ring of a
   million entries, which is full); with C functions off it is viztracer-python in "extra".
   scorep is ours, in a process that `python -m scorep` has started, beside floors
@@ -50,11 +52,23 @@ NEED_VIZTRACER = {"viztracer", "viztracer-python"}
 # By the process that measures them, names of bench/workload.py.
 ADDED = ["timeloom-monitoring", "timeloom-frame", "timeloom-profile", "floor-monitoring", "floor-frame",
          "floor-profile", "cProfile", "viztracer", "filtered", "paused"]  # fmt: skip
-EXTRA = ["none", "floor-clock", "floor-frame-clock", "timeloom-trace", "filtered-frame", "paused-frame",
-         "paused-profile", "viztracer-python"]  # fmt: skip
+EXTRA = ["none", "timeloom-folded", "floor-clock", "floor-frame-clock", "timeloom-trace",
+         "filtered-frame", "paused-frame", "paused-profile", "viztracer-python"]  # fmt: skip
 WITH = ["with-region", "unmeasured-region", "floor-with"]
 SCOREP_FLOORS = ["floor-monitoring", "floor-frame", "floor-with"]
 SCOREP = ["scorep", "scorep-region", "scorep-region-off", *SCOREP_FLOORS]
+
+# Ratios of what two hooks add to a call: the first over the second.
+TRACE = "timeloom-monitoring" if HAS_MONITORING else "timeloom-frame"
+RATIOS = {
+    "monitoring_over_clock": ("timeloom-monitoring", "floor-clock"),
+    "monitoring_over_viztracer": ("timeloom-monitoring", "viztracer"),
+    "monitoring_over_cProfile": ("timeloom-monitoring", "cProfile"),
+    "frame_over_clock": ("timeloom-frame", "floor-frame-clock"),
+    "frame_over_viztracer": ("timeloom-frame", "viztracer"),
+    "frame_over_cProfile": ("timeloom-frame", "cProfile"),
+    "folded_over_trace": ("timeloom-folded", TRACE),
+}
 
 Cycle = dict[str, float]  # nanoseconds of an iteration by name
 
@@ -103,6 +117,17 @@ def added(cycles: list[Cycle], name: str) -> float | None:
     return median([cycle[name] - cycle["plain"] for cycle in cycles if name in cycle])
 
 
+def ratio(cycles: list[Cycle], over: str, under: str) -> float | None:
+    """Of what two hooks add: the median over processes of the ratio of their medians in one."""
+    ratios = []
+    for begin in range(0, len(cycles), CYCLES):
+        process = cycles[begin : begin + CYCLES]
+        first, second = added(process, over), added(process, under)
+        if first is not None and second:
+            ratios.append(first / second)
+    return median(ratios)
+
+
 def median(values: list[float] | None) -> float | None:
     return round(statistics.median(values), 2) if values else None
 
@@ -123,6 +148,7 @@ def call_figures(arguments: argparse.Namespace, wanted: list[str] | None) -> tup
         "plain_call_ns": cost(cycles, "plain"),
         "added_ns": {**{name: added(cycles, name) for name in ADDED}, "scorep": added(door, "scorep"),
                      "scorep-bindings": added(theirs, "scorep")},
+        "ratios": {name: ratio(cycles, *pair) for name, pair in RATIOS.items()},
         "with_region_ns": cost(cycles, "with-region"),
         "scorep_region_ns": cost(door, "scorep-region"),
         "floor_with_ns": cost(cycles, "floor-with"),
@@ -154,8 +180,8 @@ def figures(arguments: argparse.Namespace) -> Figures:
         extra.update(weave)
     if not wanted or "startup" in wanted:
         start = startup.measure(scratch) if installed else {}
-        result["startup_ms"] = start.pop("startup_ms", None)
-        result["scorep_startup_ms"] = start.pop("scorep_startup_ms", None)
+        for name in ("startup_ms", "scorep_startup_ms", "cProfile_startup_ms"):
+            result[name] = start.pop(name, None)
         extra.update(start)
     extra["other_load_cores"] = others.cores()
     if extra["other_load_cores"] > BUSY:

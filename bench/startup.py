@@ -29,7 +29,7 @@ def measure(scratch: pathlib.Path) -> dict[str, float]:
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
         empty = pathlib.Path(directory) / "empty.py"
         empty.write_text("", encoding="utf-8")
-        plain, added, door, version = [], [], [], []
+        plain, added, door, profiler, version = [], [], [], [], []
         for number in range(ROUNDS):
             run = str(pathlib.Path(directory) / f"run-{number}")
             plain.append(wall_ms([sys.executable, str(empty)]))
@@ -38,10 +38,13 @@ def measure(scratch: pathlib.Path) -> dict[str, float]:
             settings = {"SCOREP_EXPERIMENT_DIRECTORY": run + "-scorep"}
             command = [sys.executable, "-m", "scorep", str(empty)]
             door.append(wall_ms(command, **settings) - plain[-1])
+            command = [sys.executable, "-m", "cProfile", str(empty)]
+            profiler.append(wall_ms(command) - plain[-1])
             version.append(wall_ms([program(), "--version"]))
     return {
         "startup_ms": round(statistics.median(added), 2),
         "scorep_startup_ms": round(statistics.median(door), 2),
+        "cProfile_startup_ms": round(statistics.median(profiler), 2),
         "plain_startup_ms": round(statistics.median(plain), 2),
         "timeloom_version_ms": round(statistics.median(version), 2),
     }

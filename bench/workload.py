@@ -92,6 +92,7 @@ SAMPLES: dict[str, tuple[Hook, Callable[[], tuple[Loop, Any]]]] = {
     "timeloom-frame": (timeloom(instrumenter="frame"), call),
     "timeloom-profile": (timeloom(instrumenter="profile"), call),
     "timeloom-trace": (timeloom(instrumenter="trace"), call),
+    "timeloom-folded": (timeloom(profile=True), call),
     "filtered": (timeloom(instrumenter="monitoring", exclude="*nothing"), call),
     "filtered-frame": (timeloom(instrumenter="frame", exclude="*nothing"), call),
     "paused": (timeloom(paused=True), call),

@@ -106,3 +106,31 @@ def test_scale_work_times_each_part_plain_and_measured(program, parts, tmp_path)
             assert list(seconds) == parts.split()
             assert all(0 < it < 60 for it in seconds.values())
     assert [it.name for it in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_a_ratio_is_taken_in_each_process(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    overhead = importlib.import_module("overhead")
+    monkeypatch.setattr(overhead, "CYCLES", 3)
+
+    def process(speed, first, second):
+        return [{"plain": speed, "a": speed + speed * one, "b": speed + speed * second} for one in first]
+
+    # The second process runs at half the speed, the third was disturbed in every cycle.
+    cycles = process(10, (4, 6, 90), 4) + process(20, (5, 6, 7), 4) + process(10, (9, 80, 80), 4)
+    assert overhead.ratio(cycles, "a", "b") == 1.5
+    assert overhead.ratio(cycles, "a", "missing") is None
+    assert overhead.ratio([], "a", "b") is None
+
+
+def test_limits_that_do_not_hold_are_named(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    limits = importlib.import_module("limits")
+    holds = limits.times("a call", 1.35, "the other", 1.35)
+    fails = limits.times("a call", 1.36, "the other", 1.35)
+    assert (holds.holds, fails.holds, limits.times("a call", None, "the other", 1).holds) == (True, False, None)
+    assert (fails.measured, fails.limit) == ("1.36 times", "at most 1.35 × the other")
+    start = {"startup_ms": 28.0, "cProfile_startup_ms": 40.0}
+    assert limits.startup("start", start, "startup_ms").holds
+    assert not limits.startup("start", start | {"startup_ms": 28.1}, "startup_ms").holds
+    assert limits.startup("start", {}, "startup_ms").holds is None
