@@ -61,7 +61,7 @@ def mypy(directory: Path, text: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
-    pytest.importorskip("mypy", reason="the types are checked with the newest Python")
+    pytest.importorskip("mypy", reason="the types are checked with the version that has mypy (pyproject.toml)")
     return tmp_path_factory.mktemp("types")
 
 
