@@ -1,5 +1,5 @@
 // What a trace of a profiled program would need: bytes by kind of region and by
-// region, with and without a filter. As scorep-score estimates it.
+// region, with and without a filter. As the tool of Score-P estimates it.
 //
 // Plain values and functions without state; any thread may call them. Nothing throws.
 #pragma once

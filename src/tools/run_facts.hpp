@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/definitions.hpp"
+#include "run/layout.hpp"
 
 namespace timeloom::tools {
 
@@ -25,8 +26,8 @@ struct RunFacts {
 };
 
 // That the profile of a run has lost levels of calls, how many, and how to keep them:
-// by which setting depends on how the run was made (`scorep`: with the layout of Score-P).
-std::string depth_warning(std::uint64_t limit, std::uint64_t reached, bool scorep);
+// by which setting depends on the layout of the run.
+std::string depth_warning(std::uint64_t limit, std::uint64_t reached, const run::Layout& layout);
 
 RunFacts facts_of(const Definitions& definitions);
 
