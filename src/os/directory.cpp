@@ -32,10 +32,13 @@ Directory::~Directory() {
 }
 
 Directory Directory::open(const std::string& path, int* error) noexcept {
-  int fd = ::open(path.c_str(), kOpenDirectory);
-  if (fd < 0 && errno == EACCES) {  // what may not be listed can be written to all the same
-    fd = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  }
+  const int fd = ::open(path.c_str(), kOpenDirectory);
+  *error = fd >= 0 ? 0 : errno;
+  return Directory(fd);
+}
+
+Directory Directory::open_unlisted(const std::string& path, int* error) noexcept {
+  const int fd = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   *error = fd >= 0 ? 0 : errno;
   return Directory(fd);
 }
@@ -129,8 +132,8 @@ int Directory::remove_all(const std::string& name) const {
 }
 
 int Directory::try_lock() const noexcept {
-  const bool locked = ::flock(fd_, LOCK_EX | LOCK_NB) == 0;
-  return !locked && errno == EWOULDBLOCK ? EWOULDBLOCK : 0;
+  if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return 0;
+  return errno == EWOULDBLOCK || errno == EBADF ? errno : 0;
 }
 
 }  // namespace timeloom::os

@@ -25,6 +25,8 @@ class Directory {
 
   // Opens the directory of that path, which may be a link to it.
   static Directory open(const std::string& path, int* error) noexcept;
+  // The same for one that may not be listed: names() fails then, try_lock() always.
+  static Directory open_unlisted(const std::string& path, int* error) noexcept;
   // Opens a directory in this one.
   Directory open_below(const std::string& name, int* error) const noexcept;
 

@@ -150,7 +150,7 @@ void ExperimentDirectory::refuse_as_output() const {
 
 os::Directory ExperimentDirectory::open_parent() const {
   int error = 0;
-  os::Directory parent = os::Directory::open(path_.parent_path().string(), &error);
+  os::Directory parent = os::Directory::open_unlisted(path_.parent_path().string(), &error);
   if (error != 0) fail(path_.parent_path(), error);
   return parent;
 }

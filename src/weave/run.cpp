@@ -131,7 +131,8 @@ void mark_as_running(const run::Directory& run) {
                 " cannot be woven while its program runs, since its spool is "
                 "a link; wait until the program has ended");
   }
-  spool->remove(Item::kRunning);
+  if (spool->open_file(Item::kRunning).is_open()) return;
+  spool->remove(Item::kRunning);  // a link, for one
   spool->write(Item::kRunning, "");
 }
 

@@ -13,6 +13,7 @@
 #include "../support/temp_directory.hpp"
 #include "core/error.hpp"
 #include "os/file.hpp"
+#include "run/contents.hpp"
 
 namespace timeloom::run {
 namespace fs = std::filesystem;
@@ -129,6 +130,40 @@ TEST_F(RunDirectory, KeepsWhatIsNotOfTheRunThatForceReplaces) {
   for (const char* name : {"results.csv", "notes/today", "link/precious"}) {
     EXPECT_TRUE(fs::exists(run / name)) << name;
   }
+}
+
+TEST_F(RunDirectory, LosesLinksButNotWhatTheyPointTo) {
+  const fs::path run = root_ / "run";
+  put(root_ / "elsewhere" / "data", "precious");
+  const auto replace = [&](const fs::path& target) {
+    for (const Entry& entry : kContents) {
+      if (entry.role == Role::kSettings || entry.role == Role::kMark) continue;
+      fs::remove_all(run / entry.name);
+      fs::create_symlink(target, run / entry.name);
+    }
+    make_directory(run, true, kSettings);
+  };
+  make_directory(run, false, kSettings);
+  for (const char* target : {"elsewhere", "elsewhere/data", "nowhere"}) {
+    replace(root_ / target);
+    EXPECT_EQ(std::distance(fs::directory_iterator(run), {}), 2);  // scorep.cfg and scorep.filter
+    EXPECT_TRUE(fs::is_regular_file(root_ / "elsewhere" / "data"));
+    EXPECT_TRUE(fs::exists(fs::symlink_status(run / "scorep.filter")));
+  }
+  forget_directory(run, true);
+  EXPECT_TRUE(fs::is_regular_file(root_ / "elsewhere" / "data"));
+}
+
+// Whoever has made the link may mean the other run.
+TEST_F(RunDirectory, IsNotKnownByALinkToTheSettingsOfAnother) {
+  make_directory(root_ / "other", false, kSettings);
+  const fs::path run = root_ / "run";
+  put(run / "spool" / "data", "not ours");
+  fs::create_symlink(root_ / "other" / "scorep.cfg", run / "scorep.cfg");
+  EXPECT_EQ(check(run, true),
+            run.string() + " exists and is no run of Timeloom; choose another with --output");
+  forget_directory(run, false);
+  EXPECT_TRUE(fs::exists(run / "spool" / "data"));
 }
 
 TEST_F(RunDirectory, IsNotReplacedWhileItsProgramRuns) {
