@@ -9,7 +9,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "os": (),
     "core": ("os",),
     "settings": ("core", "os"),
-    "run": ("settings", "core", "os"),
+    "run": ("core", "os"),
     "spool": ("core", "os"),
     "record": ("spool", "core", "os"),
     "profile": ("core",),

@@ -10,7 +10,10 @@ inline constexpr char kReachedDepth[] = "timeloom::reached_depth";
 // Events that are only in the profile, since the run had reached its size limit.
 inline constexpr char kFoldedEvents[] = "timeloom::folded_events";
 
-// Names of the machine and of the profile that a door chose. Not kept in results.
+// The layout of the run directory, by its name in run/layout.hpp.
+inline constexpr char kLayout[] = "timeloom::layout";
+// The names of the machine and, without its extension, of the profile's file, where the
+// user has chosen them. Not kept in results.
 inline constexpr char kMachineName[] = "timeloom::machine_name";
 inline constexpr char kProfileBaseName[] = "timeloom::profile_base_name";
 

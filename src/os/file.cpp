@@ -17,10 +17,10 @@ namespace {
 // the lowest free number being given out; stay out of their way.
 constexpr int kLowestDescriptor = 512;
 
-File open_file(const std::string& path, int flags, int* error) noexcept {
+File open_file(int directory, const std::string& path, int flags, int* error) noexcept {
   int fd = -1;
   do {
-    fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+    fd = ::openat(directory, path.c_str(), flags | O_CLOEXEC, 0666);
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) {
     *error = errno;
@@ -33,6 +33,10 @@ File open_file(const std::string& path, int flags, int* error) noexcept {
     fd = moved;
   }
   return File{fd};
+}
+
+File open_file(const std::string& path, int flags, int* error) noexcept {
+  return open_file(AT_FDCWD, path, flags, error);
 }
 
 // The kernel answers a write beyond the limit of `ulimit -f` with SIGXFSZ, which
@@ -89,12 +93,13 @@ void File::close() noexcept {
 
 bool File::is_ours() const noexcept {
   struct stat status {};
-  return path_.empty() ||
+  return inode_ == 0 ||
          (::fstat(fd_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_);
 }
 
 int File::open_again() noexcept {
   if (is_ours()) return 0;
+  if (path_.empty()) return EBADF;
   int error = 0;
   const bool marked = marked_;
   File again = open_file(path_, O_RDWR, &error);
@@ -109,10 +114,15 @@ int File::open_again() noexcept {
 }
 
 File File::create_exclusive(const std::string& path, int* error) noexcept {
-  File file = open_file(path, O_RDWR | O_CREAT | O_EXCL, error);
+  File file = create_exclusive_at(AT_FDCWD, path, error);
+  if (file.inode_ != 0) file.path_ = path;
+  return file;
+}
+
+File File::create_exclusive_at(int directory, const std::string& name, int* error) noexcept {
+  File file = open_file(directory, name, O_RDWR | O_CREAT | O_EXCL, error);
   struct stat status {};
   if (*error == 0 && ::fstat(file.fd_, &status) == 0) {
-    file.path_ = path;
     file.device_ = status.st_dev;
     file.inode_ = status.st_ino;
   }
@@ -122,6 +132,10 @@ File File::create_exclusive(const std::string& path, int* error) noexcept {
 // O_NONBLOCK means nothing to a file, but a FIFO in its place would wait for a writer.
 File File::open_read(const std::string& path, int* error) noexcept {
   return open_file(path, O_RDONLY | O_NONBLOCK, error);
+}
+
+File File::open_read_at(int directory, const std::string& name, int* error) noexcept {
+  return open_file(directory, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, error);
 }
 
 File File::open_write(const std::string& path, int* error) noexcept {

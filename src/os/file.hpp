@@ -16,7 +16,7 @@ namespace timeloom::os {
 // An owned file descriptor. Movable; not synchronised. Descriptors are moved
 // above the range that daemonising programs close one by one when possible. One
 // that was closed all the same, and may be a file of the program by now, is never
-// written to or closed: a file that was created here is opened again by its path.
+// written to or closed: a file that was created here by its path is opened again by it.
 class File {
  public:
   File() noexcept = default;
@@ -29,6 +29,9 @@ class File {
   static File create_exclusive(const std::string& path, int* error) noexcept;
   static File open_read(const std::string& path, int* error) noexcept;
   static File open_write(const std::string& path, int* error) noexcept;  // it has to exist
+  // The same for a name in an open directory; os::Directory calls them. A link is not followed.
+  static File create_exclusive_at(int directory, const std::string& name, int* error) noexcept;
+  static File open_read_at(int directory, const std::string& name, int* error) noexcept;
 
   bool is_open() const noexcept { return fd_ >= 0; }
   int fd() const noexcept { return fd_; }
@@ -60,7 +63,8 @@ class File {
   int open_again() noexcept;  // where it has to be; 0: the descriptor is ours
 
   int fd_ = -1;
-  // Of a file that was created here; else empty.
+  // Of a file that was created here; else empty and 0. No path: it was made by a name in a
+  // directory.
   std::string path_;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;

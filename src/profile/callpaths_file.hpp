@@ -12,7 +12,6 @@
 
 namespace timeloom::profile {
 
-inline constexpr char kCallpathsName[] = "callpaths.json";
 inline constexpr int kCallpathsVersion = 2;
 
 // Writes the tree to `file`, which is overwritten. Throws Error.

@@ -1,5 +1,5 @@
 // The estimated size of a trace of a profiled program: bytes by kind of region and by
-// region, with and without a filter. The method is that of scorep-score.
+// region, with and without a filter. The method is that of Score-P's own tool.
 //
 // Plain values and functions without state; any thread may call them. Nothing throws.
 #pragma once

@@ -1,31 +1,28 @@
 #include "run/experiment_directory.hpp"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <span>
 #include <system_error>
 
 #include "core/error.hpp"
 #include "os/clock.hpp"
+#include "run/directory.hpp"
+#include "run/manifest.hpp"
 #include "run/run_directory.hpp"
 
-namespace timeloom {
+namespace timeloom::run {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr char kWorkName[] = "scorep-measurement-tmp";
-constexpr char kManifest[] = "MANIFEST.md";
-constexpr char kSettingsName[] = "scorep.cfg";
 
 std::string stamp(std::time_t time) {
   std::tm local{};
@@ -42,7 +39,8 @@ std::time_t changed(const fs::path& path) {
 
 bool being_written(const fs::path& directory) {
   int error = 0;
-  const os::File manifest = os::File::open_read((directory / kManifest).string(), &error);
+  const os::File manifest =
+      os::File::open_read((directory / name_of(Item::kManifest)).string(), &error);
   return manifest.is_open() && manifest.in_use();
 }
 
@@ -51,79 +49,25 @@ bool holds(const fs::path& outer, const fs::path& inner) {
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
-// 0, or an errno value; EEXIST when `to` is there.
-int rename_to_new(const fs::path& from, const fs::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
-  if (errno != EINVAL) return errno;
-  // A file system that cannot: an empty directory at the place is lost, no other.
-  if (fs::exists(to)) return EEXIST;
-  return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
-}
-
-constexpr char kAlways[] =
-    "# Experiment directory overview\n\n"
-    "The result directory of this measurement should contain the following files:\n\n"
-    "   1. Files that should be present even if the measurement aborted:\n\n"
-    "      * `MANIFEST.md`           This manifest file.\n"
-    "      * `scorep.cfg`            Listing of used environment variables.\n";
-constexpr char kFilter[] = "      * `scorep.filter`         Copy of the applied filter file.\n";
-constexpr char kCreated[] =
-    "\n   2. Files that will be created by subsystems of the measurement core:\n";
-constexpr char kTrace[] =
-    "\n      * Tracing:\n\n"
-    "        * `traces.otf2`         OTF2 anchor file.\n"
-    "        * `traces.def`          OTF2 global definitions file.\n"
-    "        * `traces/`             Sub-directory containing per location trace\n"
-    "                                data.\n";
-constexpr char kProfile[] = "CUBE4 result file of the summary measurement.\n";
-constexpr char kVariables[] =
-    "\n# List of Score-P variables that were explicitly set for this measurement\n\n"
-    "The complete list of Score-P variables used, incl. current default values,\n"
-    "can be found in `scorep.cfg`.\n\n";
-
-std::string manifest_text(const ScorepSettings& settings, bool filtered) {
-  const bool trace = settings.flag("SCOREP_ENABLE_TRACING");
-  const bool profile = writes_profile(settings);
-  std::string text = kAlways;
-  if (filtered) text += kFilter;
-  if (trace || profile) text += kCreated;
-  if (trace) text += kTrace;
-  if (profile) {
-    std::string name = "        * `" + settings.text("SCOREP_PROFILING_BASE_NAME") + ".cubex` ";
-    name.resize(std::max<std::size_t>(name.size(), 32), ' ');
-    text += "\n      * Profiling:\n\n" + name + kProfile;
-  }
-  text += kVariables;
-  for (const std::string_view name : settings.explicitly_set()) {
-    text += "    " + std::string(name) + "\n";
-  }
-  return text;
-}
-
 }  // namespace
 
-ExperimentDirectory::ExperimentDirectory(const ScorepSettings& settings, InTheWay in_the_way,
-                                         const fs::path& program)
-    : in_the_way_(in_the_way),
-      named_(!settings.text("SCOREP_EXPERIMENT_DIRECTORY").empty()),
-      overwrite_(settings.flag("SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY")) {
-  const std::string chosen = settings.text("SCOREP_EXPERIMENT_DIRECTORY");
-  path_ = (current_directory() / (named_ ? chosen : std::string(kWorkName))).lexically_normal();
+ExperimentDirectory::ExperimentDirectory(ExperimentOptions options) : options_(std::move(options)) {
+  path_ = (current_directory() / (named() ? options_.directory : kWorkName)).lexically_normal();
   if (!path_.has_filename()) path_ = path_.parent_path();
-  remember_homes(program);
+  remember_homes();
   refuse_unusable();
 }
 
-void ExperimentDirectory::remember_homes(const fs::path& program) {
+void ExperimentDirectory::remember_homes() {
   const auto add = [&](const fs::path& path, const std::string& what) {
     std::error_code error;
     const fs::path canonical = fs::canonical(path, error);
     if (!error) homes_.push_back({canonical, what});
   };
   add(current_directory(), "the current directory");
-  if (!program.empty()) {  // which may be a link to a file elsewhere
-    add(program.parent_path(), "the directory of the program");
-    add(program, "the program");
+  if (!options_.program.empty()) {  // which may be a link to a file elsewhere
+    add(options_.program.parent_path(), "the directory of the program");
+    add(options_.program, "the program");
   }
   // To rename a link harms nothing that is reached without it.
   const char* home = std::getenv("HOME");
@@ -144,9 +88,8 @@ void ExperimentDirectory::refuse_homes() const {
 }
 
 std::string ExperimentDirectory::mend() const {
-  return in_the_way_ == InTheWay::kAsScorepSays
-             ? "; choose another with SCOREP_EXPERIMENT_DIRECTORY"
-             : "; choose another with --output";
+  return as_scorep() ? "; choose another with SCOREP_EXPERIMENT_DIRECTORY"
+                     : "; choose another with --output";
 }
 
 void ExperimentDirectory::fail(const fs::path& path, int error) const {
@@ -159,7 +102,7 @@ void ExperimentDirectory::refuse_unusable() const {
   const fs::path parent = path_.parent_path();
   const bool there = ::access(parent.c_str(), F_OK) == 0;
   if (there && ::access(parent.c_str(), W_OK | X_OK) != 0) fail(path_, errno);
-  if (in_the_way_ != InTheWay::kAsScorepSays) return refuse_as_output();
+  if (!as_scorep()) return refuse_as_output();
   if (!there) {
     throw Error("the directory " + parent.string() +
                 " for the experiment directory does not exist; make it first");
@@ -176,14 +119,14 @@ void ExperimentDirectory::refuse_as_scorep() const {
         "Experiment directory \"" + path_.string() +
         "\" exists but is not an directory. Choose another with SCOREP_EXPERIMENT_DIRECTORY");
   }
-  if (named_ && !overwrite_) {
+  if (named() && !options_.overwrite) {
     throw Error("Experiment directory \"" + path_.string() +
                 "\" exists and overwriting is disabled. Choose another with "
                 "SCOREP_EXPERIMENT_DIRECTORY or set SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY=true");
   }
 }
 
-// As check_run_directory() does, for runs of either layout.
+// As check_directory() does, for runs of either layout.
 void ExperimentDirectory::refuse_as_output() const {
   std::error_code error;
   const fs::file_status status = fs::status(path_, error);
@@ -192,10 +135,10 @@ void ExperimentDirectory::refuse_as_output() const {
     throw Error(path_.string() + " exists and is no directory" + mend());
   if (fs::is_empty(path_, error)) return;
   if (error) fail(path_, error.value());
-  if (!fs::is_regular_file(path_ / kSettingsName, error)) {
+  if (!fs::is_regular_file(path_ / name_of(Item::kSettings), error)) {
     throw Error(path_.string() + " exists and is no run" + mend());
   }
-  if (in_the_way_ == InTheWay::kRefused) {
+  if (options_.in_the_way == InTheWay::kRefused) {
     throw Error("the run " + path_.string() +
                 " exists; give it another name with --force or choose another with --output");
   }
@@ -205,26 +148,22 @@ void ExperimentDirectory::refuse_as_output() const {
   }
 }
 
-void ExperimentDirectory::write_text(const fs::path& path, const std::string& text) const {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) fail(path, errno == 0 ? EIO : errno);
+os::Directory ExperimentDirectory::open_parent() const {
+  int error = 0;
+  os::Directory parent = os::Directory::open_unlisted(path_.parent_path().string(), &error);
+  if (error != 0) fail(path_.parent_path(), error);
+  return parent;
 }
 
 // A directory under a name of its own until everything is in it, so that two
 // processes cannot take the same one for theirs.
-fs::path ExperimentDirectory::make_hidden_directory() const {
-  const fs::path parent = path_.parent_path();
-  std::error_code error;
-  if (in_the_way_ != InTheWay::kAsScorepSays) fs::create_directories(parent, error);
-  if (error) fail(path_, error.value());
-  std::string name = (parent / ".scorep-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) fail(parent, errno);
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::chmod(name.c_str(), 0755 & ~mask);
-  return name;
+std::string ExperimentDirectory::make_hidden_directory(const os::Directory& parent) const {
+  for (;;) {
+    std::string name = ".scorep-" + std::to_string(::getpid()) + "-" + std::to_string(os::now());
+    const int error = parent.make_directory(name, 0755);
+    if (error == 0) return name;
+    if (error != EEXIST) fail(path_.parent_path(), error);
+  }
 }
 
 void ExperimentDirectory::evade() {
@@ -233,50 +172,65 @@ void ExperimentDirectory::evade() {
 }
 
 // Gives what has the name another one.
-void ExperimentDirectory::make_room() {
+void ExperimentDirectory::make_room(const os::Directory& parent) {
   refuse_unusable();
-  if (in_the_way_ != InTheWay::kAsScorepSays && ::rmdir(path_.c_str()) == 0) return;  // empty
+  const std::string taken = path_.filename().string();
+  if (!as_scorep() && parent.remove_directory(taken) == 0) return;  // empty
   if (being_written(path_)) return evade();
-  const std::string failed = "scorep-failed-" + stamp(std::time(nullptr));
-  const fs::path name = named_ ? fs::path(path_.string() + "-" + stamp(changed(path_)))
-                               : path_.parent_path() / failed;
-  const int error = rename_to_new(path_, name);
-  if (error == 0) previous_ = name;
+  const std::string name =
+      named() ? taken + "-" + stamp(changed(path_)) : "scorep-failed-" + stamp(std::time(nullptr));
+  const int error = parent.rename_to_new(taken, name);
+  if (error == 0) previous_ = path_.parent_path() / name;
   if (error != 0 && error != ENOENT) fail(path_, error);
 }
 
-void ExperimentDirectory::create(const ScorepSettings& settings, const fs::path& filter) {
-  const fs::path hidden = make_hidden_directory();
+void ExperimentDirectory::fill(const os::Directory& parent, const std::string& hidden) try {
+  int error = 0;
+  const Directory directory(parent.open_below(hidden, &error), path_.parent_path() / hidden);
+  if (error != 0) fail(path_, error);
+  manifest_ = directory.create(Item::kManifest);
+  error = manifest_.mark_in_use();
+  const std::string manifest = experiment_manifest_text(options_);
+  if (error == 0) error = manifest_.write_at(0, std::as_bytes(std::span(manifest)));
+  if (error != 0) fail(path_, error);
+  directory.write(Item::kSettings, options_.settings);
+  // One that cannot be read is refused where it is read.
+  std::error_code ignored;
+  const fs::path copy = directory.path() / name_of(Item::kFilter);
+  if (!options_.filter.empty()) fs::copy_file(options_.filter, copy, ignored);
+} catch (const std::system_error& error) {
+  fail(path_, error.code().value());
+}
+
+void ExperimentDirectory::create() {
+  std::error_code failed;
+  if (!as_scorep()) fs::create_directories(path_.parent_path(), failed);
+  if (failed) fail(path_, failed.value());
+  const os::Directory parent = open_parent();
+  const std::string hidden = make_hidden_directory(parent);
   try {
+    fill(parent, hidden);
     int error = 0;
-    manifest_ = os::File::create_exclusive((hidden / kManifest).string(), &error);
-    if (error == 0) error = manifest_.mark_in_use();
-    const std::string text = manifest_text(settings, !filter.empty());
-    if (error == 0) error = manifest_.write_at(0, std::as_bytes(std::span(text)));
+    while ((error = parent.rename_to_new(hidden, path_.filename().string())) == EEXIST) {
+      make_room(parent);
+    }
     if (error != 0) fail(path_, error);
-    write_text(hidden / kSettingsName, settings.as_cfg());
-    // One that cannot be read is refused where it is read.
-    std::error_code ignored;
-    if (!filter.empty()) fs::copy_file(filter, hidden / "scorep.filter", ignored);
-    while ((error = rename_to_new(hidden, path_)) == EEXIST) make_room();
-    if (error != 0) fail(path_, error);
-  } catch (const std::exception& what) {
-    std::error_code ignored;
-    fs::remove_all(hidden, ignored);
-    throw Error(what.what());
+  } catch (...) {
+    parent.remove_all(hidden);
+    throw;
   }
 }
 
 void ExperimentDirectory::finish() {
   manifest_.close();
-  if (named_) return;
-  const fs::path name = path_.parent_path() / ("scorep-" + stamp(std::time(nullptr)));
-  const int error = rename_to_new(path_, name);
+  if (named()) return;
+  const std::string name = "scorep-" + stamp(std::time(nullptr));
+  const int error = open_parent().rename_to_new(path_.filename().string(), name);
   if (error != 0) {
     throw Error("cannot rename " + path_.string() + ": " + std::strerror(error) +
                 "; the results are in it");
   }
-  path_ = name;
+  path_.replace_filename(name);
 }
 
-}  // namespace timeloom
+}  // namespace timeloom::run

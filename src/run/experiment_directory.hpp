@@ -17,34 +17,47 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "os/file.hpp"
-#include "settings/scorep_settings.hpp"
+#include "os/directory.hpp"
+#include "run/profile_name.hpp"
 
-namespace timeloom {
+namespace timeloom::run {
 
 // What becomes of a directory that has the name already.
 enum class InTheWay : std::uint8_t {
-  kAsScorepSays,  // SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY decides
+  kAsScorepSays,  // ExperimentOptions::overwrite decides
   kRefused,       // the rules of --output: only an empty one will do,
   kRenamed,       // or with --force a finished run, which gets another name
 };
 
+struct ExperimentOptions {
+  std::string directory;  // as the user names it; empty: a name of its own
+  InTheWay in_the_way = InTheWay::kAsScorepSays;
+  bool overwrite = true;          // a directory that has the name may be renamed
+  std::filesystem::path program;  // absolute path of the script, or empty
+  std::filesystem::path filter;   // the filter file, or empty
+
+  // The results that will be written, for the manifest.
+  bool trace = false;
+  bool profile = false;
+  std::optional<ProfileName> profile_name;  // none: that of the table
+
+  std::string settings;                // the text of scorep.cfg
+  std::vector<std::string> variables;  // the names of those that were set
+};
+
 class ExperimentDirectory {
  public:
-  // Chooses the path from the settings and the current directory. Throws when it
+  // Chooses the path from the options and the current directory. Throws when it
   // may not be used: it is no directory, it exists and may not be renamed, or
-  // there is no directory to make it in. Changes nothing. `program`: the absolute
-  // path of the script, or empty.
-  explicit ExperimentDirectory(const ScorepSettings& settings,
-                               InTheWay in_the_way = InTheWay::kAsScorepSays,
-                               const std::filesystem::path& program = {});
+  // there is no directory to make it in. Changes nothing.
+  explicit ExperimentDirectory(ExperimentOptions options);
 
-  // Makes it, with its files. `filter` is the filter file, or empty.
-  void create(const ScorepSettings& settings, const std::filesystem::path& filter);
+  // Makes it, with its files.
+  void create();
   // The run is complete: gives the directory its final name.
   void finish();
 
@@ -61,26 +74,27 @@ class ExperimentDirectory {
     std::string what;
   };
 
-  void remember_homes(const std::filesystem::path& program);
+  bool named() const noexcept { return !options_.directory.empty(); }  // found under that name
+  bool as_scorep() const noexcept { return options_.in_the_way == InTheWay::kAsScorepSays; }
+  void remember_homes();
   void refuse_homes() const;
   void refuse_unusable() const;
   void refuse_as_scorep() const;
   void refuse_as_output() const;
   std::string mend() const;
   [[noreturn]] void fail(const std::filesystem::path& path, int error) const;
-  std::filesystem::path make_hidden_directory() const;
-  void write_text(const std::filesystem::path& path, const std::string& text) const;
-  void make_room();
+  os::Directory open_parent() const;
+  std::string make_hidden_directory(const os::Directory& parent) const;
+  void fill(const os::Directory& parent, const std::string& hidden);
+  void make_room(const os::Directory& parent);
   void evade();
 
+  ExperimentOptions options_;
   std::filesystem::path path_;
   std::filesystem::path previous_;
   std::vector<Home> homes_;
-  InTheWay in_the_way_;
-  bool named_;      // by the user, who finds it under that name
-  bool overwrite_;  // what is there may be renamed, if Score-P's rules count
   bool evaded_ = false;
   os::File manifest_;  // marked as in use while the directory is being written
 };
 
-}  // namespace timeloom
+}  // namespace timeloom::run

@@ -1,33 +1,30 @@
 #include "run/run_directory.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <ctime>
-#include <fstream>
+#include <span>
 #include <system_error>
 
 #include "core/error.hpp"
 #include "os/file.hpp"
+#include "run/directory.hpp"
 
-namespace timeloom {
+namespace timeloom::run {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr char kSettingsName[] = "scorep.cfg";
-// All that Timeloom ever puts into a run. The file by which a run is known goes
-// last, so that what an interruption leaves can be removed by the next --force.
-constexpr const char* kOwnNames[] = {
-    "spool",       ".weaving",       ".woven",        "traces",      "traces.def", "traces.marker",
-    "traces.otf2", "callpaths.json", "profile.cubex", "MANIFEST.md", kSettingsName};
-constexpr std::string_view kFirstLine = "# A run of Timeloom: the settings used.";
+constexpr std::string_view kFirstLine = "# A run of Timeloom: the settings used.\n";
 
-bool is_run(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path / kSettingsName, ignored)) return false;  // a FIFO would block
-  std::ifstream file(path / kSettingsName);
-  std::string line;
-  return std::getline(file, line) && line == kFirstLine;
+bool is_run(const Directory& directory) {
+  const os::File settings = directory.open_file(Item::kSettings);
+  if (!settings.is_open()) return false;
+  std::string line(kFirstLine.size(), '\0');
+  int error = 0;
+  settings.read_at(0, std::as_writable_bytes(std::span(line)), &error);
+  return error == 0 && line == kFirstLine;
 }
 
 // A name for a file made of what the user calls the program.
@@ -73,21 +70,19 @@ fs::path free_name(const fs::path& directory, const std::string& name) {
               "; choose another directory with --output");
 }
 
-// Whatever else lies in the directory is the user's.
-void remove_run(const fs::path& path, std::error_code& error) {
-  for (const char* name : kOwnNames) {
-    fs::remove_all(path / name, error);
-    if (error) return;
+void refuse_unusable(const Directory& directory, bool force) {
+  const std::string path = directory.path().string();
+  if (directory.empty()) return;
+  if (!is_run(directory)) {
+    throw Error(path + " exists and is no run of Timeloom; choose another with --output");
   }
-}
-
-void write_settings(const fs::path& path, const Settings& settings) {
-  const fs::path name = path / kSettingsName;
-  errno = 0;
-  std::ofstream file(name);
-  file << kFirstLine << "\n" << settings.as_variables();
-  if (!file.flush()) {
-    fail(path, std::error_code(errno == 0 ? EIO : errno, std::generic_category()));
+  if (!force) {
+    throw Error("the run " + path +
+                " exists; replace it with --force or choose another with --output");
+  }
+  if (being_recorded(directory.path())) {
+    throw Error("the program of the run " + path +
+                " is still running; wait until it has ended or choose another with --output");
   }
 }
 
@@ -103,20 +98,19 @@ fs::path current_directory() {
   return here;
 }
 
-fs::path run_directory(const Settings& settings, std::string_view program) {
+fs::path choose_directory(const std::string& output, std::string_view program) {
   const fs::path here = current_directory();
-  const std::string chosen = settings.text("output");
-  if (chosen.empty()) {
+  if (output.empty()) {
     return free_name(here, "timeloom-" + short_name(program) + "-" + time_text());
   }
-  fs::path path = (here / chosen).lexically_normal();
+  fs::path path = (here / output).lexically_normal();
   return path.has_filename() ? path : path.parent_path();
 }
 
 // The program that records a run marks the definitions of its spool.
 bool being_recorded(const fs::path& run) {
   std::error_code ignored;
-  for (const auto& spool : fs::directory_iterator(run / "spool", ignored)) {
+  for (const auto& spool : fs::directory_iterator(run / name_of(Item::kSpool), ignored)) {
     int error = 0;
     const os::File file = os::File::open_read((spool.path() / "defs").string(), &error);
     if (file.is_open() && file.in_use()) return true;
@@ -124,52 +118,35 @@ bool being_recorded(const fs::path& run) {
   return false;
 }
 
-void check_run_directory(const fs::path& path, bool force) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) {
-    return;
-  }
+void check_directory(const fs::path& path, bool force) try {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (!fs::exists(status)) return;
   if (!fs::is_directory(status)) {
     throw Error(path.string() + " exists and is no directory; choose another with --output");
   }
-  const bool empty = fs::is_empty(path, error);
-  if (error) {
-    fail(path, error);
-  }
-  if (empty) {
-    return;
-  }
-  if (!is_run(path)) {
-    throw Error(path.string() + " exists and is no run of Timeloom; choose another with --output");
-  }
-  if (!force) {
-    throw Error("the run " + path.string() +
-                " exists; replace it with --force or choose another with --output");
-  }
-  if (being_recorded(path)) {
-    throw Error("the program of the run " + path.string() +
-                " is still running; wait until it has ended or choose another with --output");
-  }
+  refuse_unusable(Directory(path), force);
+} catch (const std::system_error& error) {
+  fail(path, error.code());
 }
 
-void make_run_directory(const fs::path& path, const Settings& settings) {
-  check_run_directory(path, settings.flag("force"));
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) {
-    fail(path, error);
-  }
-  remove_run(path, error);
-  if (error) fail(path, error);
-  write_settings(path, settings);
+void make_directory(const fs::path& path, bool force, const std::string& settings) try {
+  check_directory(path, force);
+  fs::create_directories(path);
+  const Directory directory(path);
+  refuse_unusable(directory, force);  // it may be another one by now
+  directory.remove_run();
+  directory.write(Item::kSettings, std::string(kFirstLine) + settings);
+} catch (const std::system_error& error) {
+  fail(path, error.code());
 }
 
-void forget_run_directory(const fs::path& path, bool existed) noexcept {
-  std::error_code error;
-  if (!is_run(path)) return;
-  remove_run(path, error);
-  if (!existed) fs::remove(path, error);  // only if nothing else is in it
+void forget_directory(const fs::path& path, bool existed) noexcept try {
+  const Directory directory(path);
+  if (!is_run(directory)) return;
+  directory.remove_run();
+  if (!existed) ::rmdir(path.c_str());  // only if nothing else is in it
+} catch (const std::exception&) {
 }
 
-}  // namespace timeloom
+}  // namespace timeloom::run

@@ -1,8 +1,8 @@
 // Where a run is written: choosing, checking and making its directory.
 //
 // A run directory holds scorep.cfg, the settings used, whose first line says
-// that Timeloom wrote it. In a directory with such a file, what Timeloom itself
-// puts into a run is removed to make room for the next; nothing else ever is.
+// that Timeloom wrote it. In a directory with such a file, the entries of the table of
+// contents are removed to make room for the next run; nothing else ever is.
 // Functions may be called from any thread; they throw Error.
 #pragma once
 
@@ -10,31 +10,29 @@
 #include <string>
 #include <string_view>
 
-#include "settings/settings.hpp"
-
-namespace timeloom {
+namespace timeloom::run {
 
 // The directory that relative paths start from. Throws when it is gone.
 std::filesystem::path current_directory();
 
-// The absolute path of the run's directory: the setting `output`, or
-// timeloom-PROGRAM-YYYYMMDD-HHMMSS in the current directory, with -2, -3, ...
+// The absolute path of the run's directory: `output`, the setting of the user, or where
+// that is empty timeloom-PROGRAM-YYYYMMDD-HHMMSS in the current directory, with -2, -3, ...
 // when that is taken. `program` is a path or a name, as the user wrote it.
-std::filesystem::path run_directory(const Settings& settings, std::string_view program);
+std::filesystem::path choose_directory(const std::string& output, std::string_view program);
 
 // Throws if `path` exists and may not be used: it is no empty directory, and
 // either `force` is off, or it is no run of Timeloom, or one being recorded.
-void check_run_directory(const std::filesystem::path& path, bool force);
+void check_directory(const std::filesystem::path& path, bool force);
 
 // Whether a program records into it just now.
 bool being_recorded(const std::filesystem::path& run);
 
 // Makes the directory with its parents, after removing the run that is in it
-// (with `force`; checked as above), and writes scorep.cfg.
-void make_run_directory(const std::filesystem::path& path, const Settings& settings);
+// (with `force`; checked as above), and writes `settings` to scorep.cfg.
+void make_directory(const std::filesystem::path& path, bool force, const std::string& settings);
 
-// Undoes make_run_directory() when nothing could be recorded; `existed`: the
+// Undoes make_directory() when nothing could be recorded; `existed`: the
 // directory did before, and stays.
-void forget_run_directory(const std::filesystem::path& path, bool existed) noexcept;
+void forget_directory(const std::filesystem::path& path, bool existed) noexcept;
 
-}  // namespace timeloom
+}  // namespace timeloom::run

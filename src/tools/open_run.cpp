@@ -14,6 +14,7 @@
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "profile/callpaths_file.hpp"
+#include "run/contents.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/text.hpp"
 
@@ -26,7 +27,7 @@ namespace {
 // The profile is used only if it was written after the trace it belongs to.
 // Beside an archive of another name it belongs to something else.
 bool is_up_to_date(const fs::path& profile, const fs::path& trace) {
-  if (trace.filename() != "traces.otf2") return false;
+  if (trace.filename() != run::entry(run::Item::kAnchor).name) return false;
   std::error_code error;
   if (!fs::is_regular_file(profile, error)) return false;
   const auto written = fs::last_write_time(profile, error);
@@ -71,12 +72,16 @@ std::string describe(const weave::WeaveSummary& summary) {
     line += ", " + plural(summary.damaged_segments, "damaged part") +
             " left out; what was recorded is kept in spool/";
   }
+  if (!summary.refused_profile_name.empty()) {
+    line += ", the profile is " + run::name_of(run::Item::kProfile) + " since '" +
+            printable(summary.refused_profile_name) + "' is no name for a file";
+  }
   return line;
 }
 
 void warn_of_depth(const weave::WeaveSummary& summary) {
   if (summary.reached_depth == 0) return;
-  say(depth_warning(summary.profile_depth, summary.reached_depth, summary.experiment));
+  say(depth_warning(summary.profile_depth, summary.reached_depth, *summary.layout));
 }
 
 fs::path open_run(const std::optional<std::string>& name) {
@@ -107,7 +112,7 @@ Definitions definitions_of(const fs::path& run) {
 profile::CallTree call_tree_of(const fs::path& run) {
   if (!weave::has_trace(run)) return cube::load(weave::profile_of(run));
   const fs::path trace = weave::trace_of(run);
-  const fs::path profile = trace.parent_path() / profile::kCallpathsName;
+  const fs::path profile = trace.parent_path() / run::name_of(run::Item::kCallpaths);
   if (!is_up_to_date(profile, trace)) return fold(trace);
   try {
     return profile::load(profile);

@@ -74,7 +74,7 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
   }
   if (const auto reached = number(definitions, kReachedDepth)) {
     losses.push_back(depth_warning(number(definitions, kProfileDepth), reached,
-                                   definitions.properties.contains("timeloom::layout")));
+                                   run::layout_of(definitions.properties)));
   }
   if (const auto dropped = number(definitions, "timeloom::dropped_events")) {
     losses.push_back(plural(dropped, "event") + " left out because they were not sound");
@@ -101,11 +101,10 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
 
 }  // namespace
 
-std::string depth_warning(std::uint64_t limit, std::uint64_t reached, bool scorep) {
+std::string depth_warning(std::uint64_t limit, std::uint64_t reached, const run::Layout& layout) {
   return "the limit of " + plural(limit, "level") +
          " of call paths was exceeded. The deepest had " + plural(reached, "level") +
-         ". Consider setting " +
-         (scorep ? "SCOREP_PROFILING_MAX_CALLPATH_DEPTH" : "--profile-depth") + " to " +
+         ". Consider setting " + std::string(layout.depth_setting) + " to " +
          std::to_string(reached) + ".";
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/definitions.hpp"
+#include "run/layout.hpp"
 
 namespace timeloom::tools {
 
@@ -25,8 +26,8 @@ struct RunFacts {
 };
 
 // The warning that the profile of a run lost levels of calls: their number, and the setting
-// that keeps them, which depends on the door (`scorep`: a run in the layout of Score-P).
-std::string depth_warning(std::uint64_t limit, std::uint64_t reached, bool scorep);
+// that keeps them, which depends on the layout of the run.
+std::string depth_warning(std::uint64_t limit, std::uint64_t reached, const run::Layout& layout);
 
 RunFacts facts_of(const Definitions& definitions);
 

@@ -3,33 +3,13 @@
 #include <algorithm>
 #include <system_error>
 
+#include "run/contents.hpp"
+
 namespace timeloom::tools {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Known {
-  std::string_view name;  // "*.ext" matches an extension
-  std::string_view what;
-  std::string_view opened_by;
-};
-
-constexpr Known kKnown[] = {
-    {"callpaths.json", "call-path profile", "timeloom report"},
-    {"scorep.cfg", "settings used", "any editor"},
-    {"MANIFEST.md", "what each file is", "any editor"},
-    {"spool/", "recorded data, not woven yet", "timeloom weave"},
-    {"*.otf2", "OTF2 trace", "timeloom, otf2-print, Vampir"},
-    {"*.def", "definitions of the OTF2 trace", ""},
-    {"traces/", "events of the OTF2 trace", ""},
-    {"*.cubex", "CUBE profile", "timeloom, Cube"},
-};
-
-bool matches(const Known& known, std::string_view name) {
-  if (!known.name.starts_with("*")) return known.name == name;
-  return name.ends_with(known.name.substr(1));
-}
 
 void add_size(const fs::directory_entry& entry, RunFile& file) {
   std::error_code error;
@@ -61,13 +41,13 @@ std::vector<RunFile> files_of(const fs::path& run) {
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     RunFile file;
     file.name = entries->path().filename().string();
-    add_size(*entries, file);
-    for (const Known& known : kKnown) {
-      if (!matches(known, file.name)) continue;
-      file.what = known.what;
-      file.opened_by = known.opened_by;
-      break;
+    std::error_code none;
+    const auto kind = entries->is_directory(none) ? run::Kind::kDirectory : run::Kind::kFile;
+    if (const run::Entry* entry = run::find_entry(file.name, kind)) {
+      file.what = entry->title;
+      file.opened_by = entry->opened_by;
     }
+    add_size(*entries, file);
     files.push_back(std::move(file));
   }
   std::sort(files.begin(), files.end(),

@@ -1,22 +1,19 @@
 #include "weave/run.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -27,8 +24,9 @@
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "profile/callpaths_file.hpp"
+#include "run/directory.hpp"
+#include "run/manifest.hpp"
 #include "spool/reader.hpp"
-#include "weave/manifest.hpp"
 #include "weave/run_contents.hpp"
 #include "weave/spool_source.hpp"
 
@@ -36,26 +34,20 @@ namespace timeloom::weave {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr char kWorking[] = ".weaving";
-constexpr char kWoven[] = ".woven";  // a spool that is not needed any more
+using run::Item;
+
+run::Directory open(const fs::path& run) try {
+  return run::Directory(run);
+} catch (const std::system_error& error) {
+  throw Error("cannot open " + run.string() + ": " + error.code().message());
+}
 
 // One weave of a run at a time; the lock goes with the process.
-class RunLock {
- public:
-  explicit RunLock(const fs::path& run) : fd_(::open(run.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0) throw Error("cannot open " + run.string() + ": " + std::strerror(errno));
-    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      ::close(fd_);
-      throw Error(run.string() + " is being woven by another process; wait until it has finished");
-    }
-  }
-  ~RunLock() { ::close(fd_); }
-  RunLock(const RunLock&) = delete;
-  RunLock& operator=(const RunLock&) = delete;
-
- private:
-  int fd_;
-};
+run::Directory open_and_lock(const fs::path& path) {
+  run::Directory run = open(path);
+  if (run.try_lock()) return run;
+  throw Error(path.string() + " is being woven by another process; wait until it has finished");
+}
 
 // Shows how far the weave is, on a terminal and after the first second.
 class ProgressLine {
@@ -96,68 +88,67 @@ class ProgressLine {
   std::thread thread_;
 };
 
-// What a weave makes, in the order in which it is put in place; removed in the
-// opposite order. The anchor comes last: a directory of traces without it is that
-// of an interrupted weave. Without any, the profile makes the run.
-constexpr std::array kResults = {
-    "traces",      "traces.def",       "traces.marker", profile::kCallpathsName,
-    kManifestName, cube::kProfileName, kAnchor};
-
-// The manifest stays where this weave makes none.
-void replace_results(const fs::path& from, const fs::path& to) {
-  for (auto name = kResults.rbegin(); name != kResults.rend(); ++name) {
-    if (*name != std::string_view(kManifestName) || fs::exists(from / *name)) {
-      fs::remove_all(to / *name);
-    }
+// See run::kResults for the order. What weaves of this layout do not write stays.
+void replace_results(const run::Directory& from, const run::Directory& to,
+                     const run::Layout& layout) {
+  for (auto item = run::kResults.rbegin(); item != run::kResults.rend(); ++item) {
+    if (layout.weaves(*item)) to.remove(*item);
   }
-  for (const char* name : kResults) {
-    if (fs::exists(from / name)) fs::rename(from / name, to / name);  // not every run has all
+  for (const Item item : run::kResults) {
+    if (from.holds(item)) from.move(item, to, item);  // not every run has all
   }
 }
 
 // A folder of its own for what is being written; gone at the end, also a bad one.
 class WorkingDirectory {
  public:
-  explicit WorkingDirectory(fs::path path) : path_(std::move(path)) {
-    fs::remove_all(path_);  // of a weave that was interrupted
-    fs::create_directory(path_);
-  }
+  explicit WorkingDirectory(const run::Directory& run) : run_(run), directory_(make(run)) {}
   ~WorkingDirectory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    try {
+      run_.remove(Item::kWorking);
+    } catch (const std::exception&) {  // the next weave removes it
+    }
   }
   WorkingDirectory(const WorkingDirectory&) = delete;
   WorkingDirectory& operator=(const WorkingDirectory&) = delete;
-  const fs::path& path() const noexcept { return path_; }
+  const run::Directory& get() const noexcept { return directory_; }
 
  private:
-  fs::path path_;
+  static run::Directory make(const run::Directory& run) {
+    run.remove(Item::kWorking);  // of a weave that was interrupted
+    return run.make_directory(Item::kWorking);
+  }
+
+  const run::Directory& run_;
+  const run::Directory directory_;
 };
 
-// Half a spool must never be woven, so it loses its name before it is removed.
-void remove_spool(const fs::path& run) {
-  fs::rename(run / kSpool, run / kWoven);
-  fs::remove_all(run / kWoven);
+// Before the results are in place: a run that has them and no mark is finished.
+void mark_as_running(const run::Directory& run) {
+  const std::optional<run::Directory> spool = run.open_directory(Item::kSpool);
+  if (!spool) {
+    throw Error(run.path().string() +
+                " cannot be woven while its program runs, since its spool is "
+                "a link; wait until the program has ended");
+  }
+  if (spool->open_file(Item::kRunning).is_open()) return;
+  spool->remove(Item::kRunning);  // a link, for one
+  spool->write(Item::kRunning, "");
 }
 
-void mark_unfinished(const fs::path& run, bool running) {
-  const fs::path mark = run / kSpool / kRunning;
-  if (!running) {
-    fs::remove(mark);
-    return;
-  }
-  std::ofstream(mark).close();
+void mark_as_ended(const run::Directory& run) {
+  if (const auto spool = run.open_directory(Item::kSpool)) spool->remove(Item::kRunning);
 }
 
-void list_contents(const fs::path& run, const fs::path& results, bool spool_stays) {
-  std::set<std::string> names;
-  for (const fs::path& directory : {run, results}) {
-    for (const auto& entry : fs::directory_iterator(directory)) {
-      names.insert(entry.path().filename().string());
-    }
+std::string manifest_of(const run::Directory& run, const run::Directory& results,
+                        bool spool_stays) {
+  std::set<Item> items;
+  for (const run::Entry& entry : run::kContents) {
+    const bool result = entry.role == run::Role::kResult;
+    if (entry.item == Item::kSpool && !spool_stays) continue;
+    if ((result ? results : run).holds(entry.item)) items.insert(entry.item);
   }
-  if (!spool_stays) names.erase(kSpool);
-  write_manifest(results, names);
+  return run::manifest_text(items);
 }
 
 // What the measurement has been told of its results.
@@ -167,15 +158,17 @@ bool says(const SpoolSource& source, const char* property, std::string_view valu
   return found != properties.end() && found->second == value;
 }
 
-// A directory in the manner of Score-P has a manifest from the beginning, and
-// nothing that the manifest does not name.
-bool is_experiment(const SpoolSource& source) { return says(source, "timeloom::layout", "scorep"); }
+const run::Layout& layout_of(const SpoolSource& source) {
+  return run::layout_of(source.definitions().properties);
+}
 
 void write_profile(const profile::CallTree& folded, SpoolSource& source,
                    const fs::path& directory) {
-  if (!is_experiment(source)) profile::save(folded, directory / profile::kCallpathsName);
+  if (layout_of(source).weaves(Item::kCallpaths)) {
+    profile::save(folded, directory / run::name_of(Item::kCallpaths));
+  }
   const auto parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
-  cube::save(folded, directory / cube::kProfileName, {.parameters = parameters});
+  cube::save(folded, directory / run::name_of(Item::kProfile), {.parameters = parameters});
 }
 
 // Returns what the profile says of the run.
@@ -189,7 +182,7 @@ Definitions write_results(SpoolSource& source, const fs::path& directory,
   const bool with_profile = !with_trace || !says(source, "timeloom::results", "trace");
   if (with_profile) sinks.push_back(&tree);
   if (with_trace) {
-    trace = otf2::create(directory);
+    trace = otf2::create(directory, fs::path(run::name_of(Item::kAnchor)).stem());
     sinks.push_back(trace.get());
   }
   for (auto& [location, folded] : source.take_profiles()) tree.put(location, std::move(folded));
@@ -231,17 +224,20 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
   summary.ending = source.ending();
   summary.folded_events = number_in(definitions, kFoldedEvents);
-  summary.experiment = is_experiment(source);
+  summary.layout = &layout_of(source);
   summary.reached_depth = number_in(definitions, kReachedDepth);
   summary.profile_depth = number_in(definitions, kProfileDepth);
   return summary;
 }
 
-// Last, when the run is complete: whoever looks for the profile of a run finds it by its ending.
-void name_profile(const SpoolSource& source, const fs::path& run) {
-  const std::string& name = source.profile_name();
-  if (name.empty() || !fs::exists(run / cube::kProfileName)) return;
-  fs::rename(run / cube::kProfileName, run / (name + ".cubex"));
+// Last, when the run is complete: whoever looks for the profile of a run finds it by its
+// ending. Returns the name that the spool asks for if it is none for a file.
+std::string name_profile(const SpoolSource& source, const run::Directory& run) {
+  if (source.profile_name().empty() || !run.holds(Item::kProfile)) return {};
+  const auto name = run::ProfileName::of(source.profile_name());
+  if (!name) return source.profile_name();
+  run.rename_profile(*name);
+  return {};
 }
 
 void refuse_without_spools(const fs::path& run) {
@@ -257,28 +253,35 @@ void refuse_without_spools(const fs::path& run) {
 
 }  // namespace
 
-WeaveSummary weave(const fs::path& run, const WeaveOptions& options) try {
-  const RunLock lock(run);
-  fs::remove_all(run / kWoven);  // left by a weave that was interrupted at its end
-  const std::vector<std::string> spools = spools_of(run);
-  if (spools.empty()) refuse_without_spools(run);
+WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
+  const run::Directory run = open_and_lock(path);
+  run.remove(Item::kWoven);  // left by a weave that was interrupted at its end
+  const std::vector<std::string> spools = spools_of(path);
+  if (spools.empty()) refuse_without_spools(path);
   SpoolSource source(spools);
-  const WorkingDirectory working(run / kWorking);
-  const Definitions definitions = write_results(source, working.path(), options);
-  const bool keep_spool = options.keep_spool || damaged(source) || source.running() != 0;
-  if (!is_experiment(source)) list_contents(run, working.path(), keep_spool);
-  replace_results(working.path(), run);
-  name_profile(source, run);
-  mark_unfinished(run, source.running() != 0);
-  if (!keep_spool) remove_spool(run);
-  return summary_of(source, definitions);
-} catch (const fs::filesystem_error& error) {
-  std::error_code ignored;
-  if (!fs::exists(run / kSpool, ignored)) {
-    throw Error(run.string() + " was removed while it was woven");
+  const run::Layout& layout = layout_of(source);
+  const WorkingDirectory working(run);
+  const Definitions definitions = write_results(source, working.get().path(), options);
+  const bool running = source.running() != 0;
+  const bool keep_spool = options.keep_spool || damaged(source) || running;
+  if (layout.weaves(Item::kManifest)) {
+    working.get().write(Item::kManifest, manifest_of(run, working.get(), keep_spool));
   }
-  throw Error("cannot write to " + run.string() + ": " + error.code().message() +
-              "; nothing recorded was lost, weave again: timeloom weave " + run.string());
+  if (running) mark_as_running(run);
+  replace_results(working.get(), run, layout);
+  WeaveSummary summary = summary_of(source, definitions);
+  summary.refused_profile_name = name_profile(source, run);
+  if (!running) mark_as_ended(run);
+  if (!keep_spool) run.remove_spool();
+  return summary;
+} catch (const std::system_error& error) {
+  std::error_code ignored;
+  if (!fs::exists(path / run::name_of(Item::kSpool), ignored) &&
+      !fs::exists(path / run::name_of(Item::kWoven), ignored)) {
+    throw Error(path.string() + " was removed while it was woven");
+  }
+  throw Error("cannot write to " + path.string() + ": " + error.code().message() +
+              "; nothing recorded was lost, weave again: timeloom weave " + path.string());
 }
 
 }  // namespace timeloom::weave

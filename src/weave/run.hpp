@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "run/layout.hpp"
+
 namespace timeloom::weave {
 
 // What was woven, for one line on the terminal.
@@ -25,7 +27,10 @@ struct WeaveSummary {
   // more than it keeps.
   std::uint64_t profile_depth = 0;
   std::uint64_t reached_depth = 0;
-  bool experiment = false;  // the run has the layout of Score-P
+  const run::Layout* layout = &run::kTimeloomLayout;
+  // The spool asks for a profile of this name, which is none of a file; the profile has
+  // that of the table. Empty: all is well.
+  std::string refused_profile_name;
 };
 
 struct WeaveOptions {

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
-#include "formats/cube/profile_file.hpp"
+#include "run/contents.hpp"
 #include "weave/run.hpp"
 
 namespace timeloom::weave {
@@ -13,6 +13,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kWhatToName = "name the directory of a run, an .otf2 or a .cubex file";
+
+using run::Item;
+
+fs::path path_of(const fs::path& run, Item item) { return run / run::entry(item).name; }
 
 // The only file of a directory with this extension, under whatever name; empty
 // if there is none.
@@ -30,7 +34,7 @@ fs::path only_file(const fs::path& directory, const char* extension) {
 // A folder called spool is not enough: source trees have one as well.
 bool is_run(const fs::path& directory) {
   std::error_code error;
-  return fs::exists(directory / kAnchor, error) || !spools_of(directory).empty() ||
+  return fs::exists(path_of(directory, Item::kAnchor), error) || !spools_of(directory).empty() ||
          !only_file(directory, ".otf2").empty() || !only_file(directory, ".cubex").empty();
 }
 
@@ -41,7 +45,7 @@ fs::path newest_run() {
   for (const auto& entry : fs::directory_iterator(".", error)) {
     if (!entry.is_directory(error) || !is_run(entry.path())) continue;
     // The settings are written when the run begins; foreign archives have none.
-    fs::file_time_type time = fs::last_write_time(entry.path() / "scorep.cfg", error);
+    fs::file_time_type time = fs::last_write_time(path_of(entry.path(), Item::kSettings), error);
     if (error) time = fs::last_write_time(entry.path(), error);
     if (newest.empty() || time > newest_time) {
       newest = entry.path().lexically_normal();
@@ -59,7 +63,7 @@ fs::path newest_run() {
 std::vector<std::string> spools_of(const fs::path& run) {
   std::vector<std::string> result;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(run / kSpool, error)) {
+  for (const auto& entry : fs::directory_iterator(path_of(run, Item::kSpool), error)) {
     std::error_code none;
     if (fs::exists(entry.path() / "defs", none)) result.push_back(entry.path().string());
   }
@@ -72,9 +76,9 @@ void refuse_unreadable(const fs::path& run) {
   const auto fail = [&](const fs::path& path) {
     throw Error("cannot read " + path.string() + ": " + error.message());
   };
-  fs::directory_iterator spools(run / kSpool, error);
+  fs::directory_iterator spools(path_of(run, Item::kSpool), error);
   if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) return;
-  if (error) fail(run / kSpool);
+  if (error) fail(path_of(run, Item::kSpool));
   for (const auto& entry : spools) {
     static_cast<void>(fs::exists(entry.path() / "defs", error));
     if (error) fail(entry.path());
@@ -83,13 +87,15 @@ void refuse_unreadable(const fs::path& run) {
 
 bool is_woven(const fs::path& run) {
   std::error_code error;
-  if (fs::exists(run / kAnchor, error)) return true;
-  return !only_file(run, ".cubex").empty() && !fs::exists(run / "traces", error);
+  if (fs::exists(path_of(run, Item::kAnchor), error)) return true;
+  return !only_file(run, ".cubex").empty() && !fs::exists(path_of(run, Item::kTraceEvents), error);
 }
 
 bool unfinished(const fs::path& run) {
   std::error_code error;
-  const bool woven = is_woven(run) && !fs::exists(run / kSpool / kRunning, error);
+  const bool woven =
+      is_woven(run) &&
+      !fs::exists(path_of(run, Item::kSpool) / run::entry(Item::kRunning).name, error);
   return !woven && !spools_of(run).empty();
 }
 
@@ -99,7 +105,8 @@ fs::path find_run(const std::optional<fs::path>& path) {
   std::error_code error;
   if (path->extension() == ".cubex" && fs::is_regular_file(*path, error)) return *path;
   if (path->extension() == ".otf2" && fs::is_regular_file(*path, error)) {
-    if (path->filename() != kAnchor) return *path;  // an archive of another tool
+    if (path->filename() != run::entry(Item::kAnchor).name)
+      return *path;  // an archive of another tool
     const fs::path directory = path->parent_path();
     return directory.empty() ? fs::path(".") : directory;
   }
@@ -119,7 +126,7 @@ fs::path find_run(const std::optional<fs::path>& path) {
 fs::path trace_of(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error)) return run;
-  if (fs::exists(run / kAnchor, error)) return run / kAnchor;
+  if (fs::exists(path_of(run, Item::kAnchor), error)) return path_of(run, Item::kAnchor);
   fs::path anchor = only_file(run, ".otf2");
   if (!anchor.empty()) return anchor;
   throw Error(run.string() + " holds no trace (traces.otf2); " + std::string(kWhatToName));
@@ -128,13 +135,13 @@ fs::path trace_of(const fs::path& run) {
 bool has_trace(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error)) return run.extension() != ".cubex";
-  return fs::exists(run / kAnchor, error) || !only_file(run, ".otf2").empty();
+  return fs::exists(path_of(run, Item::kAnchor), error) || !only_file(run, ".otf2").empty();
 }
 
 fs::path profile_of(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error) && run.extension() == ".cubex") return run;
-  if (fs::exists(run / cube::kProfileName, error)) return run / cube::kProfileName;
+  if (fs::exists(path_of(run, Item::kProfile), error)) return path_of(run, Item::kProfile);
   fs::path profile = only_file(run, ".cubex");
   if (!profile.empty()) return profile;
   throw Error(run.string() + " holds no profile (profile.cubex); name a .cubex file");

@@ -8,11 +8,6 @@
 
 namespace timeloom::weave {
 
-inline constexpr char kAnchor[] = "traces.otf2";
-inline constexpr char kSpool[] = "spool";
-// In the spool: some processes had not ended at the last weave.
-inline constexpr char kRunning[] = "running";
-
 // The spools of a run, in order.
 std::vector<std::string> spools_of(const std::filesystem::path& run);
 // Says why when there may be spools that cannot be seen.

@@ -441,10 +441,11 @@ def test_the_clock_is_that_of_the_timer(app, timer, counter):
     assert (used != 0) == (counter and (trusted or os.uname().machine == "aarch64"))
 
 
-@pytest.mark.parametrize("name", ["", "a/b"])
-def test_a_base_name_is_no_path(app, name):
+@pytest.mark.parametrize("name, mend", [("", ""), ("a/b", ""), ("..", " and a dot in front")])
+def test_a_base_name_is_no_path(app, name, mend):
     done = run_scorep(app, "app.py", status=1, SCOREP_PROFILING_BASE_NAME=name)
     assert done.stdout == "" and directories(app) == []
     assert done.stderr == (
-        f"scorep: SCOREP_PROFILING_BASE_NAME: '{name}' is not accepted; write the name of a file, without a directory\n"
+        f"scorep: SCOREP_PROFILING_BASE_NAME: '{name}' is not accepted; "
+        f"write the name of a file, without a directory{mend}\n"
     )

@@ -18,8 +18,6 @@
 
 namespace timeloom::cube {
 
-inline constexpr char kProfileName[] = "profile.cubex";
-
 // Fills the rows of call paths, one after the other, with one value for each location.
 using FillRows = std::function<void(std::span<const CnodeId> cnodes, std::span<std::byte> rows)>;
 

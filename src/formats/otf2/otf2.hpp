@@ -11,11 +11,12 @@
 
 namespace timeloom::otf2 {
 
-// A sink that writes the archive `directory`/traces.otf2 (with traces.def and
-// traces/). The directory exists, the archive does not. LocationSinks may be
+// A sink that writes the archive `directory`/`name`.otf2 (with `name`.def and
+// `name`/). The directory exists, the archive does not. LocationSinks may be
 // used from different threads at the same time. Memory is bounded per open
 // location. An archive is complete only after finish(). Throws Error.
-std::unique_ptr<RunSink> create(const std::filesystem::path& directory);
+std::unique_ptr<RunSink> create(const std::filesystem::path& directory,
+                                const std::string& name = "traces");
 
 // Opens the archive with this anchor file ("….otf2"). Reads the definitions at
 // once; throws Error when the archive is damaged or not one at all. Events of

@@ -95,11 +95,11 @@ constexpr OTF2_FlushCallbacks kFlush = {always_flush, nullptr};
 
 class ArchiveWriter : public RunSink {
  public:
-  explicit ArchiveWriter(const std::filesystem::path& directory)
-      : directory_(directory), anchor_(directory / "traces.otf2") {
+  ArchiveWriter(const std::filesystem::path& directory, const std::string& name)
+      : directory_(directory), name_(name), anchor_(directory / (name + ".otf2")) {
     shared_.what = "cannot write the trace in " + directory.string();
-    shared_.files = directory / "traces";
-    for (const auto& path : {anchor_, directory / "traces.def", directory / "traces"}) {
+    shared_.files = directory / name;
+    for (const auto& path : {anchor_, directory / (name + ".def"), shared_.files}) {
       std::error_code ignored;
       if (std::filesystem::exists(path, ignored)) {
         throw Error(shared_.what + ": " + path.string() + " exists already; remove it first");
@@ -121,7 +121,7 @@ class ArchiveWriter : public RunSink {
     shared_.definitions = &definitions;
     intern_strings(shared_);
     shared_.archive =
-        check(OTF2_Archive_Open(directory_.c_str(), "traces", OTF2_FILEMODE_WRITE, kEventChunk,
+        check(OTF2_Archive_Open(directory_.c_str(), name_.c_str(), OTF2_FILEMODE_WRITE, kEventChunk,
                                 OTF2_UNDEFINED_UINT64, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
               shared_.what);
     ok(OTF2_Archive_SetFlushCallbacks(shared_.archive, &kFlush, nullptr));
@@ -163,6 +163,7 @@ class ArchiveWriter : public RunSink {
   }
 
   const std::filesystem::path directory_;
+  const std::string name_;
   const std::filesystem::path anchor_;
   ChunkPool chunks_;  // outlives the archive
   Shared shared_;
@@ -171,8 +172,8 @@ class ArchiveWriter : public RunSink {
 
 }  // namespace
 
-std::unique_ptr<RunSink> create(const std::filesystem::path& directory) {
-  return std::make_unique<ArchiveWriter>(directory);
+std::unique_ptr<RunSink> create(const std::filesystem::path& directory, const std::string& name) {
+  return std::make_unique<ArchiveWriter>(directory, name);
 }
 
 }  // namespace timeloom::otf2

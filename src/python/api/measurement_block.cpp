@@ -54,10 +54,10 @@ PyObject* join_run() {
 
 // Makes the run directory; throws Error.
 std::string make_run(const Settings& settings, const std::string& program, Block& block) {
-  block.directory = run_directory(settings, program);
+  block.directory = run::choose_directory(settings.text("output"), program);
   std::error_code ignored;
   block.existed = std::filesystem::exists(block.directory, ignored);
-  make_run_directory(block.directory, settings);
+  run::make_directory(block.directory, settings.flag("force"), settings.as_variables());
   return block.directory.string();
 }
 
@@ -90,7 +90,7 @@ PyObject* start_block(PyObject* core, PyObject* arguments) {
   g_block.running = true;
   PyObject* started = PyObject_CallMethod(core, "start", "O", values);
   if (started != nullptr) return g_block = std::move(block), started;
-  forget_run_directory(block.directory, block.existed);
+  run::forget_directory(block.directory, block.existed);
   const ErrorGuard guard;
   g_block.running = session_running();  // another thread was faster
   return nullptr;

@@ -26,12 +26,9 @@ class Experiment {
   std::string path() const { return directory_.path().string(); }
 
  private:
-  Experiment(ScorepSettings scorep, InTheWay in_the_way, const std::string& program)
-      : scorep_(std::move(scorep)), directory_(scorep_, in_the_way, program) {}
+  explicit Experiment(run::ExperimentOptions options) : directory_(std::move(options)) {}
 
-  ScorepSettings scorep_;
-  ExperimentDirectory directory_;
-  std::string filter_;  // the filter file, or empty
+  run::ExperimentDirectory directory_;
   bool wanted_ = true;  // it may be wanted with results only
   bool verbose_ = false;
 };

@@ -29,16 +29,18 @@ std::string name_for_run(const Program& program) {
 RunPlace::RunPlace(Settings& settings, const Program& program)
     : experiment_(Experiment::plan(settings, program.path)),
       ours_(experiment_ == nullptr),
-      directory_(experiment_ ? experiment_->path()
-                             : run_directory(settings, name_for_run(program)).string()) {
-  if (ours_) check_run_directory(directory_, settings.flag("force"));
+      directory_(
+          experiment_
+              ? experiment_->path()
+              : run::choose_directory(settings.text("output"), name_for_run(program)).string()) {
+  if (ours_) run::check_directory(directory_, settings.flag("force"));
 }
 
 void RunPlace::make(const Settings& settings, const Program& program) {
   if (ours_) {
     std::error_code ignored;
     existed_ = std::filesystem::exists(directory_, ignored);
-    return make_run_directory(directory_, settings);
+    return run::make_directory(directory_, settings.flag("force"), settings.as_variables());
   }
   std::vector<std::string> words = program.arguments;
   words.insert(words.begin(), program.target);
@@ -47,7 +49,7 @@ void RunPlace::make(const Settings& settings, const Program& program) {
 }
 
 void RunPlace::forget() noexcept {
-  if (ours_) forget_run_directory(directory_, existed_);
+  if (ours_) run::forget_directory(directory_, existed_);
 }
 
 void start_measuring(PyObject* core, const Settings& settings, RunPlace& place,

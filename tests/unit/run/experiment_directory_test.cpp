@@ -11,12 +11,9 @@
 #include "../support/temp_directory.hpp"
 #include "core/error.hpp"
 
-namespace timeloom {
+namespace timeloom::run {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr const char* kName = "SCOREP_EXPERIMENT_DIRECTORY";
-constexpr const char* kNothing[] = {nullptr};
 
 // The current directory of each test is base/work, with a program in it.
 class ExperimentDirectoryTest : public testing::Test {
@@ -40,18 +37,23 @@ class ExperimentDirectoryTest : public testing::Test {
   }
   static void put(const fs::path& path) { std::ofstream(path) << "text"; }
 
-  static ScorepSettings named(const std::string& name, bool overwrite = true) {
-    ScorepSettings settings(kNothing);
-    settings.set(kName, name);
-    settings.set("SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY", overwrite ? "true" : "false");
-    return settings;
+  static ExperimentOptions named(const std::string& name,
+                                 InTheWay in_the_way = InTheWay::kAsScorepSays) {
+    ExperimentOptions options;
+    options.directory = name;
+    options.in_the_way = in_the_way;
+    options.settings = "SCOREP_VERBOSE=false\n";
+    return options;
   }
 
   // What it is refused with, without the path; empty: it is not.
   std::string refusal(const std::string& name, const fs::path& program = {},
                       InTheWay in_the_way = InTheWay::kAsScorepSays, bool overwrite = true) const {
     try {
-      ExperimentDirectory(named(name, overwrite), in_the_way, program);
+      ExperimentOptions options = named(name, in_the_way);
+      options.overwrite = overwrite;
+      options.program = program;
+      ExperimentDirectory directory(std::move(options));
     } catch (const Error& error) {
       const std::string text = error.what();
       const std::string begin = "the experiment directory cannot be ";
@@ -123,7 +125,7 @@ TEST_F(ExperimentDirectoryTest, MayBeALinkToADirectoryThatHoldsNothingInUse) {
   EXPECT_EQ(refusal("../here"), std::string("is the current directory") + kMend);
   EXPECT_EQ(refusal("above"), std::string("holds the current directory") + kMend);
   ExperimentDirectory run(named("../run"));
-  run.create(named("../run"), {});
+  run.create();
   EXPECT_TRUE(fs::is_symlink(run.previous()));
   EXPECT_FALSE(fs::is_symlink(base_ / "run"));
   EXPECT_TRUE(fs::exists(base_ / "old" / "kept"));
@@ -132,7 +134,7 @@ TEST_F(ExperimentDirectoryTest, MayBeALinkToADirectoryThatHoldsNothingInUse) {
 
 TEST_F(ExperimentDirectoryTest, InTheWayIsRenamed) {
   ExperimentDirectory run(named("../old"));
-  run.create(named("../old"), {});
+  run.create();
   EXPECT_TRUE(fs::exists(run.previous() / "kept"));
   EXPECT_TRUE(run.previous().filename().string().starts_with("old-"));
   // A directory whose name begins like that of the current one does not hold it.
@@ -150,8 +152,8 @@ TEST_F(ExperimentDirectoryTest, NamedByOutputFollowsTheRulesOfOutput) {
   }
   fs::create_directory(base_ / "run");
   for (const char* name : {"../run", "../new/deep"}) {  // empty, and without a parent
-    ExperimentDirectory made(named(name), InTheWay::kRefused);
-    made.create(named(name), {});
+    ExperimentDirectory made(named(name, InTheWay::kRefused));
+    made.create();
     EXPECT_EQ(made.previous(), "");
     EXPECT_TRUE(fs::exists(fs::path(name) / "scorep.cfg")) << name;
     EXPECT_EQ(refusal(name, {}, InTheWay::kRenamed),
@@ -161,10 +163,10 @@ TEST_F(ExperimentDirectoryTest, NamedByOutputFollowsTheRulesOfOutput) {
   EXPECT_EQ(refusal("../run", {}, InTheWay::kRefused),
             "the run " + path("run") +
                 " exists; give it another name with --force or choose another with --output");
-  ExperimentDirectory second(named("../run"), InTheWay::kRenamed);
-  second.create(named("../run"), {});
+  ExperimentDirectory second(named("../run", InTheWay::kRenamed));
+  second.create();
   EXPECT_TRUE(fs::exists(second.previous() / "scorep.cfg"));
 }
 
 }  // namespace
-}  // namespace timeloom
+}  // namespace timeloom::run

@@ -13,10 +13,13 @@
 #include "../support/temp_directory.hpp"
 #include "core/error.hpp"
 #include "os/file.hpp"
+#include "run/contents.hpp"
 
-namespace timeloom {
+namespace timeloom::run {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr char kSettings[] = "TIMELOOM_INSTRUMENTER=frame\n";
 
 // A directory of its own for each test, which is also the current one.
 class RunDirectory : public testing::Test {
@@ -32,7 +35,7 @@ class RunDirectory : public testing::Test {
   }
   static std::string check(const fs::path& path, bool force) {
     try {
-      check_run_directory(path, force);
+      check_directory(path, force);
     } catch (const Error& error) {
       return error.what();
     }
@@ -46,7 +49,7 @@ class RunDirectory : public testing::Test {
 
 TEST_F(RunDirectory, IsNamedAfterTheProgramAndTheTime) {
   const auto name = [&](const char* program) {
-    return run_directory(Settings(), program).filename().string();
+    return choose_directory("", program).filename().string();
   };
   const auto is = [](const std::string& text, const std::string& begin) {
     return std::regex_match(text, std::regex(begin + "-[0-9]{8}-[0-9]{6}"));
@@ -56,13 +59,13 @@ TEST_F(RunDirectory, IsNamedAfterTheProgramAndTheTime) {
   EXPECT_TRUE(is(name("a b'.py"), "timeloom-a_b_"));
   EXPECT_TRUE(is(name("dir/"), "timeloom-dir"));
   EXPECT_TRUE(is(name("."), "timeloom-program"));
-  EXPECT_EQ(run_directory(Settings(), "app.py").parent_path(), root_);
+  EXPECT_EQ(choose_directory("", "app.py").parent_path(), root_);
 }
 
 TEST_F(RunDirectory, NeedsACurrentDirectoryThatIsThere) {
   fs::remove(root_);
   try {
-    run_directory(Settings(), "app.py");
+    choose_directory("", "app.py");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(
@@ -74,11 +77,11 @@ TEST_F(RunDirectory, NeedsACurrentDirectoryThatIsThere) {
 TEST_F(RunDirectory, GetsANumberWhenItIsTaken) {
   // Two may fall on different seconds; then there is nothing to see yet.
   for (int attempt = 0; attempt < 5; ++attempt) {
-    const fs::path first = run_directory(Settings(), "app.py");
+    const fs::path first = choose_directory("", "app.py");
     fs::create_directory(first);
-    const fs::path second = run_directory(Settings(), "app.py");
+    const fs::path second = choose_directory("", "app.py");
     fs::create_directory(second);
-    const fs::path third = run_directory(Settings(), "app.py");
+    const fs::path third = choose_directory("", "app.py");
     if (third.string().starts_with(first.string())) {
       EXPECT_EQ(second, first.string() + "-2");
       EXPECT_EQ(third, first.string() + "-3");
@@ -89,11 +92,8 @@ TEST_F(RunDirectory, GetsANumberWhenItIsTaken) {
 }
 
 TEST_F(RunDirectory, IsTheOutputMadeAbsolute) {
-  Settings settings;
-  settings.set("output", "x/../run/", "");
-  EXPECT_EQ(run_directory(settings, "app.py"), root_ / "run");
-  settings.set("output", "/abs/run", "");
-  EXPECT_EQ(run_directory(settings, "app.py"), "/abs/run");
+  EXPECT_EQ(choose_directory("x/../run/", "app.py"), root_ / "run");
+  EXPECT_EQ(choose_directory("/abs/run", "app.py"), "/abs/run");
 }
 
 TEST_F(RunDirectory, MayBeNewOrEmpty) {
@@ -104,17 +104,17 @@ TEST_F(RunDirectory, MayBeNewOrEmpty) {
 
 TEST_F(RunDirectory, OfAnotherRunIsRefusedWithoutForce) {
   const fs::path run = root_ / "run";
-  make_run_directory(run, Settings());
+  make_directory(run, false, kSettings);
   EXPECT_EQ(check(run, false),
             "the run " + run.string() +
                 " exists; replace it with --force or choose another with --output");
   EXPECT_EQ(check(run, true), "");
-  EXPECT_THROW(make_run_directory(run, Settings()), Error);
+  EXPECT_THROW(make_directory(run, false, kSettings), Error);
 }
 
 TEST_F(RunDirectory, KeepsWhatIsNotOfTheRunThatForceReplaces) {
   const fs::path run = root_ / "run";
-  make_run_directory(run, Settings());
+  make_directory(run, false, kSettings);
   const char* const own[] = {
       "spool/1/log",   ".weaving/traces.def", ".woven/1/log",   "traces/0.evt",  "traces.def",
       "traces.marker", "traces.otf2",         "callpaths.json", "profile.cubex", "MANIFEST.md"};
@@ -123,9 +123,7 @@ TEST_F(RunDirectory, KeepsWhatIsNotOfTheRunThatForceReplaces) {
   put(run / "notes" / "today", "of the user");
   put(root_ / "precious", "text");
   fs::create_directory_symlink(root_, run / "link");
-  Settings force;
-  force.set("force", "on", "");
-  make_run_directory(run, force);
+  make_directory(run, true, kSettings);
   for (const char* name : own) EXPECT_FALSE(fs::exists(run / name)) << name;
   EXPECT_FALSE(fs::exists(run / "spool"));
   EXPECT_TRUE(fs::exists(run / "scorep.cfg"));
@@ -134,9 +132,43 @@ TEST_F(RunDirectory, KeepsWhatIsNotOfTheRunThatForceReplaces) {
   }
 }
 
+TEST_F(RunDirectory, LosesLinksButNotWhatTheyPointTo) {
+  const fs::path run = root_ / "run";
+  put(root_ / "elsewhere" / "data", "precious");
+  const auto replace = [&](const fs::path& target) {
+    for (const Entry& entry : kContents) {
+      if (entry.role == Role::kSettings || entry.role == Role::kMark) continue;
+      fs::remove_all(run / entry.name);
+      fs::create_symlink(target, run / entry.name);
+    }
+    make_directory(run, true, kSettings);
+  };
+  make_directory(run, false, kSettings);
+  for (const char* target : {"elsewhere", "elsewhere/data", "nowhere"}) {
+    replace(root_ / target);
+    EXPECT_EQ(std::distance(fs::directory_iterator(run), {}), 2);  // scorep.cfg and scorep.filter
+    EXPECT_TRUE(fs::is_regular_file(root_ / "elsewhere" / "data"));
+    EXPECT_TRUE(fs::exists(fs::symlink_status(run / "scorep.filter")));
+  }
+  forget_directory(run, true);
+  EXPECT_TRUE(fs::is_regular_file(root_ / "elsewhere" / "data"));
+}
+
+// Whoever has made the link may mean the other run.
+TEST_F(RunDirectory, IsNotKnownByALinkToTheSettingsOfAnother) {
+  make_directory(root_ / "other", false, kSettings);
+  const fs::path run = root_ / "run";
+  put(run / "spool" / "data", "not ours");
+  fs::create_symlink(root_ / "other" / "scorep.cfg", run / "scorep.cfg");
+  EXPECT_EQ(check(run, true),
+            run.string() + " exists and is no run of Timeloom; choose another with --output");
+  forget_directory(run, false);
+  EXPECT_TRUE(fs::exists(run / "spool" / "data"));
+}
+
 TEST_F(RunDirectory, IsNotReplacedWhileItsProgramRuns) {
   const fs::path run = root_ / "run";
-  make_run_directory(run, Settings());
+  make_directory(run, false, kSettings);
   put(run / "spool" / "1-0" / "defs", "being written");
   EXPECT_EQ(check(run, true), "");
   std::array<int, 2> ready{};
@@ -153,9 +185,7 @@ TEST_F(RunDirectory, IsNotReplacedWhileItsProgramRuns) {
   EXPECT_EQ(check(run, true),
             "the program of the run " + run.string() +
                 " is still running; wait until it has ended or choose another with --output");
-  Settings force;
-  force.set("force", "on", "");
-  EXPECT_THROW(make_run_directory(run, force), Error);
+  EXPECT_THROW(make_directory(run, true, kSettings), Error);
   EXPECT_TRUE(fs::exists(run / "spool" / "1-0" / "defs"));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
@@ -165,35 +195,33 @@ TEST_F(RunDirectory, IsNotReplacedWhileItsProgramRuns) {
 
 TEST_F(RunDirectory, IsForgottenWhenNothingWasRecorded) {
   const fs::path run = root_ / "run";
-  make_run_directory(run, Settings());
+  make_directory(run, false, kSettings);
   fs::create_directory(run / "spool");
-  forget_run_directory(run, false);
+  forget_directory(run, false);
   EXPECT_FALSE(fs::exists(run));
   fs::create_directory(run);
-  make_run_directory(run, Settings());
+  make_directory(run, false, kSettings);
   put(root_ / "run-2" / "file", "text");
-  forget_run_directory(run, true);
+  forget_directory(run, true);
   EXPECT_TRUE(fs::is_empty(run));
-  forget_run_directory(root_ / "run-2", false);
+  forget_directory(root_ / "run-2", false);
   EXPECT_TRUE(fs::exists(root_ / "run-2" / "file"));
 }
 
 TEST_F(RunDirectory, OfALongNameCanBeMade) {
-  const fs::path run = run_directory(Settings(), std::string(250, 'a') + ".py");
-  make_run_directory(run, Settings());
+  const fs::path run = choose_directory("", std::string(250, 'a') + ".py");
+  make_directory(run, false, kSettings);
   EXPECT_TRUE(fs::exists(run / "scorep.cfg"));
 }
 
 TEST_F(RunDirectory, ThatIsNoRunIsNeverTouched) {
-  Settings force;
-  force.set("force", "on", "");
   const fs::path foreign = root_ / "foreign";
   put(foreign / "spool" / "defs", "not ours");
   for (const char* text : {"", "SCOREP_ENABLE_TRACING=true\n", "# A run of Timeloom"}) {
     put(foreign / "scorep.cfg", text);
     EXPECT_EQ(check(foreign, true),
               foreign.string() + " exists and is no run of Timeloom; choose another with --output");
-    EXPECT_THROW(make_run_directory(foreign, force), Error);
+    EXPECT_THROW(make_directory(foreign, true, kSettings), Error);
     EXPECT_TRUE(fs::exists(foreign / "spool" / "defs"));
   }
   put(root_ / "file", "text");
@@ -203,7 +231,7 @@ TEST_F(RunDirectory, ThatIsNoRunIsNeverTouched) {
 TEST_F(RunDirectory, SaysWhyItCannotBeMade) {
   put(root_ / "file", "text");
   try {
-    make_run_directory(root_ / "file" / "run", Settings());
+    make_directory(root_ / "file" / "run", false, kSettings);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()),
@@ -213,13 +241,11 @@ TEST_F(RunDirectory, SaysWhyItCannotBeMade) {
 }
 
 TEST_F(RunDirectory, HoldsTheSettings) {
-  Settings settings;
-  settings.set("instrumenter", "frame", "");
-  make_run_directory(root_ / "a" / "run", settings);
+  make_directory(root_ / "a" / "run", false, kSettings);
   std::ifstream file(root_ / "a" / "run" / "scorep.cfg");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_EQ(text, "# A run of Timeloom: the settings used.\n" + settings.as_variables());
+  EXPECT_EQ(text, std::string("# A run of Timeloom: the settings used.\n") + kSettings);
 }
 
 }  // namespace
-}  // namespace timeloom
+}  // namespace timeloom::run

@@ -1,0 +1,65 @@
+// An open directory: a place whose entries are looked at, made, renamed and
+// removed by name, whatever becomes of its path meanwhile. A name is one component
+// of a path, without a separator. No function follows a symbolic link that a name
+// stands for. Nothing here throws but what memory can; errors are errno values
+// (0: success). Movable; any thread may use a const object.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "os/file.hpp"
+
+namespace timeloom::os {
+
+enum class EntryKind : std::uint8_t { kNone, kFile, kDirectory, kOther };  // kOther: a link, too
+
+class Directory {
+ public:
+  Directory() noexcept = default;
+  Directory(Directory&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Directory& operator=(Directory&& other) noexcept;
+  ~Directory();
+
+  // Opens the directory of that path, which may be a link to it.
+  static Directory open(const std::string& path, int* error) noexcept;
+  // The same for one that may not be listed: names() fails then, try_lock() always.
+  static Directory open_unlisted(const std::string& path, int* error) noexcept;
+  // Opens a directory in this one.
+  Directory open_below(const std::string& name, int* error) const noexcept;
+
+  bool is_open() const noexcept { return fd_ >= 0; }
+  // The names of all entries, in no order.
+  std::vector<std::string> names(int* error) const;
+  EntryKind kind(const std::string& name, int* error) const noexcept;
+
+  // Makes an entry. EEXIST: something has the name, be it a link that leads nowhere.
+  int make_directory(const std::string& name, unsigned mode = 0777) const noexcept;
+  File create_file(const std::string& name, int* error) const noexcept;
+  // For reading. A FIFO does not keep it waiting.
+  File open_file(const std::string& name, int* error) const noexcept;
+
+  // Gives an entry another place or name. A file, a link or an empty directory that
+  // has the name already is replaced.
+  int rename(const std::string& from, const Directory& to, const std::string& name) const noexcept;
+  // The same in this directory; EEXIST when something has the name.
+  int rename_to_new(const std::string& from, const std::string& name) const noexcept;
+  // Removes a directory that is empty.
+  int remove_directory(const std::string& name) const noexcept;
+  // Removes an entry with all that is below it; a link, not what it points to. Success
+  // where there is none. On failure some of it may be gone.
+  int remove_all(const std::string& name) const;
+
+  // Locks the directory for this object until it is destroyed or the process ends.
+  // EWOULDBLOCK: it is locked already. A file system without locks grants it.
+  int try_lock() const noexcept;
+
+ private:
+  explicit Directory(int fd) noexcept : fd_(fd) {}
+
+  int fd_ = -1;
+};
+
+}  // namespace timeloom::os

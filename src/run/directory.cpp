@@ -1,0 +1,115 @@
+#include "run/directory.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <span>
+#include <system_error>
+
+namespace timeloom::run {
+namespace fs = std::filesystem;
+namespace {
+
+[[noreturn]] void fail(const char* what, const fs::path& path, int error) {
+  throw fs::filesystem_error(what, path, std::error_code(error, std::generic_category()));
+}
+
+os::Directory open(const fs::path& path) {
+  int error = 0;
+  os::Directory directory = os::Directory::open(path.string(), &error);
+  if (error != 0) fail("cannot open", path, error);
+  return directory;
+}
+
+}  // namespace
+
+Directory::Directory(const fs::path& path) : Directory(open(path), path) {}
+
+void Directory::check(int error, const char* what, Item item) const {
+  if (error != 0) fail(what, path_ / entry(item).name, error);
+}
+
+bool Directory::empty() const {
+  int error = 0;
+  const bool empty = directory_.names(&error).empty();
+  if (error != 0) fail("cannot read", path_, error);
+  return empty;
+}
+
+bool Directory::holds(Item item) const {
+  int error = 0;
+  const os::EntryKind kind = directory_.kind(name_of(item), &error);
+  check(error, "cannot look at", item);
+  return kind != os::EntryKind::kNone;
+}
+
+os::File Directory::create(Item item) const {
+  int error = 0;
+  os::File file = directory_.create_file(name_of(item), &error);
+  check(error, "cannot create", item);
+  return file;
+}
+
+void Directory::write(Item item, std::string_view text) const {
+  check(create(item).write_at(0, std::as_bytes(std::span(text))), "cannot write", item);
+}
+
+Directory Directory::make_directory(Item item) const {
+  const std::string name = name_of(item);
+  check(directory_.make_directory(name), "cannot create", item);
+  int error = 0;
+  os::Directory made = directory_.open_below(name, &error);
+  check(error, "cannot open", item);
+  return Directory(std::move(made), path_ / name);
+}
+
+os::File Directory::open_file(Item item) const {
+  int error = 0;
+  const os::EntryKind kind = directory_.kind(name_of(item), &error);
+  check(error, "cannot look at", item);
+  if (kind != os::EntryKind::kFile) return {};
+  os::File file = directory_.open_file(name_of(item), &error);
+  check(error, "cannot open", item);
+  return file;
+}
+
+std::optional<Directory> Directory::open_directory(Item item) const {
+  int error = 0;
+  os::Directory found = directory_.open_below(name_of(item), &error);
+  if (error == ENOENT || error == ENOTDIR || error == ELOOP) return std::nullopt;
+  check(error, "cannot open", item);
+  return Directory(std::move(found), path_ / entry(item).name);
+}
+
+void Directory::move(Item item, const Directory& to, Item as) const {
+  check(directory_.rename(name_of(item), to.directory_, name_of(as)), "cannot rename", item);
+}
+
+void Directory::rename_profile(const ProfileName& name) const {
+  check(directory_.rename(name_of(Item::kProfile), directory_, name.file()), "cannot rename",
+        Item::kProfile);
+}
+
+void Directory::remove(Item item) const {
+  check(directory_.remove_all(name_of(item)), "cannot remove", item);
+}
+
+void Directory::remove_spool() const {
+  if (!holds(Item::kSpool)) return;
+  remove(Item::kWoven);
+  move(Item::kSpool, *this, Item::kWoven);
+  remove(Item::kWoven);
+}
+
+void Directory::remove_run() const {
+  const auto remove_role = [this](Role role) {
+    for (const Entry& entry : kContents) {
+      if (entry.role == role) remove(entry.item);
+    }
+  };
+  remove_role(Role::kLeftOver);
+  std::for_each(kResults.rbegin(), kResults.rend(), [this](Item item) { remove(item); });
+  remove_spool();
+  remove_role(Role::kSettings);
+}
+
+}  // namespace timeloom::run

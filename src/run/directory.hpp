@@ -1,0 +1,61 @@
+// An open run directory. All that is removed, renamed or made in a run goes through it,
+// by the names of the table in run/contents.hpp and relative to the open directory, so
+// that nothing outside the run can be reached: a symbolic link in the place of an entry
+// is removed or replaced itself and never followed. The path of the run may be a link.
+// Functions throw std::system_error. Movable; any thread may use a const object.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "os/directory.hpp"
+#include "run/contents.hpp"
+#include "run/profile_name.hpp"
+
+namespace timeloom::run {
+
+class Directory {
+ public:
+  // Opens the directory, which exists.
+  explicit Directory(const std::filesystem::path& path);
+  // Takes an open one; `path` says where it is.
+  Directory(os::Directory directory, std::filesystem::path path)
+      : directory_(std::move(directory)), path_(std::move(path)) {}
+
+  // Where it was when it was opened.
+  const std::filesystem::path& path() const noexcept { return path_; }
+  bool empty() const;
+  // Whether something has the name, be it a link that leads nowhere.
+  bool holds(Item item) const;
+
+  // Makes a file with that text, or a directory. Throws when something has the name.
+  void write(Item item, std::string_view text) const;
+  os::File create(Item item) const;
+  Directory make_directory(Item item) const;
+  // Opens a file for reading, or a directory. None: there is none, or a link to one.
+  os::File open_file(Item item) const;
+  std::optional<Directory> open_directory(Item item) const;
+
+  // Gives an entry another place or name; a file or link that is there is replaced.
+  void move(Item item, const Directory& to, Item as) const;
+  void rename_profile(const ProfileName& name) const;
+  // Removes an entry with all that is in it, if there is one.
+  void remove(Item item) const;
+  // Removes what was recorded. Half of it must never be woven: it loses its name first.
+  void remove_spool() const;
+  // Removes all that Timeloom has put into the run, and nothing else. Its settings go
+  // last, so that what an interruption leaves is known as a run and can be removed.
+  void remove_run() const;
+
+  // Whether this object is now the only one that weaves the run, until its destruction.
+  bool try_lock() const noexcept { return directory_.try_lock() == 0; }
+
+ private:
+  void check(int error, const char* what, Item item) const;
+
+  os::Directory directory_;
+  std::filesystem::path path_;
+};
+
+}  // namespace timeloom::run

@@ -1,0 +1,13 @@
+#include "run/layout.hpp"
+
+namespace timeloom::run {
+
+// ExperimentDirectory writes the manifest, and nothing comes in that it does not name.
+const Layout kScorepLayout = {
+    .name = "scorep",
+    .weaves_manifest = false,
+    .weaves_callpaths = false,
+    .depth_setting = "SCOREP_PROFILING_MAX_CALLPATH_DEPTH",
+};
+
+}  // namespace timeloom::run

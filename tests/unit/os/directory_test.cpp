@@ -1,0 +1,136 @@
+#include "os/directory.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "../support/temp_directory.hpp"
+
+namespace timeloom::os {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DirectoryTest : public testing::Test {
+ protected:
+  void put(const std::string& name) const { std::ofstream(path_ / name) << "text"; }
+  Directory open() const {
+    int error = -1;
+    Directory directory = Directory::open(path_.string(), &error);
+    EXPECT_EQ(error, 0);
+    return directory;
+  }
+  static EntryKind kind(const Directory& directory, const std::string& name) {
+    int error = -1;
+    const EntryKind kind = directory.kind(name, &error);
+    EXPECT_EQ(error, 0);
+    return kind;
+  }
+
+  test::TempDirectory temporary_;
+  fs::path path_ = temporary_.path();
+};
+
+TEST_F(DirectoryTest, TellsWhatIsInIt) {
+  put("file");
+  fs::create_directory(path_ / "directory");
+  fs::create_symlink("directory", path_ / "link");
+  const Directory directory = open();
+  for (int i = 0; i < 2; ++i) {  // once more from the beginning
+    int error = -1;
+    std::vector<std::string> names = directory.names(&error);
+    std::ranges::sort(names);
+    EXPECT_EQ(error, 0);
+    EXPECT_EQ(names, (std::vector<std::string>{"directory", "file", "link"}));
+  }
+  EXPECT_EQ(kind(directory, "file"), EntryKind::kFile);
+  EXPECT_EQ(kind(directory, "directory"), EntryKind::kDirectory);
+  EXPECT_EQ(kind(directory, "link"), EntryKind::kOther);
+  EXPECT_EQ(kind(directory, "none"), EntryKind::kNone);
+}
+
+TEST_F(DirectoryTest, OpensNoLinkInIt) {
+  fs::create_directory(path_ / "directory");
+  put("file");
+  fs::create_symlink("directory", path_ / "link");
+  fs::create_symlink("file", path_ / "link-to-file");
+  const Directory directory = open();
+  int error = 0;
+  EXPECT_TRUE(directory.open_below("directory", &error).is_open());
+  EXPECT_FALSE(directory.open_below("link", &error).is_open());
+  EXPECT_TRUE(error == ENOTDIR || error == ELOOP) << error;
+  EXPECT_TRUE(directory.open_file("file", &error).is_open());
+  EXPECT_FALSE(directory.open_file("link-to-file", &error).is_open());
+  EXPECT_EQ(error, ELOOP);
+}
+
+TEST_F(DirectoryTest, RemovesADeepTree) {
+  constexpr int kDepth = 200;
+  fs::path below = path_ / "tree";
+  for (int i = 0; i < kDepth; ++i) below /= "d";
+  fs::create_directories(below);
+  std::ofstream(below / "file") << "text";
+  const Directory directory = open();
+  EXPECT_EQ(directory.remove_all("tree"), 0);
+  EXPECT_EQ(directory.remove_all("tree"), 0);  // there is none any more
+  EXPECT_TRUE(fs::is_empty(path_));
+}
+
+TEST_F(DirectoryTest, RenamesToANewNameOnly) {
+  put("a");
+  put("b");
+  fs::create_symlink("nowhere", path_ / "link");
+  const Directory directory = open();
+  EXPECT_EQ(directory.rename_to_new("a", "b"), EEXIST);
+  EXPECT_EQ(directory.rename_to_new("a", "link"), EEXIST);
+  EXPECT_EQ(directory.rename_to_new("none", "c"), ENOENT);
+  EXPECT_EQ(directory.rename_to_new("a", "c"), 0);
+  EXPECT_TRUE(fs::exists(path_ / "c"));
+}
+
+TEST_F(DirectoryTest, RemovesOnlyEmptyDirectoriesWithoutTheirContents) {
+  fs::create_directory(path_ / "empty");
+  fs::create_directory(path_ / "full");
+  put("full/file");
+  fs::create_symlink("empty", path_ / "link");
+  const Directory directory = open();
+  EXPECT_EQ(directory.remove_directory("full"), ENOTEMPTY);
+  EXPECT_EQ(directory.remove_directory("link"), ENOTDIR);
+  EXPECT_EQ(directory.remove_directory("empty"), 0);
+}
+
+TEST_F(DirectoryTest, CreatesAFileThatKnowsItself) {
+  const Directory directory = open();
+  int error = -1;
+  File file = directory.create_file("file", &error);
+  ASSERT_EQ(error, 0);
+  EXPECT_FALSE(directory.create_file("file", &error).is_open());
+  EXPECT_EQ(error, EEXIST);
+  EXPECT_FALSE(file.removed());
+  EXPECT_EQ(directory.remove_all("file"), 0);
+  EXPECT_TRUE(file.removed());
+  // A program that closes descriptors it does not know gives the number to another file.
+  ASSERT_EQ(::close(file.fd()), 0);
+  const std::byte byte{};
+  EXPECT_EQ(file.write_at(0, std::span(&byte, 1)), EBADF);
+}
+
+TEST_F(DirectoryTest, ThatMayNotBeListedCanBeChanged) {
+  put("file");
+  int error = -1;
+  const Directory directory = Directory::open_unlisted(path_.string(), &error);
+  ASSERT_EQ(error, 0);
+  EXPECT_NE(directory.try_lock(), 0);
+  EXPECT_EQ(directory.make_directory("made"), 0);
+  EXPECT_EQ(directory.rename_to_new("file", "renamed"), 0);
+  for (const char* name : {"made", "renamed"}) EXPECT_EQ(directory.remove_all(name), 0);
+  EXPECT_TRUE(fs::is_empty(path_));
+}
+
+}  // namespace
+}  // namespace timeloom::os
