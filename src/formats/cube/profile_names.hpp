@@ -42,6 +42,7 @@ inline constexpr char kEvents[] = "timeloom::events";
 inline constexpr char kFirst[] = "timeloom::first";
 inline constexpr char kLast[] = "timeloom::last";
 inline constexpr char kSet[] = "timeloom::set";  // of a metric
+inline constexpr char kOfProgram[] = "timeloom::of_program";  // of a region, see profile_regions.hpp
 
 inline constexpr std::array<std::pair<Paradigm, std::string_view>, 4> kParadigms = {{
     {Paradigm::kUnknown, "unknown"},
