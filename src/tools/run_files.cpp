@@ -16,7 +16,6 @@ struct Known {
 };
 
 constexpr Known kKnown[] = {
-    {"callpaths.json", "call-path profile", "timeloom report"},
     {"scorep.cfg", "settings used", "any editor"},
     {"MANIFEST.md", "what each file is", "any editor"},
     {"spool/", "recorded data, not woven yet", "timeloom weave"},

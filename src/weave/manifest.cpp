@@ -22,7 +22,6 @@ constexpr Entry kEntries[] = {
     {"profile.cubex",
      "CUBE4 profile: call paths with visits and times; open it with `timeloom report`, `timeloom "
      "score` or Cube"},
-    {"callpaths.json", "call paths with visits and times; read by `timeloom report`"},
     {"scorep.cfg", "the settings of the measurement"},
     {"spool", "the raw records; `timeloom weave` makes the trace of them"},
 };

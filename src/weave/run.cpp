@@ -26,7 +26,6 @@
 #include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
-#include "profile/callpaths_file.hpp"
 #include "spool/reader.hpp"
 #include "weave/manifest.hpp"
 #include "weave/run_contents.hpp"
@@ -99,9 +98,8 @@ class ProgressLine {
 // What a weave makes, in the order in which it is put in place; removed in the
 // opposite order. The anchor comes last: a directory of traces without it is that
 // of an interrupted weave. Without any, the profile makes the run.
-constexpr std::array kResults = {
-    "traces",      "traces.def",       "traces.marker", profile::kCallpathsName,
-    kManifestName, cube::kProfileName, kAnchor};
+constexpr std::array kResults = {"traces",      "traces.def",       "traces.marker",
+                                 kManifestName, cube::kProfileName, kAnchor};
 
 // The manifest stays where this weave makes none.
 void replace_results(const fs::path& from, const fs::path& to) {
@@ -171,11 +169,13 @@ bool says(const SpoolSource& source, const char* property, std::string_view valu
 // nothing that the manifest does not name.
 bool is_experiment(const SpoolSource& source) { return says(source, "timeloom::layout", "scorep"); }
 
-void write_profile(const profile::CallTree& folded, SpoolSource& source,
+// Names the trace, if there is one, so that readers can take the profile in its place.
+void write_profile(const profile::CallTree& folded, const SpoolSource& source, bool with_trace,
                    const fs::path& directory) {
-  if (!is_experiment(source)) profile::save(folded, directory / profile::kCallpathsName);
-  const auto parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
-  cube::save(folded, directory / cube::kProfileName, {.parameters = parameters});
+  cube::ProfileFacts facts;
+  facts.parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
+  if (with_trace) facts.trace_id = otf2::trace_id(directory / kAnchor);
+  cube::save(folded, directory / cube::kProfileName, facts);
 }
 
 // Returns what the profile says of the run.
@@ -200,7 +200,7 @@ Definitions write_results(SpoolSource& source, const fs::path& directory,
   }
   if (!with_profile) return source.definitions();
   profile::CallTree folded = tree.take();
-  write_profile(folded, source, directory);
+  write_profile(folded, source, with_trace, directory);
   return std::move(folded.definitions);
 }
 

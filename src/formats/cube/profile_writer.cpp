@@ -55,9 +55,7 @@ std::string unique_name(const std::vector<Metric>& taken, const std::string& nam
 class ProfileWriter {
  public:
   ProfileWriter(const CallTree& tree, const ProfileFacts& facts)
-      : tree_(tree),
-        all_(tree.definitions),
-        visits_(tree, add_system(tree, facts.parameters, cube_)) {
+      : tree_(tree), all_(tree.definitions), visits_(tree, add_system(tree, facts, cube_)) {
     add_metrics();
     add_counters();
     add_regions();

@@ -167,6 +167,16 @@ TEST(ProfileFile, KeepsNamesApartThatDifferInAControlCharacter) {
   EXPECT_EQ(names, "esc\u241b[1m who=x\u2401y who=x\u241fy who=caf\ufffd");
 }
 
+TEST(ProfileFile, NamesTheTraceOfTheRun) {
+  const test::TempDirectory directory;
+  const auto file = directory.path() / "profile.cubex";
+  const CallTree tree = story_of_threads().fold();
+  save(tree, file, {.parameters = 0, .trace_id = UINT64_MAX});
+  EXPECT_EQ(trace_id_of(Reader(file)), UINT64_MAX);
+  save(tree, file);
+  EXPECT_EQ(trace_id_of(Reader(file)), 0u);
+}
+
 TEST(ProfileFile, HasTheShapeOfScoreP) {
   std::string bytes;
   through_a_file(story_of_threads().fold(), &bytes);
