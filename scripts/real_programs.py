@@ -164,10 +164,10 @@ class Place:
 
 
 def only_trace(run: pathlib.Path) -> pathlib.Path:
-    """The run without the tables that weaving made, so that the archive itself is read."""
+    """The run without the profile that weaving made, so that the archive itself is read."""
     copy = run.with_name(run.name + "-archive")
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(run, copy, ignore=shutil.ignore_patterns("callpaths.json", "profile.cubex"))
+    shutil.copytree(run, copy, ignore=shutil.ignore_patterns("profile.cubex"))
     return copy
 
 

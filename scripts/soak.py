@@ -94,13 +94,11 @@ def known(counts: pathlib.Path) -> dict[int, list[int]]:
 
 def recorded(run: pathlib.Path, info: dict[str, Any]) -> collections.Counter[int]:
     """Calls by process id."""
-    file = json.loads((run / "callpaths.json").read_text())
-    regions = {i for i, one in enumerate(file["regions"]) if one["name"] in ("__main__.step", "__mp_main__.step")}
-    nodes = {i for i, region in enumerate(file["nodes"]["region"]) if region in regions}
     result: collections.Counter[int] = collections.Counter()
-    for location in file["locations"]:
-        process = info["groups"][location["group"]]["process_id"]
-        result[process] += sum(v for n, v in zip(location["node"], location["visits"]) if n in nodes)
+    for group in {location["group"] for location in info["locations"]}:
+        rows = json.loads(tool("report", "--json", "--flat", "--group", str(group), run))["flat"]["rows"]
+        calls = sum(row["visits"] for row in rows if row["name"] in ("__main__.step", "__mp_main__.step"))
+        result[info["groups"][group]["process_id"]] += calls
     return result
 
 

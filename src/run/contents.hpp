@@ -74,8 +74,9 @@ inline constexpr std::array kContents = {
           "CUBE4 profile: call paths with visits and times; open it with `timeloom report`, "
           "`timeloom score` or Cube",
           "CUBE4 result file of the summary measurement.", true},
-    Entry{Item::kCallpaths, "callpaths.json", Kind::kFile, Role::kResult, "call-path profile",
-          "timeloom report", "call paths with visits and times; read by `timeloom report`", ""},
+    // Written by older versions; a weave removes it.
+    Entry{Item::kCallpaths, "callpaths.json", Kind::kFile, Role::kResult,
+          "call-path profile of an older version", "", "", ""},
     Entry{Item::kManifest, "MANIFEST.md", Kind::kFile, Role::kResult, "what each file is",
           "any editor", "", "This manifest file."},
     Entry{Item::kSettings, "scorep.cfg", Kind::kFile, Role::kSettings, "settings used",

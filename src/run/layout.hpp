@@ -14,13 +14,11 @@ namespace timeloom::run {
 struct Layout {
   std::string_view name;
   bool weaves_manifest;  // false: it is there from the beginning
-  bool weaves_callpaths;
   std::string_view depth_setting;  // the name of the setting `profile-depth` there
 
   // Whether a weave may write, and so replace, this result.
   constexpr bool weaves(Item item) const noexcept {
     if (item == Item::kManifest) return weaves_manifest;
-    if (item == Item::kCallpaths) return weaves_callpaths;
     return entry(item).role == Role::kResult;
   }
 };

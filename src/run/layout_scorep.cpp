@@ -6,7 +6,6 @@ namespace timeloom::run {
 const Layout kScorepLayout = {
     .name = "scorep",
     .weaves_manifest = false,
-    .weaves_callpaths = false,
     .depth_setting = "SCOREP_PROFILING_MAX_CALLPATH_DEPTH",
 };
 

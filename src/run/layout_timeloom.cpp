@@ -5,7 +5,6 @@ namespace timeloom::run {
 const Layout kTimeloomLayout = {
     .name = "timeloom",
     .weaves_manifest = true,
-    .weaves_callpaths = true,
     .depth_setting = "--profile-depth",
 };
 

@@ -6,15 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "core/error.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
-#include "profile/callpaths_file.hpp"
-#include "run/contents.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/text.hpp"
 
@@ -24,24 +22,28 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The profile is used only if it was written after the trace it belongs to.
-// Beside an archive of another name it belongs to something else.
-bool is_up_to_date(const fs::path& profile, const fs::path& trace) {
-  if (trace.filename() != run::entry(run::Item::kAnchor).name) return false;
-  std::error_code error;
-  if (!fs::is_regular_file(profile, error)) return false;
-  const auto written = fs::last_write_time(profile, error);
-  if (error) return false;
-  const auto trace_written = fs::last_write_time(trace, error);
-  return !error && written >= trace_written;
-}
-
 profile::CallTree fold(const fs::path& trace) {
   const std::unique_ptr<RunSource> source = otf2::open(trace);
   profile::CallTreeSink sink;
   const std::array<RunSink*, 1> sinks = {&sink};
   source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
   return sink.take();
+}
+
+// The profile beside the trace if it was woven with it, which it says by the trace's id.
+// Profiles of Score-P, which may hold less than the trace beside them, do not.
+std::optional<profile::CallTree> profile_woven_with(const fs::path& trace) {
+  const fs::path directory = trace.parent_path();
+  const std::uint64_t id = otf2::trace_id(trace);
+  if (id == 0 || !weave::has_profile(directory)) return {};
+  try {
+    const cube::Reader profile(weave::profile_of(directory));
+    if (cube::trace_id_of(profile) != id) return {};
+    return cube::load(profile);
+  } catch (const Error& error) {
+    say(std::string(error.what()) + "; the trace is read instead");
+    return {};
+  }
 }
 
 }  // namespace
@@ -112,14 +114,8 @@ Definitions definitions_of(const fs::path& run) {
 profile::CallTree call_tree_of(const fs::path& run) {
   if (!weave::has_trace(run)) return cube::load(weave::profile_of(run));
   const fs::path trace = weave::trace_of(run);
-  const fs::path profile = trace.parent_path() / run::name_of(run::Item::kCallpaths);
-  if (!is_up_to_date(profile, trace)) return fold(trace);
-  try {
-    return profile::load(profile);
-  } catch (const Error& error) {
-    say(error.what());
-    return fold(trace);
-  }
+  std::optional<profile::CallTree> tree = profile_woven_with(trace);
+  return tree ? std::move(*tree) : fold(trace);
 }
 
 }  // namespace timeloom::tools

@@ -17,8 +17,8 @@ namespace timeloom::tools {
 // The run that `name` means, woven first if it is unfinished.
 std::filesystem::path open_run(const std::optional<std::string>& name);
 
-// Its profile: from callpaths.json, or else from its trace, or from its CUBE profile
-// if there is no trace.
+// Its call tree: from its CUBE profile if that was woven with its trace or there is no
+// trace, or else folded from the trace.
 profile::CallTree call_tree_of(const std::filesystem::path& run);
 
 // The definitions of its trace, or of its CUBE profile if there is no trace.

@@ -23,7 +23,6 @@
 #include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
-#include "profile/callpaths_file.hpp"
 #include "run/directory.hpp"
 #include "run/manifest.hpp"
 #include "spool/reader.hpp"
@@ -162,13 +161,13 @@ const run::Layout& layout_of(const SpoolSource& source) {
   return run::layout_of(source.definitions().properties);
 }
 
-void write_profile(const profile::CallTree& folded, SpoolSource& source,
+// Names the trace, if there is one, so that readers can take the profile in its place.
+void write_profile(const profile::CallTree& folded, const SpoolSource& source, bool with_trace,
                    const fs::path& directory) {
-  if (layout_of(source).weaves(Item::kCallpaths)) {
-    profile::save(folded, directory / run::name_of(Item::kCallpaths));
-  }
-  const auto parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
-  cube::save(folded, directory / run::name_of(Item::kProfile), {.parameters = parameters});
+  cube::ProfileFacts facts;
+  facts.parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
+  if (with_trace) facts.trace_id = otf2::trace_id(directory / run::name_of(Item::kAnchor));
+  cube::save(folded, directory / run::name_of(Item::kProfile), facts);
 }
 
 // Returns what the profile says of the run.
@@ -193,7 +192,7 @@ Definitions write_results(SpoolSource& source, const fs::path& directory,
   }
   if (!with_profile) return source.definitions();
   profile::CallTree folded = tree.take();
-  write_profile(folded, source, directory);
+  write_profile(folded, source, with_trace, directory);
   return std::move(folded.definitions);
 }
 

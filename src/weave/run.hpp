@@ -39,11 +39,10 @@ struct WeaveOptions {
   bool keep_spool = false;
 };
 
-// Weaves the spools of the run into traces.otf2, profile.cubex and callpaths.json
-// inside `run`. Refused while another weave is at it. Can be repeated until it succeeded:
-// everything is written beside and renamed at the end, the spools are removed
-// last, and stay if anything in them could not be read or a process is still running; such
-// a run is unfinished() and is woven again. Throws Error.
+// Weaves the spools of the run into traces.otf2 and profile.cubex inside `run`. Refused while
+// another weave is at it. Can be repeated until it succeeded: everything is written beside and
+// renamed at the end, the spools are removed last, and stay if anything in them could not be read
+// or a process is still running; such a run is unfinished() and is woven again. Throws Error.
 WeaveSummary weave(const std::filesystem::path& run, const WeaveOptions& options = {});
 
 // True if `run` holds spools that have not been woven.
@@ -61,6 +60,9 @@ std::filesystem::path trace_of(const std::filesystem::path& run);
 
 // False for a run of which there is only a profile.
 bool has_trace(const std::filesystem::path& run);
+
+// False for a run without a CUBE profile.
+bool has_profile(const std::filesystem::path& run);
 
 // The CUBE profile of a woven run, or of another tool. Throws Error.
 std::filesystem::path profile_of(const std::filesystem::path& run);

@@ -24,11 +24,20 @@ fs::path only_file(const fs::path& directory, const char* extension) {
   fs::path found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().extension() != extension) continue;
+    if (entry.path().extension() != extension || !entry.is_regular_file(error)) continue;
     if (!found.empty()) return {};
     found = entry.path();
   }
   return found;
+}
+
+// The CUBE profile of the run; empty if there is none.
+fs::path find_profile(const fs::path& run) {
+  std::error_code error;
+  if (fs::is_regular_file(run, error)) return run.extension() == ".cubex" ? run : fs::path();
+  const fs::path profile = path_of(run, Item::kProfile);
+  if (fs::is_regular_file(profile, error)) return profile;
+  return only_file(run, ".cubex");
 }
 
 // A folder called spool is not enough: source trees have one as well.
@@ -138,11 +147,10 @@ bool has_trace(const fs::path& run) {
   return fs::exists(path_of(run, Item::kAnchor), error) || !only_file(run, ".otf2").empty();
 }
 
+bool has_profile(const fs::path& run) { return !find_profile(run).empty(); }
+
 fs::path profile_of(const fs::path& run) {
-  std::error_code error;
-  if (fs::is_regular_file(run, error) && run.extension() == ".cubex") return run;
-  if (fs::exists(path_of(run, Item::kProfile), error)) return path_of(run, Item::kProfile);
-  fs::path profile = only_file(run, ".cubex");
+  fs::path profile = find_profile(run);
   if (!profile.empty()) return profile;
   throw Error(run.string() + " holds no profile (profile.cubex); name a .cubex file");
 }

@@ -3,11 +3,10 @@
 
 usage: tests/fuzz/make_seeds.py
 
-Written from docs/formats/spool.md, callpaths.md and cube.md alone, so that a
-mistake in the pages or in the readers shows.
+Written from docs/formats/spool.md and cube.md alone, so that a mistake in the
+pages or in the readers shows.
 """
 
-import json
 import pathlib
 import struct
 import zlib
@@ -135,65 +134,6 @@ def seeds():
     yield "empty", b""
 
 
-def profile(nodes=(), regions=(), groups=(), locations=(), properties=()):
-    """callpaths.json; `nodes`: pairs of parent and region."""
-    return {
-        "format": "timeloom-callpaths",
-        "version": 2,
-        "creator": "seed",
-        "machine": "",
-        "clock": {"ticks_per_second": 1000, "begin": 5, "length": 90, "realtime": None},
-        "properties": dict(properties),
-        "groups": groups,
-        "regions": regions,
-        "metrics": [{"name": "rss", "unit": "B", "description": "", "type": "double"}],
-        "parameter_sets": [],
-        "nodes": {
-            "count": len(nodes),
-            "parent": [parent for parent, _ in nodes],
-            "region": [region for _, region in nodes],
-        },
-        "locations": locations,
-    }
-
-
-def region(name, paradigm="compiler", role="function"):
-    return {
-        "name": name,
-        "canonical_name": name,
-        "file": "/m.py",
-        "group": "m",
-        "first_line": 3,
-        "last_line": 0,
-        "paradigm": paradigm,
-        "role": role,
-    }
-
-
-def location(number, group, kind, cells):
-    """`cells`: node, visits, inclusive, min and max, one after the other."""
-    head = {"id": number, "name": f"t{number}", "group": group, "type": kind, "thread_id": 0}
-    columns = [list(column) for column in zip(*cells)] or [[]] * 5
-    names = ("node", "visits", "inclusive", "min", "max")
-    return {**head, "events": 8, "first": 5, "last": 95, **dict(zip(names, columns))}
-
-
-def profile_seeds():
-    regions = [region("f"), region("g", "user", "code")]
-    process = {"name": "p", "hostname": "h", "process_id": 7, "executable": "", "arguments": ["a"]}
-    nodes = [(None, 0), (0, 1), (1, None), (None, 1)]
-    threads = [
-        location(0, 0, "cpu thread", [(0, 2, 80, 30, 50), (1, 1, 40, 40, 40), (2, 3, 9, 3, 3)]),
-        location(1 << 32, None, "unknown", [(3, 1, 90, 90, 90)]),
-        location(2 << 32, 0, "metric", []),
-    ]
-    yield "empty", profile()
-    yield "full", profile(nodes, regions, [process], threads, {"timeloom::lost_events": "2"})
-    chain = [(None, 0), *((parent, 0) for parent in range(20))]
-    deep = [(node, 1, 40 - node, 40 - node, 40 - node) for node in range(21)]
-    yield "deep", profile(chain, regions[:1], [], [location(0, None, "cpu thread", deep)])
-
-
 def cube_anchor(metrics, tree, locations=2):
     """`tree`: a list of (region, parameter, children)."""
     text = '<?xml version="1.0" encoding="UTF-8"?>\n\n<cube version="4.4">\n'
@@ -287,8 +227,6 @@ def main():
     for target in ("fuzz_spool_reader", "fuzz_spool_weave"):
         write_seeds(target, seeds())
     write_seeds("fuzz_cube", cube_seeds())
-    texts = ((name, json.dumps(data, separators=(",", ":"))) for name, data in profile_seeds())
-    write_seeds("fuzz_callpaths", ((name, text.encode()) for name, text in texts))
 
 
 if __name__ == "__main__":

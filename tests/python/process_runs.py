@@ -6,6 +6,7 @@ import sys
 import textwrap
 
 import pytest
+from profile_files import Profile, visits_by_region
 from streams import environment
 
 # Who starts processes the way a test wants them started.
@@ -22,7 +23,7 @@ def step():
 
 
 class Run:
-    """A woven run as its users see it: `timeloom info --json` and callpaths.json."""
+    """A woven run as its users see it: `timeloom info --json` and profile.cubex."""
 
     def __init__(self, directory, program):
         self.directory = directory
@@ -35,14 +36,10 @@ class Run:
 
     def visits(self, region):
         """Visits of a region in each process."""
-        file = json.loads((self.directory / "callpaths.json").read_text())
-        regions = [index for index, one in enumerate(file["regions"]) if one["name"] == region]
+        profile = Profile(self.directory)
         counts = [0] * len(self.groups)
-        nodes = {i for i, of in enumerate(file["nodes"]["region"]) if of in regions}
-        for location in file["locations"]:
-            for node, visits in zip(location["node"], location["visits"]):
-                if node in nodes:
-                    counts[location["group"]] += visits
+        for location in profile.locations:
+            counts[location["group"]] += visits_by_region(profile, location).get(region, 0)
         return counts
 
     @property

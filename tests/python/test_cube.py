@@ -49,17 +49,21 @@ def measured(tmp_path_factory, timeloom_program):
     return directory / "run"
 
 
-def cells_of_callpaths(run):
-    """{(thread, path of regions): (visits, inclusive, min, max)} in nanoseconds."""
-    file = json.loads((run / "callpaths.json").read_text())
-    paths = []
-    for parent, region in zip(file["nodes"]["parent"], file["nodes"]["region"]):
-        paths.append((paths[parent] if parent is not None else ())
-                     + (file["regions"][region]["name"],))
-    return {(thread, paths[node]): (visits, time, least, most)
-            for thread, location in enumerate(file["locations"])
-            for node, visits, time, least, most in zip(*(location[key] for key in (
-                "node", "visits", "inclusive", "min", "max")))}
+def cells_of_trace(timeloom, run):
+    """{(thread, path of regions): (visits, inclusive, min, max)} in nanoseconds, folded from the trace."""
+    cells = {}
+    for thread, location in enumerate(json.loads(timeloom("info", "--json", run).stdout)["locations"]):
+        report = report_json(timeloom, run, "--thread", location["id"])
+        for path, row in rows_by_path(report).items():
+            times = (round(row[key] * 1e9) for key in ("inclusive_s", "min_s", "max_s"))
+            cells[thread, path] = (row["visits"], *times)
+    return cells
+
+
+def without_profile(run, copy):
+    shutil.copytree(run, copy)
+    (copy / "profile.cubex").unlink()
+    return copy
 
 
 def cells_of_cube(file):
@@ -88,8 +92,8 @@ def cells_of_cube(file):
         return cells
 
 
-def test_a_run_is_what_pycubexr_reads(measured):
-    cells = cells_of_callpaths(measured)
+def test_a_run_is_what_pycubexr_reads(timeloom, measured, tmp_path):
+    cells = cells_of_trace(timeloom, without_profile(measured, tmp_path / "traced"))
     assert {thread for thread, _ in cells} == {0, 1, 2}
     assert sum(visits for (_, path), (visits, *_) in cells.items()
                if path[-1] == "__main__.fib") == 109
@@ -118,11 +122,7 @@ def rows_by_path(report):
 
 
 def test_profile_and_trace_of_a_run_give_the_same_report(timeloom, measured, tmp_path):
-    traced = tmp_path / "traced"
-    shutil.copytree(measured, traced)
-    (traced / "callpaths.json").unlink()
-    (traced / "profile.cubex").unlink()
-    of_trace = report_json(timeloom, traced)
+    of_trace = report_json(timeloom, without_profile(measured, tmp_path / "traced"))
     of_profile = report_json(timeloom, measured / "profile.cubex")
     expected, found = rows_by_path(of_trace), rows_by_path(of_profile)
     assert found.keys() == expected.keys()

@@ -1,10 +1,10 @@
 """--max-depth: calls that lie deeper are not recorded."""
 
-import json
 import subprocess
 import sys
 
 import pytest
+from profile_files import Profile
 from streams import INSTRUMENTERS, assert_same, environment, run_python
 from test_filters import record, work  # noqa: F401
 from test_streams_programs import each_instrumenter
@@ -57,11 +57,9 @@ def test_depth(instrumenter, work):
         assert_same(got, [up_to(events, depth) for events in everything])
 
 
-def depth_of(tree):
+def depth_of(profile):
     """Of the call paths below the threads."""
-    parents = tree["nodes"]["parent"]
-    depth = lambda index: 0 if index is None else 1 + depth(parents[index])
-    return max(depth(index) for index in range(len(parents)))
+    return max(len(node["path"]) for node in profile.nodes)
 
 
 def test_depth_of_a_profile(work):
@@ -70,8 +68,7 @@ def test_depth_of_a_profile(work):
     for options in ([], ["--max-depth=3"]):
         done = run_python(["-m", "timeloom", "--quiet", "--profile", "--force", "-o", "run", *options, "deep.py"], work)
         assert (done.returncode, done.stderr) == (0, "")
-        tree = json.loads((work / "run" / "callpaths.json").read_text())
-        visits[len(options)] = tree
+        visits[len(options)] = Profile(work / "run")
     assert depth_of(visits[0]) > 10 and depth_of(visits[1]) == 3
 
 

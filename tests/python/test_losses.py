@@ -73,7 +73,7 @@ def test_a_fifo_in_place_of_a_file_is_an_error(timeloom, run):
         os.mkfifo(file)
         one_line(timeloom("report", run, status=1))
         (run / "kept").replace(file)
-    os.mkfifo(run / "callpaths.json")
+    os.mkfifo(run / "profile.cubex")
     timeloom("report", run)
 
 

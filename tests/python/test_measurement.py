@@ -1,10 +1,10 @@
 """timeloom.Measurement, pauses and regions: what they promise, and their errors."""
 
-import json
 import os
 import shutil
 import textwrap
 
+from profile_files import Profile
 from spool_reader import spools_of
 from streams import run_python
 from test_guest import each_instrumenter, output_of
@@ -222,8 +222,7 @@ def test_names_of_any_text(tmp_path):
     print(m.totals["woven"], m.totals["lost_events"])
     """
     assert output_of(program, tmp_path) == "True 0\n"
-    file = json.loads((tmp_path / "run" / "callpaths.json").read_text())
-    assert [region["name"] for region in file["regions"]] == ["a\\x00b", "c\\udc80d"]
+    assert Profile(tmp_path / "run").regions == ["a\\x00b", "c\\udc80d"]
 
 
 def test_overhead_of_what_is_not_recorded(tmp_path):

@@ -6,23 +6,18 @@ import re
 import pycubexr
 import pytest
 from metric_runs import NAMES, PROGRAM, events, needs_printer, papi, record, work  # noqa: F401
+from profile_files import Profile
 from streams import INSTRUMENTERS, run_python
 
 
 def samples(run):
     """{(metric, its set, thread, call path): value}; the call path is None while no region was open."""
-    file = json.loads((run / "callpaths.json").read_text())
-    nodes, paths = file["nodes"], []
-    for parent, region in zip(nodes["parent"], nodes["region"]):
-        paths.append((*(paths[parent] if parent is not None else ()), file["regions"][region]["name"]))
-    found = {}
-    for location in file["locations"]:
-        columns = location.get("samples", {"metric": [], "node": [], "value": []})
-        for metric, node, value in zip(columns["metric"], columns["node"], columns["value"]):
-            definition = file["metrics"][metric]
-            path = None if node is None else paths[node]
-            found[definition["name"], definition["set"].split(":")[0], location["name"], path] = value
-    return found
+    profile = Profile(run)
+    return {
+        (metric, of.split(":")[0], location["name"], None if node is None else profile.nodes[node]["path"]): value
+        for location in profile.locations
+        for (metric, of, node), value in location["samples"].items()
+    }
 
 
 def totals(timeloom, run):
@@ -121,9 +116,9 @@ def test_report_of_a_metric(mode, work, papi, timeloom):
     for source in sources:
         reports.append(json.loads(timeloom("report", "--json", "--metric", "TICK", source).stdout))
     if not mode:
-        (work / "run" / "callpaths.json").rename(work / "aside")
+        (work / "run" / "profile.cubex").rename(work / "aside")
         reports.append(json.loads(timeloom("report", "--json", "--metric", "TICK", work / "run").stdout))
-        (work / "aside").rename(work / "run" / "callpaths.json")
+        (work / "aside").rename(work / "run" / "profile.cubex")
     for report in reports:
         report.pop("run")
         assert report == reports[0]

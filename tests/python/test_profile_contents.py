@@ -6,6 +6,7 @@ import subprocess
 
 import pycubexr
 import pytest
+from profile_files import Profile
 from streams import run_python, write_program
 
 MODES = ([], ["--profile"])
@@ -39,22 +40,17 @@ def measure(program, directory, *options, status=0):
 
 def paths_of(run):
     """{call path: [location, visits, inclusive]} and {(counter, call path): (values, sum, min, max)}."""
-    file = json.loads((run / "callpaths.json").read_text())
-    names, paths = [region["name"].removeprefix("__main__.") for region in file["regions"]], []
-    nodes = file["nodes"]
-    sets = nodes.get("parameters", [None] * nodes["count"])
-    for parent, region, given in zip(nodes["parent"], nodes["region"], sets):
-        name = "COLLAPSE" if region is None else names[region]
-        if given is not None:
-            name += "".join(f" {one['name']}={one['value']}" for one in file["parameter_sets"][given])
-        paths.append((*(paths[parent] if parent is not None else ()), name))
+    profile, paths = Profile(run), []
+    for node in profile.nodes:
+        name = "COLLAPSE" if node["region"] is None else node["region"].removeprefix("__main__.")
+        name += "".join(f" {key}={value}" for key, value in node["parameters"])
+        paths.append((*(paths[node["parent"]] if node["parent"] is not None else ()), name))
     found, counters = {}, {}
-    for index, location in enumerate(file["locations"]):
-        for node, visits, time in zip(location["node"], location["visits"], location["inclusive"]):
+    for index, location in enumerate(profile.locations):
+        for node, (visits, time, *_) in location["cells"].items():
             found.setdefault(paths[node], []).append((index, visits, time))
-        values = location.get("metrics", {"metric": [], "node": [], "values": [], "sum": [], "min": [], "max": []})
-        for metric, node, *rest in zip(*(values[k] for k in ("metric", "node", "values", "sum", "min", "max"))):
-            counters[file["metrics"][metric]["name"], paths[node]] = tuple(rest)
+        for (metric, node), (count, least, most, total, _) in location["counters"].items():
+            counters[metric, paths[node]] = (count, total, least, most)
     return found, counters
 
 
@@ -124,11 +120,11 @@ def test_parameters_split_call_paths(mode, tmp_path, timeloom_program):
     assert "__main__.work {n=1, who=me & you}" in text
 
 
-def test_a_trace_without_its_table_gives_the_same_call_paths(tmp_path, timeloom_program):
+def test_a_trace_without_its_profile_gives_the_same_call_paths(tmp_path, timeloom_program):
     run, _ = measure(PROGRAM, tmp_path)
     command = [timeloom_program, "report", "--json", "--min-percent", "0", run]
     before = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    (run / "callpaths.json").unlink()
+    (run / "profile.cubex").unlink()
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == before
 
 

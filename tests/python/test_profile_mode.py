@@ -1,10 +1,10 @@
 """Profile mode: calls folded while the program runs count what a trace of the same program counts."""
 
-import json
 import os
 import subprocess
 
 import pytest
+from profile_files import Profile
 from streams import INSTRUMENTERS, run_python, write_program
 
 each_instrumenter = pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
@@ -12,16 +12,13 @@ MODES = ([], ["--profile"])
 
 
 def call_paths(run):
-    """{process and thread: {call path: visits}} of what callpaths.json holds."""
-    file = json.loads((run / "callpaths.json").read_text())
-    names = [region["name"] for region in file["regions"]]
-    paths = []
-    for parent, region in zip(file["nodes"]["parent"], file["nodes"]["region"]):
-        above = paths[parent] if parent is not None else ()
-        paths.append((*above, names[region]))
+    """{process and thread: {call path: visits}} of the profile."""
+    profile = Profile(run)
     return {
-        (location["group"], location["name"]): {paths[n]: v for n, v in zip(location["node"], location["visits"])}
-        for location in file["locations"]
+        (location["group"], location["name"]): {
+            profile.nodes[node]["path"]: visits for node, (visits, *_) in location["cells"].items()
+        }
+        for location in profile.locations
     }
 
 
@@ -77,7 +74,7 @@ def test_every_thread_has_a_profile(instrumenter, tmp_path):
 
 def test_there_is_no_trace_and_the_directory_says_so(tmp_path, timeloom_program):
     run = measure(THREADS, "auto", tmp_path, "--profile")
-    assert sorted(os.listdir(run)) == ["MANIFEST.md", "callpaths.json", "profile.cubex", "scorep.cfg"]
+    assert sorted(os.listdir(run)) == ["MANIFEST.md", "profile.cubex", "scorep.cfg"]
     done = subprocess.run([timeloom_program, "report", "--min-percent", "0", run], capture_output=True, text=True, check=True)
     assert "__main__.step" in done.stdout
     again = subprocess.run([timeloom_program, "weave", run], capture_output=True, text=True)
@@ -99,10 +96,9 @@ end = time.perf_counter_ns()
 open("elapsed", "w").write(str(end - begin))
 """
     for mode in MODES:
-        file = json.loads((measure(program, "auto", tmp_path, *mode) / "callpaths.json").read_text())
-        names = [region["name"] for region in file["regions"]]
-        (location,) = file["locations"]
-        times = {names[file["nodes"]["region"][n]]: t for n, t in zip(location["node"], location["inclusive"])}
+        profile = Profile(measure(program, "auto", tmp_path, *mode))
+        (location,) = profile.locations
+        times = {profile.nodes[node]["region"]: time for node, (_, time, *_) in location["cells"].items()}
         elapsed = int((tmp_path / "elapsed").read_text())
         assert 0.6e9 <= times["__main__.outer"] <= elapsed * 1.001
         assert 0.2e9 <= times["__main__.inner"] <= times["__main__.outer"] - 0.4e9
@@ -124,7 +120,7 @@ outer()
     path = write_program(tmp_path, program)
     done = run_python(["-m", "timeloom", "--quiet", "--profile", "-o", run, path], tmp_path)
     assert done.returncode != 0
-    if not (run / "callpaths.json").exists():
+    if not (run / "profile.cubex").exists():
         subprocess.run([timeloom_program, "weave", run], capture_output=True, check=True)
     (paths,) = call_paths(run).values()
     visits = {path[-1]: n for path, n in paths.items()}

@@ -1,12 +1,13 @@
 """`pytest --timeloom`: real test files, run by a pytest of their own."""
 
-import json
+import collections
 import os
 import re
 import subprocess
 import sys
 
 import pytest
+from profile_files import Profile, visits_by_region
 
 SHOP = """
 import time
@@ -64,12 +65,10 @@ def session(tmp_path):
 
 def visits_of(run):
     """{region: visits} of a run, without what pytest calls of Python's library before the test."""
-    file = json.loads((run / "callpaths.json").read_text())
-    names = [file["regions"][index]["name"] for index in file["nodes"]["region"]]
-    visits = {}
-    for location in file["locations"]:
-        for node, count in zip(location["node"], location["visits"]):
-            visits[names[node]] = visits.get(names[node], 0) + count
+    profile = Profile(run)
+    visits = collections.Counter()
+    for location in profile.locations:
+        visits.update(visits_by_region(profile, location))
     return {name: count for name, count in visits.items() if "shop" in name}
 
 
@@ -96,7 +95,7 @@ class TestAll:
         "test_shop.py::test_price": 1, "test_shop.test_price": 1, "shop.price": 1,
         "shop.price.<locals>.<genexpr>": 4, "shop.load": 3}
     assert visits_of(done.runs["test_shop.py-TestAll-test_load-2"])["shop.load"] == 2
-    assert "_pytest." not in (done.runs["test_shop.py-test_price"] / "callpaths.json").read_text()
+    assert not [name for name in Profile(done.runs["test_shop.py-test_price"]).regions if "_pytest." in name]
     lines = done.text.splitlines()
     (title,) = [i for i, line in enumerate(lines) if line.strip("-") == " timeloom "]
     (directory,) = done.directory.glob("timeloom-pytest-*")

@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
 from archives import make_archive, milliseconds, one_line, report_json
+from cube_files import DATA
 
 
 def test_numbers_of_the_tree(timeloom, run):
@@ -174,51 +176,58 @@ def test_a_full_disk_is_an_error(program, run):
     assert done.stderr == b"timeloom: cannot write to standard output: No space left on device\n"
 
 
-def profile_of(visits):
-    """A callpaths.json that no trace of these tests gives."""
-    return json.dumps({
-        "format": "timeloom-callpaths", "version": 2, "creator": "", "machine": "",
-        "clock": {"ticks_per_second": 1000, "begin": 0, "length": 100, "realtime": None},
-        "properties": {"timeloom::lost_events": "12"},
-        "groups": [{"name": "Process", "hostname": "", "process_id": 0, "executable": "",
-                    "arguments": [], "creator": None, "ending": ""}],
-        "regions": [{"name": "kept", "canonical_name": "kept", "file": "", "group": "",
-                     "first_line": 0, "last_line": 0, "paradigm": "user", "role": "code"}],
-        "metrics": [], "parameter_sets": [],
-        "nodes": {"count": 1, "parent": [None], "region": [0]},
-        "locations": [{"id": 0, "name": "MainThread", "group": 0, "type": "cpu thread",
-                       "thread_id": 0, "events": 2, "first": 0, "last": 100, "node": [0],
-                       "visits": [visits], "inclusive": [visits], "min": [1], "max": [1]}]})
+@pytest.fixture(scope="module")
+def woven(program, tmp_path_factory):
+    """A run that calls f three times, and another that calls it four times."""
+    directory = tmp_path_factory.mktemp("woven")
+    for calls in (3, 4):
+        text = f"def f(): pass\nfor _ in range({calls}): f()"
+        subprocess.run([program, "run", "--quiet", "-o", f"run{calls}", "-c", text], cwd=directory, check=True)
+    return directory
 
 
-def set_age(path, seconds):
-    now = (path.parent / "traces.otf2").stat().st_mtime_ns
-    os.utime(path, ns=(now - seconds * 10**9,) * 2)
+def visits_of_f(timeloom, run):
+    (visits,) = [row["visits"] for row in report_json(timeloom, run)["flat"]["rows"] if row["name"] == "__main__.f"]
+    return visits
 
 
-def test_the_profile_is_read_if_it_is_not_older_than_the_trace(timeloom, run):
-    profile = run / "callpaths.json"
-    profile.write_text(profile_of(visits=7))
-    set_age(profile, 0)
-    report = report_json(timeloom, run)
-    assert [(row["name"], row["visits"]) for row in report["flat"]["rows"]] == [("kept", 7)]
-    assert report["losses"] == ["12 events could not be recorded"]
-    assert "! 12 events could not be recorded" in timeloom("report", run).stdout
-    set_age(profile, 1)
-    assert len(report_json(timeloom, run)["flat"]["rows"]) == 4
+def test_the_profile_that_was_woven_with_the_trace_is_read(timeloom, woven, tmp_path):
+    run = shutil.copytree(woven / "run3", tmp_path / "run")
+    expected = timeloom("report", "--csv", run).stdout
+    shutil.rmtree(run / "traces")
+    done = timeloom("report", "--csv", run)
+    assert (done.stdout, done.stderr) == (expected, "")
 
 
-def test_a_damaged_profile_is_said_and_the_trace_is_read(timeloom, run):
-    profile = run / "callpaths.json"
+def test_the_profile_of_another_trace_is_not_read(timeloom, woven, tmp_path):
+    run = shutil.copytree(woven / "run3", tmp_path / "run")
+    shutil.copy(woven / "run4" / "profile.cubex", run)
+    assert visits_of_f(timeloom, run / "profile.cubex") == 4
+    assert visits_of_f(timeloom, run) == 3
+    traced = shutil.copytree(DATA / "scorep-fib", tmp_path / "fib")
+    shutil.copy(woven / "run4" / "profile.cubex", traced)
+    assert "fib" in timeloom("report", traced).stdout
+
+
+@pytest.mark.parametrize("name", ["scorep-fib", "scorep-user-regions"])
+def test_of_a_run_of_scorep_the_trace_is_read(timeloom, tmp_path, name):
+    run = shutil.copytree(DATA / name, tmp_path / "run")
+    with_profile = timeloom("report", run)
+    (run / "profile.cubex").unlink()
+    assert (with_profile.stdout, with_profile.stderr) == (timeloom("report", run).stdout, "")
+
+
+def test_a_damaged_profile_is_said_and_the_trace_is_read(timeloom, woven, tmp_path):
+    run = shutil.copytree(woven / "run3", tmp_path / "run")
+    profile = run / "profile.cubex"
     expected = timeloom("report", run).stdout
-    whole = profile_of(visits=7)
-    for damaged in (whole[:300], whole.replace('"first": 0', '"first": 200'), ""):
-        profile.write_text(damaged)
-        set_age(profile, -1)
+    whole = profile.read_bytes()
+    for damaged in (whole[:300], whole[: len(whole) // 2], whole.replace(b"CUBEX.DATA", b"CUBEX.DADA"), b""):
+        profile.write_bytes(damaged)
         done = timeloom("report", run)
         assert done.stdout == expected
-        assert done.stderr.startswith(f"timeloom: {profile} is damaged")
-        assert done.stderr.count("\n") == 1
+        assert done.stderr.startswith(f"timeloom: {profile} cannot be read as a CUBE4 profile: ")
+        assert done.stderr.endswith("; the trace is read instead\n") and done.stderr.count("\n") == 1
 
 
 def test_an_archive_without_events(timeloom, tmp_path):

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -282,8 +283,18 @@ def test_nothing_is_lost_when_the_program_dies(app, timeloom, end, status, traci
     rows = json.loads(report)["flat"]["rows"]
     assert [row["visits"] for row in rows if row["name"] == "__main__:f"] == [7]
     files = contents(app / "run")
-    assert "profile.cubex" in files and "callpaths.json" not in files
+    assert "profile.cubex" in files
     assert (app / "run" / "MANIFEST.md").read_text().startswith("# Experiment directory overview")
+
+
+def test_report_reads_the_profile_in_place_of_the_trace(app, timeloom):
+    run_scorep(app, "app.py", SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_ENABLE_TRACING="true",
+               SCOREP_PROFILING_BASE_NAME="mine")  # fmt: skip
+    expected = timeloom("report", "--csv", app / "run").stdout
+    assert (app / "run" / "mine.cubex").exists()
+    shutil.rmtree(app / "run" / "traces")
+    done = timeloom("report", "--csv", app / "run")
+    assert (done.stdout, done.stderr) == (expected, "")
 
 
 @pytest.mark.parametrize(
@@ -354,7 +365,8 @@ def test_the_layout_is_a_setting_of_ours_too(app, timeloom):
         "    pass\n"
     )
     subprocess.run([sys.executable, "block.py"], cwd=app, check=True, timeout=60)
-    assert "callpaths.json" in contents(app / "block") and "traces.otf2" in contents(app / "block")
+    assert "traces.otf2" in contents(app / "block")
+    assert (app / "block" / "MANIFEST.md").read_text().startswith("# A run measured by Timeloom\n")
 
 
 NEXT = re.compile(r"^timeloom: next: (timeloom report (\S+))$", re.M)

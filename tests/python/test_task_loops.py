@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from profile_files import Profile, visits_by_region
 from streams import run_python, write_program
 from task_runs import CHILDREN, each_instrumenter, measure, needs
 
@@ -148,11 +149,6 @@ def test_the_trace_has_tasks_as_locations(instrumenter, tmp_path, timeloom_progr
     done = subprocess.run([timeloom_program, "info", "--json", run], capture_output=True, text=True, check=True)
     names = [location["name"] for location in json.loads(done.stdout)["locations"]]
     assert names[0] == "MainThread" and {"child 1 (child)", "child 2 (child)"} <= set(names)
-    file = json.loads((run / "callpaths.json").read_text())
-    suspended = [i for i, region in enumerate(file["regions"]) if region["name"] == "suspended"]
-    nodes = {i for i, of in enumerate(file["nodes"]["region"]) if of in suspended}
-    visits = {
-        location["name"]: sum(v for node, v in zip(location["node"], location["visits"]) if node in nodes)
-        for location in file["locations"]
-    }
+    profile = Profile(run)
+    visits = {one["name"]: visits_by_region(profile, one).get("suspended", 0) for one in profile.locations}
     assert (visits["child 1 (child)"], visits["child 2 (child)"], visits["MainThread"]) == (2, 2, 0)

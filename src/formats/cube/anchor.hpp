@@ -23,8 +23,9 @@ struct Damage {
 // Takes a piece of the text.
 using TextSink = std::function<void(std::string_view)>;
 
-// Gives the text of the member; ids are the positions in the cube. Characters of names
-// that XML cannot hold are replaced by U+FFFD.
+// Gives the text of the member; ids are the positions in the cube. Control characters,
+// which XML cannot hold, become their pictures (U+2401 and so on), other bytes that it
+// does not take U+FFFD.
 void write_anchor(const Cube& cube, const TextSink& take);
 
 // A cube as the file has it.

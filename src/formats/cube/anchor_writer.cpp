@@ -8,8 +8,6 @@ namespace timeloom::cube {
 
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
 // Length of the UTF-8 sequence at the beginning of the text; 0: none that XML takes.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) {
@@ -30,6 +28,13 @@ std::size_t sequence_length(std::string_view text) {
     return follows(1) && follows(2) && follows(3) && good ? 4 : 0;
   }
   return 0;
+}
+
+// What stands for a byte that XML does not take: the picture of a control character
+// (U+2401 and so on), so that names which differ in it stay apart, or else U+FFFD.
+std::string replacement_of(char byte) {
+  const auto code = static_cast<unsigned char>(byte);
+  return code < 0x20 ? std::string("\xE2\x90") + static_cast<char>(0x80 + code) : "\xEF\xBF\xBD";
 }
 
 // Line ends in an attribute, and carriage returns, would come back as others.
@@ -75,7 +80,7 @@ class AnchorText {
       const std::size_t length = sequence_length(value);
       const std::string_view entity = entity_of(value.front(), attribute);
       if (length == 0) {
-        text_ += kReplacement;
+        text_ += replacement_of(value.front());
       } else if (!entity.empty()) {
         text_ += entity;
       } else {

@@ -148,6 +148,10 @@ timeloom::Metric metric_of(const Metric& from) {
 
 }  // namespace
 
+std::uint64_t trace_id_of(const Reader& reader) noexcept {
+  return number_in(reader.cube().attributes, kTraceId).value_or(0);
+}
+
 Definitions definitions_of(const Reader& reader) {
   const Cube& cube = reader.cube();
   Definitions definitions;

@@ -18,6 +18,7 @@ namespace timeloom::cube {
 
 struct ProfileFacts {
   std::uint32_t parameters = 0;  // that the run defines; an estimate of the trace's size needs it
+  std::uint64_t trace_id = 0;    // of the OTF2 trace of the same run; 0: there is none
 };
 
 // Writes the tree to `file`, which is overwritten. False, and nothing written:
@@ -35,5 +36,8 @@ profile::CallTree load(const std::filesystem::path& file);
 
 // What such a tree says of the run, without the call paths: no values are read.
 Definitions definitions_of(const Reader& reader);
+
+// ProfileFacts::trace_id of the profile; 0: it has none. Does not throw.
+std::uint64_t trace_id_of(const Reader& reader) noexcept;
 
 }  // namespace timeloom::cube

@@ -30,6 +30,7 @@ inline constexpr char kTicksPerSecond[] = "timeloom::ticks_per_second";
 inline constexpr char kBegin[] = "timeloom::begin";
 inline constexpr char kLength[] = "timeloom::length";
 inline constexpr char kRealtime[] = "timeloom::realtime";
+inline constexpr char kTraceId[] = "timeloom::trace_id";
 inline constexpr char kProperty[] = "timeloom::property::";
 inline constexpr char kProcessId[] = "timeloom::process_id";
 inline constexpr char kExecutable[] = "timeloom::executable";
@@ -42,6 +43,8 @@ inline constexpr char kEvents[] = "timeloom::events";
 inline constexpr char kFirst[] = "timeloom::first";
 inline constexpr char kLast[] = "timeloom::last";
 inline constexpr char kSet[] = "timeloom::set";  // of a metric
+inline constexpr char kOfProgram[] =
+    "timeloom::of_program";  // of a region, see profile_regions.hpp
 
 inline constexpr std::array<std::pair<Paradigm, std::string_view>, 4> kParadigms = {{
     {Paradigm::kUnknown, "unknown"},

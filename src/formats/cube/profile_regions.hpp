@@ -10,22 +10,35 @@
 
 namespace timeloom::cube {
 
+// A region of the program whose name or role is that of one of the kinds below; save()
+// marks these.
+inline bool is_marked(const Region& region) {
+  return find_attribute(region.attributes, kOfProgram) != nullptr;
+}
+
 // What a measurement system puts into the call tree to give it its shape: the
 // program as a whole, THREADS, the time in which recording was off.
 inline bool is_structure(const Region& region) {
-  if (region.role != kArtificialRole) return false;
+  if (region.role != kArtificialRole || is_marked(region)) return false;
   const bool made_by_user = region.paradigm.starts_with("user") && region.name != kOffName;
   return !made_by_user;
 }
 
 // One execution of a dynamic region, which has a node of its own.
 inline bool is_execution(const Region& region) {
-  return region.name.starts_with("instance=") || region.name.starts_with("iteration=");
+  const bool named_so =
+      region.name.starts_with("instance=") || region.name.starts_with("iteration=");
+  return named_so && !is_marked(region);
 }
 
 // What stands for the call paths beyond a limit.
 inline bool is_collapsed(const Region& region) {
-  return region.name == kCollapsedName && region.paradigm == "user" && region.file.empty();
+  return region.name == kCollapsedName && region.paradigm == "user" && region.file.empty() &&
+         !is_marked(region);
+}
+
+inline bool is_of_program(const Region& region) {
+  return !is_structure(region) && !is_execution(region) && !is_collapsed(region);
 }
 
 // The regions of the file, as ids among our definitions, which hold only those
@@ -34,8 +47,7 @@ inline std::vector<RegionId> region_ids(const Cube& cube) {
   std::vector<RegionId> ids;
   std::uint32_t next = 0;
   for (const Region& region : cube.regions) {
-    const bool ours = !is_structure(region) && !is_execution(region) && !is_collapsed(region);
-    ids.push_back(ours ? RegionId{next++} : RegionId{});
+    ids.push_back(is_of_program(region) ? RegionId{next++} : RegionId{});
   }
   return ids;
 }

@@ -17,19 +17,19 @@ class SystemWriter {
   SystemWriter(const profile::CallTree& tree, Cube& cube)
       : tree_(tree), all_(tree.definitions), cube_(cube) {}
 
-  std::vector<bool> add(std::uint32_t parameters) {
-    describe_run(parameters);
+  std::vector<bool> add(const ProfileFacts& facts) {
+    describe_run(facts);
     add_machine();
     return std::move(first_);
   }
 
  private:
-  void describe_run(std::uint32_t parameters) {
+  void describe_run(const ProfileFacts& facts) {
     Attributes& attributes = cube_.attributes;
     attributes.push_back({"Cube anchor.xml syntax version", "4.4"});
     if (!all_.creator.empty()) attributes.push_back({"Creator", all_.creator});
     attributes.push_back({"CUBE_CT_AGGR", "SUM"});
-    attributes.push_back({kParameterCount, std::to_string(parameters)});
+    attributes.push_back({kParameterCount, std::to_string(facts.parameters)});
     attributes.push_back({"CLUSTERING", "OFF"});
     attributes.push_back({kTicksPerSecond, std::to_string(all_.clock.ticks_per_second)});
     attributes.push_back({kBegin, std::to_string(all_.clock.begin)});
@@ -37,6 +37,7 @@ class SystemWriter {
     if (all_.clock.realtime) {
       attributes.push_back({kRealtime, std::to_string(*all_.clock.realtime)});
     }
+    if (facts.trace_id != 0) attributes.push_back({kTraceId, std::to_string(facts.trace_id)});
     for (const auto& [key, value] : all_.properties) {
       attributes.push_back({kProperty + key, value});
     }
@@ -122,8 +123,8 @@ class SystemWriter {
 
 }  // namespace
 
-std::vector<bool> add_system(const profile::CallTree& tree, std::uint32_t parameters, Cube& cube) {
-  return SystemWriter(tree, cube).add(parameters);
+std::vector<bool> add_system(const profile::CallTree& tree, const ProfileFacts& facts, Cube& cube) {
+  return SystemWriter(tree, cube).add(facts);
 }
 
 }  // namespace timeloom::cube

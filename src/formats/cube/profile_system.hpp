@@ -3,17 +3,14 @@
 // A plain function; any thread may call it.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
-#include "formats/cube/model.hpp"
-#include "profile/call_tree.hpp"
+#include "formats/cube/profile_file.hpp"
 
 namespace timeloom::cube {
 
 // Adds attributes, processes and threads of the run to `cube`, which has none yet.
-// `parameters`: how many the run defines. Returns of each location whether it is the
-// first of its process.
-std::vector<bool> add_system(const profile::CallTree& tree, std::uint32_t parameters, Cube& cube);
+// Returns of each location whether it is the first of its process.
+std::vector<bool> add_system(const profile::CallTree& tree, const ProfileFacts& facts, Cube& cube);
 
 }  // namespace timeloom::cube

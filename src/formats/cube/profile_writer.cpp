@@ -6,6 +6,7 @@
 #include "formats/cube/metric_rows.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/cube/profile_names.hpp"
+#include "formats/cube/profile_regions.hpp"
 #include "formats/cube/profile_system.hpp"
 #include "formats/cube/visit_index.hpp"
 
@@ -54,9 +55,7 @@ std::string unique_name(const std::vector<Metric>& taken, const std::string& nam
 class ProfileWriter {
  public:
   ProfileWriter(const CallTree& tree, const ProfileFacts& facts)
-      : tree_(tree),
-        all_(tree.definitions),
-        visits_(tree, add_system(tree, facts.parameters, cube_)) {
+      : tree_(tree), all_(tree.definitions), visits_(tree, add_system(tree, facts, cube_)) {
     add_metrics();
     add_counters();
     add_regions();
@@ -181,13 +180,14 @@ class ProfileWriter {
     add_program();
     for (const timeloom::Region& from : all_.regions) {
       std::string paradigm(name_in(kParadigms, from.paradigm));
-      if (!from.group.empty() && from.group != from.file) paradigm += ":" + from.group;
+      if (!from.group.empty()) paradigm += ":" + from.group;
       add_region(from.name, std::move(paradigm), std::string(name_in(kRoles, from.role)));
       Region& region = cube_.regions.back();
       region.mangled_name = from.canonical_name;
       region.file = from.file;
       if (from.first_line != 0) region.begin = from.first_line;
       if (from.last_line != 0) region.end = from.last_line;
+      if (!is_of_program(region)) region.attributes.push_back({kOfProgram, "true"});
     }
   }
 

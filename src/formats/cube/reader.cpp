@@ -6,9 +6,11 @@
 #include <cstring>
 #include <fstream>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 #include "formats/cube/anchor.hpp"
 #include "formats/cube/archive_reader.hpp"
 #include "formats/cube/cube.hpp"
@@ -189,7 +191,7 @@ void Reader::Contents::read_compressed(const Member& data, const Index& index, s
   if (count != index.rows.size()) throw Damage{"its rows are not those of the index"};
   if (count > (text.size() - head) / 24) throw Damage{"it is cut off"};
   const auto streams = std::as_bytes(std::span(text)).subspan(head + count * 24);
-  for (std::uint64_t i = 0; i < count; ++i) {
+  for_each_in_parallel(count, std::thread::hardware_concurrency(), [&](std::size_t i) {
     const char* entry = text.data() + head + i * 24;
     const auto at = load<std::uint64_t>(entry, index.swapped);
     const auto begin = load<std::uint64_t>(entry + 8, index.swapped);
@@ -197,7 +199,7 @@ void Reader::Contents::read_compressed(const Member& data, const Index& index, s
     if (at != i * row_size) throw Damage{"its rows are not in order"};
     if (begin > streams.size() || size > streams.size() - begin) throw Damage{"it is cut off"};
     inflate_row(streams.subspan(begin, size), rows.subspan(at, row_size));
-  }
+  });
 }
 
 Values Reader::Contents::values(CubeMetricId id) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "formats/otf2/otf2.hpp"
 #include "record_layout.hpp"
 
 namespace timeloom::otf2 {
@@ -120,12 +121,14 @@ Anchor read_anchor(const std::filesystem::path& path) {
     const std::uint64_t properties = fields.number(4);
     if (properties > fields.left() / 2) fields.damaged("is damaged (too many properties)");
     for (std::uint64_t i = 0; i < 2 * properties; ++i) fields.text();
-    fields.number(8);  // id of the trace
+    anchor.trace_id = fields.number(8);
   }
   if (format >= 3) fields.number(8);  // snapshots, thumbnails
   if (format == 3 && fields.number(1) != 2) fields.damaged("is damaged (no end)");
   return anchor;
 }
+
+std::uint64_t trace_id(const std::filesystem::path& anchor) { return read_anchor(anchor).trace_id; }
 
 std::filesystem::path Anchor::global_definitions() const {
   return std::filesystem::path(path).replace_extension(".def");

@@ -15,6 +15,7 @@ struct Anchor {
   std::filesystem::path path;  // absolute
   std::uint64_t event_chunk = 0;
   std::uint64_t definition_chunk = 0;
+  std::uint64_t trace_id = 0;  // a random number of this archive; 0: an old format without one
 
   std::filesystem::path global_definitions() const;
   std::filesystem::path markers() const;  // need not exist

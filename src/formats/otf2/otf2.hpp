@@ -4,6 +4,7 @@
 // readers expect. No other folder sees the library's headers.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 
@@ -22,5 +23,9 @@ std::unique_ptr<RunSink> create(const std::filesystem::path& directory,
 // once; throws Error when the archive is damaged or not one at all. Events of
 // kinds that core/event.hpp does not know are ignored.
 std::unique_ptr<RunSource> open(const std::filesystem::path& anchor);
+
+// The random number that the archive was given when it was created; 0: it has none.
+// Reads nothing but the anchor file; throws Error when that is damaged.
+std::uint64_t trace_id(const std::filesystem::path& anchor);
 
 }  // namespace timeloom::otf2

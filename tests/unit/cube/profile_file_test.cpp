@@ -119,6 +119,64 @@ TEST(ProfileFile, ReturnsTheFactsOfTheRun) {
   EXPECT_EQ(again.regions[1].first_line, tree.definitions.regions[1].first_line);
 }
 
+TEST(ProfileFile, ReturnsRegionsNamedAsTheFormatNamesItsOwn) {
+  Story story;
+  story.thread("main", "a task +1 execution +2 ) ) iteration +3 b +1 ) ) COLLAPSE +4 ) )")
+      .thread("worker", "task +1 ) THREADS +5 b +1 ) )");
+  for (timeloom::Region& region : story.definitions().regions) {
+    region.paradigm = Paradigm::kUser;
+    region.file.clear();
+    if (region.name == "execution") region.name = "instance=1";
+    if (region.name == "iteration") region.name = "iteration=7";
+    if (region.name != "task" && region.name != "THREADS") continue;
+    region.role = RegionRole::kArtificial;
+    region.paradigm = Paradigm::kMeasurement;
+    region.group = "asyncio tasks";
+  }
+  const CallTree tree = story.fold();
+  const CallTree again = through_a_file(tree);
+  EXPECT_EQ(describe(again), describe(tree));
+  EXPECT_EQ(again.nodes, tree.nodes);
+  EXPECT_EQ(again.locations, tree.locations);
+  ASSERT_EQ(again.definitions.regions.size(), tree.definitions.regions.size());
+  EXPECT_EQ(again.definitions.regions[1].group, "asyncio tasks");
+}
+
+TEST(ProfileFile, ReturnsTimesToTheTick) {
+  for (const std::uint64_t frequency : {1'000'000'000u, 2'600'475'750u, 3'333'333'333u, 7u}) {
+    Story story;
+    // Up to ten days.
+    story.thread("main", "a +1 b +2600475751 ) +333333333333333 c +864000000000001 ) +3 ) b +1 )")
+        .thread("other", "a +1 b +2 ) n=1 +3 c +4 ) )");
+    story.definitions().clock = {frequency, 0, 0, {}};
+    const CallTree tree = story.fold();
+    EXPECT_EQ(through_a_file(tree).locations, tree.locations) << frequency;
+  }
+}
+
+TEST(ProfileFile, KeepsNamesApartThatDifferInAControlCharacter) {
+  Story story;
+  story.thread("main", "a who:x\x01y +1 ) a who:x\x1fy +2 ) a who:caf\xe9 +3 )");
+  story.definitions().regions[0].name = "esc\x1b[1m";
+  const CallTree again = through_a_file(story.fold());
+  ASSERT_EQ(again.nodes.size(), 3u);
+  std::string names = again.definitions.regions[0].name;
+  for (const profile::Node& node : again.nodes) {
+    names += " " + text_of(again.parameter_sets[node.parameters.value()]);
+  }
+  EXPECT_EQ(names, "esc\u241b[1m who=x\u2401y who=x\u241fy who=caf\ufffd");
+}
+
+TEST(ProfileFile, NamesTheTraceOfTheRun) {
+  const test::TempDirectory directory;
+  const auto file = directory.path() / "profile.cubex";
+  const CallTree tree = story_of_threads().fold();
+  save(tree, file, {.parameters = 0, .trace_id = UINT64_MAX});
+  EXPECT_EQ(trace_id_of(Reader(file)), UINT64_MAX);
+  save(tree, file);
+  EXPECT_EQ(trace_id_of(Reader(file)), 0u);
+}
+
 TEST(ProfileFile, HasTheShapeOfScoreP) {
   std::string bytes;
   through_a_file(story_of_threads().fold(), &bytes);

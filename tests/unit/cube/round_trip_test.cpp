@@ -251,7 +251,7 @@ TEST(CubeRoundTrip, ReplacesWhatXmlCannotHold) {
   write(sample.cube, sample.rows(), directory.path() / "a.cubex");
   const std::string replaced = "\xEF\xBF\xBD";
   EXPECT_EQ(Reader(directory.path() / "a.cubex").cube().regions[0].name,
-            "a" + replaced + "b" + replaced + replaced + "(" + replaced + replaced + replaced);
+            "a\u2401b" + replaced + replaced + "(" + replaced + replaced + replaced);
 }
 
 }  // namespace

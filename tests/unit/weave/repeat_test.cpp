@@ -58,8 +58,8 @@ TEST_F(RepeatTest, KilledAtRandomMoments) {
 }
 
 TEST_F(RepeatTest, KilledAfterEachOfItsSteps) {
-  const std::vector<std::string> order = {"traces",      "traces.def",    "callpaths.json",
-                                          "MANIFEST.md", "profile.cubex", "traces.otf2"};
+  const std::vector<std::string> order = {"traces", "traces.def", "MANIFEST.md", "profile.cubex",
+                                          "traces.otf2"};
   WeaveOptions options;
   options.keep_spool = true;
   for (std::size_t moved = 0; moved <= order.size(); ++moved) {

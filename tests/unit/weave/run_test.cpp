@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "../support/child.hpp"
+#include "formats/cube/profile_file.hpp"
 #include "weave_fixture.hpp"
 
 namespace timeloom::weave {
@@ -27,9 +28,25 @@ TEST_F(RunTest, AWovenRunHoldsWhatWasRecorded) {
   EXPECT_EQ(summary.ending, "");
   EXPECT_EQ(summary.lost_events + summary.closed_regions + summary.damaged_segments, 0u);
   EXPECT_FALSE(unfinished(run()));
-  EXPECT_EQ(names(), (std::vector<std::string>{"MANIFEST.md", "callpaths.json", "profile.cubex",
-                                               "traces", "traces.def", "traces.otf2"}));
+  EXPECT_EQ(names(), (std::vector<std::string>{"MANIFEST.md", "profile.cubex", "traces",
+                                               "traces.def", "traces.otf2"}));
   EXPECT_EQ(lines_of_trace(trace_of(run())).at("main"), in_program(calls(5)));
+}
+
+TEST_F(RunTest, TheProfileNamesTheTrace) {
+  simple_run();
+  WeaveOptions options;
+  options.keep_spool = true;
+  weave(run(), options);
+  EXPECT_TRUE(has_profile(run()));
+  const auto id_in_profile = [&] { return cube::trace_id_of(cube::Reader(profile_of(run()))); };
+  const std::uint64_t id = otf2::trace_id(trace_of(run()));
+  EXPECT_NE(id, 0u);
+  EXPECT_EQ(id_in_profile(), id);
+  fs::remove(trace_of(run()));  // and so it is woven again
+  weave(run());
+  EXPECT_NE(otf2::trace_id(trace_of(run())), id);
+  EXPECT_EQ(id_in_profile(), otf2::trace_id(trace_of(run())));
 }
 
 TEST_F(RunTest, TheManifestNamesEveryFile) {

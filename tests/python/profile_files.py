@@ -1,0 +1,139 @@
+"""The call tree of a profile.cubex of ours, read as docs/formats/cube.md describes the file."""
+
+import struct
+import tarfile
+import zlib
+from xml.etree import ElementTree
+
+FORMATS = {"UINT64": "Q", "DOUBLE": "d", "MINDOUBLE": "d", "MAXDOUBLE": "d", "TAU_ATOMIC": "I4d"}
+
+
+def attributes(element):
+    return {one.get("key"): one.get("value") for one in element.findall("attr")}
+
+
+class Profile:
+    """Members are lists in the order of the file's ids; `nodes` leaves out what gives the tree its shape.
+
+    Of each node: `parent` (None: a root), `region` (a name; None: beyond a limit), `parameters`; `path` is the
+    names from the root. Of each location: `name`, `group`, and `cells`: {node: (visits, inclusive, min, max)},
+    times in nanoseconds; `counters`: {(metric, node): (count, min, max, sum, squares)}; `samples`:
+    {(metric, node): exclusive value}, of None while no region was open.
+    """
+
+    def __init__(self, run):
+        with tarfile.open(run / "profile.cubex") as archive:
+            self._members = {one.name: archive.extractfile(one).read() for one in archive.getmembers()}
+        root = ElementTree.fromstring(self._members["anchor.xml"])
+        self.metrics = [
+            {"name": one.findtext("disp_name"), "unique": one.findtext("uniq_name"), "kind": one.get("type"),
+             "type": one.findtext("dtype"), "set": attributes(one).get("timeloom::set", "")}
+            for one in root.iter("metric")]  # fmt: skip
+        self._regions = [self._region(one) for one in root.iter("region")]
+        self.regions = [name for name, shape in self._regions if not shape and name is not None]
+        groups = list(root.iter("locationgroup"))
+        self.groups = [attributes(one) for one in groups]
+        places = [(int(one.get("Id")), number, one) for number, group in enumerate(groups)
+                  for one in group.findall("location")]  # fmt: skip
+        self.locations = [{"name": one.findtext("name") or "", "group": group, "cells": {}, "counters": {}, "samples": {}}
+                          for _, group, one in sorted(places, key=lambda place: place[0])]  # fmt: skip
+        self._read_tree(root)
+        self._read_values()
+
+    @staticmethod
+    def _region(element):
+        """The name, and whether the region stands for none of the program."""
+        name, paradigm = element.findtext("name"), element.findtext("paradigm")
+        if "timeloom::of_program" in attributes(element):
+            return name, False
+        shape = element.findtext("role") == "artificial" and (not paradigm.startswith("user") or name == "MEASUREMENT OFF")
+        beyond = name == "COLLAPSE" and paradigm == "user" and not element.get("mod")
+        return (None if beyond else name), shape
+
+    def _read_tree(self, root):
+        self.nodes, self._children, self._node_of, found = [], [], [], {}
+
+        def add(element, above, parent):
+            name, shape = self._regions[int(element.get("calleeId"))]
+            self._children.append([])
+            own = len(self._children) - 1
+            if above is not None:
+                self._children[above].append(own)
+            node = parent
+            if not shape:
+                given = tuple((one.get("parkey"), one.get("parvalue")) for one in element.findall("parameter"))
+                node = found.setdefault((parent, name, element.get("calleeId"), given), len(self.nodes))
+                if node == len(self.nodes):
+                    path = (*(self.nodes[parent]["path"] if parent is not None else ()), name)
+                    self.nodes.append({"parent": parent, "region": name, "parameters": given, "path": path})
+            self._node_of.append(node if not shape else None)
+            for child in element.findall("cnode"):
+                add(child, own, node)
+
+        for top in root.find("program").findall("cnode"):
+            add(top, None, None)
+
+    def _wide(self):
+        order = [0]
+
+        def add(cnode):
+            order.extend(self._children[cnode])
+            for child in self._children[cnode]:
+                add(child)
+
+        add(0)
+        return order
+
+    def _rows(self, number, metric):
+        """Of each call path that has a row: [a tuple for each location]."""
+        index, data = self._members.get(f"{number}.index"), self._members.get(f"{number}.data")
+        if index is None:
+            return {}
+        form, count = struct.unpack_from("<BI", index, 17) if index[17] == 1 else (3, len(self._node_of))
+        ids = struct.unpack_from(f"<{count}I", index, 22) if form == 1 else range(count)
+        order = self._wide() if metric["kind"] == "INCLUSIVE" else range(len(self._node_of))
+        layout = struct.Struct("<" + FORMATS[metric["type"]])
+        size = layout.size * len(self.locations)
+        if data.startswith(b"ZCUBEX.DATA"):
+            streams = data[19 + 24 * count:]
+            places = (struct.unpack_from("<3Q", data, 19 + 24 * row) for row in range(count))
+            rows = [zlib.decompress(streams[begin:begin + length]) for _, begin, length in places]
+        else:
+            rows = [data[10 + row * size:10 + (row + 1) * size] for row in range(count)]
+        return {order[id]: list(layout.iter_unpack(row)) for id, row in zip(ids, rows)}
+
+    def _read_values(self):
+        rows = {one["unique"]: self._rows(number, one) for number, one in enumerate(self.metrics)}
+        core = [rows.pop(name) for name in ("visits", "time", "min_time", "max_time")]
+        for cnode, node in enumerate(self._node_of):
+            for column, location in enumerate(self.locations):
+                (visits,), *times = (table[cnode][column] for table in core)
+                if node is not None and (visits or times[0][0]):
+                    location["cells"][node] = (visits, *(round(time * 1e9) for (time,) in times))
+        for metric in self.metrics[4:]:
+            read = self._read_samples if metric["set"] else self._read_counters
+            read(metric, rows[metric["unique"]])
+
+    def _read_counters(self, metric, rows):
+        for cnode, row in rows.items():
+            for location, (count, *values) in zip(self.locations, row):
+                if count:
+                    location["counters"][metric["name"], self._node_of[cnode]] = (count, *values)
+
+    def _read_samples(self, metric, rows):
+        for cnode, row in rows.items():
+            for column, (value,) in enumerate(row):
+                if metric["kind"] == "INCLUSIVE":
+                    value -= sum(rows[child][column][0] for child in self._children[cnode] if child in rows)
+                if value >= 1:
+                    samples, key = self.locations[column]["samples"], (metric["name"], metric["set"], self._node_of[cnode])
+                    samples[key] = samples.get(key, 0) + int(value)
+
+
+def visits_by_region(profile, location):
+    """{region: visits} of one location."""
+    visits = {}
+    for node, (count, *_) in location["cells"].items():
+        name = profile.nodes[node]["region"]
+        visits[name] = visits.get(name, 0) + count
+    return visits
