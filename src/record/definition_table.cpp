@@ -31,7 +31,7 @@ std::uint32_t count_of(const std::vector<Definition>& definitions) noexcept {
 
 void DefinitionTable::begin() noexcept {
   ++measurement_;
-  string_ids_.clear();
+  string_ids_ = std::unordered_map<std::string, std::uint32_t>();  // with its buckets
 }
 
 RegionId DefinitionTable::region(const Region& region) {

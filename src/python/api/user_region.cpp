@@ -149,10 +149,9 @@ Region user_region_at(PyObject* name, const SourcePlace* place) {
   return user_region(name, place != nullptr ? *place : place_of_caller());
 }
 
-EventWord defined_word(PyObject* name, const SourcePlace* place) {
+EventWord recorded_word(PyObject* name, const SourcePlace* place) {
   if (const EventWord known = known_word_of(g_words, name)) return known;
-  return keep(g_words, name,
-              record::enter_word(record::region_id(user_region_at(name, place))));
+  return keep(g_words, name, record::enter_word(record::region_id(user_region_at(name, place))));
 }
 
 // Not defined, but with a number that tells it from others. Not of kind "enter".
@@ -167,7 +166,7 @@ EventWord verdict_on(PyObject* name, const SourcePlace* place) {
   g_verdicts_of = code_index();
   if (const EventWord known = known_word_of(g_verdicts, name)) return known;
   const bool left_out = excludes_user_region(user_region_at(name, place));
-  return keep(g_verdicts, name, left_out ? left_out_word(name) : defined_word(name, place));
+  return keep(g_verdicts, name, left_out ? left_out_word(name) : recorded_word(name, place));
 }
 
 constexpr record::Token kLeftOut = record::Token{1} << 40;
@@ -229,7 +228,7 @@ EventWord user_region_word(PyObject* name, const SourcePlace* place) noexcept {
   const Exclusive exclusive;
   forget_past();
   try {
-    return filters_user_regions() ? verdict_on(name, place) : defined_word(name, place);
+    return filters_user_regions() ? verdict_on(name, place) : recorded_word(name, place);
   } catch (const std::exception&) {
     return 0;
   }

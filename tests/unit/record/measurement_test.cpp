@@ -114,7 +114,8 @@ TEST_F(MeasurementTest, NamesTheRegionsThatWereEnteredInItAndNoOthers) {
     EXPECT_TRUE(enter_region(user_token(common), common));
     const Recorded found = end();
     EXPECT_EQ(names_of(found.definitions.regions), (Lines{"common", name}));
-    EXPECT_EQ(found.threads.at(0), (Lines{"enter " + name, "enter common", "leave common", "leave " + name}));
+    EXPECT_EQ(found.threads.at(0),
+              (Lines{"enter " + name, "enter common", "leave common", "leave " + name}));
     next_spool();
   }
 }
@@ -124,9 +125,8 @@ TEST_F(MeasurementTest, HasTheOtherDefinitionsThatWereUsedInIt) {
     begin();
     const std::string number = std::to_string(i);
     enter(region("f"));
-    const std::uint64_t text[] = {
-        define_parameter("p" + number, ParameterType::kString).value(),
-        define_string("text " + number).value()};
+    const std::uint64_t text[] = {define_parameter("p" + number, ParameterType::kString).value(),
+                                  define_string("text " + number).value()};
     t_recorder->extended(ExtendedKind::kParameterString, text);
     const std::uint64_t same[] = {define_parameter("all", ParameterType::kInt64).value(), 7};
     t_recorder->extended(ExtendedKind::kParameterInt, same);
@@ -195,9 +195,9 @@ TEST_F(MeasurementTest, AForkedChildNamesWhatItInheritsAndWhatItEnters) {
     start_in_child(options);
     enter_region(user_token(later), later);
     const Recorded found = end();
-    const bool good = names_of(found.definitions.regions) == Lines{"outer", "later"} &&
-                      found.threads.at(0) ==
-                          Lines{"enter outer", "enter later", "leave later", "leave outer"};
+    const bool good =
+        names_of(found.definitions.regions) == Lines{"outer", "later"} &&
+        found.threads.at(0) == Lines{"enter outer", "enter later", "leave later", "leave outer"};
     ::_exit(good ? 0 : 1);
   }
   int status = 0;
