@@ -1,5 +1,8 @@
 #include "record/definition_table.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/event_word.hpp"
 
 namespace timeloom::record {
@@ -17,88 +20,99 @@ std::string key_of(const Region& region) {
   return key;
 }
 
+// The id of the next one. Definitions are appended before their keys: when there is no memory
+// for a key, an id has no use, but none is without its definition.
+template <typename Definition>
+std::uint32_t count_of(const std::vector<Definition>& definitions) noexcept {
+  return static_cast<std::uint32_t>(definitions.size());
+}
+
 }  // namespace
 
-RegionId DefinitionTable::region(const Region& region, spool::Writer* writer) {
-  const auto next = static_cast<std::uint32_t>(regions_.size());
-  const auto [entry, is_new] = region_ids_.try_emplace(key_of(region), next);
-  if (!is_new) return RegionId{entry->second};
-  if (next >= kMaxPayload) {
-    // No room for its id in a record: all such regions share the last one.
-    entry->second = kMaxPayload;
-    if (next > kMaxPayload) return RegionId{kMaxPayload};
-    regions_.emplace_back().name = "regions beyond the first " + std::to_string(kMaxPayload);
-  } else {
+void DefinitionTable::begin() noexcept {
+  ++measurement_;
+  string_ids_ = std::unordered_map<std::string, std::uint32_t>();  // with its buckets
+}
+
+RegionId DefinitionTable::region(const Region& region) {
+  std::string key = key_of(region);
+  const auto known = region_ids_.find(key);
+  if (known != region_ids_.end()) return RegionId{known->second};
+  // No room for more ids in a record: all such regions share the last one.
+  const std::uint32_t id = std::min(count_of(regions_), kMaxPayload);
+  if (id < kMaxPayload) {
     regions_.push_back(region);
+  } else if (regions_.size() == kMaxPayload) {
+    regions_.emplace_back().name = "regions beyond the first " + std::to_string(kMaxPayload);
   }
-  if (writer != nullptr) writer->define_region(RegionId{next}, regions_.back());
-  return RegionId{next};
+  region_ids_.emplace(std::move(key), id);
+  return RegionId{id};
+}
+
+template <typename Definition>
+bool DefinitionTable::take(Kept<Definition>& kept, const spool::Writer* writer) const noexcept {
+  if (writer == nullptr || kept.written_in == measurement_) return false;
+  kept.written_in = measurement_;
+  return true;
 }
 
 ParameterId DefinitionTable::parameter(std::string_view name, ParameterType type,
                                        spool::Writer* writer) {
-  const auto next = static_cast<std::uint32_t>(parameters_.size());
   std::string key(name);
   key.push_back(kSeparator);
   key.push_back(static_cast<char>('0' + static_cast<int>(type)));
-  const auto [entry, is_new] = parameter_ids_.try_emplace(std::move(key), next);
-  if (is_new) {
-    parameters_.push_back({std::string(name), type});
-    if (writer != nullptr) writer->define_parameter(ParameterId{next}, parameters_.back());
+  auto known = parameter_ids_.find(key);
+  if (known == parameter_ids_.end()) {
+    parameters_.push_back({{std::string(name), type}});
+    known = parameter_ids_.emplace(std::move(key), count_of(parameters_) - 1).first;
   }
-  return ParameterId{entry->second};
+  const ParameterId id{known->second};
+  Kept<Parameter>& kept = parameters_[id.value()];
+  if (take(kept, writer)) writer->define_parameter(id, kept.definition);
+  return id;
 }
 
 MetricId DefinitionTable::metric(std::string_view name, std::string_view unit, MetricValueType type,
                                  spool::Writer* writer) {
-  const auto next = static_cast<std::uint32_t>(metrics_.size());
   std::string key(name);
   key.push_back(kSeparator);
   key.append(unit).push_back(static_cast<char>('0' + static_cast<int>(type)));
-  const auto [entry, is_new] = metric_ids_.try_emplace(std::move(key), next);
-  if (is_new) {
-    Metric& metric = metrics_.emplace_back();
+  auto known = metric_ids_.find(key);
+  if (known == metric_ids_.end()) {
+    Metric metric;
     metric.name = name;
     metric.unit = unit;
     metric.type = type;
-    if (writer != nullptr) writer->define_metric(MetricId{next}, metrics_.back());
+    metrics_.push_back({std::move(metric)});
+    known = metric_ids_.emplace(std::move(key), count_of(metrics_) - 1).first;
   }
-  return MetricId{entry->second};
+  const MetricId id{known->second};
+  write_metric(id, writer);
+  return id;
 }
 
 MetricId DefinitionTable::metrics(const std::vector<Metric>& together, spool::Writer* writer) {
-  auto next = static_cast<std::uint32_t>(metrics_.size());
-  const auto [entry, is_new] = metric_sets_.try_emplace(together.front().set, next);
-  if (!is_new) return MetricId{entry->second};
-  for (const Metric& metric : together) {
-    metrics_.push_back(metric);
-    if (writer != nullptr) writer->define_metric(MetricId{next}, metric);
-    ++next;
+  auto known = metric_sets_.find(together.front().set);
+  if (known == metric_sets_.end()) {
+    const std::uint32_t next = count_of(metrics_);
+    for (const Metric& metric : together) metrics_.push_back({metric});
+    known = metric_sets_.emplace(together.front().set, next).first;
   }
-  return MetricId{entry->second};
+  const std::uint32_t first = known->second;
+  for (std::uint32_t i = 0; i < together.size(); ++i) write_metric(MetricId{first + i}, writer);
+  return MetricId{first};
+}
+
+void DefinitionTable::write_metric(MetricId id, spool::Writer* writer) noexcept {
+  Kept<Metric>& kept = metrics_[id.value()];
+  if (take(kept, writer)) writer->define_metric(id, kept.definition);
 }
 
 StringId DefinitionTable::string(std::string_view text, spool::Writer* writer) {
-  const auto next = static_cast<std::uint32_t>(strings_.size());
+  const auto next = static_cast<std::uint32_t>(string_ids_.size());
   const auto [entry, is_new] = string_ids_.try_emplace(std::string(text), next);
-  if (is_new) {
-    strings_.emplace_back(text);
-    if (writer != nullptr) writer->define_string(StringId{next}, strings_.back());
-  }
+  if (is_new && writer != nullptr) writer->define_string(StringId{next}, entry->first);
   return StringId{entry->second};
-}
-
-void DefinitionTable::write_all(spool::Writer& writer) const {
-  std::uint32_t id = 0;
-  for (const Region& region : regions_) writer.define_region(RegionId{id++}, region);
-  id = 0;
-  for (const Parameter& parameter : parameters_) {
-    writer.define_parameter(ParameterId{id++}, parameter);
-  }
-  id = 0;
-  for (const Metric& metric : metrics_) writer.define_metric(MetricId{id++}, metric);
-  id = 0;
-  for (const std::string& text : strings_) writer.define_string(StringId{id++}, text);
 }
 
 }  // namespace timeloom::record

@@ -1,8 +1,12 @@
 // The definitions of this process: each different one once, in order of ids.
 //
-// Not synchronised: src/record/measurement.cpp guards it.
+// Ids of regions, parameters and metrics stay what they are as long as the process lives,
+// so that they can be kept. A spool holds only those definitions that its measurement has
+// used: each is written when it is used first. Not synchronised: src/record/measurement.cpp
+// guards it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,33 +19,50 @@ namespace timeloom::record {
 
 class DefinitionTable {
  public:
-  // The id of an equal definition, or a new one, which is then also written to
-  // `writer` if there is one.
-  RegionId region(const Region& region, spool::Writer* writer);
+  // A measurement begins, whose spool holds none of them. Texts are forgotten: nobody keeps
+  // their ids, and a process may use any number of them.
+  void begin() noexcept;
+
+  // The id of an equal region, or a new one. Writes nothing.
+  RegionId region(const Region& region);
+  // REQUIRES: region() has returned `id`.
+  void write_region(RegionId id, spool::Writer& writer) const noexcept {
+    writer.define_region(id, regions_[id.value()]);
+  }
+
+  // The id of an equal definition, or a new one. Written to `writer`, if there is one, unless
+  // this measurement has done so before.
   ParameterId parameter(std::string_view name, ParameterType type, spool::Writer* writer);
   MetricId metric(std::string_view name, std::string_view unit, MetricValueType type,
                   spool::Writer* writer);
-  // Equal ones or new ones, whose ids follow each other; the first. Not of none.
+  // The same of several, whose ids follow each other; the first. Not of none.
   MetricId metrics(const std::vector<Metric>& together, spool::Writer* writer);
   StringId string(std::string_view text, spool::Writer* writer);
   // nullptr: there is no metric of that id.
   const Metric* find_metric(MetricId id) const noexcept {
-    return id.value() < metrics_.size() ? &metrics_[id.value()] : nullptr;
+    return id.value() < metrics_.size() ? &metrics_[id.value()].definition : nullptr;
   }
 
-  // Writes all of them, for a spool that begins.
-  void write_all(spool::Writer& writer) const;
-
  private:
+  template <typename Definition>
+  struct Kept {
+    Definition definition;
+    std::uint32_t written_in = 0;  // the measurement; 0: none
+  };
+  // Whether it has to be written now.
+  template <typename Definition>
+  bool take(Kept<Definition>& kept, const spool::Writer* writer) const noexcept;
+  void write_metric(MetricId id, spool::Writer* writer) noexcept;
+
+  std::uint32_t measurement_ = 0;
   std::unordered_map<std::string, std::uint32_t> region_ids_;
   std::unordered_map<std::string, std::uint32_t> parameter_ids_;
   std::unordered_map<std::string, std::uint32_t> metric_ids_;
   std::unordered_map<std::string, std::uint32_t> metric_sets_;  // by set: the first id
-  std::unordered_map<std::string, std::uint32_t> string_ids_;
+  std::unordered_map<std::string, std::uint32_t> string_ids_;   // of this measurement
   std::vector<Region> regions_;
-  std::vector<Parameter> parameters_;
-  std::vector<Metric> metrics_;
-  std::vector<std::string> strings_;
+  std::vector<Kept<Parameter>> parameters_;
+  std::vector<Kept<Metric>> metrics_;
 };
 
 }  // namespace timeloom::record

@@ -12,6 +12,7 @@
 #include "os/signals.hpp"
 #include "os/thread.hpp"
 #include "record/measurement_state.hpp"
+#include "record/region_marks.hpp"
 
 namespace timeloom::record {
 
@@ -34,6 +35,9 @@ using detail::g_recording;
 constinit std::atomic<std::atomic<std::uint64_t>*> g_ending = nullptr;
 // Which process that is: between vfork and exec a child has the same memory.
 constinit std::atomic<std::uint64_t> g_measured_process = 0;
+// How many measurements have begun, and which of them has defined each region last.
+constinit std::atomic<std::uint32_t> g_number = 0;
+constinit RegionMarks g_marks;
 
 void define_metrics(State& s, const MetricPlan& metrics) {
   s.metrics = metrics;
@@ -115,7 +119,8 @@ void start(const StartOptions& options) {
     s.profile_depth = options.profile_depth;
     s.writer->define_process(s.process, s.parent);
     for (const auto& [key, value] : options.properties) s.writer->define_property(key, value);
-    s.definitions.write_all(*s.writer);
+    s.definitions.begin();
+    ++g_number;
     define_metrics(s, options.metrics);
     s.writer->release_definitions();
     s.next_location = 0;
@@ -215,13 +220,39 @@ void pause_helpers() noexcept {
   if (s.writer != nullptr) s.writer->pause_drain();
 }
 
-RegionId define_region(const Region& region) {
+std::uint32_t measurement_number() noexcept { return g_number.load(std::memory_order_relaxed); }
+
+RegionId region_id(const Region& region) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  return s.definitions.region(region, s.writer.get());
+  return s.definitions.region(region);
 }
 
 EventWord enter_word(RegionId id) noexcept { return make_word(WordKind::kEnter, id.value()); }
+
+void define(RegionId id) noexcept {
+  if (g_marks.of(id) == measurement_number()) return;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (s.writer == nullptr || g_marks.of(id) == measurement_number()) return;
+  s.definitions.write_region(id, *s.writer);
+  g_marks.set(id, measurement_number());
+}
+
+RegionId define_region(const Region& region) {
+  const RegionId id = region_id(region);
+  define(id);
+  return id;
+}
+
+bool enter_region(Token token, EventWord enter) noexcept {
+  ThreadRecorder* recorder = t_recorder->attached() ? t_recorder : attach_this_thread();
+  if (recorder == nullptr) return false;
+  const bool recorded = !recorder->at_depth_limit();
+  if (recorded) define(RegionId{payload_of(enter)});
+  recorder->enter(token, enter);
+  return recorded;
+}
 
 ParameterId define_parameter(std::string_view name, ParameterType type) {
   State& s = state();

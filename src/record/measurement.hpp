@@ -1,9 +1,9 @@
 // The measurement in this process: at most one at a time, any number in turn.
 //
-// Definitions (regions, parameters, metrics, strings) live as long as the
-// process, so that an id can be kept with a code object; every measurement
-// writes them into its own spool. Functions may be called from any thread
-// unless they say otherwise. Only start() throws.
+// Ids of regions, parameters and metrics live as long as the process, so that one can be
+// kept with a code object. The spool of a measurement holds those definitions that were used
+// in it: a region has to be defined in every measurement that enters it, see define().
+// Functions may be called from any thread unless they say otherwise. Only start() throws.
 #pragma once
 
 #include <atomic>
@@ -93,9 +93,25 @@ std::uint64_t monotonic_ns() noexcept;
 // of a fork in a process with several, some versions after their handlers ran.
 void pause_helpers() noexcept;
 
-// Ids for new or known definitions. They may be asked for at any time.
-RegionId define_region(const Region& region);
+// How many measurements this process has begun, a forked child after those of its parent.
+std::uint32_t measurement_number() noexcept;
+
+// The id of a region, the same as long as the process lives. May be asked for at any time.
+// Throws std::bad_alloc.
+RegionId region_id(const Region& region);
 EventWord enter_word(RegionId id) noexcept;
+// Defines the region in the running measurement, unless it has been: comes before its first
+// event. Takes a lock, and writes, the first time only. Without a measurement it does nothing.
+// REQUIRES: region_id() has returned `id`.
+void define(RegionId id) noexcept;
+// Both.
+RegionId define_region(const Region& region);
+// Enters the region on the calling thread, and defines it if the enter is recorded. True: the
+// measurement has it defined.
+bool enter_region(Token token, EventWord enter) noexcept;
+
+// Ids of new or known definitions, which the running measurement has from here on. To be asked
+// for before each use. Throw std::bad_alloc.
 ParameterId define_parameter(std::string_view name, ParameterType type);
 MetricId define_metric(std::string_view name, std::string_view unit, MetricValueType type);
 StringId define_string(std::string_view text);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "record/measurement.hpp"
 #include "record/thread_recorder.hpp"
 
 namespace timeloom::record {
@@ -104,6 +105,7 @@ void ThreadRecorder::enter_again(std::span<const OpenRegion> regions) noexcept {
     if ((open.token & kUnrecorded) != 0 || open.token == kEndedUnseen) {
       enter_unrecorded(open.token);
     } else {
+      define(RegionId{payload_of(open.enter)});  // a forked child has a measurement of its own
       enter(open.token, open.enter);
     }
   }

@@ -107,6 +107,7 @@ class ThreadRecorder {
   void record_up_to(std::size_t depth) noexcept;
   std::size_t depth() const noexcept { return static_cast<std::size_t>(top_ - stack_->base); }
   bool beyond_depth() const noexcept { return depth() > record_depth_; }
+  bool at_depth_limit() const noexcept { return depth() >= record_depth_; }
 
   // Records the leave at `now` of what this thread entered last; false, and nothing is
   // recorded, when that was not `token`.

@@ -1,6 +1,6 @@
 // The on-disk form of a running measurement of one process: a directory with
 //
-//   defs   definitions, appended as they are made
+//   defs   definitions, appended when they are used for the first time
 //   log    full segments, appended by the drain; where the run has a size limit
 //          in several files, `log`, `log-1`, `log-2` …, of which the oldest may be gone
 //   ring   the segments that are being written, mapped into the program

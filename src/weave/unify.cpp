@@ -27,7 +27,10 @@ std::string key_of(const Metric& metric) {
 }  // namespace
 
 void IdMap::set(std::uint32_t from, std::uint32_t to) {
-  if (from >= limit_) return;
+  if (from >= limit_) {
+    far_[from] = to;
+    return;
+  }
   if (from >= to_.size()) to_.resize(from + 1, kNone);
   to_[from] = to;
 }

@@ -18,20 +18,27 @@ namespace timeloom::weave {
 class IdMap {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  // Ids are dense. Those far beyond `count`, the number of definitions, come from
-  // damage that a checksum missed, and are not worth a table of their length.
+  // Ids are dense, or nearly so. Those far beyond `count`, the number of definitions, come from
+  // a process that has had many more before, or from damage that a checksum missed; they are
+  // not worth a table of their length.
   void expect(std::size_t count) noexcept { limit_ = (std::size_t{1} << 20) + 64 * count; }
   void set(std::uint32_t from, std::uint32_t to);
   // The id of the run for ids without a definition.
   void set_fallback(std::uint32_t to) noexcept { fallback_ = to; }
   std::uint32_t operator[](std::uint32_t id) const noexcept {
-    const std::uint32_t to = id < to_.size() ? to_[id] : kNone;
+    const std::uint32_t to = id < to_.size() ? to_[id] : far(id);
     return to != kNone ? to : fallback_;
   }
 
  private:
+  std::uint32_t far(std::uint32_t id) const noexcept {
+    const auto found = far_.find(id);
+    return found == far_.end() ? kNone : found->second;
+  }
+
   std::size_t limit_ = std::size_t{1} << 26;
   std::vector<std::uint32_t> to_;
+  std::map<std::uint32_t, std::uint32_t> far_;  // those beyond the limit
   std::uint32_t fallback_ = kNone;
 };
 

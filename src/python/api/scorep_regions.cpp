@@ -156,7 +156,7 @@ void record_error(PyObject* name) {
   region.paradigm = Paradigm::kUser;
   region.role = RegionRole::kFunction;
   if (record::recording()) {
-    const EventWord word = record::enter_word(record::define_region(region));
+    const EventWord word = record::enter_word(record::region_id(region));
     enter_user_region(word);
     const std::uint64_t parameter[] = {
         record::define_parameter("leave-region", ParameterType::kString).value(),

@@ -22,10 +22,12 @@ RegionObject* self_of(PyObject* object) { return reinterpret_cast<RegionObject*>
 EventWord word_of(RegionObject* region) noexcept { return region->word.of(region->name); }
 
 PyTypeObject* g_region_type = nullptr;
+// Of the running measurement, and of those of its parents that a forked child goes on with.
 PyObject* g_words = nullptr;     // dict: name of a region -> its enter word
 PyObject* g_left_out = nullptr;  // dict: name of a region that some rules leave out -> its word
 PyObject* g_verdicts = nullptr;  // dict: name of a region -> what the rules in force say
 Py_ssize_t g_verdicts_of = -1;   // these rules
+std::uint64_t g_words_of = 0;    // first_measurement()
 
 // region(name), and region(function) for the decorator without a name.
 PyObject* region_vectorcall(PyObject* type, PyObject* const* arguments, std::size_t flags,
@@ -129,6 +131,13 @@ SourcePlace place_of_caller() {
   return {};
 }
 
+// Regions of past measurements are forgotten: the first place of a name in this one counts.
+void forget_past() noexcept {
+  if (g_words_of == first_measurement()) return;
+  g_words_of = first_measurement();
+  for (PyObject* words : {g_words, g_left_out, g_verdicts}) PyDict_Clear(words);
+}
+
 EventWord known_word_of(PyObject* words, PyObject* name) noexcept {
   PyObject* known = PyDict_GetItemWithError(words, name);
   if (known == nullptr) PyErr_Clear();
@@ -145,10 +154,9 @@ Region user_region_at(PyObject* name, const SourcePlace* place) {
   return user_region(name, place != nullptr ? *place : place_of_caller());
 }
 
-EventWord defined_word(PyObject* name, const SourcePlace* place) {
+EventWord recorded_word(PyObject* name, const SourcePlace* place) {
   if (const EventWord known = known_word_of(g_words, name)) return known;
-  return keep(g_words, name,
-              record::enter_word(record::define_region(user_region_at(name, place))));
+  return keep(g_words, name, record::enter_word(record::region_id(user_region_at(name, place))));
 }
 
 // Not defined, but with a number that tells it from others. Not of kind "enter".
@@ -163,7 +171,7 @@ EventWord verdict_on(PyObject* name, const SourcePlace* place) {
   g_verdicts_of = code_index();
   if (const EventWord known = known_word_of(g_verdicts, name)) return known;
   const bool left_out = excludes_user_region(user_region_at(name, place));
-  return keep(g_verdicts, name, left_out ? left_out_word(name) : defined_word(name, place));
+  return keep(g_verdicts, name, left_out ? left_out_word(name) : recorded_word(name, place));
 }
 
 constexpr record::Token kLeftOut = record::Token{1} << 40;
@@ -202,6 +210,7 @@ SourcePlace place_of(PyObject* function) {
 bool knows_user_region(PyObject* name) noexcept {
   const ErrorGuard guard;
   const Exclusive exclusive;
+  forget_past();
   return PyDict_Contains(g_words, name) == 1 || PyDict_Contains(g_left_out, name) == 1;
 }
 
@@ -222,8 +231,9 @@ EventWord decorated_word(PyObject* region, PyObject* function) noexcept {
 EventWord user_region_word(PyObject* name, const SourcePlace* place) noexcept {
   const ErrorGuard guard;
   const Exclusive exclusive;
+  forget_past();
   try {
-    return filters_user_regions() ? verdict_on(name, place) : defined_word(name, place);
+    return filters_user_regions() ? verdict_on(name, place) : recorded_word(name, place);
   } catch (const std::exception&) {
     return 0;
   }
@@ -280,7 +290,7 @@ void enter_user_region(EventWord word) noexcept {
   if (word == 0) return;
   const record::Token token = token_of(word);
   if (record::recording() && is_region(word)) [[likely]] {
-    record::t_recorder->enter(token, word);
+    record::enter_region(token, word);
     if (filters_anything()) note_opened();
   } else if (record::active()) {
     record::t_recorder->enter_unrecorded(token);

@@ -22,10 +22,11 @@ struct SourcePlace {
 SourcePlace place_of(PyObject* function);
 
 // The word of the user region `name` (a str), by the rules in force: its enter word,
-// or one of another kind when the rules leave it out. One that is new is defined
-// with the place, or that of the calling code. 0 when there is no memory.
+// or one of another kind when the rules leave it out. One that is new in this measurement
+// is at the place, or that of the calling code. 0 when there is no memory.
 EventWord user_region_word(PyObject* name, const SourcePlace* place = nullptr) noexcept;
-bool knows_user_region(PyObject* name) noexcept;  // has it been defined
+// Whether user_region_word() has been asked for it in this measurement.
+bool knows_user_region(PyObject* name) noexcept;
 // The word of what a function is decorated with: a str names a user region; a
 // Python function is the region that it is without our help, 0 when it is not recorded.
 EventWord decorated_word(PyObject* region, PyObject* function) noexcept;
@@ -35,19 +36,20 @@ class UserRegionWord {
  public:
   // `function`: what is decorated with the region, if anything is.
   EventWord of(PyObject* region, PyObject* function = nullptr) noexcept {
-    const Py_ssize_t rules = code_index();
-    if (__atomic_load_n(&rules_, __ATOMIC_ACQUIRE) == rules) [[likely]]
+    // Rules are few: their index does not reach the number of the measurement.
+    const std::uint64_t now = ready_from() + static_cast<std::uint64_t>(code_index());
+    if (__atomic_load_n(&decided_, __ATOMIC_ACQUIRE) == now) [[likely]]
       return __atomic_load_n(&word_, __ATOMIC_RELAXED);
     const EventWord word =
         function == nullptr ? user_region_word(region) : decorated_word(region, function);
     __atomic_store_n(&word_, word, __ATOMIC_RELAXED);
-    __atomic_store_n(&rules_, word == 0 ? -1 : rules, __ATOMIC_RELEASE);
+    __atomic_store_n(&decided_, word == 0 ? 0 : now, __ATOMIC_RELEASE);
     return word;
   }
 
  private:
   EventWord word_ = 0;
-  Py_ssize_t rules_ = -1;  // those that have decided
+  std::uint64_t decided_ = 0;  // the measurement and the rules that have decided; 0: none
 };
 
 // What a region can decorate; a classmethod object cannot be called itself.

@@ -23,9 +23,9 @@ constexpr char kProgram[] =
     "        function()\n";
 
 // Decides for a function without defining a region in the run.
-void mark(PyObject* function, EventWord word) {
+void mark(PyObject* function, std::uint64_t kept) {
   store_code_extra(reinterpret_cast<PyCodeObject*>(PyFunction_GetCode(function)), code_index(),
-                   word);
+                   kept);
 }
 
 int raise_again(void* exception) {
@@ -120,7 +120,7 @@ EventCost calibrate_events(const Instrumenter& instrumenter) noexcept try {
   PyObject* empty = PyDict_GetItemString(names.get(), "empty");  // borrowed, as loop
   PyObject* loop = PyDict_GetItemString(names.get(), "loop");
   const Ref builtin = Ref::borrow(PyDict_GetItemString(PyEval_GetBuiltins(), "globals"));
-  mark(empty, make_word(WordKind::kEnter, 0));
+  mark(empty, ready_from() | make_word(WordKind::kEnter, 0));
   mark(loop, kExcluded);
   EventCost cost;
   if (builtin) {

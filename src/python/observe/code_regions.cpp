@@ -16,6 +16,20 @@
 namespace timeloom::python {
 
 constinit std::atomic<Py_ssize_t> g_code_index = 0;
+// No word is kept that is ready before the first measurement.
+constinit std::atomic<std::uint64_t> g_ready_from = std::uint64_t{1} << kTimeShift;
+
+namespace {
+constinit std::atomic<std::uint64_t> g_first_measurement = 0;
+}
+
+void begin_definitions(bool goes_on) noexcept {
+  const std::uint64_t number = record::measurement_number();
+  g_ready_from = number << kTimeShift;
+  if (!goes_on) g_first_measurement = number;
+}
+
+std::uint64_t first_measurement() noexcept { return g_first_measurement; }
 
 namespace {
 
@@ -148,7 +162,7 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
     EventWord word = own || rules().filter.hidden_import(region) ? kOwn : kExcluded;
     if (word == kExcluded && !excludes(region)) {
       region.last_line = last_line_of(code);
-      word = record::enter_word(record::define_region(region));
+      word = record::enter_word(record::region_id(region));
     }
     if (!own && watch(code, region.name, word)) word = kWatched;
     store_code_extra(code, code_index(), word);
@@ -156,6 +170,17 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   } catch (const std::exception&) {
     return kExcluded;  // out of memory: this call is not recorded, the next may be
   }
+}
+
+void enter_code(PyCodeObject* code, EventWord word) noexcept {
+  const Py_ssize_t index = code_index();  // the program's code may run before we keep the word
+  const std::uint64_t ready = ready_from() | word;
+  if (load_code_extra(code, index) == ready) {
+    return record::t_recorder->enter(token_of(code), word);
+  }
+  if (!record::enter_region(token_of(code), word)) return;
+  const Exclusive exclusive;
+  store_code_extra(code, index, ready);
 }
 
 bool is_own_file(const std::string& file) {

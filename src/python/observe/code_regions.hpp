@@ -4,9 +4,22 @@
 // event path finds the answer with two loads and nothing has to be undone when
 // the code object dies and its address is used again. Needs the GIL, or on builds
 // without one an attached thread state.
+//
+// A code object keeps a word, and for a region with it, where event words have their time,
+// the number of the measurement that has defined the region last:
+//
+//      63                                28 27                          0
+//     +------------------------------------+-----------------------------+
+//     | number of the measurement, or 0    | enter word, or see kExcluded|
+//     +------------------------------------+-----------------------------+
+//
+// So one comparison with ready_from() tells the words that can be recorded as they are from
+// all others: not seen yet, excluded, watched, or of a region that this measurement has not
+// entered before.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "core/event_word.hpp"
@@ -29,10 +42,24 @@ inline constexpr EventWord kWatched = kExcluded | EventWord{2} << kKindBits;
 extern std::atomic<Py_ssize_t> g_code_index;
 inline Py_ssize_t code_index() noexcept { return g_code_index.load(std::memory_order_relaxed); }
 
-// The enter word of the code object's region, kExcluded, or 0: not seen yet.
-inline EventWord known_word(PyCodeObject* code) noexcept {
+// What is kept from here on is the enter word of a region that the running measurement has
+// defined, and this number.
+extern std::atomic<std::uint64_t> g_ready_from;
+inline std::uint64_t ready_from() noexcept { return g_ready_from.load(std::memory_order_relaxed); }
+// Another measurement has begun: it has defined no region yet. `goes_on`: that of a forked
+// child, in which regions of its parent are open.
+void begin_definitions(bool goes_on) noexcept;
+// Changes with each measurement that does not go on.
+std::uint64_t first_measurement() noexcept;
+
+inline std::uint64_t kept_word(PyCodeObject* code) noexcept {
   return load_code_extra(code, code_index());
 }
+constexpr EventWord word_in(std::uint64_t kept) noexcept {
+  return kept & ((EventWord{1} << kTimeShift) - 1);
+}
+// The enter word of the code object's region, kExcluded, or 0: not seen yet.
+inline EventWord known_word(PyCodeObject* code) noexcept { return word_in(kept_word(code)); }
 inline bool is_region(EventWord word) noexcept { return kind_of(word) == WordKind::kEnter; }
 inline bool is_excluded(EventWord word) noexcept {
   return word != 0 && word != kWatched && !is_region(word);
@@ -49,6 +76,10 @@ extern void (*g_on_new_code)() noexcept;
 
 // Decides for a code object that runs with these globals (may be nullptr).
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
+
+// Enters the region of a code object whose known_word() is `word`, and keeps that the running
+// measurement has defined it.
+void enter_code(PyCodeObject* code, EventWord word) noexcept;
 
 // Whether the rules exclude a region, or one that the program names itself.
 bool excludes(const Region& region);

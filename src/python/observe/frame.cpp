@@ -34,11 +34,15 @@ bool is_init(PyCodeObject* code) noexcept { return code->co_name == g_init && !i
   return decide_word(code, globals);
 }
 
-// The first event of a thread: `frame` is not yet the current one.
-[[gnu::noinline, gnu::cold]] void enter_first(InterpreterFrame* frame, record::Token token,
-                                              EventWord word) noexcept {
+// Of a code object that is watched, or whose region this measurement has not entered before;
+// or the first event of a thread: `frame` is not yet the current one.
+[[gnu::noinline, gnu::cold]] void enter_otherwise(PyCodeObject* code,
+                                                  InterpreterFrame* frame) noexcept {
+  const EventWord word = known_word(code);
+  if (word == kWatched) return enter_watched(code, frame);
+  if (record::t_recorder->attached()) return enter_code(code, word);
   note_first_frame(frame);
-  record::t_recorder->enter(token, word);
+  enter_code(code, word);
   note_first_frame(nullptr);
 }
 
@@ -59,15 +63,14 @@ bool passes_over(PyThreadState* thread, PyCodeObject* code) noexcept {
   return kInitPassesHook && g_init_by_monitoring && is_init(code);
 }
 
+// `word`: 0 when it is not ready for an event.
 PyObject* record_call(PyThreadState* thread, InterpreterFrame* frame, int throwing,
                       PyCodeObject* code, EventWord word) {
   const record::Token token = token_of(code);
-  if (word == kWatched) [[unlikely]] {
-    enter_watched(code, frame);
-  } else if (record::t_recorder->attached()) [[likely]] {
+  if (word != 0 && record::t_recorder->attached()) [[likely]] {
     record::t_recorder->enter(token, word);
   } else {
-    enter_first(frame, token, word);
+    enter_otherwise(code, frame);
   }
   PyObject* result = g_hook.next(thread, frame, throwing);
   if (!g_watching || !record::t_recorder->leave_last(token)) [[unlikely]]
@@ -78,12 +81,13 @@ PyObject* record_call(PyThreadState* thread, InterpreterFrame* frame, int throwi
 // A step of a coroutine or the like, with tasks as tracks: it asks before its
 // enter and leave, also when a filter excludes it.
 PyObject* record_step(PyThreadState* thread, InterpreterFrame* frame, int throwing,
-                      PyCodeObject* code, EventWord word) {
+                      PyCodeObject* code) {
   PyObject* generator = generator_of(frame);
   const record::Token token = token_of(code);
+  const EventWord word = known_word(code);
   const bool starts = throwing == 0 && runs_first(frame);
   if (task_step_begins(generator, current_frame(thread), starts) && is_region(word)) {
-    record::t_recorder->enter(token, word);
+    enter_code(code, word);
   }
   PyObject* result = g_hook.next(thread, frame, throwing);
   if (!g_watching) {
@@ -101,18 +105,22 @@ PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing)
     return evaluate_with_room(evaluate, thread, frame, throwing);
   }
   PyCodeObject* code = code_of(frame);
-  EventWord word = known_word(code);
-  if (!is_region(word)) [[unlikely]] {
+  const std::uint64_t kept = kept_word(code);
+  const std::uint64_t ready = ready_from();
+  EventWord word = kept - ready;
+  if (kept < ready) [[unlikely]] {
+    word = word_in(kept);
     if (word == 0) word = first_seen(code, globals_of(frame));
     if (!is_recorded(word) && !(g_tasks && is_awaitable(code))) {
       return g_hook.next(thread, frame, throwing);
     }
+    word = 0;
   }
   if (passes_over(thread, code)) [[unlikely]]
     return g_hook.next(thread, frame, throwing);
   if (is_generator(code)) [[unlikely]] {
     if (creates_generator(frame)) return g_hook.next(thread, frame, throwing);
-    if (g_tasks && is_awaitable(code)) return record_step(thread, frame, throwing, code, word);
+    if (g_tasks && is_awaitable(code)) return record_step(thread, frame, throwing, code);
   }
   return record_call(thread, frame, throwing, code, word);
 }
@@ -128,7 +136,7 @@ PyObject* on_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
   EventWord word = known_word(code);
   if (word == 0) word = first_seen(code, PyEval_GetGlobals());
   if (!is_region(word)) return Py_NewRef(g_disable);
-  record::t_recorder->enter(token_of(code), word);
+  enter_code(code, word);
   return Py_NewRef(Py_None);
 }
 

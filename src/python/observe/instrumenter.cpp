@@ -171,7 +171,7 @@ EventWord word_of(PyMethodDef* method, PyObject* callable) {
   const Region region = region_of(method, callable);
   const EventWord word = is_own(region) || excludes(region)
                              ? kExcluded
-                             : record::enter_word(record::define_region(region));
+                             : record::enter_word(record::region_id(region));
   c_functions().insert_or_assign(key.address, KnownFunction{key.name, word});
   return word;
 }
@@ -182,7 +182,7 @@ void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept {
   const Exclusive exclusive;
   try {
     const EventWord word = word_of(method, callable);
-    if (is_region(word)) record::t_recorder->enter(token_of(method), word);
+    if (is_region(word)) record::enter_region(token_of(method), word);
   } catch (const std::exception&) {
     return;  // out of memory: this call is not recorded
   }

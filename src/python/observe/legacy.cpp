@@ -32,7 +32,12 @@ constinit FrameHook g_frame_hook(catch_by_frame);
 
 void on_call(PyFrameObject* frame) noexcept {
   const Ref code(PyFrame_GetCode(frame));
-  EventWord word = known_word(code.code());
+  const std::uint64_t kept = kept_word(code.code());
+  const std::uint64_t ready = ready_from();
+  if (kept >= ready) [[likely]] {
+    return record::t_recorder->enter(token_of(code.code()), kept - ready);
+  }
+  EventWord word = word_in(kept);
   if (word == 0) {
     const ErrorGuard guard;
     const Ref globals(PyFrame_GetGlobals(frame));
@@ -41,7 +46,7 @@ void on_call(PyFrameObject* frame) noexcept {
   if (word == kWatched) {
     enter_watched(code.code(), interpreter_frame_of(frame));
   } else if (is_region(word)) {
-    record::t_recorder->enter(token_of(code.code()), word);
+    enter_code(code.code(), word);
   }
 }
 

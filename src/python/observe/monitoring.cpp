@@ -23,7 +23,7 @@ PyObject* none() noexcept { return Py_None; }
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
   if (word == kWatched) return enter_watched(code, current_frame(PyThreadState_Get())), none();
   if (!is_region(word)) return Py_NewRef(g_disable);
-  record::t_recorder->enter(token_of(code), word);
+  enter_code(code, word);
   return none();
 }
 
@@ -34,10 +34,11 @@ PyObject* none() noexcept { return Py_None; }
 PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   const std::uint64_t now = os::now();
   PyCodeObject* code = code_argument(arguments);
-  const EventWord word = known_word(code);
-  if (!is_region(word)) [[unlikely]]
-    return first_enter(code, word);
-  record::t_recorder->enter(token_of(code), word, now);
+  const std::uint64_t kept = kept_word(code);
+  const std::uint64_t ready = ready_from();
+  if (kept < ready) [[unlikely]]
+    return first_enter(code, word_in(kept));
+  record::t_recorder->enter(token_of(code), kept - ready, now);
   return none();
 }
 
@@ -61,7 +62,7 @@ PyObject* on_throw(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
   PyCodeObject* code = code_argument(arguments);
   EventWord word = known_word(code);
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
-  if (is_region(word)) record::t_recorder->enter(token_of(code), word);
+  if (is_region(word)) enter_code(code, word);
   return none();
 }
 
@@ -107,16 +108,18 @@ constexpr std::size_t kPythonEvents = 6;  // the first ones; the others are of C
 
 PyObject* task_enter(PyObject* const* arguments, bool starts) noexcept {
   PyCodeObject* code = code_argument(arguments);
-  EventWord word = known_word(code);
+  const std::uint64_t kept = kept_word(code);
+  const std::uint64_t ready = ready_from();
+  EventWord word = word_in(kept);
   if (!is_awaitable(code)) {
-    if (!is_region(word)) return first_enter(code, word);
+    if (kept < ready) return first_enter(code, word);
     record::t_recorder->enter(token_of(code), word);
     return none();
   }
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
   InterpreterFrame* frame = current_frame(PyThreadState_Get());
   const bool wanted = task_step_begins(generator_of(frame), outer_frame_of(frame), starts);
-  if (wanted && is_region(word)) record::t_recorder->enter(token_of(code), word);
+  if (wanted && is_region(word)) enter_code(code, word);
   return none();
 }
 

@@ -37,7 +37,6 @@ struct State {
   Created created;                              // coroutines that are tasks and have not run yet
   EventWord task_word = 0;
   EventWord suspended_word = 0;
-  ParameterId awaits;
   std::atomic<bool> on = false;
   std::uint64_t epoch = 0;  // of what threads know, see Running
 };
@@ -70,7 +69,7 @@ PyObject* root_of(PyObject* generator, InterpreterFrame* outer) {
   return generator;
 }
 
-void enter(EventWord word) noexcept { record::t_recorder->enter(record::user_token(word), word); }
+void enter(EventWord word) noexcept { record::enter_region(record::user_token(word), word); }
 void leave(EventWord word) noexcept { record::t_recorder->leave(record::user_token(word)); }
 
 // A coroutine of this address is known, but it is another one or on another thread.
@@ -132,7 +131,9 @@ void suspend(Running& running, PyObject* value) {
   task.suspended = true;
   const std::string name = record::t_recorder->beyond_depth() ? "" : name_of_awaited(value);
   if (!name.empty()) {
-    const std::uint64_t words[] = {s.awaits.value(), record::define_string(name).value()};
+    const std::uint64_t words[] = {
+        record::define_parameter("awaits", ParameterType::kString).value(),
+        record::define_string(name).value()};
     record::t_recorder->extended(ExtendedKind::kParameterString, words);
   }
   go_back(running);
@@ -171,7 +172,7 @@ void find_running(Running& running, InterpreterFrame* outer) {
     }
     if (!is_new) continue;  // its functions are open
     const EventWord word = known_word(code_of(*frame));
-    if (is_region(word)) record::t_recorder->enter(token_of(code_of(*frame)), word);
+    if (is_region(word)) enter_code(code_of(*frame), word);
   }
 }
 
@@ -247,7 +248,7 @@ EventWord word_of(const char* name) {
   region.group = "asyncio tasks";
   region.paradigm = Paradigm::kMeasurement;
   region.role = RegionRole::kArtificial;
-  return record::enter_word(record::define_region(region));
+  return record::enter_word(record::region_id(region));
 }
 
 // The thread may be out of the task when tasks are observed again.
@@ -293,7 +294,6 @@ void begin_tasks() noexcept {
     watch_function("asyncio.base_events.BaseEventLoop.create_task", on_create_task);
     s.task_word = word_of("task");
     s.suspended_word = word_of("suspended");
-    s.awaits = record::define_parameter("awaits", ParameterType::kString);
   } catch (const std::bad_alloc&) {
     return;
   }

@@ -5,7 +5,7 @@
 
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
-#include "record/thread_recorder.hpp"
+#include "record/measurement.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -51,7 +51,7 @@ void enter_watched(PyCodeObject* code, InterpreterFrame* frame) noexcept {
   if (found == tables().codes.end()) return;
   const Watched watched = found->second;
   const bool recorded = is_region(watched.word);
-  if (recorded) record::t_recorder->enter(token_of(code), watched.word);
+  if (recorded) record::enter_region(token_of(code), watched.word);
   if (frame != nullptr) watched.call(frame, recorded);
 }
 

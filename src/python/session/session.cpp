@@ -192,6 +192,7 @@ bool start_session(const SessionOptions& options) {
   try {
     const record::StartOptions start = start_options(options, instrumenter->name);
     record::start(start);
+    begin_definitions(false);
     spool = start.spool_directory;
   } catch (const Error& error) {
     raise_error(error.what());
@@ -309,6 +310,7 @@ void start_after_fork() {
   forget_tasks();
   forget_greenlets();
   record::start_in_child(start);
+  begin_definitions(true);
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();
   s.process = this_process_id();

@@ -95,6 +95,120 @@ TEST_F(MeasurementTest, EqualDefinitionsAreOne) {
   EXPECT_NE(define_string("x"), define_string("y"));
 }
 
+Lines names_of(const std::map<std::uint32_t, Region>& regions) {
+  Lines names;
+  for (const auto& [id, region] : regions) names.push_back(region.name);
+  return names;
+}
+
+TEST_F(MeasurementTest, NamesTheRegionsThatWereEnteredInItAndNoOthers) {
+  Region never;
+  never.name = "never";
+  (void)region_id(never);
+  const EventWord common = region("common");
+  for (int i = 0; i < 200; ++i) {
+    begin();
+    const std::string name = "only in " + std::to_string(i);
+    const EventWord own = region(name);
+    EXPECT_TRUE(enter_region(user_token(own), own));
+    EXPECT_TRUE(enter_region(user_token(common), common));
+    const Recorded found = end();
+    EXPECT_EQ(names_of(found.definitions.regions), (Lines{"common", name}));
+    EXPECT_EQ(found.threads.at(0),
+              (Lines{"enter " + name, "enter common", "leave common", "leave " + name}));
+    next_spool();
+  }
+}
+
+TEST_F(MeasurementTest, HasTheOtherDefinitionsThatWereUsedInIt) {
+  for (int i = 0; i < 3; ++i) {
+    begin();
+    const std::string number = std::to_string(i);
+    enter(region("f"));
+    const std::uint64_t text[] = {define_parameter("p" + number, ParameterType::kString).value(),
+                                  define_string("text " + number).value()};
+    t_recorder->extended(ExtendedKind::kParameterString, text);
+    const std::uint64_t same[] = {define_parameter("all", ParameterType::kInt64).value(), 7};
+    t_recorder->extended(ExtendedKind::kParameterInt, same);
+    t_recorder->extended(ExtendedKind::kParameterInt, same);
+    const std::uint64_t value[] = {
+        define_metric("m" + number, "", MetricValueType::kUint64).value(), 5};
+    t_recorder->extended(ExtendedKind::kMetric, value);
+    const Recorded found = end();
+    EXPECT_EQ(found.threads.at(0),
+              (Lines{"enter f", "string p" + number + " text " + number, "int all 7", "int all 7",
+                     "metric m" + number + " 5", "leave f"}));
+    EXPECT_EQ(found.definitions.parameters.size(), 2u);
+    EXPECT_EQ(found.definitions.metrics.size(), 1u);
+    EXPECT_EQ(found.definitions.strings.size(), 1u);
+    next_spool();
+  }
+}
+
+TEST_F(MeasurementTest, TheSpoolOfTheSameWorkStaysAsLong) {
+  std::uintmax_t size = 0;
+  for (int i = 0; i < 20; ++i) {
+    begin();
+    enter(region("f"));
+    enter(region("g"));
+    define_string("text");
+    stop();
+    const std::uintmax_t now = std::filesystem::file_size(path() + "/defs");
+    if (i > 0) {
+      EXPECT_EQ(now, size);
+    }
+    size = now;
+    next_spool();
+  }
+}
+
+TEST_F(MeasurementTest, ARegionIsNotDefinedWhereItsEnterIsNotRecorded) {
+  const EventWord f = region("f"), g = region("g");
+  StartOptions options;
+  options.spool_directory = path();
+  options.max_depth = 1;
+  start(options);
+  {
+    const KeepOff nothing;
+    EXPECT_FALSE(enter_region(user_token(f), f));
+  }
+  EXPECT_TRUE(enter_region(user_token(g), g));
+  EXPECT_FALSE(enter_region(user_token(f), f));
+  EXPECT_TRUE(leave(f));
+  EXPECT_EQ(names_of(end().definitions.regions), Lines{"g"});
+}
+
+TEST_F(MeasurementTest, AForkedChildNamesWhatItInheritsAndWhatItEnters) {
+  begin();
+  stop();
+  next_spool();
+  begin();
+  const EventWord outer = region("outer"), left = region("left"), later = region("later");
+  enter(left);
+  leave(left);
+  enter(outer);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    next_spool();
+    StartOptions options;
+    options.spool_directory = path();
+    start_in_child(options);
+    enter_region(user_token(later), later);
+    const Recorded found = end();
+    const bool good =
+        names_of(found.definitions.regions) == Lines{"outer", "later"} &&
+        found.threads.at(0) == Lines{"enter outer", "enter later", "leave later", "leave outer"};
+    ::_exit(good ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(names_of(end().definitions.regions), (Lines{"outer", "left", "later"}));
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer allows no threads in the child of a process with threads";
+#endif
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 TEST_F(MeasurementTest, AMarkerHasTheTimeItWasMade) {
   begin();
   const std::uint64_t before = os::now();

@@ -102,7 +102,10 @@ class RecordTest : public ::testing::Test {
     region.name = name;
     return enter_word(define_region(region));
   }
-  static void enter(EventWord word) { t_recorder->enter(user_token(word), word); }
+  static void enter(EventWord word) {
+    define(RegionId{payload_of(word)});
+    t_recorder->enter(user_token(word), word);
+  }
   static bool leave(EventWord word) { return t_recorder->leave(user_token(word)); }
 
   test::TempDirectory directory_;

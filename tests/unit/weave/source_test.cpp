@@ -256,6 +256,15 @@ TEST_F(SourceTest, ARegionWhoseDefinitionIsLostIsOneThatSaysSo) {
                                                            "leave (definition lost)", "leave f"}));
 }
 
+TEST_F(SourceTest, IdsMayBeThoseOfAProcessThatHasHadMillionsBefore) {
+  constexpr std::uint32_t kFirst = 60'000'000;
+  spool::Writer& writer = spool("p", {"f", "g"}, kFirst);
+  write_calls(writer, 0, 1, kFirst);
+  end(writer);
+  SpoolSource source = this->source();
+  EXPECT_EQ(collect(source)->lines.at("main"), in_program(calls(1)));
+}
+
 TEST_F(SourceTest, InACompleteSpoolThereIsNoSuchRegion) {
   simple_run();
   const SpoolSource source = this->source();

@@ -1,0 +1,44 @@
+// Which measurement has defined each region last: a number a region, for the question whether
+// a region has to be defined before it is entered.
+//
+// Read by any thread without a lock; set by one thread at a time. Never destroyed.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "core/event_word.hpp"
+
+namespace timeloom::record {
+
+class RegionMarks {
+ public:
+  // 0: no measurement has defined it.
+  std::uint32_t of(RegionId id) const noexcept {
+    const Page* page = pages_[id.value() / kPageSize].load(std::memory_order_acquire);
+    return page == nullptr ? 0 : (*page)[id.value() % kPageSize].load(std::memory_order_acquire);
+  }
+
+  // The definition has been written before: who reads the mark relies on it. Without memory
+  // the mark stays as it was, and the region is defined once more.
+  void set(RegionId id, std::uint32_t measurement) noexcept {
+    std::atomic<Page*>& place = pages_[id.value() / kPageSize];
+    Page* page = place.load(std::memory_order_relaxed);
+    if (page == nullptr) {
+      page = new (std::nothrow) Page{};
+      if (page == nullptr) return;
+      place.store(page, std::memory_order_release);
+    }
+    (*page)[id.value() % kPageSize].store(measurement, std::memory_order_release);
+  }
+
+ private:
+  static constexpr std::size_t kPageSize = std::size_t{1} << 13;
+  using Page = std::array<std::atomic<std::uint32_t>, kPageSize>;
+  std::array<std::atomic<Page*>, (std::size_t{kMaxPayload} + 1) / kPageSize> pages_{};
+};
+
+}  // namespace timeloom::record
