@@ -44,8 +44,7 @@ class Measurement:
 
     def start(self):
         program = sys.argv[0] if sys.argv and sys.argv[0] else "python"
-        settings = _core.read_settings(self._settings, read_pyproject())
-        self._begin = _core.start_block(settings, program)
+        self._begin = _core.start_block(self._settings, read_pyproject(), program)
         self._result = None
         self._running = True
         return self

@@ -69,7 +69,7 @@ WRONG = {
     "empty_output": (["--output=", "app.py"], "--output is empty; give a value or leave it out"),
     "c_functions_of_frame": (
         ["--instrumenter=frame", "--c-functions", "app.py"],
-        'the instrumenter "frame" cannot record C functions; use --instrumenter '
+        '--c-functions: the instrumenter "frame" cannot record C functions; use --instrumenter '
         + ("monitoring" if sys.version_info >= (3, 12) else "profile")
         + " with --c-functions",
     ),
