@@ -15,8 +15,7 @@ void check_tasks(const Settings& settings) {
   if (!profile && settings.text("at-max-size") != "profile") return;
   throw Error(settings.origin("async-tasks") +
               ": tasks are told apart in a trace only; leave it out, or " +
-              (profile ? settings.origin("profile")
-                       : settings.origin("at-max-size") + " with the value profile"));
+              (profile ? settings.origin("profile") : settings.origin("at-max-size") + "=profile"));
 }
 
 // A program may be run without recording it, as Score-P does; a block is there to be recorded.

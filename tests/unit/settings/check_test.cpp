@@ -33,8 +33,8 @@ TEST(Check, TasksNeedATrace) {
   EXPECT_EQ(error_of({{"async-tasks", "on"}, {"profile", "on"}}, Measured::kProgram),
             "<async-tasks>: tasks are told apart in a trace only; leave it out, or <profile>");
   EXPECT_EQ(error_of({{"async-tasks", "on"}, {"at-max-size", "profile"}}, Measured::kBlock),
-            "<async-tasks>: tasks are told apart in a trace only; leave it out, or <at-max-size> "
-            "with the value profile");
+            "<async-tasks>: tasks are told apart in a trace only; leave it out, or "
+            "<at-max-size>=profile");
   EXPECT_EQ(error_of({{"async-tasks", "on"}, {"at-max-size", "ring"}}, Measured::kProgram), "");
   EXPECT_EQ(error_of({{"async-tasks", "off"}, {"profile", "on"}}, Measured::kProgram), "");
 }
