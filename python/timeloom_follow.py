@@ -5,7 +5,6 @@ spool of the process that started this one. Outside of the package, so that a
 process which is not to be measured loads nothing of it.
 """
 
-import marshal
 import os
 import sys
 
@@ -20,6 +19,7 @@ _HELPERS = ("resource_tracker import main", "backend.resource_tracker")
 _SERVERS = ("multiprocessing.forkserver import main",)
 _WORKERS = ("multiprocessing.spawn import spawn_main", "backend.popen_loky")
 _OWN_DOORS = ("timeloom", "scorep")  # these begin a run of their own
+_MOST = 1 << 20  # bytes that are read to find a setting
 
 
 def role_of(words: list[str]) -> "_Role | None":
@@ -39,12 +39,15 @@ def role_of(words: list[str]) -> "_Role | None":
     return "program"
 
 
-def settings_of(parent: str) -> "Any":
-    """The settings of the run; None when it is gone."""
+def records_of(parent: str) -> "list[bytes] | None":
+    """Return the records of settings that its processes have in common; None when the run is gone.
+
+    Settings are the first of them: see src/settings/inheritance.hpp.
+    """
     try:
         with open(os.path.join(os.path.dirname(parent), "settings"), "rb") as file:
-            return marshal.load(file)
-    except (OSError, ValueError, EOFError, TypeError):
+            return file.read(_MOST).split(b"\0")
+    except OSError:
         return None
 
 
@@ -65,15 +68,15 @@ def follow() -> None:
     """Begins to measure this process, if it is one to be measured."""
     parent = os.environ[_VARIABLE]
     role = role_of(sys.orig_argv)
-    settings = settings_of(parent)
-    which = settings.get("follow", "none") if isinstance(settings, dict) else "none"
-    if which == "none" or (role == "program" and which != "all"):
+    records = records_of(parent)
+    if records is None or (role == "program" and b"TIMELOOM_FOLLOW=all" not in records):
         del os.environ[_VARIABLE]  # what this process starts has no measured parent either
     elif role is not None:
         try:
             from timeloom import _core
 
-            _core.follow(parent, settings, role)
+            _core.follow(parent, role)
         except Exception as error:  # the program must run all the same
+            del os.environ[_VARIABLE]
             sys.stderr.write(f"timeloom: process {os.getpid()} is not recorded: {error}\n")
     sys.modules.pop(__name__, None)

@@ -23,7 +23,7 @@ def main() -> None:
         if line.help or line.program is None:
             print(_command_line.help_text(), end="")
             return
-        settings = _settings(line)
+        pyproject = _read_pyproject()
         before_program = None if line.file is None else _runner(line.file)
         _check(line.program)
     except (_command_line.UsageError, _core.Error) as error:
@@ -34,22 +34,12 @@ def main() -> None:
     for remark in line.remarks:
         sys.stderr.write(f"scorep: {remark}\n")
     brought = [name for name in sys.modules if name not in before]
-    _core.run_program(settings, line.program, brought, "scorep", 1, before_program)
+    _core.run_program("scorep", _settings(line), pyproject, line.program, brought, before_program)
 
 
 def _settings(line: _command_line.CommandLine) -> "dict[str, Any]":
-    return _core.read_settings(
-        {
-            "layout": "scorep",
-            "region_names": "scorep",
-            "imports": True,
-            "quiet": True,
-            "instrumenter": line.instrumenter,
-            "paused": line.off,
-            "keep_spool": line.keep_files,
-        },
-        _read_pyproject(),
-    )
+    """Return the settings of the options, by the names of timeloom run; the door adds its own."""
+    return {"instrumenter": line.instrumenter, "paused": line.off, "keep_spool": line.keep_files}
 
 
 def _choices(line: _command_line.CommandLine) -> str:

@@ -26,8 +26,7 @@ def main() -> None:
         sys.stderr.write(f"timeloom: {error}\n")
         raise SystemExit(2) from None
     brought = [name for name in sys.modules if name not in before]
-    settings, program = _core.parse_command_line(sys.argv[1:], pyproject)
-    _core.run_program(settings, program, brought)
+    _core.run_command_line(sys.argv[1:], pyproject, brought)
 
 
 def _read_pyproject() -> "_Pyproject":

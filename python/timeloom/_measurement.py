@@ -49,8 +49,7 @@ class Measurement:
     def start(self) -> "Self":
         """Begin the measurement and return this object. Raises :class:`timeloom.Error` when that cannot be done."""
         program = sys.argv[0] if sys.argv and sys.argv[0] else "python"
-        settings = _core.read_settings(self._settings, read_pyproject())
-        self._begin = _core.start_block(settings, program)
+        self._begin = _core.start_block(self._settings, read_pyproject(), program)
         self._result = None
         self._running = True
         return self

@@ -47,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--timeloom"):
         return
     try:
-        output = _core.read_settings({}, read_pyproject())["output"]
+        output = _core.output_of_block({}, read_pyproject())
     except timeloom.Error as error:
         raise pytest.UsageError(f"timeloom: {error}") from None
     config.pluginmanager.register(_Session(config, output), "timeloom-session")

@@ -10,9 +10,12 @@
 namespace timeloom {
 namespace {
 
-// What importing, or `-m`, runs before the first line of a module: finders, loaders, codecs.
-constexpr std::array<std::string_view, 6> kImporting = {
-    "importlib", "zipimport", "encodings", "_imp", "_frozen_importlib", "runpy"};
+// What importing, or `-m`, runs before the first line of a module: finders, loaders, codecs. The
+// frozen ones are called so until the program, or its launcher, imports importlib.
+constexpr std::array<std::string_view, 7> kImporting = {
+    "importlib", "zipimport",         "encodings",
+    "_imp",      "_frozen_importlib", "_frozen_importlib_external",
+    "runpy"};
 
 bool is_in_module(std::string_view module, std::string_view package) {
   return module.starts_with(package) &&

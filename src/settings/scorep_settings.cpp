@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "settings/words.hpp"
 
 namespace timeloom {
@@ -262,6 +263,14 @@ void apply(const ScorepSettings& scorep, Settings& settings) {
   const std::string_view results = profiling ? "all" : tracing ? "trace" : "none";
   set("results", std::string(results), "SCOREP_ENABLE_TRACING");
   for (const auto& [setting, variable] : kSameValue) set(setting, scorep.text(variable), variable);
+}
+
+RunDescription describe(const ScorepSettings& scorep) {
+  return {.properties = {{"timeloom::layout", "scorep"},
+                         {kMachineName, scorep.text("SCOREP_MACHINE_NAME")},
+                         {kProfileBaseName, scorep.text("SCOREP_PROFILING_BASE_NAME")}},
+          .executable = scorep.text("SCOREP_EXECUTABLE"),
+          .system_clock = scorep.text("SCOREP_TIMER") != "tsc"};
 }
 
 std::string scorep_summary_text() {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "settings/inheritance.hpp"
 #include "settings/settings.hpp"
 
 namespace timeloom {
@@ -69,6 +70,9 @@ class ScorepSettings {
 bool writes_profile(const ScorepSettings& scorep);
 // Sets the settings that the variables are other names of.
 void apply(const ScorepSettings& scorep, Settings& settings);
+
+// What the variables say of the results beside that.
+RunDescription describe(const ScorepSettings& scorep);
 
 // Text of `scorep-info config-summary`.
 std::string scorep_summary_text();

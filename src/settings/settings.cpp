@@ -141,6 +141,9 @@ std::string remark_on(std::string_view variable) {
 }  // namespace
 
 void Settings::set(const Setting& setting, std::string_view value, const std::string& origin) {
+  if (value.find('\0') != std::string_view::npos) {
+    throw Error(origin + ": a zero byte is not accepted");
+  }
   if (setting.type != kList) {
     values_[setting.name] = {checked(setting, value, origin), origin};
     return;
@@ -218,6 +221,26 @@ std::string Settings::as_variables() const {
     lines += variable_of(setting) + "=" + value + "\n";
   }
   return lines;
+}
+
+std::string Settings::as_records() const {
+  std::string records;
+  const auto add = [&](std::string_view name, const std::string& value) {
+    records += variable_of(known(name)) + "=" + value + '\0';
+  };
+  for (const auto& [name, value] : values_) add(name, value.text);
+  for (const FilterRule& rule : rules_) add(rule.include ? "include" : "exclude", rule.pattern);
+  return records;
+}
+
+void Settings::take_record(std::string_view record) {
+  const std::size_t equals = std::min(record.find('='), record.size());
+  const std::string variable(record.substr(0, equals));
+  const auto setting = std::ranges::find(all_settings(), variable, variable_of);
+  if (equals == record.size() || setting == all_settings().end()) {
+    throw Error("no record of a setting: '" + std::string(record.substr(0, 80)) + "'");
+  }
+  set(*setting, record.substr(equals + 1), variable);
 }
 
 std::vector<std::string> read_variables(Settings& settings, const char* const* environment) {

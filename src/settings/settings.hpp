@@ -46,6 +46,7 @@ std::string_view nearest_setting(std::string_view name);
 class Settings {
  public:
   // `origin` is how the user wrote it, e.g. "--buffer-size"; it opens the message of an Error.
+  // A value never holds a zero byte.
   void set(const Setting& setting, std::string_view value, const std::string& origin);
   // Same, by name. Throws Error for an unknown name, with the nearest one.
   void set(std::string_view name, std::string_view value, const std::string& origin);
@@ -64,6 +65,11 @@ class Settings {
   const std::vector<FilterRule>& rules() const noexcept { return rules_; }
   // `TIMELOOM_NAME=value` for every setting, as lines.
   std::string as_variables() const;
+  // The same without loss: `TIMELOOM_NAME=value`, ended by a zero byte, for every setting that
+  // was given and for each rule, in their order. take_record() reads one of them back.
+  std::string as_records() const;
+  // Throws Error for a record that is no such text or has a value that is not accepted.
+  void take_record(std::string_view record);
 
  private:
   std::string value_of(const Setting& setting) const;

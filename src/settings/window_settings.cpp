@@ -17,7 +17,7 @@ void refuse_excluded(const Settings& settings, const WindowPoint& point, const s
   region.name = point.region;
   region.group = point.region.substr(0, point.region.rfind('.'));
   if (!Filter(settings.rules()).excluded(region)) return;
-  throw Error("--" + name + ": " + point.region +
+  throw Error(settings.origin(name) + ": " + point.region +
               " is not recorded by the rules of --exclude and --include; include it");
 }
 
@@ -25,15 +25,17 @@ void refuse_excluded(const Settings& settings, const WindowPoint& point, const s
 
 Window window_of(const Settings& settings) {
   Window window;
-  window.from = parse_window_point(settings.text("from"), "--from");
-  window.until = parse_window_point(settings.text("until"), "--until");
+  window.from = parse_window_point(settings.text("from"), settings.origin("from"));
+  window.until = parse_window_point(settings.text("until"), settings.origin("until"));
   window.after = settings.number("after");
   if (window.after != 0 && window.from.kind != Kind::kRegion) {
-    throw Error("--after counts calls of the region of --from; write --from REGION");
+    throw Error(settings.origin("after") +
+                " counts calls of the region of --from; write --from REGION");
   }
   const bool times = window.from.kind == Kind::kTime && window.until.kind == Kind::kTime;
   if (times && window.until.ns <= window.from.ns) {
-    throw Error("--until: the window ends before it begins; write a later time");
+    throw Error(settings.origin("until") +
+                ": the window ends before it begins; write a later time");
   }
   refuse_excluded(settings, window.until, "until");
   return window;

@@ -70,10 +70,12 @@ def test_rules_of_all_sources_add_up(work):
     assert settings["TIMELOOM_INCLUDE"] == "a.b"
 
 
-def test_order_of_rules_is_the_order_in_which_they_count():
-    pyproject = ("pyproject.toml", {"include": ["b"], "exclude": ["a"]})
-    settings, _ = _core.parse_command_line(["--exclude=x", "--include=y", "app.py"], pyproject)
-    assert settings["filter"] == [(True, "b"), (False, "a"), (False, "x"), (True, "y")]
+def test_order_of_rules_is_the_order_in_which_they_count(work):
+    (work / "pyproject.toml").write_text('[tool.timeloom]\ninclude = ["b"]\nexclude = ["a"]\n')
+    measure(work, "--exclude=x", "--include=y")
+    records = (work.parent / "run" / "spool" / "settings").read_bytes().split(b"\0")
+    rules = [record.partition(b"_")[2] for record in records if b"CLUDE=" in record]
+    assert rules == [b"INCLUDE=b", b"EXCLUDE=a", b"EXCLUDE=x", b"INCLUDE=y"]
 
 
 def test_nearest_pyproject_upward_is_read(work):
@@ -112,62 +114,59 @@ def test_reading_pyproject_leaves_no_modules_behind(work):
     assert subprocess.run(command, **options).stdout == without.stdout != ""
 
 
-def test_read_settings_for_a_measurement_of_ones_own(monkeypatch):
-    monkeypatch.setenv("TIMELOOM_BUFFER_SIZE", "4M")
-    settings = _core.read_settings(
-        {"instrumenter": "dummy", "c_functions": True, "exclude": ["a", "b"]}, None
-    )
-    assert settings == {
-        "instrumenter": "dummy",
-        "c_functions": True,
-        "async_tasks": False,
-        "profile": False,
-        "profile_depth": 0,
-        "exclude": ["a", "b"],
-        "include": [],
-        "filter": [(False, "a"), (False, "b")],
-        "filter_file": "",
-        "only_my_code": False,
-        "imports": False,
-        "max_depth": "",
-        "metric_rusage": "",
-        "metric_rusage_per_process": "",
-        "metric_rusage_sep": ",",
-        "metric_papi": "",
-        "metric_papi_per_process": "",
-        "metric_papi_sep": ",",
-        "follow": "workers",
-        "from": "",
-        "until": "",
-        "after": 0,
-        "output": "",
-        "force": False,
-        "weave": True,
-        "keep_spool": False,
-        "quiet": False,
-        "buffer_size": 4 << 20,
-        "max_size": "",
-        "at_max_size": "stop",
-        "paused": False,
-        "region_names": "qualified",
-        "layout": "timeloom",
-        "results": "all",
+def test_settings_of_a_measurement_of_ones_own(work):
+    given = {"instrumenter": "profile", "c_functions": True, "exclude": ["a", "b"], "weave": False}
+    program = f"import timeloom\nwith timeloom.Measurement(output='run', **{given}): pass\n"
+    variables = {**os.environ, "TIMELOOM_BUFFER_SIZE": "2M"}
+    subprocess.run([sys.executable, "-c", program], cwd=work, env=variables, check=True, timeout=60)
+    lines = {
+        "INSTRUMENTER": "profile",
+        "PAUSED": "off",
+        "C_FUNCTIONS": "on",
+        "ASYNC_TASKS": "off",
+        "PROFILE": "off",
+        "PROFILE_DEPTH": "0",
+        "EXCLUDE": "a,b",
+        "INCLUDE": "",
+        "FILTER_FILE": "",
+        "ONLY_MY_CODE": "off",
+        "IMPORTS": "off",
+        "MAX_DEPTH": "",
+        "METRIC_RUSAGE": "",
+        "METRIC_RUSAGE_PER_PROCESS": "",
+        "METRIC_RUSAGE_SEP": ",",
+        "METRIC_PAPI": "",
+        "METRIC_PAPI_PER_PROCESS": "",
+        "METRIC_PAPI_SEP": ",",
+        "FOLLOW": "workers",
+        "FROM": "",
+        "UNTIL": "",
+        "AFTER": "0",
+        "REGION_NAMES": "qualified",
+        "OUTPUT": "run",
+        "FORCE": "off",
+        "LAYOUT": "timeloom",
+        "RESULTS": "all",
+        "WEAVE": "off",
+        "KEEP_SPOOL": "off",
+        "QUIET": "off",
+        "BUFFER_SIZE": str(2 << 20),
+        "MAX_SIZE": "",
+        "AT_MAX_SIZE": "stop",
     }
-    with pytest.raises(
-        _core.Error, match=r"instrumentor: no such setting; did you mean instrumenter\?"
-    ):
-        _core.read_settings({"instrumentor": "dummy"}, None)
-    with pytest.raises(_core.Error, match="weave: 'x' is not accepted; write on or off"):
-        _core.read_settings({"weave": "x"}, None)
-    with pytest.raises(_core.Error, match="weave: a value of type list is not accepted"):
-        _core.read_settings({"weave": []}, None)
+    assert settings_of(work / "run") == {f"TIMELOOM_{name}": value for name, value in lines.items()}
 
 
-def test_settings_survive_the_way_through_a_dict():
-    settings, _ = _core.parse_command_line(
-        ["--include=a", "--exclude=b", "--no-weave", "-oX", "app.py"], None
-    )
-    assert _core.read_settings(settings, None) == settings
+@pytest.mark.parametrize("settings, message", [
+    ({"instrumentor": "dummy"}, "instrumentor: no such setting; did you mean instrumenter?"),
+    ({"weave": "x"}, "weave: 'x' is not accepted; write on or off"),
+    ({"weave": []}, "weave: a value of type list is not accepted"),
+    ({"output": "a\0b"}, "output: a zero byte is not accepted"),
+])  # fmt: skip
+def test_a_measurement_with_a_wrong_setting(settings, message):
+    with pytest.raises(_core.Error) as error:
+        _core.output_of_block(settings, None)
+    assert str(error.value) == message
 
 
 def test_page_of_the_docs_is_up_to_date():

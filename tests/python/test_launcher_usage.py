@@ -69,7 +69,7 @@ WRONG = {
     "empty_output": (["--output=", "app.py"], "--output is empty; give a value or leave it out"),
     "c_functions_of_frame": (
         ["--instrumenter=frame", "--c-functions", "app.py"],
-        'the instrumenter "frame" cannot record C functions; use --instrumenter '
+        '--c-functions: the instrumenter "frame" cannot record C functions; use --instrumenter '
         + ("monitoring" if sys.version_info >= (3, 12) else "profile")
         + " with --c-functions",
     ),
@@ -114,7 +114,7 @@ def test_socket_in_place_of_a_script(door, work):
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="has sys.monitoring")
 def test_instrumenter_that_this_python_lacks(door, work):
     line = (
-        'the instrumenter "monitoring" needs Python 3.12 or later; use --instrumenter frame or '
+        '--instrumenter: the instrumenter "monitoring" needs Python 3.12 or later; use --instrumenter frame or '
         "profile here"
     )
     refused(run(door, ["--instrumenter=monitoring", "app.py"], work), line, work)

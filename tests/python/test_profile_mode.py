@@ -179,4 +179,4 @@ def test_memory_of_a_long_run_is_that_of_a_short_one(tmp_path):
 def test_tasks_need_a_trace(tmp_path):
     done = run_python(["-m", "timeloom", "--profile", "--async-tasks", "-c", "print(1)"], tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("timeloom: tasks are told apart in a trace only; ")
+    assert done.stderr.startswith("timeloom: --async-tasks: tasks are told apart in a trace only; ")

@@ -281,7 +281,7 @@ def test_tasks_need_room_for_events(tmp_path):
         capture_output=True, text=True, env=environment(), cwd=tmp_path,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith("timeloom: tasks are told apart") and "--at-max-size profile" in done.stderr
+    assert done.stderr.startswith("timeloom: --async-tasks: tasks are told apart") and "--at-max-size=profile" in done.stderr
 
 
 @pytest.mark.parametrize(

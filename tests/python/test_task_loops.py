@@ -138,7 +138,7 @@ def test_instrumenters_that_cannot(instrumenter, tmp_path):
         ["-m", "timeloom", "--async-tasks", "--instrumenter", instrumenter, "-c", "print('runs')"], tmp_path
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f'timeloom: the instrumenter "{instrumenter}" cannot tell tasks apart; use ')
+    assert done.stderr.startswith(f'timeloom: --async-tasks: the instrumenter "{instrumenter}" cannot tell tasks apart; use ')
 
 
 @each_instrumenter

@@ -8,7 +8,11 @@
 
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
-#include "python/launch/settings_binding.hpp"
+#include "python/interpreter/say.hpp"
+#include "python/interpreter/text.hpp"
+#include "python/launch/measure.hpp"
+#include "python/launch/python_values.hpp"
+#include "python/launch/read_settings.hpp"
 #include "python/launch/weave_process.hpp"
 #include "python/observe/filter_choices.hpp"
 #include "python/session/session.hpp"
@@ -41,6 +45,12 @@ PyObject* so_far() {
   return totals && mark(totals.get(), false, true) ? totals.release() : nullptr;
 }
 
+// Whether this process is measured, but not by start_block() or because its parent is.
+bool is_part_of_run() {
+  const Turn turn;
+  return session_running() && !g_block.running && !session_followed();
+}
+
 // A program that measures itself is run under Timeloom: both record the same.
 PyObject* join_run() {
   static bool said = false;
@@ -52,71 +62,88 @@ PyObject* join_run() {
   return so_far();
 }
 
+Settings settings_of_block(PyObject* values, PyObject* pyproject) {
+  return read_settings(
+      pyproject, [&](Settings& weaker) { apply_values(values, weaker, ""); }, Measured::kBlock);
+}
+
 // Makes the run directory; throws Error.
-std::string make_run(const Settings& settings, const std::string& program, Block& block) {
+void make_run(const Settings& settings, const std::string& program, Block& block) {
   block.directory = run::choose_directory(settings.text("output"), program);
   std::error_code ignored;
   block.existed = std::filesystem::exists(block.directory, ignored);
   run::make_directory(block.directory, settings.flag("force"), settings.as_variables());
-  return block.directory.string();
 }
 
-PyObject* start_block(PyObject* core, PyObject* arguments) {
-  PyObject* values = nullptr;
-  PyObject* program = nullptr;
-  if (!PyArg_ParseTuple(arguments, "O!U", &PyDict_Type, &values, &program)) return nullptr;
-  const Turn turn;
-  if (session_followed()) {
-    SessionResult ignored;  // what the process wants itself goes first
-    finish_session(ignored);
-  }
-  if (session_running() && !g_block.running) return join_run();
-  if (session_running()) {
-    return raise_error("a measurement is already running in this process; finish it first");
-  }
-  // An experiment directory is one of a whole program.
-  const Ref layout(PyUnicode_FromString("timeloom"));
-  if (!layout || PyDict_SetItemString(values, "layout", layout.get()) != 0) return nullptr;
-  Settings settings;
-  apply_dict(values, settings, "");
-  take_filter_file(values, settings);
-  Block block{.package = own_directory(),
+// Ends what a parent process has begun in this one: what the process wants itself goes first.
+void end_followed() {
+  SessionResult ignored;
+  if (session_followed()) finish_session(ignored);
+}
+
+PyObject* start_new_block(const Settings& settings, const std::string& program) {
+  const FilterSource filter = read_filter_file(settings);
+  Block block{.package = extension_directory(),
               .weave = settings.flag("weave"),
               .keep_spool = settings.flag("keep-spool"),
               .running = true};
-  const Ref run(object_of(make_run(settings, bytes_of(program), block)));
-  if (!run || PyDict_SetItemString(values, "output", run.get()) != 0) return nullptr;
+  make_run(settings, program, block);
   // Before it runs: another thread would take it for a run that it can join.
   g_block.running = true;
-  PyObject* started = PyObject_CallMethod(core, "start", "O", values);
-  if (started != nullptr) return g_block = std::move(block), started;
+  const SessionContext context{.run = block.directory.string(), .program = {.filter = filter}};
+  if (start_measurement(settings, context)) {
+    g_block = std::move(block);
+    Py_RETURN_NONE;
+  }
   run::forget_directory(block.directory, block.existed);
   const ErrorGuard guard;
   g_block.running = session_running();  // another thread was faster
   return nullptr;
 }
 
-// Others may begin the next measurement while this one is woven.
-PyObject* finish(PyObject* core, Block& block) {
+PyObject* start_block(PyObject*, PyObject* arguments) {
+  PyObject *values = nullptr, *pyproject = nullptr, *program = nullptr;
+  if (!PyArg_ParseTuple(arguments, "O!OU", &PyDict_Type, &values, &pyproject, &program)) {
+    return nullptr;
+  }
+  if (is_part_of_run()) return join_run();
+  const Settings settings = settings_of_block(values, pyproject);
   const Turn turn;
-  block = g_block;
-  PyObject* totals = PyObject_CallMethod(core, "finish", nullptr);
-  if (!session_running()) g_block.running = false;  // no earlier, as in start_block()
-  return totals;
+  end_followed();
+  if (is_part_of_run()) return join_run();
+  if (session_running()) {
+    return raise_error("a measurement is already running in this process; finish it first");
+  }
+  return start_new_block(settings, bytes_of(program));
 }
 
-PyObject* finish_block(PyObject* core, PyObject*) {
+PyObject* output_of_block(PyObject*, PyObject* arguments) {
+  PyObject *values = nullptr, *pyproject = nullptr;
+  if (!PyArg_ParseTuple(arguments, "O!O", &PyDict_Type, &values, &pyproject)) return nullptr;
+  return object_of(settings_of_block(values, pyproject).text("output"));
+}
+
+// Others may begin the next measurement while this one is woven.
+bool finish(SessionResult& result, Block& block) {
+  const Turn turn;
+  block = g_block;
+  const bool finished = finish_measurement(result);
+  if (!session_running()) g_block.running = false;  // no earlier, as in start_new_block()
+  return finished;
+}
+
+PyObject* finish_block(PyObject*, PyObject*) {
   Block block;
-  Ref totals(finish(core, block));
-  if (!totals || totals.get() == Py_None) return totals.release();
-  bool woven = false;
-  PyObject* error = PyDict_GetItemString(totals.get(), "error");
-  const bool removed = error != nullptr && PyLong_AsLong(error) == ENOENT;
-  if (block.weave && !removed) {
-    const std::string run = bytes_of(PyDict_GetItemString(totals.get(), "run"));
-    woven = weave_in_child(run, block.package, block.keep_spool, true) == WeaveOutcome::kDone;
+  SessionResult result;
+  if (!finish(result, block)) {
+    return PyErr_Occurred() == nullptr ? Py_NewRef(Py_None) : nullptr;
   }
-  return mark(totals.get(), woven, false) ? totals.release() : nullptr;
+  const bool removed = result.error == ENOENT;
+  const bool woven =
+      block.weave && !removed &&
+      weave_in_child(result.run, block.package, block.keep_spool, true) == WeaveOutcome::kDone;
+  Ref totals(totals_dict(result));
+  return totals && mark(totals.get(), woven, false) ? totals.release() : nullptr;
 }
 
 PyObject* so_far_method(PyObject*, PyObject*) { return so_far(); }
@@ -143,6 +170,7 @@ PyObject* totals_dict(const SessionResult& result) {
 }
 
 PyMethodDef kBlockMethods[] = {{"start_block", guarded<start_block>, METH_VARARGS, nullptr},
+                               {"output_of_block", guarded<output_of_block>, METH_VARARGS, nullptr},
                                {"finish_block", guarded<finish_block>, METH_NOARGS, nullptr},
                                {"so_far", guarded<so_far_method>, METH_NOARGS, nullptr},
                                {nullptr, nullptr, 0, nullptr}};

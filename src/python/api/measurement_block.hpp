@@ -1,17 +1,20 @@
 // What timeloom.Measurement calls: measuring a block of a program that was
 // started plainly. Needs the GIL.
 //
-//   start_block(settings, program) -> None | dict
-//       settings: as read_settings() makes them; program: names the run. Where
-//       `timeloom run` measures this program anyway, nothing is started, and what
-//       so_far() says is returned.
+//   start_block(values, pyproject, program) -> None | dict
+//       `values`: a dict of settings, which go over all other sources; `pyproject`: None or
+//       (path, table); `program`: names the run. Where `timeloom run` measures this program
+//       anyway, nothing is started, and what so_far() says is returned.
+//   output_of_block(values, pyproject) -> str
+//       Reads and checks the settings as that does, and starts nothing: the setting output, or
+//       empty.
 //   so_far() -> dict | None
 //       The totals of the measurement that is running, as far as they are known.
 //   finish_block() -> dict | None
 //       Finishes, weaves if the settings say so, and returns the totals; None
 //       when no measurement of this process is running. `woven` tells whether
 //       the trace is there.
-// Both raise timeloom.Error.
+// All raise timeloom.Error.
 #pragma once
 
 #include "python/interpreter/compat.hpp"

@@ -1,9 +1,4 @@
 // The extension module timeloom._core: what Python sees of the rest.
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "core/filter.hpp"
 #include "python/api/measurement_block.hpp"
 #include "python/api/user_api.hpp"
 #include "python/api/user_region.hpp"
@@ -12,10 +7,8 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/launch/end_of_run.hpp"
 #include "python/launch/follow.hpp"
-#include "python/launch/run_program.hpp"
-#include "python/launch/settings_binding.hpp"
-#include "python/observe/code_regions.hpp"
-#include "python/observe/filter_choices.hpp"
+#include "python/launch/launcher.hpp"
+#include "python/launch/measure.hpp"
 #include "python/session/session.hpp"
 #include "python/session/window.hpp"
 #include "record/measurement.hpp"
@@ -26,88 +19,9 @@ namespace {
 
 PyObject* none_if(bool success) { return success ? Py_NewRef(Py_None) : nullptr; }
 
-// An item of the settings; borrowed, nullptr when it is not there.
-PyObject* item(PyObject* settings, const char* key) { return PyDict_GetItemString(settings, key); }
-
-std::string text_item(PyObject* settings, const char* key, const char* otherwise) {
-  PyObject* value = item(settings, key);
-  return value != nullptr && PyUnicode_Check(value) ? bytes_of(value) : otherwise;
-}
-
-// A number of the settings; 0 where none is set.
-std::uint64_t number_item(PyObject* settings, const char* key) {
-  PyObject* value = item(settings, key);
-  return value != nullptr && PyLong_Check(value) ? PyLong_AsUnsignedLongLong(value) : 0;
-}
-
-record::MetricTexts metric_texts(PyObject* settings) {
-  return {text_item(settings, "metric_rusage", ""),
-          text_item(settings, "metric_rusage_per_process", ""),
-          text_item(settings, "metric_rusage_sep", ","),
-          text_item(settings, "metric_papi", ""),
-          text_item(settings, "metric_papi_per_process", ""),
-          text_item(settings, "metric_papi_sep", ",")};
-}
-
-AtLimit at_limit_of(const std::string& policy) {
-  if (policy == "ring") return AtLimit::kKeepNewest;
-  return policy == "profile" ? AtLimit::kFold : AtLimit::kStop;
-}
-
-// start(settings): those of run_program.hpp; `output` is the run directory.
-PyObject* start(PyObject*, PyObject* settings) {
-  if (!PyDict_Check(settings)) {
-    PyErr_SetString(PyExc_TypeError, "start() takes the settings, a dict");
-    return nullptr;
-  }
-  SessionOptions options;
-  options.run = text_item(settings, "output", "");
-  options.instrumenter = text_item(settings, "instrumenter", "auto");
-  if (PyObject* value = item(settings, "c_functions")) options.c_functions = value == Py_True;
-  if (PyObject* value = item(settings, "paused")) options.paused = value == Py_True;
-  if (PyObject* value = item(settings, "profile")) options.profile = value == Py_True;
-  if (PyObject* value = item(settings, "async_tasks")) options.async_tasks = value == Py_True;
-  if (PyObject* value = item(settings, "buffer_size")) {
-    options.buffer_size = PyLong_AsUnsignedLongLong(value);
-    if (PyErr_Occurred() != nullptr) return nullptr;
-  }
-  options.max_size = number_item(settings, "max_size");
-  options.max_depth = number_item(settings, "max_depth");
-  options.at_max_size = at_limit_of(text_item(settings, "at_max_size", "stop"));
-  const std::uint64_t levels = number_item(settings, "profile_depth");
-  options.profile_depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(levels, UINT32_MAX));
-  options.window.from = parse_window_point(text_item(settings, "from", ""), "from");
-  options.window.until = parse_window_point(text_item(settings, "until", ""), "until");
-  options.window.after = number_item(settings, "after");
-  options.program_start_ns = number_item(settings, "program_start");
-  if (PyErr_Occurred() != nullptr) return nullptr;
-  options.metrics = record::plan_metrics(metric_texts(settings));
-  options.filter_file = text_item(settings, "filter_file", "");
-  options.rules.filter = filter_of(settings);
-  const std::string package = own_directory();
-  options.rules.packages = package.substr(0, package.rfind('/') + 1);
-  options.rules.scorep_names = text_item(settings, "region_names", "") == "scorep";
-  options.results = text_item(settings, "results", "all");
-  options.experiment = text_item(settings, "layout", "") == "scorep";
-  if (options.results == "none")
-    return raise_error("with results=none nothing is recorded; write all or trace");
-  options.follow_forks = text_item(settings, "follow", "workers") != "none";
-  options.parent = text_item(settings, "parent", "");
-  const Turn turn;  // until the children know
-  if (!start_session(options)) return nullptr;
-  if (options.program_start_ns == 0) {  // for the processes that this one starts
-    const Ref now(PyLong_FromUnsignedLongLong(record::monotonic_ns()));
-    if (!now || PyDict_SetItemString(settings, "program_start", now.get()) != 0) PyErr_Clear();
-  }
-  if (!announce_to_children(settings)) PyErr_Clear();  // they are not measured, then
-  return Py_NewRef(Py_None);
-}
-
 PyObject* finish(PyObject*, PyObject*) {
   SessionResult result;
-  const Turn turn;
-  withdraw_from_children();
-  if (!finish_session(result)) return none_if(PyErr_Occurred() == nullptr);
+  if (!finish_measurement(result)) return none_if(PyErr_Occurred() == nullptr);
   return totals_dict(result);
 }
 
@@ -145,9 +59,8 @@ PyObject* finish_now(PyObject*, PyObject*) {
 PyObject* finish_earlier(PyObject*, PyObject*) { return none_if(finish_run_earlier()); }
 
 PyMethodDef kSessionMethods[] = {
-    {"start", guarded<start>, METH_O, "Begin a measurement of this process."},
     {"finish", guarded<finish>, METH_NOARGS,
-     "End it; a dict of totals, or None when there was none."},
+     "End the measurement of this process; a dict of totals, or None when there was none."},
     {"running", running, METH_NOARGS, "Whether a measurement of this process is running."},
     {"pause", guarded<pause>, METH_NOARGS, "Switch the automatic instrumentation off."},
     {"resume", guarded<resume>, METH_NOARGS, "Switch the automatic instrumentation on."},

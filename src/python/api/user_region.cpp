@@ -101,7 +101,7 @@ Region user_region(PyObject* name, SourcePlace place) {
   region.name = text_of(name);
   region.canonical_name = region.name;
   region.paradigm = Paradigm::kUser;
-  region.role = scorep_names() ? RegionRole::kFunction : RegionRole::kCode;
+  region.role = region_style().user_regions;
   region.file = std::move(place.file);
   region.first_line = place.first_line;
   region.last_line = place.last_line;

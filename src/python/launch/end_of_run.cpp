@@ -12,8 +12,9 @@
 
 #include "core/shell_word.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/say.hpp"
 #include "python/launch/main_module.hpp"
-#include "python/launch/settings_binding.hpp"
+#include "python/launch/measure.hpp"
 #include "python/launch/weave_process.hpp"
 #include "python/session/session.hpp"
 
@@ -22,7 +23,6 @@ namespace {
 
 // What is remembered from the start; the program may change all of it.
 struct Start {
-  PyObject* core = nullptr;  // owned, for the life of the process
   pid_t process = 0;
   std::string directory;
   std::string package;
@@ -32,28 +32,10 @@ struct Start {
   bool keep_spool = false;
   bool quiet = false;
   bool interrupted = false;
-  std::unique_ptr<Experiment> experiment;
-  bool is_experiment = false;
+  bool losses_are_said = false;
+  std::shared_ptr<RunPlace> place;  // null: the run is finished
 };
 Start* g_start = nullptr;
-
-struct Result {
-  std::string run;
-  unsigned long long events = 0;
-  unsigned long long folded_events = 0;
-  bool profile = false;
-  unsigned long long threads = 0;
-  unsigned long long tasks = 0;
-  unsigned long long bytes = 0;
-  unsigned long long lost_events = 0;
-  unsigned long long dropped_events = 0;
-  bool at_limit = false;
-  std::string window;
-  unsigned long long windows = 0;
-  unsigned long long error = 0;  // errno value
-  double wall_seconds = 0;
-  double overhead_seconds = 0;
-};
 
 // Descriptor 2 may be closed or belong to a file of the program by now.
 bool error_output_unchanged() {
@@ -80,40 +62,6 @@ void write_error_output(const std::string& text) {
     if (n <= 0) return;
     written += static_cast<std::size_t>(n);
   }
-}
-
-unsigned long long count_of(PyObject* dict, const char* key) {
-  PyObject* value = PyDict_GetItemString(dict, key);
-  return value != nullptr && PyLong_Check(value) ? PyLong_AsUnsignedLongLong(value) : 0;
-}
-
-double seconds_of(PyObject* dict, const char* key) {
-  PyObject* value = PyDict_GetItemString(dict, key);
-  return value != nullptr && PyFloat_Check(value) ? PyFloat_AS_DOUBLE(value) : 0;
-}
-
-Result result_of(PyObject* dict) {
-  Result result;
-  PyObject* run = PyDict_GetItemString(dict, "run");
-  if (run != nullptr && PyUnicode_Check(run)) result.run = bytes_of(run);
-  // With the begin and the end of the program, which weaving adds and reports count.
-  result.events = count_of(dict, "events");
-  result.folded_events = count_of(dict, "folded_events");
-  result.profile = PyDict_GetItemString(dict, "profile") == Py_True;
-  if (!result.profile) result.events += 2;
-  result.threads = count_of(dict, "threads");
-  result.tasks = count_of(dict, "tasks");
-  result.bytes = count_of(dict, "bytes");
-  result.lost_events = count_of(dict, "lost_events");
-  result.dropped_events = count_of(dict, "dropped_events");
-  result.at_limit = PyDict_GetItemString(dict, "at_limit") == Py_True;
-  PyObject* window = PyDict_GetItemString(dict, "window");
-  if (window != nullptr && PyUnicode_Check(window)) result.window = bytes_of(window);
-  result.windows = count_of(dict, "windows");
-  result.error = count_of(dict, "error");
-  result.wall_seconds = seconds_of(dict, "wall_seconds");
-  result.overhead_seconds = seconds_of(dict, "overhead_seconds");
-  return result;
 }
 
 std::string grouped(unsigned long long number) {
@@ -164,12 +112,12 @@ std::string children(const std::string& run) {
   return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
 }
 
-std::string could_not_be_recorded(const Result& result) {
+std::string could_not_be_recorded(const SessionResult& result) {
   return line_start() + plural(result.lost_events, "event") + " could not be recorded\n";
 }
 
 // What is not in the run.
-std::string losses(const Result& result) {
+std::string losses(const SessionResult& result) {
   std::string text;
   if (!result.window.empty()) {
     text += line_start() + "recorded was only " + result.window + ": " +
@@ -193,13 +141,16 @@ std::string losses(const Result& result) {
   return text;
 }
 
-std::string summary(const Result& result, const std::string& children, const std::string& weaving) {
+std::string summary(const SessionResult& result, const std::string& children,
+                    const std::string& weaving) {
   const double share =
       result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
+  // With the begin and the end of the program, which weaving adds and reports count.
+  const std::uint64_t events = result.events + (result.profile ? 0 : 2);
   const std::string tasks = result.tasks > 0 ? " and " + plural(result.tasks, "task") : "";
   std::string text = line_start() + formatted(result.wall_seconds, 3) + " s, " +
-                     plural(result.events, "event") + " of " + plural(result.threads, "thread") +
-                     tasks + children + ", " + size_text(result.bytes) + ", estimated overhead " +
+                     plural(events, "event") + " of " + plural(result.threads, "thread") + tasks +
+                     children + ", " + size_text(result.bytes) + ", estimated overhead " +
                      formatted(share, 1) + " %\n" + losses(result);
   if (!weaving.empty()) text += line_start() + weaving + "\n";
   if (result.error == ENOENT) return text;
@@ -207,16 +158,15 @@ std::string summary(const Result& result, const std::string& children, const std
 }
 
 // Nothing: it is not to be woven, or there is nothing left.
-std::optional<WeaveOutcome> weave_run(const Result& result) {
+std::optional<WeaveOutcome> weave_run(const SessionResult& result) {
   if (result.error == ENOENT || !g_start->weave) return std::nullopt;
-  // Score-P says nothing but what is missing from its results; weaving does the same.
-  const bool silent = g_start->quiet && !g_start->is_experiment;
+  const bool silent = g_start->quiet && !g_start->losses_are_said;
   return weave_in_child(result.run, g_start->package, g_start->keep_spool,
                         silent || !error_output_unchanged());
 }
 
 // What the summary has to say about the weaving; empty when all is well.
-std::string weaving_text(const Result& result, std::optional<WeaveOutcome> outcome) {
+std::string weaving_text(const SessionResult& result, std::optional<WeaveOutcome> outcome) {
   if (result.error == ENOENT) return "nothing of it is left: the run was removed meanwhile";
   if (!outcome) return "not woven yet; the next command does it";
   switch (*outcome) {
@@ -239,51 +189,49 @@ void run_interrupted_code() {
   PyErr_Clear();
 }
 
-// An experiment directory gets its final name when nothing writes to it any more.
-class ExperimentEnd {
+// The run gets its final name when nothing writes to it any more.
+class RunEnd {
  public:
-  explicit ExperimentEnd(std::unique_ptr<Experiment> experiment)
-      : experiment_(std::move(experiment)) {}
-  ~ExperimentEnd() { end(); }
-  ExperimentEnd(const ExperimentEnd&) = delete;
-  ExperimentEnd& operator=(const ExperimentEnd&) = delete;
+  explicit RunEnd(std::shared_ptr<RunPlace> place) : place_(std::move(place)) {}
+  ~RunEnd() { finish(); }
+  RunEnd(const RunEnd&) = delete;
+  RunEnd& operator=(const RunEnd&) = delete;
 
-  // Where the results are from now on; empty for a run of our own layout.
-  std::string end() {
-    if (!experiment_) return {};
+  // Where the results are from now on.
+  std::string finish() {
+    if (!place_) return {};
     try {
-      if (!std::exchange(ended_, true)) experiment_->end();
+      if (!std::exchange(finished_, true)) place_->finish();
     } catch (const std::exception& error) {
       write_error_output(line_start() + error.what() + "\n");
     }
-    return experiment_->path();
+    return place_->path();
   }
 
  private:
-  std::unique_ptr<Experiment> experiment_;
-  bool ended_ = false;
+  std::shared_ptr<RunPlace> place_;
+  bool finished_ = false;
 };
 
 void finish_weave_and_report() {
-  ExperimentEnd experiment(std::move(g_start->experiment));
-  Ref dict(PyObject_CallMethod(g_start->core, "finish", nullptr));
-  if (!dict) {
+  RunEnd end(std::move(g_start->place));
+  SessionResult result;
+  if (!finish_measurement(result)) {
+    if (PyErr_Occurred() == nullptr) return;  // the program has finished it itself
     write_error_output(line_start() +
                        "the measurement could not be finished: " + take_exception_text() + "\n");
     return;
   }
-  if (!PyDict_Check(dict.get())) return;  // the program has finished it itself
-  Result result = result_of(dict.get());
   const std::string others = children(result.run);  // the spools are gone after weaving
   const std::optional<WeaveOutcome> outcome = weave_run(result);
-  const std::string final_path = experiment.end();
+  const std::string final_path = end.finish();
   if (!final_path.empty()) result.run = final_path;
   const std::string weaving = weaving_text(result, outcome);
   const bool complain = (g_start->weave || result.error == ENOENT) && !weaving.empty();
   if (!g_start->quiet) {
     write_error_output(summary(result, others, weaving));
   } else {
-    const std::string lost = g_start->is_experiment ? losses(result) : std::string();
+    const std::string lost = g_start->losses_are_said ? losses(result) : std::string();
     write_error_output(lost + (complain ? line_start() + weaving + "\n" : ""));
   }
 }
@@ -325,15 +273,6 @@ bool register_at_exit(PyObject* function) {
   return static_cast<bool>(result);
 }
 
-// The package is no longer in sys.modules by now, and lies elsewhere in an
-// editable installation; the program is always installed beside the extension.
-std::string directory_of(PyObject* core) {
-  const Ref file(PyModule_GetFilenameObject(core));
-  PyErr_Clear();
-  const std::string path = file ? bytes_of(file.get()) : std::string();
-  return path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
-}
-
 }  // namespace
 
 void end_by_interrupt() {
@@ -359,20 +298,18 @@ bool finish_run_earlier() {
   return function && register_at_exit(function.get());
 }
 
-bool finish_run_at_exit(PyObject* core, const Settings& settings,
-                        std::unique_ptr<Experiment> experiment) {
+bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> place) {
   g_start = new Start;  // lives as long as the process
-  g_start->core = Py_NewRef(core);
   g_start->process = ::getpid();
   char buffer[4096];
   if (::getcwd(buffer, sizeof buffer) != nullptr) g_start->directory = buffer;
-  g_start->package = directory_of(core);
+  g_start->package = extension_directory();
   g_start->has_error_output = ::fstat(STDERR_FILENO, &g_start->error_output) == 0;
   g_start->weave = settings.flag("weave");
   g_start->keep_spool = settings.flag("keep-spool");
   g_start->quiet = settings.flag("quiet");
-  g_start->is_experiment = experiment != nullptr;
-  g_start->experiment = std::move(experiment);
+  g_start->losses_are_said = layout_of(settings).losses_are_said;
+  g_start->place = std::move(place);
   Ref function(PyCFunction_New(&g_finish_method, nullptr));
   return function && register_at_exit(function.get());
 }

@@ -3,20 +3,16 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "python/interpreter/compat.hpp"
-#include "python/launch/experiment.hpp"
+#include "python/launch/layout.hpp"
 #include "settings/settings.hpp"
 
 namespace timeloom::python {
 
-// Has finish_run() called at exit, after everything that the program registers
-// and after its threads were joined. `core` is the module with finish();
-// `experiment` is null for a run of our own layout. False with a Python exception
-// set on failure.
-bool finish_run_at_exit(PyObject* core, const Settings& settings,
-                        std::unique_ptr<Experiment> experiment);
+// Finishes the run at exit, after everything that the program registers and after its
+// threads were joined. False with a Python exception set on failure.
+bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> place);
 
 // Does that now; nothing is recorded afterwards. Nothing happens without a run
 // that is to be finished so, or in a child of its process.

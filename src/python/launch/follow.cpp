@@ -1,45 +1,39 @@
 #include "python/launch/follow.hpp"
 
-#include <marshal.h>
-
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/text.hpp"
 #include "python/launch/end_of_run.hpp"
-#include "python/launch/settings_binding.hpp"
+#include "python/launch/measure.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/session/session.hpp"
 #include "python/session/window.hpp"
 #include "record/measurement.hpp"
+#include "settings/inheritance.hpp"
 
 namespace timeloom::python {
 namespace {
 
 constexpr char kVariable[] = "TIMELOOM_PARENT";
 
-// What to start in the forked children of a process that is not measured itself
-// (the server of multiprocessing's method "forkserver"); nullptr: nothing.
-PyObject* g_settings_of_children = nullptr;
+// What forked children of a process go on with that is not measured itself (the server of
+// multiprocessing's method "forkserver"); null: nothing.
+const Inheritance* g_of_children = nullptr;
 PyObject* g_core = nullptr;
 
+// RUN/spool/settings, of the spool RUN/spool/NAME.
 std::string settings_file(const std::string& spool) {
   return spool.substr(0, spool.rfind('/')) + "/settings";
 }
 
-bool write_settings(PyObject* settings, const std::string& path) {
-  const Ref bytes(PyMarshal_WriteObjectToString(settings, Py_MARSHAL_VERSION));
-  if (!bytes) return false;
-  std::FILE* file = std::fopen(path.c_str(), "wbe");
-  const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()));
-  const bool written =
-      file != nullptr && std::fwrite(PyBytes_AS_STRING(bytes.get()), 1, size, file) == size;
-  const bool closed = file != nullptr && std::fclose(file) == 0;
-  if (written && closed) return true;
-  PyErr_Format(PyExc_OSError, "cannot write %s: %s", path.c_str(), std::strerror(errno));
-  return false;
+// RUN; throws Error for a path that is none of a spool.
+std::string run_of(const std::string& spool) {
+  const std::size_t end = spool.rfind("/spool/");
+  if (end == std::string::npos) throw Error("'" + spool + "' is no spool of a run");
+  return spool.substr(0, end);
 }
 
 bool has_os() { return PyDict_GetItemString(PyImport_GetModuleDict(), "os") != nullptr; }
@@ -73,16 +67,11 @@ bool set_path_of_children() {
   return done && PyDict_DelItemString(PyImport_GetModuleDict(), "timeloom_follow") == 0;
 }
 
-bool follows(PyObject* settings, const char* which) {
-  PyObject* value = PyDict_GetItemString(settings, "follow");  // borrowed
-  return value != nullptr && PyUnicode_Check(value) &&
-         PyUnicode_CompareWithASCIIString(value, which) == 0;
-}
-
-bool start_followed(PyObject* core, PyObject* settings, const std::string& parent) {
-  const Ref name(object_of(parent.substr(parent.rfind('/') + 1)));
-  return name && PyDict_SetItemString(settings, "parent", name.get()) == 0 &&
-         Ref(PyObject_CallMethod(core, "start", "O", settings));
+// `parent`: the spool of the process that started this one. False with a Python exception set.
+bool start_followed(const Inheritance& inheritance, const std::string& parent) {
+  return start_measurement(inheritance.settings, {.run = run_of(parent),
+                                                  .program = inheritance.program,
+                                                  .parent = parent.substr(parent.rfind('/') + 1)});
 }
 
 // The name that multiprocessing has given this process; false: none yet.
@@ -125,19 +114,21 @@ void ask_for_names(PyObject* core) {
   asked = static_cast<bool>(done);
 }
 
-// follow(parent, settings, role): `parent` is the path of the spool of the process
-// that started this one; role is what this one was started for:
+// follow(parent, role): `parent` is the path of the spool of the process that started this one;
+// role is what this one was started for:
 //   worker   of multiprocessing and the like
 //   server   that forks such workers
 //   program  anything else
 PyObject* follow(PyObject* core, PyObject* arguments) {
-  PyObject *parent = nullptr, *settings = nullptr;
+  PyObject* parent = nullptr;
   const char* role = nullptr;
-  if (!PyArg_ParseTuple(arguments, "UO!s", &parent, &PyDict_Type, &settings, &role)) return nullptr;
+  if (!PyArg_ParseTuple(arguments, "Us", &parent, &role)) return nullptr;
   if (session_running()) Py_RETURN_NONE;  // timeloom.pth was read twice
+  const std::string spool = bytes_of(parent);
+  const Inheritance inheritance = load_inheritance(settings_file(spool));
   g_core = core;
   if (std::strcmp(role, "server") == 0) {
-    g_settings_of_children = Py_NewRef(settings);
+    g_of_children = new Inheritance(inheritance);  // lives as long as the process
     Py_RETURN_NONE;
   }
   if (std::strcmp(role, "worker") == 0) {
@@ -145,7 +136,7 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
     ask_for_names(core);
     g_on_new_code = look_for_name;
   }
-  if (!start_followed(core, settings, bytes_of(parent)) || !finish_child_at_exit()) return nullptr;
+  if (!start_followed(inheritance, spool) || !finish_child_at_exit()) return nullptr;
   Py_RETURN_NONE;
 }
 
@@ -154,19 +145,23 @@ void start_in_child_of_server() {
   const Ref variables = environment();
   const Ref parent(variables ? PyMapping_GetItemString(variables.get(), kVariable) : nullptr);
   if (!parent || !PyUnicode_Check(parent.get())) return;
-  if (!start_followed(g_core, g_settings_of_children, bytes_of(parent.get()))) return;
-  Py_CLEAR(g_settings_of_children);
+  if (start_followed(*g_of_children, bytes_of(parent.get()))) g_of_children = nullptr;
 }
 
 }  // namespace
 
-bool announce_to_children(PyObject* settings) {
+void announce_to_children() noexcept try {
   const std::string spool = session_spool();
-  if (follows(settings, "none") || spool.empty()) return true;
+  const Inheritance inheritance = session_inheritance();
+  if (inheritance.settings.text("follow") == "none" || spool.empty()) return;
   const record::KeepOff nothing_of_this;
-  const bool root = PyDict_GetItemString(settings, "parent") == nullptr;
-  if (root && !write_settings(settings, settings_file(spool))) return false;
-  return set_variable(spool) && (!root || set_path_of_children());
+  const bool root = !session_followed();
+  if (root) save(inheritance, settings_file(spool));
+  if (!set_variable(spool) || (root && !set_path_of_children())) PyErr_Clear();
+} catch (const std::exception&) {
+  return;  // they are not measured
+} catch (const PythonError&) {
+  PyErr_Clear();
 }
 
 void withdraw_from_children() noexcept {
@@ -185,7 +180,7 @@ void prepare_fork(PyObject* core) noexcept {
   record::pause_helpers();
   pause_windows();
   const ErrorGuard guard;
-  if (session_running() || g_settings_of_children != nullptr) ask_for_names(core);
+  if (session_running() || g_of_children != nullptr) ask_for_names(core);
   PyErr_Clear();
 }
 
@@ -193,7 +188,7 @@ void follow_fork() noexcept {
   continue_after_fork();
   if (session_running()) resume_windows();
   const ErrorGuard guard;
-  if (g_settings_of_children != nullptr) {
+  if (g_of_children != nullptr) {
     start_in_child_of_server();
   } else if (const std::string spool = session_spool(); !spool.empty()) {
     const record::KeepOff nothing_of_this;

@@ -4,20 +4,18 @@
 // A forked child goes on by itself (continue_after_fork() in session.hpp). Every
 // other Python is found by the variable TIMELOOM_PARENT, which names the spool of
 // the process that started it: at its start, timeloom.pth in site-packages calls
-// timeloom_follow.follow(), which decides and calls follow() here. Settings lie beside the spools,
-// in RUN/spool/settings, as a marshalled dict.
+// timeloom_follow.follow(), which decides and calls follow() here. What the processes of a run
+// have in common lies beside their spools: settings/inheritance.hpp.
 //
-// All functions need the GIL; bool ones return false with a Python exception set.
+// All functions need the GIL.
 #pragma once
-
-#include <string>
 
 #include "python/interpreter/compat.hpp"
 
 namespace timeloom::python {
 
-// Lets the children of this process know. `settings` is the dict of start().
-bool announce_to_children(PyObject* settings);
+// Lets the children of this process, whose session runs, know. If that fails they are not measured.
+void announce_to_children() noexcept;
 // Of a process whose measurement has ended: its children are on their own.
 void withdraw_from_children() noexcept;
 

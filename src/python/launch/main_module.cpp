@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "python/launch/settings_binding.hpp"
+#include "python/interpreter/text.hpp"
 #include "settings/command_line.hpp"
 
 namespace timeloom::python {

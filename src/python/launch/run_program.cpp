@@ -7,30 +7,15 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 #include "core/error.hpp"
+#include "python/interpreter/text.hpp"
 #include "python/launch/end_of_run.hpp"
-#include "python/launch/main_module.hpp"
-#include "python/launch/settings_binding.hpp"
-#include "python/launch/start_run.hpp"
-#include "python/observe/filter_choices.hpp"
-#include "python/observe/instrumenter.hpp"
-#include "python/session/session.hpp"
 #include "record/measurement.hpp"
-#include "settings/settings.hpp"
-#include "settings/window_settings.hpp"
 
 namespace timeloom::python {
 namespace {
-
-// How the program ended, as far as we still have to do something about it.
-enum class Ending {
-  kNormal,
-  kFailed,  // its exception has been printed
-  kExit,    // SystemExit is set
-};
 
 // 1 if the importer of sys.path says that `path` has a __main__, 0 if it has
 // none, -1 if `path` is no place for modules: then it is a script.
@@ -44,68 +29,6 @@ int has_main(const std::string& path) {
   Ref spec(PyObject_CallMethod(importer.get(), "find_spec", "s", "__main__"));
   if (!spec) PyErr_Clear();
   return spec && spec.get() != Py_None ? 1 : 0;
-}
-
-// Completes `program`; throws Error if it cannot be run. `file` gets the open script.
-void open_program(Program& program, std::FILE*& file) {
-  if (program.kind != Program::Kind::kFile) return;
-  program.path = absolute_path(program.target);
-  const int main = has_main(program.path);
-  if (main == 0) throw Error("can't find '__main__' module in '" + program.path + "'");
-  if (main == 1) {
-    program.kind = Program::Kind::kDirectory;
-    return;
-  }
-  file = std::fopen(program.path.c_str(), "rbe");
-  if (file == nullptr) {
-    throw Error("can't open file '" + program.path + "': [Errno " + std::to_string(errno) + "] " +
-                std::strerror(errno));
-  }
-  struct stat status {};
-  if (::fstat(::fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
-    throw Error("'" + program.path + "' is a directory, cannot continue");
-  }
-}
-
-Program program_of(PyObject* tuple) {
-  const char* kind = nullptr;
-  PyObject* target = nullptr;
-  PyObject* arguments = nullptr;
-  if (!PyArg_ParseTuple(tuple, "sUO", &kind, &target, &arguments)) {
-    PyErr_Clear();
-    throw std::logic_error("the program is a tuple (kind, target, arguments)");
-  }
-  Program program;
-  program.target = bytes_of(target);
-  program.arguments = words_of(arguments);
-  const std::string name = kind;
-  program.kind = name == "module"    ? Program::Kind::kModule
-                 : name == "command" ? Program::Kind::kCommand
-                 : name == "stdin"   ? Program::Kind::kStdin
-                                     : Program::Kind::kFile;
-  return program;
-}
-
-// Whether there may be events of which only the call paths are kept.
-bool folds(const Settings& settings) {
-  return settings.flag("profile") || settings.text("at-max-size") == "profile";
-}
-
-void check_instrumenter(const Settings& settings) {
-  if (folds(settings) && settings.flag("async-tasks")) throw Error(kTasksNeedTrace);
-  if (find_instrumenter(settings.text("instrumenter"), {.c_functions = settings.flag("c-functions"),
-                                                        .tasks = settings.flag("async-tasks")}) ==
-      nullptr) {
-    throw Error(take_exception_text());
-  }
-}
-
-void check_metrics(const Settings& settings) {
-  static_cast<void>(record::plan_metrics(
-      {settings.text("metric-rusage"), settings.text("metric-rusage-per-process"),
-       settings.text("metric-rusage-sep"), settings.text("metric-papi"),
-       settings.text("metric-papi-per-process"), settings.text("metric-papi-sep"),
-       settings.origin("metric-rusage"), settings.origin("metric-rusage-per-process")}));
 }
 
 // Python gives __main__ a loader before the program begins, of the one class or
@@ -218,12 +141,6 @@ int run_command(const char* text) {
                               : PyRun_SimpleStringFlags(text, &flags);
 }
 
-// What python imports to run the program is not the program's doing.
-bool prepare_command(const Program& program) {
-  const bool needed = kShowsLinesOfCommand && program.kind == Program::Kind::kCommand;
-  return !needed || Ref(PyImport_ImportModule("linecache"));
-}
-
 int run_command_text(const Program& program) {
   Ref text(object_of(program.target));
   Ref bytes(text ? PyUnicode_AsUTF8String(text.get()) : nullptr);
@@ -238,21 +155,48 @@ int run_command_text(const Program& program) {
 
 bool inspects() { return interpreter_flag("inspect"); }
 
-Ending run_module(const Program& program) {
+Outcome run_module(const Program& program) {
   const bool module = program.kind == Program::Kind::kModule;
   Ref name(object_of(module ? program.target : "__main__"));
   Ref runpy(PyImport_ImportModule("runpy"));
   Ref result(name && runpy ? PyObject_CallMethod(runpy.get(), "_run_module_as_main", "Oi",
                                                  name.get(), module ? 1 : 0)
                            : nullptr);
-  if (result) return Ending::kNormal;
+  if (result) return Outcome::kNormal;
   // Python itself ends with the status of a SystemExit. With -i it prints it.
-  if (PyErr_ExceptionMatches(PyExc_SystemExit) && !inspects()) return Ending::kExit;
+  if (PyErr_ExceptionMatches(PyExc_SystemExit) && !inspects()) return Outcome::kExit;
   PyErr_Print();
-  return Ending::kFailed;
+  return Outcome::kFailed;
 }
 
-Ending run(const Program& program, std::FILE* file) {
+}  // namespace
+
+void open_program(Program& program, std::FILE*& file) {
+  if (program.kind != Program::Kind::kFile) return;
+  program.path = absolute_path(program.target);
+  const int main = has_main(program.path);
+  if (main == 0) throw Error("can't find '__main__' module in '" + program.path + "'");
+  if (main == 1) {
+    program.kind = Program::Kind::kDirectory;
+    return;
+  }
+  file = std::fopen(program.path.c_str(), "rbe");
+  if (file == nullptr) {
+    throw Error("can't open file '" + program.path + "': [Errno " + std::to_string(errno) + "] " +
+                std::strerror(errno));
+  }
+  struct stat status {};
+  if (::fstat(::fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
+    throw Error("'" + program.path + "' is a directory, cannot continue");
+  }
+}
+
+bool prepare_command(const Program& program) {
+  const bool needed = kShowsLinesOfCommand && program.kind == Program::Kind::kCommand;
+  return !needed || Ref(PyImport_ImportModule("linecache"));
+}
+
+Outcome run_program(const Program& program, std::FILE* file) {
   int result = 0;
   PyCompilerFlags flags = _PyCompilerFlags_INIT;
   switch (program.kind) {
@@ -262,13 +206,12 @@ Ending run(const Program& program, std::FILE* file) {
     case Program::Kind::kCommand: result = run_command_text(program); break;
     case Program::Kind::kStdin: result = PyRun_AnyFileExFlags(stdin, "<stdin>", 0, &flags); break;
   }
-  return result == 0 ? Ending::kNormal : Ending::kFailed;
+  return result == 0 ? Outcome::kNormal : Outcome::kFailed;
 }
 
-// Lets python go on as after a program of its own.
-PyObject* pass_on(Ending ending) {
-  if (ending == Ending::kNormal) Py_RETURN_NONE;
-  if (ending == Ending::kExit) return nullptr;
+PyObject* pass_on(Outcome outcome) {
+  if (outcome == Outcome::kNormal) Py_RETURN_NONE;
+  if (outcome == Outcome::kExit) return nullptr;
   if (inspects()) {
     // Python would print a SystemExit of ours. It asks the terminal next, and
     // what is typed there decides about the status; without one it is 1.
@@ -279,76 +222,5 @@ PyObject* pass_on(Ending ending) {
   PyErr_SetObject(PyExc_SystemExit, Ref(PyLong_FromLong(1)).get());
   return nullptr;
 }
-
-// Runs what the user wants to be run before the program: it is not observed, and
-// what it raises ends the program.
-Ending run_before(PyObject* function) {
-  const bool paused = instrumentation_paused();
-  if (!pause_instrumentation()) PyErr_Clear();
-  const Ref result(PyObject_CallNoArgs(function));
-  if (!result) {
-    if (PyErr_ExceptionMatches(PyExc_SystemExit)) return Ending::kExit;
-    PyErr_Print();
-    return Ending::kFailed;
-  }
-  if (!paused && !resume_instrumentation()) PyErr_Clear();
-  return Ending::kNormal;
-}
-
-// `before`: a callable or None.
-PyObject* run_program(PyObject* core, PyObject* dict, PyObject* tuple, PyObject* brought,
-                      PyObject* before) {
-  Settings settings;
-  apply_dict(dict, settings, kOptions);
-  Program program = program_of(tuple);
-  std::FILE* file = nullptr;
-  open_program(program, file);
-  RunPlace place(settings, program);
-  check_instrumenter(settings);
-  (void)window_of(settings);  // or it is wrong usage
-  take_filter_file(dict, settings);
-  check_metrics(settings);
-  if (!prepare_interpreter(program, brought) || !prepare_command(program)) return nullptr;
-  Ending ending;
-  {
-    const BareStack bare;
-    start_measuring(core, settings, place, program);
-    ending = before == Py_None ? Ending::kNormal : run_before(before);
-    if (ending == Ending::kNormal) ending = run(program, file);
-  }
-  return pass_on(ending);
-}
-
-PyObject* run_program_method(PyObject* module, PyObject* arguments) {
-  PyObject *dict, *program, *brought, *before = Py_None;
-  const char* door = "timeloom";
-  int refusal = 2;
-  if (!PyArg_ParseTuple(arguments, "O!O!O|siO", &PyDict_Type, &dict, &PyTuple_Type, &program,
-                        &brought, &door, &refusal, &before)) {
-    return nullptr;
-  }
-  set_door({door, refusal});
-  try {
-    return run_program(module, dict, program, brought, before);
-  } catch (const std::exception& error) {
-    return refuse_usage(error.what());
-  } catch (const PythonError&) {
-    return nullptr;
-  }
-}
-
-}  // namespace
-
-PyMethodDef kLauncherMethods[] = {
-    {"parse_command_line", guarded<parse_command_line_method>, METH_VARARGS, nullptr},
-    {"read_settings", guarded<read_settings_method>, METH_VARARGS, nullptr},
-    {"run_program", guarded<run_program_method>, METH_VARARGS, nullptr},
-    {"nearest_name", guarded<nearest_name_method>, METH_VARARGS,
-     "nearest_name(name, candidates, /)\n--\n\nThe one that may be meant; empty: none."},
-    {"scorep_summary", guarded<scorep_summary_method>, METH_NOARGS,
-     "The text of scorep-info config-summary."},
-    {"settings_page", guarded<settings_page_method>, METH_NOARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr},
-};
 
 }  // namespace timeloom::python

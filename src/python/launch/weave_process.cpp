@@ -1,5 +1,6 @@
 #include "python/launch/weave_process.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,7 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "python/launch/settings_binding.hpp"
+#include "python/interpreter/compat.hpp"
+#include "python/interpreter/say.hpp"
+#include "python/interpreter/text.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -138,11 +141,18 @@ bool succeeded(pid_t child, const std::string& run) {
 
 }  // namespace
 
+std::string extension_directory() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&extension_directory), &info) == 0) return {};
+  std::error_code ignored;
+  return fs::absolute(info.dli_fname, ignored).parent_path().string();
+}
+
 WeaveOutcome weave_in_child(const std::string& run, const std::string& package, bool keep_spool,
                             bool silent) {
   const std::string program = find_program(package);
   if (program.empty()) return WeaveOutcome::kNoProgram;
-  std::vector<std::string> words = {door_name(), "weave"};
+  std::vector<std::string> words = {std::string(speaker()), "weave"};
   if (keep_spool) words.push_back("--keep-spool");
   words.push_back(run);
   std::vector<char*> arguments;

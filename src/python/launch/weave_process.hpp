@@ -8,9 +8,13 @@ namespace timeloom::python {
 
 enum class WeaveOutcome { kDone, kFailed, kNoProgram };
 
-// Waits for the end. `package`: directory of the Python package, searched first
-// for bin/timeloom, then the directory of scripts, then PATH. The child writes
-// to our stderr, or nowhere with `silent`; never to stdout.
+// The directory of this extension, beside which the program is installed; absolute. The package
+// lies elsewhere in an editable installation.
+std::string extension_directory();
+
+// Waits for the end. `package`: extension_directory(), asked for before the program could change
+// its directory; searched first for bin/timeloom, then the directory of scripts, then PATH. The
+// child writes to our stderr, or nowhere with `silent`; never to stdout.
 WeaveOutcome weave_in_child(const std::string& run, const std::string& package, bool keep_spool,
                             bool silent);
 

@@ -58,30 +58,16 @@ std::string module_of(PyObject* globals) {
   return name != nullptr && PyUnicode_Check(name) ? text_of(name) : std::string{};
 }
 
-// What the Python bindings of Score-P call a function: its module, the classes
-// that it is defined in, its name. Functions around it are not named.
-std::string scorep_name(const std::string& module, std::string_view qualified) {
-  constexpr std::string_view kLocals = "<locals>.";
-  const std::size_t locals = qualified.rfind(kLocals);
-  if (locals != std::string_view::npos) qualified.remove_prefix(locals + kLocals.size());
-  const std::size_t dot = qualified.rfind('.');
-  std::string name = module.empty() ? "unknown" : module;
-  if (dot == std::string_view::npos) return name + ":" + std::string(qualified);
-  name += "." + std::string(qualified.substr(0, dot));
-  return name + ":" + std::string(qualified.substr(dot + 1));
-}
-
 Region region_of(PyCodeObject* code, PyObject* globals) {
   Region region;
   region.group = module_of(globals);
   const std::string qualified = text_of(code->co_qualname);
-  region.name = region.group.empty() ? qualified : region.group + "." + qualified;
-  region.canonical_name = region.name;
-  if (rules().scorep_names) region.name = scorep_name(region.group, qualified);
+  region.canonical_name = region.group.empty() ? qualified : region.group + "." + qualified;
+  region.name = rules().style->function_name(region.group, qualified);
   region.file = file_of(code);
   region.first_line =
       code->co_firstlineno > 0 ? static_cast<std::uint32_t>(code->co_firstlineno) : 0;
-  region.paradigm = rules().scorep_names ? Paradigm::kUser : Paradigm::kCompiler;
+  region.paradigm = rules().style->functions;
   region.role = RegionRole::kFunction;
   return region;
 }
@@ -102,7 +88,7 @@ std::uint32_t last_line_of(PyCodeObject* code) {
   return last > 0 ? static_cast<std::uint32_t>(last) : 0;
 }
 
-bool scorep_names() noexcept { return rules().scorep_names; }
+const RegionStyle& region_style() noexcept { return *rules().style; }
 
 // As it is found when the program changes its directory.
 std::string absolute_file(std::string file) {
@@ -114,7 +100,7 @@ std::string absolute_file(std::string file) {
 
 std::string file_of(PyCodeObject* code) {
   std::string file = text_of(code->co_filename);
-  return rules().scorep_names ? absolute_file(std::move(file)) : file;
+  return rules().style->absolute_files ? absolute_file(std::move(file)) : file;
 }
 
 bool excludes(const Region& region) { return rules().filter.excluded(region); }

@@ -25,6 +25,7 @@
 #include "core/event_word.hpp"
 #include "core/filter.hpp"
 #include "python/interpreter/compat.hpp"
+#include "python/observe/region_style.hpp"
 #include "record/thread_recorder.hpp"
 
 namespace timeloom::python {
@@ -91,17 +92,17 @@ bool filters_anything() noexcept;
 // What is decided of a region by a measurement, once for each code object.
 struct RegionRules {
   Filter filter;
-  std::string packages;       // the directory, with a / at the end, of our own packages:
-                              // these are never recorded
-  bool scorep_names = false;  // module.Class:function instead of module.qualname
+  std::string packages;  // the directory, with a / at the end, of our own packages: these are
+                         // never recorded
+  const RegionStyle* style = &kQualifiedNames;
   friend bool operator==(const RegionRules&, const RegionRules&) = default;
 };
 
 // Takes the rules for all decisions from here on; those made by other rules are
 // not asked meanwhile. False when the interpreter has no room for our decisions.
 bool set_rules(const RegionRules& rules);
-// Whether regions are called as by the bindings of Score-P.
-bool scorep_names() noexcept;
+// How regions are called by the rules in force.
+const RegionStyle& region_style() noexcept;
 // `file` with the current directory before it, unless it is none (<string>).
 std::string absolute_file(std::string file);
 // Whether a file is one of our own packages, by the rules in force.

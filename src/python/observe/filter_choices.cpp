@@ -4,44 +4,11 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "python/launch/settings_binding.hpp"
+#include "python/interpreter/text.hpp"
 #include "python/observe/code_regions.hpp"
 
 namespace timeloom::python {
 namespace {
-
-constexpr char kFile[] = "filter_file";
-constexpr char kText[] = "filter_text";
-
-PyObject* item(PyObject* dict, const char* key) { return PyDict_GetItemString(dict, key); }
-
-bool is_on(PyObject* dict, const char* key) { return item(dict, key) == Py_True; }
-
-std::string text_item(PyObject* dict, const char* key) {
-  PyObject* value = item(dict, key);
-  return value != nullptr && PyUnicode_Check(value) ? bytes_of(value) : std::string();
-}
-
-void put(PyObject* dict, const char* key, const std::string& text) {
-  const Ref value(object_of(text));
-  if (!value || PyDict_SetItemString(dict, key, value.get()) != 0) throw PythonError();
-}
-
-std::vector<FilterRule> rules_of(PyObject* dict) {
-  std::vector<FilterRule> rules;
-  PyObject* sequence = item(dict, "filter");
-  const Ref items(sequence == nullptr ? PyTuple_New(0) : PySequence_Tuple(sequence));
-  if (!items) throw PythonError();
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
-    int include = 0;
-    const char* pattern = nullptr;
-    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(items.get(), i), "ps", &include, &pattern)) {
-      throw PythonError();
-    }
-    rules.push_back({include != 0, pattern});
-  }
-  return rules;
-}
 
 // Asked for several times on the way to a measurement, and parsed once.
 const FilterFile& parsed(const std::string& text, const std::string& name) {
@@ -63,26 +30,22 @@ std::string library_directory() {
 
 }  // namespace
 
-void take_filter_file(PyObject* dict, const Settings& settings) {
+FilterSource read_filter_file(const Settings& settings) {
   const std::string name = settings.text("filter-file");
-  if (name.empty()) return;
+  if (name.empty()) return {};
   std::error_code ignored;
   const std::filesystem::path path = std::filesystem::absolute(name, ignored);
-  const std::string text = FilterFile::read(name);
-  (void)parsed(text, name);
-  put(dict, kFile, path.lexically_normal().string());
-  put(dict, kText, text);
+  FilterSource file{path.lexically_normal().string(), FilterFile::read(name)};
+  (void)parsed(file.text, name);
+  return file;
 }
 
-Filter filter_of(PyObject* dict) {
-  FilterChoices choices;
-  choices.rules = rules_of(dict);
-  choices.imports = is_on(dict, "imports");
-  choices.only_my_code = is_on(dict, "only_my_code");
-  choices.library_directory = library_directory();
-  if (item(dict, kText) != nullptr) {
-    choices.file = parsed(text_item(dict, kText), text_item(dict, kFile));
-  }
+Filter filter_of(const Settings& settings, const FilterSource& file) {
+  FilterChoices choices{.rules = settings.rules(),
+                        .imports = settings.flag("imports"),
+                        .only_my_code = settings.flag("only-my-code"),
+                        .library_directory = library_directory()};
+  if (!file.path.empty()) choices.file = parsed(file.text, file.path);
   return Filter(std::move(choices));
 }
 

@@ -1,8 +1,11 @@
 #include "python/observe/instrumenter.hpp"
 
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
@@ -23,40 +26,40 @@ const Instrumenter* choose(const Watching& what) {
   return what.c_functions ? &kProfile : &kFrame;
 }
 
+const Instrumenter& find_instrumenter(const std::string& name, const Watching& what) {
+  if (name == "auto") return *choose(what);
+  for (const Instrumenter* instrumenter : kInstrumenters) {
+    if (name == instrumenter->name) return *instrumenter;
+  }
+  throw std::logic_error("no instrumenter is called " + name);
+}
+
 }  // namespace
 
-const Instrumenter* find_instrumenter(const std::string& name, const Watching& what) {
-  const std::string wanted = name == "auto" ? choose(what)->name : name;
-  for (const Instrumenter* instrumenter : kInstrumenters) {
-    if (wanted != instrumenter->name) continue;
-    if (instrumenter == &kMonitoring && !kHasMonitoring) {
-      PyErr_SetString(g_error,
-                      "the instrumenter \"monitoring\" needs Python 3.12 or later; use "
-                      "--instrumenter frame or profile here");
-      return nullptr;
-    }
-    if (what.c_functions && !instrumenter->can.c_functions) {
-      PyErr_Format(g_error,
-                   "the instrumenter \"%s\" cannot record C functions; use --instrumenter %s with "
-                   "--c-functions",
-                   instrumenter->name, choose({.c_functions = true})->name);
-      return nullptr;
-    }
-    if (what.tasks && !instrumenter->can.tasks) {
-      PyErr_Format(g_error,
-                   "the instrumenter \"%s\" cannot tell tasks apart; use --instrumenter %s with "
-                   "--async-tasks%s",
-                   instrumenter->name, choose({.tasks = true})->name,
-                   what.c_functions ? " and without --c-functions" : "");
-      return nullptr;
-    }
-    return instrumenter;
+Watching watching_of(const Settings& settings) {
+  return {.c_functions = settings.flag("c-functions"), .tasks = settings.flag("async-tasks")};
+}
+
+const Instrumenter& instrumenter_of(const Settings& settings) {
+  const Watching what = watching_of(settings);
+  const Instrumenter& instrumenter = find_instrumenter(settings.text("instrumenter"), what);
+  const std::string the_instrumenter =
+      std::string("the instrumenter \"") + instrumenter.name + "\"";
+  if (&instrumenter == &kMonitoring && !kHasMonitoring) {
+    throw Error(settings.origin("instrumenter") + ": " + the_instrumenter +
+                " needs Python 3.12 or later; use --instrumenter frame or profile here");
   }
-  PyErr_Format(g_error,
-               "there is no instrumenter \"%s\"; choose auto, monitoring, frame, profile, trace or "
-               "dummy",
-               name.c_str());
-  return nullptr;
+  if (what.c_functions && !instrumenter.can.c_functions) {
+    throw Error(settings.origin("c-functions") + ": " + the_instrumenter +
+                " cannot record C functions; use --instrumenter " +
+                choose({.c_functions = true})->name + " with --c-functions");
+  }
+  if (what.tasks && !instrumenter.can.tasks) {
+    throw Error(settings.origin("async-tasks") + ": " + the_instrumenter +
+                " cannot tell tasks apart; use --instrumenter " + choose({.tasks = true})->name +
+                " with --async-tasks" + (what.c_functions ? " and without --c-functions" : ""));
+  }
+  return instrumenter;
 }
 
 // The same callables that CPython itself reports to a profile function.

@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "python/interpreter/compat.hpp"
+#include "settings/settings.hpp"
 
 namespace timeloom::python {
 
@@ -39,10 +39,11 @@ extern const Instrumenter kProfile;     // legacy.cpp
 extern const Instrumenter kTrace;       // legacy.cpp
 extern const Instrumenter kDummy;       // instrumenter.cpp
 
-// The instrumenter that a setting names on this Python; "auto" chooses. nullptr
-// with a Python exception set when there is none of that name or it cannot do
-// what is asked.
-const Instrumenter* find_instrumenter(const std::string& name, const Watching& what);
+// Those of the settings.
+Watching watching_of(const Settings& settings);
+// The instrumenter that the settings name; "auto" chooses. Throws Error when this Python lacks
+// it or it cannot do what is asked.
+const Instrumenter& instrumenter_of(const Settings& settings);
 
 // C functions are known by their method definition, which mostly outlives their
 // objects, and its name. `callable` is what is called; nullptr result: not a C function whose

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/say.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -121,10 +122,9 @@ bool is_whole(PyObject* api) {
 void say_if_taken_away(PyObject* api) {
   if (g_said_taken_away || !record::active() || is_whole(api)) return;
   g_said_taken_away = true;
-  PySys_FormatStderr(
-      "timeloom: the program has switched off tool %d of sys.monitoring, which observes it; calls "
-      "since then are not in the run (--instrumenter frame records them)\n",
-      g_tool);
+  say("the program has switched off tool " + std::to_string(g_tool) +
+      " of sys.monitoring, which observes it; calls since then are not in the run "
+      "(--instrumenter frame records them)");
 }
 
 void forget_registered() {
@@ -174,17 +174,13 @@ void unsubscribe() {
 
 void say_not_subscribed(const char* consequence) noexcept {
   const bool all_taken = PyErr_ExceptionMatches(g_error) != 0;
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  const Ref owned_type(type), owned_value(value), owned_traceback(traceback);
+  const std::string why = take_exception_text();
   // While we calibrate there is no measurement, and nothing is missing.
   if (g_said_why || !record::active()) return;
   g_said_why = true;
-  if (all_taken) {
-    PySys_FormatStderr("timeloom: every tool id of sys.monitoring is taken; %s\n", consequence);
-  } else {
-    PySys_FormatStderr("timeloom: sys.monitoring cannot be used: %S; %s\n", value, consequence);
-  }
+  say((all_taken ? "every tool id of sys.monitoring is taken"
+                 : "sys.monitoring cannot be used: " + why) +
+      "; " + consequence);
 }
 
 }  // namespace timeloom::python

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/say.hpp"
 #include "python/interpreter/set_profile.hpp"
 #include "python/observe/calibration.hpp"
 #include "python/observe/code_regions.hpp"
@@ -19,6 +20,7 @@
 #include "python/observe/thread_events.hpp"
 #include "python/observe/thread_names.hpp"
 #include "python/session/process_end.hpp"
+#include "python/session/session_plan.hpp"
 #include "python/session/start_options.hpp"
 #include "python/session/window.hpp"
 #include "record/measurement.hpp"
@@ -27,15 +29,15 @@ namespace timeloom::python {
 namespace {
 
 struct Session {
-  const Instrumenter* instrumenter = nullptr;  // nullptr: no session
-  Watching what;
+  bool started = false;
+  Settings settings;
+  SessionContext context;
+  SessionPlan plan;
   bool paused = false;  // the user switched the automatic instrumentation off
-  std::string run;
   std::uint64_t start_ns = 0;
   std::uint64_t process = 0;  // a forked child does not own its parent's session
   bool finishing = false;     // other threads may run while we calibrate
-  SessionOptions options;
-  std::string spool;  // its directory
+  std::string spool;          // its directory
   std::uint64_t passed_over_before = 0;
 };
 Session g_session;
@@ -45,33 +47,31 @@ constinit std::atomic<bool> g_instrumenting = false;  // and it observes calls
 std::uint64_t this_process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
 
 // session_running() for who has an Exclusive.
-bool runs() noexcept {
-  return g_session.instrumenter != nullptr && g_session.process == this_process_id();
-}
+bool runs() noexcept { return g_session.started && g_session.process == this_process_id(); }
 
 void set_watching(bool on) noexcept {
   g_watching = on;
-  g_instrumenting = on && g_session.instrumenter != &kDummy;
+  g_instrumenting = on && g_session.plan.instrumenter != &kDummy;
 }
 
 // With a Turn, as all that changes the session.
 bool watch(bool on) {
   Session& s = g_session;
   if (g_watching == on) return true;
-  if (on && s.what.c_functions) hide_return_of_set_profile(nullptr);
-  if (on && !s.instrumenter->install(s.what)) return false;
-  if (!on) s.instrumenter->uninstall();
+  if (on && s.plan.what.c_functions) hide_return_of_set_profile(nullptr);
+  if (on && !s.plan.instrumenter->install(s.plan.what)) return false;
+  if (!on) s.plan.instrumenter->uninstall();
   set_watching(on);
   return true;
 }
 
 void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end_ns) {
   const Session& s = g_session;
-  result.run = s.run;
-  result.instrumenter = s.instrumenter->name;
+  result.run = s.context.run;
+  result.instrumenter = s.plan.instrumenter->name;
   result.events = totals.events;
   result.folded_events = totals.folded_events;
-  result.profile = s.options.profile;
+  result.profile = s.settings.flag("profile");
   result.threads = totals.threads;
   result.tasks = totals.tracks;
   result.bytes = totals.bytes;
@@ -80,7 +80,7 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.at_limit = totals.at_limit;
   result.unmatched_leaves = totals.unmatched_leaves;
   result.error = totals.error;
-  result.window = describe(s.options.window);
+  result.window = describe(s.plan.window);
   result.windows = windows_opened();
   result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
 }
@@ -97,23 +97,20 @@ void note_overhead(const SessionResult& result) {
 // The program goes on when it cannot be observed any more.
 void watch_again() {
   close_ended_regions();
-  if (g_session.instrumenter->reports_every_leave) reconcile_all_threads();
+  if (g_session.plan.instrumenter->reports_every_leave) reconcile_all_threads();
   if (watch(true)) return;
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  const Ref owned_type(type), owned_value(value), owned_traceback(traceback);
-  PySys_FormatStderr("timeloom: calls are not recorded from here on: %S\n", value);
+  say("calls are not recorded from here on: " + take_exception_text());
 }
 
 // Those of the recording, or (`awaiting`) those under which nothing is recorded
 // until the region of a window is entered. Watched functions are watched by rules
 // that no measurement without them has used.
-bool set_rules(const SessionOptions& options, bool awaiting) {
-  if (!options.window.any()) return set_rules(options.rules);
-  FilterChoices choices = options.rules.filter.choices();
+bool set_rules(const SessionPlan& plan, bool awaiting) {
+  if (!plan.window.any()) return set_rules(plan.rules);
+  FilterChoices choices = plan.rules.filter.choices();
   if (awaiting) choices.rules = {{false, "*"}};
-  choices.rules.push_back({false, "\n" + describe(options.window)});  // matches nothing
-  RegionRules rules = options.rules;
+  choices.rules.push_back({false, "\n" + describe(plan.window)});  // matches nothing
+  RegionRules rules = plan.rules;
   rules.filter = Filter(std::move(choices));
   return set_rules(rules);
 }
@@ -127,7 +124,7 @@ bool switch_recording(bool on) noexcept {
 
 void open_window() {
   watch(false);
-  set_rules(g_session.options, false);
+  set_rules(g_session.plan, false);
   switch_recording(true);
   if (!g_session.paused) watch_again();
 }
@@ -136,7 +133,7 @@ void close_window(bool awaits) {
   watch(false);
   switch_recording(false);
   if (!awaits) return;
-  set_rules(g_session.options, true);
+  set_rules(g_session.plan, true);
   if (!watch(true)) PyErr_Clear();
 }
 
@@ -158,59 +155,58 @@ bool session_running() noexcept {
 
 namespace {
 
-// Whether there may be events of which only the call paths are kept.
-bool folds(const SessionOptions& options) noexcept {
-  return options.profile || options.at_max_size == AtLimit::kFold;
+// Makes the spool and begins to record into it; throws Error.
+void start_recording(Session& session) {
+  const record::StartOptions start = start_options(session.settings, session.context, session.plan);
+  record::start(start);
+  begin_definitions(false);
+  session.spool = start.spool_directory;
+  session.start_ns = record::monotonic_ns();
+  session.process = this_process_id();
+  if (session.context.program.start_ns == 0) session.context.program.start_ns = session.start_ns;
+}
+
+// Observes from here on, or from where the first window begins.
+bool begin_observing(Session& session) {
+  const bool from_here = begin_windows(session.plan.window, session.context.program.start_ns,
+                                       {open_window, close_window});
+  if (!from_here) switch_recording(false);
+  if (!from_here && !awaits_region()) return true;
+  set_rules(session.plan, awaits_region());
+  return session.paused || watch(true);
 }
 
 }  // namespace
 
-bool start_session(const SessionOptions& options) {
+bool start_session(const Settings& settings, const SessionContext& context) try {
   const Turn turn;
   const Exclusive exclusive;
-  if (runs()) {
-    PyErr_SetString(g_error, "a measurement is already running in this process; finish it first");
-    return false;
-  }
-  if (folds(options) && options.async_tasks) {
-    PyErr_SetString(g_error, kTasksNeedTrace);
-    return false;
-  }
-  const Watching what{.c_functions = options.c_functions, .tasks = options.async_tasks};
-  const Instrumenter* instrumenter = find_instrumenter(options.instrumenter, what);
-  if (instrumenter == nullptr) return false;
-  if (!set_rules(options, true) || !set_rules(options, false)) {
-    PyErr_SetString(
-        g_error,
+  if (runs()) throw Error("a measurement is already running in this process; finish it first");
+  Session session{.settings = settings,
+                  .context = context,
+                  .plan = plan_session(settings, context.program.filter),
+                  .paused = settings.flag("paused")};
+  if (!set_rules(session.plan, true) || !set_rules(session.plan, false)) {
+    throw Error(
         "the interpreter has no room left to mark code objects: a process may use about 250 "
         "different filters; use the same ones again");
-    return false;
   }
   install_thread_namer();
   watch_threads();
-  std::string spool;
-  try {
-    const record::StartOptions start = start_options(options, instrumenter->name);
-    record::start(start);
-    begin_definitions(false);
-    spool = start.spool_directory;
-  } catch (const Error& error) {
-    raise_error(error.what());
-    return false;
-  }
-  g_session = {instrumenter,      what,  options.paused, options.run, record::monotonic_ns(),
-               this_process_id(), false, options,        spool,       instrumenter->passed_over()};
+  start_recording(session);
+  session.passed_over_before = session.plan.instrumenter->passed_over();
+  session.started = true;
+  g_session = std::move(session);
   watch_process_end();
-  const std::uint64_t start =
-      options.program_start_ns != 0 ? options.program_start_ns : g_session.start_ns;
-  const bool from_here = begin_windows(options.window, start, {open_window, close_window});
-  if (!from_here) switch_recording(false);
-  if (!from_here && !awaits_region()) return true;
-  set_rules(options, awaits_region());
-  if (options.paused || watch(true)) return true;
+  if (begin_observing(g_session)) return true;
   end_windows();
   alone([] { record::stop(); });
   g_session = {};
+  return false;
+} catch (const Error& error) {
+  raise_error(error.what());
+  return false;
+} catch (const PythonError&) {
   return false;
 }
 
@@ -231,11 +227,11 @@ bool finish_session(SessionResult& result, Ending ending) {
   forget_greenlets();
   unwatch_process_end();
   // Now, when what other threads do is not recorded any more.
-  const bool last = ending.kind == EndingKind::kNone && s.options.parent.empty();
-  const std::uint64_t passed_over = s.instrumenter->passed_over() - s.passed_over_before;
-  const EventCost cost = last ? calibrate_events(*s.instrumenter) : EventCost{};
+  const bool last = ending.kind == EndingKind::kNone && s.context.parent.empty();
+  const std::uint64_t passed_over = s.plan.instrumenter->passed_over() - s.passed_over_before;
+  const EventCost cost = last ? calibrate_events(*s.plan.instrumenter) : EventCost{};
   fill(result, totals, end_ns);
-  const double sample_seconds = last ? record::sample_seconds(s.options.metrics) : 0;
+  const double sample_seconds = last ? record::sample_seconds(s.plan.metrics) : 0;
   result.overhead_seconds =
       (cost.event_seconds + sample_seconds) * static_cast<double>(totals.events) +
       cost.passed_over_seconds * static_cast<double>(passed_over);
@@ -279,12 +275,17 @@ bool instrumentation_paused() noexcept {
 
 bool session_followed() noexcept {
   const Exclusive exclusive;
-  return runs() && !g_session.options.parent.empty();
+  return runs() && !g_session.context.parent.empty();
 }
 
 std::string session_spool() {
   const Exclusive exclusive;
   return runs() ? g_session.spool : std::string();
+}
+
+Inheritance session_inheritance() {
+  const Exclusive exclusive;
+  return {g_session.settings, g_session.context.program};
 }
 
 namespace {
@@ -293,7 +294,7 @@ void forget_session() {
   forget_tasks();
   forget_greenlets();
   unwatch_process_end();
-  if (g_session.instrumenter != nullptr && g_watching) g_session.instrumenter->uninstall();
+  if (g_session.started && g_watching) g_session.plan.instrumenter->uninstall();
   set_watching(false);
   g_session = {};
 }
@@ -302,9 +303,9 @@ void forget_session() {
 void start_after_fork() {
   constexpr std::uint64_t kChildBuffer = 256 << 10;
   Session& s = g_session;
-  s.options.buffer_size = std::min(s.options.buffer_size, kChildBuffer);
-  s.options.parent = s.spool.substr(s.spool.rfind('/') + 1);
-  record::StartOptions start = start_options(s.options, s.instrumenter->name);
+  s.context.parent = s.spool.substr(s.spool.rfind('/') + 1);
+  record::StartOptions start = start_options(s.settings, s.context, s.plan);
+  if (!start.profile) start.writer.ring_size = std::min(start.writer.ring_size, kChildBuffer);
   start.writer.drain_at_once = false;
   start.process.name += " (fork)";  // until it gets a name of its own
   forget_tasks();
@@ -320,17 +321,16 @@ void start_after_fork() {
 
 void continue_after_fork() noexcept {
   Session& s = g_session;
-  if (s.instrumenter == nullptr) return;
+  if (!s.started) return;
   const ErrorGuard guard;
   // A run that is gone, e.g. with the directory of a test, wants no more events.
-  const bool wanted =
-      s.options.follow_forks && !s.finishing && ::access((s.run + "/spool").c_str(), W_OK) == 0;
+  const bool wanted = s.settings.text("follow") != "none" && !s.finishing &&
+                      ::access((s.context.run + "/spool").c_str(), W_OK) == 0;
   if (!wanted) return forget_session();
   try {
     start_after_fork();
   } catch (const std::exception& error) {
-    PySys_FormatStderr("timeloom: the forked process %i is not recorded: %s\n",
-                       static_cast<int>(::getpid()), error.what());
+    say("the forked process " + std::to_string(::getpid()) + " is not recorded: " + error.what());
     forget_session();
   }
 }
@@ -345,7 +345,7 @@ bool set_recording(bool on) {
     return switch_recording(false), true;
   }
   if (awaits_region()) watch(false);  // the program's own word goes before a window
-  set_rules(g_session.options, false);
+  set_rules(g_session.plan, false);
   if (!switch_recording(true)) return true;
   if (g_session.paused) {
     close_ended_regions();

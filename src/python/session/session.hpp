@@ -6,36 +6,18 @@
 #include <cstdint>
 #include <string>
 
-#include "core/at_limit.hpp"
 #include "core/ending.hpp"
-#include "core/window.hpp"
 #include "python/interpreter/compat.hpp"
-#include "python/observe/code_regions.hpp"
-#include "record/metrics.hpp"
+#include "settings/inheritance.hpp"
+#include "settings/settings.hpp"
 
 namespace timeloom::python {
 
-struct SessionOptions {
-  std::string run;  // the run directory; made if it is not there
-  std::string instrumenter = "auto";
-  bool c_functions = false;
-  bool paused = false;                  // the automatic instrumentation begins switched off
-  bool async_tasks = false;             // every task is a track of its own
-  bool profile = false;                 // fold calls while they are recorded, keep no events
-  std::uint32_t profile_depth = 0;      // levels of call paths that are kept apart; 0: any number
-  std::uint64_t buffer_size = 4 << 20;  // bytes
-  std::uint64_t max_size = 0;           // bytes of the raw records of the run; 0: any number
-  AtLimit at_max_size = AtLimit::kStop;
-  Window window;
-  std::uint64_t program_start_ns = 0;  // on CLOCK_MONOTONIC; 0: now
-  RegionRules rules;
-  std::string filter_file;  // its path; empty: none
-  record::MetricPlan metrics;
-  std::size_t max_depth = 0;    // of recorded calls; 0: any
-  std::string results = "all";  // what weaving is to make: all or trace
-  bool experiment = false;      // the run is an experiment directory of Score-P
-  bool follow_forks = false;    // forked children go on with a measurement of their own
-  std::string parent;           // name of the spool of the process that started this one; or empty
+// What a measurement has besides its settings.
+struct SessionContext {
+  std::string run;       // the run directory; made if it is not there
+  ProgramFacts program;  // the same for all processes of the program
+  std::string parent;    // name of the spool of the process that started this one; or empty
 };
 
 struct SessionResult {
@@ -61,12 +43,8 @@ struct SessionResult {
 // The directory of our Python package; its files are never recorded.
 std::string own_directory();
 
-// Of options that exclude each other.
-inline constexpr char kTasksNeedTrace[] =
-    "tasks are told apart in a trace only; leave out --async-tasks, or --profile and "
-    "--at-max-size profile";
-
-bool start_session(const SessionOptions& options);
+// REQUIRES: settings that check() and check_session() accept. From here on they are the session's.
+bool start_session(const Settings& settings, const SessionContext& context);
 // False without an exception when no measurement of this process is running.
 // `ending`: what is about to end the process; then, and in the child of a measured
 // process, overhead_seconds stays 0.
@@ -76,8 +54,10 @@ bool session_running() noexcept;
 bool session_followed() noexcept;
 // Fills what is known of a running session so far; false when there is none.
 bool session_so_far(SessionResult& result);
-// The spool of the running session, RUN/spool/NAME.
+// The spool of the running session, RUN/spool/NAME; empty: none runs.
 std::string session_spool();
+// What the processes that this one starts go on with. REQUIRES: a running session.
+Inheritance session_inheritance();
 
 // The automatic instrumentation, which user regions do not depend on. They
 // change nothing when it is already so.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,6 @@
 #include "core/run_properties.hpp"
 #include "python/observe/code_regions.hpp"
 #include "settings/command_line.hpp"
-#include "settings/scorep_settings.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -89,50 +89,68 @@ std::string free_spool(const std::string& run) {
   }
 }
 
-// What variables of Score-P say of the results; the launcher has checked them.
-void as_scorep_says(record::StartOptions& options) {
-  const ScorepSettings scorep(environ);
-  options.properties["timeloom::layout"] = "scorep";
-  options.properties[kMachineName] = scorep.text("SCOREP_MACHINE_NAME");
-  options.properties[kProfileBaseName] = scorep.text("SCOREP_PROFILING_BASE_NAME");
-  const std::string executable = scorep.text("SCOREP_EXECUTABLE");
-  if (!executable.empty()) options.process.executable = executable;
-  options.system_clock = scorep.text("SCOREP_TIMER") != "tsc";
-}
-
-}  // namespace
-
-record::StartOptions start_options(const SessionOptions& options, const char* instrumenter) {
-  make_directories(options.run + "/spool");
-  record::StartOptions result;
-  result.spool_directory = free_spool(options.run);
-  result.writer.ring_size = options.profile ? result.writer.segment_size : options.buffer_size;
-  result.writer.size_limit = {options.max_size, options.at_max_size};
-  if (options.max_size != 0 && !options.profile) {
+// A ring, and segments, that leave room for the log where the size of the run is limited.
+spool::WriterOptions writer_options(const Settings& settings) {
+  spool::WriterOptions writer;
+  const std::uint64_t buffer_size = settings.number("buffer-size");
+  const std::uint64_t max_size = settings.number("max-size");
+  const bool profile = settings.flag("profile");
+  writer.ring_size = profile ? writer.segment_size : buffer_size;
+  writer.size_limit = {max_size, at_limit_of(settings)};
+  if (max_size != 0 && !profile) {
     // Most of what there is room for is for the log, also with many threads, each of which
     // holds a segment.
     constexpr std::uint64_t kLeast = 1 << 20;
     constexpr std::uint64_t kPage = 1 << 16;  // a multiple of any
-    result.writer.ring_size = std::min(options.buffer_size, std::max(kLeast, options.max_size / 8));
-    result.writer.segment_size = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-        options.max_size / 64 / kPage * kPage, kPage, result.writer.segment_size));
+    writer.ring_size = std::min(buffer_size, std::max(kLeast, max_size / 8));
+    writer.segment_size = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(max_size / 64 / kPage * kPage, kPage, writer.segment_size));
   }
+  return writer;
+}
+
+std::uint32_t profile_depth_of(const Settings& settings) {
+  const std::uint64_t levels = settings.number("profile-depth");
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(levels, UINT32_MAX));
+}
+
+std::map<std::string, std::string> properties_of(const Settings& settings,
+                                                 const SessionContext& context,
+                                                 const SessionPlan& plan) {
+  std::map<std::string, std::string> properties = context.program.description.properties;
+  const auto add = [&](const char* name, const std::string& value, bool wanted) {
+    if (wanted) properties[name] = value;
+  };
+  const std::string depth = std::to_string(profile_depth_of(settings));
+  const std::string results = settings.text("results");
+  const std::string& filter = context.program.filter.path;
+  add("timeloom::instrumenter", plan.instrumenter->name, true);
+  add("timeloom::python", Py_GetVersion(), true);
+  add(kProfileDepth, depth, depth != "0");
+  add("timeloom::filter_file", filter, !filter.empty());
+  add("timeloom::window", describe(plan.window), plan.window.any());
+  add("timeloom::results", results, results != "all");
+  return properties;
+}
+
+}  // namespace
+
+record::StartOptions start_options(const Settings& settings, const SessionContext& context,
+                                   const SessionPlan& plan) {
+  make_directories(context.run + "/spool");
+  const RunDescription& description = context.program.description;
+  record::StartOptions result;
+  result.spool_directory = free_spool(context.run);
+  result.writer = writer_options(settings);
   result.process = this_process();
-  result.parent = options.parent;
-  result.profile = options.profile;
-  result.max_depth = options.max_depth;
-  result.metrics = options.metrics;
-  result.profile_depth = options.profile_depth;
-  if (options.profile_depth != 0) {
-    result.properties[kProfileDepth] = std::to_string(options.profile_depth);
-  }
-  result.properties["timeloom::instrumenter"] = instrumenter;
-  result.properties["timeloom::python"] = Py_GetVersion();
-  if (!options.filter_file.empty())
-    result.properties["timeloom::filter_file"] = options.filter_file;
-  if (options.window.any()) result.properties["timeloom::window"] = describe(options.window);
-  if (options.results != "all") result.properties["timeloom::results"] = options.results;
-  if (options.experiment) as_scorep_says(result);
+  if (!description.executable.empty()) result.process.executable = description.executable;
+  result.parent = context.parent;
+  result.properties = properties_of(settings, context, plan);
+  result.system_clock = description.system_clock;
+  result.metrics = plan.metrics;
+  result.max_depth = settings.number("max-depth");
+  result.profile = settings.flag("profile");
+  result.profile_depth = profile_depth_of(settings);
   return result;
 }
 

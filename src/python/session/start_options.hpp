@@ -2,11 +2,13 @@
 #pragma once
 
 #include "python/session/session.hpp"
+#include "python/session/session_plan.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
 
 // Makes the run directory, if it is not there, and chooses a spool in it. Throws Error.
-record::StartOptions start_options(const SessionOptions& options, const char* instrumenter);
+record::StartOptions start_options(const Settings& settings, const SessionContext& context,
+                                   const SessionPlan& plan);
 
 }  // namespace timeloom::python

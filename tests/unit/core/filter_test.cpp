@@ -89,6 +89,8 @@ TEST(Filter, OnlyMyCodeAndImportsSpeakOfWhatNoRuleMatches) {
   choices = {};
   choices.imports = false;
   EXPECT_TRUE(excludes(Filter(choices), "importlib._bootstrap.f", "", "importlib._bootstrap"));
+  EXPECT_TRUE(
+      excludes(Filter(choices), "_frozen_importlib_external.f", "", "_frozen_importlib_external"));
   EXPECT_TRUE(excludes(Filter(choices), "encodings.f", "", "encodings"));
   EXPECT_FALSE(excludes(Filter(choices), "encodingsx.f", "", "encodingsx"));
   Region region;

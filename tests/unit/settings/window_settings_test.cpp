@@ -9,7 +9,7 @@ namespace {
 
 std::string described(const std::vector<std::pair<const char*, const char*>>& values) {
   Settings settings;
-  for (const auto& [name, value] : values) settings.set(name, value, name);
+  for (const auto& [name, value] : values) settings.set(name, value, "--" + std::string(name));
   try {
     return describe(window_of(settings));
   } catch (const Error& error) {

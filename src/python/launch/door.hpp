@@ -1,0 +1,39 @@
+// A door: a command by which a user starts a program under Timeloom, with the names and
+// conventions of the tool that it stands for.
+//
+// Constant values, for any thread. A further door is a file with such a value, named in
+// door.cpp. Only the launcher knows by which door the user came.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace timeloom::python {
+
+// What says where a directory of results goes whose layout has variables of its own, and what
+// becomes of another one that is there already.
+enum class DirectoryRules : std::uint8_t {
+  kOutput,     // the settings output and force
+  kVariables,  // those variables; output where they name no directory
+};
+
+struct DoorSetting {
+  std::string_view name;
+  std::string_view value;
+};
+
+struct Door {
+  std::string_view name;                  // opens our lines on stderr
+  int wrong_usage;                        // exit status
+  std::span<const DoorSetting> settings;  // go over all that is said elsewhere
+  DirectoryRules directory = DirectoryRules::kOutput;
+};
+
+extern const Door kTimeloomDoor;  // timeloom_door.cpp
+extern const Door kScorepDoor;    // scorep_door.cpp
+
+// REQUIRES: a door of that name; throws std::logic_error otherwise.
+const Door& find_door(std::string_view name);
+
+}  // namespace timeloom::python

@@ -1,0 +1,221 @@
+#include "python/launch/launcher.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "python/interpreter/c_stack.hpp"
+#include "python/interpreter/errors.hpp"
+#include "python/interpreter/say.hpp"
+#include "python/interpreter/text.hpp"
+#include "python/launch/door.hpp"
+#include "python/launch/end_of_run.hpp"
+#include "python/launch/layout.hpp"
+#include "python/launch/measure.hpp"
+#include "python/launch/python_values.hpp"
+#include "python/launch/read_settings.hpp"
+#include "python/launch/run_program.hpp"
+#include "python/observe/filter_choices.hpp"
+#include "settings/command_line.hpp"
+#include "settings/scorep_settings.hpp"
+#include "settings/settings_text.hpp"
+
+#ifndef TIMELOOM_VERSION
+#define TIMELOOM_VERSION "0.1.0"
+#endif
+
+namespace timeloom::python {
+namespace {
+
+// ---- Words for the user
+
+// A reader that leaves early has seen enough.
+bool write_stdout(const std::string& text) {
+  std::fflush(stdout);
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written || errno == EPIPE;
+}
+
+// Sets SystemExit; returns null.
+PyObject* exit_with(int status) noexcept {
+  PyErr_SetObject(PyExc_SystemExit, Ref(PyLong_FromLong(status)).get());
+  return nullptr;
+}
+
+PyObject* print_and_exit(const std::string& text) {
+  const bool written = write_stdout(text);
+  if (!written) say(std::string("cannot write to standard output: ") + std::strerror(errno));
+  return exit_with(written ? 0 : 1);
+}
+
+// Does `action`; an Error of it is wrong usage, with the status that the door has for it.
+template <typename Action>
+PyObject* enter_by(const Door& door, Action action) {
+  speak_as(door.name);
+  try {
+    return action();
+  } catch (const std::exception& error) {
+    say(error.what());
+    return exit_with(door.wrong_usage);
+  }
+}
+
+// ---- The program
+
+Program::Kind kind_of(ProgramKind kind) {
+  switch (kind) {
+    case ProgramKind::kFile: return Program::Kind::kFile;
+    case ProgramKind::kModule: return Program::Kind::kModule;
+    case ProgramKind::kCommand: return Program::Kind::kCommand;
+    case ProgramKind::kStdin: return Program::Kind::kStdin;
+    case ProgramKind::kNone: break;
+  }
+  throw Error("no program given; write: timeloom run script.py, or see timeloom run --help");
+}
+
+Program program_of(const CommandLine& line) {
+  Program program;
+  program.kind = kind_of(line.kind);
+  program.target = line.target;
+  program.arguments = line.arguments;
+  return program;
+}
+
+Program program_of(PyObject* tuple) {
+  const char* kind = nullptr;
+  PyObject* target = nullptr;
+  PyObject* arguments = nullptr;
+  if (!PyArg_ParseTuple(tuple, "sUO", &kind, &target, &arguments)) throw PythonError();
+  Program program;
+  program.target = bytes_of(target);
+  program.arguments = words_of(arguments);
+  const std::string name = kind;
+  program.kind = name == "module"    ? Program::Kind::kModule
+                 : name == "command" ? Program::Kind::kCommand
+                 : name == "stdin"   ? Program::Kind::kStdin
+                                     : Program::Kind::kFile;
+  return program;
+}
+
+// Runs what the user wants to be run before the program: it is not observed, and
+// what it raises ends the program.
+Outcome run_before(PyObject* function) {
+  const bool paused = instrumentation_paused();
+  if (!pause_instrumentation()) PyErr_Clear();
+  const Ref result(PyObject_CallNoArgs(function));
+  if (!result) {
+    if (PyErr_ExceptionMatches(PyExc_SystemExit)) return Outcome::kExit;
+    PyErr_Print();
+    return Outcome::kFailed;
+  }
+  if (!paused && !resume_instrumentation()) PyErr_Clear();
+  return Outcome::kNormal;
+}
+
+// ---- Its measurement
+
+// Starts to measure this process. What goes wrong is said: the program runs all the same.
+void start_measuring(const Settings& settings, const FilterSource& filter,
+                     const std::shared_ptr<RunPlace>& place) {
+  try {
+    place->make();
+    // Registered first: afterwards its imports would be recorded.
+    const bool registered = finish_run_at_exit(settings, place);
+    if (settings.text("results") == "none") return;
+    const SessionContext context{
+        .run = place->path(), .program = {.filter = filter, .description = place->description()}};
+    if (registered && start_measurement(settings, context)) return;
+    say("nothing is measured: " + take_exception_text());
+    place->forget();
+  } catch (const std::exception& error) {
+    say(std::string("nothing is measured: ") + error.what());
+  }
+}
+
+// `before`: a callable or None.
+PyObject* measure_program(const Door& door, const Settings& settings, Program program,
+                          PyObject* brought, PyObject* before) {
+  std::FILE* file = nullptr;
+  open_program(program, file);
+  const std::shared_ptr<RunPlace> place = layout_of(settings).plan(settings, program, door);
+  const FilterSource filter = read_filter_file(settings);
+  if (!prepare_interpreter(program, brought) || !prepare_command(program)) return nullptr;
+  Outcome outcome = Outcome::kNormal;
+  {
+    const BareStack bare;
+    start_measuring(settings, filter, place);
+    if (before != Py_None) outcome = run_before(before);
+    if (outcome == Outcome::kNormal) outcome = run_program(program, file);
+  }
+  return pass_on(outcome);
+}
+
+// ---- What Python calls
+
+PyObject* run_command_line(PyObject*, PyObject* arguments) {
+  PyObject *words = nullptr, *pyproject = nullptr, *brought = nullptr;
+  if (!PyArg_ParseTuple(arguments, "OOO", &words, &pyproject, &brought)) return nullptr;
+  return enter_by(kTimeloomDoor, [&]() -> PyObject* {
+    const std::vector<std::string> given = words_of(words);
+    const CommandLine line = parse_command_line(given, InterpreterFlags::kRefuse);
+    if (line.help) return print_and_exit(run_help());
+    if (line.version) return print_and_exit("timeloom " TIMELOOM_VERSION "\n");
+    const Settings settings = read_settings(
+        pyproject, [&](Settings& weaker) { apply(line, weaker); }, Measured::kProgram);
+    return measure_program(kTimeloomDoor, settings, program_of(line), brought, Py_None);
+  });
+}
+
+PyObject* run_program_method(PyObject*, PyObject* arguments) {
+  const char* name = nullptr;
+  PyObject *values = nullptr, *pyproject = nullptr, *program = nullptr, *brought = nullptr;
+  PyObject* before = Py_None;
+  if (!PyArg_ParseTuple(arguments, "sO!OO!O|O", &name, &PyDict_Type, &values, &pyproject,
+                        &PyTuple_Type, &program, &brought, &before)) {
+    return nullptr;
+  }
+  const Door& door = find_door(name);
+  return enter_by(door, [&] {
+    const auto given = [&](Settings& weaker) {
+      for (const auto& [setting, value] : door.settings) {
+        weaker.set(setting, value, std::string(setting));
+      }
+      apply_values(values, weaker, "");
+    };
+    const Settings settings = read_settings(pyproject, given, Measured::kProgram);
+    return measure_program(door, settings, program_of(program), brought, before);
+  });
+}
+
+PyObject* nearest_name_method(PyObject*, PyObject* arguments) {
+  PyObject *name = nullptr, *candidates = nullptr;
+  if (!PyArg_ParseTuple(arguments, "UO", &name, &candidates)) return nullptr;
+  const std::vector<std::string> words = words_of(candidates);
+  const std::vector<std::string_view> views(words.begin(), words.end());
+  return object_of(std::string(nearest_name(bytes_of(name), views)));
+}
+
+PyObject* scorep_summary_method(PyObject*, PyObject*) { return object_of(scorep_summary_text()); }
+
+PyObject* settings_page_method(PyObject*, PyObject*) { return object_of(settings_page()); }
+
+}  // namespace
+
+PyMethodDef kLauncherMethods[] = {
+    {"run_command_line", guarded<run_command_line>, METH_VARARGS, nullptr},
+    {"run_program", guarded<run_program_method>, METH_VARARGS, nullptr},
+    {"nearest_name", guarded<nearest_name_method>, METH_VARARGS,
+     "nearest_name(name, candidates)\n--\n\nThe one that may be meant; empty: none."},
+    {"scorep_summary", guarded<scorep_summary_method>, METH_NOARGS,
+     "The text of scorep-info config-summary."},
+    {"settings_page", guarded<settings_page_method>, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace timeloom::python

@@ -1,0 +1,31 @@
+// What the launchers of python/ call: from the words of the user to the end of the program.
+//
+// The functions belong to the module timeloom._core, need the GIL and run on the main thread.
+// In all of them `pyproject` is None or (path, table), and `brought` names the modules that
+// were imported on the way here and that python alone would not have.
+//
+//   run_command_line(words, pyproject, brought) -> None
+//       The door timeloom. `words`: what follows `python -m timeloom`. Ends with SystemExit after
+//       --help and --version, and for wrong usage (status 2, one line on stderr).
+//   run_program(door, values, pyproject, program, brought, before=None) -> None
+//       A door whose command line has been read already. `door`: its name; `values`: a dict of the
+//       settings that its options are other names of; `program`: (kind, target, arguments), kind
+//       one of file, module, command, stdin; `before`: called in the place of the program, before
+//       it. Ends as the other for wrong usage, with the status of the door.
+//   Both start the measurement, run the program, and see to it that everything is finished,
+//   woven and summed up at exit.
+//   nearest_name(name, candidates) -> str
+//       The one that may be meant; empty: none.
+//   scorep_summary() -> str
+//       The text of scorep-info config-summary.
+//   settings_page() -> str
+//       The text of docs/settings.md.
+#pragma once
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+extern PyMethodDef kLauncherMethods[];  // ends with a null entry
+
+}  // namespace timeloom::python

@@ -1,0 +1,49 @@
+// How the directory of a run is chosen, made and named: the choices of the setting layout.
+//
+// Layouts are constant values. A RunPlace belongs to the launcher; main thread, with the GIL.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "python/launch/door.hpp"
+#include "python/launch/main_module.hpp"
+#include "settings/inheritance.hpp"
+#include "settings/settings.hpp"
+
+namespace timeloom::python {
+
+// The directory of a run: chosen before the program begins, made when it does.
+class RunPlace {
+ public:
+  RunPlace() = default;
+  virtual ~RunPlace() = default;
+  RunPlace(const RunPlace&) = delete;
+  RunPlace& operator=(const RunPlace&) = delete;
+
+  virtual void make() = 0;             // throws Error
+  virtual void forget() noexcept = 0;  // nothing was recorded
+  // Nothing writes to it any more: it gets its final name. Throws Error.
+  virtual void finish() = 0;
+  virtual std::string path() const = 0;
+  virtual RunDescription description() const { return {}; }
+};
+
+struct Layout {
+  std::string_view name;  // the choice of layout
+  // Sets what variables of the layout are other names of. Throws Error.
+  void (*apply_variables)(Settings& settings);
+  // Throws Error when the directory is none to write to. Changes nothing.
+  std::shared_ptr<RunPlace> (*plan)(const Settings& settings, const Program& program,
+                                    const Door& door);
+  // What is missing from the results is said also where nothing else is (--quiet).
+  bool losses_are_said;
+};
+
+extern const Layout kTimeloomLayout;  // timeloom_layout.cpp
+extern const Layout kScorepLayout;    // scorep_layout.cpp
+
+const Layout& layout_of(const Settings& settings);
+
+}  // namespace timeloom::python

@@ -1,0 +1,21 @@
+#include "python/launch/measure.hpp"
+
+#include "python/interpreter/free_threading.hpp"
+#include "python/launch/follow.hpp"
+
+namespace timeloom::python {
+
+bool start_measurement(const Settings& settings, const SessionContext& context) {
+  const Turn turn;  // until the children know
+  if (!start_session(settings, context)) return false;
+  announce_to_children();
+  return true;
+}
+
+bool finish_measurement(SessionResult& result) {
+  const Turn turn;
+  withdraw_from_children();
+  return finish_session(result);
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,13 @@
+// The measurement of this process, of which its children learn. Needs the GIL.
+#pragma once
+
+#include "python/session/session.hpp"
+
+namespace timeloom::python {
+
+// False with a Python exception set on failure. REQUIRES: as start_session().
+bool start_measurement(const Settings& settings, const SessionContext& context);
+// False without an exception when no measurement of this process is running.
+bool finish_measurement(SessionResult& result);
+
+}  // namespace timeloom::python

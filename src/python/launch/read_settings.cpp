@@ -1,0 +1,46 @@
+#include "python/launch/read_settings.hpp"
+
+#include <unistd.h>
+
+#include <string>
+
+#include "python/interpreter/errors.hpp"
+#include "python/interpreter/say.hpp"
+#include "python/interpreter/text.hpp"
+#include "python/launch/layout.hpp"
+#include "python/launch/python_values.hpp"
+#include "python/session/session_plan.hpp"
+
+namespace timeloom::python {
+namespace {
+
+void apply_pyproject(PyObject* pyproject, Settings& settings) {
+  if (pyproject == Py_None) return;
+  PyObject* path = nullptr;
+  PyObject* table = nullptr;
+  if (!PyArg_ParseTuple(pyproject, "UO!", &path, &PyDict_Type, &table)) throw PythonError();
+  apply_values(table, settings, bytes_of(path) + " [tool.timeloom] ");
+}
+
+// A misspelt variable is said, not refused: it may be meant for another program.
+void apply_variables(Settings& settings) {
+  for (const std::string& remark : read_variables(settings, environ)) say(remark);
+}
+
+}  // namespace
+
+Settings read_settings(PyObject* pyproject, const std::function<void(Settings&)>& given,
+                       Measured measured) {
+  Settings settings;
+  apply_pyproject(pyproject, settings);
+  apply_variables(settings);
+  given(settings);
+  // A directory that a layout describes as a whole is one of a whole program.
+  if (measured == Measured::kBlock) settings.set("layout", kTimeloomLayout.name, "layout");
+  layout_of(settings).apply_variables(settings);
+  check(settings, measured);
+  check_session(settings);
+  return settings;
+}
+
+}  // namespace timeloom::python

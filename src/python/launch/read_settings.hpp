@@ -1,0 +1,19 @@
+// The one road of settings: all sources of a measurement, from the weakest to the strongest,
+// and all checks. Needs the GIL.
+#pragma once
+
+#include <functional>
+
+#include "python/interpreter/compat.hpp"
+#include "settings/check.hpp"
+#include "settings/settings.hpp"
+
+namespace timeloom::python {
+
+// pyproject.toml, the variables, what `given` sets, and the variables of the layout. `pyproject`:
+// None or (path, table). Says what resembles a variable of ours. Throws Error for what this
+// Python cannot measure, and PythonError.
+Settings read_settings(PyObject* pyproject, const std::function<void(Settings&)>& given,
+                       Measured measured);
+
+}  // namespace timeloom::python

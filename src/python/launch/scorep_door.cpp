@@ -1,0 +1,17 @@
+// `python -m scorep`: the Python bindings of Score-P.
+#include "python/launch/door.hpp"
+
+namespace timeloom::python {
+namespace {
+
+constexpr DoorSetting kSettings[] = {
+    {"layout", "scorep"}, {"region-names", "scorep"}, {"imports", "on"}, {"quiet", "on"}};
+
+}  // namespace
+
+const Door kScorepDoor{.name = "scorep",
+                       .wrong_usage = 1,
+                       .settings = kSettings,
+                       .directory = DirectoryRules::kVariables};
+
+}  // namespace timeloom::python

@@ -1,0 +1,125 @@
+// The layout of Score-P: experiment directories, as its variables say.
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "python/interpreter/say.hpp"
+#include "python/launch/layout.hpp"
+#include "run/experiment_directory.hpp"
+#include "settings/scorep_settings.hpp"
+
+namespace timeloom::python {
+namespace {
+
+// What Score-P says when it is asked to, and where.
+void tell(std::FILE* stream, const std::string& text) {
+  std::fprintf(stream, "[Score-P] %s\n", text.c_str());
+  std::fflush(stream);
+}
+
+run::ProfileName profile_name(const std::string& base) {
+  if (const auto name = run::ProfileName::of(base)) return *name;
+  throw Error("SCOREP_PROFILING_BASE_NAME: '" + base +
+              "' is not accepted; write the name of a file, without a directory" +
+              (base.starts_with('.') ? " and a dot in front" : ""));
+}
+
+// Takes the setting output for the variable, where the door's rules say so.
+run::InTheWay take_output(const Settings& settings, const Door& door, ScorepSettings& scorep) {
+  constexpr char kName[] = "SCOREP_EXPERIMENT_DIRECTORY";
+  const bool variables_first = door.directory == DirectoryRules::kVariables;
+  const std::string output = settings.text("output");
+  if (output.empty()) return run::InTheWay::kAsScorepSays;
+  if (!variables_first || scorep.text(kName).empty()) scorep.set(kName, output);
+  if (variables_first) return run::InTheWay::kAsScorepSays;
+  return settings.flag("force") ? run::InTheWay::kRenamed : run::InTheWay::kRefused;
+}
+
+run::ExperimentOptions options_of(const Settings& settings, const ScorepSettings& scorep,
+                                  run::InTheWay in_the_way, const Program& program) {
+  run::ExperimentOptions options;
+  options.directory = scorep.text("SCOREP_EXPERIMENT_DIRECTORY");
+  options.in_the_way = in_the_way;
+  options.overwrite = scorep.flag("SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY");
+  options.program = program.path;
+  const std::string filter = settings.text("filter-file");
+  std::error_code ignored;
+  if (!filter.empty()) options.filter = std::filesystem::absolute(filter, ignored);
+  options.trace = scorep.flag("SCOREP_ENABLE_TRACING");
+  options.profile = writes_profile(scorep);
+  options.profile_name = profile_name(scorep.text("SCOREP_PROFILING_BASE_NAME"));
+  options.settings = scorep.as_cfg();
+  for (const std::string_view name : scorep.explicitly_set()) options.variables.emplace_back(name);
+  return options;
+}
+
+class Experiment : public RunPlace {
+ public:
+  Experiment(const Settings& settings, ScorepSettings scorep, run::InTheWay in_the_way,
+             const Program& program)
+      : scorep_(std::move(scorep)),
+        directory_(options_of(settings, scorep_, in_the_way, program)),
+        program_(program),
+        wanted_(settings.text("results") != "none" || scorep_.flag("SCOREP_FORCE_CFG_FILES")),
+        verbose_(scorep_.flag("SCOREP_VERBOSE")) {}
+
+  void make() override;
+  void forget() noexcept override {}  // Score-P leaves it, too
+  void finish() override;
+  std::string path() const override { return directory_.path().string(); }
+  RunDescription description() const override { return describe(scorep_); }
+
+ private:
+  ScorepSettings scorep_;
+  run::ExperimentDirectory directory_;
+  Program program_;
+  bool wanted_;         // it may be wanted with results only
+  bool verbose_;
+};
+
+void Experiment::make() {
+  if (!wanted_) {
+    return say("neither a profile nor a trace is wanted: no experiment directory is made");
+  }
+  directory_.create();
+  if (directory_.evaded()) {
+    say("another process writes the experiment directory of that name; this one writes " + path());
+  }
+  if (!verbose_) return;
+  tell(stderr, "running in verbose mode");
+  std::string words = program_.target;
+  for (const std::string& word : program_.arguments) words += " " + word;
+  tell(stderr, "program: " + words);
+  tell(stdout, "experiment directory: " + path());
+  if (!directory_.previous().empty()) {
+    tell(stdout, "previous experiment directory: " + directory_.previous().string());
+  }
+}
+
+void Experiment::finish() {
+  if (!wanted_) return;
+  directory_.finish();
+  if (verbose_) tell(stdout, "final experiment directory: " + path());
+}
+
+std::shared_ptr<RunPlace> plan(const Settings& settings, const Program& program, const Door& door) {
+  ScorepSettings scorep(environ);
+  const run::InTheWay in_the_way = take_output(settings, door, scorep);
+  return std::make_shared<Experiment>(settings, std::move(scorep), in_the_way, program);
+}
+
+}  // namespace
+
+const Layout kScorepLayout{
+    .name = "scorep",
+    .apply_variables = [](Settings& settings) { apply(ScorepSettings(environ), settings); },
+    .plan = plan,
+    .losses_are_said = true};
+
+}  // namespace timeloom::python

@@ -1,0 +1,8 @@
+// `timeloom run` and `python -m timeloom`.
+#include "python/launch/door.hpp"
+
+namespace timeloom::python {
+
+const Door kTimeloomDoor{.name = "timeloom", .wrong_usage = 2, .settings = {}};
+
+}  // namespace timeloom::python

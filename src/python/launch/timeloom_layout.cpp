@@ -1,0 +1,57 @@
+// The layout of runs of Timeloom.
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "python/launch/layout.hpp"
+#include "run/run_directory.hpp"
+
+namespace timeloom::python {
+namespace {
+
+std::string name_for_run(const Program& program) {
+  switch (program.kind) {
+    case Program::Kind::kCommand: return "command";
+    case Program::Kind::kStdin: return "stdin";
+    case Program::Kind::kModule:
+    case Program::Kind::kFile:
+    case Program::Kind::kDirectory: break;
+  }
+  return program.target;
+}
+
+class PlainRun : public RunPlace {
+ public:
+  PlainRun(Settings settings, const Program& program)
+      : settings_(std::move(settings)), path_(run::choose_directory(settings_.text("output"), name_for_run(program))) {
+    run::check_directory(path_, settings_.flag("force"));
+  }
+
+  void make() override {
+    std::error_code ignored;
+    existed_ = std::filesystem::exists(path_, ignored);
+    run::make_directory(path_, settings_.flag("force"), settings_.as_variables());
+  }
+  void forget() noexcept override { run::forget_directory(path_, existed_); }
+  void finish() override {}
+  std::string path() const override { return path_.string(); }
+
+ private:
+  Settings settings_;
+  std::filesystem::path path_;
+  bool existed_ = false;
+};
+
+std::shared_ptr<RunPlace> plan(const Settings& settings, const Program& program, const Door&) {
+  return std::make_shared<PlainRun>(settings, program);
+}
+
+}  // namespace
+
+const Layout kTimeloomLayout{.name = "timeloom",
+                             .apply_variables = [](Settings&) {},
+                             .plan = plan,
+                             .losses_are_said = false};
+
+}  // namespace timeloom::python

@@ -1,0 +1,45 @@
+#include "python/observe/region_style.hpp"
+
+#include <stdexcept>
+
+namespace timeloom::python {
+namespace {
+
+std::string qualified_name(const std::string& module, std::string_view qualified) {
+  return module.empty() ? std::string(qualified) : module + "." + std::string(qualified);
+}
+
+// As the Python bindings of Score-P have it: the module, the classes that the function is
+// defined in, a colon, its name. Functions around it are not named.
+std::string scorep_name(const std::string& module, std::string_view qualified) {
+  constexpr std::string_view kLocals = "<locals>.";
+  const std::size_t locals = qualified.rfind(kLocals);
+  if (locals != std::string_view::npos) qualified.remove_prefix(locals + kLocals.size());
+  const std::size_t dot = qualified.rfind('.');
+  std::string name = module.empty() ? "unknown" : module;
+  if (dot == std::string_view::npos) return name + ":" + std::string(qualified);
+  name += "." + std::string(qualified.substr(0, dot));
+  return name + ":" + std::string(qualified.substr(dot + 1));
+}
+
+}  // namespace
+
+const RegionStyle kQualifiedNames{.name = "qualified",
+                                  .function_name = qualified_name,
+                                  .functions = Paradigm::kCompiler,
+                                  .user_regions = RegionRole::kCode,
+                                  .absolute_files = false};
+const RegionStyle kScorepNames{.name = "scorep",
+                               .function_name = scorep_name,
+                               .functions = Paradigm::kUser,
+                               .user_regions = RegionRole::kFunction,
+                               .absolute_files = true};
+
+const RegionStyle& find_region_style(std::string_view name) {
+  for (const RegionStyle* style : {&kQualifiedNames, &kScorepNames}) {
+    if (style->name == name) return *style;
+  }
+  throw std::logic_error("no region-names are called " + std::string(name));
+}
+
+}  // namespace timeloom::python

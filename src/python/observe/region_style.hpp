@@ -1,0 +1,28 @@
+// How regions are called and described: the choices of the setting region-names.
+//
+// Constant values, for any thread. A further style is a value more in region_style.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/definitions.hpp"
+
+namespace timeloom::python {
+
+struct RegionStyle {
+  std::string_view name;  // the choice of region-names
+  // The name of a function of `module` (empty: not known) whose qualified name this is.
+  std::string (*function_name)(const std::string& module, std::string_view qualified);
+  Paradigm functions;       // of Python functions
+  RegionRole user_regions;  // of regions that the program names itself
+  bool absolute_files;      // the current directory goes before the file of a function
+};
+
+extern const RegionStyle kQualifiedNames;  // module.qualname
+extern const RegionStyle kScorepNames;     // module.Class:name
+
+// REQUIRES: `name` is a choice of region-names; throws std::logic_error otherwise.
+const RegionStyle& find_region_style(std::string_view name);
+
+}  // namespace timeloom::python

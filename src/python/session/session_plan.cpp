@@ -1,0 +1,44 @@
+#include "python/session/session_plan.hpp"
+
+#include <string>
+
+#include "python/observe/filter_choices.hpp"
+#include "python/session/session.hpp"
+#include "settings/window_settings.hpp"
+
+namespace timeloom::python {
+namespace {
+
+record::MetricPlan metrics_of(const Settings& settings) {
+  return record::plan_metrics(
+      {settings.text("metric-rusage"), settings.text("metric-rusage-per-process"),
+       settings.text("metric-rusage-sep"), settings.text("metric-papi"),
+       settings.text("metric-papi-per-process"), settings.text("metric-papi-sep"),
+       settings.origin("metric-rusage"), settings.origin("metric-rusage-per-process")});
+}
+
+}  // namespace
+
+AtLimit at_limit_of(const Settings& settings) {
+  const std::string policy = settings.text("at-max-size");
+  if (policy == "ring") return AtLimit::kKeepNewest;
+  return policy == "profile" ? AtLimit::kFold : AtLimit::kStop;
+}
+
+void check_session(const Settings& settings) {
+  (void)instrumenter_of(settings);
+  (void)metrics_of(settings);
+}
+
+SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
+  const std::string package = own_directory();
+  return {.instrumenter = &instrumenter_of(settings),
+          .what = watching_of(settings),
+          .metrics = metrics_of(settings),
+          .window = window_of(settings),
+          .rules = {.filter = filter_of(settings, filter),
+                    .packages = package.substr(0, package.rfind('/') + 1),
+                    .style = &find_region_style(settings.text("region-names"))}};
+}
+
+}  // namespace timeloom::python

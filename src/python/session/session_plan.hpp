@@ -1,0 +1,31 @@
+// The settings as a measurement of this process understands them. Needs the GIL.
+#pragma once
+
+#include "core/at_limit.hpp"
+#include "core/window.hpp"
+#include "python/observe/code_regions.hpp"
+#include "python/observe/instrumenter.hpp"
+#include "record/metrics.hpp"
+#include "settings/inheritance.hpp"
+#include "settings/settings.hpp"
+
+namespace timeloom::python {
+
+struct SessionPlan {
+  const Instrumenter* instrumenter = nullptr;
+  Watching what;
+  record::MetricPlan metrics;
+  Window window;
+  RegionRules rules;
+};
+
+// Whether this Python and this machine can measure so: everything about settings that
+// check() in settings/check.hpp cannot know. Throws Error.
+void check_session(const Settings& settings);
+
+// REQUIRES: settings that both have accepted, else it throws Error as they do.
+SessionPlan plan_session(const Settings& settings, const FilterSource& filter);
+
+AtLimit at_limit_of(const Settings& settings);
+
+}  // namespace timeloom::python

@@ -1,0 +1,125 @@
+#include "settings/inheritance.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <span>
+
+#include "core/error.hpp"
+#include "os/file.hpp"
+
+namespace timeloom {
+namespace {
+
+constexpr std::string_view kStart = "start=";
+constexpr std::string_view kProperty = "property=";
+constexpr std::string_view kExecutable = "executable=";
+constexpr std::string_view kSystemClock = "system-clock=on";
+constexpr std::string_view kFilterFile = "filter-file=";
+constexpr std::string_view kFilterText = "filter-text=";
+
+// A filter file has 64 MiB at most, and the command line much less.
+constexpr std::uint64_t kLargest = 80 << 20;
+
+[[noreturn]] void refuse(std::string_view record) {
+  throw Error("'" + std::string(record.substr(0, 80)) + "' is no record of settings");
+}
+
+bool take(std::string_view& record, std::string_view name) {
+  if (!record.starts_with(name)) return false;
+  record.remove_prefix(name.size());
+  return true;
+}
+
+std::uint64_t number_of(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) refuse(text);
+  return number;
+}
+
+void take_property(std::string_view text, RunDescription& description) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) refuse(text);
+  description.properties.emplace(text.substr(0, equals), text.substr(equals + 1));
+}
+
+void take_record(std::string_view record, Inheritance& inheritance) {
+  ProgramFacts& program = inheritance.program;
+  if (record.starts_with("TIMELOOM_")) {
+    inheritance.settings.take_record(record);
+  } else if (take(record, kStart)) {
+    program.start_ns = number_of(record);
+  } else if (take(record, kProperty)) {
+    take_property(record, program.description);
+  } else if (take(record, kExecutable)) {
+    program.description.executable = record;
+  } else if (record == kSystemClock) {
+    program.description.system_clock = true;
+  } else if (take(record, kFilterFile)) {
+    program.filter.path = record;
+  } else {
+    refuse(record);
+  }
+}
+
+}  // namespace
+
+std::string as_text(const Inheritance& inheritance) {
+  const ProgramFacts& program = inheritance.program;
+  const RunDescription& description = program.description;
+  std::string text = inheritance.settings.as_records();
+  const auto add = [&](std::string_view name, const std::string& value) {
+    text.append(name).append(value).push_back('\0');
+  };
+  add(kStart, std::to_string(program.start_ns));
+  for (const auto& [name, value] : description.properties) add(kProperty, name + "=" + value);
+  if (!description.executable.empty()) add(kExecutable, description.executable);
+  if (description.system_clock) add(kSystemClock, "");
+  if (!program.filter.path.empty()) {
+    add(kFilterFile, program.filter.path);
+    text.append(kFilterText).append(program.filter.text);
+  }
+  return text;
+}
+
+Inheritance inheritance_of(std::string_view text) {
+  Inheritance inheritance;
+  while (!text.empty()) {
+    if (take(text, kFilterText)) {
+      inheritance.program.filter.text = text;
+      return inheritance;
+    }
+    const std::size_t end = text.find('\0');
+    if (end == std::string_view::npos) refuse(text);  // cut off
+    take_record(text.substr(0, end), inheritance);
+    text.remove_prefix(end + 1);
+  }
+  return inheritance;
+}
+
+void save(const Inheritance& inheritance, const std::string& path) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  file << as_text(inheritance);
+  if (!file.flush()) throw Error("cannot write " + path + ": " + std::strerror(errno));
+}
+
+Inheritance load_inheritance(const std::string& path) {
+  int error = 0;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) error = errno;
+  if (error == 0 && !S_ISREG(status.st_mode)) error = EINVAL;  // a FIFO would wait for a writer
+  const os::File file = error == 0 ? os::File::open_read(path, &error) : os::File();
+  const std::uint64_t size = error == 0 ? file.size(&error) : 0;
+  if (error == 0 && size > kLargest) error = EFBIG;
+  std::string text(error == 0 ? size : 0, '\0');
+  if (error == 0) text.resize(file.read_at(0, std::as_writable_bytes(std::span(text)), &error));
+  if (error != 0) throw Error("cannot read " + path + ": " + std::strerror(error));
+  return inheritance_of(text);
+}
+
+}  // namespace timeloom
