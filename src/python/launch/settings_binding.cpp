@@ -149,6 +149,7 @@ const char* kind_name(ProgramKind kind) {
     case ProgramKind::kModule: return "module";
     case ProgramKind::kCommand: return "command";
     case ProgramKind::kStdin: return "stdin";
+    case ProgramKind::kNative:  // refused by the parser
     case ProgramKind::kNone: break;
   }
   throw Error("no program given; write: timeloom run script.py, or see timeloom run --help");

@@ -22,6 +22,7 @@
 #include "python/session/start_options.hpp"
 #include "python/session/window.hpp"
 #include "record/measurement.hpp"
+#include "record/program_session.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -125,6 +126,17 @@ bool switch_recording(bool on) noexcept {
   return changed;
 }
 
+// Called by native code, also on threads that Python does not know.
+void switch_for_native_code(bool on) noexcept {
+  if (Py_IsInitialized() == 0) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  {
+    const ErrorGuard guard;
+    if (!set_recording(on)) PyErr_Clear();
+  }
+  PyGILState_Release(state);
+}
+
 void open_window() {
   watch(false);
   set_rules(g_session.options, false);
@@ -186,6 +198,7 @@ bool start_session(const SessionOptions& options) {
         "different filters; use the same ones again");
     return false;
   }
+  record::end_program_session();
   install_thread_namer();
   watch_threads();
   std::string spool;
@@ -200,6 +213,7 @@ bool start_session(const SessionOptions& options) {
   g_session = {instrumenter,      what,  options.paused, options.run, record::monotonic_ns(),
                this_process_id(), false, options,        spool,       instrumenter->passed_over()};
   watch_process_end();
+  record::on_switch_of_recording(switch_for_native_code);
   const std::uint64_t start =
       options.program_start_ns != 0 ? options.program_start_ns : g_session.start_ns;
   const bool from_here = begin_windows(options.window, start, {open_window, close_window});
@@ -208,6 +222,7 @@ bool start_session(const SessionOptions& options) {
   set_rules(options, awaits_region());
   if (options.paused || watch(true)) return true;
   end_windows();
+  record::on_switch_of_recording(nullptr);
   alone([] { record::stop(); });
   g_session = {};
   return false;
@@ -226,6 +241,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   update_thread_names();
   record::Totals totals;
   alone([&] { totals = record::stop(ending); });
+  record::on_switch_of_recording(nullptr);
   forget_tasks();
   forget_greenlets();
   unwatch_process_end();
@@ -289,6 +305,7 @@ std::string session_spool() {
 namespace {
 
 void forget_session() {
+  record::on_switch_of_recording(nullptr);
   forget_tasks();
   forget_greenlets();
   unwatch_process_end();
