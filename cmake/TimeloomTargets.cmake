@@ -17,6 +17,7 @@ endif()
 add_library(timeloom_options INTERFACE)
 target_compile_options(timeloom_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+  # What libtimeloom.so exports of the folders that it is made of, src/record/exports.map.in says.
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TIMELOOM_EXPORTED>>>:-fvisibility=hidden>
   # One load per access of a thread-local instead of a call of __tls_get_addr.
   -ftls-model=initial-exec)

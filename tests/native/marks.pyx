@@ -41,4 +41,7 @@ def leave_only():
 
 def record(bint on):
     with nogil:
-        timeloom_enable_recording() if on else timeloom_disable_recording()
+        if on:
+            timeloom_enable_recording()
+        else:
+            timeloom_disable_recording()

@@ -181,6 +181,11 @@ def test_a_program_without_the_library_runs_all_the_same(record, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_results_none_records_nothing(built, record, tmp_path):
+    assert record(built / "regions", options=("--results=none",)).split()[1:] == ["0", "0"]
+    assert not (tmp_path / "run").exists()
+
+
 def test_wrong_usage_is_refused_in_a_line(record, tmp_path):
     said = "timeloom: --exclude is for Python programs; leave it out with --program\n"
     record("true", options=("--exclude", "x"), status=2, said=said)
@@ -203,9 +208,9 @@ def test_a_run_that_is_gone_does_not_keep_the_program_from_running(built, tmp_pa
 def test_a_library_loaded_late_finds_room_for_its_thread_local_variable(config, record, tmp_path):
     program = tmp_path / "load_late"
     output("cc", *config("--cflags"), NATIVE / "load_late.c", "-o", program, "-ldl")
-    others = [name for name in map(ctypes.util.find_library, ("gomp", "jemalloc", "mpi", "mpich")) if name]
-    assert others, "scripts/install_deps.sh installs them"
-    record(program, *others, LIBRARY)
+    jemalloc, *others = map(ctypes.util.find_library, ("jemalloc", "gomp", "mpi"))
+    assert jemalloc and all(others), "scripts/install_deps.sh installs them"
+    record(program, *others, LIBRARY, LD_PRELOAD=jemalloc)  # which can be loaded first only
     (spool,) = spools_of(tmp_path / "run")
     assert stream(spool, 0) == calls("late.")
 
