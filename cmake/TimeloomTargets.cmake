@@ -16,7 +16,9 @@ endif()
 
 add_library(timeloom_options INTERFACE)
 target_compile_options(timeloom_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fvisibility=hidden
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+  # What libtimeloom.so exports of the folders that it is made of, src/record/exports.map.in says.
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TIMELOOM_EXPORTED>>>:-fvisibility=hidden>
   # One load per access of a thread-local instead of a call of __tls_get_addr.
   -ftls-model=initial-exec)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -30,17 +32,23 @@ if(TIMELOOM_SANITIZE)
   target_link_options(timeloom_options INTERFACE -fsanitize=${TIMELOOM_SANITIZE})
 endif()
 
-# timeloom_library(<folder-name> SOURCES a.cpp b.cpp [USES core os] [LINKS pkg::target])
+# timeloom_library(<folder-name> [EXPORTED] SOURCES a.cpp b.cpp [USES core os] [LINKS pkg::target])
 # declares the static library timeloom_<name>. USES is the folder's line in the
 # table of layers; scripts/check_layers.py checks the includes against the same table.
+# EXPORTED: the folder is part of libtimeloom.so (src/record), and others call it there.
 function(timeloom_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "EXPORTED" "" "SOURCES;USES;LINKS" ${ARGN})
   add_library(timeloom_${name} STATIC ${ARG_SOURCES})
   target_include_directories(timeloom_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(timeloom_${name} PRIVATE timeloom_options ${ARG_LINKS})
   foreach(used ${ARG_USES})
     target_link_libraries(timeloom_${name} PUBLIC timeloom_${used})
   endforeach()
+  if(ARG_EXPORTED)
+    set_target_properties(timeloom_${name} PROPERTIES TIMELOOM_EXPORTED ON)
+    # Nobody replaces a function of ours, so ours call each other directly.
+    target_compile_options(timeloom_${name} PRIVATE -fno-semantic-interposition)
+  endif()
 endfunction()
 
 # timeloom_test(<name> SOURCES a_test.cpp [USES spool core])

@@ -29,6 +29,8 @@ python3                     # the scripts; the first Python that is measured
 python3-dev                 # its headers, for the extension module
 python3-venv                # the environments that the tests run in
 libpython3.11-testsuite     # CPython's own tests, run under Timeloom
+libjemalloc2                # loaded before libtimeloom in a test: they use up room for
+libopenmpi3                 # thread-local variables
 otf2-tools                  # otf2-print reads the traces that the tests make
 python3-otf2                # so does the Python reader of the OTF2 project, which
 python3-six                 # imports this without naming it among its dependencies

@@ -39,8 +39,8 @@ def words_after(text: str, keyword: str) -> Iterator[tuple[int, str]]:
 
 
 def used_targets(text: str) -> Iterator[tuple[int, str]]:
-    """Names, without timeloom_, of the targets that a CMakeLists.txt links to: those
-    of USES, and those that target_link_libraries names itself."""
+    """Names, without timeloom_ and _shared, of the targets that a CMakeLists.txt links to:
+    those of USES, and those that target_link_libraries names itself."""
     yield from words_after(text, "USES")
     linking = False
     own = set(re.findall(r"(?:add_library|add_executable|Python_add_library)\s*\(\s*(\w+)", text))
@@ -48,7 +48,7 @@ def used_targets(text: str) -> Iterator[tuple[int, str]]:
         linking = word == "target_link_libraries" or (linking and word != ")")
         is_ours = word.startswith("timeloom_") and word not in own and word != "timeloom_options"
         if linking and is_ours:
-            yield number, word.removeprefix("timeloom_")
+            yield number, word.removeprefix("timeloom_").removesuffix("_shared")
 
 
 def imports(module: ast.Module) -> Iterator[tuple[int, str]]:

@@ -75,6 +75,10 @@ void HelperThread::join() noexcept {
   running_ = false;
 }
 
-void at_fork_in_child(void (*child)()) noexcept { pthread_atfork(nullptr, nullptr, child); }
+void at_fork_in_child(void (*child)()) noexcept { at_fork(nullptr, nullptr, child); }
+
+void at_fork(void (*prepare)(), void (*parent)(), void (*child)()) noexcept {
+  pthread_atfork(prepare, parent, child);
+}
 
 }  // namespace timeloom::os

@@ -35,5 +35,8 @@ class HelperThread {
 // Calls `child` in the child of every later fork of this process, in the only
 // thread that exists there.
 void at_fork_in_child(void (*child)()) noexcept;
+// Also calls `prepare` before each of them, and `parent` after it in the process that
+// has forked, both on the thread that forks.
+void at_fork(void (*prepare)(), void (*parent)(), void (*child)()) noexcept;
 
 }  // namespace timeloom::os

@@ -1,15 +1,20 @@
 // How threads and their tracks take part in the measurement: they attach when they
 // first record, get a location and a name, and leave when they end.
 #include <pthread.h>
+#include <sched.h>
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "core/error.hpp"
 #include "os/thread.hpp"
 #include "record/measurement_state.hpp"
+#include "record/native_call.hpp"
 
 namespace timeloom::record {
 namespace {
@@ -17,38 +22,50 @@ namespace {
 using detail::g_active;
 using detail::g_recording;
 
-// The recorder of every thread that has none of its own. It has no room, so
-// nobody ever writes to it.
+// The recorders of threads that have none of their own, and of those that must not attach
+// (they are being named, or they are ending). They have no room, so nobody ever writes to them.
 constinit ThreadRecorder g_no_recorder;
+constinit ThreadRecorder g_kept_off;
 
-// True while the thread must not attach: it is being named, or it is ending.
-constinit thread_local bool t_keep_off = false;
-
-// Owns the recorder of a thread and detaches it when the thread ends.
-struct ThreadEnd {
-  std::unique_ptr<ThreadRecorder> own;
-
-  ~ThreadEnd() {
-    t_keep_off = true;
-    t_recorder = &g_no_recorder;
-    if (own == nullptr) return;
-    State& s = state();
-    const std::lock_guard lock(s.mutex);
-    std::erase_if(s.attached, [this](const Attached& a) { return a.recorder == own.get(); });
-    if (!own->attached()) return;
-    own->close_all();
-    s.finished_events += own->events();
-    s.finished_folded += own->folded_events();
-    s.finished_bytes += own->profile_bytes();
-    if (s.created.erase(own->location()) != 0) {
-      // Not now: who waited for it may have gone on already.
-      s.writer->define_last(own->location(), own->last_ticks());
-      ++s.begins_and_ends;
-    }
-    own->detach();
+// Detaches the recorder of a thread that ends.
+void end_of_thread(void* recorder) {
+  const std::unique_ptr<ThreadRecorder> own(static_cast<ThreadRecorder*>(recorder));
+  t_recorder = &g_kept_off;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  std::erase_if(s.attached, [&](const Attached& a) { return a.recorder == own.get(); });
+  if (!own->attached()) return;
+  own->close_all();
+  s.finished_events += own->events();
+  s.finished_folded += own->folded_events();
+  s.finished_bytes += own->profile_bytes();
+  if (s.created.erase(own->location()) != 0) {
+    // Not now: who waited for it may have gone on already.
+    s.writer->define_last(own->location(), own->last_ticks());
+    ++s.begins_and_ends;
   }
-};
-thread_local ThreadEnd t_thread_end;
+  own->detach();
+}
+
+// The recorder that the calling thread owns, made when it is first asked for. Throws
+// std::bad_alloc. A key of the thread library keeps it: a thread-local object with a
+// destructor would take more of the little room that a library loaded late has for
+// thread-local variables.
+ThreadRecorder* own_recorder() {
+  static const std::optional<pthread_key_t> kKey = [] {
+    pthread_key_t key{};
+    return pthread_key_create(&key, end_of_thread) == 0 ? std::optional(key) : std::nullopt;
+  }();
+  if (!kKey) throw std::bad_alloc();
+  if (void* own = pthread_getspecific(*kKey)) return static_cast<ThreadRecorder*>(own);
+  auto made = std::make_unique<ThreadRecorder>();
+  if (pthread_setspecific(*kKey, made.get()) != 0) throw std::bad_alloc();
+  return made.release();
+}
+
+bool is_shared(const ThreadRecorder* recorder) noexcept {
+  return recorder == &g_no_recorder || recorder == &g_kept_off;
+}
 
 std::string default_name(std::uint32_t location) {
   return location == 0 ? "Master thread" : "Thread " + std::to_string(location);
@@ -86,8 +103,7 @@ void sample_metrics(State& s, ThreadRecorder& recorder) {
 ThreadRecorder* join_measurement(State& s) {
   const std::lock_guard lock(s.mutex);
   if (!g_active) return nullptr;
-  if (t_thread_end.own == nullptr) t_thread_end.own = std::make_unique<ThreadRecorder>();
-  ThreadRecorder* recorder = t_thread_end.own.get();
+  ThreadRecorder* recorder = own_recorder();
   if (recorder->attached()) return recorder;
   s.attached.push_back({recorder, static_cast<std::uintptr_t>(pthread_self())});
   recorder->attach(s.writer.get(), s.next_location++);
@@ -119,7 +135,7 @@ ThreadRecorder* attach_this_thread() noexcept {
 }
 
 ThreadRecorder* attach_unrecorded() noexcept {
-  if (!active() || t_keep_off) return nullptr;
+  if (!active() || t_recorder == &g_kept_off) return nullptr;
   State& s = state();
   try {
     ThreadRecorder* recorder = join_measurement(s);
@@ -185,18 +201,46 @@ std::unique_ptr<Track> make_track(const std::string& name, std::uint64_t number)
 
 void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, void* context),
                        void* context) {
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  for (const Attached& a : s.attached) visit(*a.recorder, a.thread, context);
+  const Halted halted;
+  for (const Attached& a : state().attached) visit(*a.recorder, a.thread, context);
 }
 
-KeepOff::KeepOff() noexcept
-    : recorder_(std::exchange(t_recorder, &g_no_recorder)),
-      kept_off_(std::exchange(t_keep_off, true)) {}
+KeepOff::KeepOff() noexcept : recorder_(std::exchange(t_recorder, &g_kept_off)) {}
 
-KeepOff::~KeepOff() {
-  t_recorder = recorder_;
-  t_keep_off = kept_off_;
+KeepOff::~KeepOff() { t_recorder = recorder_; }
+
+Halted::Halted() noexcept : lock_(state().mutex) {
+  state().halting.fetch_add(1);
+  while (std::ranges::any_of(state().attached,
+                             [](const Attached& a) { return a.recorder->in_native_call(); })) {
+    // The call may itself wait for the mutex.
+    lock_.unlock();
+    sched_yield();
+    lock_.lock();
+  }
+}
+
+Halted::~Halted() { state().halting.fetch_sub(1); }
+
+NativeCall::NativeCall() noexcept {
+  while (active()) {
+    ThreadRecorder* recorder = t_recorder;
+    if (!is_shared(recorder) && begin(*recorder)) return;
+    if (attach_unrecorded() == nullptr) return;
+  }
+}
+
+// False: the recorder does not take part in the measurement (any more).
+bool NativeCall::begin(ThreadRecorder& recorder) noexcept {
+  for (;;) {
+    recorder.begin_native_call();
+    if (state().halting == 0) break;
+    recorder.end_native_call();
+    const std::lock_guard until_they_run_again(state().mutex);
+  }
+  if (recorder.attached()) return recorder_ = &recorder, true;
+  recorder.end_native_call();
+  return false;
 }
 
 ThreadRecorder* exchange_recorder(ThreadRecorder* recorder) noexcept {

@@ -4,7 +4,6 @@
 #include <bit>
 #include <mutex>
 #include <new>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@ namespace timeloom::record {
 // Written with State::mutex held.
 constinit std::atomic<bool> detail::g_active = false;
 constinit std::atomic<bool> detail::g_recording = false;
+constinit std::atomic<std::uint32_t> detail::g_number = 0;
 
 // Never destroyed: threads may outlive the static objects of the program.
 State& state() {
@@ -35,9 +35,9 @@ using detail::g_recording;
 constinit std::atomic<std::atomic<std::uint64_t>*> g_ending = nullptr;
 // Which process that is: between vfork and exec a child has the same memory.
 constinit std::atomic<std::uint64_t> g_measured_process = 0;
-// How many measurements have begun, and which of them has defined each region last.
-constinit std::atomic<std::uint32_t> g_number = 0;
+// The number of the measurement that has defined each region last.
 constinit RegionMarks g_marks;
+constinit std::atomic<void (*)(bool on) noexcept> g_on_switch = nullptr;
 
 void define_metrics(State& s, const MetricPlan& metrics) {
   s.metrics = metrics;
@@ -51,8 +51,11 @@ void define_metrics(State& s, const MetricPlan& metrics) {
   }
 }
 
-// In the only thread of a forked child. Another thread of the parent may have
-// held a mutex at the fork, so everything is left as it is and forgotten.
+void lock_for_fork() { state().mutex.lock(); }
+void unlock_after_fork() { state().mutex.unlock(); }
+
+// In the only thread of a forked child. Another thread of the parent may have held a
+// mutex of the writer at the fork, so that is left as it is and forgotten.
 void forget_after_fork() {
   State& s = state();
   g_ending = nullptr;
@@ -61,7 +64,8 @@ void forget_after_fork() {
   s.inherited_recording = g_recording;
   for (const Attached& a : s.attached) a.recorder->abandon();
   new (&s.mutex) std::mutex;
-  new (&s.created) std::set<std::uint32_t>;  // a thread that ended may have been changing it
+  s.halting = 0;
+  s.created.clear();
   s.attached.clear();
   g_active = false;
   g_recording = false;
@@ -99,7 +103,7 @@ Totals totals_locked(const State& s) {
 void start(const StartOptions& options) {
   State& s = state();
   static const bool kForkHandled = [] {
-    os::at_fork_in_child(forget_after_fork);
+    os::at_fork(lock_for_fork, unlock_after_fork, forget_after_fork);
     return true;
   }();
   (void)kForkHandled;
@@ -120,7 +124,6 @@ void start(const StartOptions& options) {
     s.writer->define_process(s.process, s.parent);
     for (const auto& [key, value] : options.properties) s.writer->define_property(key, value);
     s.definitions.begin();
-    ++g_number;
     define_metrics(s, options.metrics);
     s.writer->release_definitions();
     s.next_location = 0;
@@ -132,6 +135,7 @@ void start(const StartOptions& options) {
     s.finished_folded = 0;
     s.finished_bytes = 0;
     s.unmatched_leaves = 0;
+    detail::g_number.fetch_add(1);
     g_active = true;
     g_recording.store(true, std::memory_order_release);
   }
@@ -169,7 +173,7 @@ void unwatch_signals() noexcept { os::unwatch_fatal_signals(); }
 
 Totals stop(Ending ending) noexcept {
   State& s = state();
-  const std::lock_guard lock(s.mutex);
+  const Halted halted;
   if (!g_active) return {};
   g_recording = false;
   g_active = false;
@@ -191,9 +195,8 @@ Totals stop(Ending ending) noexcept {
 }
 
 Totals totals() noexcept {
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  return g_active ? totals_locked(s) : Totals{};
+  const Halted halted;
+  return g_active ? totals_locked(state()) : Totals{};
 }
 
 void add_property(const std::string& spool, const std::string& key,
@@ -203,7 +206,7 @@ void add_property(const std::string& spool, const std::string& key,
 
 bool set_recording(bool on) noexcept {
   State& s = state();
-  const std::lock_guard lock(s.mutex);
+  const Halted halted;
   if (!g_active || g_recording == on) return false;
   for (const Attached& a : s.attached) {
     a.recorder->extended(on ? ExtendedKind::kRecordingOn : ExtendedKind::kRecordingOff, {});
@@ -212,6 +215,13 @@ bool set_recording(bool on) noexcept {
   return true;
 }
 
+void switch_recording(bool on) noexcept {
+  if (auto* const function = g_on_switch.load()) return function(on);
+  set_recording(on);
+}
+
+void on_switch_of_recording(void (*function)(bool on) noexcept) noexcept { g_on_switch = function; }
+
 std::uint64_t monotonic_ns() noexcept { return os::sync_clocks().monotonic_ns; }
 
 void pause_helpers() noexcept {
@@ -219,8 +229,6 @@ void pause_helpers() noexcept {
   const std::lock_guard lock(s.mutex);
   if (s.writer != nullptr) s.writer->pause_drain();
 }
-
-std::uint32_t measurement_number() noexcept { return g_number.load(std::memory_order_relaxed); }
 
 RegionId region_id(const Region& region) {
   State& s = state();
@@ -287,11 +295,15 @@ double metric_value(MetricId id, std::uint64_t bits) noexcept {
 
 void marker(const std::string& text) noexcept {
   const std::uint64_t now = os::now();
-  ThreadRecorder* recorder = t_recorder->attached() ? t_recorder : attach_this_thread();
   State& s = state();
-  const std::lock_guard lock(s.mutex);
-  if (recorder == nullptr || !g_recording) return;
-  s.writer->define_marker(recorder->location(), now, text);
+  std::unique_lock lock(s.mutex);
+  if (!t_recorder->attached()) {
+    lock.unlock();
+    if (attach_this_thread() == nullptr) return;
+    lock.lock();
+  }
+  if (!g_recording || !t_recorder->attached()) return;
+  s.writer->define_marker(t_recorder->location(), now, text);
 }
 
 void count_unmatched_leave() noexcept {

@@ -76,9 +76,15 @@ void add_property(const std::string& spool, const std::string& key,
 namespace detail {
 extern constinit std::atomic<bool> g_active;
 extern constinit std::atomic<bool> g_recording;
+extern constinit std::atomic<std::uint32_t> g_number;
 }  // namespace detail
 
 inline bool active() noexcept { return detail::g_active.load(std::memory_order_relaxed); }
+// The number of measurements that this process has begun, a forked child after those of its
+// parent.
+inline std::uint32_t measurement_number() noexcept {
+  return detail::g_number.load(std::memory_order_acquire);
+}
 
 // Recording can be switched off and on within a measurement: between the two
 // the caller records nothing. Puts RecordingOff/On on every attached thread;
@@ -86,15 +92,18 @@ inline bool active() noexcept { return detail::g_active.load(std::memory_order_r
 bool set_recording(bool on) noexcept;
 inline bool recording() noexcept { return detail::g_recording.load(std::memory_order_acquire); }
 
+// What native code asks for: calls the function given to on_switch_of_recording(), on the
+// calling thread, or set_recording() where there is none.
+void switch_recording(bool on) noexcept;
+// For a session that has more to do for it; nullptr: none (any more).
+void on_switch_of_recording(void (*function)(bool on) noexcept) noexcept;
+
 // CLOCK_MONOTONIC, on which a run's times are put.
 std::uint64_t monotonic_ns() noexcept;
 
 // Before a fork: ends our own threads until they are needed again. CPython warns
 // of a fork in a process with several, some versions after their handlers ran.
 void pause_helpers() noexcept;
-
-// How many measurements this process has begun, a forked child after those of its parent.
-std::uint32_t measurement_number() noexcept;
 
 // The id of a region, the same as long as the process lives. May be asked for at any time.
 // Throws std::bad_alloc.
@@ -147,7 +156,6 @@ class KeepOff {
 
  private:
   ThreadRecorder* recorder_;
-  bool kept_off_;
 };
 
 // Routes the calling thread's events to `recorder` and returns the one before;

@@ -21,7 +21,8 @@ struct Attached {
 };
 
 struct State {
-  std::mutex mutex;  // guards what follows; never taken on the event path
+  std::mutex mutex;              // guards what follows; never taken on the event path
+  std::atomic<int> halting = 0;  // objects of class Halted; read without the mutex
   DefinitionTable definitions;
   std::unique_ptr<spool::Writer> writer;
   std::vector<Attached> attached;  // the recorders that take part, one a thread
@@ -51,5 +52,18 @@ struct State {
 
 // Never destroyed: threads may outlive the static objects of the program.
 State& state();
+
+// The mutex of the state, while no thread is inside a NativeCall and none begins one:
+// for functions that touch the recorders of other threads. Not inside a NativeCall.
+class Halted {
+ public:
+  Halted() noexcept;
+  ~Halted();
+  Halted(const Halted&) = delete;
+  Halted& operator=(const Halted&) = delete;
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
 
 }  // namespace timeloom::record

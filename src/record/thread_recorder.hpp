@@ -7,9 +7,11 @@
 // nothing; what is rare is out of line in thread_recorder.cpp.
 //
 // Thread safety: a recorder is used by its own thread. Others may touch it only
-// while that thread is known not to record, e.g. under the GIL.
+// while that thread is known not to record, e.g. under the GIL; threads that record
+// without it do so inside a NativeCall.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -186,6 +188,10 @@ class ThreadRecorder {
   // In the child of a fork: forgets segment and writer without touching them.
   void abandon() noexcept;
   bool attached() const noexcept { return writer_ != nullptr; }
+  // While its thread records on its own; see native_call.hpp.
+  void begin_native_call() noexcept { in_native_call_.store(true); }
+  void end_native_call() noexcept { in_native_call_.store(false, std::memory_order_release); }
+  bool in_native_call() const noexcept { return in_native_call_.load(); }
   std::uint32_t location() const noexcept { return location_; }
   std::uint64_t events() const noexcept;
   // Of the profile, if there is one.
@@ -248,6 +254,7 @@ class ThreadRecorder {
   std::uint64_t extra_words_ = 0;  // words that are no events of their own
   std::uint32_t location_ = 0;
   std::size_t record_depth_ = SIZE_MAX;
+  std::atomic<bool> in_native_call_ = false;
 };
 
 // The calling thread's recorder; never null.

@@ -64,6 +64,14 @@ class Parser {
     line_.arguments = words_.rest();
   }
 
+  void set_native_program(const std::string& program) {
+    if (flags_ == InterpreterFlags::kRefuse) {
+      throw Error("--program starts a program without Python; write: timeloom run --program " +
+                  program);
+    }
+    set_program(ProgramKind::kNative, program);
+  }
+
   void parse_after_dashes() {
     if (!words_.done()) {
       const std::string& word = words_.take();
@@ -77,6 +85,10 @@ class Parser {
     const std::string name = option.substr(2);
     if (option == kPycsFlag) {
       add_flag(option, words_.value_for(option, "always, default or never"));
+    } else if (option == "--program") {
+      set_native_program(equals == std::string::npos
+                             ? words_.value_for(option, "the program to run, and its arguments")
+                             : word.substr(equals + 1));
     } else if (option == "--help" || option == "--version") {
       (name == "help" ? line_.help : line_.version) = true;
     } else if (const Setting* setting = find_setting(name)) {
@@ -209,6 +221,7 @@ std::vector<std::string> program_words(const CommandLine& line) {
     case ProgramKind::kNone: return words;
     case ProgramKind::kModule: words.push_back("-m"); break;
     case ProgramKind::kCommand: words.push_back("-c"); break;
+    case ProgramKind::kNative: words.push_back("--program"); break;
     case ProgramKind::kFile:
       if (line.target.starts_with('-')) {
         words.push_back("--");

@@ -1,6 +1,7 @@
 // The command line of `timeloom run` and `python -m timeloom`:
 //
 //   [interpreter flags] [options] script.py | -m module | -c code | - | directory | zip [arguments]
+//   [options] --program ./prog [arguments]      (timeloom run only)
 //
 // Flags and options may be mixed; the program ends both. Both doors parse with
 // this code, so that they agree on every word. Pure functions, for any thread;
@@ -17,7 +18,7 @@
 
 namespace timeloom {
 
-enum class ProgramKind : std::uint8_t { kNone, kFile, kModule, kCommand, kStdin };
+enum class ProgramKind : std::uint8_t { kNone, kFile, kModule, kCommand, kStdin, kNative };
 
 struct CommandLine {
   std::vector<std::string> interpreter_flags;                   // words for python

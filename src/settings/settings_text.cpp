@@ -14,11 +14,14 @@ constexpr std::size_t kIndent = 24;
 constexpr char kUsage[] =
     "usage: timeloom run [interpreter flags] [options] PROGRAM [arguments]\n"
     "       python [interpreter flags] -m timeloom [options] PROGRAM [arguments]\n"
+    "       timeloom run [options] --program ./prog [arguments]\n"
     "\n"
     "Runs a Python program and records what it does.\n"
     "\n"
     "PROGRAM is what python takes: script.py, -m module, -c code, - (stdin), or a\n"
-    "directory or zip file with a __main__.py. What follows it belongs to it.\n";
+    "directory or zip file with a __main__.py. What follows it belongs to it.\n"
+    "With --program it is a program without Python, whose native code is recorded\n"
+    "where it is marked (docs/native.md).\n";
 
 constexpr char kEnding[] =
     "\n"

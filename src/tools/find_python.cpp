@@ -73,19 +73,6 @@ std::vector<Site> sites_around(const fs::path& executable) {
   return {{packages, library.filename().string(), library.parent_path().parent_path()}};
 }
 
-std::string on_path(const std::string& name) {
-  if (name.find('/') != std::string::npos) return runnable(name) ? name : std::string();
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::size_t colon = rest.find(':');
-    const fs::path candidate = fs::path(rest.substr(0, colon)) / name;
-    if (runnable(candidate)) return candidate.string();
-    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
-  }
-  return {};
-}
-
 std::string package_of(const Site& site) {
   std::error_code error;
   const fs::path package = site.packages / "timeloom";
@@ -112,6 +99,19 @@ PythonChoice installed_python(const std::vector<Site>& sites) {
 }
 
 }  // namespace
+
+std::string on_path(const std::string& name) {
+  if (name.find('/') != std::string::npos) return runnable(name) ? name : std::string();
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::size_t colon = rest.find(':');
+    const fs::path candidate = fs::path(rest.substr(0, colon)) / name;
+    if (runnable(candidate)) return candidate.string();
+    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+  }
+  return {};
+}
 
 PythonChoice find_python(const std::string& executable) {
   const std::vector<Site> sites = sites_around(executable);

@@ -1,4 +1,5 @@
-// `timeloom run`: becomes `python -m timeloom`, in the Python that has Timeloom.
+// `timeloom run`: becomes `python -m timeloom`, in the Python that has Timeloom; with
+// --program it starts a program without Python (run_native.hpp).
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -10,6 +11,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "core/native_run.hpp"
 #include "core/shell_word.hpp"
 #include "settings/command_line.hpp"
 #include "settings/settings_text.hpp"
@@ -17,6 +19,7 @@
 #include "tools/find_python.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
+#include "tools/run_native.hpp"
 
 namespace timeloom::tools {
 
@@ -100,6 +103,7 @@ void refuse_without_timeloom(const CommandLine& line, const PythonChoice& python
   const PythonChoice python = find_python(own_executable());
   refuse_without_timeloom(line, python);
   std::vector<std::string> words = python_words(line, python);
+  unsetenv(kNativeRunVariable);  // of a run around this one
   become(words);
 }
 
@@ -109,6 +113,7 @@ int run_or_refuse(const std::vector<std::string>& arguments) {
   CommandLine line;
   try {
     line = parse_command_line(arguments, InterpreterFlags::kTake);
+    if (line.kind == ProgramKind::kNative) return run_native(line);
     if (!line.help && !line.version) run(line);
   } catch (const Error& error) {
     say(error.what());

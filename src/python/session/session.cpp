@@ -24,6 +24,7 @@
 #include "python/session/start_options.hpp"
 #include "python/session/window.hpp"
 #include "record/measurement.hpp"
+#include "record/program_session.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -122,6 +123,17 @@ bool switch_recording(bool on) noexcept {
   return changed;
 }
 
+// Called by native code, also on threads that Python does not know.
+void switch_for_native_code(bool on) noexcept {
+  if (Py_IsInitialized() == 0) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  {
+    const ErrorGuard guard;
+    if (!set_recording(on)) PyErr_Clear();
+  }
+  PyGILState_Release(state);
+}
+
 void open_window() {
   watch(false);
   set_rules(g_session.plan, false);
@@ -191,6 +203,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
         "the interpreter has no room left to mark code objects: a process may use about 250 "
         "different filters; use the same ones again");
   }
+  record::end_program_session();
   install_thread_namer();
   watch_threads();
   start_recording(session);
@@ -198,8 +211,10 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   session.started = true;
   g_session = std::move(session);
   watch_process_end();
+  record::on_switch_of_recording(switch_for_native_code);
   if (begin_observing(g_session)) return true;
   end_windows();
+  record::on_switch_of_recording(nullptr);
   alone([] { record::stop(); });
   g_session = {};
   return false;
@@ -223,6 +238,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   update_thread_names();
   record::Totals totals;
   alone([&] { totals = record::stop(ending); });
+  record::on_switch_of_recording(nullptr);
   forget_tasks();
   forget_greenlets();
   unwatch_process_end();
@@ -291,6 +307,7 @@ Inheritance session_inheritance() {
 namespace {
 
 void forget_session() {
+  record::on_switch_of_recording(nullptr);
   forget_tasks();
   forget_greenlets();
   unwatch_process_end();

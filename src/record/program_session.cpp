@@ -1,0 +1,186 @@
+#include "record/program_session.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/native_run.hpp"
+#include "core/run_properties.hpp"
+#include "os/process.hpp"
+#include "os/thread.hpp"
+#include "record/measurement.hpp"
+#include "record/writer_options.hpp"
+
+namespace timeloom::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The settings of the run, as TIMELOOM_NAME=value, one a line.
+class RunSettings {
+ public:
+  explicit RunSettings(const std::string& run) {
+    std::ifstream file(run + "/scorep.cfg");
+    for (std::string line; std::getline(file, line);) {
+      const std::size_t equals = line.find('=');
+      if (equals != std::string::npos) values_[line.substr(0, equals)] = line.substr(equals + 1);
+    }
+    if (values_.empty()) throw Error("there is no run in " + run);
+  }
+  std::string text(const std::string& name) const {
+    const auto found = values_.find("TIMELOOM_" + name);
+    return found == values_.end() ? std::string() : found->second;
+  }
+  std::uint64_t number(const std::string& name) const {
+    const std::string value = text(name);
+    std::uint64_t number = 0;
+    std::from_chars(value.data(), value.data() + value.size(), number);
+    return number;
+  }
+  bool flag(const std::string& name) const { return text(name) == "on"; }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+struct Session {
+  std::string run;
+  StartOptions options;
+};
+Session* g_session = nullptr;  // lives as long as the process; nullptr: none was begun
+
+// The first name that is free: an id of a process can come again, also in a run.
+std::string free_spool(const std::string& run) {
+  const std::string base = run + "/spool/" + std::to_string(os::process_id()) + "-";
+  for (int i = 0;; ++i) {
+    std::string directory = base + std::to_string(i);
+    if (::access(directory.c_str(), F_OK) != 0) return directory;
+  }
+}
+
+// The spool of the process that started this one; empty: it does not record.
+std::string parent_spool(const std::string& run) {
+  const std::string base = std::to_string(os::parent_process_id()) + "-";
+  std::string found;
+  for (int i = 0; ::access((run + "/spool/" + base + std::to_string(i)).c_str(), F_OK) == 0; ++i) {
+    found = base + std::to_string(i);
+  }
+  return found;
+}
+
+LocationGroup this_process() {
+  LocationGroup process;
+  process.hostname = os::hostname();
+  process.process_id = os::process_id();
+  process.executable = os::executable();
+  process.arguments = os::command_line();
+  process.name = process.arguments.empty() ? "Process" : process.arguments.front();
+  if (!process.arguments.empty()) process.arguments.erase(process.arguments.begin());
+  return process;
+}
+
+AtLimit at_limit(const std::string& policy) {
+  if (policy == "ring") return AtLimit::kKeepNewest;
+  return policy == "profile" ? AtLimit::kFold : AtLimit::kStop;
+}
+
+StartOptions start_options(const std::string& run) {
+  const RunSettings settings(run);
+  StartOptions options;
+  options.spool_directory = free_spool(run);
+  options.profile = settings.flag("PROFILE");
+  options.writer = writer_options(settings.number("BUFFER_SIZE"), settings.number("MAX_SIZE"),
+                                  at_limit(settings.text("AT_MAX_SIZE")), options.profile);
+  options.process = this_process();
+  options.parent = parent_spool(run);
+  options.max_depth = settings.number("MAX_DEPTH");
+  options.profile_depth = static_cast<std::uint32_t>(settings.number("PROFILE_DEPTH"));
+  if (options.profile_depth != 0) {
+    options.properties[kProfileDepth] = std::to_string(options.profile_depth);
+  }
+  options.metrics =
+      plan_metrics({settings.text("METRIC_RUSAGE"), settings.text("METRIC_RUSAGE_PER_PROCESS"),
+                    settings.text("METRIC_RUSAGE_SEP"), settings.text("METRIC_PAPI"),
+                    settings.text("METRIC_PAPI_PER_PROCESS"), settings.text("METRIC_PAPI_SEP")});
+  options.properties["timeloom::instrumenter"] = "native";
+  const std::string results = settings.text("RESULTS");
+  if (results != "all") options.properties["timeloom::results"] = results;
+  return options;
+}
+
+// Threads that nobody has named bear the name of the program.
+std::string name_this_thread(std::uint32_t location) {
+  static const std::string kUnnamed = os::thread_name();  // first called by the main thread
+  const std::string name = os::thread_name();
+  return location == 0 || name == kUnnamed ? std::string() : name;
+}
+
+void say_not_recorded(const char* reason) noexcept {
+  std::fprintf(stderr, "timeloom: process %llu is not recorded: %s\n",
+               static_cast<unsigned long long>(os::process_id()), reason);
+}
+
+// In the child of a fork, whose measurement record::start() has arranged to forget. A run
+// that is gone wants no more events.
+void go_on_in_child() {
+  if (g_session == nullptr || ::access((g_session->run + "/spool").c_str(), W_OK) != 0) return;
+  try {
+    StartOptions& options = g_session->options;
+    options.parent = fs::path(options.spool_directory).filename().string();
+    options.spool_directory = free_spool(g_session->run);
+    options.writer = writer_options_of_child(options.writer);
+    options.process.process_id = os::process_id();
+    if (!options.process.name.ends_with(" (fork)")) options.process.name += " (fork)";
+    start_in_child(options);
+  } catch (const std::exception& error) {
+    say_not_recorded(error.what());
+  }
+}
+
+void begin(const std::string& run) {
+  auto* const session = new Session{run, start_options(run)};
+  set_thread_namer(name_this_thread);
+  start(session->options);
+  g_session = session;
+  watch_signals();
+  os::at_fork_in_child(go_on_in_child);
+  std::atexit(end_program_session);
+}
+
+[[gnu::constructor]] void begin_when_loaded() {
+  const int error_number = errno;
+  const char* run = ::secure_getenv(kNativeRunVariable);
+  if (run != nullptr && *run != '\0') {
+    try {
+      begin(run);
+    } catch (const std::exception& error) {
+      say_not_recorded(error.what());
+    }
+  }
+  errno = error_number;
+}
+
+}  // namespace
+
+void end_program_session() noexcept {
+  const Session* const session = std::exchange(g_session, nullptr);
+  if (session == nullptr) return;
+  unwatch_signals();
+  set_thread_namer(nullptr);
+  const Totals totals = stop();
+  if (totals.unmatched_leaves == 0) return;
+  add_property(session->options.spool_directory, "timeloom::unmatched_leaves",
+               std::to_string(totals.unmatched_leaves));
+}
+
+}  // namespace timeloom::record

@@ -1,0 +1,15 @@
+// The measurement of a program that `timeloom run --program` has started: begun when the
+// library is loaded, ended when the process ends.
+//
+// The variable TIMELOOM_NATIVE_RUN names the run. Every process that inherits it and loads
+// the library records into a spool of its own, and so does every child that one forks. If
+// measuring cannot begin, one line on standard error says so and the program runs.
+#pragma once
+
+namespace timeloom::record {
+
+// Ends the measurement that began so, if there is one: the process is about to begin a
+// measurement itself. Called by one thread; does not throw.
+void end_program_session() noexcept;
+
+}  // namespace timeloom::record

@@ -1,0 +1,369 @@
+"""Native code in the stream: C, C++ and Cython by the C interface, and programs without Python."""
+
+import ctypes.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import textwrap
+from pathlib import Path
+
+import pytest
+from process_runs import Run
+from spool_reader import spools_of, stream
+from streams import environment, run_python
+
+import timeloom
+
+NATIVE = Path(__file__).resolve().parents[1] / "native"
+PACKAGE = Path(timeloom.__file__).parent
+LIBRARY = PACKAGE / "lib" / "libtimeloom.so.0"
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+
+
+def output(*command, **options):
+    return subprocess.run([*map(str, command)], check=True, capture_output=True, text=True, **options).stdout
+
+
+@pytest.fixture(scope="module")
+def config(timeloom_program):
+    """Runs the timeloom-config beside the program."""
+    return lambda *options: output(Path(timeloom_program).with_name("timeloom-config"), *options).split()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, config):
+    """The programs of tests/native, built as a user's CMake project."""
+    directory = tmp_path_factory.mktemp("native")
+    output("cmake", "-S", NATIVE, "-B", directory, f"-Dtimeloom_DIR={config('--cmakedir')[0]}")
+    output("cmake", "--build", directory)
+    return directory
+
+
+@pytest.fixture
+def record(tmp_path, timeloom_program):
+    """Runs a program with --program and returns what it printed."""
+
+    def record(*words, options=("--no-weave", "--quiet"), status=0, said="", **variables):
+        done = subprocess.run(
+            [timeloom_program, "run", "-o", tmp_path / "run", *options, "--program", *map(str, words)],
+            cwd=tmp_path, capture_output=True, text=True, timeout=120, env=environment(variables),
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (status, said)
+        return done.stdout
+
+    return record
+
+
+def calls(text):
+    """ "a b. ." as events: a word enters a region, a dot leaves the innermost one."""
+    events, inside = [], []
+    for word in text.replace(".", " . ").split():
+        if word == ".":
+            events.append(("leave", inside.pop()))
+        else:
+            inside.append(word)
+            events.append(("enter", word))
+    return events
+
+
+EVERYTHING = [
+    ("enter", "outer"),
+    ("parameter_int", "n", -5),
+    ("parameter_uint", "size", 2**64 - 1),
+    ("parameter_float", "x", 0.5),
+    ("parameter_string", "file", "a.dat"),
+    *calls("inner."),
+    ("metric", ("queue", "items"), -7),
+    ("metric", ("load", ""), 1.25),
+    ("enter", "by name"),
+    ("leave", "by name"),
+    ("recording_off", None),
+    ("recording_on", None),
+    ("leave", "outer"),
+]
+
+
+def test_a_c_program_records_everything_in_order(built, record, tmp_path, config):
+    assert record(built / "regions", "everything", 7, status=7).split()[1:] == ["1", "1"]
+    (spool,) = spools_of(tmp_path / "run")
+    assert spool.ended and spool.lost == 0 and spool.threads == {0: "Master thread"}
+    assert stream(spool, 0) == EVERYTHING
+    assert [(place, text) for place, _, text in spool.markers] == [(0, "half way")]
+    assert spool.properties["timeloom::unmatched_leaves"] == "1"
+    outer = next(region for region in spool.regions.values() if region["name"] == "outer")
+    assert outer["file"].endswith("tests/native/regions.c")
+    assert (NATIVE / "regions.c").read_text().splitlines()[outer["first"] - 1].startswith("static timeloom_region outer")
+
+
+def test_a_cpp_program_leaves_its_scopes(built, record, tmp_path):
+    record(built / "scopes")
+    (spool,) = spools_of(tmp_path / "run")
+    step = calls("step rest_of_step. .")
+    plain = [(kind, name.replace(" ", "_")) for kind, name in stream(spool, 0)]
+    assert plain == [("enter", "main"), *step, *calls("step."), *step, ("leave", "main")]
+    assert [(kind, name.replace(" ", "_")) for kind, name in stream(spool, 1)] == step
+
+
+def test_the_flags_of_timeloom_config_are_enough(config, tmp_path, timeloom_program):
+    program = tmp_path / "regions"
+    output("cc", *config("--cflags"), NATIVE / "regions.c", "-o", program, "-pthread", *config("--libs"))
+    assert output(program).split() == [timeloom.__version__, "0", "0"]
+    assert config("--version") == [timeloom.__version__]
+    beside = output(PACKAGE / "bin" / "timeloom-config", "--cflags", "--libs")
+    assert beside.split() == config("--cflags", "--libs")
+    wrong = subprocess.run([PACKAGE / "bin" / "timeloom-config", "--nonsense"], capture_output=True)
+    assert wrong.returncode == 2
+
+
+def test_threads_have_streams_and_names_of_their_own(built, record, tmp_path):
+    record(built / "regions", "threads")
+    (spool,) = spools_of(tmp_path / "run")
+    assert sorted(spool.threads.values()) == ["Master thread", "first", "second"]
+    for location, name in spool.threads.items():
+        if location > 0:
+            assert stream(spool, location) == calls(f"{name} inner. .") * 1000
+
+
+def test_a_process_may_end_and_pause_while_its_threads_record(built, record, tmp_path):
+    record(built / "regions", "busy")
+    (spool,) = spools_of(tmp_path / "run")
+    assert spool.ended and spool.lost == 0
+    for location in (1, 2, 3):
+        kinds = {event for event in stream(spool, location)}
+        assert kinds <= {("enter", "inner"), ("leave", "inner"), ("recording_off", None), ("recording_on", None)}
+
+
+def test_a_forked_child_has_a_spool_of_its_own(built, record, tmp_path, timeloom_program):
+    record(built / "regions", "fork", options=("--quiet",))
+    run = Run(tmp_path / "run", timeloom_program)
+    parent, child = sorted(run.names, key=len)
+    assert child == parent + " (fork)"
+    assert run.visits("outer") == [1, 1] and sorted(run.visits("inner")) == [0, 1]
+
+
+def test_a_program_that_becomes_another_goes_on(built, record, tmp_path, timeloom_program):
+    record(built / "regions", "exec", options=("--quiet",))
+    run = Run(tmp_path / "run", timeloom_program)
+    assert sum(run.visits("inner")) == 2 and sorted(run.visits("outer")) == [0, 1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+def test_what_a_killed_program_recorded_is_in_the_run(built, record, tmp_path, timeloom_program, number):
+    record(built / "regions", "signal", int(number), options=("--quiet",), status=128 + number)
+    run = Run(tmp_path / "run", timeloom_program)
+    assert run.visits("outer") == [1] and run.visits("inner") == [1]
+
+
+def test_the_summary_and_the_profile(built, tmp_path, timeloom_program):
+    done = subprocess.run(
+        [timeloom_program, "run", "-o", "run", "--profile", "--program", built / "regions", "threads"],
+        cwd=tmp_path, capture_output=True, text=True, env=environment(),
+    )  # fmt: skip
+    first, second = done.stderr.splitlines()
+    assert first.startswith("timeloom: ") and first.endswith(" of 3 threads in 1 process")
+    assert second == "timeloom: next: timeloom report run"
+    assert Run(tmp_path / "run", timeloom_program).visits("inner") == [2000]
+
+
+def test_without_a_measurement_nothing_happens(built, tmp_path):
+    for mode in ("everything", "threads", "fork", "busy"):
+        assert output(built / "regions", mode, cwd=tmp_path) in ("", f"{timeloom.__version__} 0 0\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_without_the_library_runs_all_the_same(record, tmp_path):
+    said = "timeloom: nothing was recorded: the program has not loaded libtimeloom\n"
+    assert record("sh", "-c", "echo ran; exit 3", status=3, said=said) == "ran\n"
+    assert not (tmp_path / "run").exists()
+
+
+def test_results_none_records_nothing(built, record, tmp_path):
+    assert record(built / "regions", options=("--results=none",)).split()[1:] == ["0", "0"]
+    assert not (tmp_path / "run").exists()
+
+
+def test_wrong_usage_is_refused_in_a_line(record, tmp_path):
+    said = "timeloom: --exclude is for Python programs; leave it out with --program\n"
+    record("true", options=("--exclude", "x"), status=2, said=said)
+    said = "timeloom: there is no program no-such-program to run\n"
+    record("no-such-program", status=2, said=said)
+    assert not (tmp_path / "run").exists()
+    done = run_python(["-m", "timeloom", "--program", "true"], tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1) and "timeloom run --program true" in done.stderr
+
+
+def test_a_run_that_is_gone_does_not_keep_the_program_from_running(built, tmp_path):
+    done = subprocess.run(
+        [built / "regions"], capture_output=True, text=True,
+        env=environment({"TIMELOOM_NATIVE_RUN": str(tmp_path / "none")}),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.split()[1:]) == (0, ["0", "0"])
+    assert done.stderr.startswith("timeloom: process ") and done.stderr.count("\n") == 1
+
+
+def test_a_library_loaded_late_finds_room_for_its_thread_local_variable(config, record, tmp_path):
+    program = tmp_path / "load_late"
+    output("cc", *config("--cflags"), NATIVE / "load_late.c", "-o", program, "-ldl")
+    jemalloc, *others = map(ctypes.util.find_library, ("jemalloc", "gomp", "mpi"))
+    assert jemalloc and all(others), "scripts/install_deps.sh installs them"
+    record(program, *others, LIBRARY, LD_PRELOAD=jemalloc)  # which can be loaded first only
+    (spool,) = spools_of(tmp_path / "run")
+    assert stream(spool, 0) == calls("late.")
+
+
+def test_one_pointer_is_all_that_is_thread_local_and_no_call_finds_it():
+    headers = output("readelf", "-lW", LIBRARY).splitlines()
+    (line,) = [line.split() for line in headers if line.split()[:1] == ["TLS"]]
+    assert int(line[5], 16) == 8  # bytes in memory
+    for library in (LIBRARY, *PACKAGE.glob("_core.*.so")):
+        assert "__tls_get_addr" not in output("readelf", "-sW", library)
+        assert "STATIC_TLS" in output("readelf", "-dW", library)
+
+
+def test_the_extension_has_no_second_copy_of_the_state():
+    (core,) = PACKAGE.glob("_core.*.so")
+    symbols = [line.split() for line in output("readelf", "--dyn-syms", "-W", core).splitlines()]
+    where = {words[7].split("@")[0]: words[6] for words in symbols if len(words) > 7}
+    for name in ("_ZN8timeloom6record10t_recorderE", "_ZN8timeloom2os6detail14g_counter_usedE"):
+        assert where[name] == "UND"
+
+
+@pytest.fixture(scope="module")
+def marks(tmp_path_factory, config):
+    """The directory of the Cython module `marks`."""
+    directory = tmp_path_factory.mktemp("cython")
+    output(sys.executable, "-m", "cython", NATIVE / "marks.pyx", "-o", directory / "marks.c")
+    output("cc", "-shared", "-fPIC", "-I", sysconfig.get_path("include"), *config("--cflags"),
+           directory / "marks.c", "-o", directory / f"marks{sysconfig.get_config_var('EXT_SUFFIX')}",
+           *config("--libs"))  # fmt: skip
+    return directory
+
+
+def run_with(marks, text, directory):
+    done = run_python(["-c", textwrap.dedent(text)], directory, env={"PYTHONPATH": str(marks)})
+    assert done.stderr == ""
+    return done.stdout
+
+
+PROGRAM = """
+import marks, threading
+
+def caller(count):
+    marks.solve(count, callback)
+
+def callback():
+    pass
+
+caller(2)
+thread = threading.Thread(target=caller, args=(1,))
+thread.start()
+thread.join()
+"""
+
+
+def test_regions_of_cython_lie_inside_the_python_functions(marks, tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = run_python(["-m", "timeloom", "--quiet", "--no-weave", "-o", "run", "program.py"], tmp_path,
+                      env={"PYTHONPATH": str(marks)})  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    (spool,) = spools_of(tmp_path / "run")
+    kept = ("solve", "part", "__main__.caller", "__main__.callback")
+    for location, count in ((0, 2), (1, 1)):
+        events = stream(spool, location, lambda name: name in kept)
+        assert events == [
+            ("enter", "__main__.caller"), ("enter", "solve"), ("parameter_int", "count", count),
+            *calls("part." * count),
+            ("enter", "__main__.callback"), ("leave", "__main__.callback"),
+            ("leave", "solve"), ("leave", "__main__.caller"),
+        ]  # fmt: skip
+    assert list(spool.threads.values()) == ["MainThread", "Thread-1 (caller)"]
+
+
+def test_a_region_is_valid_in_any_number_of_measurements(marks, tmp_path):
+    text = """
+    import marks, timeloom
+
+    def other(): pass
+
+    marks.solve(1)
+    for number in range(3):
+        with timeloom.Measurement(output=f"run{number}", weave=False):
+            if number == 1: other()
+            marks.solve(number)
+        marks.solve(1)
+    """
+    run_with(marks, text, tmp_path)
+    for number in range(3):
+        (spool,) = spools_of(tmp_path / f"run{number}")
+        events = [event for event in stream(spool, 0) if event[1] in ("solve", "part", "count")]
+        assert events == [
+            ("enter", "solve"), ("parameter_int", "count", number), *calls("part." * number), ("leave", "solve"),
+        ]  # fmt: skip
+
+
+def test_what_is_not_balanced_does_not_damage_the_stream(marks, tmp_path):
+    text = """
+    import marks, timeloom
+
+    def enters(): marks.enter_only()
+    def leaves(): marks.leave_only()
+
+    with timeloom.Measurement(output="run", weave=False) as measurement:
+        enters()
+        leaves()
+        marks.enter_only()
+        leaves()
+    print(measurement.totals["unmatched_leaves"])
+    """
+    assert run_with(marks, text, tmp_path) == "2\n"
+    (spool,) = spools_of(tmp_path / "run")
+    events = [event for event in stream(spool, 0) if event[1] in ("solve", "__main__.enters", "__main__.leaves")]
+    assert [kind + " " + name.removeprefix("__main__.") for kind, name in events] == [
+        "enter enters", "enter solve", "leave solve", "leave enters", "enter leaves", "leave leaves",
+        "enter solve", "enter leaves", "leave leaves", "leave solve",
+    ]  # fmt: skip
+
+
+def test_native_code_pauses_the_python_functions_too(marks, tmp_path):
+    text = """
+    import marks, timeloom
+
+    def seen(): pass
+    def unseen(): marks.solve(1)
+
+    with timeloom.Measurement(output="run", weave=False):
+        seen()
+        marks.record(False)
+        unseen()
+        marks.record(True)
+        seen()
+    """
+    run_with(marks, text, tmp_path)
+    (spool,) = spools_of(tmp_path / "run")
+    names = [event[1] for event in stream(spool, 0)]
+    assert names.count("__main__.seen") == 4 and "__main__.unseen" not in names and "solve" not in names
+
+
+def test_a_measurement_of_its_own_ends_the_one_of_the_program(marks, record, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""
+import marks, timeloom
+marks.solve(1)
+with timeloom.Measurement(output="own", weave=False):
+    marks.solve(2)
+""")
+    record(sys.executable, program, PYTHONPATH=str(marks))
+    (of_program,), (own,) = spools_of(tmp_path / "run"), spools_of(tmp_path / "own")
+    assert [event[1] for event in stream(of_program, 0)].count("part") == 2
+    assert [event[1] for event in stream(own, 0)].count("part") == 4
+
+
+def test_a_run_inside_a_run_is_a_run_of_its_own(record, tmp_path, timeloom_program):
+    (tmp_path / "program.py").write_text("def f(): pass\nf()\n")
+    said = "timeloom: nothing was recorded: the program has not loaded libtimeloom\n"
+    record(timeloom_program, "run", "--quiet", "-o", "inner", "program.py", said=said, PATH=os.environ["PATH"])
+    assert (tmp_path / "inner" / "traces.otf2").exists()
