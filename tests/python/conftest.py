@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import streams
 from archives import MAIN, WORKER, make_archive
 
 # What nohup and a shell's & have changed; tests look at what a signal does to a program.
@@ -40,6 +41,15 @@ def no_settings(monkeypatch):
     for name in [name for name in os.environ if name.startswith(("TIMELOOM_", "SCOREP_"))]:
         if name != "TIMELOOM_PROGRAM":
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def references(tmp_path_factory):
+    """All workers of a session keep in one place what programs come to without Timeloom."""
+    base = tmp_path_factory.getbasetemp()
+    directory = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "references"
+    directory.mkdir(exist_ok=True)
+    streams.REFERENCES[:] = [directory]
 
 
 @pytest.fixture(scope="session")
