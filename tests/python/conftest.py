@@ -19,6 +19,18 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
 
+def pytest_addoption(parser):
+    parser.addoption("--without-any-python", action="store_true", help="leave out the tests marked any_python")
+
+
+def pytest_collection_modifyitems(config, items):
+    """What does not depend on the version of Python runs once (scripts/run_python_tests.py)."""
+    if config.getoption("--without-any-python"):
+        left_out = [item for item in items if item.get_closest_marker("any_python")]
+        items[:] = [item for item in items if not item.get_closest_marker("any_python")]
+        config.hook.pytest_deselected(items=left_out)
+
+
 def pytest_generate_tests(metafunc):
     """Tests of races run as often as RACE_ROUNDS says (`make test-races`)."""
     rounds = int(os.environ.get("RACE_ROUNDS", "1"))

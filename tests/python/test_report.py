@@ -9,6 +9,8 @@ import subprocess
 import pytest
 from archives import make_archive, milliseconds, one_line, report_json
 
+pytestmark = pytest.mark.any_python
+
 
 def test_numbers_of_the_tree(timeloom, run):
     report = report_json(timeloom, run)
