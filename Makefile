@@ -2,65 +2,72 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-cpp test-fuzz test-python test-cpython test-cpython-threads test-races test-sanitize test-threads-sanitize soak real-programs demo bench lint format clean
+.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-races test-sanitize test-threads-sanitize soak real-programs demo bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
-deps: ## install the Debian packages that are missing
+deps: ## install the Debian packages that are missing, for all targets
 	@scripts/install_deps.sh
 
-build: deps ## build the program and the C++ tests into build/release
+# deps-build-test: those of the groups build and test.
+deps-%:
+	@scripts/install_deps.sh $(subst -, ,$*)
+
+build: deps-build-test ## build the program and the C++ tests into build/release
 	cmake --preset release
 	cmake --build --preset release
 
-check: deps ## check the layers, the format of the C++ code, the rules and types of the Python code
+check: deps-check ## check the layers, the format of the C++ code, the rules and types of the Python code
 	python3 scripts/check_layers.py
 	scripts/format.sh --check
 	scripts/check_python.sh
 
-test: check test-cpp test-fuzz test-python ## install, build, run every test with every Python
+test: check test-cpp test-python ## install, build, run the tests with every Python
 
-test-cpp: build ## run the C++ tests
+test-all: deps ## run every test with every Python, sanitizers, fuzzers, CPython's tests: about an hour
+	python3 scripts/test_all.py
+
+test-cpp: build ## run the C++ tests, which replay the corpus of the fuzzers
 	ctest --preset release
 
-test-fuzz: deps ## give the fuzzers some inputs; FUZZ_RUNS says how many
-	FUZZ_RUNS=$(or $(FUZZ_RUNS),10000) scripts/fuzz.sh
+test-fuzz: deps-build-fuzz ## give the fuzzers random inputs; FUZZ_RUNS says how many
+	scripts/fuzz.sh
 
-test-python: deps ## run the Python tests; ARGS go to scripts/run_python_tests.py
+test-python: deps-build-test ## run the Python tests; ARGS go to scripts/run_python_tests.py
 	python3 scripts/run_python_tests.py $(ARGS)
 
-test-cpython: deps ## run CPython's own tests under every instrumenter
+test-cpython: deps-build-test ## run CPython's own tests under every instrumenter
 	python3 scripts/run_python_tests.py -m cpython_suite $(ARGS)
 
-test-cpython-threads: deps ## run CPython's tests of threads and asyncio under every instrumenter
+test-cpython-threads: deps-build-test ## run CPython's tests of threads and asyncio under every instrumenter
 	python3 scripts/run_python_tests.py -m cpython_threads $(ARGS)
 
-test-races: deps ## run each test of a race 50 times, with every Python
+test-races: deps-build-test ## run each test of a race 50 times, with every Python
 	RACE_ROUNDS=50 python3 scripts/run_python_tests.py -m race $(ARGS)
 
-test-sanitize: deps ## run the C++ tests under sanitizers, and the fuzzers for a while
+test-sanitize: deps-build-test ## run the C++ tests under sanitizers
 	scripts/test_sanitize.sh
 
-test-threads-sanitize: deps ## run the tests of threads under ThreadSanitizer, with the CPython that TIMELOOM_TSAN_PYTHON names
+test-threads-sanitize: deps-build ## run the tests of threads under ThreadSanitizer, with the CPython that TIMELOOM_TSAN_PYTHON names
 	python3 scripts/test_threads_sanitize.py $(ARGS)
 
-soak: deps ## run random programs for 10 minutes and check their runs; ARGS go to scripts/soak.py
+soak: deps-build ## run random programs for 10 minutes and check their runs; ARGS go to scripts/soak.py
 	python=$$(python3 scripts/environments.py --newest) && $$python scripts/soak.py $(ARGS)
 
-real-programs: deps ## compare profiles and traces of five programs from PyPI; writes docs/profiles.md
+real-programs: deps-build ## compare profiles and traces of five programs from PyPI; writes docs/profiles.md
 	python=$$(python3 scripts/environments.py --newest) && $$python scripts/real_programs.py $(ARGS)
 
-demo: deps ## install, build, run the examples, show their reports
+demo: deps-build ## install, build, run the examples, show their reports
 	@scripts/demo.sh
 
-bench: deps ## measure what Timeloom costs; writes bench/RESULTS.md
+bench: deps-build-bench ## measure what Timeloom costs; writes bench/RESULTS.md
 	scripts/bench.sh $(ARGS)
 
-lint: deps ## run clang-tidy over the C++ code
+lint: deps-build-test-lint ## run clang-tidy over the C++ code
 	scripts/lint.sh
 
-format: deps ## format the C++ code
+format: deps-check ## format the C++ code
 	scripts/format.sh
 
 clean: ## remove what was built

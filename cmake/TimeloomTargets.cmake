@@ -9,15 +9,20 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 find_package(Threads REQUIRED)
+# The program, the tests and the extensions of all Pythons compile the same files with the same
+# options: the compiler cache makes that one compilation.
 find_program(TIMELOOM_CCACHE ccache)
-if(TIMELOOM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TIMELOOM_CCACHE})
+find_program(TIMELOOM_ENV env)
+if(TIMELOOM_CCACHE AND TIMELOOM_ENV AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Without this sloppiness ccache caches nothing that uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${TIMELOOM_ENV} CCACHE_SLOPPINESS=pch_defines,time_macros ${TIMELOOM_CCACHE})
 endif()
 
 add_library(timeloom_options INTERFACE)
 target_compile_options(timeloom_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
-  # What libtimeloom.so exports of the folders that it is made of, src/record/exports.map.in says.
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${TIMELOOM_WERROR}>:-Werror>
+  # src/record/exports.map.in says which names libtimeloom.so exports of the folders in it.
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TIMELOOM_EXPORTED>>>:-fvisibility=hidden>
   # One load per access of a thread-local instead of a call of __tls_get_addr.
   -ftls-model=initial-exec)
@@ -51,12 +56,27 @@ function(timeloom_library name)
   endif()
 endfunction()
 
+# What the compiler of a target with precompiled headers needs besides them: with GCC's option
+# ccache need not preprocess the headers again.
+set(timeloom_precompiled_options $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+
+# timeloom_test_options(<target>)
+# does not optimise the sources of a test, which take longer to compile than to run. The libraries
+# under test are those that users get.
+function(timeloom_test_options target)
+  target_link_libraries(${target} PRIVATE timeloom_options)
+  target_compile_options(${target} PRIVATE
+    $<$<CONFIG:Release>:-O0> ${timeloom_precompiled_options})
+endfunction()
+
 # timeloom_test(<name> SOURCES a_test.cpp [USES spool core])
 # declares a GoogleTest program and registers it with CTest.
 function(timeloom_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE timeloom_options GTest::gtest GTest::gtest_main)
+  timeloom_test_options(${name})
+  target_precompile_headers(${name} REUSE_FROM timeloom_test_headers)
+  target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
   foreach(used ${ARG_USES})
     target_link_libraries(${name} PRIVATE timeloom_${used})
   endforeach()

@@ -4,7 +4,7 @@
 set -eu
 cd -- "$(dirname -- "$0")/.."
 
-interpreters=$(python3 scripts/environments.py -r bench/requirements.txt)
+interpreters=$(python3 scripts/environments.py --werror -r bench/requirements.txt)
 # Any of them can drive the others.
 driver=${interpreters%%
 *}

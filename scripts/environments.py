@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Installs Timeloom into an environment of its own for each Python of this machine.
 
-usage: scripts/environments.py [--newest] [--extra NAME] [-r REQUIREMENTS]
+usage: scripts/environments.py [--newest] [--extra NAME] [-r REQUIREMENTS] [--werror]
 
 Prints the interpreters of the environments, build/venv-3.X/bin/python: of all usable
-Pythons (scripts/pythons.py), or with --newest of the newest supported one only.
+Pythons (scripts/pythons.py), or with --newest of the newest supported one only. With
+--werror it is compiled with the options of build/release, from the same compiler cache.
 What pip has to say goes to stderr.
 """
 
@@ -45,7 +46,11 @@ def make(python: pythons.Python) -> pathlib.Path:
 
 
 def install(
-    python: pythons.Python, extras: str = "", requirements: tuple[str, ...] = (), quiet: bool = True
+    python: pythons.Python,
+    extras: str = "",
+    requirements: tuple[str, ...] = (),
+    quiet: bool = True,
+    werror: bool = False,
 ) -> pathlib.Path:
     """Installs the working tree and what is asked for; subprocess.CalledProcessError if it fails.
 
@@ -53,13 +58,16 @@ def install(
     name of the compiler, where each Python has its own, lets ccache see that it is the same."""
     interpreter = make(python)
     project = f"{ROOT}[{extras}]" if extras else str(ROOT)
-    build_directory = f"--config-settings=build-dir={BUILD / f'wheel-{python.tag}'}"
+    settings = [
+        f"--config-settings=build-dir={BUILD / f'wheel-{python.tag}'}",
+        f"--config-settings=cmake.define.TIMELOOM_WERROR={'ON' if werror else 'OFF'}",
+    ]
     files = [word for file in requirements for word in ("-r", file)]
     command = [str(interpreter), "-m", "pip", "install", "--disable-pip-version-check"]
     if quiet:
         command.append("--quiet")
     subprocess.run(
-        [*command, build_directory, project, *files],
+        [*command, *settings, project, *files],
         check=True, stdout=sys.stderr, env={"CC": "cc", "CXX": "c++", **clean_environment()}, cwd=ROOT,
     )  # fmt: skip
     return interpreter
@@ -77,12 +85,14 @@ def main() -> int:
     parser.add_argument("--newest", action="store_true")
     parser.add_argument("--extra", default="")
     parser.add_argument("-r", dest="requirements", action="append", default=[])
+    parser.add_argument("--werror", action="store_true")
     arguments = parser.parse_args()
     usable = [python for python in pythons.find(dict(os.environ)) if not python.problem]
     if not usable:
         sys.exit("environments.py: no usable Python; scripts/pythons.py says why")
     for python in [newest_supported(usable)] if arguments.newest else usable:
-        print(install(python, arguments.extra, tuple(arguments.requirements), quiet=False), flush=True)
+        requirements = tuple(arguments.requirements)
+        print(install(python, arguments.extra, requirements, quiet=False, werror=arguments.werror), flush=True)
     return 0
 
 

@@ -1,18 +1,27 @@
 #!/bin/bash
 # Builds the libFuzzer targets of tests/fuzz into build/fuzz and gives each a fixed number of
-# inputs: FUZZ_RUNS (20,000). What a target finds is kept in build/fuzz; its seeds are in
+# random inputs: FUZZ_RUNS (20,000). What a target finds is kept in build/fuzz; its seeds are in
 # tests/fuzz/corpus/<name>.
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
 fuzz_runs=${FUZZ_RUNS:-20000}
 
-if ! command -v clang++-14 >/dev/null; then
-  echo "== fuzz: clang++-14 is not installed; nothing was fuzzed: run 'make deps'" >&2
+can_fuzz() {
+  echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
+    "$1" -x c++ -fsanitize=fuzzer,address,undefined - -o /dev/null 2>/dev/null
+}
+
+compiler=
+for candidate in $(scripts/newest_tool.sh clang++ || true); do
+  if can_fuzz "$candidate"; then compiler=$candidate; break; fi
+done
+if [ -z "$compiler" ]; then
+  echo "== fuzz: no clang++ with libFuzzer is installed; nothing was fuzzed: run 'make deps'" >&2
   exit 1
 fi
-echo "== fuzz"
-CC=clang-14 CXX=clang++-14 cmake --preset fuzz >/dev/null
+echo "== fuzz, with $compiler"
+CC=${compiler/++/} CXX=$compiler cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target fuzzers
 found=0
 for target in build/fuzz/tests/fuzz/fuzz_*; do

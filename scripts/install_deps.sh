@@ -1,59 +1,101 @@
 #!/bin/sh
-# Installs the Debian packages that building and testing need. Does nothing, at
-# once, when all are there. Works as root and as a user with sudo.
-set -eu
+# Installs the Debian packages that are missing. Does nothing, at once, when all are there.
+# Works as root and as a user with sudo.
+#
+# usage: scripts/install_deps.sh [GROUP]...
+#
+# Groups: build, check, test, lint, fuzz, bench; without one, all of them.
+set -euf
 
-# One package a line, and what needs it.
+# Groups, package, what needs it. Of alternatives (a|b) one is enough, and the first that Debian has
+# is installed; a pattern stands for the newest package of such a name.
 packages() {
-  sed 's/ *#.*//' <<'LIST'
-build-essential             # the compiler
-ccache                      # the core is compiled once, not once for each Python
-cmake                       # the build
-ninja-build                 # the build
-git                         # names the version of what is measured in bench/RESULTS.md
-ca-certificates             # pip reaches its index over TLS
-libopen-trace-format2-dev   # OTF2: the traces (src/formats/otf2)
-libexpat1-dev               # the XML of CUBE profiles (src/formats/cube)
-zlib1g-dev                  # their compressed form
-libcli11-dev                # the command line of the timeloom program
-libfmt-dev                  # text of the timeloom program
-nlohmann-json3-dev          # JSON of the timeloom program
-libtomlplusplus-dev         # the files of rules of timeloom check
-libgtest-dev                # the C++ tests
-libbenchmark-dev            # the C++ benchmarks (bench/core)
-clang-14                    # libFuzzer (make test-sanitize)
-libclang-rt-14-dev          # libFuzzer and the sanitizers of clang
-clang-format-14             # make format, and its check in make test
-clang-tidy-14               # make lint
-python3                     # the scripts; the first Python that is measured
-python3-dev                 # its headers, for the extension module
-python3-venv                # the environments that the tests run in
-libpython3.11-testsuite     # CPython's own tests, run under Timeloom
-libjemalloc2                # loaded before libtimeloom in a test: they use up room for
-libopenmpi3                 # thread-local variables
-otf2-tools                  # otf2-print reads the traces that the tests make
-python3-otf2                # so does the Python reader of the OTF2 project, which
-python3-six                 # imports this without naming it among its dependencies
+  cat <<'LIST'
+build        build-essential      # the compiler
+build        ccache               # the core is compiled once, not once for each Python
+build        cmake                # the build
+build        ninja-build          # the build
+build,check  ca-certificates      # pip reaches its index over TLS
+build        libopen-trace-format2-dev|libotf2-trace-dev|libotf2-dev  # OTF2: the traces (src/formats/otf2)
+build        libexpat1-dev        # the XML of CUBE profiles (src/formats/cube)
+build        zlib1g-dev           # their compressed form
+build        libcli11-dev         # the command line of the timeloom program
+build        libfmt-dev           # text of the timeloom program
+build        nlohmann-json3-dev   # JSON of the timeloom program
+build        libtomlplusplus-dev  # the files of rules of timeloom check
+build,check  python3              # the scripts; the first Python that is measured
+build        python3-dev          # its headers, for the extension module
+build,check  python3-venv         # the environments that the tests run in
+test         libgtest-dev         # the C++ tests
+test         libpython3.[0-9]*-testsuite  # CPython's own tests, run under Timeloom
+test         otf2-tools           # otf2-print reads the traces that the tests make
+test         python3-otf2         # so does the Python reader of the OTF2 project, which
+test         python3-six          # imports this without naming it among its dependencies
+test         libjemalloc2         # loaded before libtimeloom in a test: they use up room for
+test         libopenmpi3|libopenmpi40  # thread-local variables
+check        clang-format-14      # make format, and its check in make check
+lint,test    clang-tidy|clang-tidy-[0-9][0-9]  # make lint, and the test of its rules
+fuzz         clang|clang-[0-9][0-9]            # libFuzzer (make test-fuzz)
+fuzz         libclang-rt-dev|libclang-rt-[0-9][0-9]-dev  # libFuzzer and the sanitizers of clang
+bench        libbenchmark-dev     # the C++ benchmarks (bench/core)
+bench        git                  # names the version of what is measured in bench/RESULTS.md
 LIST
 }
 
-missing() {
-  for package in $(packages); do
-    status=$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null || true)
-    case $status in ii*) ;; *) printf ' %s' "$package" ;; esac
+# The second words of the lines of some groups.
+needed() {
+  packages | while read -r groups package _; do
+    for group in "$@"; do
+      case ",$groups," in *",$group,"*) echo "$package"; break ;; esac
+    done
   done
 }
 
+alternatives() { printf '%s\n' "$1" | tr '|' '\n'; }
+
+installed() { dpkg-query -W -f '${db:Status-Abbrev}\n' "$1" 2>/dev/null | grep -q '^ii'; }
+
+missing() {
+  for package in $(needed "$@"); do
+    found=
+    for name in $(alternatives "$package"); do if installed "$name"; then found=yes; fi; done
+    if [ -z "$found" ]; then echo "$package"; fi
+  done
+}
+
+# The newest package that matches a name or a pattern, if there is one.
+known() {
+  apt-cache pkgnames "${1%%\[*}" | while read -r name; do
+    # shellcheck disable=SC2254 # a pattern
+    case $name in $1) echo "$name" ;; esac
+  done | sort -V | tail -n 1
+}
+
+# The package to install for each of some lists of alternatives.
+choose() {
+  for package in "$@"; do
+    chosen=
+    for name in $(alternatives "$package"); do chosen=${chosen:-$(known "$name")}; done
+    if [ -n "$chosen" ]; then
+      echo "$chosen"
+    else
+      echo "install_deps: this system has no package $package" >&2
+    fi
+  done
+}
+
+[ $# -gt 0 ] || set -- build check test lint fuzz bench
+
 # On another system it is up to its user; what is missing will say so itself.
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-  echo "install_deps: not a Debian system; needed are what Debian calls:" $(packages) >&2
+  echo "install_deps: not a Debian system; needed are what Debian calls:" $(needed "$@") >&2
   exit 0
 fi
 
-wanted=$(missing)
+wanted=$(missing "$@")
 [ -n "$wanted" ] || exit 0
 give_up() {
-  echo "install_deps: $1; ask an administrator for: apt-get install$wanted" >&2
+  echo "install_deps: $1; ask an administrator for: apt-get install" $wanted >&2
   exit 1
 }
 
@@ -67,10 +109,12 @@ else
   give_up "sudo asks for a password and there is no terminal"
 fi
 
-echo "install_deps: installing$wanted"
 apt() {
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
 }
 # A foreign source that does not answer must not keep us from Debian's own packages.
 apt update -qq || echo "install_deps: apt-get update failed; trying with the lists there are" >&2
+wanted=$(choose $wanted)
+[ -n "$wanted" ] || exit 0
+echo "install_deps: installing" $wanted
 apt install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 $wanted

@@ -3,11 +3,12 @@
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-linter=clang-tidy-14
-command -v $linter >/dev/null || { echo "lint: $linter is not installed" >&2; exit 1; }
+linters=$(scripts/newest_tool.sh clang-tidy) || { echo "lint: clang-tidy is not installed" >&2; exit 1; }
+linter=${linters%%$'\n'*}
 
 # The extension is linted for the interpreter that runs the scripts.
 CC=gcc CXX=g++ cmake --preset release -B build/lint -DTIMELOOM_BUILD_PYTHON=ON \
+  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
   -DPython_EXECUTABLE="$(python3 -c 'import sys; print(sys.executable)')" >/dev/null
 if [ $# -eq 0 ]; then
   mapfile -t files < <(find src tests/unit -name '*.cpp' | sort)

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Installs Timeloom for every usable Python of this machine and runs tests/python with each.
 
-usage: scripts/run_python_tests.py [--only 3.X[,3.Y]] [arguments of pytest]
+usage: scripts/run_python_tests.py [--only 3.X[,3.Y]] [--all] [arguments of pytest]
 
-Ends with one line for each version: what came of it, or why it was not tested. Fails if
-a test fails, an installation fails, or no Python is usable.
+Tests marked any_python run with the newest Python only, with --all with every one. Ends with
+one line for each version: what came of it, or why it was not tested. Fails if a test fails, an
+installation fails, or no Python is usable.
 """
 
+import argparse
+import concurrent.futures
 import os
+import pathlib
 import subprocess
 import sys
 import time
@@ -15,53 +19,72 @@ import time
 import environments
 import pythons
 
-
-def chosen(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """The versions of --only (none: all) and the arguments for pytest."""
-    if arguments and arguments[0].startswith("--only="):
-        return arguments[0].removeprefix("--only=").split(","), arguments[1:]
-    if len(arguments) > 1 and arguments[0] == "--only":
-        return arguments[1].split(","), arguments[2:]
-    return [], arguments
+# How many installations run at once: one compiles while another one waits for the network.
+INSTALLATIONS = 2
 
 
-def test(python: pythons.Python, pytest_arguments: list[str]) -> str:
-    """What is wrong, "" if nothing is."""
-    print(f"\n== {pythons.describe(python)}: installing", flush=True)
+def install(python: pythons.Python) -> pathlib.Path | None:
+    """The interpreter of an environment with Timeloom, compiled as everything in build/release."""
+    print(f"== {pythons.describe(python)}: installing", flush=True)
     try:
-        interpreter = environments.install(python, "test")
+        return environments.install(python, "test", werror=True)
     except subprocess.CalledProcessError:
-        return "could not be installed"
-    program = interpreter.with_name("timeloom")
-    variables = {**environments.clean_environment(), "TIMELOOM_PROGRAM": str(program)}
-    workers = ["-n", str(os.cpu_count())]  # in front, so that -n0 among the arguments wins
-    command = [str(interpreter), "-m", "pytest", *workers, *pytest_arguments]
-    print(f"== {pythons.describe(python)}: testing", flush=True)
+        return None
+
+
+def test(python: pythons.Python, interpreter: pathlib.Path, pytest_arguments: list[str]) -> str:
+    """What is wrong, "" if nothing is."""
+    print(f"\n== {pythons.describe(python)}: testing", flush=True)
+    variables = {**environments.clean_environment(), "TIMELOOM_PROGRAM": str(interpreter.with_name("timeloom"))}
+    # In front, so that -n0 among the arguments wins.
+    own = ["-n", str(os.cpu_count()), "--dist=worksteal", "--durations=30"]
+    command = [str(interpreter), "-m", "pytest", *own, *pytest_arguments]
     done = subprocess.run(command, env=variables, cwd=environments.ROOT)
     return "" if done.returncode == 0 else f"tests failed (pytest ended with {done.returncode})"
 
 
+def test_all(chosen: list[pythons.Python], every_test: bool, pytest_arguments: list[str]) -> dict[str, str]:
+    """What came of each version, by its tag."""
+    with concurrent.futures.ThreadPoolExecutor(INSTALLATIONS) as pool:
+        interpreters = list(pool.map(install, chosen))
+    newest = environments.newest_supported(chosen)
+    outcomes = {}
+    for python, interpreter in zip(chosen, interpreters):
+        begin = time.monotonic()
+        left_out = [] if every_test or python is newest else ["--without-any-python"]
+        if interpreter is None:
+            outcomes[python.tag] = "could not be installed"
+            continue
+        wrong = test(python, interpreter, [*left_out, *pytest_arguments])
+        outcomes[python.tag] = f"{wrong or 'tested, all is well'}, {time.monotonic() - begin:.0f} s"
+    return outcomes
+
+
+def arguments_of(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Our arguments, and those for pytest."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--only", default="", help="versions, separated by commas")
+    parser.add_argument("--all", action="store_true", help="every test with every Python")
+    return parser.parse_known_args(words)
+
+
 def main() -> int:
-    only, pytest_arguments = chosen(sys.argv[1:])
+    arguments, pytest_arguments = arguments_of(sys.argv[1:])
+    only = [tag for tag in arguments.only.split(",") if tag]
     found = pythons.find(dict(os.environ))
-    lines, sound, tested = [], True, 0
-    for python in found:
-        name = pythons.describe(python)
-        if only and python.tag not in only:
-            lines.append(f"{name}: not tested: not among --only")
-        elif python.problem:
-            lines.append(f"{name}: not tested: {python.problem}")
-        else:
-            begin = time.monotonic()
-            wrong = test(python, pytest_arguments)
-            sound, tested = sound and not wrong, tested + 1
-            lines.append(f"{name}: {wrong or 'tested, all is well'}, {time.monotonic() - begin:.0f} s")
-    for tag in pythons.missing(found):
-        lines.append(f"Python {tag}: NOT TESTED: not found on PATH or in TIMELOOM_PYTHONS")
-    print("\n== Pythons", *lines, sep="\n", flush=True)
-    if not tested:
+    chosen = [python for python in found if not python.problem and (not only or python.tag in only)]
+    if not chosen:
         sys.exit("run_python_tests.py: no Python was tested")
-    return 0 if sound else 1
+    outcomes = test_all(chosen, arguments.all, pytest_arguments)
+    print("\n== Pythons")
+    for python in found:
+        why_not = "not among --only" if not python.problem else python.problem
+        print(f"{pythons.describe(python)}: {outcomes.get(python.tag, f'not tested: {why_not}')}")
+    for tag in pythons.missing(found):
+        print(f"Python {tag}: NOT TESTED: not found on PATH or in TIMELOOM_PYTHONS")
+    return 0 if all(outcome.startswith("tested") for outcome in outcomes.values()) else 1
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs the C++ tests under the address, undefined behaviour and thread sanitizers, and the
-# fuzzers. Builds into build/asan, build/tsan, build/fuzz.
+# Runs the C++ tests under the address, undefined behaviour and thread sanitizers. Builds into
+# build/asan and build/tsan.
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
@@ -17,5 +17,3 @@ for preset in asan tsan; do
   cmake --build --preset "$preset"
   "${fixed_addresses[@]}" ctest --preset "$preset"
 done
-
-scripts/fuzz.sh

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import streams
 from archives import MAIN, WORKER, make_archive
 
 # What nohup and a shell's & have changed; tests look at what a signal does to a program.
@@ -16,6 +17,18 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The scripts of the repository are tested like everything else.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--without-any-python", action="store_true", help="leave out the tests marked any_python")
+
+
+def pytest_collection_modifyitems(config, items):
+    """What does not depend on the version of Python runs once (scripts/run_python_tests.py)."""
+    if config.getoption("--without-any-python"):
+        left_out = [item for item in items if item.get_closest_marker("any_python")]
+        items[:] = [item for item in items if not item.get_closest_marker("any_python")]
+        config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_generate_tests(metafunc):
@@ -40,6 +53,15 @@ def no_settings(monkeypatch):
     for name in [name for name in os.environ if name.startswith(("TIMELOOM_", "SCOREP_"))]:
         if name != "TIMELOOM_PROGRAM":
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def references(tmp_path_factory):
+    """All workers of a session keep in one place what programs come to without Timeloom."""
+    base = tmp_path_factory.getbasetemp()
+    directory = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "references"
+    directory.mkdir(exist_ok=True)
+    streams.REFERENCES[:] = [directory]
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ Independent of the C++ reader on purpose: what both understand in the same way i
 what the page says.
 """
 
+import functools
 import pathlib
 import struct
 
@@ -137,6 +138,7 @@ class Spool:
         return self._events[thread].get(location, [])
 
     def _sorted_events(self, thread):
+        """The events of a thread and of its tracks, each of which is told apart by "track" events."""
         result, of, appeared = {}, thread, set()
         segments = self._segments.get(thread, {})
         first = min(segments, default=0)
@@ -146,7 +148,11 @@ class Spool:
         for _, (base, data) in sorted(segments.items()):
             words = struct.unpack(f"<{len(data) // 8}Q", data)
             for event in self._decode(base, words):
-                if event[0] == "track":
+                if isinstance(event, list):  # of enter and leave
+                    goes_on = False
+                    appeared.add(of)
+                    result.setdefault(of, []).extend(event)
+                elif event[0] == "track":
                     of = event[2]
                     goes_on = first > 0 and of not in appeared
                     appeared.add(of)
@@ -162,34 +168,47 @@ class Spool:
         return result
 
     def _decode(self, base, words):
-        i = 0
-        while i < len(words) and words[i]:
+        """Yields the events; enter and leave, which most are, as a list of those between two others."""
+        names = {key: region["name"] for key, region in self.regions.items()}
+        calls, i, end = [], 0, len(words)
+        while i < end and words[i]:
             word = words[i]
             kind, payload, ticks = word & 3, (word >> 2) & 0x3FFFFFF, base + (word >> 28)
             i += 1
-            if kind in (KIND_ENTER, KIND_LEAVE):
-                name = self.regions[payload]["name"]
-                yield ("enter" if kind == KIND_ENTER else "leave", name, None, ticks)
+            if kind == KIND_ENTER:
+                calls.append(("enter", names[payload], None, ticks))
+                continue
+            if kind == KIND_LEAVE:
+                calls.append(("leave", names[payload], None, ticks))
                 continue
             sub, count = payload & 0xFF, (payload >> 8) & 0xFF
             extra = words[i : i + count]
             i += count
             if sub == TIME_BASE:
                 base = extra[0]
-            elif sub == TRACK_END:
-                yield ("track end", None, None, ticks)
-            elif sub == TRACK:
-                yield ("track", None, extra[0], ticks)
-            elif sub in REWINDS:
-                yield ("rewind begin" if sub == REWINDS[0] else "rewind end", self.strings[extra[0]], None, ticks)
-            elif sub == SAMPLES:
-                yield ("samples", None, count - 1, ticks)
-            elif sub == OPEN_REGIONS:
-                for region in struct.unpack(f"<{2 * count}I", struct.pack(f"<{count}Q", *extra)):
-                    if region != 0xFFFFFFFF:
-                        yield ("open", self.regions[region]["name"], None, base)
-            else:
-                yield self._extended(EXTENDED[sub], extra, ticks)
+                continue
+            if calls:
+                yield calls
+                calls = []
+            yield from self._rare(sub, count, extra, base, ticks)
+        if calls:
+            yield calls
+
+    def _rare(self, sub, count, extra, base, ticks):
+        if sub == TRACK_END:
+            yield ("track end", None, None, ticks)
+        elif sub == TRACK:
+            yield ("track", None, extra[0], ticks)
+        elif sub in REWINDS:
+            yield ("rewind begin" if sub == REWINDS[0] else "rewind end", self.strings[extra[0]], None, ticks)
+        elif sub == SAMPLES:
+            yield ("samples", None, count - 1, ticks)
+        elif sub == OPEN_REGIONS:
+            for region in struct.unpack(f"<{2 * count}I", struct.pack(f"<{count}Q", *extra)):
+                if region != 0xFFFFFFFF:
+                    yield ("open", self.regions[region]["name"], None, base)
+        else:
+            yield self._extended(EXTENDED[sub], extra, ticks)
 
     def _extended(self, kind, extra, ticks):
         if not extra:
@@ -216,6 +235,7 @@ def spools_of(run):
 def stream(spool, location, keep=lambda name: True):
     """The events of a location without their times and who creates whom; checks order and balance."""
     result, open_regions, last = [], [], 0
+    keep = functools.cache(keep)
     for kind, name, value, ticks in spool.events(location):
         assert ticks >= last
         last = ticks

@@ -1,5 +1,6 @@
 """Runs programs under each instrumenter and returns what the spools hold."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -79,15 +80,47 @@ def measure(program, instrumenter, directory, *options, keep=of_program, env=Non
     return streams_of(run, keep), process
 
 
+# What programs come to without Timeloom, made once for all tests of a session (conftest.py).
+REFERENCES = []
+
+
+def kept(name, make):
+    """What make() gives, a value of JSON; made once in a session, by whichever worker needs it first."""
+    (directory,) = REFERENCES
+    path = directory / hashlib.sha256(name.encode()).hexdigest()
+    if not path.exists():
+        mine = path.with_name(f"{path.name}-{os.getpid()}")
+        mine.write_text(json.dumps(make()))
+        mine.replace(path)
+    return json.loads(path.read_text())
+
+
 def reference(program, directory):
-    """(streams, process) by a profile function in Python, in a plain process."""
-    out = directory / "reference.json"
-    process = run_python([PROGRAMS / "reference.py", out, write_program(directory, program)], directory)
-    return json.loads(out.read_text()), process
+    """The streams of one of programs/ by a profile function in Python, in a plain process."""
+
+    def make():
+        out = directory / "reference.json"
+        run_python([PROGRAMS / "reference.py", out, PROGRAMS / program], directory)
+        return json.loads(out.read_text())
+
+    return kept(f"reference {program}", make)
+
+
+def run_program(program, directory):
+    return run_python([write_program(directory, program)], directory)
 
 
 def plain(program, directory):
-    return run_python([write_program(directory, program)], directory)
+    """The process of a program without Timeloom, which writes no files: it runs once in a session."""
+
+    def make():
+        process = run_program(program, directory)
+        return {"made in": str(directory), "returncode": process.returncode,
+                "stdout": process.stdout, "stderr": process.stderr}  # fmt: skip
+
+    found = kept(f"plain {program}", make)
+    stdout, stderr = (found[name].replace(found["made in"], str(directory)) for name in ("stdout", "stderr"))
+    return subprocess.CompletedProcess([program], found["returncode"], stdout, stderr)
 
 
 def difference(got, expected):

@@ -8,6 +8,8 @@ from archives import one_line
 from cube_files import DATA, write
 from test_cube import needs_tool
 
+pytestmark = pytest.mark.any_python
+
 PROGRAM = """
 import timeloom
 

@@ -8,6 +8,8 @@ import pytest
 from check_layers import Tree, find_cycle
 from layers import table
 
+pytestmark = pytest.mark.any_python
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "check_layers.py"
 

@@ -11,6 +11,8 @@ from archives import one_line, report_json
 from cube_files import DATA, SIZES, SUMS_ONLY, TOOL, random_description, read, with_pycubexr, write
 from hypothesis import HealthCheck, given, settings
 
+pytestmark = pytest.mark.any_python
+
 needs_tool = pytest.mark.skipif(not TOOL.exists(),
                                 reason=f"{TOOL} is not built: `make build` makes it")
 

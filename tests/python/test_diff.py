@@ -7,6 +7,8 @@ import pytest
 from archives import WORKER, make_archive, one_line
 from cube_files import DATA
 
+pytestmark = pytest.mark.any_python
+
 
 @pytest.fixture
 def later(tmp_path):

@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import pythons
+
+pytestmark = pytest.mark.any_python
 
 SCRIPT = Path(pythons.__file__)
 WELL = {"implementation": "cpython", "free_threaded": False, "headers": True, "venv": True}

@@ -11,6 +11,8 @@ import pytest
 from archives import make_archive, milliseconds, one_line, report_json
 from cube_files import DATA
 
+pytestmark = pytest.mark.any_python
+
 
 def test_numbers_of_the_tree(timeloom, run):
     report = report_json(timeloom, run)

@@ -8,6 +8,8 @@ import sys
 import pytest
 from archives import one_line, report_json
 
+pytestmark = pytest.mark.any_python
+
 
 def test_an_anchor_file_and_the_newest_run(timeloom, run):
     expected = report_json(timeloom, run)["tree"]

@@ -10,6 +10,8 @@ import pytest
 from cube_files import DATA, ROOT
 from scorep_runs import run_scorep
 
+pytestmark = pytest.mark.any_python
+
 PROFILE = DATA / "scorep-fib" / "profile.cubex"
 
 

@@ -12,6 +12,8 @@ from scorep_runs import run_scorep
 from scorep import _command_line
 from timeloom import _core
 
+pytestmark = pytest.mark.any_python
+
 ROOT = Path(__file__).resolve().parents[2]
 OFF = {"SCOREP_ENABLE_PROFILING": "false", "SCOREP_FORCE_CFG_FILES": "true"}
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from scorep_runs import run_scorep
 
+pytestmark = pytest.mark.any_python
+
 STAMP = r"\d{8}_\d{4}_\d+"
 APP = "def f():\n    pass\nf()\n"
 NOTHING = {"SCOREP_ENABLE_PROFILING": "false"}

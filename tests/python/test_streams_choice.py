@@ -4,7 +4,7 @@ import json
 import py_compile
 
 import pytest
-from streams import C_INSTRUMENTERS, INSTRUMENTERS, assert_same, measure, plain, run_python, streams_of
+from streams import C_INSTRUMENTERS, INSTRUMENTERS, assert_same, measure, run_program, run_python, streams_of
 from test_streams_programs import calls, each_instrumenter, kept
 
 # --- C functions ----------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def f(n):
 def leaf(): pass
 f(6)
 """
-    process = plain(program, tmp_path)
+    process = run_program(program, tmp_path)
     assert (process.returncode, process.stderr) == (0, "")
     expected = "f f f leaf. leaf. . leaf. . leaf. . leaf. leaf."
     assert_same(streams_of(tmp_path / "block", kept), [calls(expected)])

@@ -4,7 +4,7 @@ import sys
 import textwrap
 
 import pytest
-from streams import assert_same, measure, plain, run_python, streams_of
+from streams import assert_same, measure, plain, run_program, run_python, streams_of
 from test_streams_programs import calls, check, each_instrumenter, kept
 
 # Sets a hook of its own three calls deep; HOOK and SETTER are replaced.
@@ -186,7 +186,7 @@ except timeloom.Error as error:
     print(error)
 f()
 """
-    process = plain(program, tmp_path)
+    process = run_program(program, tmp_path)
     assert process.returncode == 0, process.stderr
     if instrumenter == "monitoring":
         assert "every tool id of sys.monitoring is taken" in process.stdout
@@ -212,7 +212,7 @@ for output in ("first", "second"):
         sys.monitoring.{away}
         f()
 """
-    process = plain(program, tmp_path)
+    process = run_program(program, tmp_path)
     whole = away == "restart_events()"
     said = "timeloom: the program has switched off tool 4 of sys.monitoring, which observes it; "
     assert (process.returncode, process.stderr.count("\n")) == (0, 0 if whole else 1)
@@ -267,7 +267,7 @@ def test_program_frees_our_tool_id(tmp_path):
     sys.monitoring.set_events(ours, 0)
     print(seen[-1], sys.monitoring.get_tool(ours))
     """
-    process = plain(textwrap.dedent(program), tmp_path)
+    process = run_program(textwrap.dedent(program), tmp_path)
     assert (process.stdout, process.stderr.count("\n")) == ("f mine\n", 1)
     assert process.stderr.startswith("timeloom: the program has switched off tool 4 of sys.monitoring")
 

@@ -106,6 +106,7 @@ REGIONS = {
     ),
     "decorated": (
         """
+        import asyncio
         @timeloom.region("user:f")
         def function(n):
             leaf()
@@ -163,7 +164,7 @@ REGIONS = {
     ),
 }
 
-HEADER = "import asyncio, sys, timeloom\ndef leaf(): pass\n"
+HEADER = "import sys, timeloom\ndef leaf(): pass\n"
 
 
 @pytest.mark.parametrize("name", REGIONS)

@@ -6,7 +6,7 @@ import subprocess
 import textwrap
 
 from spool_reader import spools_of
-from streams import assert_same, measure, plain, run_python, streams_of, write_program
+from streams import assert_same, measure, plain, run_program, run_python, streams_of, write_program
 from test_streams_programs import calls, check, each_instrumenter, kept
 
 # Threads wait for each other here, so that what each has recorded is known.
@@ -61,7 +61,7 @@ def test_threads_that_run_already(instrumenter, tmp_path):
             thread.join()
         leaf()
     """)
-    process = plain(program, tmp_path)
+    process = run_program(program, tmp_path)
     assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
     expected = ["leaf. leaf.", "leaf. leaf. leaf. leaf. leaf.", "leaf. leaf. generator. leaf."]
     assert_same(streams_of(tmp_path / "block", kept), [calls(text) for text in expected])
@@ -79,7 +79,7 @@ def test_threads_that_go_on_after_the_measurement(instrumenter, tmp_path):
         for thread in threads:
             thread.join()
     """)
-    process = plain(program, tmp_path)
+    process = run_program(program, tmp_path)
     assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
     expected = ["work middle middle middle. . . .", "work runs_generator generator leaf. . leaf. generator. . ."]
     assert_same(streams_of(tmp_path / "first", kept), [calls(text) for text in expected])
@@ -165,7 +165,7 @@ def test_foreign_threads(instrumenter, tmp_path):
 def test_forked_children(instrumenter, tmp_path):
     """Not followed, they record nothing and end as they would; the parent's run is whole."""
     program = """
-    import multiprocessing, os, sys, threading, timeloom
+    import multiprocessing, os, sys, threading, time, timeloom
     def f(n):
         if n: f(n - 1)
     def child():
@@ -181,17 +181,23 @@ def test_forked_children(instrumenter, tmp_path):
         threading.Thread(target=f, args=(2,)).start()
         sys.exit(7)
     def forks():
+        forking.append(True)
+        time.sleep(0.002)
         pid = os.fork()
         if pid == 0:
             child()
+        forking.clear()
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     def busy():
-        while not done: f(1)
+        # In the middle of its calls at every fork; idle in between, where more of them prove no more.
+        while not done:
+            if forking: f(1)
+            else: time.sleep(0.001)
     def square(n):
         f(1)
         return n * n
+    forking, done = [], []
     print(forks(), flush=True)
-    done = []
     thread = threading.Thread(target=busy)
     thread.start()
     print([forks() for _ in range(5)], flush=True)

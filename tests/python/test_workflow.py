@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.any_python
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "workflow.md"
 BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)

@@ -74,6 +74,7 @@ Program::Kind kind_of(ProgramKind kind) {
     case ProgramKind::kModule: return Program::Kind::kModule;
     case ProgramKind::kCommand: return Program::Kind::kCommand;
     case ProgramKind::kStdin: return Program::Kind::kStdin;
+    case ProgramKind::kNative:  // refused by the parser
     case ProgramKind::kNone: break;
   }
   throw Error("no program given; write: timeloom run script.py, or see timeloom run --help");

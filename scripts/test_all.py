@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Runs every check there is, one after the other: what `make test-all` does.
+
+Goes on after a step that fails. Ends with a line for each step, its result and its time, and
+with what could not be run on this machine; fails if a step failed.
+"""
+
+import dataclasses
+import os
+import subprocess
+import sys
+import time
+
+import environments
+import pythons
+import test_threads_sanitize
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    name: str
+    command: list[str]
+    problem: str = ""  # why it cannot be run; "" if it can
+    variables: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+def python_tests(*arguments: str) -> list[str]:
+    return [sys.executable, "scripts/run_python_tests.py", *arguments]
+
+
+def steps(found: list[pythons.Python]) -> list[Step]:
+    newest = environments.newest_supported([python for python in found if not python.problem])
+    interpreter = str(environments.directory_for(newest) / "bin" / "python")
+    no_sanitizer = test_threads_sanitize.unsuitable(os.environ.get("TIMELOOM_TSAN_PYTHON", ""))
+    return [
+        Step("layers, format, types", ["make", "check"]),
+        Step("C++ tests", ["make", "test-cpp"]),
+        Step("C++ tests under sanitizers", ["make", "test-sanitize"]),
+        Step("random inputs for the fuzzers", ["make", "test-fuzz"]),
+        Step("Python tests, each with each Python", python_tests("--all")),
+        Step("tests of races, 20 times each", python_tests("-m", "race"), variables={"RACE_ROUNDS": "20"}),
+        Step("extension under ThreadSanitizer", ["make", "test-threads-sanitize"], no_sanitizer or ""),
+        Step("CPython's tests", python_tests("-m", "cpython_suite")),
+        Step("CPython's tests of threads", python_tests("--only", newest.tag, "-m", "cpython_threads")),
+        Step("random programs", [interpreter, "scripts/soak.py", "--minutes", "5"]),
+    ]
+
+
+def run(step: Step) -> str:
+    """What came of a step."""
+    if step.problem:
+        return f"NOT RUN: {step.problem}"
+    print(f"\n=== {step.name}", flush=True)
+    begin = time.monotonic()
+    done = subprocess.run(step.command, cwd=environments.ROOT, env={**os.environ, **step.variables}, check=False)
+    outcome = "passed" if done.returncode == 0 else f"FAILED ({done.returncode})"
+    return f"{outcome}, {time.monotonic() - begin:.0f} s"
+
+
+def main() -> int:
+    found = pythons.find(dict(os.environ))
+    if all(python.problem for python in found):
+        sys.exit("test_all.py: no usable Python; scripts/pythons.py says why")
+    lines = {step.name: run(step) for step in steps(found)}
+    print("\n=== Results")
+    for name, line in lines.items():
+        print(f"{name}: {line}")
+    for python in found:
+        if python.problem:
+            print(f"{pythons.describe(python)}: NOT TESTED: {python.problem}")
+    for tag in pythons.missing(found):
+        print(f"Python {tag}: NOT TESTED: not found on PATH or in TIMELOOM_PYTHONS")
+    return 1 if any(line.startswith("FAILED") for line in lines.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
