@@ -109,7 +109,7 @@ constexpr const Entry& entry(Item item) noexcept {
 
 inline std::string name_of(Item item) { return std::string(entry(item).name); }
 
-// What an entry of a run with that name is. Null: the table has nothing to say of it.
+// The row of an entry of a run by its name and kind. Null: the table has none.
 const Entry* find_entry(std::string_view name, Kind kind) noexcept;
 
 namespace internal {

@@ -23,10 +23,10 @@ class Directory {
   Directory(os::Directory directory, std::filesystem::path path)
       : directory_(std::move(directory)), path_(std::move(path)) {}
 
-  // Where it was when it was opened.
+  // The path under which it was opened.
   const std::filesystem::path& path() const noexcept { return path_; }
   bool empty() const;
-  // Whether something has the name, be it a link that leads nowhere.
+  // Whether an entry has the name, be it a link that leads nowhere.
   bool holds(Item item) const;
 
   // Makes a file with that text, or a directory. Throws when something has the name.

@@ -75,7 +75,7 @@ void ExperimentDirectory::remember_homes() {
   if (home != nullptr && !fs::is_symlink(path_, ignored)) add(home, "the home directory");
 }
 
-// What the user works in keeps its name: with it all paths into it would be gone.
+// A directory that the user works in keeps its name: else all paths into it would be gone.
 void ExperimentDirectory::refuse_homes() const {
   std::error_code error;
   const fs::path target = fs::canonical(path_, error);

@@ -26,7 +26,7 @@
 
 namespace timeloom::run {
 
-// What becomes of a directory that has the name already.
+// The treatment of a directory that has the name already.
 enum class InTheWay : std::uint8_t {
   kAsScorepSays,  // ExperimentOptions::overwrite decides
   kRefused,       // the rules of --output: only an empty one will do,
@@ -62,7 +62,7 @@ class ExperimentDirectory {
   void finish();
 
   const std::filesystem::path& path() const noexcept { return path_; }
-  // Where the one went that had the name before; empty: there was none.
+  // The new name of the directory that had the name before; empty: there was none.
   const std::filesystem::path& previous() const noexcept { return previous_; }
   // Another process writes the directory of that name; path() is beside it.
   bool evaded() const noexcept { return evaded_; }

@@ -1,4 +1,4 @@
-// Where a run is written: choosing, checking and making its directory.
+// The place of a new run: choosing, checking and making its directory.
 //
 // A run directory holds scorep.cfg, the settings used, whose first line says
 // that Timeloom wrote it. In a directory with such a file, the entries of the table of

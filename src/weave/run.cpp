@@ -150,7 +150,7 @@ std::string manifest_of(const run::Directory& run, const run::Directory& results
   return run::manifest_text(items);
 }
 
-// What the measurement has been told of its results.
+// Whether a property of the run has this value.
 bool says(const SpoolSource& source, const char* property, std::string_view value) {
   const auto& properties = source.definitions().properties;
   const auto found = properties.find(property);
@@ -196,7 +196,7 @@ Definitions write_results(SpoolSource& source, const fs::path& directory,
   return std::move(folded.definitions);
 }
 
-// What could not be read now may be readable to somebody else. Complete when
+// Parts that could not be read now may be readable to somebody else. Complete when
 // the source has been fed.
 bool damaged(const SpoolSource& source) {
   return source.unreadable_spools() != 0 || source.damaged_segments() != 0;

@@ -11,12 +11,12 @@
 
 namespace timeloom::weave {
 
-// What was woven, for one line on the terminal.
+// The outcome of a weave, for one line on the terminal.
 struct WeaveSummary {
   std::uint64_t events = 0;  // written to the trace
   std::uint64_t locations = 0;
   std::uint64_t processes = 0;
-  std::uint64_t running = 0;       // processes that had not ended: woven is what they had recorded
+  std::uint64_t running = 0;       // processes that had not ended: their records so far were woven
   std::uint64_t lost_events = 0;   // could not be recorded
   std::uint64_t older_events = 0;  // given up for newer ones at the size limit
   std::uint64_t closed_regions = 0;    // left open by the end of the program, closed here

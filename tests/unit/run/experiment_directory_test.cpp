@@ -46,7 +46,7 @@ class ExperimentDirectoryTest : public testing::Test {
     return options;
   }
 
-  // What it is refused with, without the path; empty: it is not.
+  // The message of the refusal, without the path; empty: it is not refused.
   std::string refusal(const std::string& name, const fs::path& program = {},
                       InTheWay in_the_way = InTheWay::kAsScorepSays, bool overwrite = true) const {
     try {

@@ -154,7 +154,7 @@ TEST_F(RunDirectory, LosesLinksButNotWhatTheyPointTo) {
   EXPECT_TRUE(fs::is_regular_file(root_ / "elsewhere" / "data"));
 }
 
-// Whoever has made the link may mean the other run.
+// The link may stand for the other run, which is not to be replaced.
 TEST_F(RunDirectory, IsNotKnownByALinkToTheSettingsOfAnother) {
   make_directory(root_ / "other", false, kSettings);
   const fs::path run = root_ / "run";
