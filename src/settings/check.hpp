@@ -9,7 +9,7 @@
 
 namespace timeloom {
 
-// What the settings are for.
+// The purpose of settings.
 enum class Measured : std::uint8_t {
   kProgram,  // run by a launcher
   kBlock,    // of a program that measures itself

@@ -1,5 +1,5 @@
-// What all processes of a measured program have in common: a process hands it to those that
-// it starts, as a file beside their spools (RUN/spool/settings).
+// Settings and facts that all processes of a measured program have in common. A process hands
+// them to those that it starts, as a file beside their spools (RUN/spool/settings).
 //
 // The file is a list of records, each `name=value` and ended by a zero byte:
 //
@@ -30,14 +30,14 @@ struct FilterSource {
   std::string text;
 };
 
-// What the results say of the run, as the layout wants it.
+// A description of the run for its results, as the layout wants it.
 struct RunDescription {
   std::map<std::string, std::string> properties;
   std::string executable;     // empty: the one that runs
   bool system_clock = false;  // rather than the processor's counter
 };
 
-// What a measurement takes from the start of its program besides the settings.
+// Facts of the start of a program, the same for all its processes.
 struct ProgramFacts {
   std::uint64_t start_ns = 0;  // on CLOCK_MONOTONIC; 0: now
   FilterSource filter;

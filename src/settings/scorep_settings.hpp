@@ -71,7 +71,7 @@ bool writes_profile(const ScorepSettings& scorep);
 // Sets the settings that the variables are other names of.
 void apply(const ScorepSettings& scorep, Settings& settings);
 
-// What the variables say of the results beside that.
+// The description of a run that the variables ask for.
 RunDescription describe(const ScorepSettings& scorep);
 
 // Text of `scorep-info config-summary`.

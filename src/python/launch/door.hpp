@@ -11,8 +11,8 @@
 
 namespace timeloom::python {
 
-// What says where a directory of results goes whose layout has variables of its own, and what
-// becomes of another one that is there already.
+// The source of the path of a run whose layout has variables of its own, and of the answer to
+// another run that is there already.
 enum class DirectoryRules : std::uint8_t {
   kOutput,     // the settings output and force
   kVariables,  // those variables; output where they name no directory
@@ -24,7 +24,8 @@ struct DoorSetting {
 };
 
 struct Door {
-  std::string_view name;                  // opens our lines on stderr
+  std::string_view name;                  // of its Python module; opens our lines on stderr
+  std::string_view command;               // that pip makes of the main() of the module; empty: none
   int wrong_usage;                        // exit status
   std::span<const DoorSetting> settings;  // go over all that is said elsewhere
   DirectoryRules directory = DirectoryRules::kOutput;

@@ -19,8 +19,8 @@ namespace {
 
 constexpr char kVariable[] = "TIMELOOM_PARENT";
 
-// What forked children of a process go on with that is not measured itself (the server of
-// multiprocessing's method "forkserver"); null: nothing.
+// The inheritance of the forked children of a process that is not measured itself (the server
+// of multiprocessing's method "forkserver"); null: there is none.
 const Inheritance* g_of_children = nullptr;
 PyObject* g_core = nullptr;
 

@@ -4,8 +4,8 @@
 // A forked child goes on by itself (continue_after_fork() in session.hpp). Every
 // other Python is found by the variable TIMELOOM_PARENT, which names the spool of
 // the process that started it: at its start, timeloom.pth in site-packages calls
-// timeloom_follow.follow(), which decides and calls follow() here. What the processes of a run
-// have in common lies beside their spools: settings/inheritance.hpp.
+// timeloom_follow.follow(), which decides and calls follow() here. Settings lie beside the
+// spools: settings/inheritance.hpp.
 //
 // All functions need the GIL.
 #pragma once

@@ -146,7 +146,7 @@ PyObject* measure_program(const Door& door, const Settings& settings, Program pr
   open_program(program, file);
   const std::shared_ptr<RunPlace> place = layout_of(settings).plan(settings, program, door);
   const FilterSource filter = read_filter_file(settings);
-  if (!prepare_interpreter(program, brought) || !prepare_command(program)) return nullptr;
+  if (!prepare_interpreter(program, brought, door) || !prepare_command(program)) return nullptr;
   Outcome outcome = Outcome::kNormal;
   {
     const BareStack bare;

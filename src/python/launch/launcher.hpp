@@ -1,4 +1,4 @@
-// What the launchers of python/ call: from the words of the user to the end of the program.
+// Functions for the launchers of python/: from the words of the user to the end of the program.
 //
 // The functions belong to the module timeloom._core, need the GIL and run on the main thread.
 // In all of them `pyproject` is None or (path, table), and `brought` names the modules that

@@ -32,12 +32,12 @@ class RunPlace {
 
 struct Layout {
   std::string_view name;  // the choice of layout
-  // Sets what variables of the layout are other names of. Throws Error.
+  // Sets the settings that variables of the layout are other names of. Throws Error.
   void (*apply_variables)(Settings& settings);
   // Throws Error when the directory is none to write to. Changes nothing.
   std::shared_ptr<RunPlace> (*plan)(const Settings& settings, const Program& program,
                                     const Door& door);
-  // What is missing from the results is said also where nothing else is (--quiet).
+  // Losses are said also where nothing else is (--quiet).
   bool losses_are_said;
 };
 

@@ -23,15 +23,14 @@ InterpreterStart interpreter_start() {
   return split_interpreter_start(all);
 }
 
-bool started_as_module(const InterpreterStart& start) {
-  return start.program.size() >= 2 && start.program[0] == "-m" &&
-         (start.program[1] == "timeloom" || start.program[1] == "scorep");
+bool started_as_module(const InterpreterStart& start, const Door& door) {
+  return start.program.size() >= 2 && start.program[0] == "-m" && start.program[1] == door.name;
 }
 
 // By the command that pip made of a function of ours.
-bool started_by_command(const InterpreterStart& start) {
-  return !start.program.empty() &&
-         start.program[0].substr(start.program[0].rfind('/') + 1) == "scorep-python";
+bool started_by_command(const InterpreterStart& start, const Door& door) {
+  return !door.command.empty() && !start.program.empty() &&
+         start.program[0].substr(start.program[0].rfind('/') + 1) == door.command;
 }
 
 // By the path of the package, as `timeloom run -S` does.
@@ -125,7 +124,7 @@ std::vector<std::string> with_arguments(std::vector<std::string> first, const Pr
   return first;
 }
 
-bool set_arguments(const Program& program, const InterpreterStart& start) {
+bool set_arguments(const Program& program, const InterpreterStart& start, const Door& door) {
   std::vector<std::string> argv0 = {program.target};
   std::vector<std::string> original = {program.target};
   if (program.kind == Program::Kind::kModule) {
@@ -139,7 +138,8 @@ bool set_arguments(const Program& program, const InterpreterStart& start) {
   }
   if (!set_sys_list("argv", with_arguments(argv0, program))) return false;
   PyObject* words = PySys_GetObject("orig_argv");  // borrowed
-  const bool ours = started_as_module(start) || started_by_path(start) || started_by_command(start);
+  const bool ours =
+      started_as_module(start, door) || started_by_path(start) || started_by_command(start, door);
   if (!ours || words == nullptr) return true;
   original.insert(original.begin(), start.flags.begin(), start.flags.end());
   original.insert(original.begin(), words_of(words).front());
@@ -170,15 +170,16 @@ std::string directory_of_script(std::string path) {
 
 // What python has put first for us: the current directory with -m, or that of the
 // command. The program has an entry of its own.
-bool set_path(const Program& program, const InterpreterStart& start) {
+bool set_path(const Program& program, const InterpreterStart& start, const Door& door) {
   PyObject* path = PySys_GetObject("path");  // borrowed
   if (path == nullptr || !PyList_Check(path)) return true;
   const bool safe = interpreter_flag("safe_path");
   if (!safe && PyList_GET_SIZE(path) > 0) {
     PyObject* first = PyList_GET_ITEM(path, 0);
-    const std::string entry = started_as_module(start)    ? current_directory()
-                              : started_by_command(start) ? directory_of_script(start.program[0])
-                                                          : std::string();
+    const std::string entry = started_as_module(start, door) ? current_directory()
+                              : started_by_command(start, door)
+                                  ? directory_of_script(start.program[0])
+                                  : std::string();
     const bool ours = !entry.empty() && PyUnicode_Check(first) && bytes_of(first) == entry;
     if (ours && PyList_SetSlice(path, 0, 1, nullptr) < 0) return false;
   }
@@ -198,10 +199,10 @@ bool set_path(const Program& program, const InterpreterStart& start) {
 
 }  // namespace
 
-bool prepare_interpreter(const Program& program, PyObject* brought) {
+bool prepare_interpreter(const Program& program, PyObject* brought, const Door& door) {
   const InterpreterStart start = interpreter_start();
-  return forget_modules(program, brought) && make_main_module() && set_arguments(program, start) &&
-         set_path(program, start);
+  return forget_modules(program, brought) && make_main_module() &&
+         set_arguments(program, start, door) && set_path(program, start, door);
 }
 
 std::string package_directory() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "python/interpreter/compat.hpp"
+#include "python/launch/door.hpp"
 
 namespace timeloom::python {
 
@@ -20,8 +21,8 @@ struct Program {
   std::vector<std::string> arguments;  // what follows the target
 };
 
-// `brought`: a sequence of names of modules to forget.
-bool prepare_interpreter(const Program& program, PyObject* brought);
+// `brought`: a sequence of names of modules to forget; `door`: the one by which python was started.
+bool prepare_interpreter(const Program& program, PyObject* brought, const Door& door);
 
 // The path as python makes it absolute: the current directory before it.
 std::string absolute_path(const std::string& path);

@@ -26,7 +26,7 @@ bool prepare_command(const Program& program);
 // REQUIRES: an opened program and a prepared interpreter. Closes `file`.
 Outcome run_program(const Program& program, std::FILE* file);
 
-// What the launcher returns to python, so that it goes on as after a program of its own.
+// The return value of the launcher, with which python goes on as after a program of its own.
 PyObject* pass_on(Outcome outcome);
 
 }  // namespace timeloom::python

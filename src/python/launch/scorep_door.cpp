@@ -10,6 +10,7 @@ constexpr DoorSetting kSettings[] = {
 }  // namespace
 
 const Door kScorepDoor{.name = "scorep",
+                       .command = "scorep-python",
                        .wrong_usage = 1,
                        .settings = kSettings,
                        .directory = DirectoryRules::kVariables};

@@ -3,6 +3,6 @@
 
 namespace timeloom::python {
 
-const Door kTimeloomDoor{.name = "timeloom", .wrong_usage = 2, .settings = {}};
+const Door kTimeloomDoor{.name = "timeloom", .command = {}, .wrong_usage = 2, .settings = {}};
 
 }  // namespace timeloom::python

@@ -39,7 +39,7 @@ extern const Instrumenter kProfile;     // legacy.cpp
 extern const Instrumenter kTrace;       // legacy.cpp
 extern const Instrumenter kDummy;       // instrumenter.cpp
 
-// Those of the settings.
+// The choices of the settings.
 Watching watching_of(const Settings& settings);
 // The instrumenter that the settings name; "auto" chooses. Throws Error when this Python lacks
 // it or it cannot do what is asked.

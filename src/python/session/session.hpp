@@ -13,7 +13,7 @@
 
 namespace timeloom::python {
 
-// What a measurement has besides its settings.
+// The inputs of a measurement besides its settings.
 struct SessionContext {
   std::string run;       // the run directory; made if it is not there
   ProgramFacts program;  // the same for all processes of the program
@@ -56,7 +56,7 @@ bool session_followed() noexcept;
 bool session_so_far(SessionResult& result);
 // The spool of the running session, RUN/spool/NAME; empty: none runs.
 std::string session_spool();
-// What the processes that this one starts go on with. REQUIRES: a running session.
+// The settings and facts for processes that this one starts. REQUIRES: a running session.
 Inheritance session_inheritance();
 
 // The automatic instrumentation, which user regions do not depend on. They
