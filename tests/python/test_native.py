@@ -119,6 +119,25 @@ def test_the_flags_of_timeloom_config_are_enough(config, tmp_path, timeloom_prog
     assert wrong.returncode == 2
 
 
+@pytest.mark.parametrize(
+    "where, prefix",
+    [
+        ("bin", "."),  # CMake
+        ("bin", "lib/python3.12/site-packages/timeloom"),  # an environment, --user
+        ("bin", "timeloom"),  # --target
+        ("timeloom/bin", "timeloom"),  # the package itself
+    ],
+)
+def test_timeloom_config_finds_the_library_in_every_layout(tmp_path, where, prefix):
+    (tmp_path / where).mkdir(parents=True)
+    shutil.copy(PACKAGE / "bin" / "timeloom-config", tmp_path / where)
+    (tmp_path / prefix / "include" / "timeloom").mkdir(parents=True)
+    (tmp_path / prefix / "include" / "timeloom" / "timeloom.h").touch()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / where / "timeloom-config")
+    assert output(link, "--prefix") == f"{(tmp_path / prefix).resolve()}\n"
+
+
 def test_threads_have_streams_and_names_of_their_own(built, record, tmp_path):
     record(built / "regions", "threads")
     (spool,) = spools_of(tmp_path / "run")
