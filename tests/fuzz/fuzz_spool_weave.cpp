@@ -1,4 +1,4 @@
-// Any bytes as a spool, woven into an OTF2 archive and a call-path table: done,
+// Any bytes as a spool, woven into an OTF2 archive and a call tree: done,
 // or refused with an Error. The archive is read again.
 #include <array>
 #include <cstdlib>

@@ -3,6 +3,7 @@
 import struct
 import tarfile
 import zlib
+from typing import Any
 from xml.etree import ElementTree
 
 FORMATS = {"UINT64": "Q", "DOUBLE": "d", "MINDOUBLE": "d", "MAXDOUBLE": "d", "TAU_ATOMIC": "I4d"}
@@ -15,11 +16,14 @@ def attributes(element):
 class Profile:
     """Members are lists in the order of the file's ids; `nodes` leaves out what gives the tree its shape.
 
-    Of each node: `parent` (None: a root), `region` (a name; None: beyond a limit), `parameters`; `path` is the
-    names from the root. Of each location: `name`, `group`, and `cells`: {node: (visits, inclusive, min, max)},
-    times in nanoseconds; `counters`: {(metric, node): (count, min, max, sum, squares)}; `samples`:
-    {(metric, node): exclusive value}, of None while no region was open.
+    Members of a node: `parent` (None: a root), `region` (a name; None: beyond a limit), `parameters`, and `path`, the
+    names from the root. Members of a location: `name`, `group`, `cells`: {node: (visits, inclusive, min, max)} with
+    times in nanoseconds, `counters`: {(metric, node): (count, min, max, sum, squares)}, and `samples`:
+    {(metric, its set, node): exclusive value}; the node is None while no region was open.
     """
+
+    nodes: list[dict[str, Any]]
+    locations: list[dict[str, Any]]
 
     def __init__(self, run):
         with tarfile.open(run / "profile.cubex") as archive:
@@ -52,36 +56,33 @@ class Profile:
 
     def _read_tree(self, root):
         self.nodes, self._children, self._node_of, found = [], [], [], {}
-
-        def add(element, above, parent):
-            name, shape = self._regions[int(element.get("calleeId"))]
+        waiting = [(top, None, None) for top in reversed(root.find("program").findall("cnode"))]
+        while waiting:  # in the order of the document, however deep it is
+            element, above, parent = waiting.pop()
+            own = len(self._children)
             self._children.append([])
-            own = len(self._children) - 1
             if above is not None:
                 self._children[above].append(own)
-            node = parent
-            if not shape:
-                given = tuple((one.get("parkey"), one.get("parvalue")) for one in element.findall("parameter"))
-                node = found.setdefault((parent, name, element.get("calleeId"), given), len(self.nodes))
-                if node == len(self.nodes):
-                    path = (*(self.nodes[parent]["path"] if parent is not None else ()), name)
-                    self.nodes.append({"parent": parent, "region": name, "parameters": given, "path": path})
-            self._node_of.append(node if not shape else None)
-            for child in element.findall("cnode"):
-                add(child, own, node)
+            name, shape = self._regions[int(element.get("calleeId"))]
+            self._node_of.append(None if shape else self._node(element, name, parent, found))
+            below = parent if shape else self._node_of[own]
+            waiting.extend((child, own, below) for child in reversed(element.findall("cnode")))
 
-        for top in root.find("program").findall("cnode"):
-            add(top, None, None)
+    def _node(self, element, name, parent, found):
+        """The node of a call path, which several call paths of the file can have."""
+        given = tuple((one.get("parkey"), one.get("parvalue")) for one in element.findall("parameter"))
+        node = found.setdefault((parent, element.get("calleeId"), given), len(self.nodes))
+        if node == len(self.nodes):
+            path = (*(self.nodes[parent]["path"] if parent is not None else ()), name)
+            self.nodes.append({"parent": parent, "region": name, "parameters": given, "path": path})
+        return node
 
     def _wide(self):
-        order = [0]
-
-        def add(cnode):
-            order.extend(self._children[cnode])
-            for child in self._children[cnode]:
-                add(child)
-
-        add(0)
+        order, waiting = [0], [0]
+        while waiting:
+            children = self._children[waiting.pop()]
+            order.extend(children)
+            waiting.extend(reversed(children))
         return order
 
     def _rows(self, number, metric):
@@ -122,12 +123,13 @@ class Profile:
 
     def _read_samples(self, metric, rows):
         for cnode, row in rows.items():
+            children = [rows[child] for child in self._children[cnode] if child in rows]
+            key = (metric["name"], metric["set"], self._node_of[cnode])
             for column, (value,) in enumerate(row):
-                if metric["kind"] == "INCLUSIVE":
-                    value -= sum(rows[child][column][0] for child in self._children[cnode] if child in rows)
-                if value >= 1:
-                    samples, key = self.locations[column]["samples"], (metric["name"], metric["set"], self._node_of[cnode])
-                    samples[key] = samples.get(key, 0) + int(value)
+                below = sum(child[column][0] for child in children) if metric["kind"] == "INCLUSIVE" else 0
+                if value - below >= 1:
+                    samples = self.locations[column]["samples"]
+                    samples[key] = samples.get(key, 0) + int(value - below)
 
 
 def visits_by_region(profile, location):
