@@ -154,4 +154,4 @@ def test_a_damaged_file_of_settings_does_not_stop_a_child(text, tmp_path):
         done = subprocess.run([sys.executable, *words], cwd=tmp_path, env=variables, capture_output=True, text=True,
                               timeout=60)  # fmt: skip
         assert (done.returncode, done.stdout) == (0, "ran\n")
-        assert done.stderr == "" or done.stderr.startswith("timeloom: process ") and done.stderr.count("\n") == 1
+        assert done.stderr == "" or (done.stderr.startswith("timeloom: process ") and done.stderr.count("\n") == 1)
