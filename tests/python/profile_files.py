@@ -56,6 +56,7 @@ class Profile:
 
     def _read_tree(self, root):
         self.nodes, self._children, self._node_of, found = [], [], [], {}
+        waiting: list[tuple[Any, int | None, int | None]]
         waiting = [(top, None, None) for top in reversed(root.find("program").findall("cnode"))]
         while waiting:  # in the order of the document, however deep it is
             element, above, parent = waiting.pop()
@@ -110,7 +111,9 @@ class Profile:
             for column, location in enumerate(self.locations):
                 (visits,), *times = (table[cnode][column] for table in core)
                 if node is not None and (visits or times[0][0]):
-                    location["cells"][node] = (visits, *(round(time * 1e9) for (time,) in times))
+                    # Without a visit there is no shortest or longest one.
+                    nanoseconds = [round(time * 1e9) if abs(time) < 1e300 else None for (time,) in times]
+                    location["cells"][node] = (visits, *nanoseconds)
         for metric in self.metrics[4:]:
             read = self._read_samples if metric["set"] else self._read_counters
             read(metric, rows[metric["unique"]])

@@ -179,9 +179,9 @@ def test_a_full_disk_is_an_error(program, run):
 
 
 @pytest.fixture(scope="module")
-def woven(program, tmp_path_factory):
+def recorded(program, tmp_path_factory):
     """A run that calls f three times, and another that calls it four times."""
-    directory = tmp_path_factory.mktemp("woven")
+    directory = tmp_path_factory.mktemp("recorded")
     for calls in (3, 4):
         text = f"def f(): pass\nfor _ in range({calls}): f()"
         subprocess.run([program, "run", "--quiet", "-o", f"run{calls}", "-c", text], cwd=directory, check=True)
@@ -193,21 +193,21 @@ def visits_of_f(timeloom, run):
     return visits
 
 
-def test_the_profile_that_was_woven_with_the_trace_is_read(timeloom, woven, tmp_path):
-    run = shutil.copytree(woven / "run3", tmp_path / "run")
+def test_the_profile_that_was_woven_with_the_trace_is_read(timeloom, recorded, tmp_path):
+    run = shutil.copytree(recorded / "run3", tmp_path / "run")
     expected = timeloom("report", "--csv", run).stdout
     shutil.rmtree(run / "traces")
     done = timeloom("report", "--csv", run)
     assert (done.stdout, done.stderr) == (expected, "")
 
 
-def test_the_profile_of_another_trace_is_not_read(timeloom, woven, tmp_path):
-    run = shutil.copytree(woven / "run3", tmp_path / "run")
-    shutil.copy(woven / "run4" / "profile.cubex", run)
+def test_the_profile_of_another_trace_is_not_read(timeloom, recorded, tmp_path):
+    run = shutil.copytree(recorded / "run3", tmp_path / "run")
+    shutil.copy(recorded / "run4" / "profile.cubex", run)
     assert visits_of_f(timeloom, run / "profile.cubex") == 4
     assert visits_of_f(timeloom, run) == 3
     traced = shutil.copytree(DATA / "scorep-fib", tmp_path / "fib")
-    shutil.copy(woven / "run4" / "profile.cubex", traced)
+    shutil.copy(recorded / "run4" / "profile.cubex", traced)
     assert "fib" in timeloom("report", traced).stdout
 
 
@@ -219,8 +219,8 @@ def test_of_a_run_of_scorep_the_trace_is_read(timeloom, tmp_path, name):
     assert (with_profile.stdout, with_profile.stderr) == (timeloom("report", run).stdout, "")
 
 
-def test_a_damaged_profile_is_said_and_the_trace_is_read(timeloom, woven, tmp_path):
-    run = shutil.copytree(woven / "run3", tmp_path / "run")
+def test_a_damaged_profile_is_said_and_the_trace_is_read(timeloom, recorded, tmp_path):
+    run = shutil.copytree(recorded / "run3", tmp_path / "run")
     profile = run / "profile.cubex"
     expected = timeloom("report", run).stdout
     whole = profile.read_bytes()
