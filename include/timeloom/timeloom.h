@@ -139,13 +139,13 @@ class ScopedRegion {
 
 }  // namespace timeloom
 
-#define TIMELOOM_JOIN_(a, b) a##b
-#define TIMELOOM_NAMED_(a, b) TIMELOOM_JOIN_(a, b)
+#define TIMELOOM_DETAIL_JOIN(a, b) a##b
+#define TIMELOOM_DETAIL_NAME(a, b) TIMELOOM_DETAIL_JOIN(a, b)
 // The rest of the block is a region of this name (a literal).
-#define TIMELOOM_SCOPE(name)                                                                  \
-  static timeloom_region TIMELOOM_NAMED_(timeloom_region_, __LINE__) = TIMELOOM_REGION(name); \
-  const ::timeloom::ScopedRegion TIMELOOM_NAMED_(                                             \
-      timeloom_scope_, __LINE__)(TIMELOOM_NAMED_(timeloom_region_, __LINE__))
+#define TIMELOOM_SCOPE(name)                                                                       \
+  static timeloom_region TIMELOOM_DETAIL_NAME(timeloom_region_, __LINE__) = TIMELOOM_REGION(name); \
+  const ::timeloom::ScopedRegion TIMELOOM_DETAIL_NAME(                                             \
+      timeloom_scope_, __LINE__)(TIMELOOM_DETAIL_NAME(timeloom_region_, __LINE__))
 #endif
 
 #endif

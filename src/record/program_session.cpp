@@ -59,23 +59,27 @@ struct Session {
 };
 Session* g_session = nullptr;  // lives as long as the process; nullptr: none was begun
 
-// The first name that is free: an id of a process can come again, also in a run.
-std::string free_spool(const std::string& run) {
-  const std::string base = run + "/spool/" + std::to_string(os::process_id()) + "-";
-  for (int i = 0;; ++i) {
-    std::string directory = base + std::to_string(i);
-    if (::access(directory.c_str(), F_OK) != 0) return directory;
-  }
+// The spool of a process in a run. An id of a process can come again, also in a run, so
+// there is a number behind it.
+std::string spool_of(const std::string& run, std::uint64_t process, int number) {
+  return run + "/spool/" + std::to_string(process) + "-" + std::to_string(number);
 }
 
-// The spool of the process that started this one; empty: it does not record.
+int first_free_number(const std::string& run, std::uint64_t process) {
+  int number = 0;
+  while (::access(spool_of(run, process, number).c_str(), F_OK) == 0) ++number;
+  return number;
+}
+
+std::string free_spool(const std::string& run) {
+  return spool_of(run, os::process_id(), first_free_number(run, os::process_id()));
+}
+
+// The name of the spool of the process that started this one; empty: it does not record.
 std::string parent_spool(const std::string& run) {
-  const std::string base = std::to_string(os::parent_process_id()) + "-";
-  std::string found;
-  for (int i = 0; ::access((run + "/spool/" + base + std::to_string(i)).c_str(), F_OK) == 0; ++i) {
-    found = base + std::to_string(i);
-  }
-  return found;
+  const std::uint64_t parent = os::parent_process_id();
+  const int free = first_free_number(run, parent);
+  return free == 0 ? std::string() : fs::path(spool_of(run, parent, free - 1)).filename().string();
 }
 
 LocationGroup this_process() {

@@ -98,7 +98,9 @@ TEST_F(CInterfaceTest, MeasurementsBeginAndEndWhileThreadsRecord) {
       std::size_t open = 0;
       for (const std::string& line : lines) {
         if (line.starts_with("enter")) ++open;
-        if (line.starts_with("leave")) ASSERT_GT(open--, 0u);
+        if (!line.starts_with("leave")) continue;
+        ASSERT_GT(open, 0u);
+        --open;
       }
       EXPECT_EQ(open, 0u);
     }
