@@ -10,7 +10,7 @@ import sys
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Literal
 
     _Role = Literal["worker", "server", "program"]
 

@@ -50,6 +50,9 @@ class Way:
         self.directory = directory
         self.variables = {}
 
+    def command(self, settings):
+        raise NotImplementedError
+
     def run(self, settings):
         command = self.command(settings)
         return subprocess.run(
@@ -68,7 +71,7 @@ def variable_of(name):
 
 
 class Options(Way):
-    launcher = [sys.executable, "-m", "timeloom"]
+    launcher = (sys.executable, "-m", "timeloom")
 
     def command(self, settings):
         return [*self.launcher, *(f"--{name}={value}" for name, value in settings.items()), "app.py"]
@@ -156,7 +159,7 @@ def test_settings_that_are_wrong_together(way, settings, name, text, tmp_path, t
     (tmp_path / "app.py").write_text("print('ran')\n")
     way = way(tmp_path)
     if isinstance(way, Command):
-        way.launcher = [timeloom_program, "run"]
+        way.launcher = (timeloom_program, "run")
         way.variables["TIMELOOM_PYTHON"] = sys.executable
     done = way.run(settings)
     assert done.returncode == way.status, done.stderr

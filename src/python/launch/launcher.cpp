@@ -212,7 +212,7 @@ PyMethodDef kLauncherMethods[] = {
     {"run_command_line", guarded<run_command_line>, METH_VARARGS, nullptr},
     {"run_program", guarded<run_program_method>, METH_VARARGS, nullptr},
     {"nearest_name", guarded<nearest_name_method>, METH_VARARGS,
-     "nearest_name(name, candidates)\n--\n\nThe one that may be meant; empty: none."},
+     "nearest_name(name, candidates, /)\n--\n\nThe one that may be meant; empty: none."},
     {"scorep_summary", guarded<scorep_summary_method>, METH_NOARGS,
      "The text of scorep-info config-summary."},
     {"settings_page", guarded<settings_page_method>, METH_NOARGS, nullptr},

@@ -79,7 +79,7 @@ class Experiment : public RunPlace {
   ScorepSettings scorep_;
   run::ExperimentDirectory directory_;
   Program program_;
-  bool wanted_;         // it may be wanted with results only
+  bool wanted_;  // it may be wanted with results only
   bool verbose_;
 };
 

@@ -24,7 +24,8 @@ std::string name_for_run(const Program& program) {
 class PlainRun : public RunPlace {
  public:
   PlainRun(Settings settings, const Program& program)
-      : settings_(std::move(settings)), path_(run::choose_directory(settings_.text("output"), name_for_run(program))) {
+      : settings_(std::move(settings)),
+        path_(run::choose_directory(settings_.text("output"), name_for_run(program))) {
     run::check_directory(path_, settings_.flag("force"));
   }
 
