@@ -19,6 +19,7 @@ namespace timeloom::record {
 constinit std::atomic<bool> detail::g_active = false;
 constinit std::atomic<bool> detail::g_recording = false;
 constinit std::atomic<std::uint32_t> detail::g_number = 0;
+constinit RegionMarks detail::g_marks;
 
 // Never destroyed: threads may outlive the static objects of the program.
 State& state() {
@@ -29,14 +30,14 @@ State& state() {
 namespace {
 
 using detail::g_active;
+using detail::g_marks;
+using detail::g_number;
 using detail::g_recording;
 
 // Where the end of the process is noted; nullptr while nothing is measured.
 constinit std::atomic<std::atomic<std::uint64_t>*> g_ending = nullptr;
 // Which process that is: between vfork and exec a child has the same memory.
 constinit std::atomic<std::uint64_t> g_measured_process = 0;
-// The number of the measurement that has defined each region last.
-constinit RegionMarks g_marks;
 constinit std::atomic<void (*)(bool on) noexcept> g_on_switch = nullptr;
 
 void define_metrics(State& s, const MetricPlan& metrics) {
@@ -239,10 +240,10 @@ RegionId region_id(const Region& region) {
 EventWord enter_word(RegionId id) noexcept { return make_word(WordKind::kEnter, id.value()); }
 
 void define(RegionId id) noexcept {
-  if (g_marks.of(id) == measurement_number()) return;
+  if (is_defined(id)) return;
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (s.writer == nullptr || g_marks.of(id) == measurement_number()) return;
+  if (s.writer == nullptr || is_defined(id)) return;
   s.definitions.write_region(id, *s.writer);
   g_marks.set(id, measurement_number());
 }

@@ -15,6 +15,7 @@
 
 #include "core/definitions.hpp"
 #include "core/event_word.hpp"
+#include "record/region_marks.hpp"
 #include "record/thread_recorder.hpp"
 #include "spool/writer.hpp"
 
@@ -76,7 +77,6 @@ void add_property(const std::string& spool, const std::string& key,
 namespace detail {
 extern constinit std::atomic<bool> g_active;
 extern constinit std::atomic<bool> g_recording;
-extern constinit std::atomic<std::uint32_t> g_number;
 }  // namespace detail
 
 inline bool active() noexcept { return detail::g_active.load(std::memory_order_relaxed); }

@@ -41,4 +41,14 @@ class RegionMarks {
   std::array<std::atomic<Page*>, (std::size_t{kMaxPayload} + 1) / kPageSize> pages_{};
 };
 
+namespace detail {
+extern constinit RegionMarks g_marks;
+extern constinit std::atomic<std::uint32_t> g_number;  // measurement_number()
+}  // namespace detail
+
+// Whether the last measurement that has begun has defined the region.
+inline bool is_defined(RegionId id) noexcept {
+  return detail::g_marks.of(id) == detail::g_number.load(std::memory_order_relaxed);
+}
+
 }  // namespace timeloom::record

@@ -146,9 +146,9 @@ int status_of(pid_t child) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// `run`: where it records; empty: nowhere.
-int run_program(const CommandLine& line, const std::string& program, const fs::path& run) {
-  ::setenv(kNativeRunVariable, run.c_str(), 1);
+// `directory`: the run that it records; empty: it records none.
+int run_program(const CommandLine& line, const std::string& program, const fs::path& directory) {
+  ::setenv(kNativeRunVariable, directory.c_str(), 1);
   const Signals signals;
   pid_t child = 0;
   const int error = spawn(line, program, signals, child);
@@ -160,47 +160,47 @@ int run_program(const CommandLine& line, const std::string& program, const fs::p
   return status;
 }
 
-bool has_recorded(const fs::path& run) {
+bool has_recorded(const fs::path& directory) {
   std::error_code error;
-  return std::ranges::any_of(fs::directory_iterator(run / "spool", error),
+  return std::ranges::any_of(fs::directory_iterator(directory / "spool", error),
                              [](const fs::directory_entry& entry) { return entry.is_directory(); });
 }
 
 // The run as the user can write it where the program was started.
-std::string word_of(const fs::path& run) {
-  const fs::path here = current_directory();
-  const fs::path relative = run.lexically_relative(here);
-  return shell_word(relative.empty() || relative.string().starts_with("..") ? run.string()
+std::string word_of(const fs::path& directory) {
+  const fs::path here = run::current_directory();
+  const fs::path relative = directory.lexically_relative(here);
+  return shell_word(relative.empty() || relative.string().starts_with("..") ? directory.string()
                                                                             : relative.string());
 }
 
 // What there is to say of the run; the program's status stays what it is.
-std::string weave_run(const fs::path& run, const Settings& settings) try {
+std::string weave_run(const fs::path& directory, const Settings& settings) try {
   if (!settings.flag("weave")) return "not woven yet; the next command does it";
   weave::WeaveOptions options;
   options.keep_spool = settings.flag("keep-spool");
   options.progress = ::isatty(STDERR_FILENO) == 1;
-  const weave::WeaveSummary summary = weave::weave(run, options);
+  const weave::WeaveSummary summary = weave::weave(directory, options);
   warn_of_depth(summary);
   return describe(summary);
 } catch (const std::exception& error) {
   return std::string("not woven: ") + error.what() + "; what was recorded is still in the run";
 }
 
-void finish(const fs::path& run, bool existed, const Settings& settings, double seconds) {
-  if (!has_recorded(run)) {
-    forget_run_directory(run, existed);
+void finish(const fs::path& directory, bool existed, const Settings& settings, double seconds) {
+  if (!has_recorded(directory)) {
+    run::forget_directory(directory, existed);
     say("nothing was recorded: the program has not loaded libtimeloom");
     return;
   }
-  const std::string text = weave_run(run, settings);
+  const std::string text = weave_run(directory, settings);
   const bool failed = text.starts_with("not woven: ");
   if (settings.flag("quiet")) {
     if (failed) say(text);
     return;
   }
   say(fmt::format("{:.3f} s, ", seconds) + text);
-  say("next: timeloom report " + word_of(run));
+  say("next: timeloom report " + word_of(directory));
 }
 
 }  // namespace
@@ -210,21 +210,21 @@ int run_native(const CommandLine& line) {
   const std::string program = on_path(line.target);
   if (program.empty()) throw Error("there is no program " + line.target + " to run");
   if (settings.text("results") == "none") return run_program(line, program, {});
-  const fs::path run = run_directory(settings, line.target);
+  const fs::path directory = run::choose_directory(settings.text("output"), line.target);
   std::error_code ignored;
-  const bool existed = fs::exists(run, ignored);
-  make_run_directory(run, settings);
-  fs::create_directory(run / "spool", ignored);  // what records says so where there is none
+  const bool existed = fs::exists(directory, ignored);
+  run::make_directory(directory, settings.flag("force"), settings.as_variables());
+  fs::create_directory(directory / "spool", ignored);  // what records says so where there is none
   const auto begin = std::chrono::steady_clock::now();
   int status = 0;
   try {
-    status = run_program(line, program, run);
+    status = run_program(line, program, directory);
   } catch (const Error&) {
-    forget_run_directory(run, existed);
+    run::forget_directory(directory, existed);
     throw;
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  finish(run, existed, settings, wall.count());
+  finish(directory, existed, settings, wall.count());
   return status;
 }
 

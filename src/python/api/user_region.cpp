@@ -8,6 +8,7 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
 #include "record/measurement.hpp"
+#include "record/region_marks.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -290,7 +291,11 @@ void enter_user_region(EventWord word) noexcept {
   if (word == 0) return;
   const record::Token token = token_of(word);
   if (record::recording() && is_region(word)) [[likely]] {
-    record::enter_region(token, word);
+    if (record::is_defined(RegionId{payload_of(word)})) [[likely]] {
+      record::t_recorder->enter(token, word);
+    } else {
+      record::enter_region(token, word);
+    }
     if (filters_anything()) note_opened();
   } else if (record::active()) {
     record::t_recorder->enter_unrecorded(token);

@@ -15,9 +15,7 @@
 
 namespace timeloom::python {
 
-constinit std::atomic<Py_ssize_t> g_code_index = 0;
-// No word is kept that is ready before the first measurement.
-constinit std::atomic<std::uint64_t> g_ready_from = std::uint64_t{1} << kTimeShift;
+constinit Keeping g_keeping;
 
 namespace {
 constinit std::atomic<std::uint64_t> g_first_measurement = 0;
@@ -25,7 +23,7 @@ constinit std::atomic<std::uint64_t> g_first_measurement = 0;
 
 void begin_definitions(bool goes_on) noexcept {
   const std::uint64_t number = record::measurement_number();
-  g_ready_from = number << kTimeShift;
+  g_keeping.ready_from = number << kTimeShift;
   if (!goes_on) g_first_measurement = number;
 }
 
@@ -187,7 +185,7 @@ bool set_rules(const RegionRules& wanted) {
     same = all.end() - 1;
   }
   g_rules = same->get();
-  g_code_index = (*same)->index;
+  g_keeping.index = (*same)->index;
   const FilterChoices& choices = wanted.filter.choices();
   g_leave_out = !choices.rules.empty() || choices.only_my_code || !choices.file.empty();
   return true;

@@ -13,7 +13,7 @@
 //     | number of the measurement, or 0    | enter word, or see kExcluded|
 //     +------------------------------------+-----------------------------+
 //
-// So one comparison with ready_from() tells the words that can be recorded as they are from
+// So one comparison, in ready_word(), tells the words that can be recorded as they are from
 // all others: not seen yet, excluded, watched, or of a region that this measurement has not
 // entered before.
 #pragma once
@@ -39,14 +39,19 @@ inline constexpr EventWord kOwn = kExcluded | EventWord{1} << kKindBits;
 // Kept with a code object that is watched, see watched.hpp; the word to enter is there.
 inline constexpr EventWord kWatched = kExcluded | EventWord{2} << kKindBits;
 
-// Where code objects keep what the rules in force decide.
-extern std::atomic<Py_ssize_t> g_code_index;
-inline Py_ssize_t code_index() noexcept { return g_code_index.load(std::memory_order_relaxed); }
-
-// What is kept from here on is the enter word of a region that the running measurement has
-// defined, and this number.
-extern std::atomic<std::uint64_t> g_ready_from;
-inline std::uint64_t ready_from() noexcept { return g_ready_from.load(std::memory_order_relaxed); }
+// Side by side for the event path.
+struct Keeping {
+  // Where code objects keep what the rules in force decide.
+  std::atomic<Py_ssize_t> index = 0;
+  // What is kept from here on is this number and the enter word of a region that the running
+  // measurement has defined. There is none before the first measurement.
+  std::atomic<std::uint64_t> ready_from = std::uint64_t{1} << kTimeShift;
+};
+extern Keeping g_keeping;
+inline Py_ssize_t code_index() noexcept { return g_keeping.index.load(std::memory_order_relaxed); }
+inline std::uint64_t ready_from() noexcept {
+  return g_keeping.ready_from.load(std::memory_order_relaxed);
+}
 // Another measurement has begun: it has defined no region yet. `goes_on`: that of a forked
 // child, in which regions of its parent are open.
 void begin_definitions(bool goes_on) noexcept;
@@ -61,6 +66,10 @@ constexpr EventWord word_in(std::uint64_t kept) noexcept {
 }
 // The enter word of the code object's region, kExcluded, or 0: not seen yet.
 inline EventWord known_word(PyCodeObject* code) noexcept { return word_in(kept_word(code)); }
+// True, and the word: it can be recorded as it is.
+inline bool ready_word(PyCodeObject* code, EventWord* word) noexcept {
+  return !__builtin_sub_overflow(kept_word(code), ready_from(), word);
+}
 inline bool is_region(EventWord word) noexcept { return kind_of(word) == WordKind::kEnter; }
 inline bool is_excluded(EventWord word) noexcept {
   return word != 0 && word != kWatched && !is_region(word);

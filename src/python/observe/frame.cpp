@@ -105,11 +105,9 @@ PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing)
     return evaluate_with_room(evaluate, thread, frame, throwing);
   }
   PyCodeObject* code = code_of(frame);
-  const std::uint64_t kept = kept_word(code);
-  const std::uint64_t ready = ready_from();
-  EventWord word = kept - ready;
-  if (kept < ready) [[unlikely]] {
-    word = word_in(kept);
+  EventWord word = 0;
+  if (!ready_word(code, &word)) [[unlikely]] {
+    word = known_word(code);
     if (word == 0) word = first_seen(code, globals_of(frame));
     if (!is_recorded(word) && !(g_tasks && is_awaitable(code))) {
       return g_hook.next(thread, frame, throwing);

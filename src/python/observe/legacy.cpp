@@ -32,12 +32,11 @@ constinit FrameHook g_frame_hook(catch_by_frame);
 
 void on_call(PyFrameObject* frame) noexcept {
   const Ref code(PyFrame_GetCode(frame));
-  const std::uint64_t kept = kept_word(code.code());
-  const std::uint64_t ready = ready_from();
-  if (kept >= ready) [[likely]] {
-    return record::t_recorder->enter(token_of(code.code()), kept - ready);
+  EventWord word = 0;
+  if (ready_word(code.code(), &word)) [[likely]] {
+    return record::t_recorder->enter(token_of(code.code()), word);
   }
-  EventWord word = word_in(kept);
+  word = known_word(code.code());
   if (word == 0) {
     const ErrorGuard guard;
     const Ref globals(PyFrame_GetGlobals(frame));

@@ -19,7 +19,8 @@ PyCodeObject* code_argument(PyObject* const* arguments) noexcept {
 // None is immortal where sys.monitoring exists.
 PyObject* none() noexcept { return Py_None; }
 
-[[gnu::noinline, gnu::cold]] PyObject* first_enter(PyCodeObject* code, EventWord word) noexcept {
+[[gnu::noinline, gnu::cold]] PyObject* first_enter(PyCodeObject* code) noexcept {
+  EventWord word = known_word(code);
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
   if (word == kWatched) return enter_watched(code, current_frame(PyThreadState_Get())), none();
   if (!is_region(word)) return Py_NewRef(g_disable);
@@ -34,11 +35,10 @@ PyObject* none() noexcept { return Py_None; }
 PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   const std::uint64_t now = os::now();
   PyCodeObject* code = code_argument(arguments);
-  const std::uint64_t kept = kept_word(code);
-  const std::uint64_t ready = ready_from();
-  if (kept < ready) [[unlikely]]
-    return first_enter(code, word_in(kept));
-  record::t_recorder->enter(token_of(code), kept - ready, now);
+  EventWord word = 0;
+  if (!ready_word(code, &word)) [[unlikely]]
+    return first_enter(code);
+  record::t_recorder->enter(token_of(code), word, now);
   return none();
 }
 
@@ -108,14 +108,13 @@ constexpr std::size_t kPythonEvents = 6;  // the first ones; the others are of C
 
 PyObject* task_enter(PyObject* const* arguments, bool starts) noexcept {
   PyCodeObject* code = code_argument(arguments);
-  const std::uint64_t kept = kept_word(code);
-  const std::uint64_t ready = ready_from();
-  EventWord word = word_in(kept);
+  EventWord word = 0;
   if (!is_awaitable(code)) {
-    if (kept < ready) return first_enter(code, word);
+    if (!ready_word(code, &word)) return first_enter(code);
     record::t_recorder->enter(token_of(code), word);
     return none();
   }
+  word = known_word(code);
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
   InterpreterFrame* frame = current_frame(PyThreadState_Get());
   const bool wanted = task_step_begins(generator_of(frame), outer_frame_of(frame), starts);
