@@ -13,7 +13,7 @@ namespace timeloom::run {
 
 struct Layout {
   std::string_view name;
-  bool weaves_manifest;  // false: it is there from the beginning
+  bool weaves_manifest;            // false: it is there from the beginning
   std::string_view depth_setting;  // the name of the setting `profile-depth` there
 
   // Whether a weave may write, and so replace, this result.

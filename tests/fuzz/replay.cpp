@@ -35,8 +35,7 @@ void replay(const std::filesystem::path& corpus) {
     std::printf("%s\n", input.c_str());
     std::fflush(stdout);  // the last line names the input that a crash comes from
     const auto contents = contents_of(input);
-    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(contents.data()),
-                           contents.size());
+    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size());
   }
 }
 

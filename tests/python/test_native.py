@@ -152,7 +152,7 @@ def test_a_process_may_end_and_pause_while_its_threads_record(built, record, tmp
     (spool,) = spools_of(tmp_path / "run")
     assert spool.ended and spool.lost == 0
     for location in (1, 2, 3):
-        kinds = {event for event in stream(spool, location)}
+        kinds = set(stream(spool, location))
         assert kinds <= {("enter", "inner"), ("leave", "inner"), ("recording_off", None), ("recording_on", None)}
 
 

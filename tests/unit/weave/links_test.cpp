@@ -120,8 +120,8 @@ TEST_F(LinksTest, AProfileThatWouldLieElsewhereKeepsItsName) {
 TEST_F(LinksTest, ALayoutOfALaterVersionIsWovenAsOurOwn) {
   ask_for_profile("profile", "later");
   weave(run());
-  EXPECT_EQ(names(), (std::vector<std::string>{"MANIFEST.md", "profile.cubex",
-                                               "traces", "traces.def", "traces.otf2"}));
+  EXPECT_EQ(names(), (std::vector<std::string>{"MANIFEST.md", "profile.cubex", "traces",
+                                               "traces.def", "traces.otf2"}));
 }
 
 }  // namespace
