@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -134,10 +135,12 @@ void say_not_recorded(const char* reason) noexcept {
                static_cast<unsigned long long>(os::process_id()), reason);
 }
 
-// In the child of a fork, whose measurement record::start() has arranged to forget. A run
-// that is gone wants no more events.
+// False: the run is woven, or its directory gone with a test, and wants no more events.
+bool takes_events(const std::string& run) { return ::access((run + "/spool").c_str(), W_OK) == 0; }
+
+// In the child of a fork, whose measurement record::start() has arranged to forget.
 void go_on_in_child() {
-  if (g_session == nullptr || ::access((g_session->run + "/spool").c_str(), W_OK) != 0) return;
+  if (g_session == nullptr || !takes_events(g_session->run)) return;
   try {
     StartOptions& options = g_session->options;
     options.parent = fs::path(options.spool_directory).filename().string();
@@ -152,10 +155,11 @@ void go_on_in_child() {
 }
 
 void begin(const std::string& run) {
-  auto* const session = new Session{run, start_options(run)};
+  auto session = std::make_unique<Session>(Session{run, start_options(run)});
+  if (!takes_events(run)) return;
   set_thread_namer(name_this_thread);
   start(session->options);
-  g_session = session;
+  g_session = session.release();
   watch_signals();
   os::at_fork_in_child(go_on_in_child);
   std::atexit(end_program_session);

@@ -224,6 +224,16 @@ def test_a_run_that_is_gone_does_not_keep_the_program_from_running(built, tmp_pa
     assert done.stderr.startswith("timeloom: process ") and done.stderr.count("\n") == 1
 
 
+def test_a_run_that_is_woven_wants_no_more_events(built, record, tmp_path):
+    record(built / "regions", options=("--quiet",))
+    done = subprocess.run(
+        [built / "regions"], capture_output=True, text=True,
+        env=environment({"TIMELOOM_NATIVE_RUN": str(tmp_path / "run")}),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.split()[1:], done.stderr) == (0, ["0", "0"], "")
+    assert not (tmp_path / "run" / "spool").exists()
+
+
 def test_a_library_loaded_late_finds_room_for_its_thread_local_variable(config, record, tmp_path):
     program = tmp_path / "load_late"
     output("cc", *config("--cflags"), NATIVE / "load_late.c", "-o", program, "-ldl")
