@@ -19,6 +19,9 @@ import time
 import environments
 import pythons
 
+# Left out for all but the newest Python.
+WITHOUT_ANY_PYTHON = "--without-any-python"
+
 # How many installations run at once: one compiles while another one waits for the network.
 INSTALLATIONS = 2
 
@@ -40,7 +43,9 @@ def test(python: pythons.Python, interpreter: pathlib.Path, pytest_arguments: li
     own = ["-n", str(os.cpu_count()), "--dist=worksteal", "--durations=30"]
     command = [str(interpreter), "-m", "pytest", *own, *pytest_arguments]
     done = subprocess.run(command, env=variables, cwd=environments.ROOT)
-    return "" if done.returncode == 0 else f"tests failed (pytest ended with {done.returncode})"
+    # All that was asked for may be left out with this Python, for which pytest ends with 5.
+    fine = (0, 5) if WITHOUT_ANY_PYTHON in pytest_arguments else (0,)
+    return "" if done.returncode in fine else f"tests failed (pytest ended with {done.returncode})"
 
 
 def test_all(chosen: list[pythons.Python], every_test: bool, pytest_arguments: list[str]) -> dict[str, str]:
@@ -51,7 +56,7 @@ def test_all(chosen: list[pythons.Python], every_test: bool, pytest_arguments: l
     outcomes = {}
     for python, interpreter in zip(chosen, interpreters):
         begin = time.monotonic()
-        left_out = [] if every_test or python is newest else ["--without-any-python"]
+        left_out = [] if every_test or python is newest else [WITHOUT_ANY_PYTHON]
         if interpreter is None:
             outcomes[python.tag] = "could not be installed"
             continue
