@@ -1,7 +1,7 @@
 // Calls a function at a given time, on a thread of ours that ends then.
 //
 // One for the process; used by one thread at a time (in an extension: with a
-// Turn). Before a fork that is known of it is stopped; after any other the child
+// ControlLock). Before a fork that is known of it is stopped; after any other the child
 // has none.
 #pragma once
 

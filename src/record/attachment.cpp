@@ -107,8 +107,8 @@ ThreadRecorder* join_measurement(State& s) {
   if (recorder->attached()) return recorder;
   s.attached.push_back({recorder, static_cast<std::uintptr_t>(pthread_self())});
   recorder->attach(s.writer.get(), s.next_location++);
-  if (s.max_depth != 0) recorder->record_up_to(s.max_depth);
-  recorder->limit_depth(s.profile_depth);
+  if (s.max_depth != 0) recorder->limit_recorded_depth(s.max_depth);
+  recorder->limit_profile_levels(s.profile_depth);
   if (s.profile) fold(s, *recorder);
   if (s.metrics.any()) sample_metrics(s, *recorder);
   if (!g_recording) recorder->extended(ExtendedKind::kRecordingOff, {});

@@ -59,17 +59,17 @@ void ThreadRecorder::close(OpenRegion* entry) noexcept {
   }
 }
 
-void ThreadRecorder::note_leave_of_last() noexcept {
+void ThreadRecorder::request_leave_callback() noexcept {
   // Nothing is open on the recorder of threads that have none, which they share.
-  if (top_ != stack_->base && is_function(top_->token)) top_->token |= kNotedLeave;
+  if (top_ != stack_->base && is_function(top_->token)) top_->token |= kLeaveRequested;
 }
 
 // Whose noted regions are told of once they are left.
-void ThreadRecorder::close_noted(OpenRegion* entry) noexcept {
+void ThreadRecorder::close_requested(OpenRegion* entry) noexcept {
   std::size_t noted = 0;
   if (!is_user_region(entry->token)) {
     noted = static_cast<std::size_t>(std::count_if(entry, top_ + 1, [](const OpenRegion& region) {
-      return is_function(region.token) && (region.token & kNotedLeave) != 0;
+      return is_function(region.token) && (region.token & kLeaveRequested) != 0;
     }));
   }
   close(entry);
@@ -79,7 +79,7 @@ void ThreadRecorder::close_noted(OpenRegion* entry) noexcept {
 
 bool ThreadRecorder::leave_outer(Token token) noexcept {
   for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
-    if (bare_token(entry->token) == bare_token(token)) return close_noted(entry), true;
+    if (bare_token(entry->token) == bare_token(token)) return close_requested(entry), true;
   }
   return false;
 }
@@ -135,6 +135,6 @@ void ThreadRecorder::forget_unrecorded(Token token) noexcept {
   }
 }
 
-void on_noted_leave(void (*function)() noexcept) noexcept { g_on_noted_leave = function; }
+void set_leave_callback(void (*function)() noexcept) noexcept { g_on_noted_leave = function; }
 
 }  // namespace timeloom::record

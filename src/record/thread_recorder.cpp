@@ -61,7 +61,7 @@ void ThreadRecorder::use(OpenStack& stack) noexcept {
   stack_end_ = stack.size == 0 ? nullptr : stack.base + std::min(stack.size - 1, record_depth_);
 }
 
-void ThreadRecorder::record_up_to(std::size_t depth) noexcept {
+void ThreadRecorder::limit_recorded_depth(std::size_t depth) noexcept {
   record_depth_ = depth;
   stack_->top = top_;
   use(*stack_);

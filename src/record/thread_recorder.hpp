@@ -25,8 +25,8 @@
 
 namespace timeloom::record {
 
-// What was entered, to be recognised when it is left: the address of a code
-// object, or user_token() of a region. Never zero; bit 0 is ours.
+// Identifies an open region, so that its leave finds it: the address of a code object, or
+// user_token() of a region. Never zero; bit 0 is reserved.
 using Token = std::uintptr_t;
 
 constexpr Token user_token(EventWord enter) noexcept {
@@ -39,8 +39,8 @@ struct OpenRegion {
   EventWord enter;  // its enter word, without a time
 };
 
-// Bit 0 of a token marks something that was entered without being recorded,
-// because recording was off or there was no room; its leave is passed over.
+// Bit 0 of a token marks a region that was entered without being recorded, because
+// recording was off or there was no room; its leave is not recorded either.
 inline constexpr Token kUnrecorded = 1;
 // Token of a region that ended while recording was off.
 inline constexpr Token kEndedUnseen = 4;
@@ -49,12 +49,12 @@ constexpr bool is_user_region(Token token) noexcept { return (token & 2) != 0; }
 constexpr bool is_function(Token token) noexcept {
   return !is_user_region(token) && (token & ~kUnrecorded) != kEndedUnseen;
 }
-// Bit 2 of the token of a function, whose address is a multiple of eight: somebody
-// wants to know when it is left, see on_noted_leave().
-inline constexpr Token kNotedLeave = 4;
-// With what it was entered.
+// Bit 2 of the token of a function, whose address is a multiple of eight: a call of the
+// leave callback has been requested, see request_leave_callback().
+inline constexpr Token kLeaveRequested = 4;
+// The token as it was when the region was entered.
 constexpr Token bare_token(Token token) noexcept {
-  return token & ~(is_user_region(token) ? kUnrecorded : kUnrecorded | kNotedLeave);
+  return token & ~(is_user_region(token) ? kUnrecorded : kUnrecorded | kLeaveRequested);
 }
 
 // The regions that are open in one sequence of calls, and room for more.
@@ -104,9 +104,9 @@ class ThreadRecorder {
     *++top_ = {token, enter};
   }
 
-  // From now on what is entered inside `depth` open regions is not recorded: it takes
-  // the slow path of a full stack, so that calls above it pay nothing.
-  void record_up_to(std::size_t depth) noexcept;
+  // From now on enters inside `depth` open regions are not recorded: they take the slow path
+  // of a full stack, so that calls above them cost nothing more.
+  void limit_recorded_depth(std::size_t depth) noexcept;
   std::size_t depth() const noexcept { return static_cast<std::size_t>(top_ - stack_->base); }
   bool beyond_depth() const noexcept { return depth() > record_depth_; }
   bool at_depth_limit() const noexcept { return depth() >= record_depth_; }
@@ -137,8 +137,8 @@ class ThreadRecorder {
   // as well when that function has left it: what is open further out belongs to others.
   bool leave_own(Token token) noexcept;
 
-  // Has the leave of what was entered last told to who asked for it.
-  void note_leave_of_last() noexcept;
+  // Requests a call of the leave callback when the innermost open region is left.
+  void request_leave_callback() noexcept;
 
   // Records an event with up to two further words.
   void extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept;
@@ -184,7 +184,7 @@ class ThreadRecorder {
   // as if there were no room, so that recorders without metrics pay nothing.
   void sample_with(std::unique_ptr<Sampler> sampler) noexcept;
   // Levels of call paths that profiles keep apart; 0: any number.
-  void limit_depth(std::uint32_t levels) noexcept { max_depth_ = levels; }
+  void limit_profile_levels(std::uint32_t levels) noexcept { max_depth_ = levels; }
   // In the child of a fork: forgets segment and writer without touching them.
   void abandon() noexcept;
   bool attached() const noexcept { return writer_ != nullptr; }
@@ -231,7 +231,7 @@ class ThreadRecorder {
   bool push(OpenRegion region) noexcept;
   void pop_to(OpenRegion* entry) noexcept;
   void close(OpenRegion* entry) noexcept;
-  void close_noted(OpenRegion* entry) noexcept;
+  void close_requested(OpenRegion* entry) noexcept;
 
   std::uint64_t* cursor_ = nullptr;  // next word
   std::uint64_t* limit_ = nullptr;   // where the fast path ends: end_, or nowhere with metrics
@@ -260,9 +260,10 @@ class ThreadRecorder {
 // The calling thread's recorder; never null.
 extern constinit thread_local ThreadRecorder* t_recorder;
 
-// Who is told when a noted region is left, on the thread that left it, after the
-// event. Not at all where it is closed because its thread or the measurement ends.
-void on_noted_leave(void (*function)() noexcept) noexcept;
+// Sets the function that is called when a region is left for which request_leave_callback()
+// was called: on the thread that left it, after the event. It is not called for a region that
+// is closed because its thread or the measurement ends.
+void set_leave_callback(void (*function)() noexcept) noexcept;
 
 // The recorder of the calling thread, made and attached if a measurement runs
 // and it is not yet; nullptr when nothing is to be recorded on this thread.

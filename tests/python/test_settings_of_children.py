@@ -1,11 +1,11 @@
 """A child process obeys every setting that its parent has, however it was started."""
 
 import importlib.util
-import json
 import subprocess
 import sys
 
 import pytest
+from profile_files import Profile
 from streams import environment
 
 # The parent calls the task, and so does each child. Regions of our own say by whom.
@@ -80,12 +80,10 @@ STARTS = ["fork", "spawn", "forkserver", "loky", "program"]
 
 def regions_of(run):
     """By the index of each process: the regions of the task that it has recorded, and by whom."""
-    file = json.loads((run / "callpaths.json").read_text())
-    names = [region["name"] for region in file["regions"]]
+    profile = Profile(run)
     found = {}
-    for location in file["locations"]:
-        mine = found.setdefault(location["group"], set())
-        mine |= {names[file["nodes"]["region"][node]] for node in location["node"]}
+    for location in profile.locations:
+        found.setdefault(location["group"], set()).update(profile.nodes[node]["region"] for node in location["cells"])
     return found
 
 

@@ -30,7 +30,7 @@ struct Block {
   bool existed = false;                  // it did before
   bool running = false;                  // begun by start_block()
 };
-Block g_block;  // used with a Turn
+Block g_block;  // guarded by the control lock
 
 bool mark(PyObject* totals, bool woven, bool joined) {
   return PyDict_SetItemString(totals, "woven", woven ? Py_True : Py_False) == 0 &&
@@ -47,7 +47,7 @@ PyObject* so_far() {
 
 // Whether this process is measured, but not by start_block() or because its parent is.
 bool is_part_of_run() {
-  const Turn turn;
+  const ControlLock control;
   return session_running() && !g_block.running && !session_followed();
 }
 
@@ -108,7 +108,7 @@ PyObject* start_block(PyObject*, PyObject* arguments) {
   }
   if (is_part_of_run()) return join_run();
   const Settings settings = settings_of_block(values, pyproject);
-  const Turn turn;
+  const ControlLock control;
   end_followed();
   if (is_part_of_run()) return join_run();
   if (session_running()) {
@@ -125,7 +125,7 @@ PyObject* output_of_block(PyObject*, PyObject* arguments) {
 
 // Others may begin the next measurement while this one is woven.
 bool finish(SessionResult& result, Block& block) {
-  const Turn turn;
+  const ControlLock control;
   block = g_block;
   const bool finished = finish_measurement(result);
   if (!session_running()) g_block.running = false;  // no earlier, as in start_new_block()

@@ -35,20 +35,20 @@ PyObject* disable_recording(PyObject*, PyObject*) { return none_if(set_recording
 PyObject* recording(PyObject*, PyObject*) { return PyBool_FromLong(record::recording()); }
 
 PyObject* before_fork(PyObject* module, PyObject*) {
-  take_turn();
+  lock_control();
   prepare_fork(module);
   return Py_NewRef(Py_None);
 }
 
 PyObject* after_fork(PyObject*, PyObject*) {
-  forget_turns();
+  reset_control_lock();
   follow_fork();
   return Py_NewRef(Py_None);
 }
 
 PyObject* after_fork_in_parent(PyObject*, PyObject*) {
   resume_windows();
-  give_turn();
+  unlock_control();
   return Py_NewRef(Py_None);
 }
 

@@ -38,7 +38,7 @@ Ref full_name(const char* group, PyObject* name) {
 
 // The same for "user", made once for each name. Borrowed; null with an exception set.
 PyObject* full_name(PyObject* name) {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   if (PyObject* known = PyDict_GetItemWithError(g_full_names, name)) return known;
   const Ref full = full_name("user", name);
   return full && PyDict_SetItem(g_full_names, name, full.get()) == 0 ? full.get() : nullptr;
@@ -187,19 +187,19 @@ PyObject* end(PyObject*, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-// The names of rewinds that have begun, in this process. Used with an Exclusive.
+// The names of rewinds that have begun, in this process. Used in a critical section.
 std::set<std::string>& rewinds() {
   static auto* const kNames = new std::set<std::string>;
   return *kNames;
 }
 
 void note_rewind(const std::string& name) {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   rewinds().insert(name);
 }
 
 bool has_rewind(const std::string& name) {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   return rewinds().contains(name);
 }
 

@@ -210,7 +210,7 @@ SourcePlace place_of(PyObject* function) {
 
 bool knows_user_region(PyObject* name) noexcept {
   const ErrorGuard guard;
-  const Exclusive exclusive;
+  const CriticalSection critical;
   forget_past();
   return PyDict_Contains(g_words, name) == 1 || PyDict_Contains(g_left_out, name) == 1;
 }
@@ -231,7 +231,7 @@ EventWord decorated_word(PyObject* region, PyObject* function) noexcept {
 
 EventWord user_region_word(PyObject* name, const SourcePlace* place) noexcept {
   const ErrorGuard guard;
-  const Exclusive exclusive;
+  const CriticalSection critical;
   forget_past();
   try {
     return filters_user_regions() ? verdict_on(name, place) : recorded_word(name, place);

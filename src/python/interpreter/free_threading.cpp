@@ -35,8 +35,8 @@ constinit thread_local char t_self = 0;
 
 }  // namespace
 
-// Waiting lets go of an Exclusive, as all waiting does.
-void take_turn() noexcept {
+// Waiting leaves a critical section, as all waiting does.
+void lock_control() noexcept {
   if (g_turn_of.load(std::memory_order_relaxed) != &t_self) {
     PyMutex_Lock(&g_turn);
     g_turn_of.store(&t_self, std::memory_order_relaxed);
@@ -44,36 +44,36 @@ void take_turn() noexcept {
   ++g_turns;
 }
 
-void give_turn() noexcept {
+void unlock_control() noexcept {
   if (g_turn_of.load(std::memory_order_relaxed) != &t_self || --g_turns > 0) return;
   g_turn_of.store(nullptr, std::memory_order_relaxed);
   PyMutex_Unlock(&g_turn);
 }
 
 // Not every fork is announced; then it may be a turn of a thread that is not here.
-void forget_turns() noexcept {
+void reset_control_lock() noexcept {
   g_turn = {};
   g_turn_of.store(nullptr, std::memory_order_relaxed);
   g_turns = 0;
 }
 
-Exclusive::Exclusive() noexcept {
+CriticalSection::CriticalSection() noexcept {
   PyCriticalSection_Begin(&section_, reinterpret_cast<PyObject*>(&g_lock));
 }
 
 // The interpreter stops all other threads while it shows its objects to a visitor; to
 // stop them is no public function.
-void call_alone(void (*function)(void*), void* context) noexcept {
+void call_with_world_stopped(void (*function)(void*), void* context) noexcept {
   Call call{function, context};
   PyUnstable_GC_VisitObjects(on_object, &call);
 }
 
 #else
 
-void call_alone(void (*function)(void*), void* context) noexcept { function(context); }
-void take_turn() noexcept {}
-void give_turn() noexcept {}
-void forget_turns() noexcept {}
+void call_with_world_stopped(void (*function)(void*), void* context) noexcept { function(context); }
+void lock_control() noexcept {}
+void unlock_control() noexcept {}
+void reset_control_lock() noexcept {}
 
 #endif
 

@@ -1,65 +1,64 @@
-// What the GIL gives, for builds of CPython that have none (PEP 703).
+// The guarantees of the GIL, for builds of CPython without one (PEP 703).
 //
-// The event path needs nothing: a recorder belongs to its thread, and what a code
-// object carries is read as it was written. What threads share (tables, the session)
-// is used with an Exclusive; what belongs to other threads (their recorders, their
-// frames) while they are stopped. Whoever switches a measurement has a Turn. With a GIL
-// all of this is already so and costs nothing.
+// The event path needs none of them: a recorder belongs to its thread, and the word kept with
+// a code object is read in one load. Data that threads share (tables, the session) is used in a
+// CriticalSection; data of other threads (their recorders, their frames) with the world
+// stopped; a measurement is begun, ended and switched with the ControlLock held. With a GIL all
+// three hold anyway and cost nothing. Nothing here throws.
 #pragma once
 
 #include "python/interpreter/compat.hpp"
 
 namespace timeloom::python {
 
-// As long as it lives, no other thread has one. Like the GIL, and unlike a mutex, it
-// lets others in while the thread waits for anything, so that nobody waits for each
-// other; and it may be taken again by who has it. Needs an attached thread state.
-class Exclusive {
+// A critical section: at most one thread is in one at a time. Like the GIL, and unlike a mutex,
+// it is left while its thread waits for anything, so that threads cannot deadlock, and a thread
+// may enter it again. REQUIRES: an attached thread state.
+class CriticalSection {
  public:
-  Exclusive(const Exclusive&) = delete;
-  Exclusive& operator=(const Exclusive&) = delete;
+  CriticalSection(const CriticalSection&) = delete;
+  CriticalSection& operator=(const CriticalSection&) = delete;
 #ifdef Py_GIL_DISABLED
-  Exclusive() noexcept;
-  ~Exclusive() { PyCriticalSection_End(&section_); }
+  CriticalSection() noexcept;
+  ~CriticalSection() { PyCriticalSection_End(&section_); }
 
  private:
   PyCriticalSection section_;
 #else
-  Exclusive() noexcept {}
-  ~Exclusive() {}
+  CriticalSection() noexcept {}
+  ~CriticalSection() {}
 #endif
 };
 
-// A turn for what begins, ends or switches a measurement, and for a fork: one thread at a
-// time, where an Exclusive is not enough, since these wait for other threads. Who wants one
-// waits where it can be stopped. May be taken again by who has it. A fork takes it before
-// and gives it back afterwards: its child would find half done what another thread was
-// switching, and locks of the interpreter held by a thread that it does not have.
-void take_turn() noexcept;
-void give_turn() noexcept;
-void forget_turns() noexcept;  // in the child
+// The control lock serialises begin, end and switches of a measurement, and forks. A critical
+// section is not enough for these, since they wait for other threads. A thread that waits for it
+// can be stopped meanwhile, and may lock it again. A fork holds it, so that its child finds no
+// switch half done and no lock of the interpreter held by a thread that the child lacks.
+void lock_control() noexcept;
+void unlock_control() noexcept;
+void reset_control_lock() noexcept;  // in the child
 
-// The same for as long as it lives. Taken before an Exclusive, or where one may let others in.
-class Turn {
+// Holds the control lock for as long as it lives. Comes before a CriticalSection.
+class ControlLock {
  public:
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
+  ControlLock(const ControlLock&) = delete;
+  ControlLock& operator=(const ControlLock&) = delete;
 #ifdef Py_GIL_DISABLED
-  Turn() noexcept { take_turn(); }
-  ~Turn() { give_turn(); }
+  ControlLock() noexcept { lock_control(); }
+  ~ControlLock() { unlock_control(); }
 #else
-  Turn() noexcept {}
-  ~Turn() {}
+  ControlLock() noexcept {}
+  ~ControlLock() {}
 #endif
 };
 
-// Calls `function` while no other thread runs Python code or is in a call of ours. It
-// must not call into the interpreter. Not to be nested.
-void call_alone(void (*function)(void*), void* context) noexcept;
+// Calls `function` with the world stopped: no other thread runs Python code or is in a call of
+// ours. REQUIRES: `function` does not call into the interpreter; calls are not nested.
+void call_with_world_stopped(void (*function)(void*), void* context) noexcept;
 
 template <typename Function>
-void alone(Function function) noexcept {
-  call_alone([](void* context) { (*static_cast<Function*>(context))(); }, &function);
+void with_world_stopped(Function function) noexcept {
+  call_with_world_stopped([](void* context) { (*static_cast<Function*>(context))(); }, &function);
 }
 
 }  // namespace timeloom::python

@@ -44,7 +44,7 @@ void hide_return_of_set_profile(Py_tracefunc own) noexcept {
   if (g_original != nullptr || function == nullptr || !PyCFunction_CheckExact(function)) return;
   PyMethodDef* method = reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
   if (method->ml_flags != METH_O || std::strcmp(method->ml_name, "setprofile") != 0) return;
-  alone([&] { g_original = std::exchange(method->ml_meth, set_profile); });
+  with_world_stopped([&] { g_original = std::exchange(method->ml_meth, set_profile); });
 }
 
 }  // namespace timeloom::python

@@ -6,14 +6,14 @@
 namespace timeloom::python {
 
 bool start_measurement(const Settings& settings, const SessionContext& context) {
-  const Turn turn;  // until the children know
+  const ControlLock control;  // until the children know
   if (!start_session(settings, context)) return false;
   announce_to_children();
   return true;
 }
 
 bool finish_measurement(SessionResult& result) {
-  const Turn turn;
+  const ControlLock control;
   withdraw_from_children();
   return finish_session(result);
 }

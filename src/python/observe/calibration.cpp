@@ -92,7 +92,7 @@ namespace {
 // often it called us meanwhile for something that is not recorded.
 struct Extra {
   double seconds = 0;
-  double passed_over = 0;
+  double ignored_callbacks = 0;
 };
 
 Extra extra_of(const Instrumenter& instrumenter, PyObject* loop, PyObject* function) {
@@ -100,11 +100,11 @@ Extra extra_of(const Instrumenter& instrumenter, PyObject* loop, PyObject* funct
   if (plain == 0) return {};
   const Scratch scratch;
   if (!instrumenter.install({})) return PyErr_Clear(), Extra{};
-  const std::uint64_t before = instrumenter.passed_over();
+  const std::uint64_t before = instrumenter.ignored_callbacks();
   const double measured = best_seconds(loop, function);
-  const auto passed_over = static_cast<double>(instrumenter.passed_over() - before);
+  const auto ignored_callbacks = static_cast<double>(instrumenter.ignored_callbacks() - before);
   instrumenter.uninstall();
-  return {std::max(measured - plain, 0.0), passed_over / kRepetitions};
+  return {std::max(measured - plain, 0.0), ignored_callbacks / kRepetitions};
 }
 
 }  // namespace
@@ -125,10 +125,10 @@ EventCost calibrate_events(const Instrumenter& instrumenter) noexcept try {
   EventCost cost;
   if (builtin) {
     const Extra extra = extra_of(instrumenter, loop, builtin.get());
-    if (extra.passed_over > 0) cost.passed_over_seconds = extra.seconds / extra.passed_over;
+    if (extra.ignored_callbacks > 0) cost.ignored_seconds = extra.seconds / extra.ignored_callbacks;
   }
   const Extra extra = extra_of(instrumenter, loop, empty);
-  const double others = extra.passed_over * cost.passed_over_seconds;
+  const double others = extra.ignored_callbacks * cost.ignored_seconds;
   cost.event_seconds = std::max(extra.seconds - others, 0.0) / (2.0 * kCalls);
   return cost;
 } catch (const std::bad_alloc&) {

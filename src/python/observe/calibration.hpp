@@ -7,7 +7,7 @@ namespace timeloom::python {
 
 struct EventCost {
   double event_seconds = 0;
-  double passed_over_seconds = 0;  // of a call to us that records nothing
+  double ignored_seconds = 0;  // of a call to us that records nothing
 };
 
 // Times calls of an empty Python function, and of a C function, with and without

@@ -137,7 +137,7 @@ void (*g_on_new_code)() noexcept = nullptr;
 
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   const ErrorGuard guard;
-  const Exclusive exclusive;
+  const CriticalSection critical;
   if (g_on_new_code != nullptr) g_on_new_code();
   look_for_greenlets();
   try {
@@ -163,7 +163,7 @@ void enter_code(PyCodeObject* code, EventWord word) noexcept {
     return record::t_recorder->enter(token_of(code), word);
   }
   if (!record::enter_region(token_of(code), word)) return;
-  const Exclusive exclusive;
+  const CriticalSection critical;
   store_code_extra(code, index, ready);
 }
 

@@ -166,7 +166,7 @@ void watch_init() {
   say_not_subscribed("calls of __init__ may be missing");
 }
 
-bool install(const Watching& what) {
+bool install(const InstrumentOptions& what) {
   g_tasks = what.tasks;
   if (g_tasks) begin_tasks();
   g_hook.install();

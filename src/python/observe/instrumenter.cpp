@@ -13,7 +13,7 @@
 
 namespace timeloom::python {
 
-const Instrumenter kDummy{"dummy", {}, false, [](const Watching&) { return true; }, [] {}};
+const Instrumenter kDummy{"dummy", {}, false, [](const InstrumentOptions&) { return true; }, [] {}};
 
 namespace {
 
@@ -21,12 +21,12 @@ const Instrumenter* const kInstrumenters[] = {&kMonitoring, &kFrame, &kProfile, 
 
 // Why there are these defaults: monitoring costs nothing where it is disabled
 // and leaves the C stack alone; before 3.12 the frame hook is the cheapest.
-const Instrumenter* choose(const Watching& what) {
+const Instrumenter* choose(const InstrumentOptions& what) {
   if (kHasMonitoring) return &kMonitoring;
   return what.c_functions ? &kProfile : &kFrame;
 }
 
-const Instrumenter& find_instrumenter(const std::string& name, const Watching& what) {
+const Instrumenter& find_instrumenter(const std::string& name, const InstrumentOptions& what) {
   if (name == "auto") return *choose(what);
   for (const Instrumenter* instrumenter : kInstrumenters) {
     if (name == instrumenter->name) return *instrumenter;
@@ -36,12 +36,12 @@ const Instrumenter& find_instrumenter(const std::string& name, const Watching& w
 
 }  // namespace
 
-Watching watching_of(const Settings& settings) {
+InstrumentOptions watching_of(const Settings& settings) {
   return {.c_functions = settings.flag("c-functions"), .tasks = settings.flag("async-tasks")};
 }
 
 const Instrumenter& instrumenter_of(const Settings& settings) {
-  const Watching what = watching_of(settings);
+  const InstrumentOptions what = watching_of(settings);
   const Instrumenter& instrumenter = find_instrumenter(settings.text("instrumenter"), what);
   const std::string the_instrumenter =
       std::string("the instrumenter \"") + instrumenter.name + "\"";
@@ -182,7 +182,7 @@ EventWord word_of(PyMethodDef* method, PyObject* callable) {
 }  // namespace
 
 void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   try {
     const EventWord word = word_of(method, callable);
     if (is_region(word)) record::enter_region(token_of(method), word);
@@ -192,7 +192,7 @@ void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept {
 }
 
 void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   const auto known = c_functions().find(key_of(method, callable).address);
   if (known != c_functions().end() && is_region(known->second.word)) {
     record::t_recorder->leave(token_of(method));

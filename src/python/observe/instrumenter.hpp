@@ -12,25 +12,24 @@
 
 namespace timeloom::python {
 
-// What is recorded besides calls of Python functions.
-struct Watching {
+// Observations besides calls of Python functions.
+struct InstrumentOptions {
   bool c_functions = false;
   bool tasks = false;  // see tasks.hpp
 };
 
 struct Instrumenter {
   const char* name;
-  Watching can;
+  InstrumentOptions can;
   // Reports the leave of functions whose enter it did not see. If not, it notes
   // what ends while nobody watches (ThreadRecorder::leave_unrecorded()).
   bool reports_every_leave;
   // Both throw nothing; install returns false with a Python exception set.
-  bool (*install)(const Watching& what);
+  bool (*install)(const InstrumentOptions& what);
   // Stops watching; may be followed by install() again.
   void (*uninstall)();
-  // How often the interpreter has called us for something that is not recorded
-  // (lines, C functions), in this process.
-  std::uint64_t (*passed_over)() = [] { return std::uint64_t{0}; };
+  // The number of callbacks of this process that were ignored (lines, C functions).
+  std::uint64_t (*ignored_callbacks)() = [] { return std::uint64_t{0}; };
 };
 
 extern const Instrumenter kMonitoring;  // monitoring.cpp
@@ -40,7 +39,7 @@ extern const Instrumenter kTrace;       // legacy.cpp
 extern const Instrumenter kDummy;       // instrumenter.cpp
 
 // The choices of the settings.
-Watching watching_of(const Settings& settings);
+InstrumentOptions watching_of(const Settings& settings);
 // The instrumenter that the settings name; "auto" chooses. Throws Error when this Python lacks
 // it or it cannot do what is asked.
 const Instrumenter& instrumenter_of(const Settings& settings);

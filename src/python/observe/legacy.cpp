@@ -74,7 +74,7 @@ void count_passed_over() noexcept {
 
 // Puts `function` on the calling thread, for which others are stopped without a GIL.
 void set_hook(Hook hook, Py_tracefunc function) noexcept {
-  const Turn turn;
+  const ControlLock control;
   if (hook == Hook::kProfile) {
     PyEval_SetProfile(function, nullptr);
   } else {
@@ -169,9 +169,9 @@ void uninstall_catcher() {
   g_frame_hook.remove();
 }
 
-std::uint64_t passed_over() noexcept { return g_passed_over.load(std::memory_order_relaxed); }
+std::uint64_t ignored_callbacks() noexcept { return g_passed_over.load(std::memory_order_relaxed); }
 
-bool install(Hook hook, const Watching& what) {
+bool install(Hook hook, const InstrumentOptions& what) {
   g_hook = hook;
   g_c_functions = what.c_functions;
   g_watching = true;
@@ -191,10 +191,11 @@ void uninstall() {
 
 const Instrumenter kProfile{
     "profile", {.c_functions = true},
-    true,      [](const Watching& what) { return install(Hook::kProfile, what); },
-    uninstall, passed_over};
+    true,      [](const InstrumentOptions& what) { return install(Hook::kProfile, what); },
+    uninstall, ignored_callbacks};
 const Instrumenter kTrace{
-    "trace",   {},         true, [](const Watching& what) { return install(Hook::kTrace, what); },
-    uninstall, passed_over};
+    "trace",   {},
+    true,      [](const InstrumentOptions& what) { return install(Hook::kTrace, what); },
+    uninstall, ignored_callbacks};
 
 }  // namespace timeloom::python

@@ -183,7 +183,7 @@ constexpr MonitoringEvent kTaskEvents[] = {
 
 bool g_tasks = false;
 
-bool install(const Watching& what) {
+bool install(const InstrumentOptions& what) {
   const std::span all = what.tasks ? std::span(kTaskEvents) : std::span(kEvents);
   g_tasks = what.tasks;
   if (g_tasks) begin_tasks();

@@ -98,7 +98,7 @@ void reconcile_all_threads() noexcept {
   const ErrorGuard guard;
   try {
     Codes own = running_codes(nullptr);
-    alone([&] { reconcile_all(std::move(own)); });
+    with_world_stopped([&] { reconcile_all(std::move(own)); });
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -115,7 +115,7 @@ void reconcile_this_thread(PyFrameObject* innermost) noexcept {
 }
 
 void close_ended_regions() noexcept {
-  alone([] { record::for_each_recorder(close_ended, nullptr); });
+  with_world_stopped([] { record::for_each_recorder(close_ended, nullptr); });
 }
 
 }  // namespace timeloom::python

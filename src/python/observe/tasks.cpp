@@ -263,7 +263,7 @@ void go_home(record::ThreadRecorder& recorder, std::uintptr_t, void*) {
 // Without memory an event is recorded where it does not belong.
 bool task_step_begins(PyObject* generator, InterpreterFrame* outer, bool starts) noexcept {
   const ErrorGuard guard;
-  const Exclusive exclusive;
+  const CriticalSection critical;
   try {
     return step_begins(generator, outer, starts);
   } catch (const std::bad_alloc&) {
@@ -273,7 +273,7 @@ bool task_step_begins(PyObject* generator, InterpreterFrame* outer, bool starts)
 
 bool task_step_yields(PyObject* generator, InterpreterFrame* outer, PyObject* value) noexcept {
   const ErrorGuard guard;
-  const Exclusive exclusive;
+  const CriticalSection critical;
   try {
     return step_yields(generator, outer, value);
   } catch (const std::bad_alloc&) {
@@ -282,7 +282,7 @@ bool task_step_yields(PyObject* generator, InterpreterFrame* outer, PyObject* va
 }
 
 void task_step_ends(PyObject* generator) noexcept {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   step_ends(generator);
 }
 
@@ -304,7 +304,7 @@ void begin_tasks() noexcept {
 void pause_tasks() noexcept {
   state().on = false;
   ++state().epoch;
-  alone([] { record::for_each_recorder(go_home, nullptr); });
+  with_world_stopped([] { record::for_each_recorder(go_home, nullptr); });
 }
 
 void forget_tasks() noexcept {

@@ -68,7 +68,7 @@ std::string name_this_thread(std::uint32_t location) {
   // A thread that ends may record without a thread state.
   if (PyGILState_Check() == 0) return {};
   const ErrorGuard guard;
-  const Exclusive exclusive;
+  const CriticalSection critical;
   look_for_greenlets();
   const Ref thread = thread_of_bootstrap();
   std::string name = name_of(thread);

@@ -46,7 +46,7 @@ bool watch(PyCodeObject* code, const std::string& name, EventWord word) {
 }
 
 void enter_watched(PyCodeObject* code, InterpreterFrame* frame) noexcept {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   const auto found = tables().codes.find({code_index(), code});
   if (found == tables().codes.end()) return;
   const Watched watched = found->second;

@@ -56,7 +56,7 @@ void divert(PyObject* posix, const char* name, int flags, Function ours, Functio
   if (!function || !PyCFunction_CheckExact(function.get())) return;
   PyMethodDef* method = reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml;
   if (method->ml_flags != flags) return;
-  alone([&] {  // others may be calling it
+  with_world_stopped([&] {  // others may be calling it
     original = reinterpret_cast<Function>(reinterpret_cast<void*>(method->ml_meth));
     method->ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(ours));
   });

@@ -39,7 +39,7 @@ struct Session {
   std::uint64_t process = 0;  // a forked child does not own its parent's session
   bool finishing = false;     // other threads may run while we calibrate
   std::string spool;          // its directory
-  std::uint64_t passed_over_before = 0;
+  std::uint64_t ignored_before = 0;
 };
 Session g_session;
 constinit std::atomic<bool> g_watching = false;       // the instrumenter is installed
@@ -47,7 +47,7 @@ constinit std::atomic<bool> g_instrumenting = false;  // and it observes calls
 
 std::uint64_t this_process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
 
-// session_running() for who has an Exclusive.
+// session_running(). REQUIRES: a critical section.
 bool runs() noexcept { return g_session.started && g_session.process == this_process_id(); }
 
 void set_watching(bool on) noexcept {
@@ -55,7 +55,7 @@ void set_watching(bool on) noexcept {
   g_instrumenting = on && g_session.plan.instrumenter != &kDummy;
 }
 
-// With a Turn, as all that changes the session.
+// REQUIRES: the control lock, as everything that changes the session.
 bool watch(bool on) {
   Session& s = g_session;
   if (g_watching == on) return true;
@@ -119,7 +119,7 @@ bool set_rules(const SessionPlan& plan, bool awaiting) {
 // True if it changed.
 bool switch_recording(bool on) noexcept {
   bool changed = false;
-  alone([&] { changed = record::set_recording(on); });
+  with_world_stopped([&] { changed = record::set_recording(on); });
   return changed;
 }
 
@@ -161,7 +161,7 @@ std::string own_directory() {
 }
 
 bool session_running() noexcept {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   return runs();
 }
 
@@ -191,8 +191,8 @@ bool begin_observing(Session& session) {
 }  // namespace
 
 bool start_session(const Settings& settings, const SessionContext& context) try {
-  const Turn turn;
-  const Exclusive exclusive;
+  const ControlLock control;
+  const CriticalSection critical;
   if (runs()) throw Error("a measurement is already running in this process; finish it first");
   Session session{.settings = settings,
                   .context = context,
@@ -207,7 +207,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   install_thread_namer();
   watch_threads();
   start_recording(session);
-  session.passed_over_before = session.plan.instrumenter->passed_over();
+  session.ignored_before = session.plan.instrumenter->ignored_callbacks();
   session.started = true;
   g_session = std::move(session);
   watch_process_end();
@@ -215,7 +215,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   if (begin_observing(g_session)) return true;
   end_windows();
   record::on_switch_of_recording(nullptr);
-  alone([] { record::stop(); });
+  with_world_stopped([] { record::stop(); });
   g_session = {};
   return false;
 } catch (const Error& error) {
@@ -226,8 +226,8 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
 }
 
 bool finish_session(SessionResult& result, Ending ending) {
-  const Turn turn;
-  const Exclusive exclusive;
+  const ControlLock control;
+  const CriticalSection critical;
   Session& s = g_session;
   if (!runs() || s.finishing) return false;
   s.finishing = true;
@@ -237,46 +237,47 @@ bool finish_session(SessionResult& result, Ending ending) {
   unhook_greenlets();
   update_thread_names();
   record::Totals totals;
-  alone([&] { totals = record::stop(ending); });
+  with_world_stopped([&] { totals = record::stop(ending); });
   record::on_switch_of_recording(nullptr);
   forget_tasks();
   forget_greenlets();
   unwatch_process_end();
   // Now, when what other threads do is not recorded any more.
   const bool last = ending.kind == EndingKind::kNone && s.context.parent.empty();
-  const std::uint64_t passed_over = s.plan.instrumenter->passed_over() - s.passed_over_before;
+  const std::uint64_t ignored_callbacks =
+      s.plan.instrumenter->ignored_callbacks() - s.ignored_before;
   const EventCost cost = last ? calibrate_events(*s.plan.instrumenter) : EventCost{};
   fill(result, totals, end_ns);
   const double sample_seconds = last ? record::sample_seconds(s.plan.metrics) : 0;
   result.overhead_seconds =
       (cost.event_seconds + sample_seconds) * static_cast<double>(totals.events) +
-      cost.passed_over_seconds * static_cast<double>(passed_over);
+      cost.ignored_seconds * static_cast<double>(ignored_callbacks);
   note_overhead(result);
   s = {};
   return true;
 }
 
 bool session_so_far(SessionResult& result) {
-  const Turn turn;
-  const Exclusive exclusive;
+  const ControlLock control;
+  const CriticalSection critical;
   if (!runs() || g_session.finishing) return false;
   record::Totals totals;
-  alone([&] { totals = record::totals(); });
+  with_world_stopped([&] { totals = record::totals(); });
   fill(result, totals, record::monotonic_ns());
   return true;
 }
 
 bool pause_instrumentation() {
-  const Turn turn;
-  const Exclusive exclusive;
+  const ControlLock control;
+  const CriticalSection critical;
   if (!runs() || g_session.finishing || g_session.paused) return true;
   g_session.paused = true;
   return watch(false);
 }
 
 bool resume_instrumentation() {
-  const Turn turn;
-  const Exclusive exclusive;
+  const ControlLock control;
+  const CriticalSection critical;
   if (!runs() || g_session.finishing || !g_session.paused) return true;
   g_session.paused = false;
   if (record::recording()) watch_again();
@@ -285,22 +286,22 @@ bool resume_instrumentation() {
 
 bool instrumentation_on() noexcept { return g_instrumenting; }
 bool instrumentation_paused() noexcept {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   return runs() && g_session.paused;
 }
 
 bool session_followed() noexcept {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   return runs() && !g_session.context.parent.empty();
 }
 
 std::string session_spool() {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   return runs() ? g_session.spool : std::string();
 }
 
 Inheritance session_inheritance() {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   return {g_session.settings, g_session.context.program};
 }
 
@@ -353,8 +354,8 @@ void continue_after_fork() noexcept {
 }
 
 bool set_recording(bool on) {
-  const Turn turn;
-  const Exclusive exclusive;
+  const ControlLock control;
+  const CriticalSection critical;
   if (!runs() || g_session.finishing) return true;
   if (!on) {
     if (!record::recording()) return true;

@@ -13,7 +13,7 @@ namespace timeloom::python {
 
 struct SessionPlan {
   const Instrumenter* instrumenter = nullptr;
-  Watching what;
+  InstrumentOptions what;
   record::MetricPlan metrics;
   Window window;
   RegionRules rules;

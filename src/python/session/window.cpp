@@ -56,8 +56,8 @@ void set_alarm() noexcept {
 
 // On the main thread, between two instructions of the program.
 int on_time(void*) {
-  const Turn turn;
-  const Exclusive exclusive;
+  const ControlLock control;
+  const CriticalSection critical;
   const std::uint64_t time = next_time();
   if (time == 0) return 0;
   if (record::monotonic_ns() < time) return set_alarm(), 0;  // after a fork
@@ -78,7 +78,7 @@ bool ask_python() noexcept { return Py_AddPendingCall(on_time, nullptr) == 0; }
 // The region of --from is called while it is awaited.
 void begin_at(InterpreterFrame* frame) noexcept {
   if (g_state.calls++ < g_state.window.after) return;
-  const Turn turn;  // another thread may have opened or ended it meanwhile
+  const ControlLock control;  // another thread may have opened or ended it meanwhile
   const ErrorGuard guard;
   open_window();
   // By the rules of the recording, which have another word for it.
@@ -94,14 +94,14 @@ void on_call(InterpreterFrame* frame, bool recorded) noexcept {
   if (kBegins && !g_state.open) return begin_at(frame);
   if (!kEnds || !g_state.open || !recorded) return;
   ++g_state.depth;
-  record::t_recorder->note_leave_of_last();
+  record::t_recorder->request_leave_callback();
 }
 
 void on_leave() noexcept {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   if (!g_state.active || !g_state.open || g_state.depth == 0) return;
   if (--g_state.depth > 0) return;
-  const Turn turn;
+  const ControlLock control;
   if (g_state.depth > 0) return;  // another thread has called it meanwhile
   const ErrorGuard guard;         // it may be left by an exception
   close_window(false);
@@ -127,7 +127,7 @@ bool begin_windows(const Window& window, std::uint64_t start_ns, const WindowAct
   g_state.active = true;
   g_state.open = window.from.kind == Kind::kNone;
   g_state.windows = g_state.open ? 1 : 0;
-  record::on_noted_leave(on_leave);
+  record::set_leave_callback(on_leave);
   watch_regions(window);
   set_alarm();
   return g_state.open;
@@ -151,7 +151,7 @@ void pause_windows() noexcept { record::cancel_alarm(); }
 
 // Some versions look for threads when their handlers have run, and warn of the fork.
 void resume_windows() noexcept {
-  const Exclusive exclusive;
+  const CriticalSection critical;
   if (g_state.active && next_time() != 0 && !ask_python()) set_alarm();
 }
 
