@@ -69,7 +69,7 @@ def test_the_trace_and_the_profile_of_a_later_measurement(tmp_path, instrumenter
             run = tmp_path / f"{name}-{mode}"
             assert set(Profile(run).regions) == {"__main__.both", f"__main__.{other}"}
             report = json.loads(timeloom("report", "--json", run).stdout)
-            visits = {row["name"]: row["visits"] for row in report["regions"]}
+            visits = {row["name"]: row["visits"] for row in report["flat"]["rows"]}
             assert visits == {"__main__.both": 2, f"__main__.{other}": 1}
 
 

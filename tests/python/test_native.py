@@ -21,7 +21,7 @@ NATIVE = Path(__file__).resolve().parents[1] / "native"
 PACKAGE = Path(timeloom.__file__).parent
 LIBRARY = PACKAGE / "lib" / "libtimeloom.so.0"
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+pytestmark = [pytest.mark.any_python, pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")]
 
 
 def output(*command, **options):

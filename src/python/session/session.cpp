@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <charconv>
 
@@ -25,6 +24,7 @@
 #include "python/session/window.hpp"
 #include "record/measurement.hpp"
 #include "record/program_session.hpp"
+#include "record/writer_options.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -317,14 +317,12 @@ void forget_session() {
   g_session = {};
 }
 
-// The hooks stay as they are; a small ring will do, which grows when it has to.
+// The hooks stay as they are.
 void start_after_fork() {
-  constexpr std::uint64_t kChildBuffer = 256 << 10;
   Session& s = g_session;
   s.context.parent = s.spool.substr(s.spool.rfind('/') + 1);
   record::StartOptions start = start_options(s.settings, s.context, s.plan);
-  if (!start.profile) start.writer.ring_size = std::min(start.writer.ring_size, kChildBuffer);
-  start.writer.drain_at_once = false;
+  start.writer = record::writer_options_of_child(start.writer);
   start.process.name += " (fork)";  // until it gets a name of its own
   forget_tasks();
   forget_greenlets();

@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
 #include "python/observe/code_regions.hpp"
+#include "record/writer_options.hpp"
 #include "settings/command_line.hpp"
 
 namespace timeloom::python {
@@ -89,26 +90,6 @@ std::string free_spool(const std::string& run) {
   }
 }
 
-// A ring, and segments, that leave room for the log where the size of the run is limited.
-spool::WriterOptions writer_options(const Settings& settings) {
-  spool::WriterOptions writer;
-  const std::uint64_t buffer_size = settings.number("buffer-size");
-  const std::uint64_t max_size = settings.number("max-size");
-  const bool profile = settings.flag("profile");
-  writer.ring_size = profile ? writer.segment_size : buffer_size;
-  writer.size_limit = {max_size, at_limit_of(settings)};
-  if (max_size != 0 && !profile) {
-    // Most of what there is room for is for the log, also with many threads, each of which
-    // holds a segment.
-    constexpr std::uint64_t kLeast = 1 << 20;
-    constexpr std::uint64_t kPage = 1 << 16;  // a multiple of any
-    writer.ring_size = std::min(buffer_size, std::max(kLeast, max_size / 8));
-    writer.segment_size = static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(max_size / 64 / kPage * kPage, kPage, writer.segment_size));
-  }
-  return writer;
-}
-
 std::uint32_t profile_depth_of(const Settings& settings) {
   const std::uint64_t levels = settings.number("profile-depth");
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(levels, UINT32_MAX));
@@ -141,7 +122,9 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
   const RunDescription& description = context.program.description;
   record::StartOptions result;
   result.spool_directory = free_spool(context.run);
-  result.writer = writer_options(settings);
+  result.writer =
+      record::writer_options(settings.number("buffer-size"), settings.number("max-size"),
+                             at_limit_of(settings), settings.flag("profile"));
   result.process = this_process();
   if (!description.executable.empty()) result.process.executable = description.executable;
   result.parent = context.parent;
