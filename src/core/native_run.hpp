@@ -1,10 +1,11 @@
-// How `timeloom run --program` tells the recorder inside the program where to record.
+// The variable by which `timeloom run --program` tells the recorder inside the program where to
+// record.
 #pragma once
 
 namespace timeloom {
 
-// The variable that holds the absolute path of the run, in which scorep.cfg holds the
-// settings. The children of the program inherit it, and join the run.
-inline constexpr char kNativeRunVariable[] = "TIMELOOM_NATIVE_RUN";
+// Holds the absolute path of the settings file of a run (TIMELOOM_NAME=value, one a line); the run
+// is its directory. The children of the program inherit the variable, and join the run.
+inline constexpr char kNativeSettingsVariable[] = "TIMELOOM_NATIVE_SETTINGS";
 
 }  // namespace timeloom

@@ -50,27 +50,27 @@ struct Totals {
 // Begins a measurement and attaches the calling thread as location 0. Throws
 // Error; then nothing is being measured.
 void start(const StartOptions& options);
-// The same in the child of a fork of a process that was being measured: what was
-// open on the forking thread is open in the child as well, from now on.
+// The same in the child of a fork of a measured process: the regions that were open on the
+// forking thread are open in the child from now on.
 void start_in_child(const StartOptions& options);
 // Gives the process another name in the run.
 void rename_process(const std::string& name) noexcept;
-// Notes in the spool what is about to end the process, or (kNone) that nothing is.
-// May be called from a signal handler.
+// Notes in the spool how the process is about to end; kNone takes the note back. May be
+// called from a signal handler.
 void note_ending(Ending ending) noexcept;
-// From now on signals that end the process are noted so; see os/signals.hpp.
+// From now on signals that end the process are noted in this way; see os/signals.hpp.
 void watch_signals() noexcept;
 void unwatch_signals() noexcept;
 
-// Ends it: leaves what is open on any thread, hands back all segments, drains,
-// closes. No other thread may be recording, e.g. because the caller holds the
-// GIL. Does nothing without one.
+// Ends the measurement: leaves the open regions of all threads, hands back all segments,
+// drains, closes. REQUIRES: no other thread records meanwhile, e.g. because the caller holds
+// the GIL. Does nothing without a measurement.
 Totals stop(Ending ending = {}) noexcept;
 
-// What has been recorded so far.
+// The totals so far.
 Totals totals() noexcept;
 
-// Adds a fact to a spool whose measurement has been stopped; no harm if that fails.
+// Adds a property to the spool of a measurement that has been stopped. A failure is ignored.
 void add_property(const std::string& spool, const std::string& key,
                   const std::string& value) noexcept;
 
@@ -92,10 +92,10 @@ inline std::uint32_t measurement_number() noexcept {
 bool set_recording(bool on) noexcept;
 inline bool recording() noexcept { return detail::g_recording.load(std::memory_order_acquire); }
 
-// What native code asks for: calls the function given to on_switch_of_recording(), on the
-// calling thread, or set_recording() where there is none.
+// Switches recording for native code: calls the function given to on_switch_of_recording(),
+// on the calling thread, or set_recording() where there is none.
 void switch_recording(bool on) noexcept;
-// For a session that has more to do for it; nullptr: none (any more).
+// Sets the function by which a session switches recording; nullptr: none.
 void on_switch_of_recording(void (*function)(bool on) noexcept) noexcept;
 
 // CLOCK_MONOTONIC, on which a run's times are put.
@@ -113,14 +113,14 @@ EventWord enter_word(RegionId id) noexcept;
 // event. Takes a lock, and writes, the first time only. Without a measurement it does nothing.
 // REQUIRES: region_id() has returned `id`.
 void define(RegionId id) noexcept;
-// Both.
+// region_id() and define() together.
 RegionId define_region(const Region& region);
 // Enters the region on the calling thread, and defines it if the enter is recorded. True: the
 // measurement has it defined.
 bool enter_region(Token token, EventWord enter) noexcept;
 
-// Ids of new or known definitions, which the running measurement has from here on. To be asked
-// for before each use. Throw std::bad_alloc.
+// Ids of new or known definitions, which the running measurement has from here on. REQUIRED
+// before each use, since an id is defined anew in each measurement. Throw std::bad_alloc.
 ParameterId define_parameter(std::string_view name, ParameterType type);
 MetricId define_metric(std::string_view name, std::string_view unit, MetricValueType type);
 StringId define_string(std::string_view text);
@@ -128,7 +128,7 @@ StringId define_string(std::string_view text);
 void marker(const std::string& text) noexcept;
 void count_unmatched_leave() noexcept;
 
-// Who names a thread that records for the first time; called on that thread.
+// The function that names a thread that records for the first time; called on that thread.
 using ThreadNamer = std::string (*)(std::uint32_t location);
 void set_thread_namer(ThreadNamer namer) noexcept;
 // Names the attached threads anew, by their pthread ids.
@@ -140,13 +140,13 @@ void note_creation(std::uint32_t location, std::uint64_t number) noexcept;
 // when nothing is recorded here. Whoever uses it lets it end with the measurement.
 std::unique_ptr<Track> make_track(const std::string& name, std::uint64_t number) noexcept;
 
-// Calls `visit` for every attached recorder with its thread's pthread id. Other
-// threads must not be recording. They cannot end meanwhile, so `visit` must not
-// wait for any; nor may it call back into this header.
+// Calls `visit` for every attached recorder with its thread's pthread id. REQUIRES: no other
+// thread records meanwhile; `visit` waits for no thread, since none can end meanwhile, and
+// does not call back into this header.
 void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, void* context),
                        void* context);
 
-// As long as it lives, what the calling thread does is not recorded. Nests.
+// Suspends recording on the calling thread for as long as it lives. Nests.
 class KeepOff {
  public:
   KeepOff() noexcept;

@@ -1,5 +1,5 @@
-// The state of the measurement in this process, which measurement.cpp begins and
-// ends and attachment.cpp lets threads take part in. Nobody else includes this.
+// The state of the measurement in this process. Internal to src/record: measurement.cpp begins
+// and ends it, attachment.cpp lets threads take part in it.
 #pragma once
 
 #include <atomic>
@@ -46,7 +46,7 @@ struct State {
   MetricId metrics_of_thread;  // the first of each kind; undefined: none
   MetricId metrics_of_process;
   std::uint64_t without_metrics = 0;  // threads that could not be sampled
-  std::vector<OpenRegion> inherited;  // what was open on the forking thread
+  std::vector<OpenRegion> inherited;  // the regions open on the forking thread
   bool inherited_recording = true;
 };
 

@@ -1,6 +1,6 @@
-// What is sampled at every enter and leave: counters of the operating system
-// (getrusage) and of the processor (PAPI). Which they are is chosen before a
-// measurement; a measurement without any has nothing of this.
+// Metrics that are sampled at every enter and leave: counters of the operating system
+// (getrusage) and of the processor (PAPI). They are chosen before a measurement; a measurement
+// without any pays nothing for them.
 #pragma once
 
 #include <cstdint>
@@ -32,21 +32,21 @@ struct MetricPlan {
 struct MetricTexts {
   std::string rusage, rusage_per_process, rusage_separator;
   std::string papi, papi_per_process, papi_separator;
-  // How the user wrote the names of getrusage, to open the message of an Error.
+  // The names of getrusage as the user wrote them, to open the message of an Error.
   std::string rusage_origin = "metric-rusage";
   std::string rusage_per_process_origin = "metric-rusage-per-process";
 };
 // Throws Error for a name that is not known, and when PAPI is wanted and cannot count.
 MetricPlan plan_metrics(const MetricTexts& texts);
 
-// What taking one sample costs here.
+// The cost of one sample on this machine, in seconds.
 double sample_seconds(const MetricPlan& plan) noexcept;
 
-// The definitions of what is sampled, in the order of the values.
+// The definitions of the sampled metrics, in the order of the values.
 std::vector<Metric> metrics_of(const MetricNames& names, bool of_process);
 
-// Samples on one thread, on which it is made. Where another thread closes what is open
-// there, sample() does nothing and the last values still hold.
+// Samples on one thread, on which it is made. Where another thread closes the open regions of
+// this one, sample() does nothing and the last values still hold.
 class Sampler {
  public:
   // `thread`, `process`: the id of the first of each kind, which the others follow;
@@ -61,7 +61,7 @@ class Sampler {
   // The first id, then the values; empty: none.
   std::span<const std::uint64_t> of_thread() const noexcept { return thread_; }
   std::span<const std::uint64_t> of_process() const noexcept { return process_; }
-  // Of their values: whether it counts on, or else its largest value says most.
+  // For each value, whether it is a counter; the others are summarised by their maximum.
   const std::vector<bool>& thread_counts() const noexcept { return thread_counts_; }
   const std::vector<bool>& process_counts() const noexcept { return process_counts_; }
   std::uint32_t process_location() const noexcept { return process_location_; }

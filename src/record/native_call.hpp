@@ -1,11 +1,10 @@
-// Recording from native code: from threads that hold no lock under which others touch
-// their recorders (in Python, the GIL).
+// Recording by native code, on threads that do not hold the lock (in Python, the GIL) under
+// which other threads touch their recorders.
 //
-// While a NativeCall lives its thread is not interrupted by stop(), set_recording() and
-// whatever else visits the recorders of other threads; these wait for it, and later ones
-// wait for them. So it has to be short, and must neither run code of the program nor
-// call a function of measurement.hpp that visits recorders. Used on one thread; does
-// not nest. Costs a store that is ordered with all others, some 5 ns.
+// Functions that visit the recorders of other threads (stop(), set_recording()) wait for the
+// end of a NativeCall, and calls that begin later wait for them. REQUIRES: it is short, runs no
+// code of the program and calls no function of measurement.hpp that visits recorders. Used on
+// one thread; does not nest. Costs a sequentially consistent store, some 5 ns.
 #pragma once
 
 #include "record/thread_recorder.hpp"

@@ -1,5 +1,5 @@
-// Counters of the processor, by libpapi, which is looked for when the first
-// measurement wants it: nobody needs it to build or to run Timeloom.
+// Counters of the processor, by libpapi. The library is loaded when the first measurement asks
+// for such counters, so it is needed neither to build nor to run Timeloom.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class PapiCounters {
   PapiCounters(const PapiCounters&) = delete;
   PapiCounters& operator=(const PapiCounters&) = delete;
 
-  // As many as there are events.
+  // The values, in the order of the events.
   void read(std::span<std::uint64_t> values) noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// Profile mode with metrics: what they come to in the call paths of one profile, which
-// lies in places of its file.
+// Profile mode with metrics: the sums and maxima of sampled metrics in the call paths of one
+// profile. They lie in places of its file.
 //
 // Used by the thread that owns the file. Nothing here throws.
 #pragma once

@@ -27,16 +27,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The settings of the run, as TIMELOOM_NAME=value, one a line.
+// The settings of the run, read from its settings file.
 class RunSettings {
  public:
-  explicit RunSettings(const std::string& run) {
-    std::ifstream file(run + "/scorep.cfg");
+  explicit RunSettings(const std::string& name) {
+    std::ifstream file(name);
     for (std::string line; std::getline(file, line);) {
       const std::size_t equals = line.find('=');
       if (equals != std::string::npos) values_[line.substr(0, equals)] = line.substr(equals + 1);
     }
-    if (values_.empty()) throw Error("there is no run in " + run);
+    if (values_.empty()) throw Error("there are no settings of a run in " + name);
   }
   std::string text(const std::string& name) const {
     const auto found = values_.find("TIMELOOM_" + name);
@@ -99,8 +99,8 @@ AtLimit at_limit(const std::string& policy) {
   return policy == "profile" ? AtLimit::kFold : AtLimit::kStop;
 }
 
-StartOptions start_options(const std::string& run) {
-  const RunSettings settings(run);
+StartOptions start_options(const std::string& settings_file, const std::string& run) {
+  const RunSettings settings(settings_file);
   StartOptions options;
   options.spool_directory = free_spool(run);
   options.profile = settings.flag("PROFILE");
@@ -154,8 +154,9 @@ void go_on_in_child() {
   }
 }
 
-void begin(const std::string& run) {
-  auto session = std::make_unique<Session>(Session{run, start_options(run)});
+void begin(const std::string& settings_file) {
+  const std::string run = fs::path(settings_file).parent_path().string();
+  auto session = std::make_unique<Session>(Session{run, start_options(settings_file, run)});
   if (!takes_events(run)) return;
   set_thread_namer(name_this_thread);
   start(session->options);
@@ -167,10 +168,10 @@ void begin(const std::string& run) {
 
 [[gnu::constructor]] void begin_when_loaded() {
   const int error_number = errno;
-  const char* run = ::secure_getenv(kNativeRunVariable);
-  if (run != nullptr && *run != '\0') {
+  const char* settings_file = ::secure_getenv(kNativeSettingsVariable);
+  if (settings_file != nullptr && *settings_file != '\0') {
     try {
-      begin(run);
+      begin(settings_file);
     } catch (const std::exception& error) {
       say_not_recorded(error.what());
     }

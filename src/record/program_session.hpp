@@ -1,7 +1,7 @@
 // The measurement of a program that `timeloom run --program` has started: begun when the
 // library is loaded, ended when the process ends.
 //
-// The variable TIMELOOM_NATIVE_RUN names the run. Every process that inherits it and loads
+// The variable of core/native_run.hpp names the run. Every process that inherits it and loads
 // the library records into a spool of its own, and so does every child that one forks. If
 // measuring cannot begin, one line on standard error says so and the program runs.
 #pragma once

@@ -1,5 +1,5 @@
-// Which measurement has defined each region last: a number a region, for the question whether
-// a region has to be defined before it is entered.
+// The number of the measurement that has defined each region last. It tells whether a region
+// has to be defined before it is entered.
 //
 // Read by any thread without a lock; set by one thread at a time. Never destroyed.
 #pragma once
@@ -22,8 +22,8 @@ class RegionMarks {
     return page == nullptr ? 0 : (*page)[id.value() % kPageSize].load(std::memory_order_acquire);
   }
 
-  // The definition has been written before: who reads the mark relies on it. Without memory
-  // the mark stays as it was, and the region is defined once more.
+  // REQUIRES: the definition has been written. Without memory the mark stays as it was, and
+  // the region is defined once more.
   void set(RegionId id, std::uint32_t measurement) noexcept {
     std::atomic<Page*>& place = pages_[id.value() / kPageSize];
     Page* page = place.load(std::memory_order_relaxed);

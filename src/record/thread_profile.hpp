@@ -1,11 +1,11 @@
 // Profile mode: folds the events of one thread into a tree of its call paths,
 // which lies in a mapped file of the spool.
 //
-// Used by its own thread. An event costs a comparison with the child that was
-// entered last, or else one look-up. Nothing here throws. What there is no space
-// for is counted below the call path that entered it, in one node without a
-// region; without even that it is lost, and counted. So is what lies deeper than
-// the limit. Of the visits of such a node all count, and the time of the outermost.
+// Used by its own thread. An event costs a comparison with the child that was entered
+// last, or else one look-up. Nothing here throws. Visits without space for their call
+// path, and visits deeper than the limit, are counted in one node without a region below
+// the call path that they come from; without space for that node they are lost, and
+// counted. Such a node counts all its visits and the time of the outermost.
 #pragma once
 
 #include <cstdint>
@@ -109,8 +109,8 @@ class ThreadProfile {
 
   std::unique_ptr<spool::ProfileWriter> file_;
   std::uint32_t current_ = 0;
-  // What makes events rare: visits that are open inside a node without a region, or nowhere;
-  // and kSampling, so that profiles without metrics do not look for them.
+  // Conditions for the slow path: open visits inside a node without a region, or in no node;
+  // and kSampling, so that profiles without metrics need no check of their own.
   static constexpr std::uint32_t kSampling = std::uint32_t{1} << 31;
   std::uint32_t rare_ = 0;
   ChildTable children_;

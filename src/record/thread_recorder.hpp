@@ -4,7 +4,7 @@
 // that is never null: a thread that has not recorded yet, or records nothing,
 // points to (or is) a recorder without room, so that one comparison finds every
 // rare case. The inline functions take no lock, allocate nothing and throw
-// nothing; what is rare is out of line in thread_recorder.cpp.
+// nothing; rare cases are out of line in thread_recorder.cpp.
 //
 // Thread safety: a recorder is used by its own thread. Others may touch it only
 // while that thread is known not to record, e.g. under the GIL; threads that record
@@ -71,9 +71,9 @@ struct OpenStack {
   ~OpenStack();
 };
 
-// A sequence of calls of its own that runs on a thread by turns: a task, a
-// greenlet. It is a location of its own; its events lie in the stream of the
-// thread, between records that say whose they are.
+// A track: a sequence of calls that shares a thread with others, such as a task or a greenlet.
+// It is a location of its own; its events lie in the stream of the thread, between records
+// that name the track.
 class Track {
  public:
   // `numbered`: it is known who has created it.
@@ -111,8 +111,8 @@ class ThreadRecorder {
   bool beyond_depth() const noexcept { return depth() > record_depth_; }
   bool at_depth_limit() const noexcept { return depth() >= record_depth_; }
 
-  // Records the leave at `now` of what this thread entered last; false, and nothing is
-  // recorded, when that was not `token`.
+  // Records the leave of the innermost open region at `now`; false, and nothing is recorded,
+  // when its token is not `token`.
   bool leave_last(Token token, std::uint64_t now = os::now()) noexcept {
     if (top_->token != token) [[unlikely]]
       return false;
@@ -127,14 +127,13 @@ class ThreadRecorder {
     return true;
   }
 
-  // For what leave_last() refuses: closes whatever was entered inside `token`
-  // and is still open, then `token`. False when `token` is not open. Functions
-  // that are closed because a user region ends run on: they are remembered as
-  // entered without being recorded.
+  // The slow case of leave_last(): closes the open regions inside `token`, then `token`. False
+  // when `token` is not open. Functions that are closed because a user region ends go on: they
+  // are remembered as entered without being recorded.
   bool leave_outer(Token token) noexcept;
   bool leave(Token token) noexcept { return leave_last(token) || leave_outer(token); }
-  // The same for a user region that was entered by the innermost function. False
-  // as well when that function has left it: what is open further out belongs to others.
+  // The same for a user region that the innermost function entered. False also when that
+  // function has left it: regions open further out belong to other functions.
   bool leave_own(Token token) noexcept;
 
   // Requests a call of the leave callback when the innermost open region is left.
@@ -148,28 +147,28 @@ class ThreadRecorder {
   void enter_unrecorded(Token token) noexcept;
   void leave_unrecorded(Token token) noexcept;
 
-  // Forgets what was entered without being recorded; what is open inside stays open.
+  // Forgets a region that was entered without being recorded; regions inside it stay open.
   void forget_unrecorded(Token token) noexcept;
-  // What was entered last and is open; 0: nothing.
+  // The innermost open region; 0: none.
   Token innermost() const noexcept { return top_->token; }
 
   // Enters regions that were open before, in another process or on another stack.
   void enter_again(std::span<const OpenRegion> regions) noexcept;
 
-  // What is open, outermost first. close_from(i) leaves everything from index i on.
+  // The open regions, outermost first. close_from(i) leaves those from index i on.
   std::span<const OpenRegion> open_regions() const noexcept { return {stack_->base + 1, top_ + 1}; }
   void close_from(std::size_t index) noexcept;
 
-  // What follows belongs to the track, or (nullptr) to the thread itself again.
-  // The track must live until the thread has left it.
+  // Later events belong to the track, or (nullptr) to the thread itself again. REQUIRES: the
+  // track lives until the thread has left it.
   void switch_to(Track* track) noexcept;
   Track* track() const noexcept { return track_; }
-  // Leaves what is open on the current track, ends it and goes back to the thread.
+  // Leaves the open regions of the current track, ends it and goes back to the thread.
   void end_track() noexcept;
-  // Leaves what is open on the current track and on the thread itself. Other
-  // tracks stay as they are: they are suspended.
+  // Leaves the open regions of the current track and of the thread itself. Other tracks stay
+  // as they are: they are suspended.
   void close_all() noexcept;
-  // What is open on the thread itself, below all tracks.
+  // The open regions of the thread itself, below all tracks.
   std::span<const OpenRegion> own_regions() const noexcept;
 
   // Begins and ends the recorder's part in a measurement (src/record/measurement.cpp).
@@ -178,7 +177,7 @@ class ThreadRecorder {
   // Records into plain memory; ended by abandon(). The memory must have room for
   // all that is recorded. For one region at a time, in less than 20 seconds.
   void attach_scratch(std::span<std::uint64_t> words) noexcept;
-  // Folds from here on what is recorded instead of keeping each event: in profile mode.
+  // Profile mode: from here on events are folded instead of kept.
   void fold_into(std::unique_ptr<ThreadProfile> profile) noexcept { profile_ = std::move(profile); }
   // Samples at every enter and leave from here on. All events take the slow path then,
   // as if there were no room, so that recorders without metrics pay nothing.
@@ -194,14 +193,14 @@ class ThreadRecorder {
   bool in_native_call() const noexcept { return in_native_call_.load(); }
   std::uint32_t location() const noexcept { return location_; }
   std::uint64_t events() const noexcept;
-  // Of the profile, if there is one.
+  // Counts of the profile; 0 without one.
   std::uint64_t folded_events() const noexcept {
     return profile_ == nullptr ? 0 : profile_->events();
   }
   std::uint64_t profile_bytes() const noexcept {
     return profile_ == nullptr ? 0 : profile_->bytes();
   }
-  // Of the last enter or leave in this segment; now, where that is not known.
+  // The time of the last enter or leave in this segment; now, where that is not known.
   std::uint64_t last_ticks() const noexcept;
 
  private:
@@ -271,7 +270,7 @@ ThreadRecorder* attach_this_thread() noexcept;
 // The same also while recording is off, to remember what is entered meanwhile.
 ThreadRecorder* attach_unrecorded() noexcept;
 
-// The value that an event of this metric has; 0 for one that nobody has defined.
+// The value of a metric event as a number; 0 for a metric without a definition.
 double metric_value(MetricId metric, std::uint64_t bits) noexcept;
 
 }  // namespace timeloom::record

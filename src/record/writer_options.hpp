@@ -1,4 +1,5 @@
-// How large the ring and the segments of a spool are made. Any thread; does not throw.
+// The sizes of the ring and of the segments of a spool. Pure functions, for any thread; they do
+// not throw.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace timeloom::record {
 // `buffer_size`, `max_size`: of the settings of these names, in bytes; of max_size, 0 is any.
 spool::WriterOptions writer_options(std::uint64_t buffer_size, std::uint64_t max_size,
                                     AtLimit at_max_size, bool profile) noexcept;
-// Of a forked child: a small ring will do, which grows when it has to.
+// The options of a forked child: a small ring, which grows when it has to.
 spool::WriterOptions writer_options_of_child(spool::WriterOptions parent) noexcept;
 
 }  // namespace timeloom::record

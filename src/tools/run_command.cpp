@@ -103,7 +103,7 @@ void refuse_without_timeloom(const CommandLine& line, const PythonChoice& python
   const PythonChoice python = find_python(own_executable());
   refuse_without_timeloom(line, python);
   std::vector<std::string> words = python_words(line, python);
-  unsetenv(kNativeRunVariable);  // of a run around this one
+  unsetenv(kNativeSettingsVariable);  // of a run around this one
   become(words);
 }
 

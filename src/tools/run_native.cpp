@@ -23,6 +23,7 @@
 #include "core/error.hpp"
 #include "core/native_run.hpp"
 #include "core/shell_word.hpp"
+#include "run/contents.hpp"
 #include "run/run_directory.hpp"
 #include "tools/find_python.hpp"
 #include "tools/open_run.hpp"
@@ -148,11 +149,13 @@ int status_of(pid_t child) {
 
 // `directory`: the run that it records; empty: it records none.
 int run_program(const CommandLine& line, const std::string& program, const fs::path& directory) {
-  ::setenv(kNativeRunVariable, directory.c_str(), 1);
+  const fs::path settings =
+      directory.empty() ? directory : directory / run::entry(run::Item::kSettings).name;
+  ::setenv(kNativeSettingsVariable, settings.c_str(), 1);
   const Signals signals;
   pid_t child = 0;
   const int error = spawn(line, program, signals, child);
-  ::unsetenv(kNativeRunVariable);
+  ::unsetenv(kNativeSettingsVariable);
   if (error != 0) throw Error("cannot start " + line.target + ": " + std::strerror(error));
   g_program = child;
   const int status = status_of(child);

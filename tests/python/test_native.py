@@ -218,7 +218,7 @@ def test_wrong_usage_is_refused_in_a_line(record, tmp_path):
 def test_a_run_that_is_gone_does_not_keep_the_program_from_running(built, tmp_path):
     done = subprocess.run(
         [built / "regions"], capture_output=True, text=True,
-        env=environment({"TIMELOOM_NATIVE_RUN": str(tmp_path / "none")}),
+        env=environment({"TIMELOOM_NATIVE_SETTINGS": str(tmp_path / "none" / "scorep.cfg")}),
     )  # fmt: skip
     assert (done.returncode, done.stdout.split()[1:]) == (0, ["0", "0"])
     assert done.stderr.startswith("timeloom: process ") and done.stderr.count("\n") == 1
@@ -228,7 +228,7 @@ def test_a_run_that_is_woven_wants_no_more_events(built, record, tmp_path):
     record(built / "regions", options=("--quiet",))
     done = subprocess.run(
         [built / "regions"], capture_output=True, text=True,
-        env=environment({"TIMELOOM_NATIVE_RUN": str(tmp_path / "run")}),
+        env=environment({"TIMELOOM_NATIVE_SETTINGS": str(tmp_path / "run" / "scorep.cfg")}),
     )  # fmt: skip
     assert (done.returncode, done.stdout.split()[1:], done.stderr) == (0, ["0", "0"], "")
     assert not (tmp_path / "run" / "spool").exists()

@@ -1,5 +1,5 @@
-// What timeloom.Measurement calls: measuring a block of a program that was
-// started plainly. Needs the GIL.
+// The functions behind timeloom.Measurement, which measures a block of a program that was
+// started without Timeloom. Needs the GIL.
 //
 //   start_block(values, pyproject, program) -> None | dict
 //       `values`: a dict of settings, which go over all other sources; `pyproject`: None or

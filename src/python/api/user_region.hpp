@@ -11,14 +11,14 @@
 
 namespace timeloom::python {
 
-// Where a user region is in the source.
+// The place of a user region in the source.
 struct SourcePlace {
   std::string file;
   std::uint32_t first_line = 0;
   std::uint32_t last_line = 0;
 };
-// That of a Python function, or of what it wraps; that of the calling Python code,
-// which is none of our own, for anything else and nullptr.
+// The place of a Python function, or of the function that it wraps; for anything else and
+// nullptr the place of the calling Python code outside of our packages.
 SourcePlace place_of(PyObject* function);
 
 // The word of the user region `name` (a str), by the rules in force: its enter word,
@@ -27,11 +27,11 @@ SourcePlace place_of(PyObject* function);
 EventWord user_region_word(PyObject* name, const SourcePlace* place = nullptr) noexcept;
 // Whether user_region_word() has been asked for it in this measurement.
 bool knows_user_region(PyObject* name) noexcept;
-// The word of what a function is decorated with: a str names a user region; a
-// Python function is the region that it is without our help, 0 when it is not recorded.
+// The word of a decorator's region: a str names a user region; a Python function is the region
+// by which the instrumenter knows it, 0 when it is not recorded.
 EventWord decorated_word(PyObject* region, PyObject* function) noexcept;
 
-// The same, kept by who uses the region again and again, in any thread.
+// The same with the result kept, for objects that use a region again and again. Any thread.
 class UserRegionWord {
  public:
   // `function`: what is decorated with the region, if anything is.
@@ -52,14 +52,14 @@ class UserRegionWord {
   std::uint64_t decided_ = 0;  // the measurement and the rules that have decided; 0: none
 };
 
-// What a region can decorate; a classmethod object cannot be called itself.
+// Whether a region can decorate the object; a classmethod object cannot be called itself.
 bool is_decorable(PyObject* object) noexcept;
 // Makes a function, coroutine function or generator function a region. `name`: a str,
 // or None; with `itself` the region is the function's own. Null with an exception set.
 PyObject* decorate(PyObject* name, PyObject* function, bool itself = false);
 
-// Whether what the program says of the current region is lost with it: a filter
-// leaves the region out, or it is deeper than what is recorded.
+// Whether parameters and counters of the current region are left out with it: by a filter, or
+// because it lies deeper than the recorded depth.
 bool in_left_out_region() noexcept;
 
 // Records enter and leave of a user region now; without a measurement nothing.

@@ -156,7 +156,7 @@ inline const PyModuleDef_Slot kWithoutGil =
     {0, nullptr};
 #endif
 
-// What a code object carries for us: a word for each set of rules, at an index that the
+// The word that a code object carries for us, one for each set of rules, at an index that the
 // interpreter gives. It dies with the code object. On builds without a GIL any thread
 // may load while one stores.
 

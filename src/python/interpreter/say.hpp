@@ -7,11 +7,11 @@
 
 namespace timeloom::python {
 
-// One line; what fails is passed over. Any bytes.
+// Writes one line, of any bytes. A failure is ignored.
 void say(const std::string& line) noexcept;
 
-// Whose name opens the lines: "timeloom" until another is set, before anything is said.
-// `name` lives as long as the process.
+// Sets the name that opens the lines; it is "timeloom" at first. REQUIRES: no line has been
+// written yet; `name` lives as long as the process.
 void speak_as(std::string_view name) noexcept;
 std::string_view speaker() noexcept;
 std::string line_start();  // "timeloom: "

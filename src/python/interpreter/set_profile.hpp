@@ -1,7 +1,7 @@
 // sys.setprofile while calls of C functions are observed.
 //
-// The interpreter, which was to tell somebody of the call of sys.setprofile, tells
-// the new function of the return. Without us it would have told nobody of either.
+// While a profile function observes the call of sys.setprofile, the interpreter reports the
+// return from it to the function that was just set, which would see neither without us.
 // Needs the GIL.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What happens when the measured program has ended: finish the measurement,
-// weave the run, say on stderr what was recorded. Main thread, with the GIL.
+// The end of a measured program: finishes the measurement, weaves the run and prints the
+// summary on stderr. Main thread, with the GIL.
 #pragma once
 
 #include <memory>

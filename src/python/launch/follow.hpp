@@ -14,7 +14,7 @@
 
 namespace timeloom::python {
 
-// Lets the children of this process, whose session runs, know. If that fails they are not measured.
+// Announces the running session to children of this process. If that fails they are not measured.
 void announce_to_children() noexcept;
 // Of a process whose measurement has ended: its children are on their own.
 void withdraw_from_children() noexcept;

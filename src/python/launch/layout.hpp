@@ -37,7 +37,7 @@ struct Layout {
   // Throws Error when the directory is none to write to. Changes nothing.
   std::shared_ptr<RunPlace> (*plan)(const Settings& settings, const Program& program,
                                     const Door& door);
-  // Losses are said also where nothing else is (--quiet).
+  // Losses are printed also with --quiet.
   bool losses_are_said;
 };
 

@@ -12,7 +12,7 @@
 
 namespace timeloom::python {
 
-// What python -m timeloom was asked to run.
+// The program on the command line of python -m timeloom.
 struct Program {
   enum class Kind { kFile, kDirectory, kModule, kCommand, kStdin };
   Kind kind = Kind::kFile;

@@ -11,8 +11,8 @@
 namespace timeloom::python {
 
 // pyproject.toml, the variables, what `given` sets, and the variables of the layout. `pyproject`:
-// None or (path, table). Says what resembles a variable of ours. Throws Error for what this
-// Python cannot measure, and PythonError.
+// None or (path, table). Warns of variables that resemble ours. Throws Error for settings that
+// this Python cannot measure by, and PythonError.
 Settings read_settings(PyObject* pyproject, const std::function<void(Settings&)>& given,
                        Measured measured);
 

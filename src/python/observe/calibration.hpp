@@ -1,4 +1,4 @@
-// What one event costs on this machine, now.
+// The cost of one event on this machine at this time.
 #pragma once
 
 #include "python/observe/instrumenter.hpp"

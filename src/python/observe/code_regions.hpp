@@ -1,9 +1,8 @@
-// Which region a code object is, and whether it is recorded at all.
+// The regions of code objects, and the decision whether they are recorded.
 //
-// Decided once, when a code object is first seen, and kept with it, so that the
-// event path finds the answer with two loads and nothing has to be undone when
-// the code object dies and its address is used again. Needs the GIL, or on builds
-// without one an attached thread state.
+// The decision is made once, when a code object is first seen, and kept with it: the event
+// path finds it with two loads, and it dies with the code object, so that a new object at the
+// same address has none. Needs the GIL, or on builds without one an attached thread state.
 //
 // A code object keeps a word, and for a region with it, where event words have their time,
 // the number of the measurement that has defined the region last:
@@ -81,7 +80,7 @@ inline record::Token token_of(PyCodeObject* code) noexcept {
   return reinterpret_cast<record::Token>(code);
 }
 
-// Called on every decision for a code object; nullptr: nobody is.
+// Called on every decision for a code object, if it is set.
 extern void (*g_on_new_code)() noexcept;
 
 // Decides for a code object that runs with these globals (may be nullptr).
@@ -91,14 +90,14 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
 // measurement has defined it.
 void enter_code(PyCodeObject* code, EventWord word) noexcept;
 
-// Whether the rules exclude a region, or one that the program names itself.
+// Whether the rules exclude a region, or a user region.
 bool excludes(const Region& region);
 bool excludes_user_region(const Region& region);
-// Whether there are rules for regions that the program names itself; any rules at all.
+// Whether there are rules for user regions; any rules at all.
 bool filters_user_regions() noexcept;
 bool filters_anything() noexcept;
 
-// What is decided of a region by a measurement, once for each code object.
+// The rules of a measurement, by which a code object is decided once.
 struct RegionRules {
   Filter filter;
   std::string packages;  // the directory, with a / at the end, of our own packages: these are
@@ -110,18 +109,18 @@ struct RegionRules {
 // Takes the rules for all decisions from here on; those made by other rules are
 // not asked meanwhile. False when the interpreter has no room for our decisions.
 bool set_rules(const RegionRules& rules);
-// How regions are called by the rules in force.
+// The style of region names by the rules in force.
 const RegionStyle& region_style() noexcept;
 // `file` with the current directory before it, unless it is none (<string>).
 std::string absolute_file(std::string file);
 // Whether a file is one of our own packages, by the rules in force.
 bool is_own_file(const std::string& file);
 
-// Where a code object comes from, as regions say it, and its last line.
+// The source file of a code object as its region has it, and its last line.
 std::string file_of(PyCodeObject* code);
 std::uint32_t last_line_of(PyCodeObject* code);
 
-// The text of a str object, with what is no UTF-8 escaped.
+// The text of a str object; characters that UTF-8 cannot hold are escaped.
 std::string text_of(PyObject* object);
 
 }  // namespace timeloom::python

@@ -4,7 +4,7 @@
 // While a greenlet does not run, its functions are left; when it goes on, they
 // are entered again, above those of the thread's main greenlet. With --async-tasks
 // each is a track of its own instead. The hook is greenlet.settrace(), which is
-// there once for each thread; who had set it before is called as well.
+// there once for each thread; a function that was set before is called as well.
 // Needs the GIL.
 #pragma once
 

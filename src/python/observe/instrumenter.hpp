@@ -1,4 +1,4 @@
-// What watches the interpreter and calls the event path.
+// Instrumenters: they observe the interpreter and call the event path.
 //
 // All instrumenters produce the same stream of regions: an enter when a code
 // object starts or resumes, a leave when it returns, yields or unwinds. Each is
@@ -21,12 +21,12 @@ struct InstrumentOptions {
 struct Instrumenter {
   const char* name;
   InstrumentOptions can;
-  // Reports the leave of functions whose enter it did not see. If not, it notes
-  // what ends while nobody watches (ThreadRecorder::leave_unrecorded()).
+  // Reports the leave of functions whose enter it did not see. Otherwise it notes the functions
+  // that end while it is not installed (ThreadRecorder::leave_unrecorded()).
   bool reports_every_leave;
   // Both throw nothing; install returns false with a Python exception set.
   bool (*install)(const InstrumentOptions& what);
-  // Stops watching; may be followed by install() again.
+  // Stops observing; install() may follow again.
   void (*uninstall)();
   // The number of callbacks of this process that were ignored (lines, C functions).
   std::uint64_t (*ignored_callbacks)() = [] { return std::uint64_t{0}; };

@@ -20,8 +20,8 @@ extern PyObject* g_disable;
 // a time. False with a Python exception set when it cannot be had.
 bool subscribe(std::span<const MonitoringEvent> events);
 void unsubscribe();
-// Where one goes on without a subscription: clears the exception and, the first
-// time, says in one line why and what follows.
+// For callers that go on without a subscription: clears the exception and, the first time,
+// prints one line with the reason and the consequence.
 void say_not_subscribed(const char* consequence) noexcept;
 
 }  // namespace timeloom::python
