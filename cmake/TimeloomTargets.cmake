@@ -61,12 +61,12 @@ endfunction()
 set(timeloom_precompiled_options $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 
 # timeloom_test_options(<target>)
-# optimises the sources of a test only a little: they take longer to compile than to run. The
+# does not optimise the sources of a test, which take longer to compile than to run. The
 # libraries under test are those that users get.
 function(timeloom_test_options target)
   target_link_libraries(${target} PRIVATE timeloom_options)
   target_compile_options(${target} PRIVATE
-    $<$<CONFIG:Release>:-O1> ${timeloom_precompiled_options})
+    $<$<CONFIG:Release>:-O0> ${timeloom_precompiled_options})
 endfunction()
 
 # timeloom_test(<name> SOURCES a_test.cpp [USES spool core])
