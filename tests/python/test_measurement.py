@@ -227,14 +227,17 @@ def test_names_of_any_text(tmp_path):
 
 def test_overhead_of_what_is_not_recorded(tmp_path):
     """The interpreter calls us for every line, though lines are no events."""
-    program = "def f():\n" + "    x = 1\n" * 50 + "for _ in range(20_000): f()\n"
-    (tmp_path / "program.py").write_text(
-        "import timeloom\nwith timeloom.Measurement(output='run', instrumenter='trace', weave=False) as m:\n"
-        "    exec(compile(open('p.py').read(), 'p.py', 'exec'), {})\n"
-        "totals = m.totals\n"
-        "print(totals['overhead_seconds'] / totals['events'] * 1e9)\n"
-    )
-    (tmp_path / "p.py").write_text(program)
+    (tmp_path / "program.py").write_text(r"""
+import timeloom
+
+def overhead_of_event(lines):
+    text = "def f():\n" + "    x = 1\n" * lines + "for _ in range(20_000): f()\n"
+    with timeloom.Measurement(output=f"run-{lines}", instrumenter="trace", weave=False) as m:
+        exec(compile(text, "p.py", "exec"), {})
+    return m.totals["overhead_seconds"] / m.totals["events"]
+
+print(overhead_of_event(50) / overhead_of_event(1))
+""")
     done = run_python(["program.py"], tmp_path)
-    # An event costs some ten ns, and fifty lines some thousand.
-    assert done.returncode == 0 and float(done.stdout) > 300
+    # Events alone would give 1; fifty lines cost more than the two events of their function.
+    assert done.returncode == 0 and float(done.stdout) > 2
