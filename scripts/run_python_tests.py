@@ -36,7 +36,7 @@ def install(python: pythons.Python) -> pathlib.Path | None:
 
 
 def test(python: pythons.Python, interpreter: pathlib.Path, pytest_arguments: list[str]) -> str:
-    """What is wrong, "" if nothing is."""
+    """Run the tests with one Python; return the failure in words, "" if all passed."""
     print(f"\n== {pythons.describe(python)}: testing", flush=True)
     variables = {**environments.clean_environment(), "TIMELOOM_PROGRAM": str(interpreter.with_name("timeloom"))}
     # In front, so that -n0 among the arguments wins.

@@ -47,7 +47,7 @@ def steps(found: list[pythons.Python]) -> list[Step]:
 
 
 def run(step: Step) -> str:
-    """What came of a step."""
+    """Run a step and return its result in words."""
     if step.problem:
         return f"NOT RUN: {step.problem}"
     print(f"\n=== {step.name}", flush=True)

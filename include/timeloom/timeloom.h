@@ -8,11 +8,11 @@
  *     ...
  *     timeloom_leave(&solve);
  *
- * Who measures is decided outside: `timeloom run app.py` measures a Python program with
- * the native code that it calls, `timeloom run --program ./prog` any other. Without a
- * measurement all functions return at once.
+ * The command line decides about a measurement: `timeloom run app.py` measures a Python
+ * program with the native code that it calls, `timeloom run --program ./prog` any other.
+ * Without a measurement all functions return at once.
  *
- * What holds for all functions, unless they say otherwise:
+ * Rules of all functions, unless their comments say otherwise:
  * - Any thread may call them at any time, with or without Python's interpreter lock. The
  *   first event of a thread gives it a location of its own. Not in a signal handler.
  * - They never fail, end the program, change errno or throw. What could not be recorded

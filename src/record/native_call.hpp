@@ -4,7 +4,7 @@
 // Functions that visit the recorders of other threads (stop(), set_recording()) wait for the
 // end of a NativeCall, and calls that begin later wait for them. REQUIRES: it is short, runs no
 // code of the program and calls no function of measurement.hpp that visits recorders. Used on
-// one thread; does not nest. Costs a sequentially consistent store, some 5 ns.
+// one thread; does not nest. Costs a sequentially consistent store.
 #pragma once
 
 #include "record/thread_recorder.hpp"

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -27,10 +28,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The settings of the run, read from its settings file.
+// The settings of the run, read from its settings file. Anybody may have changed the file or the
+// variable that names it: the file is bounded, and numbers are checked. Throws Error.
 class RunSettings {
  public:
   explicit RunSettings(const std::string& name) {
+    constexpr std::uintmax_t kLargest = 1 << 20;
+    std::error_code error;
+    const bool regular = fs::is_regular_file(name, error);  // a FIFO would wait for a writer
+    if (!regular || fs::file_size(name, error) > kLargest || error) {
+      throw Error("there are no settings of a run in " + name);
+    }
     std::ifstream file(name);
     for (std::string line; std::getline(file, line);) {
       const std::size_t equals = line.find('=');
@@ -44,8 +52,12 @@ class RunSettings {
   }
   std::uint64_t number(const std::string& name) const {
     const std::string value = text(name);
+    const char* const end = value.data() + value.size();
     std::uint64_t number = 0;
-    std::from_chars(value.data(), value.data() + value.size(), number);
+    const auto [stop, error] = std::from_chars(value.data(), end, number);
+    if (!value.empty() && (error != std::errc{} || stop != end)) {
+      throw Error("TIMELOOM_" + name + " of the run is no number: " + value);
+    }
     return number;
   }
   bool flag(const std::string& name) const { return text(name) == "on"; }
@@ -94,22 +106,18 @@ LocationGroup this_process() {
   return process;
 }
 
-AtLimit at_limit(const std::string& policy) {
-  if (policy == "ring") return AtLimit::kKeepNewest;
-  return policy == "profile" ? AtLimit::kFold : AtLimit::kStop;
-}
-
 StartOptions start_options(const std::string& settings_file, const std::string& run) {
   const RunSettings settings(settings_file);
   StartOptions options;
   options.spool_directory = free_spool(run);
   options.profile = settings.flag("PROFILE");
   options.writer = writer_options(settings.number("BUFFER_SIZE"), settings.number("MAX_SIZE"),
-                                  at_limit(settings.text("AT_MAX_SIZE")), options.profile);
+                                  at_limit_of(settings.text("AT_MAX_SIZE")), options.profile);
   options.process = this_process();
   options.parent = parent_spool(run);
   options.max_depth = settings.number("MAX_DEPTH");
-  options.profile_depth = static_cast<std::uint32_t>(settings.number("PROFILE_DEPTH"));
+  options.profile_depth = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(settings.number("PROFILE_DEPTH"), UINT32_MAX));
   if (options.profile_depth != 0) {
     options.properties[kProfileDepth] = std::to_string(options.profile_depth);
   }

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "core/at_limit.hpp"
 #include "spool/writer.hpp"
 
 namespace timeloom::record {
+
+// The policy that a value of the setting at-max-size stands for.
+AtLimit at_limit_of(std::string_view policy) noexcept;
 
 // `buffer_size`, `max_size`: of the settings of these names, in bytes; of max_size, 0 is any.
 spool::WriterOptions writer_options(std::uint64_t buffer_size, std::uint64_t max_size,

@@ -224,6 +224,25 @@ def test_a_run_that_is_gone_does_not_keep_the_program_from_running(built, tmp_pa
     assert done.stderr.startswith("timeloom: process ") and done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("settings", ["fifo", "directory", "no number"])
+def test_settings_that_cannot_be_do_not_keep_the_program_from_running(built, settings, tmp_path):
+    file = tmp_path / "scorep.cfg"
+    if settings == "fifo":
+        os.mkfifo(file)
+    elif settings == "directory":
+        file.mkdir()
+    else:
+        file.write_text("TIMELOOM_BUFFER_SIZE=4M\n")
+    (tmp_path / "spool").mkdir()
+    done = subprocess.run(
+        [built / "regions"], capture_output=True, text=True, timeout=60,
+        env=environment({"TIMELOOM_NATIVE_SETTINGS": str(file)}),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.split()[1:]) == (0, ["0", "0"])
+    assert done.stderr.startswith("timeloom: process ") and done.stderr.count("\n") == 1
+    assert not list((tmp_path / "spool").iterdir())
+
+
 def test_a_run_that_is_woven_wants_no_more_events(built, record, tmp_path):
     record(built / "regions", options=("--quiet",))
     done = subprocess.run(

@@ -15,7 +15,7 @@
 //   Both start the measurement, run the program, and see to it that everything is finished,
 //   woven and summed up at exit.
 //   nearest_name(name, candidates) -> str
-//       The one that may be meant; empty: none.
+//       The candidate that is most like the name; empty: none is near enough.
 //   scorep_summary() -> str
 //       The text of scorep-info config-summary.
 //   settings_page() -> str

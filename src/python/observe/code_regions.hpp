@@ -42,8 +42,8 @@ inline constexpr EventWord kWatched = kExcluded | EventWord{2} << kKindBits;
 struct Keeping {
   // Where code objects keep what the rules in force decide.
   std::atomic<Py_ssize_t> index = 0;
-  // What is kept from here on is this number and the enter word of a region that the running
-  // measurement has defined. There is none before the first measurement.
+  // Kept words from this value on hold the number of the running measurement: their regions are
+  // defined in it. No word reaches it before the first measurement.
   std::atomic<std::uint64_t> ready_from = std::uint64_t{1} << kTimeShift;
 };
 extern Keeping g_keeping;

@@ -19,12 +19,6 @@ record::MetricPlan metrics_of(const Settings& settings) {
 
 }  // namespace
 
-AtLimit at_limit_of(const Settings& settings) {
-  const std::string policy = settings.text("at-max-size");
-  if (policy == "ring") return AtLimit::kKeepNewest;
-  return policy == "profile" ? AtLimit::kFold : AtLimit::kStop;
-}
-
 void check_session(const Settings& settings) {
   (void)instrumenter_of(settings);
   (void)metrics_of(settings);

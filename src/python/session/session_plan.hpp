@@ -1,7 +1,6 @@
 // The settings as a measurement of this process understands them. Needs the GIL.
 #pragma once
 
-#include "core/at_limit.hpp"
 #include "core/window.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/instrumenter.hpp"
@@ -25,7 +24,5 @@ void check_session(const Settings& settings);
 
 // REQUIRES: settings that both have accepted, else it throws Error as they do.
 SessionPlan plan_session(const Settings& settings, const FilterSource& filter);
-
-AtLimit at_limit_of(const Settings& settings);
 
 }  // namespace timeloom::python

@@ -122,9 +122,9 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
   const RunDescription& description = context.program.description;
   record::StartOptions result;
   result.spool_directory = free_spool(context.run);
-  result.writer =
-      record::writer_options(settings.number("buffer-size"), settings.number("max-size"),
-                             at_limit_of(settings), settings.flag("profile"));
+  result.writer = record::writer_options(
+      settings.number("buffer-size"), settings.number("max-size"),
+      record::at_limit_of(settings.text("at-max-size")), settings.flag("profile"));
   result.process = this_process();
   if (!description.executable.empty()) result.process.executable = description.executable;
   result.parent = context.parent;
