@@ -1,12 +1,11 @@
 // `timeloom check RUN RULES`: whether a run keeps to what is demanded of it.
 
-#include <CLI/Option.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "core/error.hpp"
 #include "tools/check_text.hpp"
-#include "tools/choice.hpp"
+#include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
 
@@ -85,21 +84,18 @@ int run_check(const CheckOptions& options) {
 
 Command register_check(CLI::App& program) {
   const auto options = std::make_shared<CheckOptions>();
-  CLI::App* app = program.add_subcommand("check", "Hold a run against rules: times, visits, cost");
-  app->add_option("RUN", options->run, "Run directory, OTF2 archive or CUBE profile")
-      ->required()
-      ->type_name("");
-  app->add_option("RULES", options->rules,
-                  "Rules such as 'total(solve) < 2s', 'visits(*.load) <= 3', 'overhead < 5%', and "
-                  ".toml files of them")
-      ->type_name("");
-  app->add_flag("--json", options->json, "Print JSON");
-  add_colour(*app, options->colour);
-  app->footer(
+  CommandOptions known(program, "check", "Hold a run against rules: times, visits, cost");
+  known.positional("RUN", options->run, "Run directory, OTF2 archive or CUBE profile");
+  known.positional("RULES", options->rules,
+                   "Rules such as 'total(solve) < 2s', 'visits(*.load) <= 3', 'overhead < 5%', and "
+                   ".toml files of them");
+  known.flag("--json", options->json, "Print JSON");
+  known.colour(options->colour);
+  known.footer(
       "Exit status: 0 all rules hold, 1 some do not or the run could not be read, 2 wrong usage or "
       "a rule that makes no sense, 3 a rule names no region of the run or asks for what it does "
       "not say.");
-  return {app, [options] { return run_check(*options); }};
+  return {known.app(), [options] { return run_check(*options); }};
 }
 
 }  // namespace timeloom::tools

@@ -5,10 +5,13 @@
 // Used by the main thread only.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <functional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace timeloom::tools {
 

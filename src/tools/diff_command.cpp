@@ -1,11 +1,10 @@
 // `timeloom diff BEFORE AFTER`: what became slower, faster, new or gone.
 
-#include <CLI/Option.hpp>
 #include <future>
 #include <memory>
 
 #include "core/error.hpp"
-#include "tools/choice.hpp"
+#include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/diff_text.hpp"
 #include "tools/open_run.hpp"
@@ -19,8 +18,7 @@ struct DiffOptions {
   std::string after;
   bool tree = false;
   bool flat = false;
-  double min_percent = 1;
-  bool min_percent_given = false;
+  std::optional<double> min_percent;
   std::optional<double> fail_above;
   bool json = false;
   ColourMode colour = ColourMode::kAuto;
@@ -41,7 +39,8 @@ int run_diff(const DiffOptions& options) {
   if (options.tree || options.flat) tables = {options.tree, options.flat};
   // Data for programs is complete unless they ask for less.
   DiffRowOptions rows;
-  if (!options.json || options.min_percent_given) rows.min_percent = options.min_percent;
+  if (!options.json) rows.min_percent = 1;
+  if (options.min_percent) rows.min_percent = *options.min_percent;
   const DiffNames names{before.string(), after.string()};
   Output output;
   if (options.json)
@@ -59,28 +58,18 @@ int run_diff(const DiffOptions& options) {
 
 Command register_diff(CLI::App& program) {
   const auto options = std::make_shared<DiffOptions>();
-  CLI::App* app =
-      program.add_subcommand("diff", "Compare two runs: what is slower, faster, new or gone");
-  app->add_option("BEFORE", options->before, "A run, archive or profile")
-      ->required()
-      ->type_name("");
-  app->add_option("AFTER", options->after, "The one to compare with it")->required()->type_name("");
-  app->add_flag("--tree", options->tree, "Only the call paths");
-  app->add_flag("--flat", options->flat, "Only the regions");
-  CLI::Option* percent = app->add_option("--min-percent", options->min_percent,
-                                         "Hide what changed by less of the longer run (default: 1)")
-                             ->type_name("P")
-                             ->check(number_between(0, 100, "a percentage from 0 to 100"));
-  app->add_option("--fail-above", options->fail_above,
-                  "Exit status 1 if the whole, or a region with 1% of it, takes P% longer")
-      ->type_name("P")
-      ->check(number_between(0, 1e9, "a percentage, 0 or more"));
-  app->add_flag("--json", options->json, "Print JSON, complete unless limited");
-  add_colour(*app, options->colour);
-  return {app, [options, percent] {
-            options->min_percent_given = percent->count() > 0;
-            return run_diff(*options);
-          }};
+  CommandOptions known(program, "diff", "Compare two runs: what is slower, faster, new or gone");
+  known.positional("BEFORE", options->before, "A run, archive or profile");
+  known.positional("AFTER", options->after, "The one to compare with it");
+  known.flag("--tree", options->tree, "Only the call paths");
+  known.flag("--flat", options->flat, "Only the regions");
+  known.number("--min-percent", "P", options->min_percent, {0, 100, "a percentage from 0 to 100"},
+               "Hide what changed by less of the longer run (default: 1)");
+  known.number("--fail-above", "P", options->fail_above, {0, 1e9, "a percentage, 0 or more"},
+               "Exit status 1 if the whole, or a region with 1% of it, takes P% longer");
+  known.flag("--json", options->json, "Print JSON, complete unless limited");
+  known.colour(options->colour);
+  return {known.app(), [options] { return run_diff(*options); }};
 }
 
 }  // namespace timeloom::tools

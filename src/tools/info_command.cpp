@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/Option.hpp>
 #include <memory>
 
 #include "core/error.hpp"
-#include "tools/choice.hpp"
+#include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/info_text.hpp"
 #include "tools/json_text.hpp"
@@ -125,12 +124,11 @@ int run_info(const InfoOptions& options) {
 
 Command register_info(CLI::App& program) {
   const auto options = std::make_shared<InfoOptions>();
-  CLI::App* app =
-      program.add_subcommand("info", "Say what a run holds: files, threads, metrics, losses");
-  add_run(*app, options->run);
-  app->add_flag("--json", options->json, "Print JSON");
-  add_colour(*app, options->colour);
-  return {app, [options] { return run_info(*options); }};
+  CommandOptions known(program, "info", "Say what a run holds: files, threads, metrics, losses");
+  known.run(options->run);
+  known.flag("--json", options->json, "Print JSON");
+  known.colour(options->colour);
+  return {known.app(), [options] { return run_info(*options); }};
 }
 
 }  // namespace timeloom::tools

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <CLI/Option.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "core/error.hpp"
-#include "tools/choice.hpp"
+#include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
 #include "tools/report_data.hpp"
@@ -25,10 +24,8 @@ struct ReportOptions {
   bool tree = false;
   bool flat = false;
   std::optional<SortKey> sort;
-  std::uint32_t depth = 100;
-  double min_percent = 1;
-  bool min_percent_given = false;
-  bool depth_given = false;
+  std::optional<std::uint32_t> depth;
+  std::optional<double> min_percent;
   std::vector<std::string> threads;
   std::vector<std::string> groups;
   std::string metric;
@@ -101,8 +98,12 @@ int run_report(const ReportOptions& options) {
   rows.sort = options.sort;
   // Data for programs is complete unless they ask for less.
   const bool for_people = !options.json && !options.csv;
-  if (for_people || options.min_percent_given) rows.min_percent = options.min_percent;
-  if (for_people || options.depth_given) rows.depth = options.depth;
+  if (for_people) {
+    rows.min_percent = 1;
+    rows.depth = 100;
+  }
+  if (options.min_percent) rows.min_percent = *options.min_percent;
+  if (options.depth) rows.depth = *options.depth;
 
   Output output;
   const DataOptions selection{rows, options.tree, options.flat};
@@ -120,49 +121,36 @@ int run_report(const ReportOptions& options) {
 
 Command register_report(CLI::App& program) {
   const auto options = std::make_shared<ReportOptions>();
-  CLI::App* app =
-      program.add_subcommand("report", "Show where the time went, as call tree and flat table");
-  add_run(*app, options->run);
-  app->add_flag("--tree", options->tree, "Only the call tree");
-  app->add_flag("--flat", options->flat, "Only the flat table, one line a region");
+  CommandOptions known(program, "report", "Show where the time went, as call tree and flat table");
+  known.run(options->run);
+  known.flag("--tree", options->tree, "Only the call tree");
+  known.flag("--flat", options->flat, "Only the flat table, one line a region");
   static const std::map<std::string, SortKey> kKeys = {{"inclusive", SortKey::kInclusive},
                                                        {"exclusive", SortKey::kExclusive},
                                                        {"visits", SortKey::kVisits},
                                                        {"mean", SortKey::kMean},
                                                        {"name", SortKey::kName}};
-  add_choice(*app, "--sort", options->sort, kKeys,
-             "Order: inclusive (tree), exclusive (flat), visits, mean, name");
-  CLI::Option* depth =
-      app->add_option("--depth", options->depth, "Levels of the call tree (default: 100)")
-          ->type_name("N")
-          ->check(number_between(1, UINT32_MAX, "a number of levels, 1 or more"));
-  CLI::Option* percent = app->add_option("--min-percent", options->min_percent,
-                                         "Hide what takes less of the total (default: 1)")
-                             ->type_name("P")
-                             ->check(number_between(0, 100, "a percentage from 0 to 100"));
-  app->add_option("--thread", options->threads, "Only this thread: its name or id; can be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  app->add_option("--group", options->groups,
-                  "Only this process (location group): its name or number; can be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  app->add_option("--metric", options->metric,
-                  "Also what this sampled metric came to, such as ru_utime")
-      ->type_name("NAME");
-  app->add_flag("--json", options->json, "Print JSON, complete unless limited");
-  app->add_flag("--csv", options->csv, "Print CSV, complete unless limited");
-  app->callback([options] {
-    if (options->json && options->csv) throw CLI::ExcludesError("--json", "--csv");
-  });
-  add_colour(*app, options->colour);
-  const auto run = [options, depth, percent] {
-    options->depth_given = depth->count() > 0;
-    options->min_percent_given = percent->count() > 0;
+  known.choice("--sort", options->sort, kKeys,
+               "Order: inclusive (tree), exclusive (flat), visits, mean, name");
+  known.count("--depth", "N", options->depth, {1, UINT32_MAX, "a number of levels, 1 or more"},
+              "Levels of the call tree (default: 100)");
+  known.number("--min-percent", "P", options->min_percent, {0, 100, "a percentage from 0 to 100"},
+               "Hide what takes less of the total (default: 1)");
+  known.texts("--thread", "NAME", options->threads,
+              "Only this thread: its name or id; can be repeated");
+  known.texts("--group", "NAME", options->groups,
+              "Only this process (location group): its name or number; can be repeated");
+  known.text("--metric", "NAME", options->metric,
+             "Also what this sampled metric came to, such as ru_utime");
+  known.flag("--json", options->json, "Print JSON, complete unless limited");
+  known.flag("--csv", options->csv, "Print CSV, complete unless limited");
+  known.exclude("--json", "--csv");
+  known.colour(options->colour);
+  const auto run = [options] {
     if (!options->tree && !options->flat) options->tree = options->flat = true;
     return run_report(*options);
   };
-  return {app, run};
+  return {known.app(), run};
 }
 
 }  // namespace timeloom::tools

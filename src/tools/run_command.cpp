@@ -15,6 +15,7 @@
 #include "core/shell_word.hpp"
 #include "settings/command_line.hpp"
 #include "settings/settings_text.hpp"
+#include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/find_python.hpp"
 #include "tools/open_run.hpp"
@@ -125,8 +126,8 @@ int run_or_refuse(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Command register_run(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("run", "Run a Python program and record what it does");
-  return {app, [] { return run_or_refuse({}); }, run_or_refuse};
+  const CommandOptions known(program, "run", "Run a Python program and record what it does");
+  return {known.app(), [] { return run_or_refuse({}); }, run_or_refuse};
 }
 
 }  // namespace timeloom::tools

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "formats/cube/score_profile.hpp"
+#include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
@@ -106,8 +107,8 @@ int run_score(const ScoreOptions& options) {
 }  // namespace
 
 Command register_score(CLI::App& program) {
-  CLI::App* app = program.add_subcommand(
-      "score", "Say how large a trace would be, and propose a filter (as scorep-score)");
+  const CommandOptions known(
+      program, "score", "Say how large a trace would be, and propose a filter (as scorep-score)");
   const auto run = [](const std::vector<std::string>& words) {
     try {
       const ScoreOptions options = parse_score_options(words);
@@ -116,7 +117,7 @@ Command register_score(CLI::App& program) {
       return fail(wrong.what());
     }
   };
-  return {app, [run] { return run({}); }, run};
+  return {known.app(), [run] { return run({}); }, run};
 }
 
 }  // namespace timeloom::tools

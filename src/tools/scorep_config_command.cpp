@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "settings/scorep_settings.hpp"
+#include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
@@ -66,16 +67,15 @@ int run_preload(const std::vector<std::string>& words) {
 }  // namespace
 
 Command register_scorep_config(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("scorep-config", "What build scripts ask Score-P");
-  app->group("");
-  return {app, [] { return run_config({}); }, run_config};
+  CommandOptions known(program, "scorep-config", "What build scripts ask Score-P");
+  known.hide();
+  return {known.app(), [] { return run_config({}); }, run_config};
 }
 
 Command register_scorep_preload(CLI::App& program) {
-  CLI::App* app =
-      program.add_subcommand("scorep-preload-init", "What job scripts preload: nothing");
-  app->group("");
-  return {app, [] { return run_preload({}); }, run_preload};
+  CommandOptions known(program, "scorep-preload-init", "What job scripts preload: nothing");
+  known.hide();
+  return {known.app(), [] { return run_preload({}); }, run_preload};
 }
 
 }  // namespace timeloom::tools

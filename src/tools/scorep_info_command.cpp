@@ -1,5 +1,6 @@
 // `scorep-info`: what users of Score-P ask their installation.
 #include "settings/scorep_settings.hpp"
+#include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
@@ -31,9 +32,9 @@ int run_info(const std::vector<std::string>& words) {
 }  // namespace
 
 Command register_scorep_info(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("scorep-info", "What users of Score-P ask it");
-  app->group("");
-  return {app, [] { return run_info({}); }, run_info};
+  CommandOptions known(program, "scorep-info", "What users of Score-P ask it");
+  known.hide();
+  return {known.app(), [] { return run_info({}); }, run_info};
 }
 
 }  // namespace timeloom::tools

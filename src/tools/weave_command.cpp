@@ -2,10 +2,9 @@
 
 #include <unistd.h>
 
-#include <CLI/Option.hpp>
 #include <memory>
 
-#include "tools/choice.hpp"
+#include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
@@ -17,6 +16,7 @@ namespace {
 struct WeaveCommandOptions {
   std::string run;
   weave::WeaveOptions weave;
+  std::optional<std::uint32_t> threads;
 };
 
 int run_weave(WeaveCommandOptions options) {
@@ -26,6 +26,7 @@ int run_weave(WeaveCommandOptions options) {
     output.write(run.string() + " is woven already: nothing to do\n");
   } else {
     options.weave.progress = isatty(STDERR_FILENO) == 1;
+    if (options.threads) options.weave.threads = *options.threads;
     const weave::WeaveSummary summary = weave::weave(run, options.weave);
     output.write(run.string() + ": " + describe(summary) + "\n");
     warn_of_depth(summary);
@@ -38,15 +39,13 @@ int run_weave(WeaveCommandOptions options) {
 
 Command register_weave(CLI::App& program) {
   const auto options = std::make_shared<WeaveCommandOptions>();
-  CLI::App* app =
-      program.add_subcommand("weave", "Turn what an unfinished run recorded into a trace");
-  app->add_option("RUN", options->run, "Run directory")->type_name("")->required();
-  app->add_flag("--keep-spool", options->weave.keep_spool,
-                "Do not remove the recorded data afterwards");
-  app->add_option("--threads", options->weave.threads, "Threads that weave (default: one a core)")
-      ->type_name("N")
-      ->check(number_between(1, 65536, "a number of threads, 1 or more"));
-  return {app, [options] { return run_weave(*options); }};
+  CommandOptions known(program, "weave", "Turn what an unfinished run recorded into a trace");
+  known.positional("RUN", options->run, "Run directory");
+  known.flag("--keep-spool", options->weave.keep_spool,
+             "Do not remove the recorded data afterwards");
+  known.count("--threads", "N", options->threads, {1, 65536, "a number of threads, 1 or more"},
+              "Threads that weave (default: one a core)");
+  return {known.app(), [options] { return run_weave(*options); }};
 }
 
 }  // namespace timeloom::tools
