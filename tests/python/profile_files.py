@@ -3,7 +3,7 @@
 import struct
 import tarfile
 import zlib
-from typing import Any
+from typing import Any, ClassVar
 from xml.etree import ElementTree
 
 FORMATS = {"UINT64": "Q", "DOUBLE": "d", "MINDOUBLE": "d", "MAXDOUBLE": "d", "TAU_ATOMIC": "I4d"}
@@ -13,11 +13,42 @@ def attributes(element):
     return {one.get("key"): one.get("value") for one in element.findall("attr")}
 
 
+class CallPath:
+    """The names from the root, as in a tuple. Equal ones are one object: they compare at once, however deep they are."""
+
+    _known: ClassVar[dict[tuple[int, str | None], "CallPath"]] = {}
+    _above: "CallPath | None"
+    _name: str | None
+    _root: str | None
+    _depth: int
+
+    def __new__(cls, above, name):
+        if (id(above), name) not in cls._known:
+            path = cls._known[id(above), name] = super().__new__(cls)
+            path._above, path._name = above, name
+            path._root = above._root if above else name
+            path._depth = len(above) + 1 if above else 1
+        return cls._known[id(above), name]
+
+    def __len__(self):
+        return self._depth
+
+    def __getitem__(self, place):
+        return {0: self._root, -1: self._name}[place] if place in (0, -1) else tuple(self)[place]
+
+    def __iter__(self):
+        names, path = [], self
+        while path:
+            names.append(path._name)
+            path = path._above
+        return reversed(names)
+
+
 class Profile:
     """Members are lists in the order of the file's ids; `nodes` leaves out what gives the tree its shape.
 
-    Members of a node: `parent` (None: a root), `region` (a name; None: beyond a limit), `parameters`, and `path`, the
-    names from the root. Members of a location: `name`, `group`, `cells`: {node: (visits, inclusive, min, max)} with
+    Members of a node: `parent` (None: a root), `region` (a name; None: beyond a limit), `parameters`, and `path`, a
+    CallPath. Members of a location: `name`, `group`, `cells`: {node: (visits, inclusive, min, max)} with
     times in nanoseconds, `counters`: {(metric, node): (count, min, max, sum, squares)}, and `samples`:
     {(metric, its set, node): exclusive value}; the node is None while no region was open.
     """
@@ -74,7 +105,7 @@ class Profile:
         given = tuple((one.get("parkey"), one.get("parvalue")) for one in element.findall("parameter"))
         node = found.setdefault((parent, element.get("calleeId"), given), len(self.nodes))
         if node == len(self.nodes):
-            path = (*(self.nodes[parent]["path"] if parent is not None else ()), name)
+            path = CallPath(None if parent is None else self.nodes[parent]["path"], name)
             self.nodes.append({"parent": parent, "region": name, "parameters": given, "path": path})
         return node
 
