@@ -21,6 +21,7 @@
 #include "os/process.hpp"
 #include "os/thread.hpp"
 #include "record/measurement.hpp"
+#include "record/this_process.hpp"
 #include "record/writer_options.hpp"
 
 namespace timeloom::record {
@@ -71,40 +72,6 @@ struct Session {
   StartOptions options;
 };
 Session* g_session = nullptr;  // lives as long as the process; nullptr: none was begun
-
-// The spool of a process in a run. An id of a process can come again, also in a run, so
-// there is a number behind it.
-std::string spool_of(const std::string& run, std::uint64_t process, int number) {
-  return run + "/spool/" + std::to_string(process) + "-" + std::to_string(number);
-}
-
-int first_free_number(const std::string& run, std::uint64_t process) {
-  int number = 0;
-  while (::access(spool_of(run, process, number).c_str(), F_OK) == 0) ++number;
-  return number;
-}
-
-std::string free_spool(const std::string& run) {
-  return spool_of(run, os::process_id(), first_free_number(run, os::process_id()));
-}
-
-// The name of the spool of the process that started this one; empty: it does not record.
-std::string parent_spool(const std::string& run) {
-  const std::uint64_t parent = os::parent_process_id();
-  const int free = first_free_number(run, parent);
-  return free == 0 ? std::string() : fs::path(spool_of(run, parent, free - 1)).filename().string();
-}
-
-LocationGroup this_process() {
-  LocationGroup process;
-  process.hostname = os::hostname();
-  process.process_id = os::process_id();
-  process.executable = os::executable();
-  process.arguments = os::command_line();
-  process.name = process.arguments.empty() ? "Process" : process.arguments.front();
-  if (!process.arguments.empty()) process.arguments.erase(process.arguments.begin());
-  return process;
-}
 
 StartOptions start_options(const std::string& settings_file, const std::string& run) {
   const RunSettings settings(settings_file);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/at_limit.hpp"
+#include "spool/size_limit.hpp"
 #include "spool/writer.hpp"
 
 namespace timeloom::record {

@@ -14,7 +14,16 @@
 #include <string>
 #include <string_view>
 
-#include "core/at_limit.hpp"
+namespace timeloom {
+
+// The policy of a run that has reached its size limit (--at-max-size).
+enum class AtLimit : std::uint8_t {
+  kStop,        // recording ends
+  kKeepNewest,  // the oldest events go
+  kFold,        // events are not kept any more, but folded into profiles
+};
+
+}  // namespace timeloom
 
 namespace timeloom::spool {
 

@@ -4,10 +4,10 @@
 
 namespace timeloom::python {
 
-const Layout& layout_of(const Settings& settings) {
+const LaunchLayout& layout_of(const Settings& settings) {
   const std::string name = settings.text("layout");
-  for (const Layout* layout : {&kTimeloomLayout, &kScorepLayout}) {
-    if (layout->name == name) return *layout;
+  for (const LaunchLayout* one : {&kTimeloomLaunch, &kScorepLaunch}) {
+    if (one->layout.name == name) return *one;
   }
   throw std::logic_error("no layout is called " + name);
 }

@@ -5,10 +5,10 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "python/launch/door.hpp"
 #include "python/launch/main_module.hpp"
+#include "run/layout.hpp"
 #include "settings/inheritance.hpp"
 #include "settings/settings.hpp"
 
@@ -30,8 +30,9 @@ class RunPlace {
   virtual RunDescription description() const { return {}; }
 };
 
-struct Layout {
-  std::string_view name;  // the choice of layout
+// A layout as the launcher needs it; run/layout.hpp has it as the weave does.
+struct LaunchLayout {
+  const run::Layout& layout;
   // Sets the settings that variables of the layout are other names of. Throws Error.
   void (*apply_variables)(Settings& settings);
   // Throws Error when the directory is none to write to. Changes nothing.
@@ -41,9 +42,9 @@ struct Layout {
   bool losses_are_said;
 };
 
-extern const Layout kTimeloomLayout;  // timeloom_layout.cpp
-extern const Layout kScorepLayout;    // scorep_layout.cpp
+extern const LaunchLayout kTimeloomLaunch;  // timeloom_layout.cpp
+extern const LaunchLayout kScorepLaunch;    // scorep_layout.cpp
 
-const Layout& layout_of(const Settings& settings);
+const LaunchLayout& layout_of(const Settings& settings);
 
 }  // namespace timeloom::python

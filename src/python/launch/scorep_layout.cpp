@@ -116,8 +116,8 @@ std::shared_ptr<RunPlace> plan(const Settings& settings, const Program& program,
 
 }  // namespace
 
-const Layout kScorepLayout{
-    .name = "scorep",
+const LaunchLayout kScorepLaunch{
+    .layout = run::kScorepLayout,
     .apply_variables = [](Settings& settings) { apply(ScorepSettings(environ), settings); },
     .plan = plan,
     .losses_are_said = true};

@@ -50,9 +50,9 @@ std::shared_ptr<RunPlace> plan(const Settings& settings, const Program& program,
 
 }  // namespace
 
-const Layout kTimeloomLayout{.name = "timeloom",
-                             .apply_variables = [](Settings&) {},
-                             .plan = plan,
-                             .losses_are_said = false};
+const LaunchLayout kTimeloomLaunch{.layout = run::kTimeloomLayout,
+                                   .apply_variables = [](Settings&) {},
+                                   .plan = plan,
+                                   .losses_are_said = false};
 
 }  // namespace timeloom::python

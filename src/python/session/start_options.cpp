@@ -15,17 +15,12 @@
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
 #include "python/observe/code_regions.hpp"
+#include "record/this_process.hpp"
 #include "record/writer_options.hpp"
 #include "settings/command_line.hpp"
 
 namespace timeloom::python {
 namespace {
-
-std::string hostname() {
-  char name[256] = "";
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
 
 std::vector<std::string> strings_of(PyObject* list) {
   std::vector<std::string> result;
@@ -56,10 +51,8 @@ std::string rank_of_process() {
   return number ? " rank " + std::string(rank) : std::string();
 }
 
-LocationGroup this_process() {
-  LocationGroup process;
-  process.hostname = hostname();
-  process.process_id = static_cast<std::uint64_t>(::getpid());
+LocationGroup this_python() {
+  LocationGroup process = record::this_process();
   PyObject* executable = PySys_GetObject("executable");  // borrowed
   if (executable != nullptr && PyUnicode_Check(executable))
     process.executable = text_of(executable);
@@ -78,15 +71,6 @@ void make_directories(const std::string& path) {
                   "; choose another with --output");
     }
     if (end == std::string::npos) return;
-  }
-}
-
-// An id of a process can come again, also in a run.
-std::string free_spool(const std::string& run) {
-  const std::string base = run + "/spool/" + std::to_string(::getpid()) + "-";
-  for (int i = 0;; ++i) {
-    std::string directory = base + std::to_string(i);
-    if (::access(directory.c_str(), F_OK) != 0) return directory;
   }
 }
 
@@ -121,11 +105,11 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
   make_directories(context.run + "/spool");
   const RunDescription& description = context.program.description;
   record::StartOptions result;
-  result.spool_directory = free_spool(context.run);
+  result.spool_directory = record::free_spool(context.run);
   result.writer = record::writer_options(
       settings.number("buffer-size"), settings.number("max-size"),
       record::at_limit_of(settings.text("at-max-size")), settings.flag("profile"));
-  result.process = this_process();
+  result.process = this_python();
   if (!description.executable.empty()) result.process.executable = description.executable;
   result.parent = context.parent;
   result.properties = properties_of(settings, context, plan);

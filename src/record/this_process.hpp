@@ -1,0 +1,21 @@
+// The place of this process in a run: its spool, and the group of its threads. Any thread;
+// nothing throws but std::bad_alloc.
+#pragma once
+
+#include <string>
+
+#include "core/definitions.hpp"
+
+namespace timeloom::record {
+
+// The directory of a new spool of this process in the run. An id of a process can come again,
+// also in a run, so there is a number behind it.
+std::string free_spool(const std::string& run);
+
+// The name of the spool of the process that started this one; empty: it does not record.
+std::string parent_spool(const std::string& run);
+
+// Named and described by what the system knows of it.
+LocationGroup this_process();
+
+}  // namespace timeloom::record
