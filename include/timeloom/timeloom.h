@@ -15,7 +15,7 @@
  * Rules of all functions, unless their comments say otherwise:
  * - Any thread may call them at any time, with or without Python's interpreter lock. The
  *   first event of a thread gives it a location of its own. Not in a signal handler.
- * - They never fail, end the program, change errno or throw. What could not be recorded
+ * - They never fail, end the program, change errno or throw. Events that could not be recorded
  *   is counted, and the run says so.
  * - Strings are UTF-8 and end with a zero. They are copied; a null pointer means "".
  *

@@ -30,7 +30,7 @@ OPTIONS = {
     "--": "What follows is the program.",
 }
 
-# Options of scorep-config. What is not recorded is said; None: nothing is missing.
+# Options of scorep-config. The text says what is not recorded; None: nothing is missing.
 CONFIG_OPTIONS = {
     "--mpi": "MPI",
     "--mpp=none": None,

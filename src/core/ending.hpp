@@ -5,7 +5,7 @@
 
 namespace timeloom {
 
-// What ended the process, where it was not the end of the program.
+// The cause of the process's end, where it was not the end of the program.
 enum class EndingKind : std::uint32_t { kNone = 0, kExit = 1, kSignal = 2, kExec = 3 };
 struct Ending {
   EndingKind kind = EndingKind::kNone;

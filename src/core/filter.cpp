@@ -10,8 +10,8 @@
 namespace timeloom {
 namespace {
 
-// What importing, or `-m`, runs before the first line of a module: finders, loaders, codecs. The
-// frozen ones are called so until the program, or its launcher, imports importlib.
+// The functions that importing, or `-m`, runs before the first line of a module: finders, loaders,
+// codecs. The frozen ones are called so until the program, or its launcher, imports importlib.
 constexpr std::array<std::string_view, 7> kImporting = {
     "importlib", "zipimport",         "encodings",
     "_imp",      "_frozen_importlib", "_frozen_importlib_external",

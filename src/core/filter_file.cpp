@@ -12,7 +12,7 @@ namespace timeloom {
 
 namespace {
 
-// What is larger is no file of rules, but a device or the data of something else.
+// A larger file is none of rules, but a device or the data of something else.
 constexpr std::size_t kLargest = 64 << 20;
 
 constexpr std::string_view kFilesBegin = "SCOREP_FILE_NAMES_BEGIN";

@@ -5,7 +5,7 @@
 namespace timeloom {
 namespace {
 
-// Whatever the locale. Bytes of other alphabets mean nothing to a shell.
+// The locale has no part in it. Bytes of other alphabets mean nothing to a shell.
 bool is_plain(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          static_cast<unsigned char>(c) >= 0x80 ||

@@ -1,4 +1,4 @@
-// What the system knows of this process. Any thread; nothing throws but std::bad_alloc.
+// This process as the system knows it. Any thread; nothing throws but std::bad_alloc.
 #pragma once
 
 #include <cstdint>

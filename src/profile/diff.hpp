@@ -17,7 +17,7 @@
 
 namespace timeloom::profile {
 
-// What one of the two runs spent. Times in seconds.
+// The time and visits of one of the two runs. Times in seconds.
 struct DiffSide {
   std::uint64_t visits = 0;
   double inclusive = 0;

@@ -137,7 +137,7 @@ void rename_threads(const std::map<std::uintptr_t, std::string>& names) noexcept
 // The location began now as the thread or task of this number; called by the namer.
 void note_creation(std::uint32_t location, std::uint64_t number) noexcept;
 // A track of the calling thread, created under `number` (0: not known); nullptr
-// when nothing is recorded here. Whoever uses it lets it end with the measurement.
+// when nothing is recorded here. Its user lets it end with the measurement.
 std::unique_ptr<Track> make_track(const std::string& name, std::uint64_t number) noexcept;
 
 // Calls `visit` for every attached recorder with its thread's pthread id. REQUIRES: no other

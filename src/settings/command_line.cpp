@@ -7,7 +7,7 @@
 namespace timeloom {
 namespace {
 
-// What python takes before the program, less those that end it (-V, -h).
+// The options that python takes before the program, less those that end it (-V, -h).
 constexpr std::string_view kPlainFlags = "bBdEiIOPqRsSuvx";
 constexpr std::string_view kValueFlags = "WX";
 constexpr std::string_view kPycsFlag = "--check-hash-based-pycs";

@@ -120,7 +120,7 @@ const Setting& known(std::string_view name) {
   return *setting;
 }
 
-// What there is to say of the name of a variable; empty when it is all right.
+// The complaint about the name of a variable; empty when it is all right.
 // One that is almost that of a setting is meant to be it. Others belong to
 // somebody else: module systems set TIMELOOM_ROOT and the like.
 std::string remark_on(std::string_view variable) {

@@ -61,7 +61,7 @@ class Settings {
   // How the user wrote it, to open the message of an Error: "--metric-papi" where nobody did.
   std::string origin(std::string_view name) const;
 
-  // Those of include and exclude, in the order given.
+  // The rules of include and exclude, in the order given.
   const std::vector<FilterRule>& rules() const noexcept { return rules_; }
   // `TIMELOOM_NAME=value` for every setting, as lines.
   std::string as_variables() const;

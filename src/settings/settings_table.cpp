@@ -71,13 +71,13 @@ constexpr std::array kTable = {
     Setting{"metric-rusage-per-process", kString, "", kRecording, "NAMES",
             "the same of the whole process, at those of its first thread"},
     Setting{"metric-rusage-sep", kString, ",", kRecording, "TEXT",
-            "what separates the names of getrusage"},
+            "the separator between names of getrusage"},
     Setting{"metric-papi", kString, "", kRecording, "EVENTS",
             "count these events of PAPI, and sample them at every enter and leave of a thread"},
     Setting{"metric-papi-per-process", kString, "", kRecording, "EVENTS",
             "the same for the first thread of each process only"},
     Setting{"metric-papi-sep", kString, ",", kRecording, "TEXT",
-            "what separates the events of PAPI"},
+            "the separator between events of PAPI"},
     Setting{"follow", kChoice, "workers", kRecording, "CHILDREN",
             "which child processes are recorded, too: workers are those that are forked or "
             "started by multiprocessing, concurrent.futures or joblib; all adds every other "
@@ -108,7 +108,7 @@ constexpr std::array kTable = {
             "variables say, and named so where output is not set",
             kLayouts},
     Setting{"results", kChoice, "all", kResult, "WHAT",
-            "what is made of what was recorded: all is trace and profile; with none nothing is "
+            "results of the run: all is trace and profile; with none nothing is "
             "recorded",
             kResults},
     Setting{"weave", kBool, "on", kResult, "",
@@ -131,7 +131,7 @@ constexpr std::array kTable = {
             "",
             kLimits,
             "SIZE",
-            "what the raw records of the run may take on disk, those of all its processes together",
+            "limit of the space on disk for raw records, of all processes of the run together",
             {},
             0,
             4 << 20},

@@ -19,7 +19,7 @@ constexpr char kUsage[] =
     "Runs a Python program and records what it does.\n"
     "\n"
     "PROGRAM is what python takes: script.py, -m module, -c code, - (stdin), or a\n"
-    "directory or zip file with a __main__.py. What follows it belongs to it.\n"
+    "directory or zip file with a __main__.py. The words after it belong to it.\n"
     "With --program it is a program without Python, whose native code is recorded\n"
     "where it is marked (docs/native.md).\n";
 
@@ -31,7 +31,7 @@ constexpr char kEnding[] =
     "\n"
     "exit status: that of the program; 2 if it was not started for wrong usage.\n";
 
-// What a user writes for the setting: "-o, --output DIR".
+// The setting as a user writes it: "-o, --output DIR".
 std::string option_text(const Setting& setting) {
   std::string text;
   if (setting.short_name != 0) {

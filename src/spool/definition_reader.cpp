@@ -109,7 +109,7 @@ bool parse_location(Cursor& in, std::map<std::uint32_t, ProcessDefinitions::Thre
   return true;
 }
 
-// What is known of a location besides its name.
+// The properties of a location besides its name.
 bool parse_life(DefinitionKind kind, Cursor& in,
                 std::map<std::uint32_t, ProcessDefinitions::Thread>& threads) {
   const auto index = in.number<std::uint32_t>();
@@ -242,7 +242,7 @@ std::size_t sound_record(std::span<const std::byte> bytes, DefinitionHeader& hea
 
 }  // namespace
 
-// What does not check is passed over byte by byte up to the next record that
+// Bytes that do not check are passed over one by one up to the next record that
 // does; every such stretch counts once.
 void parse_definitions(std::span<const std::byte> bytes, ProcessDefinitions& definitions,
                        Damage& damage) {

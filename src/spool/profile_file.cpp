@@ -76,7 +76,7 @@ std::uint32_t ProfileWriter::add(std::uint32_t parent, std::uint32_t region) noe
 
 namespace {
 
-// What a head says, read without trusting it.
+// The values of a head, read without trusting it.
 struct RawHeader {
   std::uint64_t magic;
   std::uint32_t version, location, places, continues;

@@ -137,7 +137,7 @@ std::unique_ptr<Reader> Reader::open(const std::string& directory) {
   return reader;
 }
 
-// Those that the events which were found meanwhile refer to.
+// The definitions that the events found meanwhile refer to.
 void Reader::add_definitions(const os::File& defs) {
   Damage known;
   const ProcessDefinitions before = std::exchange(definitions_, {});
@@ -190,7 +190,7 @@ void Reader::index_log(std::uint32_t number) {
                                           header.size, 0, number, SegmentRef::Where::kLog});
     offset += header.size;
   }
-  // What was cut off at the border of two segments leaves no other trace.
+  // A record that was cut off at the border of two segments leaves no other trace.
   const bool last = definitions_.ended && number == definitions_.last_log;
   if (last && offset != definitions_.log_size) ++damage_.segments;
 }
@@ -265,7 +265,7 @@ void Reader::index_ring_segment(std::uint64_t offset, std::uint32_t room, bool i
   segments_[header.location].push_back(std::move(found));
 }
 
-// What a kill left half emptied is in the log, or its state is damaged.
+// A segment that a kill left half emptied is in the log, or its state is damaged.
 void Reader::check_emptied() {
   for (const Torn& one : emptied_) {
     const bool may_be_dropped = definitions_.may_miss_begin;

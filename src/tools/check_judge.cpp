@@ -49,7 +49,7 @@ double excess(const Rule& rule, double measured) {
   return 0;
 }
 
-// What the run says of its overhead; see docs/formats/spool.md.
+// The overhead that the run states; see docs/formats/spool.md.
 std::optional<double> overhead_of(const Definitions& definitions) {
   const auto found = definitions.properties.find("timeloom::overhead");
   if (found == definitions.properties.end()) return {};
@@ -147,7 +147,7 @@ class Judge {
     return what + "; did you mean " + meant + "?";
   }
 
-  // Those that end in it; else the one that is most like it, as a whole or in its last part.
+  // The regions that end in it; else the one that is most like it, as a whole or in its last part.
   std::vector<std::string> nearest(const std::string& name) const {
     std::vector<std::string> names;
     for (const Row& row : rows_.rows) names.push_back(data_.name_of(row.region));

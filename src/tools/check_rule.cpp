@@ -102,7 +102,7 @@ class Parser {
     return result;
   }
 
-  // What is measured, and of which regions.
+  // The measured value, and its regions.
   void what(const std::string& first, Rule& rule) {
     if (first == "region") {
       rule.region = name(" \t");

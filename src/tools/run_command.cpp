@@ -76,7 +76,7 @@ int status_of(std::vector<std::string> words) {
   return WEXITSTATUS(status);
 }
 
-// A Python that is not known to have Timeloom is asked. What else may be wrong
+// A Python that is not known to have Timeloom is asked. Everything else that may be wrong
 // with it, it says itself when it is started.
 void refuse_without_timeloom(const CommandLine& line, const PythonChoice& python) {
   if (python.sure || skips_site(line)) return;
@@ -108,7 +108,7 @@ void refuse_without_timeloom(const CommandLine& line, const PythonChoice& python
   become(words);
 }
 
-// What is wrong here is the command line or the environment: the program has
+// An error here is one of the command line or the environment: the program has
 // not been started.
 int run_or_refuse(const std::vector<std::string>& arguments) {
   CommandLine line;

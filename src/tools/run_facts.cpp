@@ -30,7 +30,7 @@ std::uint64_t number(const Definitions& definitions, const char* key) {
   return value;
 }
 
-// What the reader of the trace had to mend.
+// The repairs that the reader of the trace made.
 void add_trace_losses(const Definitions& definitions, std::vector<std::string>& losses) {
   if (const auto damaged = number(definitions, "timeloom::otf2_damaged_files")) {
     losses.push_back(plural(damaged, "file") +

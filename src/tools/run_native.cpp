@@ -93,7 +93,7 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  // Those that the program is to find as we did.
+  // The signals that the program is to find as we did.
   sigset_t changed() const noexcept {
     sigset_t set;
     sigemptyset(&set);
@@ -177,7 +177,7 @@ std::string word_of(const fs::path& directory) {
                                                                             : relative.string());
 }
 
-// What there is to say of the run; the program's status stays what it is.
+// Says what was lost; the program's status stays what it is.
 std::string weave_run(const fs::path& directory, const Settings& settings) try {
   if (!settings.flag("weave")) return "not woven yet; the next command does it";
   weave::WeaveOptions options;

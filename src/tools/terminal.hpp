@@ -1,4 +1,4 @@
-// What the place where text goes can show, and text that makes use of it.
+// The abilities of the terminal or file where text goes, and text that makes use of them.
 //
 // Plain values and functions; detect() reads the environment, so nobody may
 // change that meanwhile. Nothing throws.

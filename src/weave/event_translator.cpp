@@ -53,7 +53,7 @@ bool EventTranslator::thread_event(Event& event) {
   return true;
 }
 
-// The innermost region ends. What it waited for counts if that has ended; the
+// The innermost region ends. The object that it waited for counts if that has ended; the
 // wait may have had a time limit.
 void EventTranslator::end_waits(Timestamp time) {
   for (; !waits_.empty() && waits_.back().depth >= depth_; waits_.pop_back()) {

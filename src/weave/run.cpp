@@ -87,7 +87,7 @@ class ProgressLine {
   std::thread thread_;
 };
 
-// See run::kResults for the order. What weaves of this layout do not write stays.
+// See run::kResults for the order. Entries that weaves of this layout do not write stay.
 void replace_results(const run::Directory& from, const run::Directory& to,
                      const run::Layout& layout) {
   for (auto item = run::kResults.rbegin(); item != run::kResults.rend(); ++item) {

@@ -294,7 +294,7 @@ void SpoolSource::take_names() {
   profile_name_ = take(kProfileBaseName);
 }
 
-// What was lost or cut off goes into the trace, under names of our own.
+// Losses go into the trace, under names of our own.
 void SpoolSource::add_properties() {
   std::uint64_t bad_definitions = 0;
   for (const Process& process : processes_) bad_definitions += process.reader->damage().definitions;

@@ -129,7 +129,7 @@ void ThreadFeed::close_all() {
   }
 }
 
-// What is open is closed at the end of the process, or where there was no room left
+// Open regions are closed at the end of the process, or where there was no room left
 // for what the thread did. Room that was found again leaves later events.
 Timestamp ThreadFeed::end_of(Timestamp last) const {
   const auto& cuts = process_.reader->definitions().cuts;

@@ -18,7 +18,7 @@ namespace timeloom::weave {
 class IdMap {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  // Ids are dense, or nearly so. Those far beyond `count`, the number of definitions, come from
+  // Ids are dense, or nearly so. Ids far beyond `count`, the number of definitions, come from
   // a process that has had many more before, or from damage that a checksum missed; they are
   // not worth a table of their length.
   void expect(std::size_t count) noexcept { limit_ = (std::size_t{1} << 20) + 64 * count; }

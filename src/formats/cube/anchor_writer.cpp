@@ -30,7 +30,7 @@ std::size_t sequence_length(std::string_view text) {
   return 0;
 }
 
-// What stands for a byte that XML does not take: the picture of a control character
+// The stand-in for a byte that XML does not take: the picture of a control character
 // (U+2401 and so on), so that names which differ in it stay apart, or else U+FFFD.
 std::string replacement_of(char byte) {
   const auto code = static_cast<unsigned char>(byte);

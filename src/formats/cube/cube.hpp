@@ -28,7 +28,7 @@ FillRows row_by_row(std::function<void(CnodeId cnode, std::span<std::byte> row)>
 // so that the values of a large profile need not be in memory.
 struct MetricRows {
   CubeMetricId metric;
-  // Those with a row, ascending; none: nothing is written. They outlive the call.
+  // The call paths with a row, ascending; none: nothing is written. They outlive the call.
   std::span<const CnodeId> cnodes;
   FillRows fill;
 };

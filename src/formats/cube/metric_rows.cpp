@@ -7,7 +7,7 @@ namespace timeloom::cube {
 
 namespace {
 
-// Those of the values, which are in that order, whose `member` is `key`.
+// The part of the values, which are in that order, whose `member` is `key`.
 template <typename Value, typename Key>
 std::span<const Value> equal_to(const std::vector<Value>& values, Key key, Key Value::*member) {
   const auto begin = std::ranges::lower_bound(values, key, {}, member);

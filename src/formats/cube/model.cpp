@@ -32,7 +32,7 @@ std::vector<CnodeId> wide_order(const Cube& cube) {
   }
   std::vector<CnodeId> order;
   order.reserve(count);
-  // What still has to be expanded, the next one last. Without recursion: call
+  // The nodes that still have to be expanded, the next one last. Without recursion: call
   // paths can be many thousand levels deep.
   std::vector<std::uint32_t> waiting;
   for (auto root = roots.rbegin(); root != roots.rend(); ++root) {

@@ -1,4 +1,4 @@
-// What a CUBE profile says of its run, as our definitions.
+// The run of a CUBE profile, as our definitions.
 #include <algorithm>
 #include <charconv>
 #include <optional>

@@ -34,7 +34,7 @@ bool save(const profile::CallTree& tree, const std::filesystem::path& file,
 profile::CallTree load(const Reader& reader);
 profile::CallTree load(const std::filesystem::path& file);
 
-// What such a tree says of the run, without the call paths: no values are read.
+// The run that such a tree describes, without the call paths: no values are read.
 Definitions definitions_of(const Reader& reader);
 
 // ProfileFacts::trace_id of the profile; 0: it has none. Does not throw.

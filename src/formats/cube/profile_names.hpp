@@ -73,7 +73,7 @@ inline bool is_core_name(std::string_view name) {
   return name == kVisits || name == kTime || name == kMinTime || name == kMaxTime;
 }
 
-// What a table calls the value; "unknown" for one that it does not have.
+// The name of the value in a table; "unknown" for one that it does not have.
 template <typename Table, typename Value>
 std::string_view name_in(const Table& table, Value value) {
   for (const auto& [one, name] : table) {

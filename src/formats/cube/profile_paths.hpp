@@ -14,7 +14,7 @@
 
 namespace timeloom::cube {
 
-// What becomes of a call path of the file.
+// The place of a file's call path in our tree.
 enum class Fate : std::uint8_t {
   kKept,
   kLifted,   // its children belong to its parent, its own values to nobody

@@ -88,7 +88,7 @@ class ProfileReader {
 
   // Calls `take(cnode, location, value)` for the values of what was not lifted, some locations at a
   // time: where there are more cells side by side than a set of the cache has ways, each
-  // access is one to memory. Those of a location are taken by one thread, in order.
+  // access is one to memory. The rows of a location are taken by one thread, in order.
   template <typename Number, typename Take>
   void each_value(const ValueTable& table, const Take& take) const {
     constexpr std::uint32_t kTogether = 8;
@@ -150,7 +150,7 @@ class ProfileReader {
     });
   }
 
-  // Those of our own kind: what the values of others mean is not known.
+  // Only metrics of our own kind: the meaning of the values of others is not known.
   void read_counters() {
     std::uint32_t next = 0;
     for (std::uint32_t i = 0; i < cube_.metrics.size(); ++i) {
@@ -168,7 +168,7 @@ class ProfileReader {
     }
   }
 
-  // What stands for no region of the program gives its part to the call path above it.
+  // A node that stands for no region of the program gives its part to the call path above it.
   void read_samples(CubeMetricId id, MetricId metric) {
     const ValueTable values(reader_, id, MetricKind::kExclusive);
     std::vector<double> row(tree_.locations.size());

@@ -16,7 +16,7 @@ inline bool is_marked(const Region& region) {
   return find_attribute(region.attributes, kOfProgram) != nullptr;
 }
 
-// What a measurement system puts into the call tree to give it its shape: the
+// The nodes that a measurement system puts into the call tree to give it its shape: the
 // program as a whole, THREADS, the time in which recording was off.
 inline bool is_structure(const Region& region) {
   if (region.role != kArtificialRole || is_marked(region)) return false;
@@ -31,7 +31,7 @@ inline bool is_execution(const Region& region) {
   return named_so && !is_marked(region);
 }
 
-// What stands for the call paths beyond a limit.
+// The region that stands for the call paths beyond a limit.
 inline bool is_collapsed(const Region& region) {
   return region.name == kCollapsedName && region.paradigm == "user" && region.file.empty() &&
          !is_marked(region);

@@ -1,4 +1,4 @@
-// What a CUBE profile says of the run and the machine: the first part of writing one.
+// The run and the machine in a CUBE profile: the first part of writing one.
 //
 // A plain function; any thread may call it.
 #pragma once

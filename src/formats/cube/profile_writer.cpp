@@ -29,7 +29,7 @@ constexpr std::uint64_t kSmallTable = 1 << 17;
 enum class Core : std::uint8_t { kVisits, kTime, kMin, kMax };
 constexpr std::uint32_t kCoreMetrics = 4;
 
-// What the values of a call path in the file are made of.
+// The parts that the values of a call path in the file are made of.
 struct Origin {
   enum Kind : std::uint8_t { kProgram, kThreads, kProcessMetrics, kNode } kind;
   NodeId node;

@@ -55,7 +55,7 @@ void add_call_paths(const Cube& cube, ScoreProfile& profile) {
   }
 }
 
-// The process that each location is counted for; kNone: none. What a device does
+// The process that each location is counted for; kNone: none. The work of a device
 // is counted for the process that uses it.
 std::vector<std::uint32_t> add_processes(const Cube& cube, ScoreProfile& profile) {
   std::vector<std::uint32_t> process_of(cube.groups.size(), kNone);

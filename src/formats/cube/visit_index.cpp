@@ -14,7 +14,7 @@ VisitIndex::VisitIndex(const profile::CallTree& tree, const std::vector<bool>& f
   add_parents();
 }
 
-// What was visited, or has a value of a metric.
+// The nodes that were visited, or have a value of a metric.
 void VisitIndex::add_cells(std::uint32_t index) {
   const profile::LocationProfile& location = tree_.locations[index];
   std::vector<char>& visited = is_first(index) ? by_first_ : by_others_;
@@ -31,7 +31,7 @@ void VisitIndex::add_cells(std::uint32_t index) {
   cells_ += location.cells.size();
 }
 
-// Who visited a node has visited its parent.
+// A location that visited a node has visited its parent.
 void VisitIndex::add_parents() {
   for (std::size_t i = tree_.nodes.size(); i-- > 0;) {
     const NodeId parent = tree_.nodes[i].parent;

@@ -78,7 +78,7 @@ std::string property_name(const std::string& name) {
 }
 
 void write_properties(const Shared& shared) {
-  // What is not recorded is not complete, whatever the program did.
+  // A kind of event that is not recorded is not complete, whatever the program did.
   std::map<std::string, std::string> properties = {
       {"OTF2::MPI_COMMUNICATION_COMPLETE", "false"},
       {"OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE", "false"},

@@ -1,4 +1,4 @@
-// What ProgramBegin tells of a process, read ahead of its other events because
+// The contents of ProgramBegin, read ahead of the other events of a process because
 // it belongs to the definitions.
 
 #include <exception>

@@ -113,7 +113,7 @@ class ArchiveReader : public RunSource {
     return repairs;
   }
 
-  // What was not as it should be becomes a property of the run.
+  // Every repair becomes a property of the run.
   void tell(const Repairs& repairs) {
     const auto set = [this](const char* name, std::uint64_t count) {
       source_.definitions.properties.erase(name);  // of an earlier reading

@@ -64,7 +64,7 @@ constexpr Table make_event_table() {
   return table;
 }
 
-// What global and local definitions have in common.
+// The records that global and local definitions have in common.
 constexpr Table make_definition_table() {
   Table table{};
   table[10] = "us";                 // String

@@ -54,7 +54,7 @@ MetricValueType metric_type_of(OTF2_Type type) {
   return MetricValueType::kDouble;
 }
 
-// Those that count otherwise, from one event to the next say, have no such mode.
+// Metrics that count otherwise, from one event to the next say, have no such mode.
 std::optional<MetricMode> metric_mode_of(OTF2_MetricMode mode) {
   if (mode == OTF2_METRIC_ACCUMULATED_START) return MetricMode::kAccumulatedStart;
   if (mode == OTF2_METRIC_ABSOLUTE_NEXT) return MetricMode::kAbsoluteNext;

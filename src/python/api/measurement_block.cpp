@@ -37,7 +37,7 @@ bool mark(PyObject* totals, bool woven, bool joined) {
          PyDict_SetItemString(totals, "joined", joined ? Py_True : Py_False) == 0;
 }
 
-// What the measurement that is running has recorded so far.
+// The counts of the running measurement so far.
 PyObject* so_far() {
   SessionResult result;
   if (!session_so_far(result)) return Py_NewRef(Py_None);

@@ -95,7 +95,7 @@ int register_fork_handler(PyObject* module) {
   return result ? 0 : -1;
 }
 
-// What Python knows of itself since 3.12, see kOneInterpreter.
+// The declaration of the module for 3.12 and later, see kOneInterpreter.
 bool in_main_interpreter() noexcept {
   if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
   PyErr_SetString(PyExc_ImportError, "timeloom cannot be used in a sub-interpreter");

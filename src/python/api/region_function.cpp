@@ -1,4 +1,4 @@
-// What timeloom.region() makes of the functions it decorates: RegionFunction
+// The objects that timeloom.region() makes of functions it decorates: RegionFunction
 // calls a plain function inside the region; RegionSteps runs every step of a
 // coroutine or generator inside it. Neither adds a Python frame.
 #include <cstddef>
@@ -27,7 +27,7 @@ bool records_itself(PyObject* region) noexcept {
   return !PyUnicode_Check(region) && instrumentation_on();
 }
 
-// What a function is once is what it is always, but the rules may change.
+// The kind of a function stays the same, but the rules may change.
 EventWord word_of(RegionFunction* function) noexcept {
   if (!PyUnicode_Check(function->region)) return decorated_word(function->region, nullptr);
   return function->word.of(function->region, function->function);
@@ -165,9 +165,9 @@ class Step {
     if (!steps->entered) enter_user_region(word_of(steps));
     steps->entered = true;
   }
-  // What the step has brought; nullptr: it has raised, and is the last.
+  // The value that the step has yielded; nullptr: it has raised, and is the last.
   PyObject* yields(PyObject* value) noexcept {
-    // What a generator yields goes to who asked it for a value.
+    // A value that a generator yields goes to its caller.
     suspended_ = value != nullptr && tasks_are_tracks() && !PyGen_CheckExact(steps_->inner);
     return value;
   }

@@ -231,7 +231,7 @@ PyObject* rewind_end(PyObject*, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-// What the instrumentation calls a code object, whether that is on or off.
+// The name of a code object's region, whether instrumentation is on or off.
 EventWord word_of_code(PyObject* code) noexcept {
   if (!PyCode_Check(code)) return 0;
   const EventWord word = known_word(reinterpret_cast<PyCodeObject*>(code));

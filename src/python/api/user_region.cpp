@@ -249,7 +249,7 @@ InterpreterFrame* calling_frame() noexcept {
   return frame;
 }
 
-// Who has entered which user region: kept where functions are left out, so that
+// The functions that have entered user regions: kept where functions are left out, so that
 // what these say inside a region of their own belongs to it.
 struct Opened {
   const record::Track* track;

@@ -117,7 +117,7 @@ inline bool is_suspended(PyObject* generator) noexcept {
 #endif
 }
 
-// What an asynchronous generator yields to its consumer comes in a box; what it
+// A value that an asynchronous generator yields to its consumer comes in a box; what it
 // yields to the event loop does not. The type of the box has no public name.
 inline bool is_value_of_async_generator(PyObject* value) noexcept {
   static constinit std::atomic<const PyTypeObject*> box = nullptr;

@@ -11,7 +11,7 @@ namespace {
 
 PyCFunction g_original = nullptr;
 constinit std::atomic<Py_tracefunc> g_own = nullptr;
-// What the interpreter puts on a thread, for every function.
+// The function that the interpreter calls on a thread, for every function.
 constinit std::atomic<Py_tracefunc> g_new = nullptr;
 
 PyObject* set_profile(PyObject* module, PyObject* function);

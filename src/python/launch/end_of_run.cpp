@@ -21,7 +21,7 @@
 namespace timeloom::python {
 namespace {
 
-// What is remembered from the start; the program may change all of it.
+// State of the start, kept because the program may change all of it.
 struct Start {
   pid_t process = 0;
   std::string directory;
@@ -116,7 +116,7 @@ std::string could_not_be_recorded(const SessionResult& result) {
   return line_start() + plural(result.lost_events, "event") + " could not be recorded\n";
 }
 
-// What is not in the run.
+// The losses of the run, in words.
 std::string losses(const SessionResult& result) {
   std::string text;
   if (!result.window.empty()) {
@@ -165,7 +165,7 @@ std::optional<WeaveOutcome> weave_run(const SessionResult& result) {
                         silent || !error_output_unchanged());
 }
 
-// What the summary has to say about the weaving; empty when all is well.
+// The line of the summary about the weaving; empty when all is well.
 std::string weaving_text(const SessionResult& result, std::optional<WeaveOutcome> outcome) {
   if (result.error == ENOENT) return "nothing of it is left: the run was removed meanwhile";
   if (!outcome) return "not woven yet; the next command does it";

@@ -121,7 +121,7 @@ Outcome run_before(PyObject* function) {
 
 // ---- Its measurement
 
-// Starts to measure this process. What goes wrong is said: the program runs all the same.
+// Starts to measure this process. An error is printed, and the program runs all the same.
 void start_measuring(const Settings& settings, const FilterSource& filter,
                      const std::shared_ptr<RunPlace>& place) {
   try {

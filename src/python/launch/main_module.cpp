@@ -168,7 +168,7 @@ std::string directory_of_script(std::string path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// What python has put first for us: the current directory with -m, or that of the
+// The entry that python has put first for us: the current directory with -m, or that of the
 // command. The program has an entry of its own.
 bool set_path(const Program& program, const InterpreterStart& start, const Door& door) {
   PyObject* path = PySys_GetObject("path");  // borrowed

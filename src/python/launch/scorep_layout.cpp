@@ -17,7 +17,7 @@
 namespace timeloom::python {
 namespace {
 
-// What Score-P says when it is asked to, and where.
+// The text that Score-P prints when it is asked to, and its place.
 void tell(std::FILE* stream, const std::string& text) {
   std::fprintf(stream, "[Score-P] %s\n", text.c_str());
   std::fflush(stream);

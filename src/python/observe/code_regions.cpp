@@ -36,7 +36,7 @@ struct Rules {
   Py_ssize_t index = -1;  // where code objects keep what these rules decide
 };
 
-// Those of all measurements of this process, which are kept. The interpreter never
+// The decisions of all measurements of this process, which are kept. The interpreter never
 // takes an index back, so the same rules use the same one again.
 std::vector<std::unique_ptr<const Rules>>& all_rules() {
   static auto* const kInstance = new std::vector<std::unique_ptr<const Rules>>;

@@ -19,7 +19,7 @@ struct Greenlet {
   record::Track* track = nullptr;           // that it was on: its own or that of a task
 };
 
-// What is known of a thread's greenlets. Objects are compared, never used: one
+// The known greenlets of a thread. Objects are compared, never used: one
 // that dies is forgotten before its address is used again.
 struct Thread {
   PyObject* tracer = nullptr;  // whose it was before; owned

@@ -146,7 +146,7 @@ struct KnownFunction {
   EventWord word;
 };
 
-// What the rules in force say of each C function.
+// The decision of the rules in force on each C function.
 std::unordered_map<const void*, KnownFunction>& c_functions() {
   static auto* const kFunctions = new std::unordered_map<const void*, KnownFunction>;
   static Py_ssize_t rules = -1;

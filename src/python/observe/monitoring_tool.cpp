@@ -91,7 +91,7 @@ bool register_all(PyObject* api, std::span<const MonitoringEvent> events) {
     if (!event.implied) mask |= PyLong_AsLong(number.get());
     g_registered.push_back({Py_NewRef(number.get()), Py_NewRef(callback.get())});
   }
-  // What an earlier subscription disabled is to be seen again.
+  // Events that an earlier subscription disabled come again.
   const Ref restarted(PyObject_CallMethod(api, "restart_events", nullptr));
   if (!restarted) return false;
   const Ref set(PyObject_CallMethod(api, "set_events", "il", g_tool, mask));

@@ -16,7 +16,7 @@ namespace {
 using Codes = std::vector<record::Token>;
 using CodesOfThreads = std::map<std::uintptr_t, Codes>;  // by pthread id
 
-// What runs on this thread, outermost first, without what is excluded.
+// The functions that run on this thread, outermost first, without the excluded ones.
 Codes running_codes(PyFrameObject* without) {
   Codes codes;
   for (Ref frame(PyThreadState_GetFrame(PyThreadState_Get())); frame;

@@ -1,4 +1,4 @@
-// What asyncio and trio know of the tasks that they run. Needs the GIL; nothing
+// Names and states of tasks, from asyncio and trio, which run them. Needs the GIL; nothing
 // that is run here is recorded, and no exception is left.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace timeloom::python {
 // of the coroutine's function.
 std::string name_of_task(PyObject* coroutine);
 
-// What a suspended task waits for, as far as that is worth a word: another
+// The object that a suspended task waits for, as far as it has a name: another
 // task, a future; empty: nothing in particular.
 std::string name_of_awaited(PyObject* value);
 

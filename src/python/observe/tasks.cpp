@@ -47,7 +47,7 @@ State& state() {
 }
 
 // The tasks that run on a thread, outermost first: one may run an event loop
-// itself, or a task at once. Those of a past epoch may be gone.
+// itself, or a task at once. Tasks of a past epoch may be gone.
 struct Running {
   std::vector<Task*> nest;
   std::vector<PyObject*> yielding;  // report a yield that is known already, next first
@@ -153,7 +153,7 @@ void drop_stale(Running& running, InterpreterFrame* outer) {
   }
 }
 
-// What runs on this thread already when tasks begin to be observed.
+// The tasks that run on this thread already when tasks begin to be observed.
 void find_running(Running& running, InterpreterFrame* outer) {
   running = {};
   running.epoch = state().epoch;

@@ -1,4 +1,4 @@
-// Who starts which thread and who waits for its end: threads of `threading` get
+// Starts of threads and joins, as events: threads of `threading` get
 // a number when they are started, which connects the events of both threads.
 // Needs the GIL.
 #pragma once

@@ -20,7 +20,7 @@ using WatchCall = void (*)(InterpreterFrame* frame, bool recorded) noexcept;
 // From now on code objects of this name (module and qualified name) are watched
 // when they are seen for the first time.
 void watch_function(std::string_view name, WatchCall call);
-// Those that are seen for the first time from now on are not.
+// Code objects that are seen for the first time from now on are not.
 void unwatch_function(std::string_view name) noexcept;
 
 // Notes the code object when its name is watched; false when it is not. `word`:

@@ -6,7 +6,7 @@ namespace timeloom::python {
 
 // From now on, as long as something is being measured: os._exit() finishes the
 // measurement first, and what replaces or kills the process is noted in the spool.
-// Whoever has taken a reference to these functions before is served as well.
+// Code that has taken a reference to these functions before is served as well.
 void watch_process_end() noexcept;
 // Takes back the signal handlers that are still ours.
 void unwatch_process_end() noexcept;

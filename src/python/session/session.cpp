@@ -103,7 +103,7 @@ void watch_again() {
   say("calls are not recorded from here on: " + take_exception_text());
 }
 
-// Those of the recording, or (`awaiting`) those under which nothing is recorded
+// The options of the recording, or (`awaiting`) those under which nothing is recorded
 // until the region of a window is entered. Watched functions are watched by rules
 // that no measurement without them has used.
 bool set_rules(const SessionPlan& plan, bool awaiting) {

@@ -32,7 +32,7 @@ std::vector<std::string> strings_of(PyObject* list) {
   return result;
 }
 
-// What followed the name of the interpreter on the command line. Not sys.argv,
+// The words after the name of the interpreter on the command line. Not sys.argv,
 // which has no word of a module's name or the text of -c. The launcher has left
 // there what the user would have written without it.
 std::vector<std::string> command_words() {

@@ -1,4 +1,4 @@
-// What a measurement of this process begins with, as the recorder wants it. Needs the GIL.
+// The options that the recorder begins a measurement of this process with. Needs the GIL.
 #pragma once
 
 #include "python/session/session.hpp"

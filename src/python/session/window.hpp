@@ -12,7 +12,7 @@
 
 namespace timeloom::python {
 
-// What a session does for its windows.
+// The functions by which a session opens and closes its windows.
 struct WindowActions {
   void (*open)();              // record from here on
   void (*close)(bool awaits);  // do not; `awaits`: another window by a region may come
