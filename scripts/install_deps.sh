@@ -4,7 +4,7 @@
 #
 # usage: scripts/install_deps.sh [GROUP]...
 #
-# Groups: build, check, test, lint, fuzz, bench; without one, all of them.
+# Groups: build, check, test, lint, fuzz, bench, debian; without one, all of them.
 set -euf
 
 # Groups, package, what needs it. Of alternatives (a|b) one is enough, and the first that Debian has
@@ -38,6 +38,7 @@ lint,test    clang-tidy|clang-tidy-[0-9][0-9]  # make lint, and the test of its 
 fuzz         clang|clang-[0-9][0-9]            # libFuzzer (make test-fuzz)
 fuzz         libclang-rt-dev|libclang-rt-[0-9][0-9]-dev  # libFuzzer and the sanitizers of clang
 bench        libbenchmark-dev     # the C++ benchmarks (bench/core)
+debian       debootstrap          # another Debian in a chroot (scripts/test_in_debian.sh)
 bench        git                  # names the version of what is measured in bench/RESULTS.md
 LIST
 }

@@ -19,7 +19,7 @@ import subprocess
 import sys
 from typing import Any
 
-SUPPORTED = ("3.11", "3.12", "3.13")
+SUPPORTED = ("3.11", "3.12", "3.13", "3.14", "3.15")
 OLDEST = (3, 11)
 
 NAME = re.compile(r"python3(\.\d+t?)?")

@@ -35,16 +35,16 @@ struct Spare {
 thread_local Spare t_spare;
 
 struct Call {
-  void (*function)(void*, std::uintptr_t);
+  void (*function)(void*, const CStack&);
   void* argument;
-  std::uintptr_t floor;
+  CStack stack;
   ucontext_t caller;
 };
 constinit thread_local Call* t_call = nullptr;  // makecontext() passes no pointers
 
 void run() {
   Call* const call = t_call;
-  call->function(call->argument, call->floor);
+  call->function(call->argument, call->stack);
   // The caller's context is about to be restored; its signal mask is as old as
   // that, and the function may have changed it.
   pthread_sigmask(SIG_SETMASK, nullptr, &call->caller.uc_sigmask);
@@ -52,11 +52,11 @@ void run() {
 
 // Runs the call on `stack`. A function of its own, since what lives across
 // getcontext() must not be in registers.
-[[gnu::noinline]] void run_on(char* stack, Call* call) {
+[[gnu::noinline]] void run_on(Call* call) {
   ucontext_t callee;
   getcontext(&callee);
-  callee.uc_stack.ss_sp = stack;
-  callee.uc_stack.ss_size = kSize;
+  callee.uc_stack.ss_sp = call->stack.low;
+  callee.uc_stack.ss_size = call->stack.size;
   callee.uc_link = &call->caller;
   makecontext(&callee, run, 0);
   t_call = call;
@@ -73,17 +73,20 @@ std::uintptr_t stack_floor() noexcept {
   const int error = pthread_attr_getstack(&attributes, &low, &size);
   pthread_attr_destroy(&attributes);
   if (error != 0) return 0;
+  return CStack{static_cast<char*>(low), size}.floor();
+}
+
+std::uintptr_t CStack::floor() const noexcept {
   return reinterpret_cast<std::uintptr_t>(low) + std::min(kReserve, size / 2);
 }
 
-bool call_on_new_stack(void (*function)(void* argument, std::uintptr_t floor),
+bool call_on_new_stack(void (*function)(void* argument, const CStack& stack),
                        void* argument) noexcept {
   void* memory = std::exchange(t_spare.memory, nullptr);
   if (memory == nullptr) memory = map_stack();
   if (memory == nullptr) return false;
-  char* const stack = static_cast<char*>(memory) + kGuard;
-  Call call{function, argument, reinterpret_cast<std::uintptr_t>(stack) + kReserve, {}};
-  run_on(stack, &call);
+  Call call{function, argument, {static_cast<char*>(memory) + kGuard, kSize}, {}};
+  run_on(&call);
   if (t_spare.memory == nullptr) {
     t_spare.memory = memory;
   } else {

@@ -3,6 +3,7 @@
 // All functions may be called from any thread and throw nothing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace timeloom::python {
@@ -12,10 +13,17 @@ namespace timeloom::python {
 // for rare use.
 std::uintptr_t stack_floor() noexcept;
 
-// Calls function(argument) on a new stack of 8 MiB, whose floor is given to it,
+// `size` bytes from the address `low` on.
+struct CStack {
+  char* low;
+  std::size_t size;
+  std::uintptr_t floor() const noexcept;  // as stack_floor()
+};
+
+// Calls function(argument, stack) on a new stack of 8 MiB
 // and returns when it has returned. False, and nothing is called, when there is
 // no memory for a stack. Keeps one stack a thread for the next time.
-bool call_on_new_stack(void (*function)(void* argument, std::uintptr_t floor),
+bool call_on_new_stack(void (*function)(void* argument, const CStack& stack),
                        void* argument) noexcept;
 
 }  // namespace timeloom::python

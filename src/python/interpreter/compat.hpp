@@ -1,6 +1,6 @@
 // Everything that differs between the versions of CPython, in one place.
 //
-// Supported: 3.11, 3.12, 3.13; written so that later ones build. All functions
+// Supported: 3.11 to 3.15. All functions
 // need the GIL (or an attached thread state on free-threaded builds).
 #pragma once
 
@@ -14,6 +14,11 @@
 #define TIMELOOM_UNDEF_BUILD_CORE
 #endif
 #include <internal/pycore_frame.h>
+#if PY_VERSION_HEX >= 0x030e0000
+#include <internal/pycore_genobject.h>
+#include <internal/pycore_interpframe.h>
+#include <internal/pycore_tstate.h>
+#endif
 #ifdef TIMELOOM_UNDEF_BUILD_CORE
 #undef Py_BUILD_CORE
 #endif
@@ -77,8 +82,10 @@ inline PyObject* local_of(InterpreterFrame* frame, int index) noexcept {
 
 // The frame itself, or the next one of Python code below it.
 inline InterpreterFrame* python_frame(InterpreterFrame* frame) noexcept {
-#if PY_VERSION_HEX >= 0x030c0000
   // C code that runs Python has a frame of its own.
+#if PY_VERSION_HEX >= 0x030e0000
+  while (frame != nullptr && frame->owner >= FRAME_OWNED_BY_INTERPRETER) frame = frame->previous;
+#elif PY_VERSION_HEX >= 0x030c0000
   while (frame != nullptr && frame->owner == FRAME_OWNED_BY_CSTACK) frame = frame->previous;
 #endif
   return frame;
@@ -99,7 +106,11 @@ inline InterpreterFrame* outer_frame_of(InterpreterFrame* frame) noexcept {
 // The generator or coroutine that the frame belongs to (borrowed), or nullptr.
 inline PyObject* generator_of(InterpreterFrame* frame) noexcept {
   if (frame->owner != FRAME_OWNED_BY_GENERATOR) return nullptr;
+#if PY_VERSION_HEX >= 0x030e0000
+  return reinterpret_cast<PyObject*>(_PyGen_GetGeneratorFromFrame(frame));
+#else
   return reinterpret_cast<PyObject*>(_PyFrame_GetGenerator(frame));
+#endif
 }
 
 // Whether a generator's frame that is about to run has not run before.
@@ -169,9 +180,7 @@ inline Py_ssize_t new_code_extra_index() noexcept {
 #endif
 }
 
-#if PY_VERSION_HEX < 0x030e0000
-
-// The layout behind co_extra, the same from 3.6 to 3.13. Reading it here saves a call
+// The layout behind co_extra, the same from 3.6 to 3.15. Reading it here saves a call
 // per event.
 struct CodeExtra {
   Py_ssize_t size;
@@ -186,23 +195,10 @@ inline EventWord load_code_extra(PyCodeObject* code, Py_ssize_t index) noexcept 
   return reinterpret_cast<EventWord>(__atomic_load_n(&extra->values[index], __ATOMIC_RELAXED));
 }
 
-#else
-
-inline EventWord load_code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
-  void* value = nullptr;
-  if (PyUnstable_Code_GetExtra(reinterpret_cast<PyObject*>(code), index, &value) != 0) {
-    PyErr_Clear();
-  }
-  return reinterpret_cast<EventWord>(value);
-}
-
-#endif
-
-// False: there is no memory. Up to 3.13 not by the interpreter's function: that makes
+// False: there is no memory. Not by the interpreter's function: that makes
 // room for all tools that there are, whose destructors are then called for nothing; and
 // without a GIL it frees what others may be reading. Here the old room stays then.
 inline bool store_code_extra(PyCodeObject* code, Py_ssize_t index, EventWord word) noexcept {
-#if PY_VERSION_HEX < 0x030e0000
   auto* extra = static_cast<CodeExtra*>(code->co_extra);
   if (extra == nullptr || extra->size <= index) {
     const auto values = static_cast<std::size_t>(index) + 1;
@@ -219,12 +215,6 @@ inline bool store_code_extra(PyCodeObject* code, Py_ssize_t index, EventWord wor
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the word is no address
   __atomic_store_n(&extra->values[index], reinterpret_cast<void*>(word), __ATOMIC_RELAXED);
   return true;
-#else
-  auto* object = reinterpret_cast<PyObject*>(code);
-  const int result = PyUnstable_Code_SetExtra(object, index, reinterpret_cast<void*>(word));
-  if (result != 0) PyErr_Clear();
-  return result == 0;
-#endif
 }
 
 // 3.13 calls the __init__ of a class without asking the frame hook, once it has
@@ -269,32 +259,59 @@ inline int& c_calls_left(PyThreadState* thread) noexcept {
 #endif
 }
 
+// The part of the C stack that the interpreter takes for a thread's own (StackGuard::kAddress).
+class StackProtection {
+ public:
+  // Makes it `size` bytes from `low` on, as long as this lives.
+  StackProtection([[maybe_unused]] PyThreadState* thread, [[maybe_unused]] char* low,
+                  [[maybe_unused]] std::size_t size) noexcept
+#if PY_VERSION_HEX >= 0x030e0000
+      : thread_(reinterpret_cast<_PyThreadStateImpl*>(thread)),
+        before_{thread_->c_stack_top, thread_->c_stack_soft_limit, thread_->c_stack_hard_limit} {
+    if (PyUnstable_ThreadState_SetStackProtection(thread, low, size) != 0) PyErr_Clear();
+  }
+  ~StackProtection() {
+    thread_->c_stack_top = before_.top;
+    thread_->c_stack_soft_limit = before_.soft_limit;
+    thread_->c_stack_hard_limit = before_.hard_limit;
+  }
+
+ private:
+  _PyThreadStateImpl* thread_;
+  struct {
+    std::uintptr_t top, soft_limit, hard_limit;
+  } before_;
+
+ public:
+#else
+  {
+  }
+#endif
+  StackProtection(const StackProtection&) = delete;
+  StackProtection& operator=(const StackProtection&) = delete;
+};
+
 // As long as it lives, code runs as if nothing had called it: it finds no frame
 // below its own and the whole recursion limit for itself. To be made and
 // destroyed in the same C function, outermost Python code running between.
 class BareStack {
  public:
-  BareStack() noexcept : thread_(PyThreadState_Get()) {
-#if PY_VERSION_HEX < 0x030e0000
-    frame_ = current_frame();
+  BareStack() noexcept : thread_(PyThreadState_Get()), frame_(current_frame()) {
+#if PY_VERSION_HEX >= 0x030f0000
+    current_frame() = thread_->base_frame;  // the sentinel below all frames
+#else
     current_frame() = nullptr;
-    exchange_depths(1);
 #endif
+    exchange_depths(1);
   }
   ~BareStack() {
-#if PY_VERSION_HEX < 0x030e0000
     current_frame() = frame_;
     exchange_depths(-1);
-#endif
   }
   BareStack(const BareStack&) = delete;
   BareStack& operator=(const BareStack&) = delete;
 
  private:
-#if PY_VERSION_HEX >= 0x030e0000
-  // Later versions keep a sentinel below all frames, which cannot be replaced:
-  // there our frames stay visible to code that walks the stack.
-#else
 #if PY_VERSION_HEX >= 0x030d0000
   _PyInterpreterFrame*& current_frame() noexcept { return thread_->current_frame; }
 #else
@@ -303,27 +320,21 @@ class BareStack {
   // Gives back the depth used so far, or (-1) takes it away again.
   void exchange_depths(int direction) noexcept {
 #if PY_VERSION_HEX >= 0x030c0000
-#if PY_VERSION_HEX >= 0x030d0000
-    constexpr int kCLimit = Py_C_RECURSION_LIMIT;
-#else
-    constexpr int kCLimit = C_RECURSION_LIMIT;
-#endif
     if (direction > 0) {
       depth_ = thread_->py_recursion_limit - thread_->py_recursion_remaining;
-      c_depth_ = kCLimit - thread_->c_recursion_remaining;
+      c_depth_ = kCCallLimit - c_calls_left(thread_);
     }
     thread_->py_recursion_remaining += direction * depth_;
-    thread_->c_recursion_remaining += direction * c_depth_;
+    c_calls_left(thread_) += direction * c_depth_;
 #else
     if (direction > 0) depth_ = thread_->recursion_limit - thread_->recursion_remaining;
     thread_->recursion_remaining += direction * depth_;
 #endif
   }
-  _PyInterpreterFrame* frame_ = nullptr;
+  PyThreadState* thread_;
+  _PyInterpreterFrame* frame_;
   int depth_ = 0;
   [[maybe_unused]] int c_depth_ = 0;
-#endif
-  [[maybe_unused]] PyThreadState* thread_;
 };
 
 // Keeps the exception of the program while we call into the interpreter.

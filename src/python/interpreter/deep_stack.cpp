@@ -14,11 +14,12 @@ struct Evaluation {
   PyObject* result;
 };
 
-void evaluate_on_new_stack(void* argument, std::uintptr_t floor) {
+void evaluate_on_new_stack(void* argument, const CStack& stack) {
   auto* e = static_cast<Evaluation*>(argument);
   const std::uintptr_t floor_before = t_stack_floor;
   const int given = kCCallLimit - c_calls_left(e->thread);
-  t_stack_floor = floor;
+  t_stack_floor = stack.floor();
+  const StackProtection protection(e->thread, stack.low, stack.size);
   c_calls_left(e->thread) += given;
   e->result = e->evaluator(e->thread, e->frame, e->throwing);
   c_calls_left(e->thread) -= given;

@@ -16,7 +16,6 @@ namespace timeloom::python {
 extern constinit thread_local std::uintptr_t t_stack_floor;
 
 inline bool stack_runs_low(PyThreadState* thread) noexcept {
-  if constexpr (kStackGuard == StackGuard::kAddress) return false;  // runs on its own stack only
   if (kStackGuard == StackGuard::kCount && c_calls_left(thread) < kCCallLimit / 2) return true;
   return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < t_stack_floor;
 }

@@ -36,13 +36,14 @@ const Instrumenter& find_instrumenter(const std::string& name, const InstrumentO
 
 }  // namespace
 
-InstrumentOptions watching_of(const Settings& settings) {
+InstrumentOptions instrument_options(const Settings& settings) {
   return {.c_functions = settings.flag("c-functions"), .tasks = settings.flag("async-tasks")};
 }
 
 const Instrumenter& instrumenter_of(const Settings& settings) {
-  const InstrumentOptions what = watching_of(settings);
-  const Instrumenter& instrumenter = find_instrumenter(settings.text("instrumenter"), what);
+  const InstrumentOptions what = instrument_options(settings);
+  const std::string name = settings.text("instrumenter");
+  const Instrumenter& instrumenter = find_instrumenter(name, what);
   const std::string the_instrumenter =
       std::string("the instrumenter \"") + instrumenter.name + "\"";
   if (&instrumenter == &kMonitoring && !kHasMonitoring) {

@@ -39,7 +39,7 @@ extern const Instrumenter kTrace;       // legacy.cpp
 extern const Instrumenter kDummy;       // instrumenter.cpp
 
 // The choices of the settings.
-InstrumentOptions watching_of(const Settings& settings);
+InstrumentOptions instrument_options(const Settings& settings);
 // The instrumenter that the settings name; "auto" chooses. Throws Error when this Python lacks
 // it or it cannot do what is asked.
 const Instrumenter& instrumenter_of(const Settings& settings);

@@ -27,7 +27,7 @@ void check_session(const Settings& settings) {
 SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
   const std::string package = own_directory();
   return {.instrumenter = &instrumenter_of(settings),
-          .what = watching_of(settings),
+          .what = instrument_options(settings),
           .metrics = metrics_of(settings),
           .window = window_of(settings),
           .rules = {.filter = filter_of(settings, filter),
