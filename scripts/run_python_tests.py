@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Installs Timeloom for every usable Python of this machine and runs tests/python with each.
 
-usage: scripts/run_python_tests.py [--only 3.X[,3.Y]] [--all] [arguments of pytest]
+usage: scripts/run_python_tests.py [--only 3.X[,3.Y]] [--all] [--no-werror] [arguments of pytest]
 
-Tests marked any_python run with the newest Python only, with --all with every one. Ends with
+With --no-werror a newer compiler or library may warn of our code. Tests marked any_python run with the newest Python only, with --all with every one. Ends with
 one line for each version: what came of it, or why it was not tested. Fails if a test fails, an
 installation fails, or no Python is usable.
 """
@@ -26,11 +26,11 @@ WITHOUT_ANY_PYTHON = "--without-any-python"
 INSTALLATIONS = 2
 
 
-def install(python: pythons.Python) -> pathlib.Path | None:
-    """The interpreter of an environment with Timeloom, compiled as everything in build/release."""
+def install(python: pythons.Python, werror: bool) -> pathlib.Path | None:
+    """The interpreter of an environment with Timeloom, with `werror` compiled as all in build/release."""
     print(f"== {pythons.describe(python)}: installing", flush=True)
     try:
-        return environments.install(python, "test", werror=True)
+        return environments.install(python, "test", werror=werror)
     except subprocess.CalledProcessError:
         return None
 
@@ -48,10 +48,12 @@ def test(python: pythons.Python, interpreter: pathlib.Path, pytest_arguments: li
     return "" if done.returncode in fine else f"tests failed (pytest ended with {done.returncode})"
 
 
-def test_all(chosen: list[pythons.Python], every_test: bool, pytest_arguments: list[str]) -> dict[str, str]:
+def test_all(
+    chosen: list[pythons.Python], every_test: bool, werror: bool, pytest_arguments: list[str]
+) -> dict[str, str]:
     """What came of each version, by its tag."""
     with concurrent.futures.ThreadPoolExecutor(INSTALLATIONS) as pool:
-        interpreters = list(pool.map(install, chosen))
+        interpreters = list(pool.map(lambda python: install(python, werror), chosen))
     newest = environments.newest_supported(chosen)
     outcomes = {}
     for python, interpreter in zip(chosen, interpreters):
@@ -72,6 +74,7 @@ def arguments_of(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     )
     parser.add_argument("--only", default="", help="versions, separated by commas")
     parser.add_argument("--all", action="store_true", help="every test with every Python")
+    parser.add_argument("--no-werror", action="store_true", help="warnings of the compiler are no errors")
     return parser.parse_known_args(words)
 
 
@@ -82,7 +85,7 @@ def main() -> int:
     chosen = [python for python in found if not python.problem and (not only or python.tag in only)]
     if not chosen:
         sys.exit("run_python_tests.py: no Python was tested")
-    outcomes = test_all(chosen, arguments.all, pytest_arguments)
+    outcomes = test_all(chosen, arguments.all, not arguments.no_werror, pytest_arguments)
     print("\n== Pythons")
     for python in found:
         why_not = "not among --only" if not python.problem else python.problem
