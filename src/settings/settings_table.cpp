@@ -10,7 +10,7 @@ namespace {
 
 using enum SettingType;
 
-constexpr std::string_view kRecording = "What is recorded";
+constexpr std::string_view kRecording = "Recorded regions and events";
 constexpr std::string_view kResult = "Where the result goes";
 constexpr std::string_view kLimits = "Memory and disk";
 
