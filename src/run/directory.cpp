@@ -35,6 +35,13 @@ bool Directory::empty() const {
   return empty;
 }
 
+unsigned Directory::owner() const {
+  int error = 0;
+  const unsigned owner = directory_.owner(&error);
+  if (error != 0) fail("cannot look at", path_, error);
+  return owner;
+}
+
 bool Directory::holds(Item item) const {
   int error = 0;
   const os::EntryKind kind = directory_.kind(name_of(item), &error);

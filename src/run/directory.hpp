@@ -29,6 +29,8 @@ class Directory {
   // as long as this object lives. That of path() on a system without /proc.
   std::filesystem::path fixed_path() const;
   bool empty() const;
+  // The number of the user to whom it belongs.
+  unsigned owner() const;
   // Whether an entry has the name, be it a link that leads nowhere.
   bool holds(Item item) const;
 

@@ -175,11 +175,13 @@ void Reader::index_log(std::uint32_t number) {
       torn_ = {header.location, header.sequence};
       break;
     }
-    // What has no space on the disk is zero, and no record is: the checksum says so without it.
+    // What has no space on the disk is zero, and no record is: it need not be read.
     const std::uint64_t next = offset + header.size;
-    const std::uint32_t size = log.next_hole(offset, next) == next ? header.size : 0;
-    segments_[header.location].push_back({header.sequence, header.base, offset, header.records,
-                                          size, 0, number, SegmentRef::Where::kLog});
+    const bool sound = log.next_hole(offset, next) == next;
+    if (!sound) ++damage_.segments;
+    segments_[header.location].push_back(
+        {header.sequence, header.base, offset, sound ? header.records : records_check({}),
+         sound ? header.size : 0, 0, number, SegmentRef::Where::kLog});
     offset = next;
   }
   // A record that was cut off at the border of two segments leaves no other trace.
@@ -322,7 +324,7 @@ std::vector<std::uint32_t> Reader::locations() const {
   std::vector<std::uint32_t> result;
   for (const auto& [index, thread] : definitions_.threads) result.push_back(index);
   for (const auto& [index, segments] : segments_) {
-    if (!definitions_.threads.contains(index)) result.push_back(index);
+    if (!definitions_.threads.contains(index) && bytes(index) > 0) result.push_back(index);
   }
   std::sort(result.begin(), result.end());
   return result;

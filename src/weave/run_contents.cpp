@@ -1,13 +1,22 @@
 #include "weave/run_contents.hpp"
 
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "core/error.hpp"
+#include "formats/cube/profile_file.hpp"
+#include "formats/otf2/otf2.hpp"
 #include "run/contents.hpp"
 #include "spool/format.hpp"
+#include "spool/reader.hpp"
 #include "weave/run.hpp"
 
 namespace timeloom::weave {
@@ -76,27 +85,80 @@ bool is_run(const fs::path& directory) {
          !only_file(directory, ".otf2").empty() || !only_file(directory, ".cubex").empty();
 }
 
-fs::path newest_run() {
-  fs::path newest;
-  fs::file_time_type newest_time{};
+std::optional<std::uint64_t> earliest(std::optional<std::uint64_t> one,
+                                      std::optional<std::uint64_t> other) {
+  return one && other ? std::min(one, other) : (one ? one : other);
+}
+
+// When the first process of an unfinished run began.
+std::optional<std::uint64_t> begin_of_spools(const run::Directory& run) {
+  std::optional<std::uint64_t> begin;
+  for (const spool::SpoolDirectory& spool : spools_of(run)) {
+    int error = 0;
+    const os::File defs = spool.open(spool::kDefsName, &error);
+    if (!defs.is_open()) continue;
+    spool::ProcessDefinitions definitions;
+    spool::Damage ignored;
+    spool::parse_definitions(defs, definitions, ignored);
+    for (const os::ClockSync& sync : definitions.clock_syncs) {
+      begin = earliest(begin, sync.realtime_ns);
+    }
+  }
+  return begin;
+}
+
+// When a run says it began, in nanoseconds since 1970; 0: it does not say so, or cannot be read.
+std::uint64_t begin_of(const run::Directory& run) try {
+  const fs::path& path = run.path();
+  std::optional<std::uint64_t> begin;
+  if (unfinished(path)) {
+    begin = begin_of_spools(run);
+  } else if (has_profile(path)) {
+    begin = cube::definitions_of(cube::Reader(profile_of(path))).clock.realtime;
+  }
+  if (!begin && has_trace(path)) begin = otf2::open(trace_of(path))->definitions().clock.realtime;
+  return begin.value_or(0);
+} catch (const Error&) {
+  return 0;
+}
+
+// Those of this user, or where there is none all.
+std::vector<run::Directory> candidates() {
+  std::vector<run::Directory> own;
+  std::vector<run::Directory> others;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(".", error)) {
     if (!entry.is_directory(error) || !is_run(entry.path())) continue;
-    // The settings are written when the run begins; foreign archives have none.
-    fs::file_time_type time = fs::last_write_time(path_of(entry.path(), Item::kSettings), error);
-    if (error) time = fs::last_write_time(entry.path(), error);
-    if (newest.empty() || time > newest_time) {
-      newest = entry.path().lexically_normal();
-      newest_time = time;
-    }
+    std::optional<run::Directory> run = open(entry.path().lexically_normal());
+    if (!run) continue;
+    (run->owner() == ::geteuid() ? own : others).push_back(std::move(*run));
   }
-  if (newest.empty()) {
+  return own.empty() ? std::move(others) : std::move(own);
+}
+
+fs::path newest_run() {
+  const std::vector<run::Directory> runs = candidates();
+  if (runs.empty()) {
     throw Error("there is no run in this directory; name one, or make one: timeloom run script.py");
   }
-  return newest;
+  // The time that is recorded inside, of which no copy or touch makes another. Names decide
+  // between those that began at one time, or do not say when.
+  std::pair<std::uint64_t, fs::path> newest;
+  for (const run::Directory& run : runs) {
+    const std::uint64_t begin = runs.size() > 1 ? begin_of(run) : 0;
+    newest = std::max(newest, std::pair(begin, run.path()));
+  }
+  return newest.second;
 }
 
 }  // namespace
+
+std::string other_owner(const fs::path& run) {
+  struct stat status {};
+  if (::stat(run.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return {};
+  const passwd* user = ::getpwuid(status.st_uid);
+  return user != nullptr ? user->pw_name : "user " + std::to_string(status.st_uid);
+}
 
 std::vector<spool::SpoolDirectory> spools_of(const run::Directory& run) {
   std::vector<spool::SpoolDirectory> result;
