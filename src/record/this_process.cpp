@@ -35,7 +35,7 @@ std::string parent_spool(const std::string& run) {
   return free == 0 ? std::string() : spool_name(parent, free - 1);
 }
 
-LocationGroup this_process() {
+LocationGroup this_process(RecordArguments which) {
   LocationGroup process;
   process.hostname = os::hostname();
   process.process_id = os::process_id();
@@ -43,6 +43,7 @@ LocationGroup this_process() {
   process.arguments = os::command_line();
   process.name = process.arguments.empty() ? "Process" : process.arguments.front();
   if (!process.arguments.empty()) process.arguments.erase(process.arguments.begin());
+  process.arguments = recorded_arguments(std::move(process.arguments), which, 0);
   return process;
 }
 
