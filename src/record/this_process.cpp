@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "os/process.hpp"
 #include "os/thread.hpp"
 
