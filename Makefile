@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-races test-sanitize test-threads-sanitize soak real-programs demo bench lint format clean
+.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs demo bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -51,6 +51,9 @@ test-sanitize: deps-build-test ## run the C++ tests under sanitizers
 
 test-threads-sanitize: deps-build ## run the tests of threads under ThreadSanitizer, with the CPython that TIMELOOM_TSAN_PYTHON names
 	python3 scripts/test_threads_sanitize.py $(ARGS)
+
+fuzz-runs: deps-build ## open runs that were damaged at random; ARGS go to scripts/fuzz_runs.py
+	python=$$(python3 scripts/environments.py --newest) && $$python scripts/fuzz_runs.py $(ARGS)
 
 soak: deps-build ## run random programs for 10 minutes and check their runs; ARGS go to scripts/soak.py
 	python=$$(python3 scripts/environments.py --newest) && $$python scripts/soak.py $(ARGS)

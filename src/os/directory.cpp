@@ -7,7 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <climits>
+#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -15,6 +18,50 @@ namespace timeloom::os {
 namespace {
 
 constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+// The directory in which the last name of a way lies, found by opening one after the other
+// without following links: openat2() can do the same at once, but not on every system.
+class LastStep {
+ public:
+  LastStep(int directory, std::string_view way) noexcept : fd_(directory) {
+    for (auto slash = way.find('/'); error_ == 0; slash = way.find('/')) {
+      take(way.substr(0, slash));
+      if (slash == std::string_view::npos) break;
+      way.remove_prefix(slash + 1);
+      if (error_ == 0) enter();
+    }
+  }
+  ~LastStep() {
+    if (ours_) ::close(fd_);
+  }
+  LastStep(const LastStep&) = delete;
+  LastStep& operator=(const LastStep&) = delete;
+
+  int error() const noexcept { return error_; }
+  int directory() const noexcept { return fd_; }
+  const char* name() const noexcept { return name_.data(); }
+
+ private:
+  void take(std::string_view name) noexcept {
+    if (name.size() > NAME_MAX) error_ = ENAMETOOLONG;
+    if (name.empty() || name == "." || name == ".." || name.find('\0') != name.npos)
+      error_ = EINVAL;
+    if (error_ != 0) return;
+    name_[name.copy(name_.data(), name.size())] = '\0';
+  }
+  void enter() noexcept {
+    const int next = ::openat(fd_, name_.data(), kOpenDirectory | O_NOFOLLOW);
+    if (next < 0) error_ = errno;
+    if (ours_) ::close(fd_);
+    fd_ = next;
+    ours_ = next >= 0;
+  }
+
+  int fd_;
+  bool ours_ = false;
+  int error_ = 0;
+  std::array<char, NAME_MAX + 1> name_{};
+};
 
 struct CloseStream {
   void operator()(DIR* stream) const noexcept { ::closedir(stream); }
@@ -43,10 +90,42 @@ Directory Directory::open_unlisted(const std::string& path, int* error) noexcept
   return Directory(fd);
 }
 
-Directory Directory::open_below(const std::string& name, int* error) const noexcept {
-  const int fd = ::openat(fd_, name.c_str(), kOpenDirectory | O_NOFOLLOW);
+Directory Directory::open_below(const std::string& way, int* error) const noexcept {
+  const LastStep step(fd_, way);
+  *error = step.error();
+  if (*error != 0) return {};
+  const int fd = ::openat(step.directory(), step.name(), kOpenDirectory | O_NOFOLLOW);
   *error = fd >= 0 ? 0 : errno;
   return Directory(fd);
+}
+
+std::string Directory::path_of_descriptor() const {
+  std::string path = "/proc/self/fd/" + std::to_string(fd_);
+  if (::access(path.c_str(), F_OK) != 0) path.clear();
+  return path;
+}
+
+// A file system may give all that is made to one user, or every mode to all of it; so the
+// directory is compared to a file.
+bool Directory::is_new_and_private() const {
+  int error = 0;
+  if (!names(&error).empty() || error != 0) return false;
+  constexpr char kProbe[] = "probe";
+  const int file = ::openat(fd_, kProbe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return false;
+  struct stat made {
+  }, own{};
+  const bool known = ::fstat(file, &made) == 0 && ::fstat(fd_, &own) == 0;
+  ::close(file);
+  ::unlinkat(fd_, kProbe, 0);
+  constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+  return known && own.st_uid == made.st_uid && (own.st_mode & ~made.st_mode & kOthers) == 0;
+}
+
+unsigned Directory::owner(int* error) const noexcept {
+  struct stat status {};
+  *error = ::fstat(fd_, &status) == 0 ? 0 : errno;
+  return status.st_uid;
 }
 
 std::vector<std::string> Directory::names(int* error) const {
@@ -69,13 +148,14 @@ std::vector<std::string> Directory::names(int* error) const {
   return result;
 }
 
-EntryKind Directory::kind(const std::string& name, int* error) const noexcept {
+EntryKind Directory::kind(const std::string& way, int* error) const noexcept {
   struct stat status {};
-  *error = ::fstatat(fd_, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
-  if (*error == ENOENT)
-    *error = 0;
-  else if (*error != 0)
-    return EntryKind::kNone;
+  const LastStep step(fd_, way);
+  *error = step.error();
+  if (*error == 0 && ::fstatat(step.directory(), step.name(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    *error = errno;
+  }
+  if (*error == ENOENT) *error = 0;
   if (status.st_mode == 0) return EntryKind::kNone;
   if (S_ISREG(status.st_mode)) return EntryKind::kFile;
   return S_ISDIR(status.st_mode) ? EntryKind::kDirectory : EntryKind::kOther;
@@ -89,8 +169,10 @@ File Directory::create_file(const std::string& name, int* error) const noexcept 
   return File::create_exclusive_at(fd_, name, error);
 }
 
-File Directory::open_file(const std::string& name, int* error) const noexcept {
-  return File::open_read_at(fd_, name, error);
+File Directory::open_file(const std::string& way, int* error) const noexcept {
+  const LastStep step(fd_, way);
+  *error = step.error();
+  return *error == 0 ? File::open_read_at(step.directory(), step.name(), error) : File();
 }
 
 int Directory::rename(const std::string& from, const Directory& to,

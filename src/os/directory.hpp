@@ -1,7 +1,9 @@
 // An open directory: a place whose entries are looked at, made, renamed and
 // removed by name, whatever becomes of its path meanwhile. A name is one component
-// of a path, without a separator. No function follows a symbolic link that a name
-// stands for. Nothing here throws but what memory can; errors are errno values
+// of a path, without a separator; a way is one or more of them with a slash between,
+// through directories below this one, and never "." or "..". No function follows a
+// symbolic link that a name stands for, be it in the midst of a way (ELOOP or ENOTDIR).
+// Nothing here throws but what memory can; errors are errno values
 // (0: success). Movable; any thread may use a const object.
 #pragma once
 
@@ -27,19 +29,27 @@ class Directory {
   static Directory open(const std::string& path, int* error) noexcept;
   // The same for one that may not be listed: names() fails then, try_lock() always.
   static Directory open_unlisted(const std::string& path, int* error) noexcept;
-  // Opens a directory in this one.
-  Directory open_below(const std::string& name, int* error) const noexcept;
+  // Opens a directory below this one.
+  Directory open_below(const std::string& way, int* error) const noexcept;
 
   bool is_open() const noexcept { return fd_ >= 0; }
+  // A path for libraries that want one, which leads to this directory as long as it is open,
+  // whatever is renamed. Empty: the system has none, for want of /proc.
+  std::string path_of_descriptor() const;
+  // Whether nobody but this user could have put anything into it: it was made by this user, for
+  // this user alone, and is empty. What it takes to know leaves no trace.
+  bool is_new_and_private() const;
+  // The user to whom it belongs.
+  unsigned owner(int* error) const noexcept;
   // The names of all entries, in no order.
   std::vector<std::string> names(int* error) const;
-  EntryKind kind(const std::string& name, int* error) const noexcept;
+  EntryKind kind(const std::string& way, int* error) const noexcept;
 
   // Makes an entry. EEXIST: something has the name, be it a link that leads nowhere.
   int make_directory(const std::string& name, unsigned mode = 0777) const noexcept;
   File create_file(const std::string& name, int* error) const noexcept;
   // For reading. A FIFO does not keep it waiting.
-  File open_file(const std::string& name, int* error) const noexcept;
+  File open_file(const std::string& way, int* error) const noexcept;
 
   // Gives an entry another place or name. A file, a link or an empty directory that
   // has the name already is replaced.

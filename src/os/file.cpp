@@ -177,6 +177,17 @@ std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> bytes,
   return done;
 }
 
+std::uint64_t File::next_data(std::uint64_t offset, std::uint64_t end) const noexcept {
+  const off_t found = ::lseek(fd_, static_cast<off_t>(offset), SEEK_DATA);
+  if (found < 0) return errno == ENXIO ? end : offset;
+  return std::min(std::max(static_cast<std::uint64_t>(found), offset), end);
+}
+
+std::uint64_t File::next_hole(std::uint64_t offset, std::uint64_t end) const noexcept {
+  const off_t found = ::lseek(fd_, static_cast<off_t>(offset), SEEK_HOLE);
+  return found < 0 ? end : std::min(std::max(static_cast<std::uint64_t>(found), offset), end);
+}
+
 int File::allocate(std::uint64_t offset, std::uint64_t length) noexcept {
   if (beyond_file_limit(offset + length)) return EFBIG;
   if (const int error = open_again(); error != 0) return error;

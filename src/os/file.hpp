@@ -42,6 +42,11 @@ class File {
   int write_at(std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
   // Reads up to bytes.size() bytes at `offset`; fewer only at the end of the file.
   std::size_t read_at(std::uint64_t offset, std::span<std::byte> bytes, int* error) const noexcept;
+  // The first byte from `offset` on that is not in a hole of a sparse file; `end` where there is
+  // none before it. On a file system that knows of no holes, `offset`.
+  std::uint64_t next_data(std::uint64_t offset, std::uint64_t end) const noexcept;
+  // The first byte from `offset` on that is in a hole, so that it and more are zero; else `end`.
+  std::uint64_t next_hole(std::uint64_t offset, std::uint64_t end) const noexcept;
   // Makes sure that [offset, offset + length), which nobody uses yet, has space on
   // the disk, and fills it with zeros.
   int allocate(std::uint64_t offset, std::uint64_t length) noexcept;

@@ -17,6 +17,7 @@
 
 #include "core/error.hpp"
 #include "core/native_run.hpp"
+#include "core/recorded_arguments.hpp"
 #include "core/run_properties.hpp"
 #include "os/process.hpp"
 #include "os/thread.hpp"
@@ -80,7 +81,7 @@ StartOptions start_options(const std::string& settings_file, const std::string& 
   options.profile = settings.flag("PROFILE");
   options.writer = writer_options(settings.number("BUFFER_SIZE"), settings.number("MAX_SIZE"),
                                   at_limit_of(settings.text("AT_MAX_SIZE")), options.profile);
-  options.process = this_process();
+  options.process = this_process(record_arguments_of(settings.text("RECORD_ARGUMENTS")));
   options.parent = parent_spool(run);
   options.max_depth = settings.number("MAX_DEPTH");
   options.profile_depth = static_cast<std::uint32_t>(

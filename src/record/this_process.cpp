@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "os/process.hpp"
 #include "os/thread.hpp"
 
@@ -35,7 +37,7 @@ std::string parent_spool(const std::string& run) {
   return free == 0 ? std::string() : spool_name(parent, free - 1);
 }
 
-LocationGroup this_process() {
+LocationGroup this_process(RecordArguments which) {
   LocationGroup process;
   process.hostname = os::hostname();
   process.process_id = os::process_id();
@@ -43,6 +45,7 @@ LocationGroup this_process() {
   process.arguments = os::command_line();
   process.name = process.arguments.empty() ? "Process" : process.arguments.front();
   if (!process.arguments.empty()) process.arguments.erase(process.arguments.begin());
+  process.arguments = recorded_arguments(std::move(process.arguments), which, 0);
   return process;
 }
 

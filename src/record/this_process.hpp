@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/definitions.hpp"
+#include "core/recorded_arguments.hpp"
 
 namespace timeloom::record {
 
@@ -15,7 +16,7 @@ std::string free_spool(const std::string& run);
 // The name of the spool of the process that started this one; empty: it does not record.
 std::string parent_spool(const std::string& run);
 
-// Named and described by what the system knows of it.
-LocationGroup this_process();
+// Named and described by what the system knows of it, with those arguments.
+LocationGroup this_process(RecordArguments which);
 
 }  // namespace timeloom::record

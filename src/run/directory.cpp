@@ -35,6 +35,13 @@ bool Directory::empty() const {
   return empty;
 }
 
+unsigned Directory::owner() const {
+  int error = 0;
+  const unsigned owner = directory_.owner(&error);
+  if (error != 0) fail("cannot look at", path_, error);
+  return owner;
+}
+
 bool Directory::holds(Item item) const {
   int error = 0;
   const os::EntryKind kind = directory_.kind(name_of(item), &error);
@@ -53,13 +60,20 @@ void Directory::write(Item item, std::string_view text) const {
   check(create(item).write_at(0, std::as_bytes(std::span(text))), "cannot write", item);
 }
 
-Directory Directory::make_directory(Item item) const {
+// Whoever owns the run may put something else under the name at once.
+Directory Directory::make_private_directory(Item item) const {
   const std::string name = name_of(item);
-  check(directory_.make_directory(name), "cannot create", item);
+  check(directory_.make_directory(name, 0700), "cannot create", item);
   int error = 0;
   os::Directory made = directory_.open_below(name, &error);
+  if (error == 0 && !made.is_new_and_private()) error = EEXIST;
   check(error, "cannot open", item);
   return Directory(std::move(made), path_ / name);
+}
+
+fs::path Directory::fixed_path() const {
+  const fs::path fixed = directory_.path_of_descriptor();
+  return fixed.empty() ? path_ : fixed;
 }
 
 os::File Directory::open_file(Item item) const {
@@ -72,11 +86,17 @@ os::File Directory::open_file(Item item) const {
   return file;
 }
 
-std::optional<Directory> Directory::open_directory(Item item) const {
+os::Directory Directory::open_plain(Item item) const {
   int error = 0;
   os::Directory found = directory_.open_below(name_of(item), &error);
-  if (error == ENOENT || error == ENOTDIR || error == ELOOP) return std::nullopt;
+  if (error == ENOENT || error == ENOTDIR || error == ELOOP) return {};
   check(error, "cannot open", item);
+  return found;
+}
+
+std::optional<Directory> Directory::open_directory(Item item) const {
+  os::Directory found = open_plain(item);
+  if (!found.is_open()) return std::nullopt;
   return Directory(std::move(found), path_ / entry(item).name);
 }
 

@@ -25,17 +25,25 @@ class Directory {
 
   // The path under which it was opened.
   const std::filesystem::path& path() const noexcept { return path_; }
+  // A path for libraries that want one: it leads to the open directory, whatever is renamed,
+  // as long as this object lives. That of path() on a system without /proc.
+  std::filesystem::path fixed_path() const;
   bool empty() const;
+  // The number of the user to whom it belongs.
+  unsigned owner() const;
   // Whether an entry has the name, be it a link that leads nowhere.
   bool holds(Item item) const;
 
-  // Makes a file with that text, or a directory. Throws when something has the name.
+  // Makes a file with that text, or a directory into which nobody else can put anything.
+  // Throws when something has the name.
   void write(Item item, std::string_view text) const;
   os::File create(Item item) const;
-  Directory make_directory(Item item) const;
+  Directory make_private_directory(Item item) const;
   // Opens a file for reading, or a directory. None: there is none, or a link to one.
   os::File open_file(Item item) const;
   std::optional<Directory> open_directory(Item item) const;
+  // The same for what goes on with the directory itself. A closed one: none.
+  os::Directory open_plain(Item item) const;
 
   // Gives an entry another place or name; a file or link that is there is replaced.
   void move(Item item, const Directory& to, Item as) const;

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
+#include <iterator>
 #include <span>
 #include <system_error>
 
@@ -39,8 +41,8 @@ std::time_t changed(const fs::path& path) {
 
 bool being_written(const fs::path& directory) {
   int error = 0;
-  const os::File manifest =
-      os::File::open_read((directory / name_of(Item::kManifest)).string(), &error);
+  const os::Directory open = os::Directory::open_unlisted(directory.string(), &error);
+  const os::File manifest = open.open_file(name_of(Item::kManifest), &error);
   return manifest.is_open() && manifest.in_use();
 }
 
@@ -135,7 +137,7 @@ void ExperimentDirectory::refuse_as_output() const {
     throw Error(path_.string() + " exists and is no directory" + mend());
   if (fs::is_empty(path_, error)) return;
   if (error) fail(path_, error.value());
-  if (!fs::is_regular_file(path_ / name_of(Item::kSettings), error)) {
+  if (!fs::is_regular_file(fs::symlink_status(path_ / name_of(Item::kSettings), error))) {
     throw Error(path_.string() + " exists and is no run" + mend());
   }
   if (options_.in_the_way == InTheWay::kRefused) {
@@ -160,7 +162,7 @@ os::Directory ExperimentDirectory::open_parent() const {
 std::string ExperimentDirectory::make_hidden_directory(const os::Directory& parent) const {
   for (;;) {
     std::string name = ".scorep-" + std::to_string(::getpid()) + "-" + std::to_string(os::now());
-    const int error = parent.make_directory(name, 0755);
+    const int error = parent.make_directory(name);
     if (error == 0) return name;
     if (error != EEXIST) fail(path_.parent_path(), error);
   }
@@ -196,8 +198,10 @@ void ExperimentDirectory::fill(const os::Directory& parent, const std::string& h
   directory.write(Item::kSettings, options_.settings);
   // One that cannot be read is refused where it is read.
   std::error_code ignored;
-  const fs::path copy = directory.path() / name_of(Item::kFilter);
-  if (!options_.filter.empty()) fs::copy_file(options_.filter, copy, ignored);
+  if (!fs::is_regular_file(options_.filter, ignored)) return;
+  std::ifstream filter(options_.filter, std::ios::binary);
+  if (!filter) return;
+  directory.write(Item::kFilter, std::string(std::istreambuf_iterator<char>(filter), {}));
 } catch (const std::system_error& error) {
   fail(path_, error.code().value());
 }

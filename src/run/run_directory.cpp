@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <ctime>
@@ -109,13 +110,14 @@ fs::path choose_directory(const std::string& output, std::string_view program) {
 
 // The program that records a run marks the definitions of its spool.
 bool being_recorded(const fs::path& run) {
-  std::error_code ignored;
-  for (const auto& spool : fs::directory_iterator(run / name_of(Item::kSpool), ignored)) {
-    int error = 0;
-    const os::File file = os::File::open_read((spool.path() / "defs").string(), &error);
-    if (file.is_open() && file.in_use()) return true;
-  }
-  return false;
+  int error = 0;
+  const os::Directory directory = os::Directory::open(run.string(), &error);
+  const os::Directory spools = directory.open_below(name_of(Item::kSpool), &error);
+  if (error != 0) return false;
+  return std::ranges::any_of(spools.names(&error), [&](const std::string& name) {
+    const os::File file = spools.open_file(name + "/defs", &error);
+    return file.is_open() && file.in_use();
+  });
 }
 
 void check_directory(const fs::path& path, bool force) try {

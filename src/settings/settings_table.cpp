@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitori
                                                             "profile", "trace",      "dummy"};
 
 constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
+constexpr std::array<std::string_view, 3> kRecordArguments = {"all", "masked", "none"};
 constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile"};
 constexpr std::array<std::string_view, 2> kLayouts = {"timeloom", "scorep"};
 constexpr std::array<std::string_view, 2> kRegionNames = {"qualified", "scorep"};
@@ -83,6 +84,10 @@ constexpr std::array kTable = {
             "started by multiprocessing, concurrent.futures or joblib; all adds every other "
             "Python that the program starts",
             kFollow},
+    Setting{"record-arguments", kChoice, "masked", kRecording, "WHICH",
+            "what the run keeps of the program's command line: masked replaces what looks like a "
+            "secret by *** (docs/run.md), none keeps the name of the program only",
+            kRecordArguments},
     Setting{"from", kString, "", kRecording, "WHEN",
             "record from here on: a time since the start (500ms, 2.5s) or a region "
             "(__main__.train), each time that it is entered"},

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "spool/format.hpp"
 #include "spool/reader.hpp"
@@ -225,10 +226,14 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
   return true;  // a kind of a later version: passed over
 }
 
+// The most that a record takes with its head.
+constexpr std::size_t kMostRecord = sizeof(DefinitionHeader) + kMaxDefinitionSize;
+
 // The size of the record at the front of `bytes` with its head; 0: there is no
 // sound one. Adds what it had to read to `effort`.
 std::size_t sound_record(std::span<const std::byte> bytes, DefinitionHeader& header,
                          std::uint64_t& effort) {
+  ++effort;
   if (bytes.size() < sizeof header) return 0;
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.reserved != 0 || header.size > kMaxDefinitionSize ||
@@ -240,31 +245,70 @@ std::size_t sound_record(std::span<const std::byte> bytes, DefinitionHeader& hea
   return sound ? sizeof header + header.size : 0;
 }
 
+// Takes the records off the front of a file that comes in pieces. Bytes that do not check are
+// passed over one by one up to the next record that does; every such stretch counts once.
+class Parser {
+ public:
+  Parser(ProcessDefinitions& definitions, Damage& damage)
+      : definitions_(definitions), damage_(damage) {}
+
+  // No damage by accident needs more; with intent, the search would be quadratic.
+  bool gives_up() const noexcept { return wasted_ >= std::uint64_t{256} << 20; }
+
+  // Returns how much of `bytes` was taken: up to where a record may go on in what follows,
+  // or all where nothing does.
+  std::size_t take(const std::span<const std::byte> bytes, bool last) {
+    std::span<const std::byte> rest = bytes;
+    while (!rest.empty() && (last || rest.size() >= kMostRecord) && !gives_up()) {
+      DefinitionHeader header{};
+      std::uint64_t effort = 0;
+      const std::size_t size = sound_record(rest, header, effort);
+      if (size != 0) {
+        lost_ = false;
+        const auto payload = rest.subspan(sizeof header, header.size);
+        if (!parse_record(header.kind, Cursor(payload), definitions_)) ++damage_.definitions;
+        rest = rest.subspan(size);
+        continue;
+      }
+      if (!std::exchange(lost_, true)) ++damage_.definitions;
+      wasted_ += effort;
+      rest = rest.subspan(to_next(rest));
+    }
+    return bytes.size() - rest.size();
+  }
+
+ private:
+  // Where the next record may begin: its head is not of zeros only.
+  static std::size_t to_next(std::span<const std::byte> bytes) {
+    const auto used = std::ranges::find_if(bytes, [](std::byte b) { return b != std::byte{}; });
+    const auto zeros = static_cast<std::size_t>(used - bytes.begin());
+    return zeros < sizeof(DefinitionHeader) ? 1 : zeros - sizeof(DefinitionHeader) + 1;
+  }
+
+  ProcessDefinitions& definitions_;
+  Damage& damage_;
+  std::uint64_t wasted_ = 0;
+  bool lost_ = false;
+};
+
 }  // namespace
 
-// Bytes that do not check are passed over one by one up to the next record that
-// does; every such stretch counts once.
-void parse_definitions(std::span<const std::byte> bytes, ProcessDefinitions& definitions,
-                       Damage& damage) {
-  // No damage by accident needs more; with intent, the search would be quadratic.
-  constexpr std::uint64_t kMaxEffort = 256 << 20;
-  std::uint64_t wasted = 0;
-  bool lost = false;
-  while (!bytes.empty() && wasted < kMaxEffort) {
-    DefinitionHeader header{};
-    std::uint64_t effort = 0;
-    const std::size_t size = sound_record(bytes, header, effort);
-    if (size == 0) {
-      if (!lost) ++damage.definitions;
-      lost = true;
-      wasted += effort;
-      bytes = bytes.subspan(1);
-      continue;
-    }
-    lost = false;
-    const auto payload = bytes.subspan(sizeof header, header.size);
-    if (!parse_record(header.kind, Cursor(payload), definitions)) ++damage.definitions;
-    bytes = bytes.subspan(size);
+// In pieces, and past the holes of a sparse file: the size that a file says is no measure of
+// what is in it.
+void parse_definitions(const os::File& defs, ProcessDefinitions& definitions, Damage& damage) {
+  constexpr std::size_t kPiece = 4 * kMostRecord;
+  Parser parser(definitions, damage);
+  int error = 0;
+  const std::uint64_t end = defs.size(&error);
+  std::vector<std::byte> piece(std::min<std::uint64_t>(kPiece, end));
+  for (std::uint64_t offset = sizeof(DefsHeader); offset < end && !parser.gives_up();) {
+    const std::size_t size = defs.read_at(offset, piece, &error);
+    const bool last = size < piece.size() || offset + size >= end;
+    const std::size_t taken = parser.take(std::span(piece).first(size), last);
+    if (last) return;
+    offset += taken;
+    const std::uint64_t data = defs.next_data(offset, end);
+    if (data - offset >= kPiece) offset = data - sizeof(DefinitionHeader);
   }
 }
 

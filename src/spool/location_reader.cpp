@@ -18,14 +18,14 @@ LocationReader::LocationReader(const Reader& reader, std::uint32_t thread,
     : reader_(&reader), thread_(thread), segments_(&segments) {
   if (!reader.has_ring_) return;
   int error = 0;  // what cannot be opened cannot be read, and is counted then
-  ring_ = os::File::open_read(reader.directory_ + "/" + kRingName, &error);
+  ring_ = reader.directory_.open(kRingName, &error);
 }
 
 const os::File& LocationReader::file_of(const SegmentRef& segment) {
   if (segment.where == SegmentRef::Where::kRing) return ring_;
   if (open_log_ != segment.file) {
     int error = 0;
-    log_ = os::File::open_read(reader_->directory_ + "/" + log_name(segment.file), &error);
+    log_ = reader_->directory_.open(log_name(segment.file), &error);
     open_log_ = segment.file;
   }
   return log_;

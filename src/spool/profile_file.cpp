@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <new>
 #include <span>
 
@@ -94,6 +93,7 @@ class Checker {
 
   bool sound(std::uint32_t index) const {
     const ProfileNode& place = at(index);
+    if (std::memcmp(&place, &kNothing, sizeof place) == 0) return false;  // no place is
     switch (place.kind) {
       case PlaceKind::kCallPath: return sound_node(place, index);
       case PlaceKind::kContinued: return place.visits == 0 && sound_node(place, index);
@@ -119,8 +119,28 @@ class Checker {
            (!ended || node.region == kBeyondLimit || node.shortest <= node.longest);
   }
 
+  static constexpr ProfileNode kNothing{};
   const std::vector<ProfileNode>& places_;
 };
+
+// Reads up to `count` places, some at a time: what a head claims takes no memory.
+void read_places(const os::File& file, std::uint64_t count, ProfileData& data) {
+  constexpr std::uint64_t kPiece = 64 << 10;
+  std::vector<ProfileNode>& places = data.places;
+  const Checker checker(places);
+  while (places.size() < count && !data.damaged) {
+    const std::size_t before = places.size();
+    places.resize(std::min(count, before + kPiece));
+    int error = 0;
+    file.read_at((before + 1) * sizeof(ProfileNode),
+                 std::as_writable_bytes(std::span(places).subspan(before)), &error);
+    for (std::size_t i = before; i < places.size() && !data.damaged; ++i) {
+      if (checker.sound(static_cast<std::uint32_t>(i + 1))) continue;
+      places.resize(i);
+      data.damaged = true;
+    }
+  }
+}
 
 // Not even a head: its thread was killed before it had written one.
 bool is_empty(const RawHeader& header, std::size_t size) {
@@ -128,9 +148,9 @@ bool is_empty(const RawHeader& header, std::size_t size) {
   return size == 0 || (size == sizeof header && std::memcmp(&header, &nothing, size) == 0);
 }
 
-void read_profile(const std::string& path, Profiles& result) {
+void read_profile(const SpoolDirectory& directory, const std::string& name, Profiles& result) {
   int error = 0;
-  const os::File file = os::File::open_read(path, &error);
+  const os::File file = directory.open(name, &error);
   RawHeader header{};
   const auto bytes = std::as_writable_bytes(std::span(&header, 1));
   const std::size_t size = error == 0 ? file.read_at(0, bytes, &error) : 0;
@@ -146,26 +166,18 @@ void read_profile(const std::string& path, Profiles& result) {
   ProfileData data{
       header.location, header.continues != 0, header.first, header.last, header.deepest, {}, false};
   const std::uint64_t room = file.size(&error) / sizeof(ProfileNode);
-  data.damaged = header.places > room || header.last < header.first;
-  data.places.resize(std::min<std::uint64_t>(header.places, room) - 1);
-  file.read_at(sizeof(ProfileNode), std::as_writable_bytes(std::span(data.places)), &error);
-  const Checker checker(data.places);
-  for (std::uint32_t i = 0; i < data.places.size(); ++i) {
-    if (checker.sound(i + 1)) continue;
-    data.places.resize(i);
-    data.damaged = true;
-  }
+  read_places(file, std::min<std::uint64_t>(header.places, room) - 1, data);
+  data.damaged = data.damaged || header.places > room || header.last < header.first;
   result.profiles.push_back(std::move(data));
 }
 
 }  // namespace
 
-Profiles read_profiles(const std::string& directory) {
+Profiles read_profiles(const SpoolDirectory& directory) {
   Profiles result;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (!entry.path().filename().string().starts_with(kProfilePrefix)) continue;
-    read_profile(entry.path(), result);
+  int error = 0;
+  for (const std::string& name : directory.names(&error)) {
+    if (name.starts_with(kProfilePrefix)) read_profile(directory, name, result);
   }
   std::ranges::sort(result.profiles, {}, &ProfileData::location);
   return result;

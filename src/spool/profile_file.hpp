@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "os/file.hpp"
+#include "spool/spool_directory.hpp"
 
 namespace timeloom::spool {
 
@@ -169,6 +170,6 @@ struct Profiles {
 };
 
 // Reads all profiles in the spool `directory`.
-Profiles read_profiles(const std::string& directory);
+Profiles read_profiles(const SpoolDirectory& directory);
 
 }  // namespace timeloom::spool

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <tuple>
 #include <utility>
 
@@ -45,21 +44,13 @@ bool read_object(const os::File& file, std::uint64_t offset, T& object) {
          sizeof object;
 }
 
-os::File open_part(const std::string& directory, const char* name) {
+os::File open_part(const SpoolDirectory& directory, const char* name) {
   int error = 0;
-  os::File file = os::File::open_read(directory + "/" + name, &error);
+  os::File file = directory.open(name, &error);
   if (error != 0 && error != ENOENT) {
-    throw Error("cannot read " + directory + "/" + name + ": " + std::strerror(error));
+    throw Error("cannot read " + directory.path() + "/" + name + ": " + std::strerror(error));
   }
   return file;
-}
-
-std::vector<std::byte> read_all(const os::File& file, std::uint64_t offset) {
-  int error = 0;
-  const std::uint64_t size = file.size(&error);
-  std::vector<std::byte> bytes(size > offset ? size - offset : 0);
-  bytes.resize(file.read_at(offset, bytes, &error));
-  return bytes;
 }
 
 DefsHeader read_head(const os::File& defs, const std::string& directory) {
@@ -81,11 +72,12 @@ DefsHeader read_head(const os::File& defs, const std::string& directory) {
 }
 
 // Where the next sealed segment of the log begins, from `offset` on; `end` if
-// there is none. Segments lie at multiples of eight bytes.
+// there is none. Segments lie at multiples of eight bytes, and begin with a number.
 std::uint64_t next_sealed(const os::File& log, std::uint64_t offset, std::uint64_t end) {
   std::vector<std::uint64_t> words(128 << 10);
   constexpr std::size_t kHeaderWords = sizeof(RawHeader) / sizeof(std::uint64_t);
   while (end - offset >= sizeof(RawHeader)) {
+    offset = std::max(offset, log.next_data(offset, end) / sizeof words[0] * sizeof words[0]);
     int error = 0;
     const std::size_t read =
         log.read_at(offset, std::as_writable_bytes(std::span(words)), &error) / sizeof words[0];
@@ -102,13 +94,11 @@ std::uint64_t next_sealed(const os::File& log, std::uint64_t offset, std::uint64
 }
 
 // The files of the log, in their order.
-std::vector<std::uint32_t> logs_of(const std::string& directory) {
+std::vector<std::uint32_t> logs_of(const SpoolDirectory& directory) {
   std::vector<std::uint32_t> numbers;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (const auto number = log_number(entry.path().filename().string())) {
-      numbers.push_back(*number);
-    }
+  int error = 0;
+  for (const std::string& name : directory.names(&error)) {
+    if (const auto number = log_number(name)) numbers.push_back(*number);
   }
   std::ranges::sort(numbers);
   return numbers;
@@ -116,13 +106,12 @@ std::vector<std::uint32_t> logs_of(const std::string& directory) {
 
 }  // namespace
 
-std::unique_ptr<Reader> Reader::open(const std::string& directory) {
+std::unique_ptr<Reader> Reader::open(const SpoolDirectory& directory) {
   const os::File defs = open_part(directory, kDefsName);
-  const DefsHeader header = read_head(defs, directory);
-  std::unique_ptr<Reader> reader(new Reader);
-  reader->directory_ = directory;
+  const DefsHeader header = read_head(defs, directory.path());
+  std::unique_ptr<Reader> reader(new Reader(directory));
   reader->definitions_.clock_source = static_cast<os::ClockSource>(header.clock_source);
-  parse_definitions(read_all(defs, sizeof header), reader->definitions_, reader->damage_);
+  parse_definitions(defs, reader->definitions_, reader->damage_);
   // The ring first: what a running process drains meanwhile is then found twice,
   // and not at all the other way round.
   const bool in_use = defs.in_use();
@@ -141,7 +130,7 @@ std::unique_ptr<Reader> Reader::open(const std::string& directory) {
 void Reader::add_definitions(const os::File& defs) {
   Damage known;
   const ProcessDefinitions before = std::exchange(definitions_, {});
-  parse_definitions(read_all(defs, sizeof(DefsHeader)), definitions_, known);
+  parse_definitions(defs, definitions_, known);
   definitions_.clock_source = before.clock_source;
   if (definitions_.ended) return;
   definitions_.lost_events = before.lost_events;
@@ -149,7 +138,7 @@ void Reader::add_definitions(const os::File& defs) {
   definitions_.dropped_events = before.dropped_events;
 }
 
-bool Reader::being_written(const std::string& directory) {
+bool Reader::being_written(const SpoolDirectory& directory) {
   const os::File defs = open_part(directory, kDefsName);
   return defs.is_open() && defs.in_use();
 }
@@ -186,9 +175,14 @@ void Reader::index_log(std::uint32_t number) {
       torn_ = {header.location, header.sequence};
       break;
     }
-    segments_[header.location].push_back({header.sequence, header.base, offset, header.records,
-                                          header.size, 0, number, SegmentRef::Where::kLog});
-    offset += header.size;
+    // What has no space on the disk is zero, and no record is: it need not be read.
+    const std::uint64_t next = offset + header.size;
+    const bool sound = log.next_hole(offset, next) == next;
+    if (!sound) ++damage_.segments;
+    segments_[header.location].push_back(
+        {header.sequence, header.base, offset, sound ? header.records : records_check({}),
+         sound ? header.size : 0, 0, number, SegmentRef::Where::kLog});
+    offset = next;
   }
   // A record that was cut off at the border of two segments leaves no other trace.
   const bool last = definitions_.ended && number == definitions_.last_log;
@@ -223,7 +217,13 @@ void Reader::index_ring(bool in_use) {
   const std::uint64_t end = ring_.size(&error);
   if (kRingHeaderSize + std::uint64_t{header.segment_count} * size > end) ++damage_.segments;
   for (std::uint64_t offset = kRingHeaderSize; offset < end; offset += size) {
-    index_ring_segment(offset, size - static_cast<std::uint32_t>(sizeof(RawHeader)), in_use);
+    const std::uint64_t data = ring_.next_data(offset, end);  // what is in a hole was never used
+    offset += (data - offset) / size * size;
+    const std::uint64_t limit = std::min(offset + size, end);
+    const std::uint64_t hole = ring_.next_hole(data, limit);
+    const std::uint64_t room = hole < limit ? hole - offset : size;
+    if (room <= sizeof(RawHeader)) continue;
+    index_ring_segment(offset, static_cast<std::uint32_t>(room - sizeof(RawHeader)), in_use);
   }
 }
 
@@ -324,7 +324,7 @@ std::vector<std::uint32_t> Reader::locations() const {
   std::vector<std::uint32_t> result;
   for (const auto& [index, thread] : definitions_.threads) result.push_back(index);
   for (const auto& [index, segments] : segments_) {
-    if (!definitions_.threads.contains(index)) result.push_back(index);
+    if (!definitions_.threads.contains(index) && bytes(index) > 0) result.push_back(index);
   }
   std::sort(result.begin(), result.end());
   return result;

@@ -20,6 +20,7 @@
 #include "os/file.hpp"
 #include "spool/format.hpp"
 #include "spool/segment_decoder.hpp"
+#include "spool/spool_directory.hpp"
 
 namespace timeloom::spool {
 
@@ -87,10 +88,10 @@ class LocationReader;
 class Reader {
  public:
   // Opens the spool in `directory`. Throws Error.
-  static std::unique_ptr<Reader> open(const std::string& directory);
+  static std::unique_ptr<Reader> open(const SpoolDirectory& directory);
 
   // Whether a process is still writing the spool in `directory`.
-  static bool being_written(const std::string& directory);
+  static bool being_written(const SpoolDirectory& directory);
 
   const ProcessDefinitions& definitions() const noexcept { return definitions_; }
   const Damage& damage() const noexcept { return damage_; }
@@ -117,7 +118,9 @@ class Reader {
   void check_sequences();
   void drop_stragglers(std::vector<SegmentRef>& segments);
 
-  std::string directory_;
+  explicit Reader(SpoolDirectory directory) : directory_(std::move(directory)) {}
+
+  const SpoolDirectory directory_;
   bool has_ring_ = false;
   // Only while the spool is opened: a run may have more processes than there may be files.
   os::File ring_;
@@ -170,8 +173,7 @@ class LocationReader {
   std::uint64_t damaged_ = 0;
 };
 
-// Parses the bytes of `defs` behind its header.
-void parse_definitions(std::span<const std::byte> bytes, ProcessDefinitions& definitions,
-                       Damage& damage);
+// Parses what is in `defs` behind its header.
+void parse_definitions(const os::File& defs, ProcessDefinitions& definitions, Damage& damage);
 
 }  // namespace timeloom::spool

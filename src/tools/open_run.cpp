@@ -90,6 +90,9 @@ fs::path open_run(const std::optional<std::string>& name) {
   std::optional<fs::path> path;
   if (name) path = *name;
   fs::path run = weave::find_run(path);
+  if (const std::string owner = weave::other_owner(run); !name && !owner.empty()) {
+    say("no run of this directory is yours; this is " + run.string() + " of " + owner);
+  }
   if (weave::unfinished(run)) {
     weave::WeaveOptions options;
     options.progress = isatty(STDERR_FILENO) == 1;

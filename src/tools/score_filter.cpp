@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <optional>
 #include <system_error>
 
@@ -138,12 +138,15 @@ fs::path write_filter(const fs::path& directory, const ScoreOptions& options,
   fs::path path =
       directory / (options.generation->everything ? "max_scorep.filter" : "initial_scorep.filter");
   std::error_code error;
-  if (fs::exists(path, error)) fs::rename(path, path.string() + stamp(), error);
-  if (error) throw Error("cannot rename " + path.string() + ": " + error.message());
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw Error("cannot write " + path.string() + ": " + std::strerror(errno));
+  // A link is renamed itself, wherever it leads.
+  if (fs::exists(fs::symlink_status(path, error))) {
+    fs::rename(path, path.string() + stamp(), error);
+    if (error) throw Error("cannot rename " + path.string() + ": " + error.message());
+  }
+  std::FILE* out = std::fopen(path.c_str(), "wbxe");
+  bool written = out != nullptr && std::fwrite(text.data(), 1, text.size(), out) == text.size();
+  if (out != nullptr) written = std::fclose(out) == 0 && written;
+  if (!written) throw Error("cannot write " + path.string() + ": " + std::strerror(errno));
   return path;
 }
 

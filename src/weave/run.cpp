@@ -115,7 +115,7 @@ class WorkingDirectory {
  private:
   static run::Directory make(const run::Directory& run) {
     run.remove(Item::kWorking);  // of a weave that was interrupted
-    return run.make_directory(Item::kWorking);
+    return run.make_private_directory(Item::kWorking);
   }
 
   const run::Directory& run_;
@@ -126,9 +126,7 @@ class WorkingDirectory {
 void mark_as_running(const run::Directory& run) {
   const std::optional<run::Directory> spool = run.open_directory(Item::kSpool);
   if (!spool) {
-    throw Error(run.path().string() +
-                " cannot be woven while its program runs, since its spool is "
-                "a link; wait until the program has ended");
+    throw Error(run.path().string() + " was removed while it was woven");
   }
   if (spool->open_file(Item::kRunning).is_open()) return;
   spool->remove(Item::kRunning);  // a link, for one
@@ -196,6 +194,20 @@ Definitions write_results(SpoolSource& source, const fs::path& directory,
   return std::move(folded.definitions);
 }
 
+// The writers know the directory by a path that no rename leads elsewhere, and a message by
+// the one that the user knows.
+Definitions write_results(SpoolSource& source, const run::Directory& directory,
+                          const WeaveOptions& options) try {
+  return write_results(source, directory.fixed_path(), options);
+} catch (const Error& error) {
+  std::string message = error.what();
+  const std::string fixed = directory.fixed_path();
+  if (const auto at = message.find(fixed); at != std::string::npos) {
+    message.replace(at, fixed.size(), directory.path());
+  }
+  throw Error(message);
+}
+
 // Parts that could not be read now may be readable to somebody else. Complete when
 // the source has been fed.
 bool damaged(const SpoolSource& source) {
@@ -255,12 +267,12 @@ void refuse_without_spools(const fs::path& run) {
 WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   const run::Directory run = open_and_lock(path);
   run.remove(Item::kWoven);  // left by a weave that was interrupted at its end
-  const std::vector<std::string> spools = spools_of(path);
+  const std::vector<spool::SpoolDirectory> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(path);
   SpoolSource source(spools);
   const run::Layout& layout = layout_of(source);
   const WorkingDirectory working(run);
-  const Definitions definitions = write_results(source, working.get().path(), options);
+  const Definitions definitions = write_results(source, working.get(), options);
   const bool running = source.running() != 0;
   const bool keep_spool = options.keep_spool || damaged(source) || running;
   if (layout.weaves(Item::kManifest)) {

@@ -51,9 +51,12 @@ bool unfinished(const std::filesystem::path& run);
 // The run that `path` means: a run directory, a CUBE profile (the file itself), the
 // anchor file of an archive
 // (its directory when it is ours, the file itself when it has another name), or
-// without a path the newest run of the current directory. Throws Error when
-// there is none.
+// without a path the newest run of the current directory, by the time that it holds:
+// of this user, or where there is none of any. Throws Error when there is none.
 std::filesystem::path find_run(const std::optional<std::filesystem::path>& path);
+
+// The name of the user to whom the run belongs; empty: this one. REQUIRES: one thread at a time.
+std::string other_owner(const std::filesystem::path& run);
 
 // The OTF2 anchor file of a woven run or of a foreign archive. Throws Error.
 std::filesystem::path trace_of(const std::filesystem::path& run);

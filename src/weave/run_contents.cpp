@@ -1,11 +1,22 @@
 #include "weave/run_contents.hpp"
 
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "core/error.hpp"
+#include "formats/cube/profile_file.hpp"
+#include "formats/otf2/otf2.hpp"
 #include "run/contents.hpp"
+#include "spool/format.hpp"
+#include "spool/reader.hpp"
 #include "weave/run.hpp"
 
 namespace timeloom::weave {
@@ -18,13 +29,41 @@ using run::Item;
 
 fs::path path_of(const fs::path& run, Item item) { return run / run::entry(item).name; }
 
+// Links inside a run are not followed: none of them is an entry of it.
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  return fs::exists(status) && !fs::is_symlink(status);
+}
+
+bool is_plain_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(fs::symlink_status(path, error));
+}
+
+bool holds(const fs::path& run, Item item) { return is_there(path_of(run, item)); }
+
+// None: it is no directory, or may not be read.
+std::optional<run::Directory> open(const fs::path& run) {
+  try {
+    return run::Directory(run);
+  } catch (const std::system_error&) {
+    return std::nullopt;
+  }
+}
+
+bool has_spools(const fs::path& path) {
+  const std::optional<run::Directory> run = open(path);
+  return run && !spools_of(*run).empty();
+}
+
 // The only file of a directory with this extension, under whatever name; empty
 // if there is none.
 fs::path only_file(const fs::path& directory, const char* extension) {
   fs::path found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().extension() != extension || !entry.is_regular_file(error)) continue;
+    if (entry.path().extension() != extension || !is_plain_file(entry.path())) continue;
     if (!found.empty()) return {};
     found = entry.path();
   }
@@ -36,52 +75,114 @@ fs::path find_profile(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error)) return run.extension() == ".cubex" ? run : fs::path();
   const fs::path profile = path_of(run, Item::kProfile);
-  if (fs::is_regular_file(profile, error)) return profile;
+  if (is_plain_file(profile)) return profile;
   return only_file(run, ".cubex");
 }
 
 // A folder called spool is not enough: source trees have one as well.
 bool is_run(const fs::path& directory) {
-  std::error_code error;
-  return fs::exists(path_of(directory, Item::kAnchor), error) || !spools_of(directory).empty() ||
+  return holds(directory, Item::kAnchor) || has_spools(directory) ||
          !only_file(directory, ".otf2").empty() || !only_file(directory, ".cubex").empty();
 }
 
-fs::path newest_run() {
-  fs::path newest;
-  fs::file_time_type newest_time{};
+std::optional<std::uint64_t> earliest(std::optional<std::uint64_t> one,
+                                      std::optional<std::uint64_t> other) {
+  return one && other ? std::min(one, other) : (one ? one : other);
+}
+
+// When the first process of an unfinished run began.
+std::optional<std::uint64_t> begin_of_spools(const run::Directory& run) {
+  std::optional<std::uint64_t> begin;
+  for (const spool::SpoolDirectory& spool : spools_of(run)) {
+    int error = 0;
+    const os::File defs = spool.open(spool::kDefsName, &error);
+    if (!defs.is_open()) continue;
+    spool::ProcessDefinitions definitions;
+    spool::Damage ignored;
+    spool::parse_definitions(defs, definitions, ignored);
+    for (const os::ClockSync& sync : definitions.clock_syncs) {
+      begin = earliest(begin, sync.realtime_ns);
+    }
+  }
+  return begin;
+}
+
+// When a run says it began, in nanoseconds since 1970; 0: it does not say so, or cannot be read.
+std::uint64_t begin_of(const run::Directory& run) try {
+  const fs::path& path = run.path();
+  std::optional<std::uint64_t> begin;
+  if (unfinished(path)) {
+    begin = begin_of_spools(run);
+  } else if (has_profile(path)) {
+    begin = cube::definitions_of(cube::Reader(profile_of(path))).clock.realtime;
+  }
+  if (!begin && has_trace(path)) begin = otf2::open(trace_of(path))->definitions().clock.realtime;
+  return begin.value_or(0);
+} catch (const Error&) {
+  return 0;
+}
+
+// Those of this user, or where there is none all.
+std::vector<run::Directory> candidates() {
+  std::vector<run::Directory> own;
+  std::vector<run::Directory> others;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(".", error)) {
     if (!entry.is_directory(error) || !is_run(entry.path())) continue;
-    // The settings are written when the run begins; foreign archives have none.
-    fs::file_time_type time = fs::last_write_time(path_of(entry.path(), Item::kSettings), error);
-    if (error) time = fs::last_write_time(entry.path(), error);
-    if (newest.empty() || time > newest_time) {
-      newest = entry.path().lexically_normal();
-      newest_time = time;
-    }
+    std::optional<run::Directory> run = open(entry.path().lexically_normal());
+    if (!run) continue;
+    (run->owner() == ::geteuid() ? own : others).push_back(std::move(*run));
   }
-  if (newest.empty()) {
+  return own.empty() ? std::move(others) : std::move(own);
+}
+
+fs::path newest_run() {
+  const std::vector<run::Directory> runs = candidates();
+  if (runs.empty()) {
     throw Error("there is no run in this directory; name one, or make one: timeloom run script.py");
   }
-  return newest;
+  // The time that is recorded inside, of which no copy or touch makes another. Names decide
+  // between those that began at one time, or do not say when.
+  std::pair<std::uint64_t, fs::path> newest;
+  for (const run::Directory& run : runs) {
+    const std::uint64_t begin = runs.size() > 1 ? begin_of(run) : 0;
+    newest = std::max(newest, std::pair(begin, run.path()));
+  }
+  return newest.second;
 }
 
 }  // namespace
 
-std::vector<std::string> spools_of(const fs::path& run) {
-  std::vector<std::string> result;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path_of(run, Item::kSpool), error)) {
-    std::error_code none;
-    if (fs::exists(entry.path() / "defs", none)) result.push_back(entry.path().string());
+std::string other_owner(const fs::path& run) {
+  struct stat status {};
+  if (::stat(run.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return {};
+  const passwd* user = ::getpwuid(status.st_uid);
+  return user != nullptr ? user->pw_name : "user " + std::to_string(status.st_uid);
+}
+
+std::vector<spool::SpoolDirectory> spools_of(const run::Directory& run) {
+  std::vector<spool::SpoolDirectory> result;
+  int error = 0;
+  const auto spools = std::make_shared<const os::Directory>(run.open_plain(Item::kSpool));
+  if (!spools->is_open()) return result;
+  std::vector<std::string> names = spools->names(&error);
+  std::ranges::sort(names);
+  for (const std::string& name : names) {
+    const os::EntryKind defs = spools->kind(name + "/" + spool::kDefsName, &error);
+    if (defs == os::EntryKind::kNone) continue;
+    result.emplace_back(spools, path_of(run.path(), Item::kSpool), name);
   }
-  std::sort(result.begin(), result.end());
   return result;
 }
 
 void refuse_unreadable(const fs::path& run) {
   std::error_code error;
+  for (const Item item : {Item::kAnchor, Item::kProfile, Item::kSpool}) {
+    const fs::path path = path_of(run, item);
+    if (!fs::is_symlink(fs::symlink_status(path, error))) continue;
+    throw Error(path.string() +
+                " is a link, and links inside a run are not followed; put there what it leads to");
+  }
   const auto fail = [&](const fs::path& path) {
     throw Error("cannot read " + path.string() + ": " + error.message());
   };
@@ -89,23 +190,22 @@ void refuse_unreadable(const fs::path& run) {
   if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) return;
   if (error) fail(path_of(run, Item::kSpool));
   for (const auto& entry : spools) {
-    static_cast<void>(fs::exists(entry.path() / "defs", error));
-    if (error) fail(entry.path());
+    const fs::file_status defs = fs::symlink_status(entry.path() / spool::kDefsName, error);
+    if (!fs::status_known(defs)) fail(entry.path());
   }
 }
 
 bool is_woven(const fs::path& run) {
-  std::error_code error;
-  if (fs::exists(path_of(run, Item::kAnchor), error)) return true;
-  return !only_file(run, ".cubex").empty() && !fs::exists(path_of(run, Item::kTraceEvents), error);
+  if (holds(run, Item::kAnchor)) return true;
+  return !only_file(run, ".cubex").empty() && !holds(run, Item::kTraceEvents);
 }
 
-bool unfinished(const fs::path& run) {
-  std::error_code error;
-  const bool woven =
-      is_woven(run) &&
-      !fs::exists(path_of(run, Item::kSpool) / run::entry(Item::kRunning).name, error);
-  return !woven && !spools_of(run).empty();
+bool unfinished(const fs::path& path) {
+  const std::optional<run::Directory> run = open(path);
+  if (!run) return false;
+  const std::optional<run::Directory> spool = run->open_directory(Item::kSpool);
+  if (!spool) return false;
+  return !(is_woven(path) && !spool->holds(Item::kRunning)) && !spools_of(*run).empty();
 }
 
 fs::path find_run(const std::optional<fs::path>& path) {
@@ -135,7 +235,7 @@ fs::path find_run(const std::optional<fs::path>& path) {
 fs::path trace_of(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error)) return run;
-  if (fs::exists(path_of(run, Item::kAnchor), error)) return path_of(run, Item::kAnchor);
+  if (holds(run, Item::kAnchor)) return path_of(run, Item::kAnchor);
   fs::path anchor = only_file(run, ".otf2");
   if (!anchor.empty()) return anchor;
   throw Error(run.string() + " holds no trace (traces.otf2); " + std::string(kWhatToName));
@@ -144,7 +244,7 @@ fs::path trace_of(const fs::path& run) {
 bool has_trace(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error)) return run.extension() != ".cubex";
-  return fs::exists(path_of(run, Item::kAnchor), error) || !only_file(run, ".otf2").empty();
+  return holds(run, Item::kAnchor) || !only_file(run, ".otf2").empty();
 }
 
 bool has_profile(const fs::path& run) { return !find_profile(run).empty(); }

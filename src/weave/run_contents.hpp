@@ -3,13 +3,15 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <vector>
+
+#include "run/directory.hpp"
+#include "spool/spool_directory.hpp"
 
 namespace timeloom::weave {
 
-// The spools of a run, in order.
-std::vector<std::string> spools_of(const std::filesystem::path& run);
+// The spools of a run, in order. A link in the place of one, or of all, is none.
+std::vector<spool::SpoolDirectory> spools_of(const run::Directory& run);
 // Throws with the reason when there may be spools that cannot be seen.
 void refuse_unreadable(const std::filesystem::path& run);
 // Whether a weave of the run was completed.

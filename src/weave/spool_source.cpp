@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <map>
 
 #include "core/error.hpp"
@@ -39,10 +38,10 @@ std::string ending_text(const spool::ProcessDefinitions& process, bool running) 
 
 }  // namespace
 
-SpoolSource::SpoolSource(const std::vector<std::string>& directories) {
+SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) {
   definitions_.creator = kCreator;
   std::exception_ptr failure;
-  for (const std::string& directory : directories) {
+  for (const spool::SpoolDirectory& directory : directories) {
     try {
       open_process(directory);
     } catch (const Error&) {
@@ -70,9 +69,9 @@ SpoolSource::SpoolSource(const std::vector<std::string>& directories) {
   add_properties();
 }
 
-void SpoolSource::open_process(const std::string& directory) {
+void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   Process process;
-  process.spool = std::filesystem::path(directory).filename();
+  process.spool = directory.name();
   // Asked first: if it ends meanwhile, it is woven once more.
   process.running = spool::Reader::being_written(directory);
   process.reader = spool::Reader::open(directory);

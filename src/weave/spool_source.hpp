@@ -24,7 +24,7 @@ class SpoolSource : public RunSource {
  public:
   // `directories`: one spool each, all of one run. Unreadable spools are left out and
   // counted; throws Error if none can be read.
-  explicit SpoolSource(const std::vector<std::string>& directories);
+  explicit SpoolSource(const std::vector<spool::SpoolDirectory>& directories);
 
   const Definitions& definitions() const override { return definitions_; }
   void feed(std::span<RunSink* const> sinks, unsigned threads) override;
@@ -68,7 +68,7 @@ class SpoolSource : public RunSource {
     std::uint64_t bytes;
   };
 
-  void open_process(const std::string& directory);
+  void open_process(const spool::SpoolDirectory& directory);
   void add_process(Process& process, Unifier& unifier);
   void leave_out_unborn();
   void set_process_clocks();

@@ -138,6 +138,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "METRIC_PAPI": "",
         "METRIC_PAPI_PER_PROCESS": "",
         "METRIC_PAPI_SEP": ",",
+        "RECORD_ARGUMENTS": "masked",
         "FOLLOW": "workers",
         "FROM": "",
         "UNTIL": "",

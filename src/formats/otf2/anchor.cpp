@@ -102,6 +102,7 @@ Anchor read_anchor(const std::filesystem::path& path) {
   Anchor anchor;
   anchor.path = std::filesystem::absolute(path);
   const std::vector<std::uint8_t> file = read_file(anchor.path);
+  anchor.directory = std::make_shared<const InputDirectory>(anchor.path.parent_path());
   if (path.extension() != ".otf2") {
     throw Error(path.string() + " is not an OTF2 anchor file; give the .otf2 file of a trace");
   }
@@ -130,22 +131,18 @@ Anchor read_anchor(const std::filesystem::path& path) {
 
 std::uint64_t trace_id(const std::filesystem::path& anchor) { return read_anchor(anchor).trace_id; }
 
-std::filesystem::path Anchor::global_definitions() const {
-  return std::filesystem::path(path).replace_extension(".def");
+ArchiveFile Anchor::global_definitions() const {
+  return {*directory, path.stem().string() + ".def"};
 }
 
-std::filesystem::path Anchor::markers() const {
-  return std::filesystem::path(path).replace_extension(".marker");
+ArchiveFile Anchor::markers() const { return {*directory, path.stem().string() + ".marker"}; }
+
+ArchiveFile Anchor::events(LocationId location) const {
+  return {*directory, path.stem().string() + "/" + std::to_string(location.value()) + ".evt"};
 }
 
-std::filesystem::path Anchor::events(LocationId location) const {
-  return std::filesystem::path(path).replace_extension() /
-         (std::to_string(location.value()) + ".evt");
-}
-
-std::filesystem::path Anchor::local_definitions(LocationId location) const {
-  return std::filesystem::path(path).replace_extension() /
-         (std::to_string(location.value()) + ".def");
+ArchiveFile Anchor::local_definitions(LocationId location) const {
+  return {*directory, path.stem().string() + "/" + std::to_string(location.value()) + ".def"};
 }
 
 }  // namespace timeloom::otf2

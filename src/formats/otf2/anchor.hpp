@@ -6,21 +6,45 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <string>
 
 #include "core/ids.hpp"
+#include "core/input_directory.hpp"
 
 namespace timeloom::otf2 {
 
+// A file of an archive, which may be missing. The anchor that it comes from outlives it.
+class ArchiveFile {
+ public:
+  ArchiveFile(const InputDirectory& directory, std::string way)
+      : directory_(&directory), way_(std::move(way)) {}
+
+  bool exists() const { return directory_->holds_file(way_); }
+  InputDirectory::File open() const {
+    return directory_->open(
+        way_, "; an archive is its .otf2 and .def file and the directory beside them");
+  }
+  std::string path() const { return (directory_->path() / way_).string(); }  // for messages
+
+ private:
+  const InputDirectory* directory_;
+  std::string way_;
+};
+
 struct Anchor {
   std::filesystem::path path;  // absolute
+  std::shared_ptr<const InputDirectory> directory;
   std::uint64_t event_chunk = 0;
   std::uint64_t definition_chunk = 0;
   std::uint64_t trace_id = 0;  // a random number of this archive; 0: an old format without one
 
-  std::filesystem::path global_definitions() const;
-  std::filesystem::path markers() const;  // need not exist
-  std::filesystem::path events(LocationId location) const;
-  std::filesystem::path local_definitions(LocationId location) const;
+  ArchiveFile global_definitions() const;
+  ArchiveFile markers() const;  // need not exist
+  ArchiveFile events(LocationId location) const;
+  ArchiveFile local_definitions(LocationId location) const;
+  // That of the anchor, for the library.
+  std::filesystem::path fixed_path() const { return directory->fixed_path() / path.filename(); }
 };
 
 // Throws Error when there is no sound anchor at `path`.

@@ -41,32 +41,21 @@ bool walk_length(Bytes& bytes, std::uint64_t& length) {
   return true;
 }
 
-// A FIFO would wait for a writer.
-std::FILE* open_file(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_fifo(path, ignored)) throw Error(path.string() + " is no file");
-  return std::fopen(path.c_str(), "rbe");
-}
-
 }  // namespace
 
-ChunkCheck::ChunkCheck(const std::filesystem::path& path, FileKind kind, std::uint64_t chunk_size)
-    : path_(path),
+ChunkCheck::ChunkCheck(const ArchiveFile& file, FileKind kind, std::uint64_t chunk_size)
+    : path_(file.path()),
       kind_(kind),
-      file_(open_file(path)),
+      file_(file.open()),
       chunk_size_(chunk_size),
       chunk_(std::make_unique_for_overwrite<std::uint8_t[]>(chunk_size)) {
-  if (file_ == nullptr) {
-    throw Error("cannot read " + path.string() + ": " + std::strerror(errno) +
-                "; an archive is its .otf2 and .def file and the directory beside them");
-  }
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // whole chunks are read
 }
 
 ChunkCheck::Result ChunkCheck::next() {
   const std::size_t size = std::fread(chunk_.get(), 1, chunk_size_, file_.get());
   if (std::ferror(file_.get()) != 0) {
-    throw Error("cannot read " + path_.string() + ": " + std::strerror(errno));
+    throw Error("cannot read " + path_ + ": " + std::strerror(errno));
   }
   // The library takes a byte after every record for granted.
   const bool full = size == chunk_size_;
@@ -128,15 +117,15 @@ ChunkCheck::Step ChunkCheck::step_record(std::uint8_t record, Bytes& bytes) cons
   return fields.left() == 0 ? Step::kAttributes : Step::kDamaged;
 }
 
-std::uint64_t count_records(const std::filesystem::path& path, FileKind kind,
+std::uint64_t count_records(const ArchiveFile& archive_file, FileKind kind,
                             std::uint64_t chunk_size) {
-  ChunkCheck file(path, kind, chunk_size);
+  ChunkCheck file(archive_file, kind, chunk_size);
   std::uint64_t records = 0;
   while (true) {
     const ChunkCheck::Result chunk = file.next();
     records += chunk.records;
     if (chunk.damaged) {
-      throw Error(path.string() + " is damaged or cut off after " + std::to_string(records) +
+      throw Error(archive_file.path() + " is damaged or cut off after " + std::to_string(records) +
                   " records, and the trace cannot be read without it; copy the trace again");
     }
     if (chunk.last) return records;

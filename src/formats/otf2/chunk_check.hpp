@@ -8,16 +8,16 @@
 #pragma once
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
+#include "anchor.hpp"
 #include "record_layout.hpp"
 
 namespace timeloom::otf2 {
 
 class ChunkCheck {
  public:
-  ChunkCheck(const std::filesystem::path& path, FileKind kind, std::uint64_t chunk_size);
+  ChunkCheck(const ArchiveFile& file, FileKind kind, std::uint64_t chunk_size);
 
   struct Result {
     std::uint64_t records = 0;  // sound ones, in this chunk
@@ -32,18 +32,15 @@ class ChunkCheck {
   Step step(Bytes& bytes) const;
   Step step_record(std::uint8_t record, Bytes& bytes) const;
 
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  const std::filesystem::path path_;
+  const std::string path_;
   const FileKind kind_;
-  std::unique_ptr<std::FILE, Close> file_;
+  InputDirectory::File file_;
   const std::size_t chunk_size_;
   std::unique_ptr<std::uint8_t[]> chunk_;  // touched as far as the file reaches
 };
 
 // Counts the records of a whole file; throws Error when any of them is damaged.
-std::uint64_t count_records(const std::filesystem::path& path, FileKind kind,
+std::uint64_t count_records(const ArchiveFile& archive_file, FileKind kind,
                             std::uint64_t chunk_size);
 
 }  // namespace timeloom::otf2

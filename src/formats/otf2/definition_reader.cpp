@@ -99,7 +99,7 @@ ReaderHandle open_reader(const Anchor& anchor) {
   catch_library_errors();
   forget_library_errors();
   const std::string what = "cannot read the trace " + anchor.path.string();
-  ReaderHandle reader(check(OTF2_Reader_Open(anchor.path.c_str()), what));
+  ReaderHandle reader(check(OTF2_Reader_Open(anchor.fixed_path().c_str()), what));
   check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), what);
   check(set_locks(reader.get()), what);
   return reader;
@@ -116,7 +116,7 @@ void read_definitions(OTF2_Reader* reader, const Anchor& anchor, Definitions& de
 }
 
 bool read_markers(OTF2_Reader* reader, const Anchor& anchor, Definitions& definitions) {
-  if (!std::filesystem::exists(anchor.markers())) return true;
+  if (!anchor.markers().exists()) return true;
   ChunkCheck file(anchor.markers(), FileKind::kMarkers, anchor.definition_chunk);
   ChunkCheck::Result chunk = file.next();
   std::uint64_t sound = chunk.records;

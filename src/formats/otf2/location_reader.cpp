@@ -210,15 +210,15 @@ bool read_events(const EvtReader& reader, Translator& translator, std::uint64_t 
 }
 
 std::string what_failed(const Anchor& anchor, const Location& location) {
-  return "cannot read " + anchor.events(location.id).string();
+  return "cannot read " + anchor.events(location.id).path();
 }
 
 }  // namespace
 
 void apply_local_definitions(OTF2_Reader* reader, const Anchor& anchor, const Location& location) {
-  const std::filesystem::path path = anchor.local_definitions(location.id);
-  if (!std::filesystem::exists(path)) return;  // not every tool writes one
-  const std::string what = "cannot read " + path.string();
+  const ArchiveFile file = anchor.local_definitions(location.id);
+  if (!file.exists()) return;  // not every tool writes one
+  const std::string what = "cannot read " + file.path();
   forget_library_errors();
   OTF2_DefReader* definitions = check(OTF2_Reader_GetDefReader(reader, location.id.value()), what);
   std::uint64_t read = 0;
@@ -228,11 +228,11 @@ void apply_local_definitions(OTF2_Reader* reader, const Anchor& anchor, const Lo
 
 Repairs read_location(OTF2_Reader* reader, const Source& source, const Location& location,
                       std::span<const std::unique_ptr<LocationSink>> sinks) {
-  const std::filesystem::path path = source.anchor.events(location.id);
+  const ArchiveFile events_file = source.anchor.events(location.id);
   Translator translator(source, location);
   std::uint64_t found = 0;
-  if (std::filesystem::exists(path)) {  // checked when the archive was opened
-    ChunkCheck file(path, FileKind::kEvents, source.anchor.event_chunk);
+  if (events_file.exists()) {  // checked when the archive was opened
+    ChunkCheck file(events_file, FileKind::kEvents, source.anchor.event_chunk);
     ChunkCheck::Result chunk = file.next();
     if (chunk.records > 0 || !chunk.damaged) {
       const std::string what = what_failed(source.anchor, location);

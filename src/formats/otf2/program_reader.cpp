@@ -72,12 +72,12 @@ void read_programs(OTF2_Reader* reader, const Anchor& anchor, const References& 
     // By convention the first location of a process begins with it.
     if (seen[location.group.value()]) continue;
     seen[location.group.value()] = true;
-    const std::filesystem::path path = anchor.events(location.id);
-    if (!std::filesystem::exists(path)) continue;
-    if (ChunkCheck(path, FileKind::kEvents, anchor.event_chunk).next().records == 0) continue;
+    const ArchiveFile file = anchor.events(location.id);
+    if (!file.exists()) continue;
+    if (ChunkCheck(file, FileKind::kEvents, anchor.event_chunk).next().records == 0) continue;
     Program program{references, definitions, definitions.groups[location.group.value()]};
     apply_local_definitions(reader, anchor, location);
-    read_first_event(reader, location, program, "cannot read " + path.string());
+    read_first_event(reader, location, program, "cannot read " + file.path());
   }
 }
 

@@ -14,9 +14,9 @@ namespace timeloom::otf2 {
 
 namespace {
 
-[[noreturn]] void missing(const Location& location, const std::filesystem::path& file) {
+[[noreturn]] void missing(const Location& location, const ArchiveFile& file) {
   throw Error("the trace is not complete: location '" + location.name + "' has no file " +
-              file.string() + "; copy the trace with its directory");
+              file.path() + "; copy the trace with its directory");
 }
 
 // Every file that the events need is there and can be trusted. A tool may write
@@ -24,11 +24,11 @@ namespace {
 void check_files(const Anchor& anchor, const Definitions& definitions) {
   std::vector<const Location*> without;
   for (const Location& location : definitions.locations) {
-    const std::filesystem::path events = anchor.events(location.id);
-    const std::filesystem::path local = anchor.local_definitions(location.id);
-    const bool has_events = std::filesystem::exists(events);
+    const ArchiveFile events = anchor.events(location.id);
+    const ArchiveFile local = anchor.local_definitions(location.id);
+    const bool has_events = events.exists();
     if (location.event_count > 0 && !has_events) missing(location, events);
-    if (std::filesystem::exists(local)) {
+    if (local.exists()) {
       count_records(local, FileKind::kLocalDefinitions, anchor.definition_chunk);
     } else if (has_events) {
       without.push_back(&location);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/recorded_arguments.hpp"
 #include "core/run_properties.hpp"
 #include "python/observe/code_regions.hpp"
 #include "record/this_process.hpp"
@@ -51,14 +52,16 @@ std::string rank_of_process() {
   return number ? " rank " + std::string(rank) : std::string();
 }
 
-LocationGroup this_python() {
-  LocationGroup process = record::this_process();
+LocationGroup this_python(RecordArguments which) {
+  LocationGroup process = record::this_process(which);
   PyObject* executable = PySys_GetObject("executable");  // borrowed
   if (executable != nullptr && PyUnicode_Check(executable))
     process.executable = text_of(executable);
-  process.arguments = command_words();
-  const std::vector<std::string> program = split_interpreter_start(process.arguments).program;
+  std::vector<std::string> words = command_words();
+  const auto [flags, program] = split_interpreter_start(words);
   const bool module = program.size() > 1 && program.front() == "-m";
+  const std::size_t named = words.size() - program.size() + (module ? 2 : 1);
+  process.arguments = recorded_arguments(std::move(words), which, named);
   process.name = (program.empty() ? "Process" : program[module ? 1 : 0]) + rank_of_process();
   return process;
 }
@@ -109,7 +112,7 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
   result.writer = record::writer_options(
       settings.number("buffer-size"), settings.number("max-size"),
       record::at_limit_of(settings.text("at-max-size")), settings.flag("profile"));
-  result.process = this_python();
+  result.process = this_python(record_arguments_of(settings.text("record-arguments")));
   if (!description.executable.empty()) result.process.executable = description.executable;
   result.parent = context.parent;
   result.properties = properties_of(settings, context, plan);

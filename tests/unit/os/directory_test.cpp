@@ -69,6 +69,57 @@ TEST_F(DirectoryTest, OpensNoLinkInIt) {
   EXPECT_EQ(error, ELOOP);
 }
 
+TEST_F(DirectoryTest, OpensWhatLiesBelowByWaysWithoutLinks) {
+  fs::create_directories(path_ / "a" / "b");
+  put("a/b/file");
+  put("outside");
+  fs::create_directory(path_ / "inner");
+  fs::create_symlink(path_ / "a", path_ / "inner" / "link");
+  const Directory directory = open();
+  int error = -1;
+  EXPECT_TRUE(directory.open_file("a/b/file", &error).is_open());
+  EXPECT_TRUE(directory.open_below("a/b", &error).is_open());
+  EXPECT_EQ(kind(directory, "a/b/file"), EntryKind::kFile);
+  EXPECT_EQ(kind(directory, "a/none/file"), EntryKind::kNone);
+  const Directory inner = directory.open_below("inner", &error);
+  for (const std::string& way :
+       {std::string("../outside"), std::string("link/b/file"), path_.string() + "/outside",
+        std::string("./x"), std::string(""), std::string("link/"), std::string("x\0y", 3),
+        std::string(300, 'x')}) {
+    EXPECT_FALSE(inner.open_file(way, &error).is_open()) << way;
+    EXPECT_NE(error, 0) << way;
+    EXPECT_FALSE(inner.open_below(way, &error).is_open()) << way;
+    EXPECT_EQ(inner.kind(way, &error), EntryKind::kNone) << way;
+  }
+}
+
+TEST_F(DirectoryTest, KnowsWhetherOthersCanHavePutAnythingIntoIt) {
+  const Directory directory = open();
+  int error = directory.make_directory("new", 0700);
+  EXPECT_EQ(error, 0);
+  const auto is_private = [&](const std::string& name) {
+    return directory.open_below(name, &error).is_new_and_private();
+  };
+  EXPECT_TRUE(is_private("new"));
+  EXPECT_TRUE(fs::is_empty(path_ / "new"));
+  put("new/file");
+  EXPECT_FALSE(is_private("new"));
+  fs::create_directory(path_ / "open");
+  fs::permissions(path_ / "open", fs::perms::all);
+  EXPECT_FALSE(is_private("open"));
+}
+
+TEST_F(DirectoryTest, HasAPathThatFollowsItsDescriptor) {
+  fs::create_directory(path_ / "before");
+  int error = 0;
+  const Directory before = open().open_below("before", &error);
+  fs::rename(path_ / "before", path_ / "after");
+  fs::create_directory(path_ / "before");
+  std::ofstream(fs::path(before.path_of_descriptor()) / "file") << "text";
+  EXPECT_TRUE(fs::exists(path_ / "after" / "file"));
+  EXPECT_FALSE(fs::exists(path_ / "before" / "file"));
+}
+
 TEST_F(DirectoryTest, RemovesADeepTree) {
   constexpr int kDepth = 200;
   fs::path below = path_ / "tree";

@@ -71,7 +71,7 @@ TEST_F(DirectoryTest, RemovesALinkInThePlaceOfEveryEntryAndNotItsTarget) {
       EXPECT_FALSE(run.open_directory(entry.item)) << entry.name;
       EXPECT_FALSE(run.open_file(entry.item).is_open()) << entry.name;
       EXPECT_THROW(run.write(entry.item, "x"), std::system_error) << entry.name;
-      EXPECT_THROW(run.make_directory(entry.item), std::system_error) << entry.name;
+      EXPECT_THROW(run.make_private_directory(entry.item), std::system_error) << entry.name;
       run.remove(entry.item);
       EXPECT_FALSE(there(place(entry.item))) << entry.name;
     }
@@ -81,7 +81,7 @@ TEST_F(DirectoryTest, RemovesALinkInThePlaceOfEveryEntryAndNotItsTarget) {
 
 TEST_F(DirectoryTest, MovesOverALinkAndNotOverItsTarget) {
   const Directory run(run_);
-  const Directory working = run.make_directory(Item::kWorking);
+  const Directory working = run.make_private_directory(Item::kWorking);
   for (int what = 0; what < 3; ++what) {
     working.write(Item::kProfile, "new");
     link(place(Item::kProfile), what);

@@ -47,14 +47,73 @@ TEST_F(LinksTest, InThePlaceOfResultsAndLeftOversAreRemoved) {
   }
 }
 
-TEST_F(LinksTest, ToASpoolIsReadAndRemovedWithoutTheSpool) {
+TEST_F(LinksTest, ToSpoolsAreNotFollowed) {
   simple_run();
-  fs::rename(run() / "spool", directory_ / "spool");
-  fs::create_symlink(directory_ / "spool", run() / "spool");
+  for (const char* place : {"spool", "spool/p"}) {
+    SCOPED_TRACE(place);
+    fs::rename(run() / place, directory_ / "moved");
+    fs::create_symlink(directory_ / "moved", run() / place);
+    EXPECT_FALSE(unfinished(run()));
+    EXPECT_THROW(weave(run()), Error);
+    fs::remove(run() / place);
+    fs::rename(directory_ / "moved", run() / place);
+  }
   weave(run());
   EXPECT_EQ(lines_of_trace(trace_of(run())).at("main"), in_program(calls(3)));
-  EXPECT_FALSE(fs::exists(fs::symlink_status(run() / "spool")));
-  EXPECT_TRUE(fs::exists(directory_ / "spool/p/defs"));
+}
+
+TEST_F(LinksTest, ALinkInThePlaceOfASpoolIsNamed) {
+  fs::create_directories(run());
+  fs::create_symlink(elsewhere(), run() / "spool");
+  EXPECT_EQ(error_of([&] { find_run(run()); }),
+            (run() / "spool").string() +
+                " is a link, and links inside a run are not followed; put there what it leads to");
+}
+
+TEST_F(LinksTest, InThePlaceOfFilesOfASpoolAreDamage) {
+  write_calls(spool("p"), 0, 3);
+  kill("p");
+  weave(run(), {.keep_spool = true});
+  const Lines whole = lines_of_trace(trace_of(run())).at("main");
+  EXPECT_EQ(whole, in_program(calls(3)));
+  for (const char* name : {"ring", "log", "defs"}) {
+    SCOPED_TRACE(name);
+    const fs::path place = run() / "spool/p" / name;
+    if (!fs::exists(place)) continue;
+    fs::rename(place, directory_ / "moved");
+    fs::create_symlink(directory_ / "moved", place);
+    EXPECT_NE(error_of([&] { weave(run(), {.keep_spool = true}); }).find("cannot read"),
+              std::string::npos);
+    EXPECT_TRUE(fs::exists(place));
+    fs::remove(place);
+    fs::rename(directory_ / "moved", place);
+  }
+}
+
+TEST_F(LinksTest, InThePlaceOfFilesOfATraceAreNotFollowed) {
+  simple_run();
+  weave(run());
+  fs::remove(run() / "profile.cubex");
+  for (const char* name : {"traces.otf2", "traces.def", "traces", "traces/0.evt"}) {
+    SCOPED_TRACE(name);
+    fs::rename(run() / name, directory_ / "moved");
+    fs::create_symlink(directory_ / "moved", run() / name);
+    EXPECT_THROW(otf2::open(trace_of(run())), Error);
+    fs::remove(run() / name);
+    fs::rename(directory_ / "moved", run() / name);
+  }
+  fs::create_directory_symlink(run(), directory_ / "link");  // the run itself may be one
+  EXPECT_EQ(lines_of_trace(trace_of(directory_ / "link")).at("main"), in_program(calls(3)));
+}
+
+TEST_F(LinksTest, InThePlaceOfAProfileAreNotFollowed) {
+  simple_run();
+  weave(run());
+  fs::rename(run() / "profile.cubex", directory_ / "moved.cubex");
+  fs::create_symlink(directory_ / "moved.cubex", run() / "profile.cubex");
+  EXPECT_FALSE(has_profile(run()));
+  EXPECT_THROW(profile_of(run()), Error);
+  EXPECT_EQ(profile_of(run() / "profile.cubex"), run() / "profile.cubex");  // as the user says
 }
 
 TEST_F(LinksTest, InThePlaceOfTheMarkAreRemoved) {
@@ -75,12 +134,6 @@ TEST_F(LinksTest, InThePlaceOfTheMarkAreReplacedWhileTheProgramRuns) {
   while (counters[0] == 0) std::this_thread::yield();
   EXPECT_EQ(weave(run()).running, 1u);
   EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(run() / "spool/running")));
-  fs::rename(run() / "spool", directory_ / "spool");
-  fs::create_symlink(directory_ / "spool", run() / "spool");
-  EXPECT_EQ(error_of([&] { weave(run()); }),
-            run().string() +
-                " cannot be woven while its program runs, since its spool is a link; wait until "
-                "the program has ended");
   child.end();
 }
 

@@ -295,9 +295,9 @@ TEST_F(SourceTest, ASpoolBeyondRepairDoesNotHideTheOthers) {
   EXPECT_EQ(source.unreadable_spools(), 1u);
   EXPECT_EQ(collect(source)->lines.at("main"), in_program(calls(1)));
   EXPECT_EQ(source.definitions().properties.at("timeloom::unreadable_spools"), "1");
-  EXPECT_NE(error_of([&] { SpoolSource(std::vector<std::string>{(run() / "spool/a").string()}); }),
+  EXPECT_NE(error_of([&] { SpoolSource(std::vector<spool::SpoolDirectory>{run() / "spool/a"}); }),
             "none");
-  EXPECT_NE(error_of([&] { SpoolSource(std::vector<std::string>{}); }), "none");
+  EXPECT_NE(error_of([&] { SpoolSource(std::vector<spool::SpoolDirectory>{}); }), "none");
 }
 
 TEST_F(SourceTest, MarkersAreInOrderOfTimeAndOfKnownThreads) {

@@ -176,10 +176,10 @@ class WeaveTest : public ::testing::Test {
   }
 
   SpoolSource source() {
-    std::vector<std::string> spools;
+    std::vector<spool::SpoolDirectory> spools;
     for (const auto& entry : fs::directory_iterator(run() / "spool"))
-      spools.push_back(entry.path());
-    std::sort(spools.begin(), spools.end());
+      spools.emplace_back(entry.path());
+    std::ranges::sort(spools, {}, &spool::SpoolDirectory::path);
     return SpoolSource(spools);
   }
   template <typename Function>

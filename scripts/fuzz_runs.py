@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Damages runs at random and opens them with every command that reads one.
+
+usage: scripts/fuzz_runs.py [--inputs 400] [--seed N] [--one] [--keep DIR]
+
+Runs of small programs, finished, killed, and with profiles only, are changed as somebody with
+intent would: bytes, sizes, links to files elsewhere, names in definitions whose checksums are
+right. No command may change anything outside of the run, crash, wait for ever or take more
+than 200 MB. What falls is printed with the number of its input; --seed N --one runs that one again.
+The interpreter is the one that runs this; the `timeloom` program is the one beside it, or
+TIMELOOM_PROGRAM.
+"""
+
+import argparse
+import hashlib
+import os
+import pathlib
+import random
+import shutil
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+
+TIMELOOM = os.environ.get("TIMELOOM_PROGRAM") or str(pathlib.Path(sys.executable).with_name("timeloom"))
+MOST_MEMORY = 200 << 10  # KiB
+LONGEST = 120  # seconds; only what waits for ever takes so long
+COMMANDS = [["report"], ["report", "--json"], ["info", "--json"], ["weave"], ["weave", "--keep-spool"], ["score"]]
+
+PROGRAM = """
+import os, signal, sys, threading
+def leaf(n): return n
+def work():
+    for n in range(300): leaf(n)
+thread = threading.Thread(target=work); thread.start(); work(); thread.join()
+if os.fork() == 0:
+    work(); os._exit(0)
+os.wait()
+if sys.argv[1] == "killed": os.kill(os.getpid(), signal.SIGKILL)
+"""
+KINDS = {
+    "finished": [],
+    "spool": ["--no-weave"],
+    "killed": [],
+    "folded": ["--profile", "--no-weave"],
+    "kept": ["--keep-spool"],
+    "scorep": ["--layout", "scorep", "--no-weave"],
+}
+
+
+class Fallen(Exception):
+    """A command that did what none may do."""
+
+
+def make_runs(directory: pathlib.Path) -> None:
+    """One run of each kind in `directory`."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("TIMELOOM_", "SCOREP_"))}
+    for name, options in KINDS.items():
+        words = [sys.executable, "-W", "ignore", "-m", "timeloom", "--quiet", "-o", str(directory / name), *options,
+                 "-c", PROGRAM, name]  # fmt: skip
+        subprocess.run(words, env=environment, check=name != "killed", stderr=subprocess.DEVNULL)
+
+
+def snapshot(directory: pathlib.Path) -> dict[str, tuple[int, int, str]]:
+    """Mode, time of the last change and contents of all that is in `directory`."""
+    result = {}
+    for path in [directory, *sorted(directory.rglob("*"))]:
+        status = path.lstat()
+        what = ""
+        if stat.S_ISREG(status.st_mode):
+            what = hashlib.sha256(path.read_bytes()).hexdigest()
+        elif stat.S_ISLNK(status.st_mode):
+            what = str(path.readlink())
+        result[str(path)] = (status.st_mode, status.st_mtime_ns, what)
+    return result
+
+
+def checksum(data: bytes, value: int = 2166136261) -> int:
+    """That of definitions (docs/formats/spool.md)."""
+    for byte in data:
+        value = (value ^ byte) * 16777619 & 0xFFFFFFFF
+    return value
+
+
+def record(kind: int, payload: bytes) -> bytes:
+    head = struct.pack("<IHH", len(payload), kind, 0)
+    return head + struct.pack("<I", checksum(payload, checksum(head))) + payload
+
+
+def text(value: bytes) -> bytes:
+    return struct.pack("<I", len(value)) + value
+
+
+class Attack:
+    """Changes one run, by the numbers of `rng`."""
+
+    def __init__(self, run: pathlib.Path, outside: pathlib.Path, rng: random.Random):
+        self.run, self.outside, self.rng = run, outside, rng
+        self.done: list[str] = []
+
+    def entries(self) -> list[pathlib.Path]:
+        return sorted(path for path in self.run.rglob("*") if not path.is_symlink())
+
+    def files(self) -> list[pathlib.Path]:
+        return [path for path in self.entries() if path.is_file() and path.stat().st_size < 1 << 26]
+
+    def bytes_changed(self) -> None:
+        path = self.rng.choice(self.files())
+        data = bytearray(path.read_bytes())
+        for _ in range(self.rng.choice([1, 1, 8, 64]) if data else 0):
+            at = min(int(self.rng.expovariate(1 / 400)), len(data) - 1)
+            data[self.rng.choice([at, self.rng.randrange(len(data))])] = self.rng.randrange(256)
+        path.write_bytes(data)
+
+    def cut_or_grown(self) -> None:
+        path = self.rng.choice(self.files())
+        size = path.stat().st_size
+        os.truncate(path, self.rng.choice([0, self.rng.randrange(size + 1), size + 4096, 3 << 30, 40 << 30]))
+
+    def link(self) -> None:
+        path = self.rng.choice(self.entries())
+        remove(path)
+        path.symlink_to(self.rng.choice([self.outside / "file", self.outside / "directory", self.outside / "new"]))
+
+    def extra_link(self) -> None:
+        names = ["traces.otf2", "traces.def", "traces", "profile.cubex", "MANIFEST.md", ".weaving", ".woven",
+                 "spool/running", "scorep.cfg", "callpaths.json"]  # fmt: skip
+        path = self.run / self.rng.choice(names)
+        if path.parent.is_dir():
+            remove(path)
+            path.symlink_to(self.rng.choice([self.outside / "file", self.outside / "directory", self.outside / "new"]))
+
+    def other_kind(self) -> None:
+        path = self.rng.choice(self.entries())
+        remove(path)
+        kind = self.rng.choice(["fifo", "directory", "empty", "nothing"])
+        if kind == "fifo":
+            os.mkfifo(path)
+        elif kind == "directory":
+            path.mkdir()
+        elif kind == "empty":
+            path.touch()
+
+    def swapped(self) -> None:
+        one, other = self.rng.choice(self.files()), self.rng.choice(self.files())
+        one.write_bytes(other.read_bytes())
+
+    def definitions(self) -> None:
+        """Sound ones, with names and numbers that nobody should trust."""
+        names = [b"../victim", bytes(self.outside / "file"), b"..", b"x\0y", b"a/b", b".hidden", b"n" * 5000, b"\xff"]
+        name, number = self.rng.choice(names), self.rng.choice([0, 7, 2**31, 2**32 - 1])
+        keys = [b"timeloom::profile_base_name", b"timeloom::layout", b"timeloom::results", b"timeloom::machine_name"]
+        records = [
+            record(9, text(self.rng.choice(keys)) + text(name)),
+            record(9, text(name) + text(name)),
+            record(5, struct.pack("<IQ", number, number) + text(name)),
+            record(4, struct.pack("<I", number) + 4 * text(name) + struct.pack("<IIBB", number, number, 255, 255)),
+            record(1, struct.pack("<Q", number) + 3 * text(name) + struct.pack("<I", 1) + 2 * text(name)),
+            record(2, struct.pack("<QQQ", number << 31, number, number)),
+            record(11, struct.pack("<II", number, number)),
+            record(10, struct.pack("<QQQIQ", number, number << 20, number, number, number)),
+        ]
+        for path in self.files():
+            if path.name != "defs":
+                continue
+            with open(path, "ab") as file:
+                file.write(b"".join(self.rng.sample(records, 3)))
+
+    def damage(self) -> None:
+        ways: list[Callable[[], None]] = [self.bytes_changed, self.cut_or_grown, self.link, self.extra_link,
+                                          self.other_kind, self.swapped, self.definitions]  # fmt: skip
+        for way in self.rng.choices(ways, k=self.rng.choice([1, 1, 2, 4])):
+            if self.files():
+                self.done.append(way.__name__)
+                way()
+
+
+def remove(path: pathlib.Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def start(words: list[str], world: pathlib.Path) -> tuple[int, int, str]:
+    """Exit status, memory in KiB and output of a command; at home in the watched directory."""
+    home = str(world / "outside")
+    environment = {"PATH": os.environ.get("PATH", ""), "HOME": home, "TMPDIR": home}
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen([TIMELOOM, *words], cwd=home, env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=output, stderr=subprocess.STDOUT)  # fmt: skip
+        timer = threading.Timer(LONGEST, process.kill)
+        timer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        timer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        return process.returncode, usage.ru_maxrss, output.read().decode(errors="replace")
+
+
+def attack_one(seed: int, runs: pathlib.Path, keep: pathlib.Path | None = None) -> list[str]:
+    """The changes and the commands of input `seed`. Throws Fallen."""
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="timeloom-fuzz-") as directory:
+        world = pathlib.Path(directory)
+        outside, run = world / "outside", world / "run"
+        (outside / "directory").mkdir(parents=True)
+        for precious in (outside / "file", outside / "directory" / "file", outside / "victim.cubex"):
+            precious.write_text("precious")
+        shutil.copytree(runs / rng.choice(sorted(KINDS)), run)
+        attack = Attack(run, outside, rng)
+        attack.damage()
+        before = snapshot(outside)
+        beside = sorted(os.listdir(world))
+        for command in rng.sample(COMMANDS, 3):
+            status, memory, output = start([*command, str(run)], world)
+            said = f"input {seed} ({', '.join(attack.done)}), {' '.join(command)}: "
+            wrong = ""
+            if snapshot(outside) != before or sorted(os.listdir(world)) != beside:
+                wrong = "something outside of the run has changed"
+            elif status not in (0, 1):
+                wrong = f"ended with {status}: {output[-500:]}"
+            elif memory > MOST_MEMORY:
+                wrong = f"took {memory >> 10} MB"
+            if wrong:
+                if keep:
+                    shutil.copytree(run, keep / str(seed), symlinks=True)
+                raise Fallen(said + wrong)
+        return attack.done
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--inputs", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1, help="number of the first input")
+    parser.add_argument("--one", action="store_true", help="this input only")
+    parser.add_argument("--keep", type=pathlib.Path, help="directory for the runs on which a command fell")
+    options = parser.parse_args()
+    fallen = 0
+    with tempfile.TemporaryDirectory(prefix="timeloom-runs-") as directory:
+        make_runs(pathlib.Path(directory))
+        count = 1 if options.one else options.inputs
+        for seed in range(options.seed, options.seed + count):
+            try:
+                attack_one(seed, pathlib.Path(directory), options.keep)
+            except Fallen as problem:
+                fallen += 1
+                print(problem, flush=True)
+    print(f"{count} inputs, {fallen} of them wrong")
+    return 1 if fallen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

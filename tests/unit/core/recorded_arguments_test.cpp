@@ -1,0 +1,60 @@
+#include "core/recorded_arguments.hpp"
+
+#include <gtest/gtest.h>
+
+namespace timeloom {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words masked(Words words) {
+  return recorded_arguments(std::move(words), RecordArguments::kMasked, 0);
+}
+
+TEST(RecordedArguments, ValuesOfOptionsThatAreSecretsAreMasked) {
+  EXPECT_EQ(masked({"app.py", "--password=hunter2", "--token", "abc", "--key=k", "-key", "k", "x"}),
+            (Words{"app.py", "--password=***", "--token", "***", "--key=***", "-key", "***", "x"}));
+  EXPECT_EQ(
+      masked({"--DB_Password=a=b", "--github-token", "-t", "db.password=x", "API_KEY=x"}),
+      (Words{"--DB_Password=***", "--github-token", "***", "db.password=***", "API_KEY=***"}));
+  EXPECT_EQ(masked({"--token"}), (Words{"--token"}));
+  EXPECT_EQ(masked({"--token", "--password", "x"}), (Words{"--token", "--password", "***"}));
+  EXPECT_EQ(masked({"--password="}), (Words{"--password=***"}));
+}
+
+TEST(RecordedArguments, WhatOnlyLooksLikeOneIsNot) {
+  const Words words{"token",
+                    "password",
+                    "--tokenizer=fast",
+                    "--sort-key=name",
+                    "--keys=a,b",
+                    "--monkey=x",
+                    "a=b=c",
+                    "",
+                    "=",
+                    "--",
+                    "-",
+                    "--passes=3",
+                    "--secretary",
+                    "x"};
+  EXPECT_EQ(masked(words), words);
+}
+
+TEST(RecordedArguments, PasswordsInUrlsAreMasked) {
+  EXPECT_EQ(masked({"postgres://me:pa@ss@db:5432/x?a=b", "--url=https://u:p@h/", "http://h:80/a@b",
+                    "https://u@h/x", "http://a:b@c http://d:e@f", "://", "x://:@", "a@b:c"}),
+            (Words{"postgres://me:***@db:5432/x?a=b", "--url=https://u:***@h/", "http://h:80/a@b",
+                   "https://u@h/x", "http://a:***@c http://d:***@f", "://", "x://:***@", "a@b:c"}));
+}
+
+TEST(RecordedArguments, AllAndNone) {
+  const Words words{"-X", "dev", "-m", "app", "--token", "x"};
+  EXPECT_EQ(recorded_arguments(words, record_arguments_of("all"), 4), words);
+  EXPECT_EQ(recorded_arguments(words, record_arguments_of("none"), 4),
+            (Words{"-X", "dev", "-m", "app"}));
+  EXPECT_EQ(record_arguments_of("masked"), RecordArguments::kMasked);
+  EXPECT_EQ(record_arguments_of(""), RecordArguments::kMasked);
+}
+
+}  // namespace
+}  // namespace timeloom
