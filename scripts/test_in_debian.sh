@@ -63,7 +63,7 @@ inside() {
   unshare --mount --propagation private bash -euc '
     root=$1; shift
     for place in proc sys dev; do mount --rbind "/$place" "$root/$place"; done
-    exec chroot "$root" /usr/bin/env -C /timeloom "$@"' - "$root" "$@"
+    exec chroot "$root" /usr/bin/env -C /timeloom -u PIP_FIND_LINKS "$@"' - "$root" "$@"
 }
 
 packages() {
