@@ -132,10 +132,13 @@ def calls(spool):
 
 def assert_counted(program, instrumenter, directory, *options):
     wanted = json.loads(plain(program, directory).stdout)
-    entered, open_twice = calls(measure(program, instrumenter, directory, *options).spool)
-    assert open_twice == set()
-    del entered["<module>"]
-    assert entered == wanted
+    for layout in ("lanes", "locations"):
+        run = directory / layout
+        run.mkdir()
+        entered, open_twice = calls(measure(program, instrumenter, run, *options, layout=layout).spool)
+        assert open_twice == set()
+        del entered["<module>"]
+        assert entered == wanted
 
 
 @each_instrumenter
@@ -146,7 +149,9 @@ def test_tasks_of_asyncio(instrumenter, tmp_path):
 @needs("uvloop")
 @each_instrumenter
 def test_tasks_of_uvloop(instrumenter, tmp_path):
-    assert_counted(PROGRAM.replace("RUN", "__import__('uvloop').run"), instrumenter, tmp_path)
+    # Its create_task() hands eager_task_factory an argument that this one of 3.13.0 does not take.
+    program = PROGRAM.replace("asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)", "pass")
+    assert_counted(program.replace("RUN", "__import__('uvloop').run"), instrumenter, tmp_path)
 
 
 @each_instrumenter

@@ -29,6 +29,9 @@ inline int operation_at(PyCodeObject* code, Py_ssize_t place) noexcept {
 #ifdef RESUME_CHECK
   if (operation == RESUME_CHECK) return RESUME;
 #endif
+#ifdef RESUME_QUICK
+  if (operation == RESUME_QUICK) return RESUME;
+#endif
   return operation;
 }
 

@@ -11,6 +11,7 @@
 #include "python/interpreter/awaiting.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
+#include "python/observe/lanes.hpp"
 #include "python/observe/task_names.hpp"
 #include "python/observe/thread_events.hpp"
 #include "python/observe/watched.hpp"
@@ -107,7 +108,7 @@ Task* new_task(PyObject* root) {
   const std::uint64_t number = number_of(root);
   auto task = std::make_unique<Task>();
   task->root = root;
-  task->track = record::make_track(name_of_task(root), number);
+  task->track = uses_lanes() ? take_lane() : record::make_track(name_of_task(root), number);
   if (task->track == nullptr) return nullptr;
   task->thread = record::t_recorder->location();
   return (s.tasks[root] = std::move(task)).get();
@@ -115,6 +116,10 @@ Task* new_task(PyObject* root) {
 
 record::Track* track_of(const Running& running) noexcept {
   return running.nest.empty() ? nullptr : running.nest.back()->track.get();
+}
+
+EventWord region_of(PyObject* root) {
+  return task_region(code_of_generator(root), reinterpret_cast<PyGenObject*>(root)->gi_qualname);
 }
 
 // From here on the thread runs `root`.
@@ -127,12 +132,14 @@ Task* activate(Running& running, PyObject* root, bool starts) {
     replace(*task);
     task = nullptr;
   }
-  if (task == nullptr) task = new_task(root);
+  const bool is_new = task == nullptr;
+  if (is_new) task = new_task(root);
   if (task == nullptr) return nullptr;
   running.yielding.clear();
   enter(s.task_word);
   running.nest.push_back(task);
   record::t_recorder->switch_to(task->track.get());
+  if (is_new && uses_lanes()) begin_on_lane(region_of(root), own_name_of_task(root));
   if (task->suspended) leave(s.suspended_word);
   task->suspended = false;
   return task;
@@ -149,7 +156,8 @@ void suspend(Running& running, PyObject* value) {
   Task& task = *running.nest.back();
   enter(s.suspended_word);
   task.suspended = true;
-  const std::string name = record::t_recorder->beyond_depth() ? "" : name_of_awaited(value);
+  const std::string name =
+      record::t_recorder->beyond_depth() ? "" : name_of_awaited(value, uses_lanes());
   if (!name.empty()) {
     const std::uint64_t words[] = {
         record::define_parameter("awaits", ParameterType::kString).value(),
@@ -241,9 +249,18 @@ void step_ends(PyObject* generator) {
   Running& running = t_running;
   if (running.epoch != state().epoch || running.nest.empty()) return;
   if (running.nest.back()->root != generator) return;
-  record::t_recorder->end_track();
+  if (!uses_lanes()) {
+    record::t_recorder->end_track();
+    go_back(running);
+    state().tasks.erase(generator);
+    return;
+  }
+  end_on_lane();
   go_back(running);
-  state().tasks.erase(generator);
+  const auto found = state().tasks.find(generator);
+  if (found == state().tasks.end()) return;
+  give_lane_back(found->second->thread, std::move(found->second->track));
+  state().tasks.erase(found);
 }
 
 // BaseEventLoop.create_task(self, coroutine, ...)
@@ -309,10 +326,13 @@ void task_step_ends(PyObject* generator) noexcept {
 
 bool tasks_are_tracks() noexcept { return state().on; }
 
-void begin_tasks() noexcept {
+void begin_tasks(bool on_lanes) noexcept {
   State& s = state();
+  use_lanes(on_lanes);
   try {
-    watch_function("asyncio.base_events.BaseEventLoop.create_task", on_create_task);
+    if (!uses_lanes()) {
+      watch_function("asyncio.base_events.BaseEventLoop.create_task", on_create_task);
+    }
     s.task_word = word_of("task");
     s.suspended_word = word_of("suspended");
   } catch (const std::bad_alloc&) {
@@ -333,6 +353,7 @@ void forget_tasks() noexcept {
   s.tasks.clear();
   s.replaced.clear();
   s.created.clear();
+  forget_lanes();
   ++s.epoch;
 }
 
