@@ -1,4 +1,5 @@
-// Whether a frame waits for the one that it has called, by `await`, or has only called it.
+// What a coroutine runs, and whether its frame waits for the one that it has called, by `await`, or
+// has only called it.
 //
 // Differences between versions of CPython are names of operations here: a version that lacks one
 // has nothing of the kind. Needs the GIL.
@@ -11,6 +12,12 @@
 #include "python/interpreter/compat.hpp"
 
 namespace timeloom::python {
+
+// Of a generator or coroutine that has not ended; borrowed.
+inline PyCodeObject* code_of_generator(PyObject* generator) noexcept {
+  void* frame = &reinterpret_cast<PyGenObject*>(generator)->gi_iframe;
+  return code_of(static_cast<InterpreterFrame*>(frame));
+}
 
 // The operation at a place of a code object, whatever a tool has put there to be notified of it.
 inline int operation_at(PyCodeObject* code, Py_ssize_t place) noexcept {
@@ -28,6 +35,9 @@ inline int operation_at(PyCodeObject* code, Py_ssize_t place) noexcept {
 #endif
 #ifdef RESUME_CHECK
   if (operation == RESUME_CHECK) return RESUME;
+#endif
+#ifdef RESUME_CHECK_JIT
+  if (operation == RESUME_CHECK_JIT) return RESUME;
 #endif
 #ifdef RESUME_QUICK
   if (operation == RESUME_QUICK) return RESUME;

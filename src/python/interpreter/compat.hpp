@@ -113,12 +113,6 @@ inline PyObject* generator_of(InterpreterFrame* frame) noexcept {
 #endif
 }
 
-// Of a generator or coroutine that has not ended; borrowed.
-inline PyCodeObject* code_of_generator(PyObject* generator) noexcept {
-  void* frame = &reinterpret_cast<PyGenObject*>(generator)->gi_iframe;
-  return code_of(static_cast<InterpreterFrame*>(frame));
-}
-
 // Whether a generator's frame that is about to run has not run before.
 inline bool runs_first(InterpreterFrame* frame) noexcept {
   return _PyInterpreterFrame_LASTI(frame) < code_of(frame)->_co_firsttraceable;
