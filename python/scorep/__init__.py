@@ -22,6 +22,9 @@ def __getattr__(name: str) -> "ModuleType":
     # The bindings have loaded these modules before a program runs; here the first use loads them.
     if name not in ("_bindings", "helper", "subsystem"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
+    from timeloom import _core
+
+    with _core.unrecorded():
+        import importlib
 
     return importlib.import_module(f"scorep.{name}")

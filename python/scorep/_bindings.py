@@ -1,7 +1,5 @@
 """The names of the bindings' extension module."""
 
-import os
-
 from scorep.user import force_finalize, reregister_exit_handler
 from timeloom import _core
 from timeloom._core import (
@@ -15,6 +13,9 @@ from timeloom._core import (
 from timeloom._core import rewind_begin as _rewind_begin
 from timeloom._core import scorep_try_begin as try_region_begin
 from timeloom._core import scorep_try_end as try_region_end
+
+with _core.unrecorded():
+    import os
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING
 if TYPE_CHECKING:

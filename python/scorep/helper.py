@@ -1,10 +1,11 @@
 """Helpers of the bindings that scripts call."""
 
-import os
-import subprocess
-import sys
-
 from timeloom import _core
+
+with _core.unrecorded():
+    import os
+    import subprocess
+    import sys
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ or off.
 """
 
 from timeloom import _core
+from timeloom._api import Block, close_block, open_block
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING: typing would show in the program's sys.modules
 if TYPE_CHECKING:
@@ -153,87 +154,73 @@ class _Switch:
     ``user_instrumenter:name``.
     """
 
+    _on: bool
+
     def __init__(self, region_name: str = "") -> None:
         self.region_name = region_name
-        self._changed: list[bool] = []  # of the blocks that are open, innermost last
+        self._blocks: list[tuple[Block, bool]] = []  # that are open, innermost last; whether it has a region
 
     def __call__(self, func: "_F") -> "_F":
         decorated: _F = _decorated(type(self), self.region_name, func)
         return decorated
 
-    def _begin_region(self) -> None:
+    def __enter__(self) -> None:
+        before = bool(get_instrumenter().get_registered())
+        changes = self._on != before
+        self._blocks.append((open_block(self._on, before), changes))
+        if not changes:
+            return
+        # The region lies where nothing is observed.
+        if not self._on:
+            unregister()
         if self.region_name:
             _core.scorep_begin("user_instrumenter", self.region_name)
+        if self._on:
+            register()
 
-    def _end_region(self) -> None:
-        if self.region_name:
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None = None,
+        exc_value: BaseException | None = None,
+        traceback: "TracebackType | None" = None,
+    ) -> None:
+        block, has_region = self._blocks.pop()
+        state = close_block(block)
+        restores = state is not None and state != self._on
+        if restores and self._on:
+            unregister()
+        if has_region and self.region_name:
             _core.scorep_end("user_instrumenter", self.region_name)
+        if restores and not self._on:
+            register()
 
 
 class enable(_Switch):
     """The instrumentation is on in the block or the decorated function, also under ``--noinstrumenter``."""
 
-    def __enter__(self) -> None:
-        changed = not get_instrumenter().get_registered()
-        self._changed.append(changed)
-        if changed:
-            self._begin_region()
-            register()
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None = None,
-        exc_value: BaseException | None = None,
-        traceback: "TracebackType | None" = None,
-    ) -> None:
-        if self._changed.pop():
-            unregister()
-            self._end_region()
+    _on = True
 
 
 class disable(_Switch):
     """The instrumentation is off in the block or the decorated function."""
 
-    def __enter__(self) -> None:
-        changed = bool(get_instrumenter().get_registered())
-        self._changed.append(changed)
-        if changed:
-            unregister()
-            self._begin_region()
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None = None,
-        exc_value: BaseException | None = None,
-        traceback: "TracebackType | None" = None,
-    ) -> None:
-        if self._changed.pop():
-            self._end_region()
-            register()
+    _on = False
 
 
-def _decorated(switch: "type[Any]", name: str, func: "Callable[..., Any]") -> "Any":
-    """Return ``func`` under ``enable`` or ``disable``: the whole run of a coroutine or generator, not its creation."""
-    import functools
-    import inspect
+def _decorated(switch: "type[_Switch]", name: str, func: "Callable[..., Any]") -> "Any":
+    """Return ``func`` under ``enable`` or ``disable``.
 
-    if inspect.iscoroutinefunction(func):
+    Each step of a coroutine or generator is a block of its own: while it waits, and between the values
+    that it yields, others run.
+    """
+    with _core.unrecorded():
+        from timeloom import _decorators
 
-        @functools.wraps(func)
-        async def inner(*args: "Any", **kwds: "Any") -> "Any":
-            with switch(name):
-                return await func(*args, **kwds)
-    elif inspect.isgeneratorfunction(func):
+    def in_block(step: "Any") -> "Any":
+        return _core.block_steps(switch(name), step)
 
-        @functools.wraps(func)
-        def inner(*args: "Any", **kwds: "Any") -> "Any":
-            with switch(name):
-                return (yield from func(*args, **kwds))
-    else:
+    def inner(*args: "Any", **kwds: "Any") -> "Any":
+        with switch(name):
+            return func(*args, **kwds)
 
-        @functools.wraps(func)
-        def inner(*args: "Any", **kwds: "Any") -> "Any":
-            with switch(name):
-                return func(*args, **kwds)
-
-    return inner
+    return _decorators.wrap(func, in_block, inner)

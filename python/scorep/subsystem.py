@@ -3,9 +3,12 @@
 Nothing has to be built or loaded here, so most of the functions do nothing.
 """
 
-import os
+from timeloom import _core
 
-from scorep.helper import get_python_version
+with _core.unrecorded():
+    import os
+
+    from scorep.helper import get_python_version
 
 
 def generate_subsystem_lib_name() -> str:

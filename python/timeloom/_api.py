@@ -5,6 +5,9 @@ them. It concerns calls that are observed automatically; user regions, parameter
 counters and markers are recorded all the same.
 """
 
+from _thread import RLock, get_ident
+from posix import register_at_fork
+
 from timeloom import _core
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING: typing would show in the program's sys.modules
@@ -12,17 +15,67 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
+class Block:
+    """A ``with`` block that is open, in which the instrumentation is on or off."""
+
+    __slots__ = ("before", "on", "thread")
+
+    def __init__(self, on: bool, before: bool) -> None:
+        self.on = on
+        self.before = before  # the state to go back to
+        self.thread = get_ident()
+
+
+# The open blocks of all threads and tasks, which need not end in the order of their begins.
+_open: list[Block] = []
+_lock = RLock()
+
+
+def open_block(on: bool, before: bool) -> Block:
+    """Note the begin of a block that switches the instrumentation ``on`` (or off); it was ``before``."""
+    block = Block(on, before)
+    with _lock:
+        _open.append(block)
+    return block
+
+
+def close_block(block: Block) -> bool | None:
+    """Note the end of a block; return the state to go back to.
+
+    None where a block that began later goes on: that one will go back to what was before this one.
+    """
+    with _lock:
+        place = _open.index(block)
+        del _open[place]
+        if place == len(_open):
+            return block.before
+        _open[place].before = block.before
+        return None
+
+
+def _keep_blocks_of_this_thread() -> None:
+    global _lock
+    _lock = RLock()  # another thread may have held it
+    _open[:] = [block for block in _open if block.thread == get_ident()]
+
+
+register_at_fork(after_in_child=_keep_blocks_of_this_thread)
+
+
 class _Switched:
     """A switch that is undone at the end of a ``with`` block, and stays after a mere call."""
 
-    __slots__ = ("_was_paused",)
+    __slots__ = ("_before", "_block", "_on")
+
+    _block: Block
 
     def __init__(self, on: bool) -> None:
-        self._was_paused = _core.paused()
+        self._on = on
+        self._before = not _core.paused()
         (_core.resume if on else _core.pause)()
 
     def __enter__(self) -> None:
-        return None
+        self._block = open_block(self._on, self._before)
 
     def __exit__(
         self,
@@ -30,7 +83,9 @@ class _Switched:
         value: BaseException | None,
         traceback: "TracebackType | None",
     ) -> None:
-        (_core.pause if self._was_paused else _core.resume)()
+        state = close_block(self._block)
+        if state is not None:
+            (_core.resume if state else _core.pause)()
 
 
 def start() -> _Switched:

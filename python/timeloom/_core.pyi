@@ -1,6 +1,7 @@
 """Types of the extension module; src/python has its functions, by the same names."""
 
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Sequence
+from contextlib import AbstractContextManager
 from types import CodeType, TracebackType
 from typing import Any, Literal, Self, TypeAlias, TypedDict, TypeVar, final, overload, type_check_only
 
@@ -45,7 +46,15 @@ def marker(text: str, /) -> None: ...
 # A region by its name, or the function that is recorded as itself.
 _Region: TypeAlias = str | Callable[..., Any]
 
-# Runs every step of a coroutine or generator inside a region.
+# A block in which the calling thread records nothing.
+@final
+class unrecorded:
+    def __enter__(self) -> None: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
+    ) -> None: ...
+
+# Runs every step of a coroutine or generator inside a region, or a `with` block.
 @type_check_only
 class _RegionSteps:
     def __await__(self) -> Generator[Any, Any, Any]: ...
@@ -59,6 +68,7 @@ def region_function(region: _Region, function: Callable[..., Any], /) -> Callabl
 def region_steps(
     region: _Region, function: Callable[..., Any], inner: Awaitable[Any] | Iterable[Any], /
 ) -> _RegionSteps: ...
+def block_steps(block: AbstractContextManager[None], inner: Awaitable[Any] | Iterable[Any], /) -> _RegionSteps: ...
 
 # ---- The same as the Python bindings of Score-P have it
 

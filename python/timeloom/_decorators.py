@@ -15,6 +15,8 @@ from typing import Any
 
 from timeloom import _core
 
+_Steps = Callable[[Any], Any]
+
 
 def _innermost(function: Any) -> Any:
     """The function that is called in the end, below wrappers and partial objects."""
@@ -50,45 +52,56 @@ def decorate(name: str | None, function: Callable[..., Any], itself: bool = Fals
         region = _innermost(function)
     else:
         region = name if name is not None else _name_of(function)
-    if inspect.iscoroutinefunction(function):
-        return _coroutine(region, function)
-    if inspect.isasyncgenfunction(function):
-        return _async_generator(region, function)
-    if inspect.isgeneratorfunction(function):
-        return _generator(region, function)
-    return functools.wraps(function)(_core.region_function(region, function))
+
+    def in_region(step: Any) -> Any:
+        return _core.region_steps(region, function, step)
+
+    return wrap(function, in_region, _core.region_function(region, function))
 
 
-def _coroutine(region: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
+def wrap(function: Callable[..., Any], in_steps: _Steps, called: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what takes the place of `function`: `called`, but for coroutine and generator functions.
+
+    These stay what they are, and what they make is handed to ``in_steps``, which returns an
+    object that runs every step of it.
+    """
+    with _core.unrecorded():
+        if inspect.iscoroutinefunction(function):
+            called = _coroutine(function, in_steps)
+        elif inspect.isasyncgenfunction(function):
+            called = _async_generator(function, in_steps)
+        elif inspect.isgeneratorfunction(function):
+            called = _generator(function, in_steps)
+        return functools.wraps(function)(called)
+
+
+def _coroutine(function: Callable[..., Any], in_steps: _Steps) -> Callable[..., Any]:
     async def run(*args: Any, **kwargs: Any) -> Any:
-        return await _core.region_steps(region, function, function(*args, **kwargs))
+        return await in_steps(function(*args, **kwargs))
 
     return run
 
 
-def _generator(region: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
+def _generator(function: Callable[..., Any], in_steps: _Steps) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
-        return (yield from _core.region_steps(region, function, function(*args, **kwargs)))
+        return (yield from in_steps(function(*args, **kwargs)))
 
     return run
 
 
-def _async_generator(region: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
+def _async_generator(function: Callable[..., Any], in_steps: _Steps) -> Callable[..., Any]:
     async def run(*args: Any, **kwargs: Any) -> Any:
         inner = function(*args, **kwargs)
         step = inner.__anext__()
         while True:
             try:
-                value = await _core.region_steps(region, function, step)
+                value = await in_steps(step)
             except StopAsyncIteration:
                 return
             try:
                 sent = yield value
             except GeneratorExit:
-                await _core.region_steps(region, function, inner.aclose())
+                await in_steps(inner.aclose())
                 raise
             except BaseException as error:  # all of them belong to the inner one
                 step = inner.athrow(error)

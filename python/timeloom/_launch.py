@@ -37,12 +37,13 @@ def _read_pyproject() -> "_Pyproject":
     path, data = _nearest_pyproject()
     if _NAME not in data:  # most are spared the import of tomllib
         return None
-    import tomllib
+    with _core.unrecorded():  # a block of a program may be part of a run
+        import tomllib
 
-    try:
-        table = tomllib.loads(data.decode()).get("tool", {})
-    except ValueError as error:  # no TOML, or no UTF-8
-        raise _core.Error(f"{path}: {error}") from None
+        try:
+            table = tomllib.loads(data.decode()).get("tool", {})
+        except ValueError as error:  # no TOML, or no UTF-8
+            raise _core.Error(f"{path}: {error}") from None
     table = table.get("timeloom") if isinstance(table, dict) else None
     if table is not None and not isinstance(table, dict):
         raise _core.Error(f"{path}: tool.timeloom is no table; write [tool.timeloom] above the settings")

@@ -5,21 +5,22 @@ docs/pytest.md describes it. Without ``--timeloom`` only the marker is registere
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import subprocess
-import time
-import warnings
-from collections.abc import Generator, Mapping
-from pathlib import Path
-from typing import Any
-
-import pytest
-
 import timeloom
 from timeloom import _core
 from timeloom._launch import _read_pyproject as read_pyproject
+
+with _core.unrecorded():
+    import json
+    import os
+    import re
+    import subprocess
+    import time
+    import warnings
+    from collections.abc import Generator, Mapping
+    from pathlib import Path
+    from typing import Any
+
+    import pytest
 
 _MARKER = """\
 timeloom(max_total=None, max_visits=None): with --timeloom, the most time that the test may take \

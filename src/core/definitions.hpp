@@ -64,9 +64,14 @@ struct Location {  // one thread
 
 enum class ParameterType : std::uint8_t { kInt64, kUint64, kFloat, kString };
 
+// The parameter that has the names of tasks. It tells visits apart in a trace, not in call paths:
+// there are as many values as tasks.
+inline constexpr char kTaskParameter[] = "timeloom::task";
+
 struct Parameter {
   std::string name;
   ParameterType type = ParameterType::kInt64;
+  bool splits_call_paths() const noexcept { return name != kTaskParameter; }
 };
 
 enum class MetricValueType : std::uint8_t { kInt64, kUint64, kDouble };

@@ -10,6 +10,10 @@ inline constexpr char kReachedDepth[] = "timeloom::reached_depth";
 // Events that are only in the profile, since the run had reached its size limit.
 inline constexpr char kFoldedEvents[] = "timeloom::folded_events";
 
+// Tasks, and greenlets: each has a location, or (with lanes) all of them share this many.
+inline constexpr char kTasks[] = "timeloom::tasks";
+inline constexpr char kTaskLanes[] = "timeloom::task_lanes";
+
 // The layout of the run directory, by its name in run/layout.hpp.
 inline constexpr char kLayout[] = "timeloom::layout";
 // The names of the machine and, without its extension, of the profile's file, where the

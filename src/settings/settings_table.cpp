@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 3> kRecordArguments = {"all", "masked", "
 constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile"};
 constexpr std::array<std::string_view, 2> kLayouts = {"timeloom", "scorep"};
 constexpr std::array<std::string_view, 2> kRegionNames = {"qualified", "scorep"};
+constexpr std::array<std::string_view, 2> kTaskLayouts = {"lanes", "locations"};
 constexpr std::array<std::string_view, 4> kResults = {"all", "trace", "profile", "none"};
 
 constexpr std::array kTable = {
@@ -36,6 +37,11 @@ constexpr std::array kTable = {
     Setting{"async-tasks", kBool, "off", kRecording, "",
             "record every task of asyncio or trio as a track of its own, with the time it is "
             "suspended; by monitoring or frame"},
+    Setting{
+        "task-layout", kChoice, "lanes", kRecording, "LAYOUT",
+        "where async-tasks puts them: lanes are locations that tasks share which do not overlap; "
+        "with locations each task is one, connected with what created it",
+        kTaskLayouts},
     Setting{"profile", kBool, "off", kRecording, "",
             "fold calls into a call-path profile while the program runs, instead of recording a "
             "trace; small, however long that takes"},

@@ -63,6 +63,7 @@ class InfoWriter {
     line("processes", count(facts.processes));
     line("threads", count(facts.threads));
     if (facts.tasks > 0) line("tasks", count(facts.tasks));
+    if (facts.task_lanes > 0) line("lanes", count(facts.task_lanes));
     if (facts.events > 0) line("events", count(facts.events));
     line("regions", count(all_.regions.size()));
     line("clock", fmt::format("{} ticks a second", count(all_.clock.ticks_per_second)));
@@ -103,7 +104,7 @@ class InfoWriter {
   }
 
   void threads() {
-    title("Threads");
+    title(facts_of(all_).tasks > 0 ? "Threads and tasks" : "Threads");
     std::size_t width = columns("name");
     for (const Location& one : all_.locations)
       width = std::max(width, columns(printable(name_of(one))));

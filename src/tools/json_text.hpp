@@ -28,6 +28,7 @@ inline void add_facts(nlohmann::ordered_json& object, const RunFacts& facts,
   object["processes"] = facts.processes;
   object["threads"] = facts.threads;
   object["tasks"] = facts.tasks;
+  object["task_lanes"] = facts.task_lanes;
   object["events"] = facts.events;
   object["losses"] = facts.losses;
 }

@@ -55,8 +55,8 @@ void say(const std::string& line) {
 
 std::string describe(const weave::WeaveSummary& summary) {
   std::string line = plural(summary.events, "event") + " of " +
-                     plural(summary.locations, "thread") + " in " +
-                     plural(summary.processes, "process");
+                     threads_and_tasks(summary.threads, summary.tasks, summary.task_lanes) +
+                     " in " + plural(summary.processes, "process");
   if (summary.lost_events > 0) {
     line += ", " + plural(summary.lost_events, "event") + " could not be recorded";
   }

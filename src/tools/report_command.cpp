@@ -65,9 +65,16 @@ std::set<LocationId> selected(const ReportOptions& options, const Definitions& d
 }
 
 std::string scope_of(const std::set<LocationId>& ids, const Definitions& definitions) {
-  if (ids.size() != 1 || definitions.locations.size() == 1) return plural(ids.size(), "thread");
+  const RunFacts facts = facts_of(definitions);
+  const bool all = ids.size() == definitions.locations.size();
+  if (facts.tasks > 0 && all) {
+    return threads_and_tasks(facts.threads, facts.tasks, facts.task_lanes);
+  }
+  // A location by itself does not tell whether it is a thread or one of tasks.
+  const std::string noun = facts.tasks > 0 ? "location" : "thread";
+  if (ids.size() != 1 || all) return plural(ids.size(), noun);
   for (const Location& location : definitions.locations) {
-    if (ids.contains(location.id)) return "thread " + printable(name_of(location));
+    if (ids.contains(location.id)) return noun + " " + printable(name_of(location));
   }
   return {};
 }

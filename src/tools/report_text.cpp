@@ -141,9 +141,9 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
                     Output& output) {
   const std::string program = printable(facts.program.empty() ? run : facts.program);
   output.write(terminal.paint(shorten_right(program, terminal.width, terminal), Ink::kBold) + "\n");
-  std::vector<std::string> parts = {duration(facts.wall_seconds, terminal, " ") + " wall time",
-                                    plural(facts.threads, "thread")};
-  if (facts.tasks > 0) parts.back() += " and " + plural(facts.tasks, "task");
+  std::vector<std::string> parts = {
+      duration(facts.wall_seconds, terminal, " ") + " wall time",
+      threads_and_tasks(facts.threads, facts.tasks, facts.task_lanes)};
   if (facts.processes > 1) parts.back() += " in " + plural(facts.processes, "process");
   // A profile of another tool does not say of how many it was made.
   if (facts.events > 0) parts.push_back(plural(facts.events, "event"));

@@ -137,8 +137,10 @@ RunFacts facts_of(const Definitions& definitions) {
     facts.events += location.event_count;
     if (location.type != LocationType::kMetric) ++facts.threads;
   }
-  facts.tasks = std::min(number(definitions, "timeloom::tasks"), facts.threads);
-  facts.threads -= facts.tasks;
+  facts.tasks = number(definitions, kTasks);
+  facts.task_lanes = std::min(number(definitions, kTaskLanes), facts.threads);
+  if (facts.task_lanes == 0) facts.tasks = std::min(facts.tasks, facts.threads);
+  facts.threads -= facts.task_lanes > 0 ? facts.task_lanes : facts.tasks;
   facts.losses = losses_of(definitions);
   return facts;
 }

@@ -20,7 +20,8 @@ struct RunFacts {
   double wall_seconds = 0;
   std::uint64_t processes = 0;
   std::uint64_t threads = 0;
-  std::uint64_t tasks = 0;  // on tracks of their own
+  std::uint64_t tasks = 0;
+  std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
   std::uint64_t events = 0;
   std::vector<std::string> losses;  // lost and cut-off parts, one sentence each
 };

@@ -120,6 +120,13 @@ std::string plural(std::uint64_t number, std::string_view noun) {
   return fmt::format("{} {}{}", count(number), noun, es ? "es" : "s");
 }
 
+std::string threads_and_tasks(std::uint64_t threads, std::uint64_t tasks, std::uint64_t lanes) {
+  std::string text = plural(threads, "thread");
+  if (tasks > 0) text += " and " + plural(tasks, "task");
+  if (lanes > 0) text += " on " + plural(lanes, "lane");
+  return text;
+}
+
 std::string local_time(std::uint64_t realtime) {
   return strftime_of(realtime, "%Y-%m-%d %H:%M:%S", localtime_r);
 }

@@ -30,6 +30,9 @@ std::string bytes(std::uint64_t size);
 // "1 thread", "5 threads".
 std::string plural(std::uint64_t number, std::string_view noun);
 
+// "2 threads", "2 threads and 8 tasks", "2 threads and 8 tasks on 3 lanes".
+std::string threads_and_tasks(std::uint64_t threads, std::uint64_t tasks, std::uint64_t lanes);
+
 // The time in the local zone: "2026-01-31 17:05:59". Nanoseconds since 1970.
 std::string local_time(std::uint64_t realtime);
 // The same in UTC: "2026-01-31T16:05:59.123Z".

@@ -18,6 +18,7 @@ bool EventTranslator::translate(Event& event) {
     case EventKind::kParameterString:
       event.value = ids_.strings[static_cast<std::uint32_t>(event.value)];
       event.ref = ids_.parameters[event.ref];
+      if (event.ref != IdMap::kNone && event.ref == ids_.task_parameter) ++tasks_;
       return event.ref != IdMap::kNone && event.value != IdMap::kNone;
     case EventKind::kParameterInt:
     case EventKind::kParameterUint:

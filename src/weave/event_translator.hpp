@@ -31,6 +31,8 @@ class EventTranslator {
   std::uint64_t dropped_events() const noexcept { return dropped_; }
   // Rewind regions that were too long to be discarded.
   std::uint64_t kept_rewinds() const noexcept { return rewinder_.kept(); }
+  // Tasks that have begun on this location, where it is a lane.
+  std::uint64_t tasks() const noexcept { return tasks_; }
   Timestamp last_time() const noexcept { return last_; }
 
  private:
@@ -58,6 +60,7 @@ class EventTranslator {
   Rewinder rewinder_;
   std::uint64_t closed_ = 0;
   std::uint64_t dropped_ = 0;
+  std::uint64_t tasks_ = 0;
 };
 
 }  // namespace timeloom::weave

@@ -226,7 +226,10 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.events = 0;
   for (const Location& location : definitions.locations) summary.events += location.event_count;
   if (summary.events == 0) summary.events = source.events();  // there is no profile
-  summary.locations = source.definitions().locations.size();
+  summary.tasks = number_in(source.definitions(), kTasks);
+  summary.task_lanes = number_in(source.definitions(), kTaskLanes);
+  const std::uint64_t of_tasks = summary.task_lanes > 0 ? summary.task_lanes : summary.tasks;
+  summary.threads = source.definitions().locations.size() - of_tasks;
   summary.processes = source.definitions().groups.size();
   summary.lost_events = source.lost_events() + source.dropped_events();
   summary.older_events = source.older_events();

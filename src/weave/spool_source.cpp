@@ -300,7 +300,9 @@ void SpoolSource::add_properties() {
   const auto put = [this](const char* key, std::uint64_t value) {
     if (value != 0) definitions_.properties[key] = std::to_string(value);
   };
-  put("timeloom::tasks", tasks_of_threads());
+  const bool lanes = tasks_on_lanes_ > 0;
+  put(kTasks, lanes ? tasks_on_lanes_.load() : tasks_of_threads());
+  if (lanes) put(kTaskLanes, tasks_of_threads());
   put("timeloom::lost_events", lost_events_);
   put("timeloom::older_events", older_events_);
   put(kFoldedEvents, folded_events_);
@@ -342,6 +344,7 @@ void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks)
   closed_regions_ += feed.closed_regions();
   dropped_events_ += feed.dropped_events();
   kept_rewinds_ += feed.kept_rewinds();
+  tasks_on_lanes_ += feed.tasks_on_lanes();
   damaged_segments_ += feed.damaged_segments();
 }
 

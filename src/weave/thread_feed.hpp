@@ -51,6 +51,7 @@ class ThreadFeed {
   std::uint64_t events() const noexcept { return events_; }
   std::uint64_t closed_regions() const noexcept { return closed_; }
   std::uint64_t kept_rewinds() const noexcept { return kept_rewinds_; }
+  std::uint64_t tasks_on_lanes() const noexcept { return tasks_; }
   std::uint64_t dropped_events() const noexcept { return dropped_; }
   std::uint64_t damaged_segments() const noexcept { return damaged_; }
 
@@ -95,6 +96,7 @@ class ThreadFeed {
   std::uint64_t closed_ = 0;
   std::uint64_t kept_rewinds_ = 0;
   std::uint64_t dropped_ = 0;
+  std::uint64_t tasks_ = 0;
   std::uint64_t damaged_ = 0;
 };
 

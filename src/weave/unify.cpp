@@ -61,7 +61,9 @@ ProcessIds Unifier::add(const spool::ProcessDefinitions& process, bool complete)
     ids.strings.set(id, unify(strings_, text, run_.strings, text));
   }
   for (const auto& [id, parameter] : process.parameters) {
-    ids.parameters.set(id, unify(parameters_, key_of(parameter), run_.parameters, parameter));
+    const std::uint32_t to = unify(parameters_, key_of(parameter), run_.parameters, parameter);
+    ids.parameters.set(id, to);
+    if (!parameter.splits_call_paths()) ids.task_parameter = to;
   }
   for (const auto& [id, metric] : process.metrics) {
     ids.metrics.set(id, unify(metrics_, key_of(metric), run_.metrics, metric));

@@ -55,6 +55,7 @@ struct ProcessIds {
   IdMap regions;
   IdMap strings;
   IdMap parameters;
+  std::uint32_t task_parameter = IdMap::kNone;  // of these: the one that names tasks, in the run
   IdMap metrics;
 };
 

@@ -42,17 +42,17 @@ class Recorded:
                 if kept[-1]:
                     lines.append("  " * depth + name.removeprefix("__main__."))
                     depth += 1
-            elif kind == "parameter_string":
+            elif kind == "parameter_string" and name != "timeloom::task":
                 lines[-1] += f" [{value[0]}]"
         return lines
 
 
-def measure(program, instrumenter, directory, *options, status=0):
+def measure(program, instrumenter, directory, *options, status=0, layout="locations"):
     run = directory / f"run-{instrumenter}"
     path = write_program(directory, program)
     done = run_python(
-        ["-m", "timeloom", "--quiet", "--no-weave", "--async-tasks", "--instrumenter", instrumenter,
-         "--output", run, *options, path],
+        ["-m", "timeloom", "--quiet", "--no-weave", "--async-tasks", "--task-layout", layout,
+         "--instrumenter", instrumenter, "--output", run, *options, path],
         directory,
     )  # fmt: skip
     without = plain(program, directory)

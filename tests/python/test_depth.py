@@ -72,8 +72,9 @@ def test_depth_of_a_profile(work):
     assert depth_of(visits[0]) > 10 and depth_of(visits[1]) == 3
 
 
+@pytest.mark.parametrize("layout", ["lanes", "locations"])
 @pytest.mark.parametrize("instrumenter", [i for i in INSTRUMENTERS if i in ("monitoring", "frame")])
-def test_depth_with_tasks(instrumenter, work):
+def test_depth_with_tasks(instrumenter, layout, work):
     """Each task counts for itself; streams balance however little is recorded."""
     (work / "tasks.py").write_text("""
 import asyncio
@@ -84,8 +85,8 @@ async def inner(n): leaf(); await asyncio.sleep(0); leaf()
 def leaf(): pass
 asyncio.run(main())
 """)
-    options = ["--async-tasks"]
-    of_tasks = lambda events: any(event[1] == "__main__.outer" for event in events)
+    options = ["--async-tasks", "--task-layout", layout]
+    of_tasks = lambda events: any(event[1] in ("outer", "__main__.outer") for event in events)
     keep = lambda name: True
     everything = record(work, instrumenter, *options, program="tasks.py", keep=keep)
     for depth in (1, 2, 3, 9):

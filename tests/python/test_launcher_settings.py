@@ -124,6 +124,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "PAUSED": "off",
         "C_FUNCTIONS": "on",
         "ASYNC_TASKS": "off",
+        "TASK_LAYOUT": "lanes",
         "PROFILE": "off",
         "PROFILE_DEPTH": "0",
         "EXCLUDE": "a,b",

@@ -136,7 +136,7 @@ asyncio.run(main())
 def test_tasks_go_on_where_their_beginning_was_dropped(measure, instrumenter):
     """What is open on a task that is suspended is said again in every segment where it goes on."""
     run = measure(
-        TASKS, "--max-size", "4M", "--at-max-size", "ring", "--async-tasks",
+        TASKS, "--max-size", "4M", "--at-max-size", "ring", "--async-tasks", "--task-layout", "locations",
         "--instrumenter", instrumenter,
     )  # fmt: skip
     (spool,) = spools_of(run.directory)

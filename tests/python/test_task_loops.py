@@ -145,7 +145,8 @@ def test_instrumenters_that_cannot(instrumenter, tmp_path):
 def test_the_trace_has_tasks_as_locations(instrumenter, tmp_path, timeloom_program):
     path = write_program(tmp_path, CHILDREN)
     run = tmp_path / "run"
-    run_python(["-m", "timeloom", "--quiet", "--async-tasks", "--instrumenter", instrumenter, "-o", run, path], tmp_path)
+    run_python(["-m", "timeloom", "--quiet", "--async-tasks", "--task-layout", "locations", "--instrumenter", instrumenter,
+                "-o", run, path], tmp_path)
     done = subprocess.run([timeloom_program, "info", "--json", run], capture_output=True, text=True, check=True)
     names = [location["name"] for location in json.loads(done.stdout)["locations"]]
     assert names[0] == "MainThread" and {"child 1 (child)", "child 2 (child)"} <= set(names)

@@ -234,7 +234,7 @@ def test_tasks_are_counted_apart_from_threads(tmp_path, timeloom_program):
         "async def child(): await asyncio.sleep(0)\n"
         "async def main(): await asyncio.gather(*(child() for _ in range(5)))\n"
         "asyncio.run(main())\n")
-    command = [sys.executable, "-m", "timeloom", "--async-tasks", "-o", "run", "app.py"]
+    command = [sys.executable, "-m", "timeloom", "--async-tasks", "--task-layout", "locations", "-o", "run", "app.py"]
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stderr
     info = subprocess.run([timeloom_program, "info", "--json", "run"], cwd=tmp_path, capture_output=True, text=True, check=True)
     names = [location["name"] for location in json.loads(info.stdout)["locations"]]

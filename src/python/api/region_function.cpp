@@ -144,7 +144,8 @@ struct RegionSteps {
   PyObject* region;               // as in RegionFunction
   PyObject* function;             // that made it
   UserRegionWord word;
-  bool entered;  // and not left: the region lasts while its task is suspended
+  bool entered;     // and not left: the region lasts while its task is suspended
+  PyObject* block;  // in place of a region: a context manager, in which each step runs
 };
 
 PyObject* g_send = nullptr;  // the name, interned
@@ -160,11 +161,18 @@ EventWord word_of(RegionSteps* steps) noexcept {
 class Step {
  public:
   explicit Step(RegionSteps* steps) noexcept : steps_(steps) {
+    if (steps->block != nullptr) {
+      const Ref entered(PyObject_CallMethod(steps->block, "__enter__", nullptr));
+      may_run_ = static_cast<bool>(entered);
+      return;
+    }
     if (!record::active()) return;
     if (!steps->entered && records_itself(steps->region)) return;
     if (!steps->entered) enter_user_region(word_of(steps));
     steps->entered = true;
   }
+  // False with an exception set: there is no step.
+  bool may_run() const noexcept { return may_run_; }
   // The value that the step has yielded; nullptr: it has raised, and is the last.
   PyObject* yields(PyObject* value) noexcept {
     // A value that a generator yields goes to its caller.
@@ -172,6 +180,7 @@ class Step {
     return value;
   }
   ~Step() {
+    if (steps_->block != nullptr && may_run_) leave_block();
     if (!steps_->entered || suspended_) return;
     steps_->entered = false;
     if (record::active()) leave_own_user_region(word_of(steps_));
@@ -180,13 +189,22 @@ class Step {
   Step& operator=(const Step&) = delete;
 
  private:
+  void leave_block() noexcept {
+    const ErrorGuard guard;
+    const Ref left(
+        PyObject_CallMethod(steps_->block, "__exit__", "OOO", Py_None, Py_None, Py_None));
+    if (!left) PyErr_WriteUnraisable(steps_->block);
+  }
+
   RegionSteps* steps_;
   bool suspended_ = false;
+  bool may_run_ = true;
 };
 
 PySendResult steps_send(PyObject* self, PyObject* value, PyObject** result) {
   RegionSteps* steps = steps_of(self);
   Step step(steps);
+  if (!step.may_run()) return *result = nullptr, PYGEN_ERROR;
   const PySendResult sent = PyIter_Send(steps->inner, value, result);
   if (sent == PYGEN_NEXT) step.yields(*result);
   return sent;
@@ -214,12 +232,14 @@ PyObject* steps_next(PyObject* self) {
 PyObject* steps_send_method(PyObject* self, PyObject* value) {
   RegionSteps* steps = steps_of(self);
   Step step(steps);
+  if (!step.may_run()) return nullptr;
   return step.yields(PyObject_CallMethodOneArg(steps->inner, g_send, value));
 }
 
 PyObject* steps_throw(PyObject* self, PyObject* arguments) {
   RegionSteps* steps = steps_of(self);
   Step step(steps);
+  if (!step.may_run()) return nullptr;
   const Ref method(PyObject_GetAttrString(steps->inner, "throw"));
   return step.yields(method ? PyObject_Call(method.get(), arguments, nullptr) : nullptr);
 }
@@ -227,6 +247,7 @@ PyObject* steps_throw(PyObject* self, PyObject* arguments) {
 PyObject* steps_close(PyObject* self, PyObject*) {
   RegionSteps* steps = steps_of(self);
   Step step(steps);
+  if (!step.may_run()) return nullptr;
   return PyObject_CallMethod(steps->inner, "close", nullptr);
 }
 
@@ -237,6 +258,7 @@ int steps_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(steps_of(self)->inner);
   Py_VISIT(steps_of(self)->region);
   Py_VISIT(steps_of(self)->function);
+  Py_VISIT(steps_of(self)->block);
   return 0;
 }
 
@@ -244,6 +266,7 @@ int steps_clear(PyObject* self) {
   Py_CLEAR(steps_of(self)->inner);
   Py_CLEAR(steps_of(self)->region);
   Py_CLEAR(steps_of(self)->function);
+  Py_CLEAR(steps_of(self)->block);
   return 0;
 }
 
@@ -273,27 +296,39 @@ PyType_Spec kStepsSpec = {
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, kStepsSlots};
 PyTypeObject* g_steps_type = nullptr;
 
-// region_steps(region, function, inner)
-PyObject* make_steps(PyObject*, PyObject* arguments) {
-  PyObject* region = nullptr;
-  PyObject* function = nullptr;
-  PyObject* inner = nullptr;
-  if (!PyArg_ParseTuple(arguments, "OOO", &region, &function, &inner)) return nullptr;
+PyObject* make_steps(PyObject* inner, PyObject* region, PyObject* function, PyObject* block) {
   auto* result = PyObject_GC_New(RegionSteps, g_steps_type);
   if (result == nullptr) return nullptr;
   result->inner = Py_NewRef(inner);
-  result->region = Py_NewRef(region);
-  result->function = Py_NewRef(function);
+  result->region = Py_XNewRef(region);
+  result->function = Py_XNewRef(function);
   result->word = {};
   result->entered = false;
+  result->block = Py_XNewRef(block);
   PyObject_GC_Track(result);
   return reinterpret_cast<PyObject*>(result);
 }
 
+// region_steps(region, function, inner)
+PyObject* make_region_steps(PyObject*, PyObject* arguments) {
+  PyObject *region = nullptr, *function = nullptr, *inner = nullptr;
+  if (!PyArg_ParseTuple(arguments, "OOO", &region, &function, &inner)) return nullptr;
+  return make_steps(inner, region, function, nullptr);
+}
+
+// block_steps(block, inner)
+PyObject* make_block_steps(PyObject*, PyObject* arguments) {
+  PyObject *block = nullptr, *inner = nullptr;
+  if (!PyArg_ParseTuple(arguments, "OO", &block, &inner)) return nullptr;
+  return make_steps(inner, nullptr, nullptr, block);
+}
+
 PyMethodDef kMakers[] = {{"region_function", make_function, METH_VARARGS,
                           "A callable that runs a function in a region."},
-                         {"region_steps", make_steps, METH_VARARGS,
+                         {"region_steps", make_region_steps, METH_VARARGS,
                           "An awaitable and iterator that runs every step of another in a region."},
+                         {"block_steps", make_block_steps, METH_VARARGS,
+                          "The same in a `with` block of its own for each step."},
                          {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -187,8 +187,9 @@ bool is_left_out(record::Token token) noexcept {
 
 }  // namespace
 
-// Which of them it is is found out in Python.
+// Which of them it is is found out in Python, with modules that the program may not have imported.
 PyObject* decorate(PyObject* name, PyObject* function, bool itself) {
+  const record::KeepOff nothing_of_this;
   const Ref decorators(PyImport_ImportModule("timeloom._decorators"));
   if (!decorators) return nullptr;
   return PyObject_CallMethod(decorators.get(), "decorate", "OOO", name, function,

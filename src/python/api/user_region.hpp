@@ -73,5 +73,6 @@ void leave_own_user_region(EventWord word) noexcept;
 int add_region_types(PyObject* module);
 int add_decorator_types(PyObject* module);  // region_function.cpp
 int add_scorep_types(PyObject* module);     // scorep_regions.cpp
+int add_unrecorded_type(PyObject* module);  // unrecorded.cpp
 
 }  // namespace timeloom::python

@@ -385,4 +385,16 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
+// The object that a weak reference refers to; empty when it has died.
+inline Ref referent_of(PyObject* reference) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  PyObject* object = nullptr;
+  (void)PyWeakref_GetRef(reference, &object);  // it is one
+  return Ref(object);
+#else
+  PyObject* object = PyWeakref_GET_OBJECT(reference);
+  return object == Py_None ? Ref() : Ref::borrow(object);
+#endif
+}
+
 }  // namespace timeloom::python

@@ -168,7 +168,7 @@ void watch_init() {
 
 bool install(const InstrumentOptions& what) {
   g_tasks = what.tasks;
-  if (g_tasks) begin_tasks();
+  if (g_tasks) begin_tasks(what.lanes);
   g_hook.install();
   g_watching = true;
   watch_init();

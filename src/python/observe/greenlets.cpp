@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "python/observe/code_regions.hpp"
+#include "python/observe/lanes.hpp"
 #include "python/observe/tasks.hpp"
 #include "record/measurement.hpp"
 
@@ -46,17 +47,25 @@ bool is_dead(PyObject* greenlet) noexcept {
   return dead.get() == Py_True;
 }
 
+std::string text_attribute(PyObject* object, const char* attribute) {
+  const Ref value(PyObject_GetAttrString(object, attribute));
+  PyErr_Clear();
+  return value && PyUnicode_Check(value.get()) ? text_of(value.get()) : std::string{};
+}
+
+// Of gevent; greenlet itself no longer tells when one runs.
+std::string function_of(PyObject* greenlet) {
+  const record::KeepOff nothing_of_this;
+  const Ref run(PyObject_GetAttrString(greenlet, "_run"));
+  PyErr_Clear();
+  const std::string name = run ? text_attribute(run.get(), "__qualname__") : std::string{};
+  return name.empty() ? "greenlet" : name;
+}
+
 std::string name_of(PyObject* greenlet) {
   const record::KeepOff nothing_of_this;
-  for (const char* attribute : {"name", "_run"}) {  // of gevent
-    Ref value(PyObject_GetAttrString(greenlet, attribute));
-    if (value && !PyUnicode_Check(value.get())) {
-      value = Ref(PyObject_GetAttrString(value.get(), "__qualname__"));
-    }
-    PyErr_Clear();
-    if (value && PyUnicode_Check(value.get())) return text_of(value.get());
-  }
-  return "greenlet";
+  const std::string name = text_attribute(greenlet, "name");
+  return name.empty() ? function_of(greenlet) : name;
 }
 
 // Takes the regions of a greenlet off the thread's stack.
@@ -80,18 +89,33 @@ void switch_regions(Thread& thread, PyObject* origin, PyObject* target) {
   }
 }
 
+// It may have died inside a task, whose track goes on.
+void end_track(Thread& thread, PyObject* greenlet) {
+  const auto found = thread.greenlets.find(greenlet);
+  if (uses_lanes() && found->second.own != nullptr) {
+    record::t_recorder->switch_to(found->second.own.get());
+    end_on_lane();
+    record::t_recorder->switch_to(nullptr);
+    give_lane_back(record::t_recorder->location(), std::move(found->second.own));
+  } else {
+    record::t_recorder->end_track();
+  }
+  thread.greenlets.erase(found);
+}
+
 void switch_tracks(Thread& thread, PyObject* origin, PyObject* target) {
   thread.greenlets[origin].track = record::t_recorder->track();
-  if (is_dead(origin)) {
-    record::t_recorder->end_track();
-    thread.greenlets.erase(origin);
-  }
+  if (is_dead(origin)) end_track(thread, origin);
   Greenlet& next = thread.greenlets[target];
-  if (next.track == nullptr && !is_main(target)) {
-    next.own = record::make_track(name_of(target), 0);
+  const bool begins = next.track == nullptr && !is_main(target);
+  if (begins) {
+    next.own = uses_lanes() ? take_lane() : record::make_track(name_of(target), 0);
     next.track = next.own.get();
   }
   record::t_recorder->switch_to(next.track);
+  if (begins && next.track != nullptr && uses_lanes()) {
+    begin_on_lane(task_region(function_of(target)), name_of(target));
+  }
 }
 
 // Called after a switch, on the new stack.

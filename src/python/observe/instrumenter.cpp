@@ -37,7 +37,9 @@ const Instrumenter& find_instrumenter(const std::string& name, const InstrumentO
 }  // namespace
 
 InstrumentOptions instrument_options(const Settings& settings) {
-  return {.c_functions = settings.flag("c-functions"), .tasks = settings.flag("async-tasks")};
+  return {.c_functions = settings.flag("c-functions"),
+          .tasks = settings.flag("async-tasks"),
+          .lanes = settings.text("task-layout") == "lanes"};
 }
 
 const Instrumenter& instrumenter_of(const Settings& settings) {

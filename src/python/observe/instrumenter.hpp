@@ -16,6 +16,7 @@ namespace timeloom::python {
 struct InstrumentOptions {
   bool c_functions = false;
   bool tasks = false;  // see tasks.hpp
+  bool lanes = false;  // of tasks, see lanes.hpp
 };
 
 struct Instrumenter {

@@ -186,7 +186,7 @@ bool g_tasks = false;
 bool install(const InstrumentOptions& what) {
   const std::span all = what.tasks ? std::span(kTaskEvents) : std::span(kEvents);
   g_tasks = what.tasks;
-  if (g_tasks) begin_tasks();
+  if (g_tasks) begin_tasks(what.lanes);
   return subscribe(what.c_functions ? all : all.first(kPythonEvents));
 }
 

@@ -8,12 +8,14 @@
 
 namespace timeloom::python {
 
-// The name of the task that runs now, if `coroutine` is its coroutine, else that
-// of the coroutine's function.
+// The name of the task that runs now, if `coroutine` is its coroutine; of asyncio with that of the
+// coroutine's function: "Task-1 (main)". Else the name of the function.
 std::string name_of_task(PyObject* coroutine);
+// The same without the function; empty: it has no name of its own.
+std::string own_name_of_task(PyObject* coroutine);
 
-// The object that a suspended task waits for, as far as it has a name: another
-// task, a future; empty: nothing in particular.
-std::string name_of_awaited(PyObject* value);
+// The object that a suspended task waits for, as far as it has a name: another task, by its name or
+// (`by_function`) that of its function; a future; empty: nothing in particular.
+std::string name_of_awaited(PyObject* value, bool by_function);
 
 }  // namespace timeloom::python

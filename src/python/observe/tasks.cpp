@@ -8,8 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "python/interpreter/awaiting.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
+#include "python/observe/lanes.hpp"
 #include "python/observe/task_names.hpp"
 #include "python/observe/thread_events.hpp"
 #include "python/observe/watched.hpp"
@@ -29,12 +31,19 @@ struct Task {
 };
 
 using Tasks = std::unordered_map<PyObject*, std::unique_ptr<Task>>;  // by root
-using Created = std::unordered_map<PyObject*, std::uint64_t>;        // coroutine -> number
+
+// A coroutine that is a task and has not run yet. One that never runs may die, and another one
+// take its address.
+struct NotBegun {
+  Ref coroutine;  // a weak reference
+  std::uint64_t number = 0;
+};
+using Created = std::unordered_map<PyObject*, NotBegun>;  // by coroutine
 
 struct State {
   Tasks tasks;
   std::vector<std::unique_ptr<Task>> replaced;  // another thread may still have them on its nest
-  Created created;                              // coroutines that are tasks and have not run yet
+  Created created;
   EventWord task_word = 0;
   EventWord suspended_word = 0;
   std::atomic<bool> on = false;
@@ -55,14 +64,18 @@ struct Running {
 };
 thread_local Running t_running;
 
-bool drives(InterpreterFrame* frame) noexcept {
+bool is_coroutine(InterpreterFrame* frame) noexcept {
   return frame != nullptr && is_awaitable(code_of(frame)) && generator_of(frame) != nullptr;
 }
+
+// Whether a frame awaits what it runs. One that calls it instead, as asyncio.Task(…,
+// eager_start=True) does, runs a task of its own.
+bool awaits(InterpreterFrame* frame) noexcept { return is_coroutine(frame) && is_awaiting(frame); }
 
 // The coroutine at the outer end of the chain that `generator` is in.
 PyObject* root_of(PyObject* generator, InterpreterFrame* outer) {
   const State& s = state();
-  while (drives(outer) && !s.tasks.contains(generator) && !s.created.contains(generator)) {
+  while (awaits(outer) && !s.tasks.contains(generator)) {
     generator = generator_of(outer);
     outer = outer_frame_of(outer);
   }
@@ -80,14 +93,22 @@ void replace(Task& task) {
   s.tasks.erase(known);
 }
 
+// The number that the coroutine was made a task under; 0: none. Asked once.
+std::uint64_t number_of(PyObject* root) {
+  Created& created = state().created;
+  const auto found = created.find(root);
+  if (found == created.end()) return 0;
+  const NotBegun known = std::move(found->second);
+  created.erase(found);
+  return referent_of(known.coroutine.get()).get() == root ? known.number : 0;
+}
+
 Task* new_task(PyObject* root) {
   State& s = state();
-  const auto created = s.created.find(root);
-  const std::uint64_t number = created == s.created.end() ? 0 : created->second;
-  if (number != 0) s.created.erase(created);
+  const std::uint64_t number = number_of(root);
   auto task = std::make_unique<Task>();
   task->root = root;
-  task->track = record::make_track(name_of_task(root), number);
+  task->track = uses_lanes() ? take_lane() : record::make_track(name_of_task(root), number);
   if (task->track == nullptr) return nullptr;
   task->thread = record::t_recorder->location();
   return (s.tasks[root] = std::move(task)).get();
@@ -95,6 +116,10 @@ Task* new_task(PyObject* root) {
 
 record::Track* track_of(const Running& running) noexcept {
   return running.nest.empty() ? nullptr : running.nest.back()->track.get();
+}
+
+EventWord region_of(PyObject* root) {
+  return task_region(code_of_generator(root), reinterpret_cast<PyGenObject*>(root)->gi_qualname);
 }
 
 // From here on the thread runs `root`.
@@ -107,12 +132,14 @@ Task* activate(Running& running, PyObject* root, bool starts) {
     replace(*task);
     task = nullptr;
   }
-  if (task == nullptr) task = new_task(root);
+  const bool is_new = task == nullptr;
+  if (is_new) task = new_task(root);
   if (task == nullptr) return nullptr;
   running.yielding.clear();
   enter(s.task_word);
   running.nest.push_back(task);
   record::t_recorder->switch_to(task->track.get());
+  if (is_new && uses_lanes()) begin_on_lane(region_of(root), own_name_of_task(root));
   if (task->suspended) leave(s.suspended_word);
   task->suspended = false;
   return task;
@@ -129,7 +156,8 @@ void suspend(Running& running, PyObject* value) {
   Task& task = *running.nest.back();
   enter(s.suspended_word);
   task.suspended = true;
-  const std::string name = record::t_recorder->beyond_depth() ? "" : name_of_awaited(value);
+  const std::string name =
+      record::t_recorder->beyond_depth() ? "" : name_of_awaited(value, uses_lanes());
   if (!name.empty()) {
     const std::uint64_t words[] = {
         record::define_parameter("awaits", ParameterType::kString).value(),
@@ -145,7 +173,7 @@ void drop_stale(Running& running, InterpreterFrame* outer) {
   while (!running.nest.empty()) {
     InterpreterFrame* frame = outer;
     while (frame != nullptr &&
-           !(drives(frame) && generator_of(frame) == running.nest.back()->root)) {
+           !(is_coroutine(frame) && generator_of(frame) == running.nest.back()->root)) {
       frame = outer_frame_of(frame);
     }
     if (frame != nullptr) return;
@@ -161,7 +189,7 @@ void find_running(Running& running, InterpreterFrame* outer) {
   for (; outer != nullptr; outer = outer_frame_of(outer)) frames.push_back(outer);
   bool is_new = false;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    if (drives(*frame)) {
+    if (is_coroutine(*frame)) {
       InterpreterFrame* driver = frame == frames.rbegin() ? nullptr : *(frame - 1);
       PyObject* root = root_of(generator_of(*frame), driver);
       if (running.nest.empty() || running.nest.back()->root != root) {
@@ -185,9 +213,7 @@ Running& running_now(InterpreterFrame* outer) {
 bool step_begins(PyObject* generator, InterpreterFrame* outer, bool starts) {
   Running& running = running_now(outer);
   Task* task = running.nest.empty() ? nullptr : running.nest.back();
-  const bool inner =
-      task != nullptr && drives(outer) && !(starts && state().created.contains(generator));
-  if (inner && starts) return true;
+  if (starts && task != nullptr && awaits(outer)) return true;
   if (task == nullptr || std::ranges::find(task->chain, generator) == task->chain.end()) {
     PyObject* root = root_of(generator, outer);
     if (task == nullptr || task->root != root) {
@@ -209,7 +235,7 @@ bool step_yields(PyObject* generator, InterpreterFrame* outer, PyObject* value) 
   if (running.nest.empty()) return false;
   Task& task = *running.nest.back();
   std::vector<PyObject*> chain{generator};
-  for (; chain.back() != task.root && drives(outer); outer = outer_frame_of(outer)) {
+  for (; chain.back() != task.root && awaits(outer); outer = outer_frame_of(outer)) {
     chain.push_back(generator_of(outer));
   }
   if (chain.back() != task.root) return false;  // not of this task
@@ -223,9 +249,18 @@ void step_ends(PyObject* generator) {
   Running& running = t_running;
   if (running.epoch != state().epoch || running.nest.empty()) return;
   if (running.nest.back()->root != generator) return;
-  record::t_recorder->end_track();
+  if (!uses_lanes()) {
+    record::t_recorder->end_track();
+    go_back(running);
+    state().tasks.erase(generator);
+    return;
+  }
+  end_on_lane();
   go_back(running);
-  state().tasks.erase(generator);
+  const auto found = state().tasks.find(generator);
+  if (found == state().tasks.end()) return;
+  give_lane_back(found->second->thread, std::move(found->second->track));
+  state().tasks.erase(found);
 }
 
 // BaseEventLoop.create_task(self, coroutine, ...)
@@ -233,9 +268,12 @@ void on_create_task(InterpreterFrame* frame, bool) noexcept {
   if (!state().on) return;
   PyObject* coroutine = local_of(frame, 1);
   if (coroutine == nullptr || !PyCoro_CheckExact(coroutine)) return;
+  const ErrorGuard guard;
+  Ref reference(PyWeakref_NewRef(coroutine, nullptr));
+  if (!reference) return PyErr_Clear();
   const std::uint64_t number = next_creation_number();
   try {
-    state().created[coroutine] = number;
+    state().created.insert_or_assign(coroutine, NotBegun{std::move(reference), number});
   } catch (const std::bad_alloc&) {
     return;  // a task that nobody created
   }
@@ -288,10 +326,13 @@ void task_step_ends(PyObject* generator) noexcept {
 
 bool tasks_are_tracks() noexcept { return state().on; }
 
-void begin_tasks() noexcept {
+void begin_tasks(bool on_lanes) noexcept {
   State& s = state();
+  use_lanes(on_lanes);
   try {
-    watch_function("asyncio.base_events.BaseEventLoop.create_task", on_create_task);
+    if (!uses_lanes()) {
+      watch_function("asyncio.base_events.BaseEventLoop.create_task", on_create_task);
+    }
     s.task_word = word_of("task");
     s.suspended_word = word_of("suspended");
   } catch (const std::bad_alloc&) {
@@ -312,6 +353,7 @@ void forget_tasks() noexcept {
   s.tasks.clear();
   s.replaced.clear();
   s.created.clear();
+  forget_lanes();
   ++s.epoch;
 }
 

@@ -35,8 +35,8 @@ void task_step_ends(PyObject* generator) noexcept;
 // Whether tasks are tracks at this moment.
 bool tasks_are_tracks() noexcept;
 
-// The instrumenter begins or stops to report.
-void begin_tasks() noexcept;
+// The instrumenter begins or stops to report. `on_lanes`: see lanes.hpp.
+void begin_tasks(bool on_lanes) noexcept;
 void pause_tasks() noexcept;
 // The measurement ends, or goes on in the child of a fork: no track is valid any more.
 void forget_tasks() noexcept;

@@ -14,6 +14,7 @@
 #include "python/observe/code_regions.hpp"
 #include "python/observe/greenlets.hpp"
 #include "python/observe/instrumenter.hpp"
+#include "python/observe/lanes.hpp"
 #include "python/observe/reconcile.hpp"
 #include "python/observe/tasks.hpp"
 #include "python/observe/thread_events.hpp"
@@ -64,6 +65,12 @@ bool watch(bool on) {
   if (!on) s.plan.instrumenter->uninstall();
   set_watching(on);
   return true;
+}
+
+// A track is a task, or a lane of many.
+record::Totals with_tasks(record::Totals totals) {
+  if (tasks_on_lanes() > 0) totals.tracks = tasks_on_lanes();
+  return totals;
 }
 
 void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end_ns) {
@@ -237,7 +244,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   unhook_greenlets();
   update_thread_names();
   record::Totals totals;
-  with_world_stopped([&] { totals = record::stop(ending); });
+  with_world_stopped([&] { totals = with_tasks(record::stop(ending)); });
   record::on_switch_of_recording(nullptr);
   forget_tasks();
   forget_greenlets();
@@ -262,7 +269,7 @@ bool session_so_far(SessionResult& result) {
   const CriticalSection critical;
   if (!runs() || g_session.finishing) return false;
   record::Totals totals;
-  with_world_stopped([&] { totals = record::totals(); });
+  with_world_stopped([&] { totals = with_tasks(record::totals()); });
   fill(result, totals, record::monotonic_ns());
   return true;
 }

@@ -48,6 +48,9 @@ TEST(Text, PercentagesBytesAndPlurals) {
   EXPECT_EQ(bytes(1234), "1.23 kB");
   EXPECT_EQ(bytes(9'323'936), "9.32 MB");
   EXPECT_EQ(plural(1, "thread"), "1 thread");
+  EXPECT_EQ(threads_and_tasks(1, 0, 0), "1 thread");
+  EXPECT_EQ(threads_and_tasks(2, 1, 0), "2 threads and 1 task");
+  EXPECT_EQ(threads_and_tasks(1, 100000, 3), "1 thread and 100,000 tasks on 3 lanes");
   EXPECT_EQ(plural(2000, "process"), "2,000 processes");
 }
 

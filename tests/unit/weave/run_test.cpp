@@ -23,7 +23,7 @@ TEST_F(RunTest, AWovenRunHoldsWhatWasRecorded) {
   EXPECT_TRUE(unfinished(run()));
   const WeaveSummary summary = weave(run());
   EXPECT_EQ(summary.events, 14u);
-  EXPECT_EQ(summary.locations, 1u);
+  EXPECT_EQ(summary.threads, 1u);
   EXPECT_EQ(summary.processes, 1u);
   EXPECT_EQ(summary.ending, "");
   EXPECT_EQ(summary.lost_events + summary.closed_regions + summary.damaged_segments, 0u);
@@ -83,7 +83,7 @@ TEST_F(RunTest, ARunKilledBeforeItsFirstThreadIsATraceOfBeginAndEnd) {
   fs::create_directories(run() / "spool");
   { const auto writer = spool::Writer::create((run() / "spool/p").string(), small()); }
   const WeaveSummary summary = weave(run());
-  EXPECT_EQ(summary.locations, 1u);
+  EXPECT_EQ(summary.threads, 1u);
   EXPECT_FALSE(unfinished(run()));
   EXPECT_EQ(lines_of_trace(trace_of(run())),
             (std::map<std::string, Lines>{{"Thread 0", in_program({})}}));

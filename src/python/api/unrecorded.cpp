@@ -1,0 +1,50 @@
+// _core.unrecorded: a `with` block in which the calling thread records nothing, for what our
+// Python files do on their own account, such as imports. Begins and ends on one thread.
+#include <optional>
+
+#include "python/api/user_region.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+struct Unrecorded {
+  PyObject_HEAD std::optional<record::KeepOff> block;
+};
+
+Unrecorded* self_of(PyObject* object) { return reinterpret_cast<Unrecorded*>(object); }
+
+PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self != nullptr) new (&self_of(self)->block) std::optional<record::KeepOff>;
+  return self;
+}
+
+PyObject* enter(PyObject* self, PyObject*) {
+  self_of(self)->block.emplace();
+  Py_RETURN_NONE;
+}
+
+PyObject* leave(PyObject* self, PyObject* const*, Py_ssize_t) {
+  self_of(self)->block.reset();
+  Py_RETURN_NONE;
+}
+
+PyMethodDef kMethods[] = {
+    {"__enter__", enter, METH_NOARGS, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(leave)), METH_FASTCALL,
+     nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+PyType_Slot kSlots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(make)}, {Py_tp_methods, kMethods}, {0, nullptr}};
+PyType_Spec kSpec = {"timeloom._core.unrecorded", sizeof(Unrecorded), 0, Py_TPFLAGS_DEFAULT,
+                     kSlots};
+
+}  // namespace
+
+int add_unrecorded_type(PyObject* module) {
+  const Ref type(PyType_FromSpec(&kSpec));
+  return type ? PyModule_AddObjectRef(module, "unrecorded", type.get()) : -1;
+}
+
+}  // namespace timeloom::python

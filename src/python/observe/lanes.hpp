@@ -1,0 +1,41 @@
+// Lanes (--task-layout lanes): tracks that tasks and greenlets share which do not overlap, so that
+// a run has as many locations as are under way at once, however many there are one after another.
+//
+// On its lane each of them is a region, named by its function; its own name is a parameter, which
+// does not split call paths. Needs the GIL, or the section of whoever calls.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/event_word.hpp"
+#include "python/interpreter/compat.hpp"
+#include "record/thread_recorder.hpp"
+
+namespace timeloom::python {
+
+// Whether tasks share lanes from here on, rather than having a location each.
+void use_lanes(bool on) noexcept;
+bool uses_lanes() noexcept;
+
+// A lane of the calling thread on which nothing is; nullptr: nothing is recorded here.
+std::unique_ptr<record::Track> take_lane();
+// Its lane is free again. REQUIRES: the calling thread is not on it.
+void give_lane_back(std::uint32_t thread, std::unique_ptr<record::Track> lane);
+
+// The word of the region of tasks whose coroutine is of this code and qualified name (a str).
+EventWord task_region(PyCodeObject* code, PyObject* qualified_name);
+// The same of greenlets, which are known by a name only.
+EventWord task_region(const std::string& name);
+
+// REQUIRES: the calling thread is on the lane.
+void begin_on_lane(EventWord region, const std::string& name);
+void end_on_lane() noexcept;
+
+// Those that have begun on lanes in this measurement.
+std::uint64_t tasks_on_lanes() noexcept;
+// The measurement ends, or goes on in the child of a fork: no lane is valid any more.
+void forget_lanes() noexcept;
+
+}  // namespace timeloom::python
