@@ -72,6 +72,7 @@ class SpoolSource : public RunSource {
   void add_process(Process& process, Unifier& unifier);
   void leave_out_unborn();
   void set_process_clocks();
+  void sort_processes();
   static void set_lifetime(Process& process);
   static void set_created(Process& process);
   void add_profiles();

@@ -68,7 +68,8 @@ std::string host_of(const Cube& cube, SystemNodeId id) {
 
 LocationGroup process_of(const Cube& cube, const Group& from) {
   LocationGroup process;
-  process.name = from.name;
+  const std::string* name = find_attribute(from.attributes, kName);
+  process.name = name == nullptr ? from.name : *name;
   process.hostname = host_of(cube, from.node);
   process.process_id = number_in(from.attributes, kProcessId).value_or(0);
   process.executable = text_in(from.attributes, kExecutable);

@@ -12,6 +12,12 @@ namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 
+// The same in every run: CUBE's tools join or subtract profiles only if processes of a rank have
+// the same name.
+std::string name_of_rank(std::uint32_t rank) {
+  return rank == 0 ? "Process" : "Process " + std::to_string(rank);
+}
+
 class SystemWriter {
  public:
   SystemWriter(const profile::CallTree& tree, Cube& cube)
@@ -60,7 +66,8 @@ class SystemWriter {
     for (const timeloom::Location& location : all_.locations) {
       if (location.group.value() < used.size() || strays_ != kNone) continue;
       strays_ = static_cast<std::uint32_t>(cube_.groups.size());
-      cube_.groups.push_back({host("", nodes), "Process", all_.groups.size(), "process", {}});
+      const auto rank = static_cast<std::uint32_t>(all_.groups.size());
+      cube_.groups.push_back({host("", nodes), name_of_rank(rank), rank, "process", {}});
     }
     add_locations();
   }
@@ -78,7 +85,8 @@ class SystemWriter {
   void add_process(std::uint32_t index, std::map<std::string, SystemNodeId>& nodes) {
     const LocationGroup& process = all_.groups[index];
     groups_[index] = static_cast<std::uint32_t>(cube_.groups.size());
-    Group group{host(process.hostname, nodes), process.name, index, "process", {}};
+    Group group{host(process.hostname, nodes), name_of_rank(index), index, "process", {}};
+    group.attributes.push_back({kName, process.name});
     group.attributes.push_back({kProcessId, std::to_string(process.process_id)});
     group.attributes.push_back({kExecutable, process.executable});
     for (std::size_t i = 0; i < process.arguments.size(); ++i) {
