@@ -63,6 +63,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) 
   take_names();
   set_clock();
   add_locations();
+  if (scorep_names_) add_aliases();
   add_profiles();
   add_tasks();
   add_properties();
@@ -247,6 +248,26 @@ void SpoolSource::add_locations() {
                    [](const Marker& a, const Marker& b) { return a.time < b.time; });
 }
 
+// The names that scripts for Score-P look for. Tasks, which it does not have, keep theirs.
+void SpoolSource::add_aliases() {
+  for (std::uint32_t rank = 0; rank < definitions_.groups.size(); ++rank) {
+    definitions_.groups[rank].alias = name_of_rank(rank);
+  }
+  std::vector<std::uint32_t> orphans(processes_.size());
+  for (const Process& process : processes_) {
+    const auto& threads = process.reader->definitions().threads;
+    for (const std::uint32_t index : process.locations) {
+      const auto thread = threads.find(index);
+      if (thread != threads.end() && thread->second.owner) continue;
+      const auto found = std::ranges::lower_bound(definitions_.locations,
+                                                  location_id(process, index), {}, &Location::id);
+      found->alias = index == 0
+                         ? "Master thread"
+                         : "Orphan thread " + std::to_string(++orphans[process.group.value()]);
+    }
+  }
+}
+
 void SpoolSource::add_profiles() {
   std::uint64_t closed = 0;
   for (Process& process : processes_) {
@@ -304,6 +325,7 @@ void SpoolSource::take_names() {
   };
   definitions_.machine_name = take(kMachineName);
   profile_name_ = take(kProfileBaseName);
+  scorep_names_ = take(kLocationNames) == "scorep";
 }
 
 // Losses go into the trace, under names of our own.

@@ -84,6 +84,7 @@ class SpoolSource : public RunSource {
   void add_markers(const Process& process);
   void add_tasks();
   void add_properties();
+  void add_aliases();
   std::uint64_t tasks_of_threads() const;
   void feed_thread(const Task& task, std::span<RunSink* const> sinks);
 
@@ -97,6 +98,7 @@ class SpoolSource : public RunSource {
   std::uint64_t total_bytes_ = 0;
   bool ended_ = true;
   std::string profile_name_;
+  bool scorep_names_ = false;
   std::uint64_t running_ = 0;
   std::atomic<std::uint64_t> done_bytes_ = 0;
   std::atomic<std::uint64_t> events_ = 0;

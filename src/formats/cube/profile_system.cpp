@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 
-// The same in every run: CUBE's tools join or subtract profiles only if processes of a rank have
-// the same name.
-std::string name_of_rank(std::uint32_t rank) {
-  return rank == 0 ? "Process" : "Process " + std::to_string(rank);
-}
-
 class SystemWriter {
  public:
   SystemWriter(const profile::CallTree& tree, Cube& cube)
@@ -85,6 +79,7 @@ class SystemWriter {
   void add_process(std::uint32_t index, std::map<std::string, SystemNodeId>& nodes) {
     const LocationGroup& process = all_.groups[index];
     groups_[index] = static_cast<std::uint32_t>(cube_.groups.size());
+    // CUBE's tools join or subtract profiles only if processes of a rank have the same name.
     Group group{host(process.hostname, nodes), name_of_rank(index), index, "process", {}};
     group.attributes.push_back({kName, process.name});
     group.attributes.push_back({kProcessId, std::to_string(process.process_id)});
@@ -107,7 +102,7 @@ class SystemWriter {
       const std::uint32_t group = process < groups_.size() ? groups_[process] : strays_;
       first_.push_back(threads[group] == 0);
       Location location{CubeGroupId{group},
-                        from.name,
+                        from.alias.empty() ? from.name : from.alias,
                         threads[group]++,
                         std::string(name_in(kLocationTypes, from.type)),
                         {}};
@@ -117,6 +112,7 @@ class SystemWriter {
                              {kEvents, std::to_string(from.event_count)},
                              {kFirst, std::to_string(ticks(tree_.locations[i].first))},
                              {kLast, std::to_string(ticks(tree_.locations[i].last))}};
+      if (!from.alias.empty()) location.attributes.push_back({kName, from.name});
       cube_.locations.push_back(std::move(location));
     }
   }

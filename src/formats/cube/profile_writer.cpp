@@ -25,6 +25,11 @@ constexpr std::uint32_t kFirstRegion = 3;
 // compressed when it has more bytes than this.
 constexpr std::uint64_t kSmallTable = 1 << 20;
 
+// Where Cube finds the help pages of the metrics, those of Score-P.
+constexpr const char* kMirrors[] = {
+    "https://perftools.pages.jsc.fz-juelich.de/cicd/scorep/tags/scorep-8.4/profile/",
+    "https://perftools.pages.jsc.fz-juelich.de/cicd/scorep/tags/latest/profile/"};
+
 enum class Core : std::uint8_t { kVisits, kTime, kMin, kMax };
 constexpr std::uint32_t kCoreMetrics = 4;
 
@@ -97,11 +102,13 @@ class ProfileWriter {
   }
 
   void add_metrics() {
+    cube_.mirrors.assign(std::begin(kMirrors), std::end(kMirrors));
     const auto add = [this](const char* name, const char* unique, DataType type, const char* unit,
-                            MetricKind kind, const char* description) {
+                            MetricKind kind, const char* page, const char* description) {
       Metric metric;
       metric.name = name;
       metric.unique_name = unique;
+      metric.url = std::string("@mirror@scorep_metrics.html#") + page;
       metric.type = {type, 1};
       metric.kind = kind;
       metric.unit = unit;
@@ -109,12 +116,14 @@ class ProfileWriter {
       cube_.metrics.push_back(std::move(metric));
     };
     using enum MetricKind;
-    add("Visits", kVisits, DataType::kUint64, "occ", kExclusive, "How often it was entered");
-    add("Time", kTime, DataType::kDouble, "sec", kInclusive, "Time between enter and leave");
+    add("Visits", kVisits, DataType::kUint64, "occ", kExclusive, "visits",
+        "How often it was entered");
+    add("Time", kTime, DataType::kDouble, "sec", kInclusive, "time",
+        "Time between enter and leave");
     add("Minimum Inclusive Time", kMinTime, DataType::kMinDouble, "sec", kExclusive,
-        "The shortest visit");
+        "time_min_incl", "The shortest visit");
     add("Maximum Inclusive Time", kMaxTime, DataType::kMaxDouble, "sec", kExclusive,
-        "The longest visit");
+        "time_max_incl", "The longest visit");
   }
 
   // Each value that a counter had is one of a tuple: its sum alone would mean
