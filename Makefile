@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs demo bench lint format clean
+.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs real-readers demo bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -60,6 +60,9 @@ soak: deps-build ## run random programs for 10 minutes and check their runs; ARG
 
 real-programs: deps-build ## compare profiles and traces of five programs from PyPI; writes docs/profiles.md
 	python=$$(python3 scripts/environments.py --newest) && $$python scripts/real_programs.py $(ARGS)
+
+real-readers: deps-build-readers ## compare what the readers of PyPI and Debian say of runs with what Timeloom says
+	python=$$(python3 scripts/environments.py --newest -r scripts/real_readers.txt) && $$python scripts/real_readers.py $(ARGS)
 
 demo: deps-build ## install, build, run the examples, show their reports
 	@scripts/demo.sh

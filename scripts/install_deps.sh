@@ -4,7 +4,7 @@
 #
 # usage: scripts/install_deps.sh [GROUP]...
 #
-# Groups: build, check, test, lint, fuzz, bench, debian; without one, all of them.
+# Groups: build, check, test, lint, fuzz, bench, debian, readers; without one, all of them.
 set -euf
 
 # Groups, package, what needs it. Of alternatives (a|b) one is enough, and the first that Debian has
@@ -28,9 +28,9 @@ build        python3-dev          # its headers, for the extension module
 build,check  python3-venv         # the environments that the tests run in
 test         libgtest-dev         # the C++ tests
 test         libpython3.[0-9]*-testsuite  # CPython's own tests, run under Timeloom
-test         otf2-tools           # otf2-print reads the traces that the tests make
-test         python3-otf2         # so does the Python reader of the OTF2 project, which
-test         python3-six          # imports this without naming it among its dependencies
+test,readers otf2-tools           # otf2-print reads the traces that the tests make
+test,readers python3-otf2         # so does the Python reader of the OTF2 project, which
+test,readers python3-six          # imports this without naming it among its dependencies
 test         libjemalloc2         # loaded before libtimeloom in a test: they use up room for
 test         libopenmpi3|libopenmpi40  # thread-local variables
 check        clang-format-14      # make format, and its check in make check
@@ -39,6 +39,7 @@ fuzz         clang|clang-[0-9][0-9]            # libFuzzer (make test-fuzz)
 fuzz         libclang-rt-dev|libclang-rt-[0-9][0-9]-dev  # libFuzzer and the sanitizers of clang
 bench        libbenchmark-dev     # the C++ benchmarks (bench/core)
 debian       debootstrap          # another Debian in a chroot (scripts/test_in_debian.sh)
+readers      vite                 # ViTE reads traces, too (make real-readers)
 bench        git                  # names the version of what is measured in bench/RESULTS.md
 LIST
 }
@@ -85,7 +86,7 @@ choose() {
   done
 }
 
-[ $# -gt 0 ] || set -- build check test lint fuzz bench
+[ $# -gt 0 ] || set -- build check test lint fuzz bench readers
 
 # On another system it is up to its user; what is missing will say so itself.
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then

@@ -7,11 +7,10 @@ and steer what is recorded. Without ``-m scorep`` each of them does nothing.
 (PYTEST_DONT_REWRITE: see the package timeloom.)
 """
 
-__version__ = "4.5.1"  # of the bindings whose interface this is
-
 __all__ = ["__version__", "instrumenter", "user"]
 
 from scorep import instrumenter, user
+from scorep._version import __version__
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING: typing would show in the program's sys.modules
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> "ModuleType":
     # The bindings have loaded these modules before a program runs; here the first use loads them.
-    if name not in ("_bindings", "helper", "subsystem"):
+    if name not in ("_bindings", "_instrumenters", "helper", "subsystem"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from timeloom import _core
 

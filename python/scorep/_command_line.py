@@ -12,12 +12,18 @@ if TYPE_CHECKING:
 
     from timeloom._core import _Program
 
-_THREADS = "OpenMP and other threads of native code are not recorded; those of Python always are"
+# Options of scorep-config with a value that is not in the table below: what is to be said.
+_OF_VALUES = {
+    "--thread=": "OpenMP and other threads of native code are not recorded; those of Python always are",
+    "--mutex=": "locks are not recorded",
+    "--libwrap=": "calls of libraries are not recorded",
+    "--wrap-linker-gen=": "nothing is linked",
+}
 _NOT_RECORDED = "is not recorded; leave the option out"
 
 # Each option: what it does. Options with a value end in "=".
 OPTIONS = {
-    "--help": "Print this help.",
+    "--help": "Print this help; also -h.",
     "--keep-files": "Keep the raw records beside the results.",
     "--verbose": "Say what is measured and where the results go; also -v.",
     "--noinstrumenter": "Begin with the instrumentation off; the program can switch it on.",
@@ -41,7 +47,9 @@ CONFIG_OPTIONS = {
     "--thread=omp": "OpenMP",
     "--io=none": None,
     "--io=posix": "I/O of the system",
+    "--io=isoc": "I/O of the system",
     "--io=runtime:posix": "I/O of the system",
+    "--io=runtime:isoc": "I/O of the system",
     "--user": None,
     "--nouser": None,
     "--compiler": "native code",
@@ -71,7 +79,8 @@ CONFIG_OPTIONS = {
     "--dynamic": None,
     "--static": None,
 }
-_CONFIG_PREFIXES = ("--thread=", "--mutex=", "--libwrap=", "--wrap-linker-gen=")
+# Those whose value may be a list: --mpp=mpi,shmem.
+_LISTS = ("--mpp=", "--io=")
 
 # Instrumenter types of the bindings, and their names in Timeloom.
 TYPES = {
@@ -161,7 +170,7 @@ def _take(line: CommandLine, word: str, words: list[str]) -> None:
             line.instrumenter = _type(value)
         else:
             line.file = value
-    elif word == "--help":
+    elif word in ("--help", "-h"):
         line.help = True
     elif word == "--keep-files":
         line.keep_files = True
@@ -171,6 +180,19 @@ def _take(line: CommandLine, word: str, words: list[str]) -> None:
         line.off = True
     else:
         _take_config_option(line, word)
+
+
+def _remarks_on(word: str) -> list[str] | None:
+    """Return what is to be said of an option of scorep-config; None for one that is not known."""
+    name, equals, value = word.partition("=")
+    words = [word]
+    if name + equals in _LISTS:
+        kind, colon, values = value.rpartition(":")  # --io=runtime:posix,isoc
+        words = [f"{name}={kind}{colon}{one}" for one in values.split(",")]
+    if all(one in CONFIG_OPTIONS for one in words):
+        missing = dict.fromkeys(CONFIG_OPTIONS[one] for one in words)
+        return [f"{what} {_NOT_RECORDED}" for what in missing if what is not None]
+    return [_OF_VALUES[name + equals]] if name + equals in _OF_VALUES else None
 
 
 def _type(value: str) -> str:
@@ -184,12 +206,9 @@ def _take_config_option(line: CommandLine, word: str) -> None:
         line.remarks.append(
             "Warning: The option '--mpi' is deprecated and will be removed in future."
         )
-    if word in CONFIG_OPTIONS:
-        missing = CONFIG_OPTIONS[word]
-        if missing is not None:
-            line.remarks.append(f"{word}: {missing} {_NOT_RECORDED}")
-    elif word.startswith(_CONFIG_PREFIXES):
-        line.remarks.append(f"{word}: {_THREADS}")
+    remarks = _remarks_on(word)
+    if remarks is not None:
+        line.remarks += [f"{word}: {remark}" for remark in remarks]
     else:
         known = [*OPTIONS, *CONFIG_OPTIONS] if word.startswith("--") else []
         nearest = _core.nearest_name(word, known)

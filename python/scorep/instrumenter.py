@@ -24,8 +24,8 @@ global_instrumenter: "Instrumenter | None" = None
 class Instrumenter:
     """The automatic instrumentation of this process; :func:`get_instrumenter` makes the only object."""
 
-    def __init__(self, enabled: bool) -> None:
-        self._enabled = enabled
+    def __init__(self, enable_instrumenter: bool = True) -> None:
+        self._enabled = enable_instrumenter
 
     def register(self) -> None:
         """Switch the instrumentation on."""

@@ -49,7 +49,13 @@ struct LocationGroup {  // one process
   std::vector<std::string> arguments;  // without the executable
   LocationGroupId creator{};           // the process that started it; undefined: none that is known
   std::string ending{};                // how it ended, in words; empty: normally
+  std::string alias{};                 // the name in files for other tools; empty: the name itself
 };
+
+// The name of a process in files where it depends on nothing but its rank.
+inline std::string name_of_rank(std::uint32_t rank) {
+  return rank == 0 ? "Process" : "Process " + std::to_string(rank);
+}
 
 enum class LocationType : std::uint8_t { kCpuThread, kAcceleratorStream, kMetric, kUnknown };
 
@@ -60,6 +66,7 @@ struct Location {  // one thread
   LocationType type = LocationType::kCpuThread;
   std::uint64_t thread_id = 0;    // of the operating system; 0: unknown
   std::uint64_t event_count = 0;  // as written to the trace
+  std::string alias{};            // as that of a process
 };
 
 enum class ParameterType : std::uint8_t { kInt64, kUint64, kFloat, kString };

@@ -35,8 +35,8 @@ using ParameterId = Id<struct ParameterTag, std::uint32_t>;
 using MetricId = Id<struct MetricTag, std::uint32_t>;
 using LocationGroupId = Id<struct LocationGroupTag, std::uint32_t>;
 
-// A location is one thread of one location group (process). In files of the
-// field its value is (index of the thread << 32) | rank.
+// A location is one thread of one location group (process). In files of Score-P
+// its value is (index of the thread << 32) | rank.
 using LocationId = Id<struct LocationTag, std::uint64_t>;
 
 // A point in time, in ticks of the clock of the Definitions it belongs to.

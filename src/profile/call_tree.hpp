@@ -10,6 +10,9 @@
 // in the regions that are open. A visit that was given a parameter after it had
 // entered others counts where it ended; the time before stays where it was. Exclusive time is
 // derived: inclusive time less that of the children.
+//
+// In the difference of two profiles, which CUBE's tools make, visits and times can be negative:
+// in two's complement, see signed_value(). No other tree has values from 2^63 on.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +27,10 @@
 #include "core/ids.hpp"
 
 namespace timeloom::profile {
+
+constexpr std::int64_t signed_value(std::uint64_t value) noexcept {
+  return static_cast<std::int64_t>(value);
+}
 
 // A call path: a region together with the call path that entered it.
 using NodeId = Id<struct CallPathTag, std::uint32_t>;

@@ -48,7 +48,7 @@ class Comparer {
   static void add_to(DiffSide& side, const Totals& totals, double tick) {
     if (totals.visits == 0 && totals.inclusive == 0 && totals.exclusive == 0) return;
     side.there = true;
-    side.visits += totals.visits;
+    side.visits += signed_value(totals.visits);
     side.inclusive += static_cast<double>(totals.inclusive) * tick;
     side.exclusive += static_cast<double>(totals.exclusive) * tick;
   }

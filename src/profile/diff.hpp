@@ -19,7 +19,7 @@ namespace timeloom::profile {
 
 // The time and visits of one of the two runs. Times in seconds.
 struct DiffSide {
-  std::uint64_t visits = 0;
+  std::int64_t visits = 0;
   double inclusive = 0;
   double exclusive = 0;
   bool there = false;

@@ -31,11 +31,16 @@ struct Library {
   int process = 0;  // in which it is initialised
 };
 
-void* open_library() {
+void* try_library() noexcept {
   for (const char* name : {"libpapi.so", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0",
                            "libpapi.so.6.0", "libpapi.so.7", "libpapi.so.6", "libpapi.so.5"}) {
     if (void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return handle;
   }
+  return nullptr;
+}
+
+void* open_library() {
+  if (void* handle = try_library()) return handle;
   throw Error(
       "metric-papi: there is no libpapi here; install it (Debian: libpapi7.0, or load its module) "
       "so that LD_LIBRARY_PATH or the system's list of libraries finds it, or leave metric-papi "
@@ -120,6 +125,8 @@ const Library& library() {
 }
 
 }  // namespace
+
+bool has_papi() noexcept { return try_library() != nullptr; }
 
 std::unique_ptr<PapiCounters> PapiCounters::start(const std::vector<std::string>& events) {
   const Library& papi = library();

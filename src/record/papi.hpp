@@ -10,6 +10,9 @@
 
 namespace timeloom::record {
 
+// Whether there is a libpapi to load.
+bool has_papi() noexcept;
+
 // The events of one thread, counted from start() on. Made, read and destroyed by
 // that thread; one at a time for each.
 class PapiCounters {

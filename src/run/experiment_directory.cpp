@@ -122,9 +122,10 @@ void ExperimentDirectory::refuse_as_scorep() const {
         "\" exists but is not an directory. Choose another with SCOREP_EXPERIMENT_DIRECTORY");
   }
   if (named() && !options_.overwrite) {
-    throw Error("Experiment directory \"" + path_.string() +
-                "\" exists and overwriting is disabled. Choose another with "
-                "SCOREP_EXPERIMENT_DIRECTORY or set SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY=true");
+    throw DirectoryTaken(
+        "Experiment directory \"" + path_.string() +
+        "\" exists and overwriting is disabled. Choose another with "
+        "SCOREP_EXPERIMENT_DIRECTORY or set SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY=true");
   }
 }
 

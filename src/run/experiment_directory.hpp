@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "os/directory.hpp"
 #include "run/profile_name.hpp"
 
@@ -47,6 +48,12 @@ struct ExperimentOptions {
 
   std::string settings;                // the text of scorep.cfg
   std::vector<std::string> variables;  // the names of those that were set
+};
+
+// There is a directory that may not be renamed: the program is not to run, as with Score-P.
+class DirectoryTaken : public Error {
+ public:
+  using Error::Error;
 };
 
 class ExperimentDirectory {

@@ -187,6 +187,33 @@ constexpr std::pair<std::string_view, std::string_view> kSameValue[] = {
     {"metric-rusage-sep", "SCOREP_METRIC_RUSAGE_SEP"},
 };
 
+// Variables without an effect that ask for results which there will not be.
+constexpr std::string_view kAskForMore[] = {
+    "SCOREP_PROFILING_CLUSTERED_REGION",
+    "SCOREP_TRACING_USE_SION",
+    "SCOREP_SUBSTRATE_PLUGINS",
+    "SCOREP_METRIC_PLUGINS",
+    "SCOREP_METRIC_PERF",
+    "SCOREP_METRIC_PERF_PER_PROCESS",
+    "SCOREP_SELECTIVE_CONFIG_FILE",
+    "SCOREP_ENABLE_UNWINDING",
+    "SCOREP_MEMORY_RECORDING",
+    "SCOREP_IO_POSIX",
+    "SCOREP_LIBWRAP_ENABLE",
+    "SCOREP_MPI_MEMORY_RECORDING",
+    "SCOREP_CUDA_ENABLE",
+    "SCOREP_OPENCL_ENABLE",
+};
+
+constexpr char kFormat[] = "SCOREP_PROFILING_FORMAT";
+
+// The value that stands for what is done.
+std::string done(const ScorepVariable& variable, const std::string& value) {
+  if (variable.name == kFormat) return value == "none" ? value : "cube4";
+  const bool more = std::ranges::find(kAskForMore, variable.name) != std::end(kAskForMore);
+  return more ? checked(variable, variable.default_value) : value;
+}
+
 const ScorepVariable& known(std::string_view name) {
   const ScorepVariable* variable = find_scorep_variable(name);
   if (variable == nullptr) throw std::logic_error("no variable is called " + std::string(name));
@@ -244,7 +271,23 @@ std::string ScorepSettings::as_cfg() const {
   std::string lines;
   for (const ScorepVariable& variable : all_scorep_variables()) {
     if (!variable.in_cfg) continue;
-    lines += std::string(variable.name) + "=" + shell_text(variable, value_of(variable)) + "\n";
+    const std::string value = done(variable, value_of(variable));
+    lines += std::string(variable.name) + "=" + shell_text(variable, value) + "\n";
+  }
+  return lines;
+}
+
+std::vector<std::string> unmet_wishes(const ScorepSettings& scorep, bool all) {
+  std::vector<std::string> lines;
+  for (const std::string_view name : scorep.explicitly_set()) {
+    const ScorepVariable& variable = known(name);
+    const std::string value = scorep.text(name);
+    const bool missed = done(variable, value) != value;
+    if (!missed && !(all && !variable.no_effect.empty())) continue;
+    const std::string_view why =
+        variable.no_effect.empty() ? "the profile is written as CUBE4" : variable.no_effect;
+    lines.push_back(std::string(name) + "=" + shell_text(variable, value) + ": " +
+                    std::string(why));
   }
   return lines;
 }

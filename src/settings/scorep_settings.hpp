@@ -57,7 +57,8 @@ class ScorepSettings {
 
   // The names of the variables that were set, in the order of the table.
   std::vector<std::string_view> explicitly_set() const;
-  // scorep.cfg: NAME=value for each variable, for a POSIX shell to read.
+  // scorep.cfg: NAME=value for each variable, for a POSIX shell to read; what was asked for and
+  // not done has the value of what was done.
   std::string as_cfg() const;
 
  private:
@@ -65,6 +66,10 @@ class ScorepSettings {
 
   std::map<std::string_view, std::string> values_;  // checked; by the table's names
 };
+
+// What variables ask for and do not get, a line each: "SCOREP_IO_POSIX=true: ...". Without
+// `all` only where the results would be others; with it also what changes nothing in them.
+std::vector<std::string> unmet_wishes(const ScorepSettings& scorep, bool all);
 
 // Whether a profile is to be written; whether a trace is, is SCOREP_ENABLE_TRACING.
 bool writes_profile(const ScorepSettings& scorep);

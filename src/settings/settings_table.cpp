@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile
 constexpr std::array<std::string_view, 2> kLayouts = {"timeloom", "scorep"};
 constexpr std::array<std::string_view, 2> kRegionNames = {"qualified", "scorep"};
 constexpr std::array<std::string_view, 2> kTaskLayouts = {"lanes", "locations"};
+constexpr std::array<std::string_view, 2> kLocationNameChoices = {"python", "scorep"};
 constexpr std::array<std::string_view, 4> kResults = {"all", "trace", "profile", "none"};
 
 constexpr std::array kTable = {
@@ -105,6 +106,10 @@ constexpr std::array kTable = {
             "how functions are called: qualified is module.qualname, scorep module.Class:name as "
             "the Python bindings of Score-P do, with user:name for user regions",
             kRegionNames},
+    Setting{"location-names", kChoice, "python", kRecording, "NAMES",
+            "how other tools see threads and processes: python is the names that Python has for "
+            "them, scorep Master thread, Orphan thread 1 and Process as with Score-P",
+            kLocationNameChoices},
     Setting{"output",
             kString,
             "",

@@ -97,7 +97,7 @@ const MetricFigures& MetricColumns::of_region(RegionId region) const {
 std::string MetricColumns::text(std::uint64_t value, const Terminal& terminal) const {
   const std::size_t hat = unit_.find('^'), blank = unit_.find(' ');
   if (hat == std::string::npos || blank == std::string::npos || blank < hat) {
-    return unit_ == "Bytes" ? bytes(value) : short_count(value);
+    return unit_ == "Bytes" ? bytes(value) : short_count(profile::signed_value(value));
   }
   int base = 0, exponent = 0;
   std::from_chars(unit_.data(), unit_.data() + hat, base);

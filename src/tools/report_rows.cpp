@@ -38,7 +38,10 @@ double ReportData::to_seconds(std::uint64_t ticks) const {
   return seconds(ticks, tree_->definitions);
 }
 
-double ReportData::share(double part) const { return total_ == 0 ? 0 : part / total_seconds(); }
+// Of a difference the total may be less than a part, or negative.
+double ReportData::share(double part) const {
+  return total_ == 0 ? 0 : part / std::abs(total_seconds());
+}
 
 const Region& ReportData::region(RegionId region) const {
   static const Region kNone;
@@ -54,14 +57,14 @@ std::string ReportData::name_of(RegionId id) const {
 Figures ReportData::figures_of(RegionId region, const Totals& totals,
                                std::uint64_t visit_time) const {
   Figures figures;
-  figures.visits = totals.visits;
+  figures.visits = profile::signed_value(totals.visits);
   figures.inclusive = to_seconds(totals.inclusive);
   figures.exclusive = to_seconds(totals.exclusive);
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   // Beyond a limit the time is that of some of the visits only.
   const bool mean_known = totals.visits != 0 && region.defined();
   figures.mean =
-      mean_known ? to_seconds(visit_time) / static_cast<double>(totals.visits) : kUnknown;
+      mean_known ? to_seconds(visit_time) / static_cast<double>(figures.visits) : kUnknown;
   // Not every profile of another tool holds them.
   const bool extremes_known = totals.min != UINT64_MAX;
   figures.min = extremes_known ? to_seconds(totals.min) : kUnknown;
@@ -107,7 +110,7 @@ Rows ReportData::tree_rows(const RowOptions& options) const {
     // Of a thread that another one started inside, time may be known without a visit.
     if (totals_[i].visits == 0 && totals_[i].inclusive == 0) continue;
     const Row row = tree_row(i);
-    if (total_ > 0 && row.figures.inclusive_share * 100 < options.min_percent) {
+    if (total_ != 0 && std::abs(row.figures.inclusive_share) * 100 < options.min_percent) {
       ++result.hidden.small;
       result.hidden.small_seconds += row.figures.exclusive;
     } else if (row.depth >= options.depth) {
@@ -146,7 +149,7 @@ Rows ReportData::flat_rows(const RowOptions& options) const {
     if (metric_) row.metric = metric_->of_region(region.region);
     const double measure =
         key == SortKey::kInclusive ? row.figures.inclusive_share : row.figures.exclusive_share;
-    if (total_ > 0 && measure * 100 < options.min_percent) {
+    if (total_ != 0 && std::abs(measure) * 100 < options.min_percent) {
       ++result.hidden.small;
       result.hidden.small_seconds += row.figures.exclusive;
     } else {

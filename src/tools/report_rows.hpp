@@ -26,7 +26,7 @@ struct RowOptions {
 
 // Times in seconds; shares of the time of all roots, 0 to 1. Unknown values are NaN.
 struct Figures {
-  std::uint64_t visits = 0;
+  std::int64_t visits = 0;
   double inclusive = 0;
   double exclusive = 0;
   double mean = 0;

@@ -6,6 +6,7 @@
 
 #include "core/run_properties.hpp"
 #include "core/shell_word.hpp"
+#include "profile/call_tree.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -109,7 +110,8 @@ std::string depth_warning(std::uint64_t limit, std::uint64_t reached, const run:
 }
 
 double seconds(std::uint64_t ticks, const Definitions& definitions) {
-  return static_cast<double>(ticks) / static_cast<double>(definitions.clock.ticks_per_second);
+  return static_cast<double>(profile::signed_value(ticks)) /
+         static_cast<double>(definitions.clock.ticks_per_second);
 }
 
 std::string name_of(const Location& location) {

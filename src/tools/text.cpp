@@ -80,6 +80,7 @@ std::string strftime_of(std::uint64_t realtime, const char* format,
 
 std::string duration(double seconds, const Terminal& terminal, std::string_view gap) {
   if (seconds == 0) return fmt::format("0{}s", gap);
+  if (seconds < 0) return "-" + duration(-seconds, terminal, gap);
   if (seconds < 999.5e-9) return fmt::format("{}{}ns", three_digits(seconds * 1e9), gap);
   if (seconds < 999.5e-6)
     return fmt::format("{}{}{}", three_digits(seconds * 1e6), gap, terminal.micro());
@@ -93,8 +94,9 @@ std::string count(std::uint64_t number) {
   return text;
 }
 
-std::string short_count(std::uint64_t number) {
-  if (number < 1'000'000) return count(number);
+std::string short_count(std::int64_t number) {
+  if (number < 0) return "-" + short_count(-std::max(number, -INT64_MAX));
+  if (number < 1'000'000) return count(static_cast<std::uint64_t>(number));
   const auto value = static_cast<double>(number);
   if (value < 999.5e6) return three_digits(value / 1e6) + "M";
   if (value < 999.5e9) return three_digits(value / 1e9) + "G";

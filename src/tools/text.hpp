@@ -19,7 +19,7 @@ std::string duration(double seconds, const Terminal& terminal, std::string_view 
 std::string count(std::uint64_t number);
 
 // Exact below a million, three significant digits above: "999,999", "1.23M".
-std::string short_count(std::uint64_t number);
+std::string short_count(std::int64_t number);
 
 // "12.3%", "100%".
 std::string percent(double share);

@@ -57,20 +57,26 @@ bool has_spools(const fs::path& path) {
   return run && !spools_of(*run).empty();
 }
 
-// The only file of a directory with this extension, under whatever name; empty
-// if there is none.
-fs::path only_file(const fs::path& directory, const char* extension) {
-  fs::path found;
+// The files of a directory with this extension, in order.
+std::vector<fs::path> files_with(const fs::path& directory, const char* extension) {
+  std::vector<fs::path> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     if (entry.path().extension() != extension || !is_plain_file(entry.path())) continue;
-    if (!found.empty()) return {};
-    found = entry.path();
+    found.push_back(entry.path());
   }
+  std::sort(found.begin(), found.end());
   return found;
 }
 
-// The CUBE profile of the run; empty if there is none.
+// The only one, under whatever name; empty: there is none, or there are several.
+fs::path only_file(const fs::path& directory, const char* extension) {
+  std::vector<fs::path> found = files_with(directory, extension);
+  return found.size() == 1 ? std::move(found.front()) : fs::path();
+}
+
+// The CUBE profile of the run. The one with the usual name comes before others, such as those
+// that CUBE's tools write beside it; empty: there is none, or there are only several others.
 fs::path find_profile(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error)) return run.extension() == ".cubex" ? run : fs::path();
@@ -82,7 +88,15 @@ fs::path find_profile(const fs::path& run) {
 // A folder called spool is not enough: source trees have one as well.
 bool is_run(const fs::path& directory) {
   return holds(directory, Item::kAnchor) || has_spools(directory) ||
-         !only_file(directory, ".otf2").empty() || !only_file(directory, ".cubex").empty();
+         !only_file(directory, ".otf2").empty() || !find_profile(directory).empty();
+}
+
+void refuse_several_profiles(const fs::path& directory) {
+  const std::vector<fs::path> profiles = files_with(directory, ".cubex");
+  if (profiles.size() < 2) return;
+  throw Error(directory.string() + " holds several profiles, and none is called " +
+              run::name_of(Item::kProfile) + "; name one of them, such as " +
+              profiles.front().string());
 }
 
 std::optional<std::uint64_t> earliest(std::optional<std::uint64_t> one,
@@ -197,7 +211,7 @@ void refuse_unreadable(const fs::path& run) {
 
 bool is_woven(const fs::path& run) {
   if (holds(run, Item::kAnchor)) return true;
-  return !only_file(run, ".cubex").empty() && !holds(run, Item::kTraceEvents);
+  return !find_profile(run).empty() && !holds(run, Item::kTraceEvents);
 }
 
 bool unfinished(const fs::path& path) {
@@ -224,6 +238,7 @@ fs::path find_run(const std::optional<fs::path>& path) {
   }
   if (!fs::is_directory(*path, error) || !is_run(*path)) {
     refuse_unreadable(*path);
+    refuse_several_profiles(*path);
     throw Error(path->string() +
                 " is no run: it holds no trace (traces.otf2), no profile (profile.cubex) and no "
                 "spool; " +

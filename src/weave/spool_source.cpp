@@ -8,7 +8,9 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
+#include "run/layout.hpp"
 #include "weave/metric_totals.hpp"
+#include "weave/process_order.hpp"
 #include "weave/profiled_thread.hpp"
 
 namespace timeloom::weave {
@@ -54,16 +56,14 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) 
   if (processes_.empty()) throw Error("the run holds no spool to weave");
   leave_out_unborn();
   set_process_clocks();
-  // The program first, then its children in the order in which they were started.
-  std::stable_sort(processes_.begin(), processes_.end(), [](const Process& a, const Process& b) {
-    return a.timed != b.timed ? a.timed : a.begin < b.begin;
-  });
+  sort_processes();
   Unifier unifier(definitions_);
   for (Process& process : processes_) add_process(process, unifier);
   add_creators();
   take_names();
   set_clock();
   add_locations();
+  if (scorep_names_) add_aliases();
   add_profiles();
   add_tasks();
   add_properties();
@@ -86,6 +86,18 @@ void SpoolSource::leave_out_unborn() {
            process.reader->locations().empty();
   };
   if (!std::ranges::all_of(processes_, unborn)) std::erase_if(processes_, unborn);
+}
+
+void SpoolSource::sort_processes() {
+  std::vector<ProcessBirth> births;
+  for (const Process& process : processes_) {
+    const spool::ProcessDefinitions& from = process.reader->definitions();
+    births.push_back({process.spool, from.parent, from.process.name, from.process.process_id,
+                      process.timed, process.begin});
+  }
+  std::vector<Process> sorted;
+  for (const std::size_t i : order_of(births)) sorted.push_back(std::move(processes_[i]));
+  processes_ = std::move(sorted);
 }
 
 // All processes of a host read the same counter, so one line serves them all; a
@@ -197,7 +209,7 @@ void SpoolSource::set_clock() {
 void SpoolSource::add_location(const Process& process, std::uint32_t index) {
   const auto& threads = process.reader->definitions().threads;
   Location location;
-  location.id = location_id(index, process.group);
+  location.id = location_id(process, index);
   location.group = process.group;
   location.name = "Thread " + std::to_string(index);
   if (const auto thread = threads.find(index); thread != threads.end()) {
@@ -209,29 +221,51 @@ void SpoolSource::add_location(const Process& process, std::uint32_t index) {
 }
 
 void SpoolSource::add_markers(const Process& process) {
-  const auto indices = process.reader->locations();
   for (const auto& mark : process.reader->definitions().markers) {
-    if (!std::binary_search(indices.begin(), indices.end(), mark.thread)) {
+    const LocationId location = location_id(process, mark.thread);
+    if (!location.defined()) {
       ++dropped_events_;  // its thread is not known
       continue;
     }
-    definitions_.markers.push_back({std::max(process.clock.to_time(mark.ticks), process.begin),
-                                    location_id(mark.thread, process.group), mark.text});
+    definitions_.markers.push_back(
+        {std::max(process.clock.to_time(mark.ticks), process.begin), location, mark.text});
   }
 }
 
 void SpoolSource::add_locations() {
-  for (const Process& process : processes_) {
-    std::vector<std::uint32_t> indices = process.reader->locations();
+  const bool dense = !run::layout_of(definitions_.properties).scorep_ids;
+  for (Process& process : processes_) {
+    process.locations = process.reader->locations();
     // Killed before it defined a thread: a trace without locations is none to its readers.
-    if (indices.empty()) indices.push_back(0);
-    for (const std::uint32_t index : indices) add_location(process, index);
+    if (process.locations.empty()) process.locations.push_back(0);
+    if (dense) process.first_location = LocationId{definitions_.locations.size()};
+    for (const std::uint32_t index : process.locations) add_location(process, index);
     add_markers(process);
   }
   std::stable_sort(definitions_.locations.begin(), definitions_.locations.end(),
                    [](const Location& a, const Location& b) { return a.id < b.id; });
   std::stable_sort(definitions_.markers.begin(), definitions_.markers.end(),
                    [](const Marker& a, const Marker& b) { return a.time < b.time; });
+}
+
+// The names that scripts for Score-P look for. Tasks, which it does not have, keep theirs.
+void SpoolSource::add_aliases() {
+  for (std::uint32_t rank = 0; rank < definitions_.groups.size(); ++rank) {
+    definitions_.groups[rank].alias = name_of_rank(rank);
+  }
+  std::vector<std::uint32_t> orphans(processes_.size());
+  for (const Process& process : processes_) {
+    const auto& threads = process.reader->definitions().threads;
+    for (const std::uint32_t index : process.locations) {
+      const auto thread = threads.find(index);
+      if (thread != threads.end() && thread->second.owner) continue;
+      const auto found = std::ranges::lower_bound(definitions_.locations,
+                                                  location_id(process, index), {}, &Location::id);
+      found->alias = index == 0
+                         ? "Master thread"
+                         : "Orphan thread " + std::to_string(++orphans[process.group.value()]);
+    }
+  }
 }
 
 void SpoolSource::add_profiles() {
@@ -244,7 +278,7 @@ void SpoolSource::add_profiles() {
       samples.insert(samples.end(), folded.samples.begin(), folded.samples.end());
       if (data.continues) folded_events_ += folded.events;
       profile_mode_ = profile_mode_ || !data.continues;
-      profiles_.insert_or_assign(location_id(data.location, process.group), std::move(folded));
+      profiles_.insert_or_assign(location_id(process, data.location), std::move(folded));
       if (data.damaged) ++damaged_segments_;
     }
     damaged_segments_ += process.profiles.unreadable;
@@ -257,16 +291,16 @@ void SpoolSource::add_profiles() {
 }
 
 void SpoolSource::add_tasks() {
-  for (const Location& location : definitions_.locations) {
-    const Process& process = processes_[location.group.value()];
-    const auto index = static_cast<std::uint32_t>(location.id.value() >> 32);
+  for (const Process& process : processes_) {
     const auto& threads = process.reader->definitions().threads;
-    const auto thread = threads.find(index);
-    if (thread != threads.end() && thread->second.owner) continue;  // comes with its thread
-    const std::uint64_t bytes = process.reader->bytes(index);
-    if (bytes == 0 && profiles_.contains(location.id)) continue;
-    tasks_.push_back({&process, index, bytes});
-    total_bytes_ += bytes;
+    for (const std::uint32_t index : process.locations) {
+      const auto thread = threads.find(index);
+      if (thread != threads.end() && thread->second.owner) continue;  // comes with its thread
+      const std::uint64_t bytes = process.reader->bytes(index);
+      if (bytes == 0 && profiles_.contains(location_id(process, index))) continue;
+      tasks_.push_back({&process, index, bytes});
+      total_bytes_ += bytes;
+    }
   }
   // The largest first, so that no thread is left with it at the end.
   std::stable_sort(tasks_.begin(), tasks_.end(),
@@ -291,6 +325,7 @@ void SpoolSource::take_names() {
   };
   definitions_.machine_name = take(kMachineName);
   profile_name_ = take(kProfileBaseName);
+  scorep_names_ = take(kLocationNames) == "scorep";
 }
 
 // Losses go into the trace, under names of our own.

@@ -72,6 +72,7 @@ class SpoolSource : public RunSource {
   void add_process(Process& process, Unifier& unifier);
   void leave_out_unborn();
   void set_process_clocks();
+  void sort_processes();
   static void set_lifetime(Process& process);
   static void set_created(Process& process);
   void add_profiles();
@@ -83,6 +84,7 @@ class SpoolSource : public RunSource {
   void add_markers(const Process& process);
   void add_tasks();
   void add_properties();
+  void add_aliases();
   std::uint64_t tasks_of_threads() const;
   void feed_thread(const Task& task, std::span<RunSink* const> sinks);
 
@@ -96,6 +98,7 @@ class SpoolSource : public RunSource {
   std::uint64_t total_bytes_ = 0;
   bool ended_ = true;
   std::string profile_name_;
+  bool scorep_names_ = false;
   std::uint64_t running_ = 0;
   std::atomic<std::uint64_t> done_bytes_ = 0;
   std::atomic<std::uint64_t> events_ = 0;

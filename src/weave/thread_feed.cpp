@@ -16,6 +16,16 @@ bool is_switch(const Event& event) noexcept {
 
 }  // namespace
 
+LocationId location_id(const WovenProcess& process, std::uint32_t index) noexcept {
+  const auto found = std::ranges::lower_bound(process.locations, index);
+  if (found == process.locations.end() || *found != index) return {};
+  if (!process.first_location.defined()) {
+    return LocationId{(std::uint64_t{index} << 32) | process.group.value()};
+  }
+  const auto place = static_cast<std::uint64_t>(found - process.locations.begin());
+  return LocationId{process.first_location.value() + place};
+}
+
 void ThreadFeed::run(const std::function<void(std::uint64_t)>& done) {
   open(thread_, *location_of(thread_));
   open_sinks(open_.at(thread_));
@@ -172,7 +182,7 @@ void ThreadFeed::hand_on(Output& output, std::span<const Event> events) {
 }
 
 const Location* ThreadFeed::location_of(std::uint32_t index) const {
-  const LocationId id = location_id(index, process_.group);
+  const LocationId id = location_id(process_, index);
   const auto found =
       std::lower_bound(locations_.begin(), locations_.end(), id,
                        [](const Location& one, LocationId wanted) { return one.id < wanted; });

@@ -31,12 +31,12 @@ struct WovenProcess {
   ProcessClock clock{os::ClockSource::kMonotonic, {}};
   Timestamp begin{};
   Timestamp end{};  // the last time at which the process is known to have lived
+  std::vector<std::uint32_t> locations{};  // the indices of its threads and tracks, ascending
+  LocationId first_location{};  // where ids of the run are dense; otherwise they are Score-P's
 };
 
-// The location of a thread or track; its id is unique in the run.
-constexpr LocationId location_id(std::uint32_t index, LocationGroupId process) noexcept {
-  return LocationId{(std::uint64_t{index} << 32) | process.value()};
-}
+// The id in the run of a thread or track of the process; undefined: there is none of that index.
+LocationId location_id(const WovenProcess& process, std::uint32_t index) noexcept;
 
 class ThreadFeed {
  public:

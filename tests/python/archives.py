@@ -38,5 +38,5 @@ def one_line(done):
     return done.stderr
 
 
-def report_json(timeloom, *arguments):
-    return json.loads(timeloom("report", "--json", *arguments).stdout)
+def report_json(timeloom, *arguments, **options):
+    return json.loads(timeloom("report", "--json", *arguments, **options).stdout)

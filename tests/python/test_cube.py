@@ -89,8 +89,7 @@ def cells_of_cube(file):
                     assert (thread, path) not in cells
                     cells[thread, path] = (int(visits), *(round(time * 1e9) for time in times))
                 else:
-                    assert times == [0, pytest.approx(1.797e308, rel=1e-3),
-                                     pytest.approx(-1.797e308, rel=1e-3)]
+                    assert times == [0, 0, 0]
         return cells
 
 

@@ -1,12 +1,14 @@
 """Finding, weaving and describing runs: timeloom info and weave, and what all commands share."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
 
 import pytest
 from archives import one_line, report_json
+from cube_files import DATA
 
 pytestmark = pytest.mark.any_python
 
@@ -196,3 +198,19 @@ def test_help_and_version(timeloom):
         text = timeloom(*command, "--help").stdout
         assert "0 done, 1 something could not be read or done, 2 wrong usage" in text
     assert timeloom("--version").stdout.split()[0] == "timeloom"
+
+
+def test_other_profiles_in_a_run_are_left_alone(timeloom, tmp_path):
+    shutil.copytree(DATA / "scorep-fib", tmp_path / "run", ignore=shutil.ignore_patterns("traces*"))
+    run, profile = tmp_path / "run", tmp_path / "run" / "profile.cubex"
+    expected = report_json(timeloom, run)["tree"]
+    (run / "diff.cubex").write_bytes(b"what another tool has written")
+    assert report_json(timeloom, run)["tree"] == expected
+    assert report_json(timeloom, cwd=tmp_path)["tree"] == expected
+    assert (run / "diff.cubex").read_bytes() == b"what another tool has written"
+    profile.rename(run / "summary.cubex")
+    line = one_line(timeloom("report", run, status=1))
+    assert "holds several profiles" in line and "diff.cubex" in line
+    assert report_json(timeloom, run / "summary.cubex")["tree"] == expected
+    (run / "diff.cubex").unlink()
+    assert report_json(timeloom, run)["tree"] == expected

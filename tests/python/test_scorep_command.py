@@ -69,7 +69,6 @@ def test_flags_of_the_interpreter_stay(app):
          "Cannot run file 'missing.py' because: [Errno 2] No such file or directory: 'missing.py'"),
         (["--nocompilr", "app.py"], "there is no option --nocompilr; did you mean --nocompiler?"),
         (["--quux", "app.py"], "there is no option --quux; see python -m scorep --help"),
-        (["-h"], "there is no option -h; see python -m scorep --help"),
     ],
 )  # fmt: skip
 def test_wrong_usage_is_one_line(app, words, line):
@@ -203,7 +202,7 @@ def test_every_option(app, option, state):
 
 
 @pytest.mark.parametrize("name, state", rows("Variables"))
-def test_every_variable(timeloom, name, state):
+def test_every_variable(app, timeloom, name, state):
     full = timeloom("scorep-info", "config-vars", "--full").stdout
     entry = full.split(name + "\n  ")[1].split("\n\n")[0]
     kind, text = state.split(": ", 1)
@@ -211,6 +210,76 @@ def test_every_variable(timeloom, name, state):
         assert f"Description: {text}\n" in entry and "Effect:" not in entry
     else:
         assert entry.endswith(f"Effect: none, {text}")
+    if kind == "message":
+        value = "true" if "Type: Boolean" in entry else "something"
+        done = run_scorep(app, "app.py", **OFF, SCOREP_EXPERIMENT_DIRECTORY="run", **{name: value})
+        shown = value if value == "true" else f"'{value}'"
+        assert done.stderr == f"scorep: {name}={shown}: {text}\n"
+        default = re.search(r"Default: (.*)", entry)[1]
+        cfg = (app / "run" / "scorep.cfg").read_text().splitlines()
+        assert [line for line in cfg if line.startswith(name + "=")] in ([], [f"{name}={default}"])
+
+
+def test_what_changes_nothing_is_said_when_asked(app):
+    variables = {"SCOREP_TOTAL_MEMORY": "16M", "SCOREP_PROFILING_FORMAT": "tau_snapshot", "SCOREP_IO_POSIX": "no"}
+    done = run_scorep(app, "app.py", **variables, SCOREP_EXPERIMENT_DIRECTORY="run")
+    line = "scorep: SCOREP_PROFILING_FORMAT='tau_snapshot': the profile is written as CUBE4\n"
+    assert done.stderr == line
+    assert "SCOREP_PROFILING_FORMAT='cube4'\n" in (app / "run" / "scorep.cfg").read_text()
+    done = run_scorep(app, "app.py", **variables, **OFF, SCOREP_VERBOSE="true")
+    assert line in done.stderr
+    assert "scorep: SCOREP_TOTAL_MEMORY=16M: raw records go to disk and have no such limit\n" in done.stderr
+    for form in ("cube4", "default"):
+        assert run_scorep(app, "app.py", **OFF, SCOREP_PROFILING_FORMAT=form).stderr == ""
+
+
+def test_options_with_lists_and_values(app):
+    def said(option):
+        return run_scorep(app, option, "app.py", **OFF).stderr
+
+    assert said("--mpp=mpi,shmem") == (
+        "scorep: --mpp=mpi,shmem: MPI is not recorded; leave the option out\n"
+        "scorep: --mpp=mpi,shmem: SHMEM is not recorded; leave the option out\n"
+    )
+    for option in ("--io=posix,isoc", "--io=runtime:posix,isoc"):
+        assert said(option) == f"scorep: {option}: I/O of the system is not recorded; leave the option out\n"
+    assert said("--mutex=pthread:wrap") == "scorep: --mutex=pthread:wrap: locks are not recorded\n"
+    assert said("--libwrap=fftw") == "scorep: --libwrap=fftw: calls of libraries are not recorded\n"
+    assert "OpenMP and other threads" in said("--thread=omp:ompt")
+    for option in ("--mpp=mpi,mpich", "--io=posix,", "--user=x"):
+        assert "there is no option " + option in run_scorep(app, option, "app.py", status=1, **OFF).stderr
+
+
+def test_papi_without_its_library(app):
+    done = run_scorep(app, "app.py", **OFF, SCOREP_METRIC_PAPI="PAPI_TOT_CYC")
+    assert done.stdout == "['app.py']\n"
+    if _core_has_papi():
+        pytest.skip("this machine has libpapi")
+    assert done.stderr == (
+        "scorep: SCOREP_METRIC_PAPI: there is no libpapi here; its events are not counted\n"
+    )
+
+
+def _core_has_papi():
+    import ctypes.util
+
+    return ctypes.util.find_library("papi") is not None
+
+
+def test_scorep_as_a_command(app):
+    def scorep(*words):
+        return subprocess.run([sys.executable, "-m", "scorep._wrapper", *words], cwd=app, capture_output=True, text=True)
+
+    assert scorep("--version").stdout == f"Score-P {_core.SCOREP_VERSION}\n"
+    assert scorep("-h").stdout == scorep("--help").stdout and scorep("-h").stdout.startswith("Usage: scorep")
+    done = scorep("--user", "--mpp=none", "echo", "-c", "x")
+    assert (done.returncode, done.stdout) == (0, "-c x\n")
+    assert done.stderr == "scorep: native code is not instrumented; the command runs as it is\n"
+    done = scorep("--nocompiler", "app.py", "x")
+    assert (done.stdout, done.stderr) == ("['app.py', 'x']\n", "")
+    assert scorep().returncode == 1 and "there is no command" in scorep().stderr
+    done = scorep("no-such-compiler")
+    assert done.returncode == 1 and "cannot run no-such-compiler: No such file" in done.stderr
 
 
 @pytest.mark.parametrize("name, state", rows("Names"))

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 
@@ -463,3 +464,53 @@ def test_a_base_name_is_no_path(app, name, mend):
         f"scorep: SCOREP_PROFILING_BASE_NAME: '{name}' is not accepted; "
         f"write the name of a file, without a directory{mend}\n"
     )
+
+
+def test_of_programs_that_start_together_one_runs(app):
+    """With overwriting forbidden, as if the others had started later."""
+    (app / "app.py").write_text("import time\nprint('ran', flush=True)\ntime.sleep(0.5)\n")
+    (app / "outer.py").write_text(
+        "import subprocess, sys\n"
+        "words = [sys.executable, '-m', 'scorep', 'app.py']\n"
+        "started = [subprocess.Popen(words, stdout=-1, stderr=-1, text=True) for _ in range(6)]\n"
+        "for one in started:\n"
+        "    print(*one.communicate(), one.returncode)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "outer.py"], cwd=app, text=True, capture_output=True, check=True,
+        env={**os.environ, "SCOREP_EXPERIMENT_DIRECTORY": "run", "SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY": "false"},
+    )  # fmt: skip
+    assert done.stdout.count("ran") == 1
+    assert done.stdout.count("exists and overwriting is disabled") == 5
+    assert directories(app) == ["run"] and "profile.cubex" in contents(app / "run")
+
+
+def test_names_that_scripts_search_for(app, timeloom):
+    text = "import threading\nclass K:\n    def m(self):\n        pass\n"
+    text += "one = threading.Thread(target=K().m, name='mine')\none.start()\none.join()\n"
+    (app / "app.py").write_text(text)
+    run_scorep(app, "app.py", SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_ENABLE_TRACING="true")
+    lines = subprocess.run(
+        ["otf2-print", "-G", app / "run" / "traces.otf2"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+
+    def names(kind):
+        return [re.search(r'Name: "(.*?)"', line)[1] for line in lines if re.match(kind + r"\s+\d", line)]
+
+    assert names("LOCATION_GROUP") == ["Process"]
+    assert names("LOCATION") == ["Master thread", "Orphan thread 1"]
+    assert {"__main__", "__main__.K", "threading.Thread"} <= set(names("GROUP"))
+    assert not [name for name in names("REGION") if name.startswith("threading.Thread:_bootstrap")]
+    assert "__main__.K:m" in names("REGION")
+    properties = [line for line in lines if "Python name" in line and "PROPERTY" in line]
+    assert [re.search(r'Value: "(.*?)"', line)[1] for line in properties] == ["app.py", "MainThread", "mine"]
+    names_here = ["app.py", "MainThread", "mine"]
+    for path in (app / "run", app / "run" / "profile.cubex"):
+        info = json.loads(timeloom("info", "--json", path).stdout)
+        assert [one["name"] for one in info["groups"] + info["locations"]] == names_here
+    with tarfile.open(app / "run" / "profile.cubex") as archive:
+        anchor = archive.extractfile("anchor.xml").read().decode()
+    assert re.findall(r"<name>(Master thread|Orphan thread \d|Process.*?)</name>", anchor) == [
+        "Process", "Master thread", "Orphan thread 1"
+    ]  # fmt: skip
+    assert "<url>@mirror@scorep_metrics.html#visits</url>" in anchor and "<murl>https://" in anchor

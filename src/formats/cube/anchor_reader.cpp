@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "formats/cube/anchor_words.hpp"
+#include "formats/cube/xml_text.hpp"
 
 namespace timeloom::cube {
 
@@ -100,9 +101,11 @@ Anchor AnchorParser::parse(const TextSource& text) {
   XML_SetCharacterDataHandler(parser_, on_text);
   XML_SetStartDoctypeDeclHandler(parser_, on_doctype);
   constexpr std::size_t kPiece = std::size_t{1} << 20;  // expat counts in int
+  TextRepair repair;
   for (bool last = false; !last;) {
     std::string_view all = text();
     last = all.empty();
+    all = repair.next(all);
     do {
       const std::string_view piece = all.substr(0, kPiece);
       all.remove_prefix(piece.size());

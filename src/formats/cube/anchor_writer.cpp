@@ -3,39 +3,11 @@
 #include <array>
 
 #include "formats/cube/anchor.hpp"
+#include "formats/cube/xml_text.hpp"
 
 namespace timeloom::cube {
 
 namespace {
-
-// Length of the UTF-8 sequence at the beginning of the text; 0: none that XML takes.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return first >= 0x20 || first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
-  if (first >= 0xC2 && first < 0xE0) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first < 0xF0) {
-    const unsigned code = (first & 0xFu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
-    const bool surrogate = code >= 0xD800 && code < 0xE000;
-    return follows(1) && follows(2) && code >= 0x800 && !surrogate && code < 0xFFFE ? 3 : 0;
-  }
-  if (first >= 0xF0 && first < 0xF5) {
-    const unsigned code = (first & 7u) << 18 | (byte(1) & 0x3Fu) << 12;
-    const bool good = code >= 0x10000 && code < 0x110000;
-    return follows(1) && follows(2) && follows(3) && good ? 4 : 0;
-  }
-  return 0;
-}
-
-// The stand-in for a byte that XML does not take: the picture of a control character
-// (U+2401 and so on), so that names which differ in it stay apart, or else U+FFFD.
-std::string replacement_of(char byte) {
-  const auto code = static_cast<unsigned char>(byte);
-  return code < 0x20 ? std::string("\xE2\x90") + static_cast<char>(0x80 + code) : "\xEF\xBF\xBD";
-}
 
 // Line ends in an attribute, and carriage returns, would come back as others.
 std::string_view entity_of(char byte, bool attribute) {

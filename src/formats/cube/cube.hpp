@@ -31,16 +31,12 @@ struct MetricRows {
   // The call paths with a row, ascending; none: nothing is written. They outlive the call.
   std::span<const CnodeId> cnodes;
   FillRows fill;
-};
-
-struct WriteOptions {
   bool compress = false;  // with zlib, a stream for each row
 };
 
 // Writes the file, which is overwritten. Every metric comes at most once in
 // `values`; metrics, regions, call paths and locations are numbered as in `cube`.
-void write(const Cube& cube, std::span<const MetricRows> values, const std::filesystem::path& file,
-           const WriteOptions& options = {});
+void write(const Cube& cube, std::span<const MetricRows> values, const std::filesystem::path& file);
 
 // The values of one metric, read from a file. Owns them; read by any thread.
 class Values {

@@ -14,16 +14,6 @@ std::span<const Value> equal_to(const std::vector<Value>& values, Key key, Key V
   return {begin, std::ranges::upper_bound(begin, values.end(), key, {}, member)};
 }
 
-// The call paths of values that are in their order.
-template <typename Value>
-std::vector<CnodeId> cnodes_of(const std::vector<Value>& values) {
-  std::vector<CnodeId> cnodes;
-  for (const Value& one : values) {
-    if (cnodes.empty() || cnodes.back() != one.cnode) cnodes.push_back(one.cnode);
-  }
-  return cnodes;
-}
-
 }  // namespace
 
 SampleRows::SampleRows(const profile::CallTree& tree, MetricId metric, const Cube& cube,
@@ -48,11 +38,11 @@ SampleRows::SampleRows(const profile::CallTree& tree, MetricId metric, const Cub
     }
   }
   std::ranges::stable_sort(values_, {}, &Value::cnode);
-  cnodes_ = cnodes_of(values_);
 }
 
+// 0 where there is no value, also of a maximum: other readers would take the least double for one.
 void SampleRows::fill(ValueType type, CnodeId cnode, std::span<std::byte> row) const {
-  fill_neutral(type, row);
+  std::ranges::fill(row, std::byte{0});
   for (const Value& one : equal_to(values_, cnode, &Value::cnode)) {
     const auto real = static_cast<double>(one.value);
     const void* from =
@@ -71,7 +61,6 @@ CounterRows::CounterRows(const profile::CallTree& tree, MetricId metric,
     }
   }
   std::ranges::stable_sort(values_, {}, &Value::cnode);
-  cnodes_ = cnodes_of(values_);
 }
 
 void CounterRows::fill(ValueType type, CnodeId cnode, std::span<std::byte> row) const {

@@ -29,7 +29,7 @@ class SampleRows {
   SampleRows(const profile::CallTree& tree, MetricId metric, const Cube& cube,
              std::span<const PathsOfLocation> paths);
 
-  const std::vector<CnodeId>& cnodes() const noexcept { return cnodes_; }  // with a row
+  std::size_t size() const noexcept { return values_.size(); }
   void fill(ValueType type, CnodeId cnode, std::span<std::byte> row) const;
 
  private:
@@ -40,7 +40,6 @@ class SampleRows {
   };
 
   std::vector<Value> values_;  // in order of call paths
-  std::vector<CnodeId> cnodes_;
 };
 
 // Of a counter: how many values it had, the least, the largest, their sum and that of their
@@ -50,7 +49,7 @@ class CounterRows {
   CounterRows(const profile::CallTree& tree, MetricId metric,
               std::span<const PathsOfLocation> paths);
 
-  const std::vector<CnodeId>& cnodes() const noexcept { return cnodes_; }
+  std::size_t size() const noexcept { return values_.size(); }
   void fill(ValueType type, CnodeId cnode, std::span<std::byte> row) const;
 
  private:
@@ -61,7 +60,6 @@ class CounterRows {
   };
 
   std::vector<Value> values_;  // in order of call paths
-  std::vector<CnodeId> cnodes_;
 };
 
 }  // namespace timeloom::cube

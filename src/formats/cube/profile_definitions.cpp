@@ -66,9 +66,16 @@ std::string host_of(const Cube& cube, SystemNodeId id) {
   return {};
 }
 
+// Our own name of a process or a thread, which has another for CUBE's tools.
+template <typename Place>
+const std::string& name_of(const Place& place) {
+  const std::string* name = find_attribute(place.attributes, kName);
+  return name == nullptr ? place.name : *name;
+}
+
 LocationGroup process_of(const Cube& cube, const Group& from) {
   LocationGroup process;
-  process.name = from.name;
+  process.name = name_of(from);
   process.hostname = host_of(cube, from.node);
   process.process_id = number_in(from.attributes, kProcessId).value_or(0);
   process.executable = text_in(from.attributes, kExecutable);
@@ -111,7 +118,7 @@ timeloom::Location location_of(const Cube& cube, std::uint32_t index) {
   const Location& from = cube.locations[index];
   timeloom::Location location;
   location.id = timeloom::LocationId{location_id(cube, index)};
-  location.name = from.name;
+  location.name = name_of(from);
   location.group = LocationGroupId{from.group.value()};
   location.type = value_in(kLocationTypes, from.type, LocationType::kUnknown);
   location.thread_id = number_in(from.attributes, kThreadId).value_or(0);

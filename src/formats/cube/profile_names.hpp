@@ -32,6 +32,7 @@ inline constexpr char kLength[] = "timeloom::length";
 inline constexpr char kRealtime[] = "timeloom::realtime";
 inline constexpr char kTraceId[] = "timeloom::trace_id";
 inline constexpr char kProperty[] = "timeloom::property::";
+inline constexpr char kName[] = "timeloom::name";  // of a process or a thread
 inline constexpr char kProcessId[] = "timeloom::process_id";
 inline constexpr char kExecutable[] = "timeloom::executable";
 inline constexpr char kArgument[] = "timeloom::argument::";

@@ -39,13 +39,11 @@ class ProfileReader {
 
   CallTree read() {
     const CubeMetricId visits = needed(kVisits);
-    const CubeMetricId time = needed(kTime);
-    read_visits(visits);
-    read_times(time);
-    read_extremes(kMinTime, true);
-    read_extremes(kMaxTime, false);
-    for_each_in_parallel(tree_.locations.size(), threads_,
-                         [&](std::size_t i) { make_consistent(tree_.locations[i]); });
+    read_core(visits, needed(kTime));
+    if (!is_difference()) {
+      for_each_in_parallel(tree_.locations.size(), threads_,
+                           [&](std::size_t i) { make_consistent(tree_.locations[i]); });
+    }
     for (std::uint32_t i = 0; i < tree_.locations.size(); ++i) read_life(i);
     read_counters();
     return std::move(tree_);
@@ -57,6 +55,26 @@ class ProfileReader {
     if (metric.defined() && reader_.has_values(metric)) return metric;
     throw Error(std::string("this CUBE file is no call-path profile: it has no values of the ") +
                 "metric '" + name + "'");
+  }
+
+  void read_core(CubeMetricId visits_id, CubeMetricId time) {
+    const ValueTable visits(reader_, visits_id, MetricKind::kExclusive);
+    read_visits(visits);
+    read_times(time);
+    if (is_difference()) return;  // there is no shortest visit less another
+    read_extremes(kMinTime, true, visits);
+    read_extremes(kMaxTime, false, visits);
+  }
+
+  // One profile less another, as CUBE's tools write them: some values are negative.
+  bool is_difference() const {
+    const auto is_negative = [](const Cell& cell) {
+      return profile::signed_value(cell.statistics.visits) < 0 ||
+             profile::signed_value(cell.statistics.inclusive) < 0;
+    };
+    return std::ranges::any_of(tree_.locations, [&](const LocationProfile& location) {
+      return std::ranges::any_of(location.cells, is_negative);
+    });
   }
 
   // In the order of their nodes, so that one pass fills the cells of all locations.
@@ -71,8 +89,7 @@ class ProfileReader {
   NodeId node_of(CnodeId cnode) const { return NodeId{paths_.nodes()[cnode.value()]}; }
 
   // A cell for each node that has visits or time on a location.
-  void read_visits(CubeMetricId metric) {
-    const ValueTable visits(reader_, metric, MetricKind::kExclusive);
+  void read_visits(const ValueTable& visits) {
     std::vector<std::size_t> visited(tree_.locations.size());
     const auto each_visit = [&](const auto& take) {
       each_value<std::uint64_t>(visits, [&](CnodeId cnode, std::uint32_t i, std::uint64_t count) {
@@ -86,17 +103,20 @@ class ProfileReader {
     });
   }
 
-  // Calls `take(cnode, location, value)` for the values of what was not lifted, some locations at a
-  // time: where there are more cells side by side than a set of the cache has ways, each
-  // access is one to memory. The rows of a location are taken by one thread, in order.
+  // Calls `take(cnode, location, value)` for the values of what was not lifted, with `visits` only
+  // where there are any, some locations at a time: where there are more cells side by side than a
+  // set of the cache has ways, each access is one to memory. The rows of a location are taken by
+  // one thread, in order.
   template <typename Number, typename Take>
-  void each_value(const ValueTable& table, const Take& take) const {
+  void each_value(const ValueTable& table, const Take& take,
+                  const ValueTable* visits = nullptr) const {
     constexpr std::uint32_t kTogether = 8;
     const auto locations = static_cast<std::uint32_t>(tree_.locations.size());
     const std::uint32_t groups = (locations + kTogether - 1) / kTogether;
     for_each_in_parallel(groups, threads_, [&](std::size_t group) {
       const auto first = static_cast<std::uint32_t>(group) * kTogether;
       std::array<Number, kTogether> buffer;
+      std::array<std::uint64_t, kTogether> visited{};
       const auto values = std::span(buffer).first(std::min(kTogether, locations - first));
       for (const CnodeId cnode : order_) {
         if (paths_.fate(cnode) == Fate::kLifted || table.empty_row(cnode)) continue;
@@ -105,7 +125,11 @@ class ProfileReader {
         } else if (!table.get(cnode, first, values)) {
           bad(kVisits);
         }
-        for (std::uint32_t i = 0; i < values.size(); ++i) take(cnode, first + i, values[i]);
+        if (visits != nullptr)
+          static_cast<void>(visits->get(cnode, first, std::span(visited).first(values.size())));
+        for (std::uint32_t i = 0; i < values.size(); ++i) {
+          if (visits == nullptr || visited[i] != 0) take(cnode, first + i, values[i]);
+        }
       }
     });
   }
@@ -129,17 +153,17 @@ class ProfileReader {
     add_length(times);
   }
 
-  // The shortest or longest visit; of a location that has visits, which a node
-  // that was never visited there may claim as well.
-  void read_extremes(const char* name, bool least) {
+  // The shortest or longest visit; of call paths that a location has visited: others may claim
+  // to have one as well, or have 0 there.
+  void read_extremes(const char* name, bool least, const ValueTable& visits) {
     const CubeMetricId metric = find_metric(cube_, name);
     if (!metric.defined() || !reader_.has_values(metric)) return;
     const ValueTable times(reader_, metric, cube_.metrics[metric.value()].kind);
     std::vector<std::size_t> next(tree_.locations.size());
-    each_value<double>(times, [&](CnodeId cnode, std::uint32_t i, double time) {
+    const auto take = [&](CnodeId cnode, std::uint32_t i, double time) {
       if (std::abs(time) >= kNoTime) return;
       Cell* found = find(i, node_of(cnode), next[i]);
-      if (found == nullptr || found->statistics.visits == 0) return;
+      if (found == nullptr) return;
       const std::uint64_t value = to_ticks(time, name);
       auto& statistics = found->statistics;
       if (least) {
@@ -147,7 +171,8 @@ class ProfileReader {
       } else {
         statistics.max = std::max(statistics.max, value);
       }
-    });
+    };
+    each_value<double>(times, take, &visits);
   }
 
   // Only metrics of our own kind: the meaning of the values of others is not known.
@@ -274,7 +299,9 @@ class ProfileReader {
       times.get(CnodeId{i}, 0, row);
       for (std::uint32_t j = 0; j < row.size(); ++j) sums[j] += to_ticks(row[j], kTime);
     }
-    for (const std::uint64_t sum : sums) clock.length = std::max(clock.length, sum);
+    for (const std::uint64_t sum : sums) {
+      if (profile::signed_value(sum) > 0) clock.length = std::max(clock.length, sum);
+    }
   }
 
   void read_life(std::uint32_t index) {
@@ -298,9 +325,11 @@ class ProfileReader {
     const double ticks = seconds * ticks_per_second_;
     // A sum of doubles that is nothing may be a little less.
     if (ticks < 0 && ticks > -1) return 0;
-    if (!(ticks >= 0 && ticks < kMostTicks)) bad(metric);
-    const auto whole = static_cast<std::uint64_t>(ticks);
-    return ticks - static_cast<double>(whole) >= 0.5 ? whole + 1 : whole;
+    const double size = std::abs(ticks);
+    if (!(size < kMostTicks)) bad(metric);
+    const auto whole = static_cast<std::uint64_t>(size);
+    const std::uint64_t rounded = size - static_cast<double>(whole) >= 0.5 ? whole + 1 : whole;
+    return ticks < 0 ? std::uint64_t{0} - rounded : rounded;
   }
 
   static constexpr double kMostTicks = 0x1p56;  // sums of many stay below 2^64

@@ -20,6 +20,8 @@ inline bool is_marked(const Region& region) {
 // program as a whole, THREADS, the time in which recording was off.
 inline bool is_structure(const Region& region) {
   if (region.role != kArtificialRole || is_marked(region)) return false;
+  // Nothing of this kind has a group; our tasks do, also where a tool has dropped the mark.
+  if (region.paradigm.find(':') != std::string::npos) return false;
   const bool made_by_user = region.paradigm.starts_with("user") && region.name != kOffName;
   return !made_by_user;
 }

@@ -60,7 +60,8 @@ class SystemWriter {
     for (const timeloom::Location& location : all_.locations) {
       if (location.group.value() < used.size() || strays_ != kNone) continue;
       strays_ = static_cast<std::uint32_t>(cube_.groups.size());
-      cube_.groups.push_back({host("", nodes), "Process", all_.groups.size(), "process", {}});
+      const auto rank = static_cast<std::uint32_t>(all_.groups.size());
+      cube_.groups.push_back({host("", nodes), name_of_rank(rank), rank, "process", {}});
     }
     add_locations();
   }
@@ -78,7 +79,9 @@ class SystemWriter {
   void add_process(std::uint32_t index, std::map<std::string, SystemNodeId>& nodes) {
     const LocationGroup& process = all_.groups[index];
     groups_[index] = static_cast<std::uint32_t>(cube_.groups.size());
-    Group group{host(process.hostname, nodes), process.name, index, "process", {}};
+    // CUBE's tools join or subtract profiles only if processes of a rank have the same name.
+    Group group{host(process.hostname, nodes), name_of_rank(index), index, "process", {}};
+    group.attributes.push_back({kName, process.name});
     group.attributes.push_back({kProcessId, std::to_string(process.process_id)});
     group.attributes.push_back({kExecutable, process.executable});
     for (std::size_t i = 0; i < process.arguments.size(); ++i) {
@@ -99,7 +102,7 @@ class SystemWriter {
       const std::uint32_t group = process < groups_.size() ? groups_[process] : strays_;
       first_.push_back(threads[group] == 0);
       Location location{CubeGroupId{group},
-                        from.name,
+                        from.alias.empty() ? from.name : from.alias,
                         threads[group]++,
                         std::string(name_in(kLocationTypes, from.type)),
                         {}};
@@ -109,6 +112,7 @@ class SystemWriter {
                              {kEvents, std::to_string(from.event_count)},
                              {kFirst, std::to_string(ticks(tree_.locations[i].first))},
                              {kLast, std::to_string(ticks(tree_.locations[i].last))}};
+      if (!from.alias.empty()) location.attributes.push_back({kName, from.name});
       cube_.locations.push_back(std::move(location));
     }
   }

@@ -1,6 +1,5 @@
 // A CallTree as a CUBE profile of the shape that Score-P gives its own.
 #include <algorithm>
-#include <cfloat>
 #include <cstring>
 
 #include "formats/cube/metric_rows.hpp"
@@ -22,9 +21,14 @@ using profile::Statistics;
 constexpr std::uint32_t kProgramRegion = 2;
 constexpr std::uint32_t kFirstRegion = 3;
 
-// A mostly empty table of values, as a run of many short threads has it, is
-// compressed when it has more values than this.
-constexpr std::uint64_t kSmallTable = 1 << 17;
+// A mostly empty table of values, as a run of many short threads or a counter has it, is
+// compressed when it has more bytes than this.
+constexpr std::uint64_t kSmallTable = 1 << 20;
+
+// Where Cube finds the help pages of the metrics, those of Score-P.
+constexpr const char* kMirrors[] = {
+    "https://perftools.pages.jsc.fz-juelich.de/cicd/scorep/tags/scorep-8.4/profile/",
+    "https://perftools.pages.jsc.fz-juelich.de/cicd/scorep/tags/latest/profile/"};
 
 enum class Core : std::uint8_t { kVisits, kTime, kMin, kMax };
 constexpr std::uint32_t kCoreMetrics = 4;
@@ -65,6 +69,7 @@ class ProfileWriter {
   }
 
   void write(const std::filesystem::path& file) const {
+    // Every metric has all of them, since not all readers know what a row that is missing means.
     std::vector<CnodeId> every(cube_.cnodes.size());
     for (std::uint32_t i = 0; i < every.size(); ++i) every[i] = CnodeId{i};
     std::vector<MetricRows> all;
@@ -72,32 +77,38 @@ class ProfileWriter {
       all.push_back({CubeMetricId{static_cast<std::uint32_t>(core)}, every,
                      [this, core](std::span<const CnodeId> cnodes, std::span<std::byte> rows) {
                        fill(core, cnodes, rows);
-                     }});
+                     },
+                     mostly_empty({DataType::kDouble, 1}, visits_.cells())});
     }
-    for (const auto& [metric, of_metric] : samples_) all.push_back(rows_of(metric, of_metric));
-    for (const auto& [metric, of_metric] : counters_) all.push_back(rows_of(metric, of_metric));
-    const std::uint64_t values = every.size() * cube_.locations.size();
-    WriteOptions options;
-    options.compress = values > kSmallTable && values / 4 > visits_.cells();
-    cube::write(cube_, all, file, options);
+    for (const auto& [metric, values] : samples_) all.push_back(rows_of(metric, every, values));
+    for (const auto& [metric, values] : counters_) all.push_back(rows_of(metric, every, values));
+    cube::write(cube_, all, file);
   }
 
  private:
+  // Whether a table with so many values that are not 0 is to be compressed.
+  bool mostly_empty(ValueType type, std::uint64_t filled) const {
+    const std::uint64_t values = cube_.cnodes.size() * cube_.locations.size();
+    return values * type.size() > kSmallTable && values / 4 > filled;
+  }
+
   template <typename Rows>
-  MetricRows rows_of(CubeMetricId metric, const Rows& rows) const {
+  MetricRows rows_of(CubeMetricId metric, std::span<const CnodeId> every, const Rows& rows) const {
     const ValueType type = cube_.metrics[metric.value()].type;
-    return {metric, rows.cnodes(),
-            row_by_row([&rows, type](CnodeId cnode, std::span<std::byte> row) {
+    return {metric, every, row_by_row([&rows, type](CnodeId cnode, std::span<std::byte> row) {
               rows.fill(type, cnode, row);
-            })};
+            }),
+            mostly_empty(type, rows.size())};
   }
 
   void add_metrics() {
+    cube_.mirrors.assign(std::begin(kMirrors), std::end(kMirrors));
     const auto add = [this](const char* name, const char* unique, DataType type, const char* unit,
-                            MetricKind kind, const char* description) {
+                            MetricKind kind, const char* page, const char* description) {
       Metric metric;
       metric.name = name;
       metric.unique_name = unique;
+      metric.url = std::string("@mirror@scorep_metrics.html#") + page;
       metric.type = {type, 1};
       metric.kind = kind;
       metric.unit = unit;
@@ -105,12 +116,14 @@ class ProfileWriter {
       cube_.metrics.push_back(std::move(metric));
     };
     using enum MetricKind;
-    add("Visits", kVisits, DataType::kUint64, "occ", kExclusive, "How often it was entered");
-    add("Time", kTime, DataType::kDouble, "sec", kInclusive, "Time between enter and leave");
+    add("Visits", kVisits, DataType::kUint64, "occ", kExclusive, "visits",
+        "How often it was entered");
+    add("Time", kTime, DataType::kDouble, "sec", kInclusive, "time",
+        "Time between enter and leave");
     add("Minimum Inclusive Time", kMinTime, DataType::kMinDouble, "sec", kExclusive,
-        "The shortest visit");
+        "time_min_incl", "The shortest visit");
     add("Maximum Inclusive Time", kMaxTime, DataType::kMaxDouble, "sec", kExclusive,
-        "The longest visit");
+        "time_max_incl", "The longest visit");
   }
 
   // Each value that a counter had is one of a tuple: its sum alone would mean
@@ -270,14 +283,16 @@ class ProfileWriter {
     }
     double value = 0;
     if (core == Core::kTime) value = seconds(one.inclusive);
-    if (core == Core::kMin) value = one.min == UINT64_MAX ? DBL_MAX : seconds(one.min);
-    if (core == Core::kMax) value = one.visits == 0 ? -DBL_MAX : seconds(one.max);
+    if (core == Core::kMin && one.min != UINT64_MAX) value = seconds(one.min);
+    if (core == Core::kMax) value = seconds(one.max);
     std::memcpy(to, &value, 8);
   }
 
   // One location after the other, whose cells lie side by side.
   void fill(Core core, std::span<const CnodeId> cnodes, std::span<std::byte> rows) const {
-    fill_neutral(cube_.metrics[static_cast<std::size_t>(core)].type, rows);
+    // 0 also for shortest and longest visits that there were not: Score-P has it there, and other
+    // readers would take the largest double for a time.
+    std::ranges::fill(rows, std::byte{0});
     const std::size_t row_size = cube_.locations.size() * 8;
     std::vector<VisitIndex::Wanted> of_first, of_others;
     for (std::uint32_t i = 0; i < cnodes.size(); ++i) {

@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "formats/cube/profile_names.hpp"
+#include "profile/call_tree.hpp"
 
 namespace timeloom::cube {
 
@@ -129,6 +130,9 @@ template <std::uint64_t ScoreProfile::Values::*kMember>
 void add_count(ScoreProfile::Values& to, ValueType type, const std::byte* value, bool subtract) {
   std::uint64_t count = 0;
   if (!to_count(type, value, count)) throw Error("it has a count that cannot be");
+  if (profile::signed_value(count) < 0) {
+    throw Error("it is the difference of two profiles; no trace has its size");
+  }
   to.*kMember += subtract ? std::uint64_t{0} - count : count;
 }
 

@@ -186,8 +186,8 @@ bool to_count(ValueType type, const std::byte* value, std::uint64_t& count) noex
   }
   constexpr double kMost = 0x1p63;
   const double number = to_double(type, value);
-  if (!(number >= 0 && number < kMost)) return false;  // NaN compares with nothing
-  count = static_cast<std::uint64_t>(number);
+  if (!(number >= -kMost && number < kMost)) return false;  // NaN compares with nothing
+  count = static_cast<std::uint64_t>(static_cast<std::int64_t>(number));
   return true;
 }
 

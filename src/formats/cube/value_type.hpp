@@ -54,7 +54,8 @@ void swap_bytes(ValueType type, std::span<std::byte> values) noexcept;
 
 // The value as one number: of several numbers the first, of kTauAtomic the sum.
 double to_double(ValueType type, const std::byte* value) noexcept;
-// The value as a count; false if it is none: negative, broken or too large.
+// The value as a count, a negative one, as differences of profiles have, in two's complement;
+// false if it is none: broken or too large.
 bool to_count(ValueType type, const std::byte* value, std::uint64_t& count) noexcept;
 
 }  // namespace timeloom::cube

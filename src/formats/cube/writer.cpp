@@ -159,8 +159,8 @@ FillRows row_by_row(std::function<void(CnodeId cnode, std::span<std::byte> row)>
       };
 }
 
-void write(const Cube& cube, std::span<const MetricRows> values, const std::filesystem::path& file,
-           const WriteOptions& options) {
+void write(const Cube& cube, std::span<const MetricRows> values,
+           const std::filesystem::path& file) {
   ArchiveWriter archive(file);
   const std::vector<CnodeId> wide = wide_order(cube);
   for (const MetricRows& one : values) {
@@ -170,7 +170,7 @@ void write(const Cube& cube, std::span<const MetricRows> values, const std::file
     const std::string number = std::to_string(one.metric.value());
     Rows rows = rows_of(one, metric.kind, wide);
     rows.size = cube.locations.size() * metric.type.size();
-    const auto write_values = options.compress ? write_compressed : write_plain;
+    const auto write_values = one.compress ? write_compressed : write_plain;
     write_values(number + ".data", rows, one, archive);
     archive.add_member(number + ".index", index_of(rows));
   }

@@ -84,6 +84,11 @@ const std::string& canonical_name(const Region& region) {
   return region.canonical_name.empty() ? region.name : region.canonical_name;
 }
 
+template <typename Place>
+const std::string& shown_name(const Place& place) {
+  return place.alias.empty() ? place.name : place.alias;
+}
+
 std::string machine_name(const Definitions& definitions) {
   return definitions.machine_name.empty() ? "Linux" : definitions.machine_name;
 }
@@ -142,7 +147,7 @@ class GlobalDefinitions {
       if (fresh) {
         write_node(next, group.hostname, "node", 0, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
       }
-      ok(OTF2_GlobalDefWriter_WriteLocationGroup(writer_, self, ref(group.name),
+      ok(OTF2_GlobalDefWriter_WriteLocationGroup(writer_, self, ref(shown_name(group)),
                                                  OTF2_LOCATION_GROUP_TYPE_PROCESS, host->second,
                                                  creator_of(group)));
       if (group.process_id != 0) {
@@ -150,10 +155,12 @@ class GlobalDefinitions {
             writer_, self, ref("ProcessId"), OTF2_TYPE_STRING,
             text_value(std::to_string(group.process_id))));
       }
-      if (!group.ending.empty()) {
-        ok(OTF2_GlobalDefWriter_WriteLocationGroupProperty(
-            writer_, self, ref(kEndingProperty), OTF2_TYPE_STRING, text_value(group.ending)));
-      }
+      const auto put = [&](const char* name, const std::string& value) {
+        ok(OTF2_GlobalDefWriter_WriteLocationGroupProperty(writer_, self, ref(name),
+                                                           OTF2_TYPE_STRING, text_value(value)));
+      };
+      if (!group.ending.empty()) put(kEndingProperty, group.ending);
+      if (!group.alias.empty()) put(kNameProperty, group.name);
       ++self;
     }
   }
@@ -170,14 +177,15 @@ class GlobalDefinitions {
 
   void write_locations() {
     for (const Location& location : definitions_.locations) {
-      ok(OTF2_GlobalDefWriter_WriteLocation(writer_, location.id.value(), ref(location.name),
+      ok(OTF2_GlobalDefWriter_WriteLocation(writer_, location.id.value(), ref(shown_name(location)),
                                             type_of(location.type), written_.events(location.id),
                                             location.group.value()));
-      if (location.thread_id != 0) {
-        ok(OTF2_GlobalDefWriter_WriteLocationProperty(
-            writer_, location.id.value(), ref("ThreadId"), OTF2_TYPE_STRING,
-            text_value(std::to_string(location.thread_id))));
-      }
+      const auto put = [&](const char* name, const std::string& value) {
+        ok(OTF2_GlobalDefWriter_WriteLocationProperty(writer_, location.id.value(), ref(name),
+                                                      OTF2_TYPE_STRING, text_value(value)));
+      };
+      if (location.thread_id != 0) put("ThreadId", std::to_string(location.thread_id));
+      if (!location.alias.empty()) put(kNameProperty, location.name);
     }
   }
 
@@ -301,18 +309,20 @@ void intern_names(Shared& shared) {
   const Definitions& definitions = *shared.definitions;
   const auto ref = [&](const std::string& text) { shared.strings.intern(text); };
   for (const char* text : {"machine", "node", "ProcessId", "ThreadId", "Process identifier",
-                           "Thread identifier", kEndingProperty, kThreadsName}) {
+                           "Thread identifier", kEndingProperty, kNameProperty, kThreadsName}) {
     ref(text);
   }
   ref(machine_name(definitions));
   for (const LocationGroup& group : definitions.groups) {
     ref(group.name);
+    ref(group.alias);
     ref(group.hostname);
     ref(std::to_string(group.process_id));
     if (!group.ending.empty()) ref(group.ending);
   }
   for (const Location& location : definitions.locations) {
     ref(location.name);
+    ref(location.alias);
     ref(std::to_string(location.thread_id));
   }
   for (const Region& region : definitions.regions) {

@@ -17,6 +17,8 @@ namespace timeloom::otf2 {
 
 // Our property of a location group: how the process ended, in words.
 inline constexpr char kEndingProperty[] = "Ending";
+// Of a process or location that has another name for other tools: its own.
+inline constexpr char kNameProperty[] = "Python name";
 // Of the communicator of all threads of the run.
 inline constexpr char kThreadsName[] = "Threads";
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "core/error.hpp"
 #include "raw_definitions.hpp"
@@ -172,7 +173,15 @@ class Resolver {
       if (text(property.name) == kEndingProperty && property.type == OTF2_TYPE_STRING) {
         group.ending = text(property.value.stringRef);
       }
+      take_name(property, group);
     }
+  }
+
+  // Other tools are shown the alias.
+  template <typename Place>
+  void take_name(const RawDefinitions::Property& property, Place& place) const {
+    if (text(property.name) != kNameProperty || property.type != OTF2_TYPE_STRING) return;
+    place.alias = std::exchange(place.name, text(property.value.stringRef));
   }
 
   void name_machine() {
@@ -217,11 +226,12 @@ class Resolver {
   void location_properties() {
     auto& all = definitions_.locations;
     for (const RawDefinitions::Property& property : raw_.location_properties) {
-      if (text(property.name) != "ThreadId") continue;
       const LocationId id{property.owner};
       const auto found = std::lower_bound(all.begin(), all.end(), id,
                                           [](const Location& a, LocationId b) { return a.id < b; });
-      if (found != all.end() && found->id == id) found->thread_id = number(property);
+      if (found == all.end() || found->id != id) continue;
+      if (text(property.name) == "ThreadId") found->thread_id = number(property);
+      take_name(property, *found);
     }
   }
 

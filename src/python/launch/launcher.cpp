@@ -21,6 +21,7 @@
 #include "python/launch/read_settings.hpp"
 #include "python/launch/run_program.hpp"
 #include "python/observe/filter_choices.hpp"
+#include "run/experiment_directory.hpp"
 #include "settings/command_line.hpp"
 #include "settings/scorep_settings.hpp"
 #include "settings/settings_text.hpp"
@@ -121,7 +122,8 @@ Outcome run_before(PyObject* function) {
 
 // ---- Its measurement
 
-// Starts to measure this process. An error is printed, and the program runs all the same.
+// Starts to measure this process. An error is printed, and the program runs all the same, unless
+// it is not to run without a directory of that name.
 void start_measuring(const Settings& settings, const FilterSource& filter,
                      const std::shared_ptr<RunPlace>& place) {
   try {
@@ -134,6 +136,8 @@ void start_measuring(const Settings& settings, const FilterSource& filter,
     if (registered && start_measurement(settings, context)) return;
     say("nothing is measured: " + take_exception_text());
     place->forget();
+  } catch (const run::DirectoryTaken&) {
+    throw;  // another process was faster; alone, this one would not have come so far
   } catch (const std::exception& error) {
     say(std::string("nothing is measured: ") + error.what());
   }

@@ -4,8 +4,11 @@
 namespace timeloom::python {
 namespace {
 
-constexpr DoorSetting kSettings[] = {
-    {"layout", "scorep"}, {"region-names", "scorep"}, {"imports", "on"}, {"quiet", "on"}};
+constexpr DoorSetting kSettings[] = {{"layout", "scorep"},
+                                     {"region-names", "scorep"},
+                                     {"location-names", "scorep"},
+                                     {"imports", "on"},
+                                     {"quiet", "on"}};
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/launch/layout.hpp"
+#include "record/papi.hpp"
 #include "run/experiment_directory.hpp"
 #include "settings/scorep_settings.hpp"
 
@@ -91,6 +92,7 @@ void Experiment::make() {
   if (directory_.evaded()) {
     say("another process writes the experiment directory of that name; this one writes " + path());
   }
+  for (const std::string& line : unmet_wishes(scorep_, verbose_)) say(line);
   if (!verbose_) return;
   tell(stderr, "running in verbose mode");
   std::string words = program_.target;
@@ -114,12 +116,22 @@ std::shared_ptr<RunPlace> plan(const Settings& settings, const Program& program,
   return std::make_shared<Experiment>(settings, std::move(scorep), in_the_way, program);
 }
 
+void apply_variables(Settings& settings) {
+  ScorepSettings scorep(environ);
+  // A job script is for many machines, of which not all have the library.
+  for (const char* name : {"SCOREP_METRIC_PAPI", "SCOREP_METRIC_PAPI_PER_PROCESS"}) {
+    if (scorep.text(name).empty() || record::has_papi()) continue;
+    say(std::string(name) + ": there is no libpapi here; its events are not counted");
+    scorep.set(name, "");
+  }
+  apply(scorep, settings);
+}
+
 }  // namespace
 
-const LaunchLayout kScorepLaunch{
-    .layout = run::kScorepLayout,
-    .apply_variables = [](Settings& settings) { apply(ScorepSettings(environ), settings); },
-    .plan = plan,
-    .losses_are_said = true};
+const LaunchLayout kScorepLaunch{.layout = run::kScorepLayout,
+                                 .apply_variables = apply_variables,
+                                 .plan = plan,
+                                 .losses_are_said = true};
 
 }  // namespace timeloom::python

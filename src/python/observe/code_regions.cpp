@@ -144,8 +144,10 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
     Region region = region_of(code, globals);
     const bool own = is_own_file(region.file);
     EventWord word = own || rules().filter.hidden_import(region) ? kOwn : kExcluded;
-    if (word == kExcluded && !excludes(region)) {
+    const RegionStyle& style = region_style();
+    if (word == kExcluded && !style.hides(region.canonical_name) && !excludes(region)) {
       region.last_line = last_line_of(code);
+      style.finish(region);
       word = record::enter_word(record::region_id(region));
     }
     if (!own && watch(code, region.name, word)) word = kWatched;

@@ -22,18 +22,33 @@ std::string scorep_name(const std::string& module, std::string_view qualified) {
   return name + ":" + std::string(qualified.substr(dot + 1));
 }
 
+// What Score-P does not see of a thread: it observes from inside of these on.
+bool is_bootstrap(std::string_view name) {
+  return name == "threading.Thread._bootstrap" || name == "threading.Thread._bootstrap_inner";
+}
+
+// The group is all that is in front of the colon. Score-P has no other name; ours stays, since
+// filter files may have it.
+void finish_as_scorep(Region& region) {
+  region.group = region.name.substr(0, region.name.find(':'));
+}
+
 }  // namespace
 
 const RegionStyle kQualifiedNames{.name = "qualified",
                                   .function_name = qualified_name,
                                   .functions = Paradigm::kCompiler,
                                   .user_regions = RegionRole::kCode,
-                                  .absolute_files = false};
+                                  .absolute_files = false,
+                                  .hides = [](std::string_view) { return false; },
+                                  .finish = [](Region&) {}};
 const RegionStyle kScorepNames{.name = "scorep",
                                .function_name = scorep_name,
                                .functions = Paradigm::kUser,
                                .user_regions = RegionRole::kFunction,
-                               .absolute_files = true};
+                               .absolute_files = true,
+                               .hides = is_bootstrap,
+                               .finish = finish_as_scorep};
 
 const RegionStyle& find_region_style(std::string_view name) {
   for (const RegionStyle* style : {&kQualifiedNames, &kScorepNames}) {

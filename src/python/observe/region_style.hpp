@@ -17,6 +17,10 @@ struct RegionStyle {
   Paradigm functions;       // of Python functions
   RegionRole user_regions;  // of regions that the program names itself
   bool absolute_files;      // the current directory goes before the file of a function
+  // Whether a region of Python's own is left out, by its qualified name.
+  bool (*hides)(std::string_view canonical_name);
+  // What else a region is called, when the filters have seen it.
+  void (*finish)(Region& region);
 };
 
 extern const RegionStyle kQualifiedNames;  // module.qualname

@@ -95,6 +95,7 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
   add("timeloom::instrumenter", plan.instrumenter->name, true);
   add("timeloom::python", Py_GetVersion(), true);
   add(kProfileDepth, depth, depth != "0");
+  add(kLocationNames, "scorep", settings.text("location-names") == "scorep");
   add("timeloom::filter_file", filter, !filter.empty());
   add("timeloom::window", describe(plan.window), plan.window.any());
   add("timeloom::results", results, results != "all");

@@ -94,9 +94,10 @@ void write_description(const json& from, const std::string& file, bool compress)
     one.fill = row_by_row([&values = rows](CnodeId cnode, std::span<std::byte> row) {
       unhex(values[std::to_string(cnode.value())], row);
     });
+    one.compress = compress;
     all.push_back(std::move(one));
   }
-  write(cube, all, file, {.compress = compress});
+  write(cube, all, file);
 }
 
 json contents(const Reader& reader) {

@@ -186,7 +186,7 @@ TEST(CubeDamage, IsFoundInProfiles) {
                         .add("0.index", sparse_index({0}))
                         .add("anchor.xml", anchor);
   says(of_profile(only_visits), "'time'");
-  for (const double time : {-1.0, 0.0 / 0.0 * -1, 1e300, 1.0 / 0.0}) {
+  for (const double time : {0.0 / 0.0 * -1, -1e300, 1e300, 1.0 / 0.0}) {
     says(of_profile(Tar()
                         .add("0.data", plain_data(counting(2)))
                         .add("0.index", sparse_index({0}))

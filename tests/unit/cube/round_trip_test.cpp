@@ -29,10 +29,10 @@ struct Sample {
   std::vector<std::map<std::uint32_t, std::string>> values;
   mutable std::list<std::vector<CnodeId>> lists = {};  // that rows() refers to
 
-  std::vector<MetricRows> rows() const {
+  std::vector<MetricRows> rows(bool compress = false) const {
     std::vector<MetricRows> all;
     for (std::uint32_t i = 0; i < values.size(); ++i) {
-      MetricRows rows{CubeMetricId{i}, {}, {}};
+      MetricRows rows{CubeMetricId{i}, {}, {}, compress};
       std::vector<CnodeId>& cnodes = lists.emplace_back();
       for (const auto& [cnode, bytes] : values[i]) cnodes.emplace_back(cnode);
       rows.cnodes = cnodes;
@@ -161,7 +161,7 @@ TEST(CubeRoundTrip, ReturnsRandomCubesOfEveryType) {
     Random random(seed);
     const Sample sample = random_sample(seed, 1 + below(random, 80), 1 + below(random, 7));
     for (const bool compress : {false, true}) {
-      write(sample.cube, sample.rows(), file, {.compress = compress});
+      write(sample.cube, sample.rows(compress), file);
       check(sample, Reader(file));
     }
     // Readers of the field do not agree on sizes that are a multiple of 512.
@@ -180,7 +180,7 @@ TEST(CubeRoundTrip, ReturnsALargeCube) {
   const Sample sample = random_sample(7, 10'000, 100);
   Sample few{sample.cube, {}};
   few.values.assign(sample.values.begin(), sample.values.begin() + 6);
-  write(few.cube, few.rows(), file, {});
+  write(few.cube, few.rows(), file);
   check(few, Reader(file));
 }
 
@@ -189,7 +189,7 @@ TEST(CubeRoundTrip, RefusesValuesOfNoLocation) {
   Sample sample = random_sample(3, 5, 1);
   sample.cube.locations.clear();
   for (const bool compress : {false, true}) {
-    EXPECT_THROW(write(sample.cube, sample.rows(), directory.path() / "a.cubex", {compress}),
+    EXPECT_THROW(write(sample.cube, sample.rows(compress), directory.path() / "a.cubex"),
                  std::logic_error);
   }
 }

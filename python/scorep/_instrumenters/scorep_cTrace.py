@@ -1,0 +1,5 @@
+"""The name in the bindings of the instrumenter cTrace."""
+
+from scorep.instrumenter import Instrumenter as ScorepCTrace
+
+__all__ = ["ScorepCTrace"]

@@ -1,0 +1,51 @@
+"""The command ``scorep``, which in Score-P stands in front of a compiler.
+
+Here there is nothing to instrument in native code, so the command behind it runs as it is. A
+Python program behind it is what was meant by those who write ``scorep app.py``.
+"""
+
+import os
+import sys
+
+from timeloom import _core
+
+_USAGE = f"""\
+Usage: scorep [options] <compiler or other command> [args]
+       scorep [options] <script.py> [args]
+
+A command runs as it is: native code is not instrumented. A Python script is run as by
+python -m scorep, with its options; see python -m scorep --help.
+
+  --version    Print the version of Score-P whose conventions are followed, {_core.SCOREP_VERSION}.
+  --help       Print this help; also -h.
+"""
+
+
+def main() -> None:
+    """Run the command of the command line in the place of this process."""
+    words = sys.argv[1:]
+    place = next((i for i, word in enumerate(words) if not word.startswith("-")), len(words))
+    options, command = words[:place], words[place:]
+    if "--version" in options:
+        print(f"Score-P {_core.SCOREP_VERSION}")
+    elif "--help" in options or "-h" in options:
+        print(_USAGE, end="")
+    elif not command:
+        raise SystemExit("scorep: there is no command to run; see scorep --help")
+    elif command[0].endswith(".py"):
+        os.execv(sys.executable, [sys.executable, "-m", "scorep", *words])
+    else:
+        _run(command)
+
+
+def _run(command: list[str]) -> None:
+    sys.stderr.write("scorep: native code is not instrumented; the command runs as it is\n")
+    sys.stderr.flush()
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        raise SystemExit(f"scorep: cannot run {command[0]}: {error.strerror}") from None
+
+
+if __name__ == "__main__":
+    main()
