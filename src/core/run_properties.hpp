@@ -10,6 +10,9 @@ inline constexpr char kReachedDepth[] = "timeloom::reached_depth";
 // Events that are only in the profile, since the run had reached its size limit.
 inline constexpr char kFoldedEvents[] = "timeloom::folded_events";
 
+// Locations that are tasks.
+inline constexpr char kTasks[] = "timeloom::tasks";
+
 // The layout of the run directory, by its name in run/layout.hpp.
 inline constexpr char kLayout[] = "timeloom::layout";
 // The names of the machine and, without its extension, of the profile's file, where the
