@@ -1,9 +1,14 @@
-// This process as the system knows it. Any thread; nothing throws but std::bad_alloc.
+// This process and others as the system knows them. Any thread; nothing throws but
+// std::bad_alloc.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "os/file.hpp"
 
 namespace timeloom::os {
 
@@ -12,5 +17,27 @@ std::string executable();                 // its path; empty: unknown
 std::vector<std::string> command_line();  // with the name that it was started by; empty: unknown
 std::string thread_name();                // of the calling thread
 std::uint64_t parent_process_id() noexcept;
+
+// A process among all that there ever are on all machines: ids of processes come again. 0: not
+// known. Plain bytes, which lie in files.
+struct ProcessIdentity {
+  std::uint64_t id = 0;
+  std::uint64_t start = 0;              // since the machine was started, in ticks of the system
+  std::uint64_t pid_namespace = 0;      // in which the id is its own
+  std::array<std::uint64_t, 2> boot{};  // of the system, since it was started
+};
+static_assert(sizeof(ProcessIdentity) == 40);
+
+ProcessIdentity this_process();
+
+enum class Found : std::uint8_t {
+  kNo,  // it has ended
+  kYes,
+  kElsewhere,  // it is out of sight: on another machine or in another container
+};
+Found look_for(const ProcessIdentity& process);
+
+// Whether a process of this machine has mapped the file. None: this process may not know.
+std::optional<bool> maps_file(const ProcessIdentity& process, const File& file);
 
 }  // namespace timeloom::os

@@ -1,6 +1,13 @@
 #include "os/signals.hpp"
 
+#include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
 
 namespace timeloom::os {
 namespace {
@@ -37,16 +44,58 @@ bool is_ours(int signal) noexcept {
          present.sa_sigaction == on_signal;
 }
 
-}  // namespace
-
-void watch_fatal_signals(void (*note)(int signal)) noexcept {
-  g_note = note;
+void watch(int signal) noexcept {
   struct sigaction ours {};
   ours.sa_sigaction = on_signal;
   // On the alternate stack, where there is one: the other may have overflown.
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (const int signal : kFatal) {
-    if (has_handler(signal, SIG_DFL)) ::sigaction(signal, &ours, nullptr);
+  if (has_handler(signal, SIG_DFL)) ::sigaction(signal, &ours, nullptr);
+}
+
+// Enough for handlers of others, too; nothing of it is touched before a signal comes.
+constexpr std::size_t kStackSize = std::size_t{32} << 10;
+
+// Of a thread that ends. The program may have replaced it meanwhile.
+void remove_stack(void* memory) {
+  stack_t present{};
+  if (::sigaltstack(nullptr, &present) == 0 && present.ss_sp == memory) {
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    ::sigaltstack(&none, nullptr);
+  }
+  ::munmap(memory, kStackSize);
+}
+
+}  // namespace
+
+void watch_fatal_signals(void (*note)(int signal)) noexcept {
+  g_note = note;
+  for (const int signal : kFatal) watch(signal);
+}
+
+void watch_fatal_signal_again(int signal) noexcept {
+  if (g_note == nullptr || std::ranges::find(kFatal, signal) == std::end(kFatal)) return;
+  watch(signal);
+}
+
+void give_signal_stack() noexcept {
+  static const std::optional<pthread_key_t> kKey = [] {
+    pthread_key_t key{};
+    return pthread_key_create(&key, remove_stack) == 0 ? std::optional(key) : std::nullopt;
+  }();
+  stack_t present{};
+  const bool wanted = kKey && pthread_getspecific(*kKey) == nullptr &&
+                      ::sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE) != 0;
+  if (!wanted) return;
+  void* const memory =
+      ::mmap(nullptr, kStackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  stack_t ours{};
+  ours.ss_sp = memory;
+  ours.ss_size = kStackSize;
+  if (pthread_setspecific(*kKey, memory) != 0 || ::sigaltstack(&ours, nullptr) != 0) {
+    pthread_setspecific(*kKey, nullptr);
+    ::munmap(memory, kStackSize);
   }
 }
 
@@ -56,6 +105,7 @@ void unwatch_fatal_signals() noexcept {
   for (const int signal : kFatal) {
     if (is_ours(signal)) ::sigaction(signal, &standard, nullptr);
   }
+  g_note = nullptr;  // last: until then a handler may be at work
 }
 
 }  // namespace timeloom::os

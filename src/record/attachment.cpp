@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "os/signals.hpp"
 #include "os/thread.hpp"
 #include "record/measurement_state.hpp"
 #include "record/native_call.hpp"
@@ -146,6 +147,7 @@ ThreadRecorder* attach_unrecorded() noexcept {
     if (!recorder->attached()) return nullptr;
     s.writer->define_location(recorder->location(), os::thread_id(), name);
     t_recorder = recorder;
+    os::give_signal_stack();
     return recorder;
   } catch (const std::bad_alloc&) {
     return nullptr;  // this thread goes on unrecorded

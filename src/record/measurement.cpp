@@ -170,6 +170,8 @@ void watch_signals() noexcept {
   });
 }
 
+void watch_signal_again(int signal) noexcept { os::watch_fatal_signal_again(signal); }
+
 void unwatch_signals() noexcept { os::unwatch_fatal_signals(); }
 
 Totals stop(Ending ending) noexcept {

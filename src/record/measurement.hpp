@@ -60,6 +60,7 @@ void rename_process(const std::string& name) noexcept;
 void note_ending(Ending ending) noexcept;
 // From now on signals that end the process are noted in this way; see os/signals.hpp.
 void watch_signals() noexcept;
+void watch_signal_again(int signal) noexcept;
 void unwatch_signals() noexcept;
 
 // Ends the measurement: leaves the open regions of all threads, hands back all segments,

@@ -256,6 +256,11 @@ void ThreadProfile::sample(std::uint64_t now) noexcept {
   all.process_file->header().last.store(now, std::memory_order_relaxed);
 }
 
+void ThreadProfile::seal() noexcept {
+  file_->seal();
+  if (sampling_ != nullptr && sampling_->process_file != nullptr) sampling_->process_file->seal();
+}
+
 void ThreadProfile::abandon() noexcept {
   file_->abandon();
   if (sampling_ != nullptr && sampling_->process_file != nullptr) {

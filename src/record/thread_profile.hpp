@@ -77,6 +77,8 @@ class ThreadProfile {
   // Enters and leaves so far.
   std::uint64_t events() noexcept;
   std::uint64_t bytes() const noexcept;
+  // The thread records no more: its files get their checksums.
+  void seal() noexcept;
   void abandon() noexcept;
 
  private:

@@ -33,6 +33,7 @@ void ThreadRecorder::attach_scratch(std::span<std::uint64_t> words) noexcept {
 }
 
 void ThreadRecorder::detach() noexcept {
+  if (profile_ != nullptr) profile_->seal();
   profile_ = nullptr;
   sampler_ = nullptr;
   if (segment_ != nullptr) {

@@ -28,11 +28,11 @@ void Directory::check(int error, const char* what, Item item) const {
   if (error != 0) fail(what, path_ / entry(item).name, error);
 }
 
-bool Directory::empty() const {
+std::vector<std::string> Directory::names() const {
   int error = 0;
-  const bool empty = directory_.names(&error).empty();
+  std::vector<std::string> names = directory_.names(&error);
   if (error != 0) fail("cannot read", path_, error);
-  return empty;
+  return names;
 }
 
 unsigned Directory::owner() const {
@@ -57,7 +57,9 @@ os::File Directory::create(Item item) const {
 }
 
 void Directory::write(Item item, std::string_view text) const {
-  check(create(item).write_at(0, std::as_bytes(std::span(text))), "cannot write", item);
+  const int error = create(item).write_at(0, std::as_bytes(std::span(text)));
+  if (error != 0) remove(item);  // half of it would be taken for the whole
+  check(error, "cannot write", item);
 }
 
 // Whoever owns the run may put something else under the name at once.

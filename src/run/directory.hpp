@@ -7,7 +7,9 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "os/directory.hpp"
 #include "run/contents.hpp"
@@ -28,7 +30,9 @@ class Directory {
   // A path for libraries that want one: it leads to the open directory, whatever is renamed,
   // as long as this object lives. That of path() on a system without /proc.
   std::filesystem::path fixed_path() const;
-  bool empty() const;
+  // The names of all entries, in no order.
+  std::vector<std::string> names() const;
+  bool empty() const { return names().empty(); }
   // The number of the user to whom it belongs.
   unsigned owner() const;
   // Whether an entry has the name, be it a link that leads nowhere.

@@ -95,8 +95,8 @@ std::string ExperimentDirectory::mend() const {
 }
 
 void ExperimentDirectory::fail(const fs::path& path, int error) const {
-  throw Error("cannot write the experiment directory " + path.string() + ": " +
-              std::strerror(error) + mend());
+  throw Obstacle("cannot write the experiment directory " + path.string() + ": " +
+                 std::strerror(error) + mend());
 }
 
 void ExperimentDirectory::refuse_unusable() const {
@@ -138,6 +138,7 @@ void ExperimentDirectory::refuse_as_output() const {
     throw Error(path_.string() + " exists and is no directory" + mend());
   if (fs::is_empty(path_, error)) return;
   if (error) fail(path_, error.value());
+  if (is_husk(Directory(path_))) return;
   if (!fs::is_regular_file(fs::symlink_status(path_ / name_of(Item::kSettings), error))) {
     throw Error(path_.string() + " exists and is no run" + mend());
   }
@@ -178,8 +179,9 @@ void ExperimentDirectory::evade() {
 void ExperimentDirectory::make_room(const os::Directory& parent) {
   refuse_unusable();
   const std::string taken = path_.filename().string();
+  if (!as_scorep() && is_husk(Directory(path_))) Directory(path_).remove_run();
   if (!as_scorep() && parent.remove_directory(taken) == 0) return;  // empty
-  if (being_written(path_)) return evade();
+  if (being_written(path_) || being_recorded(path_)) return evade();
   const std::string name =
       named() ? taken + "-" + stamp(changed(path_)) : "scorep-failed-" + stamp(std::time(nullptr));
   const int error = parent.rename_to_new(taken, name);
@@ -193,7 +195,9 @@ void ExperimentDirectory::fill(const os::Directory& parent, const std::string& h
   if (error != 0) fail(path_, error);
   manifest_ = directory.create(Item::kManifest);
   error = manifest_.mark_in_use();
-  const std::string manifest = experiment_manifest_text(options_);
+  std::string manifest = experiment_manifest_text(options_);
+  manifest_size_ = manifest.size();
+  manifest += unfinished_experiment_text();
   if (error == 0) error = manifest_.write_at(0, std::as_bytes(std::span(manifest)));
   if (error != 0) fail(path_, error);
   directory.write(Item::kSettings, options_.settings);
@@ -227,6 +231,7 @@ void ExperimentDirectory::create() {
 }
 
 void ExperimentDirectory::finish() {
+  static_cast<void>(manifest_.truncate(manifest_size_));  // else it says "if", and is right
   manifest_.close();
   if (named()) return;
   const std::string name = "scorep-" + stamp(std::time(nullptr));

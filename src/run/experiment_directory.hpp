@@ -101,7 +101,8 @@ class ExperimentDirectory {
   std::filesystem::path previous_;
   std::vector<Home> homes_;
   bool evaded_ = false;
-  os::File manifest_;  // marked as in use while the directory is being written
+  std::uint64_t manifest_size_ = 0;  // in the words of Score-P
+  os::File manifest_;                // marked as in use while the directory is being written
 };
 
 }  // namespace timeloom::run

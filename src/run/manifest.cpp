@@ -31,16 +31,42 @@ constexpr char kVariables[] =
     "The complete list of Score-P variables used, incl. current default values,\n"
     "can be found in `scorep.cfg`.\n\n";
 
+constexpr char kUnfinishedExperiment[] =
+    "\n# If there is a directory `spool` here\n\n"
+    "The program is still running, or it was ended before the measurement could be\n"
+    "finished. `spool` holds what was recorded. The next command of Timeloom that opens\n"
+    "this directory, or a file that it is going to hold, makes the files above of it:\n\n"
+    "    timeloom weave .\n";
+
+std::string_view text_of(Stage stage) {
+  switch (stage) {
+    case Stage::kRecorded:
+      return "The program is still running, or it was ended before its run could be finished.\n"
+             "`spool` holds what was recorded; nothing of it is lost. The next command that opens\n"
+             "this directory, or a file that it is going to hold (traces.otf2, profile.cubex),\n"
+             "makes the trace and the profile of it:\n\n    timeloom weave .\n\n";
+    case Stage::kRunning:
+      return "Some processes had not ended when these files were made. The next command that\n"
+             "opens this directory, or a file in it, makes them again:\n\n"
+             "    timeloom weave .\n\n";
+    case Stage::kWoven: break;
+  }
+  return {};
+}
+
 }  // namespace
 
-std::string manifest_text(const std::set<Item>& items) {
-  std::string text = "# A run measured by Timeloom\n\n| file | what it is |\n|---|---|\n";
+std::string manifest_text(const std::set<Item>& items, Stage stage) {
+  std::string text = "# A run measured by Timeloom\n\n" + std::string(text_of(stage)) +
+                     "| file | what it is |\n|---|---|\n";
   for (const Entry& entry : kContents) {
     if (entry.meaning.empty() || !items.contains(entry.item)) continue;
     text += "| " + std::string(entry.name) + " | " + std::string(entry.meaning) + " |\n";
   }
   return text;
 }
+
+std::string_view unfinished_experiment_text() noexcept { return kUnfinishedExperiment; }
 
 std::string experiment_manifest_text(const ExperimentOptions& options) {
   std::string text = kAlways;

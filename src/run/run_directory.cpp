@@ -6,12 +6,15 @@
 #include <array>
 #include <cctype>
 #include <ctime>
+#include <optional>
 #include <span>
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/life.hpp"
 #include "os/file.hpp"
 #include "run/directory.hpp"
+#include "run/manifest.hpp"
 
 namespace timeloom::run {
 namespace fs = std::filesystem;
@@ -19,14 +22,17 @@ namespace {
 
 constexpr std::string_view kFirstLine = "# A run of Timeloom: the settings used.\n";
 
-bool is_run(const Directory& directory) {
+// The begin of the settings file; none: there is no such file.
+std::optional<std::string> begin_of_settings(const Directory& directory) {
   const os::File settings = directory.open_file(Item::kSettings);
-  if (!settings.is_open()) return false;
+  if (!settings.is_open()) return std::nullopt;
   std::string line(kFirstLine.size(), '\0');
   int error = 0;
-  settings.read_at(0, std::as_writable_bytes(std::span(line)), &error);
-  return error == 0 && line == kFirstLine;
+  line.resize(settings.read_at(0, std::as_writable_bytes(std::span(line)), &error));
+  return error == 0 ? std::optional(line) : std::nullopt;
 }
+
+bool is_run(const Directory& directory) { return begin_of_settings(directory) == kFirstLine; }
 
 // A name for a file made of what the user calls the program.
 std::string short_name(std::string_view program) {
@@ -67,13 +73,13 @@ fs::path free_name(const fs::path& directory, const std::string& name) {
 }
 
 [[noreturn]] void fail(const fs::path& path, const std::error_code& error) {
-  throw Error("cannot write the run to " + path.string() + ": " + error.message() +
-              "; choose another directory with --output");
+  throw Obstacle("cannot write the run to " + path.string() + ": " + error.message() +
+                 "; choose another directory with --output");
 }
 
 void refuse_unusable(const Directory& directory, bool force) {
   const std::string path = directory.path().string();
-  if (directory.empty()) return;
+  if (directory.empty() || is_husk(directory)) return;
   if (!is_run(directory)) {
     throw Error(path + " exists and is no run of Timeloom; choose another with --output");
   }
@@ -93,8 +99,8 @@ fs::path current_directory() {
   std::error_code error;
   fs::path here = fs::current_path(error);
   if (error) {
-    throw Error("the current directory is gone: " + error.message() +
-                "; change to one that exists");
+    throw Obstacle("the current directory is gone: " + error.message() +
+                   "; change to one that exists");
   }
   return here;
 }
@@ -108,16 +114,22 @@ fs::path choose_directory(const std::string& output, std::string_view program) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-// The program that records a run marks the definitions of its spool.
 bool being_recorded(const fs::path& run) {
   int error = 0;
   const os::Directory directory = os::Directory::open(run.string(), &error);
   const os::Directory spools = directory.open_below(name_of(Item::kSpool), &error);
   if (error != 0) return false;
   return std::ranges::any_of(spools.names(&error), [&](const std::string& name) {
-    const os::File file = spools.open_file(name + "/defs", &error);
-    return file.is_open() && file.in_use();
+    return alive([&](const std::string& part, int* failed) {
+             return spools.open_file(name + "/" + part, failed);
+           }) == Alive::kYes;
   });
+}
+
+bool is_husk(const Directory& directory) {
+  const std::optional<std::string> begin = begin_of_settings(directory);
+  return begin && begin->size() < kFirstLine.size() && kFirstLine.starts_with(*begin) &&
+         directory.names().size() == 1;
 }
 
 void check_directory(const fs::path& path, bool force) try {
@@ -134,11 +146,19 @@ void check_directory(const fs::path& path, bool force) try {
 
 void make_directory(const fs::path& path, bool force, const std::string& settings) try {
   check_directory(path, force);
-  fs::create_directories(path);
+  const bool made = fs::create_directories(path);
   const Directory directory(path);
   refuse_unusable(directory, force);  // it may be another one by now
   directory.remove_run();
-  directory.write(Item::kSettings, std::string(kFirstLine) + settings);
+  try {
+    directory.write(Item::kSettings, std::string(kFirstLine) + settings);
+    directory.write(Item::kManifest,
+                    manifest_text({Item::kSettings, Item::kSpool}, Stage::kRecorded));
+  } catch (const std::system_error&) {
+    directory.remove_run();
+    if (made) ::rmdir(path.c_str());
+    throw;
+  }
 } catch (const std::system_error& error) {
   fail(path, error.code());
 }

@@ -3,7 +3,8 @@
 // A run directory holds scorep.cfg, the settings used, whose first line says
 // that Timeloom wrote it. In a directory with such a file, the entries of the table of
 // contents are removed to make room for the next run; nothing else ever is.
-// Functions may be called from any thread; they throw Error.
+// Functions may be called from any thread; they throw Error, and Obstacle where the machine,
+// not the user's choice, is in the way.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +12,8 @@
 #include <string_view>
 
 namespace timeloom::run {
+
+class Directory;
 
 // The directory that relative paths start from. Throws when it is gone.
 std::filesystem::path current_directory();
@@ -24,11 +27,17 @@ std::filesystem::path choose_directory(const std::string& output, std::string_vi
 // either `force` is off, or it is no run of Timeloom, or one being recorded.
 void check_directory(const std::filesystem::path& path, bool force);
 
+// Whether a start that failed left it: nothing is in it but settings of which not even the
+// first line was written. Throws std::system_error.
+bool is_husk(const Directory& directory);
+
 // Whether a program records into it just now.
 bool being_recorded(const std::filesystem::path& run);
 
 // Makes the directory with its parents, after removing the run that is in it
-// (with `force`; checked as above), and writes `settings` to scorep.cfg.
+// (with `force`; checked as above), and writes `settings` to scorep.cfg and a MANIFEST.md that says
+// what to do with a run that nobody has woven. On failure nothing
+// that it has made is left.
 void make_directory(const std::filesystem::path& path, bool force, const std::string& settings);
 
 // Undoes make_directory() when nothing could be recorded; `existed`: the

@@ -8,12 +8,14 @@
 #include <fstream>
 #include <span>
 
+#include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "os/file.hpp"
 
 namespace timeloom {
 namespace {
 
+constexpr std::string_view kCheck = "check=";
 constexpr std::string_view kStart = "start=";
 constexpr std::string_view kProperty = "property=";
 constexpr std::string_view kExecutable = "executable=";
@@ -66,6 +68,12 @@ void take_record(std::string_view record, Inheritance& inheritance) {
   }
 }
 
+// A checksum of the records in front of them.
+std::string check_of(std::string_view records) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(records.data());
+  return std::string(kCheck) + std::to_string(checksum(bytes, records.size())) + '\0';
+}
+
 }  // namespace
 
 std::string as_text(const Inheritance& inheritance) {
@@ -104,7 +112,8 @@ Inheritance inheritance_of(std::string_view text) {
 void save(const Inheritance& inheritance, const std::string& path) {
   errno = 0;
   std::ofstream file(path, std::ios::binary);
-  file << as_text(inheritance);
+  const std::string records = as_text(inheritance);
+  file << check_of(records) << records;
   if (!file.flush()) throw Error("cannot write " + path + ": " + std::strerror(errno));
 }
 
@@ -119,7 +128,12 @@ Inheritance load_inheritance(const std::string& path) {
   std::string text(error == 0 ? size : 0, '\0');
   if (error == 0) text.resize(file.read_at(0, std::as_writable_bytes(std::span(text)), &error));
   if (error != 0) throw Error("cannot read " + path + ": " + std::strerror(error));
-  return inheritance_of(text);
+  const std::size_t begin = text.find('\0') + 1;  // 0: there is no record at all
+  const std::string_view records = std::string_view(text).substr(begin);
+  if (std::string_view(text).substr(0, begin) != check_of(records)) {
+    throw Error("the settings in " + path + " are damaged");
+  }
+  return inheritance_of(records);
 }
 
 }  // namespace timeloom

@@ -16,31 +16,20 @@
 #include <span>
 #include <type_traits>
 
+#include "core/checksum.hpp"
 #include "core/ending.hpp"
+#include "core/life.hpp"
 
 namespace timeloom::spool {
 
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
 
-inline constexpr std::uint16_t kVersion = 1;
+inline constexpr std::uint16_t kVersion = 2;
 inline constexpr std::uint64_t kDefsMagic = 0x31534645444c5401;  // "\x01TLDEFS1"
 inline constexpr std::uint64_t kRingMagic = 0x31474e49524c5401;  // "\x01TLRING1"
 inline constexpr std::uint32_t kSegmentMagic = 0x4745534c;       // "LSEG"
 
-inline constexpr char kDefsName[] = "defs";
 inline constexpr char kLogName[] = "log";
-inline constexpr char kRingName[] = "ring";
-
-// FNV-1a: catches torn and overwritten records, no protection against intent.
-// `hash`: the result for the bytes before, to continue with.
-constexpr std::uint32_t checksum(const std::byte* data, std::size_t size,
-                                 std::uint32_t hash = 2166136261u) noexcept {
-  for (std::size_t i = 0; i < size; ++i) {
-    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): it loses a struct's bytes
-    hash = (hash ^ static_cast<std::uint32_t>(data[i])) * 16777619u;
-  }
-  return hash;
-}
 
 // The head of `defs`, followed by records.
 struct DefsHeader {
@@ -125,27 +114,21 @@ struct SegmentHeader {
   std::uint64_t sequence;  // 0, 1, 2 … within the location
   std::uint64_t base;      // ticks that the first records' times count from
   std::uint64_t check;     // segment_check() of location, sequence and base
-  std::uint64_t records;   // in the log: records_check() of the records
-  std::uint64_t seal;      // in the log: segment_seal() of all other fields but magic and state
+  std::uint64_t records;   // where there is a seal: records_check() of the records
+  std::uint64_t seal;      // in the log, and in a ring that stays: segment_seal() of all other
+                           // fields but magic and state; else 0
   std::uint64_t events;    // in the log, where the oldest may be dropped: in the records; else 0
 };
 static_assert(sizeof(SegmentHeader) == 64);
 static_assert(std::is_standard_layout_v<SegmentHeader>);
 static_assert(std::atomic<SegmentState>::is_always_lock_free);
 
-namespace detail {
-constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t part) noexcept {
-  hash = (hash ^ part) * 0xff51afd7ed558ccdu;
-  return hash ^ (hash >> 32);
-}
-}  // namespace detail
-
 // Over the fields that do not change while a segment is active.
 constexpr std::uint64_t segment_check(std::uint32_t location, std::uint64_t sequence,
                                       std::uint64_t base) noexcept {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
   for (const std::uint64_t part : {std::uint64_t{location}, sequence, base}) {
-    hash = detail::mix(hash, part);
+    hash = mix(hash, part);
   }
   return hash;
 }
@@ -153,27 +136,23 @@ constexpr std::uint64_t segment_check(std::uint32_t location, std::uint64_t sequ
 // Covers, through the segment's `check`, all fields of that checksum, too.
 constexpr std::uint64_t segment_seal(std::uint64_t check, std::uint32_t size,
                                      std::uint64_t records) noexcept {
-  return detail::mix(detail::mix(check, size), records);
+  return mix(mix(check, size), records);
 }
 
-// Over the records of a segment in the log. Every step can be undone, so a
-// change of a single word never goes unseen; four lanes keep the multiplier busy.
+// Over the records of a segment in the log.
 constexpr std::uint64_t records_check(std::span<const std::uint64_t> words) noexcept {
-  constexpr std::size_t kLanes = 4;
-  std::uint64_t lanes[kLanes] = {1, 2, 3, 4};
-  const auto step = [&](std::size_t lane, std::uint64_t word) {
-    lanes[lane] = (lanes[lane] ^ word) * 0x9fb21c651e98df25u;
-  };
-  // By whole groups, so that the lanes stay in registers.
-  const std::size_t grouped = words.size() / kLanes * kLanes;
-  for (std::size_t i = 0; i < grouped; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) step(lane, words[i + lane]);
-  }
-  for (std::size_t lane = 0; grouped + lane < words.size(); ++lane)
-    step(lane, words[grouped + lane]);
-  std::uint64_t hash = words.size();
-  for (const std::uint64_t lane : lanes) hash = detail::mix(hash, lane);
-  return hash;
+  return words_check(words);
+}
+
+// `words`: where the records begin.
+inline std::span<const std::uint64_t> records_of(const SegmentHeader& header,
+                                                 const std::uint64_t* words) noexcept {
+  return {words, header.size / sizeof(std::uint64_t)};
+}
+
+inline void seal(SegmentHeader& header, const std::uint64_t* words) noexcept {
+  header.records = records_check(records_of(header, words));
+  header.seal = segment_seal(header.check, header.size, header.records);
 }
 
 inline constexpr std::uint32_t kMinSegmentSize = 4096;

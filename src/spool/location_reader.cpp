@@ -57,7 +57,9 @@ bool LocationReader::begin_segment() {
     if (loaded == Load::kDropped) continue;
     whole_ = loaded == Load::kWhole;
     decoder_ = {};
-    if (segment.where == SegmentRef::Where::kLog && records_check(words_) != segment.check) {
+    const bool full = segment.full != 0 && segment.full <= words_.size() * sizeof words_[0];
+    if (segment.sealed && full) words_.resize(segment.full / sizeof words_[0]);
+    if (segment.sealed && records_check(words_) != segment.check) {
       whole_ = false;
       words_.clear();
       return true;

@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <new>
 #include <span>
+
+#include "core/checksum.hpp"
 
 namespace timeloom::spool {
 
@@ -56,6 +59,22 @@ bool ProfileWriter::grow() noexcept {
   return true;
 }
 
+std::uint32_t place_check(std::uint32_t index, const ProfileNode& place) noexcept {
+  std::array<std::uint64_t, sizeof place / sizeof(std::uint64_t)> words;
+  ProfileNode copy = place;
+  copy.last_child = 0;
+  std::memcpy(words.data(), &copy, sizeof copy);
+  const std::uint64_t check = mix(words_check(words), index);
+  return static_cast<std::uint32_t>(check ^ (check >> 32));
+}
+
+void ProfileWriter::seal() noexcept {
+  const std::uint32_t places = header().places.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 1; i < places; ++i) node(i).last_child = place_check(i, node(i));
+  header().sealed = places;
+  header().check = place_check(0, node(0));
+}
+
 std::uint32_t ProfileWriter::take() noexcept {
   if (count_ / kBlock == blocks_.size() && !grow()) return 0;
   return count_++;
@@ -80,20 +99,34 @@ struct RawHeader {
   std::uint64_t magic;
   std::uint32_t version, location, places, continues;
   std::uint64_t last, first;
-  std::uint32_t deepest, reserved;
-  std::uint64_t unused[2];
+  std::uint32_t deepest, sealed, check, unused[3];
 };
 static_assert(sizeof(RawHeader) == sizeof(ProfileHeader));
 
-// A place that refers to one after it or of the wrong kind, or whose numbers cannot
-// be, ends what can be read.
+// Three years of the fastest counter: no time, no number of visits is as large.
+constexpr std::uint64_t kLongestRun = std::uint64_t{1} << 58;
+
+// Leaves out, by its kind, every place that was changed since the file was sealed, refers to one
+// after it or of the wrong kind, or has numbers that cannot be, and what lies below it.
 class Checker {
  public:
-  explicit Checker(const std::vector<ProfileNode>& places) : places_(places) {}
+  explicit Checker(ProfileData& data) : data_(data) {}
 
+  void check() {
+    for (std::uint32_t i = 1; i <= data_.places.size(); ++i) {
+      if (unchanged(i) && sound(i)) continue;
+      data_.places[i - 1].kind = PlaceKind::kLeftOut;
+      data_.damaged = true;
+    }
+  }
+
+ private:
+  const ProfileNode& at(std::uint32_t index) const { return data_.places[index - 1]; }
+  bool unchanged(std::uint32_t index) const {
+    return !data_.sealed || at(index).last_child == place_check(index, at(index));
+  }
   bool sound(std::uint32_t index) const {
     const ProfileNode& place = at(index);
-    if (std::memcmp(&place, &kNothing, sizeof place) == 0) return false;  // no place is
     switch (place.kind) {
       case PlaceKind::kCallPath: return sound_node(place, index);
       case PlaceKind::kContinued: return place.visits == 0 && sound_node(place, index);
@@ -101,45 +134,62 @@ class Checker {
       case PlaceKind::kMetric: return place.parent != 0 && is_node(place.parent, index);
       case PlaceKind::kSamples:  // its count lies where a call path has its parameter
         return is_node(place.parent, index) && place.parameter <= ProfileSamples::kMost;
+      case PlaceKind::kLeftOut: break;
     }
     return false;
   }
-
- private:
-  const ProfileNode& at(std::uint32_t index) const { return places_[index - 1]; }
   bool is_node(std::uint32_t index, std::uint32_t before) const {
     return index < before && (index == 0 || at(index).kind <= PlaceKind::kContinued);
   }
   bool sound_node(const ProfileNode& node, std::uint32_t index) const {
-    const bool ended = node.visits > (node.entered != 0 ? 1 : 0);
     const bool parameter =
         node.parameter == 0 ||
         (node.parameter < index && at(node.parameter).kind == PlaceKind::kParameter);
-    return parameter && is_node(node.parent, index) &&
-           (!ended || node.region == kBeyondLimit || node.shortest <= node.longest);
+    return parameter && is_node(node.parent, index) && possible(node);
+  }
+  // Beyond a limit all visits count, and the time of the outermost only. The last visit to end
+  // may have been on its way into the numbers.
+  bool possible(const ProfileNode& node) const {
+    const bool known = node.visits < kLongestRun && node.ticks < kLongestRun &&
+                       (node.entered == 0 || node.entered < data_.first + kLongestRun);
+    if (!known || node.region == kBeyondLimit) return known;
+    const std::uint64_t open = node.entered != 0 ? 1 : 0;
+    const bool none = node.shortest == UINT64_MAX && node.longest == 0;
+    if (none || node.visits <= open) return true;
+    return node.shortest <= node.longest && node.longest <= node.ticks &&
+           (node.visits - open == 1 || node.shortest <= node.ticks / (node.visits - open - 1));
   }
 
-  static constexpr ProfileNode kNothing{};
-  const std::vector<ProfileNode>& places_;
+  ProfileData& data_;
 };
 
-// Reads up to `count` places, some at a time: what a head claims takes no memory.
+// Reads up to `count` places, some at a time: what a head claims takes no memory. No place is of
+// zeros only; where one is, the file ends.
 void read_places(const os::File& file, std::uint64_t count, ProfileData& data) {
   constexpr std::uint64_t kPiece = 64 << 10;
+  constexpr ProfileNode kNothing{};
   std::vector<ProfileNode>& places = data.places;
-  const Checker checker(places);
-  while (places.size() < count && !data.damaged) {
+  bool at_end = false;
+  while (places.size() < count && !at_end) {
     const std::size_t before = places.size();
     places.resize(std::min(count, before + kPiece));
     int error = 0;
     file.read_at((before + 1) * sizeof(ProfileNode),
                  std::as_writable_bytes(std::span(places).subspan(before)), &error);
-    for (std::size_t i = before; i < places.size() && !data.damaged; ++i) {
-      if (checker.sound(static_cast<std::uint32_t>(i + 1))) continue;
+    for (std::size_t i = before; i < places.size() && !at_end; ++i) {
+      if (std::memcmp(&places[i], &kNothing, sizeof kNothing) != 0) continue;
       places.resize(i);
-      data.damaged = true;
+      data.damaged = at_end = true;
     }
   }
+  Checker(data).check();
+}
+
+bool is_sealed(const RawHeader& header) {
+  ProfileNode place;
+  static_assert(sizeof place == sizeof header);
+  std::memcpy(&place, &header, sizeof place);
+  return header.sealed == header.places && header.check == place_check(0, place);
 }
 
 // Not even a head: its thread was killed before it had written one.
@@ -159,15 +209,24 @@ void read_profile(const SpoolDirectory& directory, const std::string& name, Prof
     return;
   }
   if (size != bytes.size() || header.magic != kProfileMagic || header.version != kProfileVersion ||
-      header.places == 0) {
+      header.places == 0 || (header.sealed != 0 && !is_sealed(header))) {
     ++result.unreadable;
     return;
   }
-  ProfileData data{
-      header.location, header.continues != 0, header.first, header.last, header.deepest, {}, false};
+  ProfileData data;
+  data.location = header.location;
+  data.continues = header.continues != 0;
+  data.first = header.first;
+  data.last = header.last;
+  data.deepest = header.deepest;
+  data.sealed = header.sealed != 0;
   const std::uint64_t room = file.size(&error) / sizeof(ProfileNode);
+  data.damaged = header.places > room;
+  if (header.last < header.first || header.last - header.first >= kLongestRun) {
+    data.damaged = true;
+    data.last = data.first;
+  }
   read_places(file, std::min<std::uint64_t>(header.places, room) - 1, data);
-  data.damaged = data.damaged || header.places > room || header.last < header.first;
   result.profiles.push_back(std::move(data));
 }
 

@@ -7,7 +7,9 @@
 //            128  place 2  …          or values of one, with the same `kind` at its end
 //
 // A place is complete before `places` in the header counts it. A visit that was
-// cut off by a kill is open (`entered` is not 0) and ends with the process.
+// cut off by a kill is open (`entered` is not 0) and ends with the process. When the thread
+// has finished, the file is sealed: every place gets a checksum. What a kill leaves has none;
+// there only values that cannot be are noticed.
 // docs/formats/spool.md describes the same for readers in other languages.
 #pragma once
 
@@ -24,7 +26,7 @@
 namespace timeloom::spool {
 
 inline constexpr std::uint64_t kProfileMagic = 0x31464f5250544c01;  // "\x01LTPROF1"
-inline constexpr std::uint32_t kProfileVersion = 3;
+inline constexpr std::uint32_t kProfileVersion = 4;
 inline constexpr char kProfilePrefix[] = "profile-";
 // The region of a node that stands for all call paths beyond a limit below its parent.
 inline constexpr std::uint32_t kBeyondLimit = UINT32_MAX;
@@ -38,8 +40,9 @@ struct ProfileHeader {
   std::atomic<std::uint64_t> last;     // ticks of the last leave
   std::uint64_t first;                 // ticks at the begin
   std::atomic<std::uint32_t> deepest;  // level that was reached beyond the depth limit; else 0
-  std::uint32_t reserved;
-  std::uint64_t unused[2];
+  std::uint32_t sealed;                // `places` when nothing changes any more; else 0
+  std::uint32_t check;                 // in a sealed file: place_check()
+  std::uint32_t unused[3];
 };
 static_assert(sizeof(ProfileHeader) == 64);
 
@@ -49,6 +52,7 @@ enum class PlaceKind : std::uint32_t {
   kParameter = 2,
   kMetric = 3,
   kSamples = 4,
+  kLeftOut = UINT32_MAX,  // of a reader: it was damaged, or lies below one that was
 };
 
 struct ProfileNode {     // a call path
@@ -59,15 +63,15 @@ struct ProfileNode {     // a call path
   std::uint64_t shortest;
   std::uint64_t longest;
   std::uint64_t entered;     // ticks at which the visit began that is open; 0: none
-  std::uint32_t last_child;  // of the writer
+  std::uint32_t last_child;  // of the writer; in a sealed file place_check()
   std::uint32_t depth;       // of the writer: levels from the root to this one; 1: a root
   std::uint32_t parameter;   // place of the last parameter that visits of it have; 0: none
   PlaceKind kind;
 };
 static_assert(sizeof(ProfileNode) == 64);
 
-// The writer's own fields of node 0 lie in unused fields of the header.
-static_assert(offsetof(ProfileNode, last_child) >= offsetof(ProfileHeader, unused));
+// The writer's own fields of node 0 lie in fields of the header that it does not use until then.
+static_assert(offsetof(ProfileNode, last_child) == offsetof(ProfileHeader, check));
 
 // A value of a parameter, and the call path whose visits it was given to. The one
 // that these visits belong to from then on comes next.
@@ -75,8 +79,9 @@ struct ProfileParameter {
   std::uint32_t node;
   std::uint32_t parameter;
   std::uint64_t value;
-  std::uint64_t reserved[5];
-  std::uint32_t unused;
+  std::uint64_t reserved[4];
+  std::uint32_t check;
+  std::uint32_t unused[2];
   PlaceKind kind;
 };
 static_assert(sizeof(ProfileParameter) == 64);
@@ -87,8 +92,8 @@ struct ProfileMetric {
   std::uint32_t metric;
   std::uint64_t count;
   double sum, least, most, squares;
-  std::uint64_t reserved;
-  std::uint32_t unused;
+  std::uint32_t check;
+  std::uint32_t unused[2];
   PlaceKind kind;
 };
 static_assert(sizeof(ProfileMetric) == 64);
@@ -96,10 +101,12 @@ static_assert(sizeof(ProfileMetric) == 64);
 // The results in one call path of `count` metrics that are sampled with events; their ids
 // begin with `metric`.
 struct ProfileSamples {
-  static constexpr std::uint32_t kMost = 6;
+  static constexpr std::uint32_t kMost = 5;
   std::uint32_t node;  // 0: while no region was open
   std::uint32_t metric;
   std::uint64_t values[kMost];
+  std::uint32_t check;
+  std::uint32_t unused;
   std::uint32_t count;
   PlaceKind kind;
 };
@@ -108,6 +115,12 @@ static_assert(offsetof(ProfileNode, kind) == offsetof(ProfileParameter, kind) &&
               offsetof(ProfileNode, kind) == offsetof(ProfileMetric, kind) &&
               offsetof(ProfileNode, kind) == offsetof(ProfileSamples, kind) &&
               offsetof(ProfileNode, parameter) == offsetof(ProfileSamples, count));
+static_assert(offsetof(ProfileNode, last_child) == offsetof(ProfileParameter, check) &&
+              offsetof(ProfileNode, last_child) == offsetof(ProfileMetric, check) &&
+              offsetof(ProfileNode, last_child) == offsetof(ProfileSamples, check));
+
+// The check of a place, whatever stands in its field for it; the header is place 0.
+std::uint32_t place_check(std::uint32_t index, const ProfileNode& place) noexcept;
 
 // Owned and used by the thread that records. Nothing here throws.
 class ProfileWriter {
@@ -137,6 +150,9 @@ class ProfileWriter {
   // A new node below `parent`, published; 0 when there is no space for it.
   std::uint32_t add(std::uint32_t parent, std::uint32_t region) noexcept;
 
+  // Gives every place its checksum. Nothing is changed afterwards.
+  void seal() noexcept;
+
   // In the child of a fork: the file belongs to the parent.
   void abandon() noexcept { file_.close(); }
 
@@ -159,6 +175,7 @@ struct ProfileData {
   std::uint64_t first = 0;  // ticks
   std::uint64_t last = 0;
   std::uint32_t deepest = 0;
+  bool sealed = false;              // else nothing but impossible values would be noticed
   std::vector<ProfileNode> places;  // without place 0: places[i] is place i + 1
   bool damaged = false;             // something did not check and was left out
 };

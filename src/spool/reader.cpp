@@ -107,14 +107,19 @@ std::vector<std::uint32_t> logs_of(const SpoolDirectory& directory) {
 }  // namespace
 
 std::unique_ptr<Reader> Reader::open(const SpoolDirectory& directory) {
+  // Asked first: if it ends meanwhile, its end is among the definitions.
+  const Alive life = timeloom::alive(
+      [&](const std::string& name, int* error) { return directory.open(name, error); });
   const os::File defs = open_part(directory, kDefsName);
   const DefsHeader header = read_head(defs, directory.path());
   std::unique_ptr<Reader> reader(new Reader(directory));
   reader->definitions_.clock_source = static_cast<os::ClockSource>(header.clock_source);
   parse_definitions(defs, reader->definitions_, reader->damage_);
+  // A process that has stopped to measure writes nothing more, however long it lives.
+  reader->alive_ = reader->definitions_.ended ? Alive::kNo : life;
+  const bool in_use = reader->alive_ != Alive::kNo;
   // The ring first: what a running process drains meanwhile is then found twice,
   // and not at all the other way round.
-  const bool in_use = defs.in_use();
   reader->ring_ = open_part(directory, kRingName);
   reader->index_ring(in_use);
   reader->index_logs();
@@ -136,11 +141,6 @@ void Reader::add_definitions(const os::File& defs) {
   definitions_.lost_events = before.lost_events;
   definitions_.ending = before.ending;
   definitions_.dropped_events = before.dropped_events;
-}
-
-bool Reader::being_written(const SpoolDirectory& directory) {
-  const os::File defs = open_part(directory, kDefsName);
-  return defs.is_open() && defs.in_use();
 }
 
 bool Reader::complete() const noexcept {
@@ -179,9 +179,13 @@ void Reader::index_log(std::uint32_t number) {
     const std::uint64_t next = offset + header.size;
     const bool sound = log.next_hole(offset, next) == next;
     if (!sound) ++damage_.segments;
-    segments_[header.location].push_back(
-        {header.sequence, header.base, offset, sound ? header.records : records_check({}),
-         sound ? header.size : 0, 0, number, SegmentRef::Where::kLog});
+    SegmentRef found{.sequence = header.sequence,
+                     .base = header.base,
+                     .offset = offset,
+                     .check = sound ? header.records : records_check({}),
+                     .size = sound ? header.size : 0,
+                     .file = number};
+    segments_[header.location].push_back(std::move(found));
     offset = next;
   }
   // A record that was cut off at the border of two segments leaves no other trace.
@@ -241,14 +245,19 @@ void Reader::index_ring_segment(std::uint64_t offset, std::uint32_t room, bool i
     emptied_.push_back({header.location, header.sequence});
     return;
   }
-  SegmentRef found{header.sequence,
-                   header.base,
-                   offset + sizeof header,
-                   0,
-                   room,
-                   state == SegmentState::kFull ? header.size : 0,
-                   0,
-                   SegmentRef::Where::kRing};
+  SegmentRef found{.sequence = header.sequence,
+                   .base = header.base,
+                   .offset = offset + sizeof header,
+                   .check = header.records,
+                   .size = room,
+                   .full = state == SegmentState::kFull ? header.size : 0,
+                   .where = SegmentRef::Where::kRing,
+                   // In a ring that is in use it may be on its way into the log.
+                   .sealed = header.seal != 0 && !in_use};
+  if (found.sealed && !header.sealed()) {
+    ++damage_.segments;
+    found.sealed = false;
+  }
   if (in_use) {
     found.words.resize(room / sizeof(std::uint64_t));
     int error = 0;

@@ -74,11 +74,12 @@ struct SegmentRef {
   std::uint64_t sequence = 0;
   std::uint64_t base = 0;
   std::uint64_t offset = 0;  // of the first record in the file
-  std::uint64_t check = 0;   // in the log: records_check() of the records
+  std::uint64_t check = 0;   // if it is sealed: records_check() of the records
   std::uint32_t size = 0;    // bytes; in the ring up to the end of the segment
   std::uint32_t full = 0;    // in the ring: bytes of records if it was full, else 0
   std::uint32_t file = 0;    // in the log: number of the file
   Where where = Where::kLog;
+  bool sealed = true;  // in the log always
   // In the ring of a process that still runs and may use the place again: the records.
   std::vector<std::uint64_t> words{};
 };
@@ -90,8 +91,9 @@ class Reader {
   // Opens the spool in `directory`. Throws Error.
   static std::unique_ptr<Reader> open(const SpoolDirectory& directory);
 
-  // Whether a process is still writing the spool in `directory`.
-  static bool being_written(const SpoolDirectory& directory);
+  // Whether the process was still measured when the spool was opened: what it had recorded by
+  // then is read.
+  Alive alive() const noexcept { return alive_; }
 
   const ProcessDefinitions& definitions() const noexcept { return definitions_; }
   const Damage& damage() const noexcept { return damage_; }
@@ -121,6 +123,7 @@ class Reader {
   explicit Reader(SpoolDirectory directory) : directory_(std::move(directory)) {}
 
   const SpoolDirectory directory_;
+  Alive alive_ = Alive::kNo;
   bool has_ring_ = false;
   // Only while the spool is opened: a run may have more processes than there may be files.
   os::File ring_;

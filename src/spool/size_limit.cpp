@@ -31,12 +31,6 @@ struct Usage {
   std::vector<LogFile> files;  // that hold anything; all of them finished
 };
 
-bool in_use(const fs::path& spool) {
-  int error = 0;
-  const os::File defs = os::File::open_read((spool / kDefsName).string(), &error);
-  return defs.is_open() && defs.in_use();
-}
-
 std::int64_t time_of(const struct stat& status) {
   return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
@@ -74,7 +68,8 @@ Usage usage_of(const fs::path& spools, const fs::path& own, std::uint64_t file_s
     if (!entry.is_directory(error)) continue;
     std::vector<LogFile> files = log_files(entry.path(), usage.bytes);
     if (files.empty()) continue;
-    files.back().growing = entry.path().filename() != own.filename() && in_use(entry.path());
+    files.back().growing =
+        entry.path().filename() != own.filename() && alive(entry.path().string()) != Alive::kNo;
     put_in_order(files);
     for (LogFile& file : files) {
       usage.bytes += file.growing ? std::max(file.bytes, file_size) : file.bytes;

@@ -82,6 +82,8 @@ void Writer::open_files() {
     if (error != 0) cannot("create", directory_ + "/" + name, error);
     return file;
   };
+  const int error = write_life(directory_);  // first: a spool that has definitions has it
+  if (error != 0) cannot("write", directory_ + "/" + kLifeName, error);
   defs_ = create(kDefsName);
   defs_.mark_in_use();  // where there are no locks, nobody can tell whether we live
   log_ = create(kLogName);
@@ -113,7 +115,7 @@ void Writer::write_heads() {
 // After a failed start: nothing was recorded, and nobody is to take it for a run.
 void Writer::remove_files() noexcept {
   closed_ = true;
-  for (const char* name : {kDefsName, kLogName, kRingName}) {
+  for (const char* name : {kDefsName, kLogName, kRingName, kLifeName}) {
     ::unlink((directory_ + "/" + name).c_str());
   }
   ::rmdir(directory_.c_str());
@@ -205,6 +207,7 @@ Segment* Writer::acquire(std::uint32_t location, std::uint64_t sequence,
   header.sequence = sequence;
   header.base = base;
   header.check = segment_check(location, sequence, base);
+  header.seal = 0;
   header.magic = kSegmentMagic;
   // From here on a reader takes the segment for ours; all of the above comes first.
   header.state.store(SegmentState::kActive, std::memory_order_release);
@@ -228,10 +231,8 @@ void Writer::retire(Segment* segment, std::size_t words) noexcept {
 bool Writer::append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept {
   const std::size_t size = sizeof header + header.size;
   if (error() != 0 || !make_room_in_log(size)) return false;
-  const std::span records(words, header.size / sizeof(std::uint64_t));
-  header.events = keeps_newest() ? count_events(records) : 0;
-  header.records = records_check(records);
-  header.seal = segment_seal(header.check, header.size, header.records);
+  header.events = keeps_newest() ? count_events(records_of(header, words)) : 0;
+  seal(header, words);
   const int error = log_.write_at(log_end_, {reinterpret_cast<const std::byte*>(&header), size});
   if (error != 0) {
     log_.truncate(log_end_);
@@ -376,9 +377,12 @@ void Writer::close(Ending ending) noexcept {
   closing_ = true;
   while (drain_one() != nullptr) {  // what was retired while there was no drain
   }
+  // What a full disk has kept from the log.
+  while (const Segment* segment = take_full()) seal(segment->header(), segment->words());
   if (removed()) fail(ENOENT);
   define_end(ending);
   if (error() == 0) ::unlink((directory_ + "/" + kRingName).c_str());
+  ::unlink((directory_ + "/" + kLifeName).c_str());
   defs_.close();  // no longer in use
 }
 

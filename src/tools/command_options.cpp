@@ -64,6 +64,10 @@ void CommandOptions::flag(const std::string& name, bool& value, const std::strin
   app_->add_flag(name, value, help);
 }
 
+void CommandOptions::hidden_flag(const std::string& name, bool& value) {
+  app_->add_flag(name, value)->group("");
+}
+
 void CommandOptions::exclude(const std::string& flag, const std::string& other) {
   app_->callback([app = app_, flag, other] {
     if (app->count(flag) > 0 && app->count(other) > 0) throw CLI::ExcludesError(flag, other);

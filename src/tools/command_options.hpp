@@ -41,6 +41,8 @@ class CommandOptions {
   void run(std::optional<std::string>& value);
 
   void flag(const std::string& name, bool& value, const std::string& help);
+  // For other programs: it is left out of the help.
+  void hidden_flag(const std::string& name, bool& value);
   // Refuses a command line with both. REQUIRES: called at most once.
   void exclude(const std::string& flag, const std::string& other);
 

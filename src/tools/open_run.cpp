@@ -46,6 +46,14 @@ std::optional<profile::CallTree> profile_woven_with(const fs::path& trace) {
   }
 }
 
+void weave_now(const fs::path& run) {
+  weave::WeaveOptions options;
+  options.progress = isatty(STDERR_FILENO) == 1;
+  const weave::WeaveSummary summary = weave::weave(run, options);
+  say(run.string() + " was unfinished, woven now: " + describe(summary));
+  warn_of_depth(summary);
+}
+
 }  // namespace
 
 void say(const std::string& line) {
@@ -70,6 +78,11 @@ std::string describe(const weave::WeaveSummary& summary) {
   if (summary.closed_regions > 0) {
     line += ", " + plural(summary.closed_regions, "region") + " cut off by the end of the program";
   }
+  if (summary.out_of_sight > 0) {
+    line += ", " + plural(summary.out_of_sight, "process") +
+            " may still run on another machine or in another container; what was recorded is kept "
+            "in spool/";
+  }
   if (summary.damaged_segments > 0) {
     line += ", " + plural(summary.damaged_segments, "damaged part") +
             " left out; what was recorded is kept in spool/";
@@ -89,16 +102,17 @@ void warn_of_depth(const weave::WeaveSummary& summary) {
 fs::path open_run(const std::optional<std::string>& name) {
   std::optional<fs::path> path;
   if (name) path = *name;
+  if (const auto unfinished = path ? weave::unfinished_run_of(*path) : std::nullopt) {
+    weave_now(*unfinished);
+  }
   fs::path run = weave::find_run(path);
   if (const std::string owner = weave::other_owner(run); !name && !owner.empty()) {
     say("no run of this directory is yours; this is " + run.string() + " of " + owner);
   }
   if (weave::unfinished(run)) {
-    weave::WeaveOptions options;
-    options.progress = isatty(STDERR_FILENO) == 1;
-    const weave::WeaveSummary summary = weave::weave(run, options);
-    say(run.string() + " was unfinished, woven now: " + describe(summary));
-    warn_of_depth(summary);
+    weave_now(run);
+  } else {
+    weave::remove_leftovers(run);
   }
   return run;
 }

@@ -206,6 +206,19 @@ void finish(const fs::path& directory, bool existed, const Settings& settings, d
   say("next: timeloom report " + word_of(directory));
 }
 
+// Makes the directory of the run. Empty: the machine is in the way, which is said.
+fs::path make_run(const CommandLine& line, const Settings& settings, bool& existed) try {
+  fs::path directory = run::choose_directory(settings.text("output"), line.target);
+  std::error_code ignored;
+  existed = fs::exists(directory, ignored);
+  run::make_directory(directory, settings.flag("force"), settings.as_variables());
+  fs::create_directory(directory / "spool", ignored);  // what records says so where there is none
+  return directory;
+} catch (const Obstacle& error) {
+  say(std::string("nothing is measured: ") + error.what());
+  return {};
+}
+
 }  // namespace
 
 int run_native(const CommandLine& line) {
@@ -213,11 +226,9 @@ int run_native(const CommandLine& line) {
   const std::string program = on_path(line.target);
   if (program.empty()) throw Error("there is no program " + line.target + " to run");
   if (settings.text("results") == "none") return run_program(line, program, {});
-  const fs::path directory = run::choose_directory(settings.text("output"), line.target);
-  std::error_code ignored;
-  const bool existed = fs::exists(directory, ignored);
-  run::make_directory(directory, settings.flag("force"), settings.as_variables());
-  fs::create_directory(directory / "spool", ignored);  // what records says so where there is none
+  bool existed = false;
+  const fs::path directory = make_run(line, settings, existed);
+  if (directory.empty()) return run_program(line, program, {});
   const auto begin = std::chrono::steady_clock::now();
   int status = 0;
   try {

@@ -55,8 +55,15 @@ int fail(const std::string& what) {
 // The profile that the last word of the command line means.
 fs::path profile_named(const std::string& name) {
   std::error_code error;
-  if (!fs::is_directory(name, error)) return name;
+  const bool is_file = fs::is_regular_file(name, error) && !weave::unfinished_run_of(name);
+  const bool is_profile = fs::path(name).extension() == ".cubex" || !weave::run_of_entry(name);
+  if (is_file && is_profile) return name;
   return weave::profile_of(open_run(name));
+}
+
+bool means_something(const std::string& name) {
+  std::error_code error;
+  return fs::exists(name, error) || weave::unfinished_run_of(name) || weave::run_of_entry(name);
 }
 
 std::optional<FilterFile> filter_named(const std::optional<std::string>& name) {
@@ -74,7 +81,7 @@ std::string advice(const fs::path& filter) {
 
 int run_score(const ScoreOptions& options) {
   std::error_code error;
-  if (!fs::exists(options.profile, error)) {
+  if (!means_something(options.profile)) {
     std::string what = "Input file '" + options.profile + "' does not exist!";
     if (options.profile.starts_with('-')) what += " The profile must be the last argument.";
     return fail(what);

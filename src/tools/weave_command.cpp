@@ -15,20 +15,35 @@ namespace {
 
 struct WeaveCommandOptions {
   std::string run;
+  bool numbers = false;
   weave::WeaveOptions weave;
   std::optional<std::uint32_t> threads;
 };
 
+// For the program that has been measured; src/python/launch/weave_process.cpp reads it.
+std::string numbers_of(const weave::WeaveSummary& summary) {
+  std::string text = "woven";
+  for (const std::uint64_t number :
+       {summary.events, summary.threads, summary.tasks, summary.processes, summary.running,
+        summary.bytes, summary.lost_events, summary.older_events, summary.folded_events}) {
+    text += " " + std::to_string(number);
+  }
+  return text + "\n";
+}
+
 int run_weave(WeaveCommandOptions options) {
-  const std::filesystem::path run = weave::find_run(options.run);
+  const auto unfinished = weave::unfinished_run_of(options.run);
+  const std::filesystem::path run = unfinished ? *unfinished : weave::find_run(options.run);
   Output output;
   if (!weave::unfinished(run)) {
+    weave::remove_leftovers(run);
     output.write(run.string() + " is woven already: nothing to do\n");
   } else {
     options.weave.progress = isatty(STDERR_FILENO) == 1;
     if (options.threads) options.weave.threads = *options.threads;
     const weave::WeaveSummary summary = weave::weave(run, options.weave);
-    output.write(run.string() + ": " + describe(summary) + "\n");
+    output.write(options.numbers ? numbers_of(summary)
+                                 : run.string() + ": " + describe(summary) + "\n");
     warn_of_depth(summary);
   }
   output.flush();
@@ -43,6 +58,7 @@ Command register_weave(CLI::App& program) {
   known.positional("RUN", options->run, "Run directory");
   known.flag("--keep-spool", options->weave.keep_spool,
              "Do not remove the recorded data afterwards");
+  known.hidden_flag("--numbers", options->numbers);
   known.count("--threads", "N", options->threads, {1, 65536, "a number of threads, 1 or more"},
               "Threads that weave (default: one a core)");
   return {known.app(), [options] { return run_weave(*options); }};

@@ -25,7 +25,8 @@ class Folder {
       switch (place(i).kind) {
         case PlaceKind::kCallPath:
         case PlaceKind::kContinued: add_node(i, closed); break;
-        case PlaceKind::kParameter: break;  // with the call path that it made
+        case PlaceKind::kParameter:  // with the call path that it made
+        case PlaceKind::kLeftOut: break;
         case PlaceKind::kMetric: add_metric(place_as<spool::ProfileMetric>(i)); break;
         case PlaceKind::kSamples: add_samples(place_as<spool::ProfileSamples>(i)); break;
       }

@@ -137,15 +137,15 @@ void mark_as_ended(const run::Directory& run) {
   if (const auto spool = run.open_directory(Item::kSpool)) spool->remove(Item::kRunning);
 }
 
-std::string manifest_of(const run::Directory& run, const run::Directory& results,
-                        bool spool_stays) {
+std::string manifest_of(const run::Directory& run, const run::Directory& results, bool spool_stays,
+                        run::Stage stage) {
   std::set<Item> items;
   for (const run::Entry& entry : run::kContents) {
     const bool result = entry.role == run::Role::kResult;
     if (entry.item == Item::kSpool && !spool_stays) continue;
     if ((result ? results : run).holds(entry.item)) items.insert(entry.item);
   }
-  return run::manifest_text(items);
+  return run::manifest_text(items, stage);
 }
 
 // Whether a property of the run has this value.
@@ -165,7 +165,9 @@ void write_profile(const profile::CallTree& folded, const SpoolSource& source, b
   cube::ProfileFacts facts;
   facts.parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
   if (with_trace) facts.trace_id = otf2::trace_id(directory / run::name_of(Item::kAnchor));
-  cube::save(folded, directory / run::name_of(Item::kProfile), facts);
+  const fs::path file = directory / run::name_of(Item::kProfile);
+  // To open it compares its checksums; the trace was compared when it was written.
+  if (cube::save(folded, file, facts)) const cube::Reader written(file);
 }
 
 // Returns what the profile says of the run.
@@ -226,14 +228,20 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.events = 0;
   for (const Location& location : definitions.locations) summary.events += location.event_count;
   if (summary.events == 0) summary.events = source.events();  // there is no profile
+  summary.locations = source.definitions().locations.size();
   summary.tasks = number_in(source.definitions(), kTasks);
   summary.task_lanes = number_in(source.definitions(), kTaskLanes);
   const std::uint64_t of_tasks = summary.task_lanes > 0 ? summary.task_lanes : summary.tasks;
-  summary.threads = source.definitions().locations.size() - of_tasks;
+  summary.threads = static_cast<std::uint64_t>(std::ranges::count_if(
+                        source.definitions().locations,
+                        [](const Location& one) { return one.type != LocationType::kMetric; })) -
+                    of_tasks;
+  summary.bytes = source.bytes();
   summary.processes = source.definitions().groups.size();
   summary.lost_events = source.lost_events() + source.dropped_events();
   summary.older_events = source.older_events();
   summary.running = source.running();
+  summary.out_of_sight = source.out_of_sight();
   summary.closed_regions = source.ended_in_order() ? 0 : source.closed_regions();
   summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
   summary.ending = source.ending();
@@ -277,9 +285,11 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   const WorkingDirectory working(run);
   const Definitions definitions = write_results(source, working.get(), options);
   const bool running = source.running() != 0;
-  const bool keep_spool = options.keep_spool || damaged(source) || running;
+  const bool keep_spool =
+      options.keep_spool || damaged(source) || running || source.out_of_sight() != 0;
   if (layout.weaves(Item::kManifest)) {
-    working.get().write(Item::kManifest, manifest_of(run, working.get(), keep_spool));
+    const run::Stage stage = running ? run::Stage::kRunning : run::Stage::kWoven;
+    working.get().write(Item::kManifest, manifest_of(run, working.get(), keep_spool, stage));
   }
   if (running) mark_as_running(run);
   replace_results(working.get(), run, layout);

@@ -14,11 +14,14 @@ namespace timeloom::weave {
 // The outcome of a weave, for one line on the terminal.
 struct WeaveSummary {
   std::uint64_t events = 0;  // written to the trace
-  std::uint64_t threads = 0;
+  std::uint64_t locations = 0;
+  std::uint64_t threads = 0;  // of the locations
   std::uint64_t tasks = 0;
   std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
+  std::uint64_t bytes = 0;       // of records in the spools
   std::uint64_t processes = 0;
   std::uint64_t running = 0;       // processes that had not ended: their records so far were woven
+  std::uint64_t out_of_sight = 0;  // processes that may still run elsewhere: the spool is kept
   std::uint64_t lost_events = 0;   // could not be recorded
   std::uint64_t older_events = 0;  // given up for newer ones at the size limit
   std::uint64_t closed_regions = 0;    // left open by the end of the program, closed here
@@ -50,10 +53,18 @@ WeaveSummary weave(const std::filesystem::path& run, const WeaveOptions& options
 // True if `run` holds spools that have not been woven.
 bool unfinished(const std::filesystem::path& run);
 
-// The run that `path` means: a run directory, a CUBE profile (the file itself), the
-// anchor file of an archive
-// (its directory when it is ours, the file itself when it has another name), or
-// without a path the newest run of the current directory, by the time that it holds:
+// Removes what a weave has left behind that was interrupted when all results were in place.
+void remove_leftovers(const std::filesystem::path& run) noexcept;
+
+// The unfinished run that `path` names something in, be it a result that is still to be woven.
+std::optional<std::filesystem::path> unfinished_run_of(const std::filesystem::path& path);
+
+// The run that has an entry of the name that the path ends with, or once had it.
+std::optional<std::filesystem::path> run_of_entry(const std::filesystem::path& path);
+
+// The run that `path` means: a run directory or an entry of one, a CUBE profile (the file itself),
+// the anchor file of an archive (its directory when it is ours, the file itself when it has another
+// name), or without a path the newest run of the current directory, by the time that it holds:
 // of this user, or where there is none of any. Throws Error when there is none.
 std::filesystem::path find_run(const std::optional<std::filesystem::path>& path);
 

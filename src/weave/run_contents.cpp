@@ -109,7 +109,7 @@ std::optional<std::uint64_t> begin_of_spools(const run::Directory& run) {
   std::optional<std::uint64_t> begin;
   for (const spool::SpoolDirectory& spool : spools_of(run)) {
     int error = 0;
-    const os::File defs = spool.open(spool::kDefsName, &error);
+    const os::File defs = spool.open(kDefsName, &error);
     if (!defs.is_open()) continue;
     spool::ProcessDefinitions definitions;
     spool::Damage ignored;
@@ -182,7 +182,7 @@ std::vector<spool::SpoolDirectory> spools_of(const run::Directory& run) {
   std::vector<std::string> names = spools->names(&error);
   std::ranges::sort(names);
   for (const std::string& name : names) {
-    const os::EntryKind defs = spools->kind(name + "/" + spool::kDefsName, &error);
+    const os::EntryKind defs = spools->kind(name + "/" + kDefsName, &error);
     if (defs == os::EntryKind::kNone) continue;
     result.emplace_back(spools, path_of(run.path(), Item::kSpool), name);
   }
@@ -204,7 +204,7 @@ void refuse_unreadable(const fs::path& run) {
   if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) return;
   if (error) fail(path_of(run, Item::kSpool));
   for (const auto& entry : spools) {
-    const fs::file_status defs = fs::symlink_status(entry.path() / spool::kDefsName, error);
+    const fs::file_status defs = fs::symlink_status(entry.path() / kDefsName, error);
     if (!fs::status_known(defs)) fail(entry.path());
   }
 }
@@ -214,12 +214,61 @@ bool is_woven(const fs::path& run) {
   return !find_profile(run).empty() && !holds(run, Item::kTraceEvents);
 }
 
+namespace {
+
+// A weave that was interrupted may have left results and spool both; whoever may not write
+// there has all results nevertheless.
+bool is_interrupted(const fs::path& run) {
+  return holds(run, Item::kWorking) && ::access(run.c_str(), W_OK) == 0;
+}
+
+// An entry of a run by a name of the table, or of one that is still to be woven.
+bool is_name_in(const fs::path& name, bool by_extension) {
+  for (const run::Kind kind : {run::Kind::kFile, run::Kind::kDirectory}) {
+    const run::Entry* entry = run::find_entry(name.string(), kind);
+    if (entry != nullptr && (by_extension || entry->name == name.string())) return true;
+  }
+  return false;
+}
+
+// The directory above `path` that `is_wanted` and has an entry of the table on the way to it.
+template <typename IsWanted>
+std::optional<fs::path> run_above(const fs::path& path, bool by_extension, IsWanted is_wanted) {
+  fs::path at = path.lexically_normal();
+  if (!at.has_filename()) at = at.parent_path();
+  for (; at.has_filename(); at = at.parent_path()) {
+    const fs::path parent = at.has_parent_path() ? at.parent_path() : fs::path(".");
+    if (is_name_in(at.filename(), by_extension) && is_wanted(parent)) return parent;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 bool unfinished(const fs::path& path) {
   const std::optional<run::Directory> run = open(path);
   if (!run) return false;
   const std::optional<run::Directory> spool = run->open_directory(Item::kSpool);
   if (!spool) return false;
-  return !(is_woven(path) && !spool->holds(Item::kRunning)) && !spools_of(*run).empty();
+  const bool woven = is_woven(path) && !is_interrupted(path) && !spool->holds(Item::kRunning);
+  return !woven && !spools_of(*run).empty();
+}
+
+void remove_leftovers(const fs::path& path) noexcept try {
+  const run::Directory run(path);
+  if (!run.holds(Item::kWorking) && !run.holds(Item::kWoven)) return;
+  if (!run.try_lock() || !is_woven(path) || unfinished(path)) return;
+  run.remove(Item::kWorking);
+  run.remove(Item::kWoven);
+} catch (const std::exception&) {  // they harm nobody
+}
+
+std::optional<fs::path> unfinished_run_of(const fs::path& path) {
+  return run_above(path, true, unfinished);
+}
+
+std::optional<fs::path> run_of_entry(const fs::path& path) {
+  return run_above(path, false, is_run);
 }
 
 fs::path find_run(const std::optional<fs::path>& path) {
@@ -233,18 +282,17 @@ fs::path find_run(const std::optional<fs::path>& path) {
     const fs::path directory = path->parent_path();
     return directory.empty() ? fs::path(".") : directory;
   }
+  if (fs::is_directory(*path, error) && is_run(*path)) return *path;
+  if (const auto run = run_of_entry(*path)) return *run;
   if (!fs::exists(*path, error)) {
     throw Error(path->string() + " does not exist; " + std::string(kWhatToName));
   }
-  if (!fs::is_directory(*path, error) || !is_run(*path)) {
-    refuse_unreadable(*path);
-    refuse_several_profiles(*path);
-    throw Error(path->string() +
-                " is no run: it holds no trace (traces.otf2), no profile (profile.cubex) and no "
-                "spool; " +
-                std::string(kWhatToName));
-  }
-  return *path;
+  refuse_unreadable(*path);
+  refuse_several_profiles(*path);
+  throw Error(path->string() +
+              " is no run: it holds no trace (traces.otf2), no profile (profile.cubex) and no "
+              "spool; " +
+              std::string(kWhatToName));
 }
 
 fs::path trace_of(const fs::path& run) {

@@ -72,9 +72,9 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) 
 void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   Process process;
   process.spool = directory.name();
-  // Asked first: if it ends meanwhile, it is woven once more.
-  process.running = spool::Reader::being_written(directory);
   process.reader = spool::Reader::open(directory);
+  process.running = process.reader->alive() == Alive::kYes;
+  if (process.reader->alive() == Alive::kUnknown) ++out_of_sight_;
   process.profiles = spool::read_profiles(directory);
   processes_.push_back(std::move(process));
 }
@@ -136,6 +136,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   LocationGroup group = from.process;
   if (group.name.empty()) group.name = "Process";
   group.ending = ending_text(from, process.running);
+  process.end_is_known = process.group.value() != 0 && from.ending.kind != EndingKind::kNone;
   definitions_.groups.push_back(std::move(group));
   for (const auto& [key, value] : from.properties) definitions_.properties.try_emplace(key, value);
 }
@@ -269,25 +270,28 @@ void SpoolSource::add_aliases() {
 }
 
 void SpoolSource::add_profiles() {
-  std::uint64_t closed = 0;
   for (Process& process : processes_) {
+    std::uint64_t closed = 0;
+    const bool ended = process.reader->definitions().ended;
     for (const spool::ProfileData& data : process.profiles.profiles) {
       profile::FoldedLocation folded = folded_of(data, process, closed);
       events_ += folded.events;
+      profile_bytes_ += (data.places.size() + 1) * sizeof(spool::ProfileNode);
       auto& samples = folded_samples_.samples;
       samples.insert(samples.end(), folded.samples.begin(), folded.samples.end());
       if (data.continues) folded_events_ += folded.events;
       profile_mode_ = profile_mode_ || !data.continues;
       profiles_.insert_or_assign(location_id(process, data.location), std::move(folded));
-      if (data.damaged) ++damaged_segments_;
+      // A process that ended has sealed its files.
+      if (data.damaged || (ended && !data.sealed)) ++damaged_segments_;
     }
     damaged_segments_ += process.profiles.unreadable;
     profile_mode_ = profile_mode_ || process.profiles.unreadable != 0;
     // Only a process that was killed leaves a file in which it has not begun.
-    if (process.reader->definitions().ended) damaged_segments_ += process.profiles.empty;
+    if (ended) damaged_segments_ += process.profiles.empty;
     process.profiles = {};
+    if (!process.end_is_known) closed_regions_ += closed;
   }
-  closed_regions_ += closed;
 }
 
 void SpoolSource::add_tasks() {
@@ -376,7 +380,7 @@ void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks)
   ThreadFeed feed(*task.process, task.index, definitions_.locations, sinks);
   feed.run([this](std::uint64_t bytes) { done_bytes_ += bytes; });
   events_ += feed.events();
-  closed_regions_ += feed.closed_regions();
+  if (!task.process->end_is_known) closed_regions_ += feed.closed_regions();
   dropped_events_ += feed.dropped_events();
   kept_rewinds_ += feed.kept_rewinds();
   tasks_on_lanes_ += feed.tasks_on_lanes();

@@ -35,6 +35,9 @@ class SpoolSource : public RunSource {
   // Whether threads folded from their begin: then there is no trace.
   bool in_profile_mode() const noexcept { return profile_mode_; }
 
+  // Of records in the spools.
+  std::uint64_t bytes() const noexcept { return total_bytes_ + profile_bytes_; }
+
   // Counts of the feed; complete when feed() has returned.
   std::uint64_t events() const noexcept { return events_; }
   std::uint64_t closed_regions() const noexcept { return closed_regions_; }
@@ -48,6 +51,8 @@ class SpoolSource : public RunSource {
   bool ended_in_order() const noexcept { return ended_; }
   // Processes that are still being measured: what they have recorded so far is read.
   std::uint64_t running() const noexcept { return running_; }
+  // Processes on other machines or in other containers that may still be measured.
+  std::uint64_t out_of_sight() const noexcept { return out_of_sight_; }
   // How the run ended, in words; empty: normally. Complete after construction.
   std::string ending() const;
   // The name of the profile, without .cubex; empty: the default.
@@ -59,7 +64,8 @@ class SpoolSource : public RunSource {
   struct Process : WovenProcess {
     std::string spool;  // the name of its directory
     bool running = false;
-    bool timed = false;  // begin and end are of its own, not those of the run
+    bool end_is_known = false;  // a child that ended in a way that is said needs no other word
+    bool timed = false;         // begin and end are of its own, not those of the run
     spool::Profiles profiles;
   };
   struct Task {  // one thread
@@ -96,10 +102,12 @@ class SpoolSource : public RunSource {
   bool profile_mode_ = false;
   std::uint64_t folded_events_ = 0;  // of threads that have others, too
   std::uint64_t total_bytes_ = 0;
+  std::uint64_t profile_bytes_ = 0;
   bool ended_ = true;
   std::string profile_name_;
   bool scorep_names_ = false;
   std::uint64_t running_ = 0;
+  std::uint64_t out_of_sight_ = 0;
   std::atomic<std::uint64_t> done_bytes_ = 0;
   std::atomic<std::uint64_t> events_ = 0;
   std::atomic<std::uint64_t> closed_regions_ = 0;

@@ -53,7 +53,7 @@ def definition(kind, payload):
 
 
 def definitions(ended_log=None):
-    head = b"\x01TLDEFS1" + struct.pack("<HH", 1, 1)
+    head = b"\x01TLDEFS1" + struct.pack("<HH", 2, 1)
     parts = [
         head + struct.pack("<I", fnv(head)),
         definition(2, struct.pack("<QQQ", 1000, 5000, 1_700_000_000_000_000_000)),
@@ -110,7 +110,7 @@ def segment(state, location, sequence, base, words, sealed=True):
 
 
 def ring(*segments):
-    head = b"\x01TLRING1" + struct.pack("<II", 1, 4096)
+    head = b"\x01TLRING1" + struct.pack("<II", 2, 4096)
     head += struct.pack("<IIQ", len(segments), fnv(head), 2)
     return head + b"".join(one.ljust(4096, b"\0") for one in segments)
 

@@ -65,7 +65,7 @@ def _spool(run):
     """A spool with the definitions of one process, one thread and nothing else."""
     spool = run / "spool" / "1-0"
     spool.mkdir(parents=True)
-    head = struct.pack("<QHH", 0x31534645444C5401, 1, 0)
+    head = struct.pack("<QHH", 0x31534645444C5401, 2, 0)
     process = struct.pack("<Q", 1) + text(b"host") + text(b"app.py") + text(b"python3") + struct.pack("<I", 0) + text(b"")
     syncs = b"".join(record(2, struct.pack("<QQQ", t, t, t + (1 << 60))) for t in (1000, 2000))
     thread = record(5, struct.pack("<IQ", 0, 1) + text(b"main"))
@@ -78,7 +78,7 @@ def _sparse_definitions(spool):
 
 
 def _profile(spool, places, size):
-    head = struct.pack("<QIIIIQQIIQQ", 0x31464F5250544C01, 3, 0, places, 0, 2000, 1000, 0, 0, 0, 0)
+    head = struct.pack("<QIIIIQQIIQQ", 0x31464F5250544C01, 4, 0, places, 0, 2000, 1000, 0, 0, 0, 0)
     (spool / "profile-0").write_bytes(head)
     os.truncate(spool / "profile-0", size)
 
@@ -97,7 +97,7 @@ def _sparse_segments(spool):
 
 
 def _sparse_ring(spool):
-    head = struct.pack("<QII", 0x31474E49524C5401, 1, 16 << 20)
+    head = struct.pack("<QII", 0x31474E49524C5401, 2, 16 << 20)
     with open(spool / "ring", "wb") as ring:
         ring.write(head + struct.pack("<II", 2500, fuzz_runs.checksum(head)))
         for i in range(2500):

@@ -14,7 +14,8 @@ import pytest
 import timeloom
 
 SUMMARY = re.compile(
-    r"timeloom: \d+\.\d{3} s, (?P<events>[\d,]+) events of (?P<threads>\d+) threads?, "
+    r"timeloom: \d+\.\d{3} s, (?P<events>[\d,]+) events of (?P<threads>\d+) threads?"
+    r"( in (?P<processes>[\d,]+) processes(, [\d,]+ of which had not ended)?)?, "
     r"(beside (?P<children>[\d,]+) child process(es)?, )?"
     r"[\d.]+ k?B, estimated overhead \d+\.\d %\n"
     r"(?P<more>(timeloom: .*\n)*?)"
@@ -196,6 +197,37 @@ def test_whatever_the_program_does_to_its_process(work, before):
     assert is_woven(run_directory)
 
 
+def test_the_summary_counts_all_processes(work, timeloom_program):
+    process = run(
+        work,
+        """
+import os, threading
+def f(): pass
+children = []
+for n in range(3):
+    pid = os.fork()
+    if pid == 0:
+        for _ in range(1000): f()
+        if n == 0:
+            t = threading.Thread(target=f); t.start(); t.join()
+        os._exit(0)
+    children.append(pid)
+for pid in children: os.waitpid(pid, 0)
+""",
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    summary = SUMMARY.fullmatch(process.stderr)
+    assert (summary["threads"], summary["processes"], summary["children"]) == ("5", "4", None)
+    done = subprocess.run([timeloom_program, "info", "--json", *runs_in(work)], capture_output=True, text=True)
+    assert json.loads(done.stdout)["events"] == int(summary["events"].replace(",", "")) > 6000
+
+
+def test_the_summary_of_a_run_that_is_not_woven_counts_the_first_process(work):
+    text = "import os\npid = os.fork()\nif pid == 0: os._exit(0)\nos.waitpid(pid, 0)\n"
+    process = run(work, text, "--no-weave", env={**os.environ, "PYTHONWARNINGS": "ignore"})
+    assert SUMMARY.fullmatch(process.stderr)["children"] == "1"
+
+
 def test_a_forked_child_finishes_nothing(work):
     process = run(
         work,
@@ -209,7 +241,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         env={**os.environ, "PYTHONWARNINGS": "ignore"},
     )
     assert process.stdout == "3\n"
-    assert SUMMARY.fullmatch(process.stderr)["children"] == "1"
+    assert SUMMARY.fullmatch(process.stderr)["processes"] == "2"
     assert len(runs_in(work)) == 1 and is_woven(runs_in(work)[0])
 
 
@@ -230,7 +262,7 @@ else:
         env={**os.environ, "PYTHONWARNINGS": "ignore"},
     )
     assert process.stdout == "child\n"
-    assert SUMMARY.fullmatch(process.stderr)["children"] == "1"
+    assert SUMMARY.fullmatch(process.stderr)["processes"] == "2"
     (run_directory,) = runs_in(work)
     assert (run_directory / "traces.otf2").is_file() and not is_woven(run_directory)
     report = subprocess.run([timeloom_program, "report", run_directory], capture_output=True, text=True)
@@ -317,5 +349,6 @@ print(sys.argv[1:], fds[:3], links, signal.pthread_sigmask(signal.SIG_BLOCK, [])
     )
     (run_directory,) = runs_in(work)
     assert (work / "seen").read_text() == (
-        f"['weave', '--keep-spool', '{run_directory}'] [0, 1, 2] ['/dev/null', '/dev/null'] set() False {work}\n"
+        f"['weave', '--numbers', '--keep-spool', '{run_directory}'] [0, 1, 2] "
+        f"['/dev/null', '/memfd:timeloom-weave (deleted)'] set() False {work}\n"
     )

@@ -135,7 +135,7 @@ def test_existing_run_is_refused_and_replaced_by_force(door, work):
     (work / "run" / "results.csv").write_text("not ours")
     again = run(door, ["--force", *words], work)
     assert (again.returncode, again.stdout, again.stderr) == (0, "ran\n", "")
-    assert sorted(e.name for e in (work / "run").iterdir()) == ["results.csv", "scorep.cfg", "spool"]
+    assert sorted(e.name for e in (work / "run").iterdir()) == ["MANIFEST.md", "results.csv", "scorep.cfg", "spool"]
 
 
 @pytest.mark.parametrize("force", [[], ["--force"]])

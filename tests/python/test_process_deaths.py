@@ -22,7 +22,7 @@ DEATHS = {
     "handled": ("signal.signal(15, lambda *_: sys.exit(6)); os.kill(os.getpid(), 15)", 6, ""),
     "default again": (
         "signal.signal(15, signal.SIG_IGN); signal.signal(15, signal.SIG_DFL); os.kill(os.getpid(), 15)",
-        -15, "ended before the measurement could be finished",
+        -15, "ended by SIGTERM",
     ),
 }  # fmt: skip
 

@@ -1,12 +1,16 @@
 #include "formats/cube/archive_reader.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "formats/cube/anchor.hpp"
+#include "formats/cube/member_check.hpp"
 
 namespace timeloom::cube {
 
@@ -14,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kBlock = 512;
 constexpr std::uint64_t kLongestRecord = 1 << 16;  // of a PAX header
+constexpr std::uint64_t kLongestChecks = 1 << 20;
 
 using Block = std::array<char, kBlock>;
 
@@ -164,6 +169,26 @@ void ArchiveReader::read_members() {
       throw Damage{"its member '" + name + "' is no plain file"};
     }
     at = after(member);
+  }
+}
+
+void ArchiveReader::check_members() const {
+  const Member* const checks = find(kCheckName);
+  if (checks == nullptr || checks->size > kLongestChecks) return;
+  const std::string lines = "\n" + read_all(*checks);
+  std::vector<std::byte> piece(std::size_t{1} << 20);
+  for (const auto& [name, member] : members_) {
+    if (name == kCheckName) continue;
+    std::uint64_t check = 0;
+    for (std::uint64_t at = 0; at < member.size; at += piece.size()) {
+      const auto part =
+          std::span(piece).first(std::min<std::uint64_t>(piece.size(), member.size - at));
+      read(member, at, part);
+      check = crc32_z(check, reinterpret_cast<const Bytef*>(part.data()), part.size());
+    }
+    if (lines.find("\n" + check_line(check, member.size, name)) == std::string::npos) {
+      throw Damage{"its member '" + name + "' was changed since it was written"};
+    }
   }
 }
 

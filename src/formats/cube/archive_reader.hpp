@@ -30,6 +30,8 @@ class ArchiveReader {
   // Reads the bytes that begin at `at` in the member.
   void read(const Member& member, std::uint64_t at, std::span<std::byte> bytes) const;
   std::string read_all(const Member& member) const;
+  // Throws if the archive has checksums and a member that is not as it was written.
+  void check_members() const;
 
  private:
   struct Header;

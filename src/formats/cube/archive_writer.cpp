@@ -1,12 +1,16 @@
 #include "formats/cube/archive_writer.hpp"
 
+#include <zlib.h>
+
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <stdexcept>
+#include <utility>
 
 #include "core/error.hpp"
+#include "formats/cube/member_check.hpp"
 
 namespace timeloom::cube {
 
@@ -84,6 +88,8 @@ void ArchiveWriter::begin(const std::string& name, std::uint64_t size) {
   }
   header(name, size > kLargestSize ? 0 : size, '0');
   size_ = left_ = size;
+  name_ = name;
+  check_ = 0;
 }
 
 void ArchiveWriter::begin_growing(const std::string& name) {
@@ -92,6 +98,8 @@ void ArchiveWriter::begin_growing(const std::string& name) {
   growing_at_ = std::ftell(stream_.get());
   header(name, 0, '0');
   left_ = kLargestSize;
+  name_ = name;
+  check_ = 0;
 }
 
 void ArchiveWriter::end_growing() {
@@ -106,6 +114,7 @@ void ArchiveWriter::end_growing() {
 void ArchiveWriter::add(std::span<const std::byte> bytes) {
   if (bytes.size() > left_) throw std::logic_error("more in a member of a CUBE file than it holds");
   left_ -= bytes.size();
+  check_ = crc32_z(check_, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
   put(bytes.data(), bytes.size());
 }
 
@@ -116,14 +125,22 @@ void ArchiveWriter::add_member(const std::string& name, std::string_view text) {
   if (forbidden) add(std::string_view("\n"));
 }
 
+void ArchiveWriter::note_check() {
+  if (!name_.empty()) checks_ += check_line(check_, size_, name_);
+  name_.clear();
+}
+
 void ArchiveWriter::end_member() {
   if (left_ != 0) throw std::logic_error("less in a member of a CUBE file than it holds");
+  note_check();
   const Header zeros{};
   if (size_ != 0) put(zeros.data(), kBlock - size_ % kBlock);
   size_ = 0;
 }
 
 void ArchiveWriter::close() {
+  end_member();
+  add_member(kCheckName, std::exchange(checks_, {}));
   end_member();
   const Header zeros{};
   put(zeros.data(), zeros.size());

@@ -1,6 +1,9 @@
 // The outer layer of a CUBE file while it is written: a ustar archive with one
 // rule of its own.
 //
+// The last member, `timeloom.check`, has a line for each other: its CRC-32 in hexadecimal digits,
+// its size and its name. Readers that know only CUBE pass over it.
+//
 // CUBE's readers pad a member whose size is a multiple of 512 with a block that
 // tar does not have. No such member is written, so that all readers agree.
 // Used by one thread. Throws Error, which names the file.
@@ -31,13 +34,14 @@ class ArchiveWriter {
   // add() between begin_growing() and end_growing(). It is a text.
   void begin_growing(const std::string& name);
   void end_growing();
-  // Ends the archive.
+  // Ends the archive with a member that has the checksums of all others.
   void close();
 
  private:
   struct Close {
     void operator()(std::FILE* stream) const { std::fclose(stream); }
   };
+  void note_check();
   void end_member();
   void header(const std::string& name, std::uint64_t size, char type);
   void put(const void* bytes, std::size_t size);
@@ -47,6 +51,9 @@ class ArchiveWriter {
   std::unique_ptr<std::FILE, Close> stream_;
   std::uint64_t size_ = 0;  // of the member that is open
   std::uint64_t left_ = 0;
+  std::string name_;  // of the member that is open
+  std::uint64_t check_ = 0;
+  std::string checks_;   // a line for each member
   std::string growing_;  // its name
   long growing_at_ = 0;  // where its header is
   std::uint64_t time_;

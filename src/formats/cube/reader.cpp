@@ -247,6 +247,7 @@ Reader::Reader(const std::filesystem::path& file) : Reader(open_file(file), file
 Reader::Reader(std::unique_ptr<std::istream> stream, std::string name) {
   naming(name, [&] {
     contents_ = std::make_unique<Contents>(std::move(stream), name);
+    contents_->archive.check_members();
     contents_->read_anchor();
     return true;
   });

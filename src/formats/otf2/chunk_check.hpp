@@ -11,13 +11,16 @@
 #include <memory>
 
 #include "anchor.hpp"
+#include "event_digest.hpp"
 #include "record_layout.hpp"
 
 namespace timeloom::otf2 {
 
 class ChunkCheck {
  public:
-  ChunkCheck(const ArchiveFile& file, FileKind kind, std::uint64_t chunk_size);
+  // `digest`: where to add the enters and leaves of the file, or null.
+  ChunkCheck(const ArchiveFile& file, FileKind kind, std::uint64_t chunk_size,
+             EventDigest* digest = nullptr);
 
   struct Result {
     std::uint64_t records = 0;  // sound ones, in this chunk
@@ -28,12 +31,14 @@ class ChunkCheck {
 
  private:
   enum class Step { kRecord, kAttributes, kEndOfChunk, kEndOfFile, kDamaged };
-  static Step step_region(Bytes& bytes);
-  Step step(Bytes& bytes) const;
+  Step step_region(std::uint8_t record, Bytes& bytes);
+  Step step(Bytes& bytes);
   Step step_record(std::uint8_t record, Bytes& bytes) const;
 
   const std::string path_;
   const FileKind kind_;
+  EventDigest* const digest_;
+  std::uint64_t time_ = 0;  // of the last event, if there is a digest
   InputDirectory::File file_;
   const std::size_t chunk_size_;
   std::unique_ptr<std::uint8_t[]> chunk_;  // touched as far as the file reaches
@@ -42,5 +47,12 @@ class ChunkCheck {
 // Counts the records of a whole file; throws Error when any of them is damaged.
 std::uint64_t count_records(const ArchiveFile& archive_file, FileKind kind,
                             std::uint64_t chunk_size);
+
+struct EventFile {
+  std::uint64_t events = 0;
+  EventDigest digest;
+};
+// Reads what a file of events holds; throws Error when any of it is damaged.
+EventFile read_events(const ArchiveFile& archive_file, std::uint64_t chunk_size);
 
 }  // namespace timeloom::otf2

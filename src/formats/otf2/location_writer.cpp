@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 
+#include "chunk_check.hpp"
 #include "core/error.hpp"
 
 namespace timeloom::otf2 {
@@ -70,17 +71,33 @@ class LocationWriter : public LocationSink {
     check(OTF2_EvtWriter_GetNumberOfEvents(writer_, &count), what());
     check(OTF2_Archive_CloseEvtWriter(shared_.archive, writer_), what());
     writer_ = nullptr;
+    check_file(count);
     written_.add(location_.id, count, times_);
   }
 
  private:
+  // Nobody else looks at the file before its source is gone.
+  void check_file(std::uint64_t events) const {
+    const std::string name = std::to_string(location_.id.value()) + ".evt";
+    const InputDirectory directory(shared_.files);
+    const EventFile file = read_events({directory, name}, kUnbufferedWrite);
+    if (file.events == events && file.digest == digest_) return;
+    throw Error(what() + ": " + name +
+                " does not hold the events that were written; make room or "
+                "choose another disk, and weave again");
+  }
+
   std::string what() const { return shared_.what + ", location '" + location_.name + "'"; }
 
   OTF2_ErrorCode write(const Event& event) {
     const OTF2_TimeStamp time = ticks(event.time);
     switch (event.kind) {
-      case EventKind::kEnter: return OTF2_EvtWriter_Enter(writer_, nullptr, time, event.ref);
-      case EventKind::kLeave: return OTF2_EvtWriter_Leave(writer_, nullptr, time, event.ref);
+      case EventKind::kEnter:
+        digest_.add(time, event.ref, false);
+        return OTF2_EvtWriter_Enter(writer_, nullptr, time, event.ref);
+      case EventKind::kLeave:
+        digest_.add(time, event.ref, true);
+        return OTF2_EvtWriter_Leave(writer_, nullptr, time, event.ref);
       default: return write_other(event, time);
     }
   }
@@ -169,6 +186,7 @@ class LocationWriter : public LocationSink {
   std::array<OTF2_Type, UINT8_MAX> types_{};  // of metrics that are sampled together
   std::array<OTF2_MetricValue, UINT8_MAX> values_{};
   Written::Span times_;
+  EventDigest digest_;
 };
 
 }  // namespace

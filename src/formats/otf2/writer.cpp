@@ -1,5 +1,6 @@
 // The archive as a whole: opens it, hands out location writers, finishes it.
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <mutex>
@@ -148,6 +149,7 @@ class ArchiveWriter : public RunSink {
     try {
       ok(OTF2_Archive_Close(archive));
       write_markers(anchor_, shared_);
+      check_definitions();
     } catch (...) {
       remove_anchor();
       throw;
@@ -156,6 +158,18 @@ class ArchiveWriter : public RunSink {
 
  private:
   void ok(OTF2_ErrorCode code) const { check(code, shared_.what); }
+
+  // What the events refer to; each location has looked at its own file.
+  void check_definitions() const {
+    const std::unique_ptr<RunSource> written = open(anchor_);
+    const Definitions &are = written->definitions(), &wanted = *shared_.definitions;
+    const bool all = are.regions.size() == wanted.regions.size() &&
+                     are.locations.size() == wanted.locations.size() &&
+                     std::ranges::all_of(are.locations, [this](const Location& location) {
+                       return location.event_count == written_.events(location.id);
+                     });
+    if (!all) throw Error(shared_.what + ": its definitions are not those that were written");
+  }
 
   void remove_anchor() const {
     std::error_code ignored;

@@ -139,9 +139,9 @@ PyObject* finish_block(PyObject*, PyObject*) {
     return PyErr_Occurred() == nullptr ? Py_NewRef(Py_None) : nullptr;
   }
   const bool removed = result.error == ENOENT;
-  const bool woven =
-      block.weave && !removed &&
-      weave_in_child(result.run, block.package, block.keep_spool, true) == WeaveOutcome::kDone;
+  const bool woven = block.weave && !removed &&
+                     weave_in_child(result.run, block.package, block.keep_spool, true).outcome ==
+                         WeaveOutcome::kDone;
   Ref totals(totals_dict(result));
   return totals && mark(totals.get(), woven, false) ? totals.release() : nullptr;
 }

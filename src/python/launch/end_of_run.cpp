@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -96,6 +97,9 @@ std::string word_of_run(const std::string& run) {
   return shell_word(word);
 }
 
+// The begin and the end of the program, which weaving adds and reports count.
+constexpr std::uint64_t kOfProgram = 2;
+
 std::string plural(unsigned long long count, const char* word) {
   return grouped(count) + " " + word + (count == 1 ? "" : "s");
 }
@@ -110,6 +114,20 @@ std::string children(const std::string& run) {
   }
   if (spools < 2) return {};
   return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
+}
+
+// Makes the result that of all processes of the run, and says how many they are.
+std::string count_all_processes(SessionResult& result, const WovenCounts& all) {
+  result.events = all.events - std::min<std::uint64_t>(all.events, result.profile ? 0 : kOfProgram);
+  result.threads = all.threads;
+  result.tasks = all.tasks;
+  result.bytes = all.bytes;
+  result.lost_events = all.lost_events;
+  result.dropped_events = all.older_events;
+  result.folded_events = all.folded_events;
+  std::string text = " in " + grouped(all.processes) + " processes";
+  if (all.running > 0) text += ", " + grouped(all.running) + " of which had not ended";
+  return text;
 }
 
 std::string could_not_be_recorded(const SessionResult& result) {
@@ -145,8 +163,7 @@ std::string summary(const SessionResult& result, const std::string& children,
                     const std::string& weaving) {
   const double share =
       result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
-  // With the begin and the end of the program, which weaving adds and reports count.
-  const std::uint64_t events = result.events + (result.profile ? 0 : 2);
+  const std::uint64_t events = result.events + (result.profile ? 0 : kOfProgram);
   const std::string tasks = result.tasks > 0 ? " and " + plural(result.tasks, "task") : "";
   std::string text = line_start() + formatted(result.wall_seconds, 3) + " s, " +
                      plural(events, "event") + " of " + plural(result.threads, "thread") + tasks +
@@ -158,7 +175,7 @@ std::string summary(const SessionResult& result, const std::string& children,
 }
 
 // Nothing: it is not to be woven, or there is nothing left.
-std::optional<WeaveOutcome> weave_run(const SessionResult& result) {
+std::optional<WeaveResult> weave_run(const SessionResult& result) {
   if (result.error == ENOENT || !g_start->weave) return std::nullopt;
   const bool silent = g_start->quiet && !g_start->losses_are_said;
   return weave_in_child(result.run, g_start->package, g_start->keep_spool,
@@ -166,10 +183,10 @@ std::optional<WeaveOutcome> weave_run(const SessionResult& result) {
 }
 
 // The line of the summary about the weaving; empty when all is well.
-std::string weaving_text(const SessionResult& result, std::optional<WeaveOutcome> outcome) {
+std::string weaving_text(const SessionResult& result, const std::optional<WeaveResult>& woven) {
   if (result.error == ENOENT) return "nothing of it is left: the run was removed meanwhile";
-  if (!outcome) return "not woven yet; the next command does it";
-  switch (*outcome) {
+  if (!woven) return "not woven yet; the next command does it";
+  switch (woven->outcome) {
     case WeaveOutcome::kDone: break;
     case WeaveOutcome::kNoProgram:
       return "not woven: the program timeloom was not found; its next command does it";
@@ -222,11 +239,14 @@ void finish_weave_and_report() {
                        "the measurement could not be finished: " + take_exception_text() + "\n");
     return;
   }
-  const std::string others = children(result.run);  // the spools are gone after weaving
-  const std::optional<WeaveOutcome> outcome = weave_run(result);
+  std::string others = children(result.run);  // the spools are gone after weaving
+  const std::optional<WeaveResult> woven = weave_run(result);
+  if (woven && woven->counts && woven->counts->processes > 1) {
+    others = count_all_processes(result, *woven->counts);
+  }
   const std::string final_path = end.finish();
   if (!final_path.empty()) result.run = final_path;
-  const std::string weaving = weaving_text(result, outcome);
+  const std::string weaving = weaving_text(result, woven);
   const bool complain = (g_start->weave || result.error == ENOENT) && !weaving.empty();
   if (!g_start->quiet) {
     write_error_output(summary(result, others, weaving));

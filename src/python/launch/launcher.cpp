@@ -122,10 +122,24 @@ Outcome run_before(PyObject* function) {
 
 // ---- Its measurement
 
+constexpr char kNothingMeasured[] = "nothing is measured: ";
+
+// Null when the machine is in the way of measuring, which is said.
+std::shared_ptr<RunPlace> plan_run(const Settings& settings, const Program& program,
+                                   const Door& door) {
+  try {
+    return layout_of(settings).plan(settings, program, door);
+  } catch (const Obstacle& error) {
+    say(kNothingMeasured + std::string(error.what()));
+    return nullptr;
+  }
+}
+
 // Starts to measure this process. An error is printed, and the program runs all the same, unless
 // it is not to run without a directory of that name.
 void start_measuring(const Settings& settings, const FilterSource& filter,
                      const std::shared_ptr<RunPlace>& place) {
+  if (place == nullptr) return;
   try {
     place->make();
     // Registered first: afterwards its imports would be recorded.
@@ -134,12 +148,12 @@ void start_measuring(const Settings& settings, const FilterSource& filter,
     const SessionContext context{
         .run = place->path(), .program = {.filter = filter, .description = place->description()}};
     if (registered && start_measurement(settings, context)) return;
-    say("nothing is measured: " + take_exception_text());
+    say(kNothingMeasured + take_exception_text());
     place->forget();
   } catch (const run::DirectoryTaken&) {
     throw;  // another process was faster; alone, this one would not have come so far
   } catch (const std::exception& error) {
-    say(std::string("nothing is measured: ") + error.what());
+    say(kNothingMeasured + std::string(error.what()));
   }
 }
 
@@ -148,7 +162,7 @@ PyObject* measure_program(const Door& door, const Settings& settings, Program pr
                           PyObject* brought, PyObject* before) {
   std::FILE* file = nullptr;
   open_program(program, file);
-  const std::shared_ptr<RunPlace> place = layout_of(settings).plan(settings, program, door);
+  const std::shared_ptr<RunPlace> place = plan_run(settings, program, door);
   const FilterSource filter = read_filter_file(settings);
   if (!prepare_interpreter(program, brought, door) || !prepare_command(program)) return nullptr;
   Outcome outcome = Outcome::kNormal;

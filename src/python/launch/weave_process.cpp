@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -81,17 +83,48 @@ class ChildSignal {
   bool was_pending_ = false;
 };
 
-// Standard descriptors that are open and lead nowhere but to our stderr: what
+// Where the command prints what it has counted. A file, since a pipe may be held open by
+// processes that other threads of the program fork meanwhile.
+class Answer {
+ public:
+  Answer() noexcept : fd_(::memfd_create("timeloom-weave", MFD_CLOEXEC)) {}
+  ~Answer() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
+  int fd() const noexcept { return fd_; }
+
+  std::optional<WovenCounts> counts() const noexcept {
+    char text[512] = "";
+    const ssize_t size = fd_ < 0 ? -1 : ::pread(fd_, text, sizeof text - 1, 0);
+    if (size <= 0 || text[size - 1] != '\n') return std::nullopt;
+    unsigned long long n[9];
+    const int read = std::sscanf(text, "woven %llu %llu %llu %llu %llu %llu %llu %llu %llu", &n[0],
+                                 &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8]);
+    if (read != 9) return std::nullopt;
+    return WovenCounts{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
+  }
+
+ private:
+  int fd_;
+};
+
+// Standard descriptors that are open and lead nowhere but to our stderr and to `answer`: what
 // the command prints on success is in the summary.
 class Descriptors {
  public:
-  explicit Descriptors(bool silent) noexcept {
+  Descriptors(bool silent, const Answer& answer) noexcept {
     posix_spawn_file_actions_init(&actions_);
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (silent || ::fcntl(STDERR_FILENO, F_GETFD) < 0) {
       posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     }
-    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (answer.fd() > STDERR_FILENO) {
+      posix_spawn_file_actions_adddup2(&actions_, answer.fd(), STDOUT_FILENO);
+    } else {  // the program has closed its own
+      posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    }
   }
   ~Descriptors() { posix_spawn_file_actions_destroy(&actions_); }
   Descriptors(const Descriptors&) = delete;
@@ -148,25 +181,27 @@ std::string extension_directory() {
   return fs::absolute(info.dli_fname, ignored).parent_path().string();
 }
 
-WeaveOutcome weave_in_child(const std::string& run, const std::string& package, bool keep_spool,
-                            bool silent) {
+WeaveResult weave_in_child(const std::string& run, const std::string& package, bool keep_spool,
+                           bool silent) {
   const std::string program = find_program(package);
-  if (program.empty()) return WeaveOutcome::kNoProgram;
-  std::vector<std::string> words = {std::string(speaker()), "weave"};
+  if (program.empty()) return {WeaveOutcome::kNoProgram};
+  std::vector<std::string> words = {std::string(speaker()), "weave", "--numbers"};
   if (keep_spool) words.push_back("--keep-spool");
   words.push_back(run);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const ChildSignal signal;
-  const Descriptors descriptors(silent);
+  const Answer answer;
+  const Descriptors descriptors(silent, answer);
   const Attributes attributes(signal.mask());
   pid_t child = 0;
   if (::posix_spawn(&child, program.c_str(), descriptors.get(), attributes.get(), arguments.data(),
                     environ) != 0) {
-    return WeaveOutcome::kFailed;
+    return {WeaveOutcome::kFailed};
   }
-  return succeeded(child, run) ? WeaveOutcome::kDone : WeaveOutcome::kFailed;
+  if (!succeeded(child, run)) return {WeaveOutcome::kFailed};
+  return {WeaveOutcome::kDone, answer.counts()};
 }
 
 }  // namespace timeloom::python

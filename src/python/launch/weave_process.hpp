@@ -2,11 +2,24 @@
 // process never loads OTF2. Needs the GIL, which it gives up while it waits.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace timeloom::python {
 
 enum class WeaveOutcome { kDone, kFailed, kNoProgram };
+
+// What a weave has counted, in all processes of the run.
+struct WovenCounts {
+  std::uint64_t events, threads, tasks, processes, running, bytes, lost_events, older_events,
+      folded_events;
+};
+
+struct WeaveResult {
+  WeaveOutcome outcome = WeaveOutcome::kFailed;
+  std::optional<WovenCounts> counts{};  // none: not done, or it has not said them
+};
 
 // The directory of this extension, beside which the program is installed; absolute. The package
 // lies elsewhere in an editable installation.
@@ -15,7 +28,7 @@ std::string extension_directory();
 // Waits for the end. `package`: extension_directory(), asked for before the program could change
 // its directory; searched first for bin/timeloom, then the directory of scripts, then PATH. The
 // child writes to our stderr, or nowhere with `silent`; never to stdout.
-WeaveOutcome weave_in_child(const std::string& run, const std::string& package, bool keep_spool,
-                            bool silent);
+WeaveResult weave_in_child(const std::string& run, const std::string& package, bool keep_spool,
+                           bool silent);
 
 }  // namespace timeloom::python

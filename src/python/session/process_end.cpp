@@ -13,6 +13,7 @@ using FastKeywords = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyOb
 
 FastKeywords g_exit = nullptr;
 Fast g_execv = nullptr;
+Fast g_signal = nullptr;
 FastKeywords g_execve = nullptr;
 
 PyObject* exit_process(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
@@ -46,13 +47,24 @@ PyObject* execve_process(PyObject* module, PyObject* const* arguments, Py_ssize_
   return replace_process(g_execve, module, arguments, count, names);
 }
 
-// Puts `ours` behind the function posix.<name>: into its method table, so that
+// A program that gives a signal its default action back, as servers do before they send it to
+// themselves once more, still ends by it.
+PyObject* set_handler(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  PyObject* before = g_signal(module, arguments, count);
+  if (before == nullptr || count != 2) return before;
+  const long signal = PyLong_AsLong(arguments[0]);
+  if (signal == -1 && PyErr_Occurred() != nullptr) PyErr_Clear();
+  record::watch_signal_again(static_cast<int>(signal));
+  return before;
+}
+
+// Puts `ours` behind the function <module>.<name>: into its method table, so that
 // every name and reference it has leads to us. A function that is not of the
 // expected kind is left alone; its end of the process is then not noted.
 template <typename Function>
-void divert(PyObject* posix, const char* name, int flags, Function ours, Function& original) {
+void divert(PyObject* module, const char* name, int flags, Function ours, Function& original) {
   if (original != nullptr) return;
-  const Ref function(PyObject_GetAttrString(posix, name));
+  const Ref function(PyObject_GetAttrString(module, name));
   if (!function || !PyCFunction_CheckExact(function.get())) return;
   PyMethodDef* method = reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml;
   if (method->ml_flags != flags) return;
@@ -73,6 +85,8 @@ void watch_process_end() noexcept {
     divert(posix.get(), "execv", METH_FASTCALL, execv_process, g_execv);
     divert(posix.get(), "execve", METH_FASTCALL | METH_KEYWORDS, execve_process, g_execve);
   }
+  const Ref signals(PyImport_ImportModule("_signal"));
+  if (signals) divert(signals.get(), "signal", METH_FASTCALL, set_handler, g_signal);
   PyErr_Clear();
 }
 

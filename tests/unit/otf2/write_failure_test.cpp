@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <fstream>
 #include <functional>
 
 #include "core/error.hpp"
@@ -104,6 +105,33 @@ std::string message_of(const std::function<void()>& what) {
     return error.what();
   }
   return "no error";
+}
+
+// The medium, or somebody, has changed a chunk before the file is finished.
+TEST(WriteFailure, AFileThatDoesNotHoldWhatWasWritten) {
+  std::vector<Event> events;
+  for (std::uint64_t i = 0; i < 600'000; ++i) {
+    events.push_back(event(1000 + i, i % 2 == 0 ? EventKind::kEnter : EventKind::kLeave, 1));
+  }
+  for (const std::streamoff changed : {std::streamoff{-1}, std::streamoff{5000},
+                                       std::streamoff{5004}, std::streamoff{1'000'003}}) {
+    const TemporaryDirectory directory;
+    const Story run = single_run();
+    const auto sink = create(directory.path());
+    sink->begin(run.definitions);
+    const auto location = sink->open_location(run.definitions.locations[0]);
+    location->consume(events);
+    if (changed >= 0) {
+      std::fstream file(directory.path() / "traces" / "0.evt",
+                        std::ios::in | std::ios::out | std::ios::binary);
+      file.seekg(changed);
+      const int byte = file.get();
+      file.seekp(changed);
+      file.put(static_cast<char>(byte ^ 1));
+    }
+    const std::string message = message_of([&] { location->finish(); });
+    EXPECT_EQ(message == "no error", changed < 0) << changed << ": " << message;
+  }
 }
 
 TEST(WriteFailure, AnArchiveIsThereAlready) {

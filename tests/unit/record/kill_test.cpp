@@ -19,9 +19,9 @@ class KillTest : public RecordTest {
         {TIMELOOM_RECORD_VICTIM, "forever", path(), counters_path, std::to_string(threads)});
     while (counters[0] == 0 && child.running()) std::this_thread::yield();
     std::this_thread::sleep_for(delay);
-    EXPECT_TRUE(spool::Reader::being_written(path()));
+    EXPECT_EQ(alive(path()), Alive::kYes);
     child.end();
-    EXPECT_FALSE(spool::Reader::being_written(path()));
+    EXPECT_NE(alive(path()), Alive::kYes);
     expect_all(counters, threads);
   }
 

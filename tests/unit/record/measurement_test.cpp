@@ -298,7 +298,7 @@ TEST_F(MeasurementTest, IsInUseForOthersUntilItEnds) {
   begin();
   const auto seen_by_child = [this] {
     const pid_t child = ::fork();
-    if (child == 0) ::_exit(spool::Reader::being_written(path()) ? 1 : 0);
+    if (child == 0) ::_exit(alive(path()) == Alive::kYes ? 1 : 0);
     int status = 0;
     ::waitpid(child, &status, 0);
     return WEXITSTATUS(status);
@@ -323,8 +323,8 @@ TEST_F(MeasurementTest, IsInUseNoLongerThanItsProcessLives) {
   int status = 0;
   ::waitpid(measured, &status, 0);
   // The child of the child may not have run yet.
-  for (int i = 0; i < 1000 && spool::Reader::being_written(path()); ++i) ::usleep(10'000);
-  EXPECT_FALSE(spool::Reader::being_written(path()));
+  for (int i = 0; i < 1000 && alive(path()) == Alive::kYes; ++i) ::usleep(10'000);
+  EXPECT_NE(alive(path()), Alive::kYes);
   ::close(pipe[0]);
   ::close(pipe[1]);
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <thread>
 
+#include "../support/bytes.hpp"
 #include "record_fixture.hpp"
 #include "spool/profile_file.hpp"
 
@@ -306,6 +307,64 @@ TEST_F(ProfileTest, WhatIsOpenAtAForkIsTheParents) {
   leave(f);
   stop();
   EXPECT_EQ(lines(profile()), (Lines{"f 1"}));
+}
+
+// The shortest visit of three at least lasts no longer than the three together.
+TEST_F(ProfileTest, NumbersThatCannotBeAreLeftOutOfAFileThatIsNotSealed) {
+  begin();
+  const EventWord f = region("f");
+  for (int i = 0; i < 3; ++i) {
+    enter(f);
+    leave(f);
+  }
+  const std::string file = path() + "/profile-0";
+  const std::string bytes = test::read_bytes(file);
+  const spool::ProfileNode sound = profile().places.at(0);
+  const auto damaged = [&](auto change) {
+    spool::ProfileNode node = sound;
+    change(node);
+    std::string changed = bytes;
+    std::memcpy(changed.data() + sizeof node, &node, sizeof node);
+    test::write_bytes(path() + "/profile-7", changed);
+    const auto profiles = spool::read_profiles(path()).profiles;
+    ::unlink((path() + "/profile-7").c_str());
+    return std::ranges::any_of(profiles, [](const auto& one) {
+      return one.damaged && one.places.at(0).kind == spool::PlaceKind::kLeftOut;
+    });
+  };
+  EXPECT_FALSE(damaged([](auto&) {}));
+  EXPECT_FALSE(damaged([](auto& node) { node.shortest = UINT64_MAX, node.longest = 0; }));
+  EXPECT_TRUE(damaged([](auto& node) { node.visits |= std::uint64_t{1} << 60; }));
+  EXPECT_TRUE(damaged([](auto& node) { node.ticks |= std::uint64_t{1} << 60; }));
+  EXPECT_TRUE(damaged([](auto& node) { node.entered = UINT64_MAX; }));
+  EXPECT_TRUE(damaged([](auto& node) { node.longest = node.ticks + 1; }));
+  EXPECT_TRUE(damaged([](auto& node) { node.shortest = node.longest + 1; }));
+  EXPECT_TRUE(damaged([](auto& node) { node.shortest = node.longest = node.ticks; }));
+  stop();
+}
+
+// The others are read; what lies below it goes with it.
+TEST_F(ProfileTest, APlaceThatWasChangedIsLeftOutWithWhatLiesBelowIt) {
+  begin();
+  const EventWord f = region("f"), g = region("g"), h = region("h");
+  for (const EventWord outer : {f, h}) {
+    enter(outer);
+    enter(g);
+    leave(g);
+    leave(outer);
+  }
+  stop();
+  const std::string file = path() + "/profile-0";
+  const std::string sound = test::read_bytes(file);
+  EXPECT_TRUE(profile().sealed);
+  EXPECT_EQ(lines(profile()), (Lines{"f 1", "f/g 1", "h 1", "h/g 1"}));
+  for (std::size_t at = sizeof(spool::ProfileNode); at < 2 * sizeof(spool::ProfileNode); ++at) {
+    std::string changed = sound;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    test::write_bytes(file, changed);
+    EXPECT_TRUE(profile().damaged);
+    EXPECT_EQ(lines(profile()), (Lines{"h 1", "h/g 1"})) << at;
+  }
 }
 
 TEST_F(ProfileTest, DamageEndsWhatCanBeRead) {

@@ -41,13 +41,22 @@ TEST(Contents, AFileOfAnotherToolIsKnownByItsExtension) {
 }
 
 TEST(Manifest, ListsWhatThereIs) {
-  EXPECT_EQ(manifest_text({Item::kSpool, Item::kAnchor, Item::kTraceMarkers, Item::kManifest,
-                           Item::kWorking}),
+  EXPECT_EQ(manifest_text(
+                {Item::kSpool, Item::kAnchor, Item::kTraceMarkers, Item::kManifest, Item::kWorking},
+                Stage::kWoven),
             "# A run measured by Timeloom\n\n| file | what it is |\n|---|---|\n"
             "| traces.otf2 | anchor of the OTF2 trace; open it with `timeloom report`, Vampir or "
             "otf2-print |\n"
             "| traces.marker | markers of the trace |\n"
             "| spool | the raw records; `timeloom weave` makes the trace of them |\n");
+}
+
+TEST(Manifest, SaysWhatToDoWithARunThatIsNotWoven) {
+  const std::string recorded = manifest_text({Item::kSettings, Item::kSpool}, Stage::kRecorded);
+  EXPECT_NE(recorded.find("\n    timeloom weave .\n\n| file | what it is |\n"), std::string::npos);
+  EXPECT_NE(recorded.find("| spool |"), std::string::npos);
+  EXPECT_NE(manifest_text({Item::kSpool}, Stage::kRunning).find("had not ended"),
+            std::string::npos);
 }
 
 TEST(Manifest, OfAnExperimentDirectoryNamesTheProfileAsTheUserDoes) {

@@ -115,9 +115,9 @@ TEST_F(RunDirectory, OfAnotherRunIsRefusedWithoutForce) {
 TEST_F(RunDirectory, KeepsWhatIsNotOfTheRunThatForceReplaces) {
   const fs::path run = root_ / "run";
   make_directory(run, false, kSettings);
-  const char* const own[] = {
-      "spool/1/log",   ".weaving/traces.def", ".woven/1/log",   "traces/0.evt",  "traces.def",
-      "traces.marker", "traces.otf2",         "callpaths.json", "profile.cubex", "MANIFEST.md"};
+  const char* const own[] = {"spool/1/log",  ".weaving/traces.def", ".woven/1/log",
+                             "traces/0.evt", "traces.def",          "traces.marker",
+                             "traces.otf2",  "callpaths.json",      "profile.cubex"};
   for (const char* name : own) put(run / name, "old");
   put(run / "results.csv", "of the program");
   put(run / "notes" / "today", "of the user");
@@ -130,6 +130,22 @@ TEST_F(RunDirectory, KeepsWhatIsNotOfTheRunThatForceReplaces) {
   for (const char* name : {"results.csv", "notes/today", "link/precious"}) {
     EXPECT_TRUE(fs::exists(run / name)) << name;
   }
+}
+
+TEST_F(RunDirectory, OfAStartThatFailedIsTakenAsAnEmptyOne) {
+  const fs::path run = root_ / "run";
+  for (const char* text : {"", "# A run of Timeloom", "# A run of Timeloom: the settings used."}) {
+    put(run / "scorep.cfg", text);
+    EXPECT_EQ(check(run, false), "") << text;
+  }
+  make_directory(run, false, kSettings);
+  EXPECT_NE(check(run, false), "");
+  fs::remove_all(run);
+  put(run / "scorep.cfg", "# Another tool");
+  EXPECT_NE(check(run, true), "");
+  put(run / "scorep.cfg", "");
+  put(run / "data", "of the user");
+  EXPECT_NE(check(run, true), "");
 }
 
 TEST_F(RunDirectory, LosesLinksButNotWhatTheyPointTo) {
@@ -146,7 +162,9 @@ TEST_F(RunDirectory, LosesLinksButNotWhatTheyPointTo) {
   make_directory(run, false, kSettings);
   for (const char* target : {"elsewhere", "elsewhere/data", "nowhere"}) {
     replace(root_ / target);
-    EXPECT_EQ(std::distance(fs::directory_iterator(run), {}), 2);  // scorep.cfg and scorep.filter
+    // scorep.cfg, MANIFEST.md and scorep.filter
+    EXPECT_EQ(std::distance(fs::directory_iterator(run), {}), 3);
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(run / "MANIFEST.md")));
     EXPECT_TRUE(fs::is_regular_file(root_ / "elsewhere" / "data"));
     EXPECT_TRUE(fs::exists(fs::symlink_status(run / "scorep.filter")));
   }

@@ -93,7 +93,7 @@ TEST_F(EndedSpool, AFileThatIsMissingIsCounted) {
 
 TEST_F(EndedSpool, AnotherVersionIsRefusedByName) {
   std::string defs = sound_.files.at("defs");
-  defs[8] = 2;
+  defs[8] = 3;
   const std::uint32_t check = checksum(reinterpret_cast<const std::byte*>(defs.data()), 12);
   std::memcpy(&defs[12], &check, sizeof check);
   test::write_bytes(victim_ + "/defs", defs);
@@ -101,7 +101,7 @@ TEST_F(EndedSpool, AnotherVersionIsRefusedByName) {
     Reader::open(victim_);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("spool format 2, this one reads 1"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("spool format 3, this one reads 2"), std::string::npos)
         << error.what();
   }
 }

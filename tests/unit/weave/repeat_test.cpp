@@ -71,7 +71,7 @@ TEST_F(RepeatTest, KilledAfterEachOfItsSteps) {
     for (std::size_t i = moved; i < order.size(); ++i) {
       fs::rename(run() / order[i], run() / ".weaving" / order[i]);
     }
-    EXPECT_EQ(unfinished(run()), moved < order.size());
+    EXPECT_TRUE(unfinished(run()));  // at the end the spool is still there
     weave(run());
     expect_same();
   }

@@ -1,0 +1,84 @@
+#include "core/life.hpp"
+
+#include <cerrno>
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "core/checksum.hpp"
+#include "os/directory.hpp"
+#include "os/file.hpp"
+#include "os/process.hpp"
+
+namespace timeloom {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x314546494c4c5401;  // "\x01TLLIFE1"
+
+struct Life {
+  std::uint64_t magic = kMagic;
+  os::ProcessIdentity process{};
+  std::uint32_t check = 0;
+  std::uint32_t unused = 0;
+};
+constexpr std::size_t kSize = offsetof(Life, unused);
+static_assert(kSize == 52);
+
+std::uint32_t check_of(const Life& life) {
+  return checksum(reinterpret_cast<const std::byte*>(&life), offsetof(Life, check));
+}
+
+bool locked(const OpenPart& open) {
+  int error = 0;
+  const os::File defs = open(kDefsName, &error);
+  return defs.is_open() && defs.in_use();
+}
+
+// Whether the process has mapped the ring of the spool. None: nobody may look.
+std::optional<bool> maps_ring(const os::ProcessIdentity& process, const OpenPart& open) {
+  int error = 0;
+  const os::File ring = open(kRingName, &error);
+  return ring.is_open() ? os::maps_file(process, ring) : std::optional(false);
+}
+
+}  // namespace
+
+int write_life(const std::string& spool) {
+  Life life;
+  life.process = os::this_process();
+  life.check = check_of(life);
+  int error = 0;
+  os::File file = os::File::create_exclusive(spool + "/" + kLifeName, &error);
+  if (error != 0) return error;
+  return file.write_at(0, std::as_bytes(std::span(&life, 1)).first(kSize));
+}
+
+Alive alive(const std::string& spool) {
+  int error = 0;
+  const os::Directory directory = os::Directory::open(spool, &error);
+  if (error != 0) return error == ENOENT ? Alive::kNo : Alive::kUnknown;
+  return alive(
+      [&](const std::string& name, int* failed) { return directory.open_file(name, failed); });
+}
+
+Alive alive(const OpenPart& open) {
+  if (locked(open)) return Alive::kYes;
+  int error = 0;
+  const os::File file = open(kLifeName, &error);
+  if (error == ENOENT) return Alive::kNo;  // its measurement has ended
+  Life life;
+  const auto bytes = std::as_writable_bytes(std::span(&life, 1)).first(kSize);
+  const bool read = error == 0 && file.read_at(0, bytes, &error) == kSize;
+  // A process that was killed before it had written so much has recorded nothing.
+  if (error == 0 && !read) return Alive::kNo;
+  if (!read || life.magic != kMagic || life.check != check_of(life)) return Alive::kUnknown;
+  switch (os::look_for(life.process)) {
+    case os::Found::kNo: return Alive::kNo;
+    case os::Found::kElsewhere: return Alive::kUnknown;
+    case os::Found::kYes: break;
+  }
+  // By exec a process becomes another program and remains the same process.
+  return maps_ring(life.process, open).value_or(true) ? Alive::kYes : Alive::kNo;
+}
+
+}  // namespace timeloom

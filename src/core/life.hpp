@@ -1,0 +1,46 @@
+// The life of a process that records, as others find it out.
+//
+// The process holds a lock on the file `defs` of its spool. A daemon that closes all its
+// descriptors loses the lock and goes on recording, so the spool has a file `life` as well,
+// which says who the process is; the process removes the file when its measurement ends.
+//
+//     offset  0  magic            "\x01TLLIFE1"
+//             8  process id, start time (field 22 of /proc/PID/stat), inode of the pid namespace
+//            32  boot id          16 bytes
+//            48  checksum() of the bytes before, 4 bytes
+//
+// docs/formats/spool.md describes the same for readers in other languages. Any thread may call
+// these functions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "os/file.hpp"
+
+namespace timeloom {
+
+// Files of a spool that this is about.
+inline constexpr char kDefsName[] = "defs";
+inline constexpr char kRingName[] = "ring";  // mapped by the process as long as it records
+inline constexpr char kLifeName[] = "life";
+
+enum class Alive : std::uint8_t {
+  kNo,
+  kYes,
+  kUnknown,  // the process is on another machine or in another container
+};
+
+// Writes `life` of the calling process into the spool. Returns an errno value; 0: success.
+int write_life(const std::string& spool);
+
+// Opens a file of a spool for reading, or gives an errno value.
+using OpenPart = std::function<os::File(const std::string& name, int* error)>;
+
+// Whether the process that records into the spool, perhaps without doing anything just now,
+// still does. Without a link inside the spool being followed.
+Alive alive(const OpenPart& open);
+Alive alive(const std::string& spool);
+
+}  // namespace timeloom

@@ -1,0 +1,352 @@
+"""Nothing recorded is lost: starts that fail, daemons, interrupted weaves, runs named by a file, damaged profiles."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+from process_runs import COMMON, Run, measure  # noqa: F401
+from streams import environment
+
+KILLED = "work(1000)\nos.kill(os.getpid(), signal.SIGKILL)\n"
+
+
+def start(tmp_path, text, *options, **settings):
+    """A program that runs under Timeloom with the run `run`."""
+    program = tmp_path / "program.py"
+    program.write_text(COMMON + textwrap.dedent(text))
+    command = [sys.executable, "-m", "timeloom", "-o", "run", *options, program]
+    return subprocess.Popen(
+        command, cwd=tmp_path, text=True, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, **settings
+    )
+
+
+def ended(tmp_path, text, *options, **settings):
+    process = start(tmp_path, text, *options, **settings)
+    output, errors = process.communicate(timeout=200)
+    return process.returncode, output, errors
+
+
+@pytest.fixture
+def killed(tmp_path):
+    status, _, errors = ended(tmp_path, KILLED, "--quiet")
+    assert (status, errors) == (-signal.SIGKILL, "")
+    return tmp_path / "run"
+
+
+def visits(timeloom, run):
+    rows = json.loads(timeloom("report", "--json", run).stdout)["flat"]["rows"]
+    return {row["name"]: row["visits"] for row in rows}
+
+
+# ---- Starts that fail
+
+
+def no_space():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+@pytest.mark.parametrize("existed", [False, True])
+@pytest.mark.parametrize("options", [[], ["--force"]])
+def test_a_start_without_space_is_forgotten(tmp_path, timeloom_program, existed, options):
+    if existed:
+        (tmp_path / "run").mkdir()
+    status, output, errors = ended(tmp_path, "print('ran')", *options, preexec_fn=no_space)
+    assert (status, output) == (0, "ran\n")
+    assert errors.startswith("timeloom: nothing is measured: cannot write the run to ") and errors.count("\n") == 1
+    assert list((tmp_path / "run").iterdir()) == [] if existed else not (tmp_path / "run").exists()
+    assert ended(tmp_path, "work(3)", "--quiet")[0] == 0
+    assert Run(tmp_path / "run", timeloom_program).visits("__main__.step") == [3]
+
+
+@pytest.mark.parametrize("text", ["", "# A run of Timel"])
+@pytest.mark.parametrize("door", ["timeloom", "scorep"])
+def test_a_husk_is_no_run_in_the_way(tmp_path, timeloom, text, door):
+    """What a start leaves that was killed before it had written its first line."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "scorep.cfg").write_text(text)
+    options = ["--layout", "scorep"] if door == "scorep" else []
+    status, _, errors = ended(tmp_path, "work(3)", "--quiet", *options)
+    assert (status, errors) == (0, "")
+    assert visits(timeloom, tmp_path / "run")["__main__.step"] == 3
+
+
+def test_a_husk_with_something_else_is_not_ours(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "scorep.cfg").write_text("")
+    (tmp_path / "run" / "mine").write_text("kept")
+    status, _, errors = ended(tmp_path, "print('ran')")
+    assert status != 0 and "is no run of Timeloom" in errors
+    assert sorted(os.listdir(tmp_path / "run")) == ["mine", "scorep.cfg"]
+
+
+def test_where_nothing_can_be_measured_the_program_runs(tmp_path):
+    """The directory that it was started in is gone, which is no word of the user's."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    program = tmp_path / "program.py"
+    program.write_text("print('ran')")
+    done = subprocess.run(
+        [sys.executable, "-m", "timeloom", "-o", "run", program],
+        cwd=gone, text=True, capture_output=True, env=environment(), preexec_fn=gone.rmdir,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    assert done.stderr.startswith("timeloom: nothing is measured: the current directory is gone")
+
+
+# ---- Processes that live on
+
+
+DAEMON = """
+    ready, go = {ready!r}, {go!r}
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork(): os._exit(0)
+        work(50)
+        os.closerange(0, 5000)
+        for n in range(3): os.open("/dev/null", os.O_RDWR)
+        os.mkdir(ready)
+        while not os.path.exists(go): time.sleep(0.01)
+        work(7)
+        os.rename(ready, ready + "-done")
+        os._exit(0)
+    os.wait()
+    while not os.path.exists(ready): time.sleep(0.01)
+    """
+
+
+def wait_for(path):
+    for _ in range(2000):
+        if path.exists():
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{path} does not come")
+
+
+@pytest.mark.parametrize("options", [[], ["--profile"]])
+def test_a_quiet_daemon_keeps_its_spool(tmp_path, timeloom, timeloom_program, options):
+    """It has closed all descriptors, and with them the lock that says it is alive, when its parent's run is woven."""
+    ready, go = tmp_path / "ready", tmp_path / "go"
+    text = DAEMON.format(ready=str(ready), go=str(go))
+    status, _, errors = ended(tmp_path, text, "--quiet", *options)
+    assert (status, errors) == (0, "")
+    run = tmp_path / "run"
+    assert len(list((run / "spool").glob("*-*"))) == 3
+    assert "had not ended" in (run / "MANIFEST.md").read_text()
+    refused = ended(tmp_path, "", "--force")
+    assert refused[0] != 0 and "is still running" in refused[2]
+    so_far = Run(run, timeloom_program)
+    assert so_far.visits("__main__.step") == [0, 0, 50] and "1 process still running" in so_far.ending
+    go.mkdir()
+    wait_for(tmp_path / "ready-done")
+    for _ in range(200):  # its end has been recorded, and it is a process a little longer
+        woven = Run(run, timeloom_program)
+        if woven.ending == "":
+            break
+        time.sleep(0.01)
+    assert woven.visits("__main__.step") == [0, 0, 57] and woven.ending == ""
+    assert not (run / "spool").exists()
+
+
+def test_a_process_that_became_another_does_not_live(measure):
+    """Its id and its begin are those of the process that was recorded."""
+    run, _ = measure("""
+        import subprocess
+        child = subprocess.Popen(["sleep", "100"], preexec_fn=lambda: work(5))
+        time.sleep(0.1)
+        import atexit
+        print(child.pid, flush=True)
+        """)  # fmt: skip
+    assert not (run.directory / "spool").exists()
+    assert "still running" not in run.ending
+
+
+# ---- Weaves that were interrupted
+
+
+def test_leftovers_go_when_the_run_is_opened(timeloom, killed):
+    timeloom("weave", killed)
+    before = sorted(os.listdir(killed))
+    for command in ("report", "info", "weave"):
+        for name in (".weaving", ".woven"):
+            (killed / name / "1-0").mkdir(parents=True)
+            (killed / name / "1-0" / "defs").write_text("x")
+        timeloom(command, killed)
+        assert sorted(os.listdir(killed)) == before
+
+
+def test_an_interrupted_weave_is_finished(timeloom, killed):
+    """All results are in place, and the spool is still there."""
+    timeloom("weave", "--keep-spool", killed)
+    (killed / ".weaving").mkdir()
+    assert visits(timeloom, killed)["__main__.step"] == 1000
+    assert not (killed / "spool").exists() and not (killed / ".weaving").exists()
+
+
+def test_a_kept_spool_stays(timeloom, killed):
+    timeloom("weave", "--keep-spool", killed)
+    timeloom("report", killed)
+    assert (killed / "spool").exists()
+
+
+# ---- Runs that are named by a file
+
+
+NAMES = ["profile.cubex", "traces.otf2", "traces.def", "traces", "MANIFEST.md", "scorep.cfg", "spool", "traces/0.evt"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("command", ["report", "info", "score", "weave"])
+def test_an_unfinished_run_is_known_by_any_of_its_files(timeloom, killed, name, command):
+    first = timeloom(command, killed / name)
+    said = first.stdout if command == "weave" else first.stderr
+    assert f"{killed}" in said and "cut off by the end of the program" in said
+    assert not (killed / "spool").exists() and (killed / "profile.cubex").exists()
+    assert timeloom(command, killed / name).stderr == ""
+
+
+def test_a_run_is_known_by_a_file_in_the_current_directory(timeloom, killed):
+    timeloom("score", "profile.cubex", cwd=killed)
+    assert (killed / "profile.cubex").exists()
+
+
+def test_scorep_score_weaves_what_was_left(tmp_path, timeloom_program):
+    status, _, _ = ended(tmp_path, KILLED, "--quiet", "--layout", "scorep")
+    assert status == -signal.SIGKILL
+    command = [os.path.dirname(timeloom_program) + "/scorep-score", "run/profile.cubex"]
+    done = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True)
+    assert done.returncode == 0 and "woven now" in done.stderr and "USR" in done.stdout
+
+
+def test_names_that_are_none_of_a_run(timeloom, killed):
+    for name in ("notes.txt", "spoon", "x/y"):
+        assert "does not exist" in timeloom("report", killed / name, status=1).stderr
+    assert (killed / "spool").exists()
+
+
+@pytest.mark.parametrize("layout", ["timeloom", "scorep"])
+def test_the_manifest_of_an_unfinished_run_says_what_to_do(tmp_path, timeloom, layout):
+    ended(tmp_path, KILLED, "--quiet", "--layout", layout)
+    text = (tmp_path / "run" / "MANIFEST.md").read_text()
+    assert "`spool`" in text and "\n    timeloom weave .\n" in text
+    timeloom("weave", ".", cwd=tmp_path / "run")
+    woven = (tmp_path / "run" / "MANIFEST.md").read_text()
+    assert ("spool" in woven) == (layout == "scorep")  # there it says "if"
+
+
+# ---- Profiles that are damaged
+
+
+PLACES = 64
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("profiled")
+    text = "def outer():\n    for _ in range(20): work(5)\nfor _ in range(3): outer()\n"
+    assert ended(folder, text, "--quiet", "--profile", "--no-weave")[0] == 0
+    return folder / "run"
+
+
+def test_every_flipped_bit_of_a_profile_is_said(timeloom_program, profiled, tmp_path):
+    """The run is read, what is damaged is left out and counted, and the spool stays."""
+    (sound,) = profiled.glob("spool/*/profile-0")
+    data = sound.read_bytes()
+    (places,) = struct.unpack_from("<I", data, 16)
+    assert places == struct.unpack_from("<I", data, 44)[0] > 3
+    for offset in range(0, places * PLACES, 13):
+        run = tmp_path / str(offset)
+        shutil.copytree(profiled, run)
+        changed = bytearray(data)
+        changed[offset] ^= 1 << offset % 8
+        (run / sound.relative_to(profiled)).write_bytes(changed)
+        done = subprocess.run([timeloom_program, "weave", run], capture_output=True, text=True)
+        assert done.returncode == 0, (offset, done.stderr)
+        assert "1 damaged part left out" in done.stdout, offset
+        assert (run / "spool").exists()
+        report = subprocess.run([timeloom_program, "report", "--json", run], capture_output=True, text=True)
+        assert report.returncode == 0 and json.loads(report.stdout)["losses"], (offset, report.stderr)
+        shutil.rmtree(run)
+
+
+def test_impossible_values_of_a_killed_profile_are_said(tmp_path, timeloom):
+    ended(tmp_path, KILLED, "--quiet", "--profile")
+    run = tmp_path / "run"
+    (file,) = run.glob("spool/*/profile-0")
+    data = bytearray(file.read_bytes())
+    (places,) = struct.unpack_from("<I", data, 16)
+    assert struct.unpack_from("<I", data, 44)[0] == 0  # nobody has sealed it
+    data[(places - 1) * PLACES + 15] ^= 0x40  # the highest byte of the visits
+    file.write_bytes(data)
+    assert "1 damaged part left out" in timeloom("weave", run).stdout
+    assert (run / "spool").exists()
+    assert max(visits(timeloom, run).values()) < 1 << 20
+
+
+def test_a_changed_profile_is_not_believed(timeloom, killed):
+    """The trace beside it is read in its place; without one it is an error."""
+    expected = timeloom("report", "--json", killed).stdout
+    file = killed / "profile.cubex"
+    data = bytearray(file.read_bytes())
+    data[data.index(b"CUBEX.DATA") + 20] ^= 1
+    file.write_bytes(data)
+    done = timeloom("report", "--json", killed)
+    assert done.stdout == expected and "was changed since it was written; the trace is read instead" in done.stderr
+    assert "was changed" in timeloom("score", file, status=1).stderr
+
+
+# ---- Signals
+
+
+def test_a_default_action_that_is_restored_is_watched(measure):
+    """As servers do it: their own handler, the default again, and the same signal once more."""
+    run, _ = measure("""
+        before = signal.signal(signal.SIGTERM, lambda *_: None)
+        os.kill(os.getpid(), signal.SIGTERM)
+        work(10)
+        signal.signal(signal.SIGTERM, before)
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+        signal.raise_signal(signal.SIGTERM)
+        """, status=-15)  # fmt: skip
+    assert run.ending == "ended by SIGTERM" and run.visits("__main__.step") == [10]
+
+
+def test_workers_that_are_told_to_end_alarm_nobody(measure):
+    run, _ = measure("""
+        pid = os.fork()
+        if pid == 0:
+            signal.signal(signal.SIGTERM, lambda *_: None)
+            work(10)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGTERM)
+        os.waitpid(pid, 0)
+        """)  # fmt: skip
+    assert run.groups[1]["ending"] == "ended by SIGTERM" and run.ending == ""
+    assert run.info["losses"] == []
+
+
+OVERFLOW = """
+    import threading
+    sys.setrecursionlimit(1_000_000)
+    def deep(n=0): return max(map(deep, [n + 1]))
+    def begin():
+        work(10)
+        deep()
+    {how}
+    """
+
+
+@pytest.mark.parametrize("how", ["begin()", "threading.stack_size(1 << 18)\n    t = threading.Thread(target=begin)\n    t.start()\n    t.join()"])
+def test_a_stack_that_overflows_is_said(measure, how):
+    def small_stack():
+        resource.setrlimit(resource.RLIMIT_STACK, (1 << 18, 1 << 18))
+
+    run, _ = measure(OVERFLOW.format(how=how), status=-11, before=small_stack)
+    assert run.ending == "ended by SIGSEGV" and sum(run.visits("__main__.step")) == 10

@@ -1,0 +1,99 @@
+#include "core/life.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <functional>
+
+#include "../support/bytes.hpp"
+#include "../support/temp_directory.hpp"
+#include "os/process.hpp"
+
+namespace timeloom {
+namespace {
+
+class LifeTest : public testing::Test {
+ protected:
+  std::string spool() const { return directory_.path().string(); }
+  std::string life() const { return spool() + "/" + kLifeName; }
+
+  // Maps the ring, as a process that records does, and has it as its own no longer than it lives.
+  void map_ring() const {
+    const int fd = ::open((spool() + "/" + kRingName).c_str(), O_RDWR | O_CREAT, 0666);
+    ASSERT_EQ(::ftruncate(fd, 4096), 0);
+    ASSERT_NE(::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0), MAP_FAILED);
+    ::close(fd);
+  }
+  // What others see of a process while it does nothing after `begin`, and after its end.
+  std::pair<Alive, Alive> seen(const std::function<void()>& begin) const {
+    std::array<int, 2> ready{}, end{};
+    EXPECT_EQ(::pipe(ready.data()) + ::pipe(end.data()), 0);
+    const pid_t child = ::fork();
+    char byte = 0;
+    if (child == 0) {
+      begin();
+      ::close(end[1]);
+      const bool told = ::write(ready[1], &byte, 1) == 1;
+      ::_exit(told && ::read(end[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+    const Alive living = alive(spool());
+    ::close(end[1]);
+    siginfo_t info{};
+    ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
+    const Alive ended = alive(spool());  // nobody has asked for its status yet
+    ::waitpid(child, nullptr, 0);
+    for (const int fd : {ready[0], ready[1], end[0]}) ::close(fd);
+    return {living, ended};
+  }
+
+  test::TempDirectory directory_;
+};
+
+TEST_F(LifeTest, IsThatOfTheProcessWithoutAnyLock) {
+  const auto [living, ended] = seen([&] {
+    map_ring();
+    EXPECT_EQ(write_life(spool()), 0);
+  });
+  EXPECT_EQ(living, Alive::kYes);
+  EXPECT_EQ(ended, Alive::kNo);
+  EXPECT_EQ(alive(spool()), Alive::kNo);
+}
+
+TEST_F(LifeTest, OfAProcessThatHasBecomeAnotherHasEnded) {
+  const auto [living, ended] = seen([&] { EXPECT_EQ(write_life(spool()), 0); });
+  EXPECT_EQ(living, Alive::kNo);  // its ring is not mapped any more
+}
+
+TEST_F(LifeTest, HasEndedWhereTheFileIsGone) { EXPECT_EQ(alive(spool()), Alive::kNo); }
+
+TEST_F(LifeTest, IsNotKnownOfAnotherMachineOrContainer) {
+  map_ring();
+  ASSERT_EQ(write_life(spool()), 0);
+  EXPECT_EQ(alive(spool()), Alive::kYes);
+  const std::string sound = test::read_bytes(life());
+  ASSERT_EQ(sound.size(), 52u);
+  for (std::size_t at = 0; at < sound.size(); ++at) {
+    std::string changed = sound;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    test::write_bytes(life(), changed);
+    EXPECT_EQ(alive(spool()), Alive::kUnknown) << at;
+  }
+  os::ProcessIdentity process = os::this_process();
+  process.boot[1] ^= 1;
+  EXPECT_EQ(os::look_for(process), os::Found::kElsewhere);
+  process = os::this_process();
+  process.pid_namespace ^= 1;
+  EXPECT_EQ(os::look_for(process), os::Found::kElsewhere);
+  process = os::this_process();
+  ++process.start;
+  EXPECT_EQ(os::look_for(process), os::Found::kNo);
+  EXPECT_EQ(os::look_for(os::this_process()), os::Found::kYes);
+}
+
+}  // namespace
+}  // namespace timeloom
