@@ -96,6 +96,8 @@ async def end(Task):
             closed.create_task(coroutine)
         except RuntimeError:
             coroutine.close()
+            if not EAGER:  # 3.11 enters it, to throw into it
+                counts["worker"] += 1
         del coroutine
         await worker(1)
 

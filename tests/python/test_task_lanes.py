@@ -97,7 +97,9 @@ async def main():
 
 asyncio.run(main())
 """, instrumenter, tmp_path, layout="lanes")  # fmt: skip
-    tasks = [tasks_of(found.spool, lane) for lane in sorted(found.spool.owners)]
+    # Importing asyncio may run coroutines of these names by hand.
+    tasks = [[task for task in tasks_of(found.spool, lane) if task[0] not in ("_c", "_ag")]
+             for lane in sorted(found.spool.owners)]
     assert tasks[0][0][0] == "main" and [region for region, _ in tasks[1]] == ["unseen"]
     assert [region for region, _ in tasks[2]][:3] == 3 * ["seen"]
 
