@@ -3,9 +3,10 @@
 
 usage: scripts/run_python_tests.py [--only 3.X[,3.Y]] [--all] [--no-werror] [arguments of pytest]
 
-With --no-werror a newer compiler or library may warn of our code. Tests marked any_python run with the newest Python only, with --all with every one. Ends with
-one line for each version: what came of it, or why it was not tested. Fails if a test fails, an
-installation fails, or no Python is usable.
+With --no-werror a newer compiler or library may warn of our code. Tests marked any_python run
+with the newest Python only, with --all with every one. Ends with one line for each version: what
+came of it, or why it was not tested. Fails if a test fails, an installation fails, or no Python
+is usable.
 """
 
 import argparse

@@ -81,7 +81,7 @@ class Profile:
         name, paradigm = element.findtext("name"), element.findtext("paradigm")
         if "timeloom::of_program" in attributes(element):
             return name, False
-        shape = element.findtext("role") == "artificial" and (not paradigm.startswith("user") or name == "MEASUREMENT OFF")
+        shape = element.findtext("role") == "artificial" and ":" not in paradigm and (not paradigm.startswith("user") or name == "MEASUREMENT OFF")
         beyond = name == "COLLAPSE" and paradigm == "user" and not element.get("mod")
         return (None if beyond else name), shape
 

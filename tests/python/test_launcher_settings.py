@@ -145,6 +145,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "UNTIL": "",
         "AFTER": "0",
         "REGION_NAMES": "qualified",
+        "LOCATION_NAMES": "python",
         "OUTPUT": "run",
         "FORCE": "off",
         "LAYOUT": "timeloom",

@@ -133,7 +133,7 @@ def test_why_one_cannot_be_used(tmp_path):
 def test_what_is_missing(tmp_path):
     interpreter(tmp_path / "python3.12", "3.12.1")
     shim(tmp_path / "python3.13")
-    assert pythons.missing(find([tmp_path])) == ["3.11"]
+    assert pythons.missing(find([tmp_path])) == ["3.11", "3.14", "3.15"]
 
 
 def run(path: Path, *arguments) -> subprocess.CompletedProcess:
@@ -149,7 +149,7 @@ def test_the_program_lists_all_and_paths(tmp_path):
     assert listing.stdout.splitlines() == [
         f"{tmp_path}/python3.13: does not run: broken",
         f"Python 3.12.1 ({usable}): usable",
-        "Python 3.11: not found on PATH or in TIMELOOM_PYTHONS",
+        *(f"Python 3.{minor}: not found on PATH or in TIMELOOM_PYTHONS" for minor in (11, 14, 15)),
     ]
     assert run(tmp_path, "--paths").stdout == f"{usable}\n"
 
