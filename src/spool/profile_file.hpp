@@ -175,7 +175,7 @@ struct ProfileData {
   std::uint64_t first = 0;  // ticks
   std::uint64_t last = 0;
   std::uint32_t deepest = 0;
-  bool sealed = false;              // else nothing but impossible values would be noticed
+  bool sealed = false;              // as files of a process that has ended are
   std::vector<ProfileNode> places;  // without place 0: places[i] is place i + 1
   bool damaged = false;             // something did not check and was left out
 };

@@ -228,14 +228,13 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.events = 0;
   for (const Location& location : definitions.locations) summary.events += location.event_count;
   if (summary.events == 0) summary.events = source.events();  // there is no profile
-  summary.locations = source.definitions().locations.size();
   summary.tasks = number_in(source.definitions(), kTasks);
   summary.task_lanes = number_in(source.definitions(), kTaskLanes);
   const std::uint64_t of_tasks = summary.task_lanes > 0 ? summary.task_lanes : summary.tasks;
-  summary.threads = static_cast<std::uint64_t>(std::ranges::count_if(
-                        source.definitions().locations,
-                        [](const Location& one) { return one.type != LocationType::kMetric; })) -
-                    of_tasks;
+  const auto with_metrics_only =
+      std::ranges::count(source.definitions().locations, LocationType::kMetric, &Location::type);
+  summary.threads = source.definitions().locations.size() - of_tasks -
+                    static_cast<std::uint64_t>(with_metrics_only);
   summary.bytes = source.bytes();
   summary.processes = source.definitions().groups.size();
   summary.lost_events = source.lost_events() + source.dropped_events();

@@ -14,8 +14,7 @@ namespace timeloom::weave {
 // The outcome of a weave, for one line on the terminal.
 struct WeaveSummary {
   std::uint64_t events = 0;  // written to the trace
-  std::uint64_t locations = 0;
-  std::uint64_t threads = 0;  // of the locations
+  std::uint64_t threads = 0;
   std::uint64_t tasks = 0;
   std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
   std::uint64_t bytes = 0;       // of records in the spools

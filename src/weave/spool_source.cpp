@@ -136,7 +136,6 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   LocationGroup group = from.process;
   if (group.name.empty()) group.name = "Process";
   group.ending = ending_text(from, process.running);
-  process.end_is_known = process.group.value() != 0 && from.ending.kind != EndingKind::kNone;
   definitions_.groups.push_back(std::move(group));
   for (const auto& [key, value] : from.properties) definitions_.properties.try_emplace(key, value);
 }
@@ -282,15 +281,13 @@ void SpoolSource::add_profiles() {
       if (data.continues) folded_events_ += folded.events;
       profile_mode_ = profile_mode_ || !data.continues;
       profiles_.insert_or_assign(location_id(process, data.location), std::move(folded));
-      // A process that ended has sealed its files.
       if (data.damaged || (ended && !data.sealed)) ++damaged_segments_;
     }
     damaged_segments_ += process.profiles.unreadable;
     profile_mode_ = profile_mode_ || process.profiles.unreadable != 0;
-    // Only a process that was killed leaves a file in which it has not begun.
-    if (ended) damaged_segments_ += process.profiles.empty;
+    if (ended) damaged_segments_ += process.profiles.empty;  // a kill leaves such files
     process.profiles = {};
-    if (!process.end_is_known) closed_regions_ += closed;
+    if (!process.end_is_known()) closed_regions_ += closed;
   }
 }
 
@@ -380,7 +377,7 @@ void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks)
   ThreadFeed feed(*task.process, task.index, definitions_.locations, sinks);
   feed.run([this](std::uint64_t bytes) { done_bytes_ += bytes; });
   events_ += feed.events();
-  if (!task.process->end_is_known) closed_regions_ += feed.closed_regions();
+  if (!task.process->end_is_known()) closed_regions_ += feed.closed_regions();
   dropped_events_ += feed.dropped_events();
   kept_rewinds_ += feed.kept_rewinds();
   tasks_on_lanes_ += feed.tasks_on_lanes();

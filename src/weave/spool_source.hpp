@@ -64,8 +64,11 @@ class SpoolSource : public RunSource {
   struct Process : WovenProcess {
     std::string spool;  // the name of its directory
     bool running = false;
-    bool end_is_known = false;  // a child that ended in a way that is said needs no other word
-    bool timed = false;         // begin and end are of its own, not those of the run
+    // A child that ended in a way that is said needs no other word.
+    bool end_is_known() const {
+      return group.value() != 0 && reader->definitions().ending.kind != EndingKind::kNone;
+    }
+    bool timed = false;  // begin and end are of its own, not those of the run
     spool::Profiles profiles;
   };
   struct Task {  // one thread
