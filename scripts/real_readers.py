@@ -207,9 +207,13 @@ def check_otf2_print(run: Run) -> None:
     same("visits of otf2-print", {place: dict(one) for place, one in visits.items()}, by_location(run))
 
 
-def check_otf2_python(run: Run) -> None:
+def read_archive(run: Run) -> Any:
     done = subprocess.run([DEBIAN_PYTHON, "-c", READ_ARCHIVE, run.trace], check=True, capture_output=True, text=True)
-    read = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+def check_otf2_python(run: Run) -> None:
+    read = read_archive(run)
     same("visits of python3-otf2", read["visits"], by_location(run))
     same("events of python3-otf2", (read["events"], read["defined"]), (run.info["events"],) * 2)
 
@@ -222,7 +226,7 @@ def check_vite(run: Run) -> None:
     found = re.findall(r"(\d+) errors and (\d+) warnings were found", done.stdout)
     same("ViTE", (done.returncode, found), (0, [("0", "0")]))
     text = picture.read_text()
-    names = {one["name"] for one in run.info["locations"]}
+    names = read_archive(run)["names"].values()  # where they are Score-P's, info has others
     same("locations of ViTE", {name for name in names if not shown(name, text)}, set())
 
 
