@@ -179,7 +179,7 @@ def test_force_finalize(tmp_path, type_):
         def bar(): pass
         foo()
         scorep.user.force_finalize()
-        print(os.path.exists("run/traces.otf2"))
+        print(os.path.exists("run/traces.otf2"), flush=True)
         bar()
         with scorep.user.region("late"):
             pass
