@@ -79,7 +79,7 @@ def snapshot(directory: pathlib.Path) -> dict[str, tuple[int, int, str]]:
 
 
 def checksum(data: bytes, value: int = 2166136261) -> int:
-    """That of definitions (docs/formats/spool.md)."""
+    """The checksum of definitions (docs/formats/spool.md)."""
     for byte in data:
         value = (value ^ byte) * 16777619 & 0xFFFFFFFF
     return value

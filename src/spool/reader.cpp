@@ -175,7 +175,7 @@ void Reader::index_log(std::uint32_t number) {
       torn_ = {header.location, header.sequence};
       break;
     }
-    // What has no space on the disk is zero, and no record is: it need not be read.
+    // A hole on the disk is zero, and no record is: it need not be read.
     const std::uint64_t next = offset + header.size;
     const bool sound = log.next_hole(offset, next) == next;
     if (!sound) ++damage_.segments;

@@ -377,7 +377,7 @@ void Writer::close(Ending ending) noexcept {
   closing_ = true;
   while (drain_one() != nullptr) {  // what was retired while there was no drain
   }
-  // What a full disk has kept from the log.
+  // The records that a full disk has kept from the log.
   while (const Segment* segment = take_full()) seal(segment->header(), segment->words());
   if (removed()) fail(ENOENT);
   define_end(ending);

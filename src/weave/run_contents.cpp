@@ -136,7 +136,7 @@ std::uint64_t begin_of(const run::Directory& run) try {
   return 0;
 }
 
-// Those of this user, or where there is none all.
+// The runs of this user, or where there is none all runs.
 std::vector<run::Directory> candidates() {
   std::vector<run::Directory> own;
   std::vector<run::Directory> others;

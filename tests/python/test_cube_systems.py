@@ -51,7 +51,7 @@ def measure(directory, *command):
 
 
 def machine(*threads, host="node a", name="Process"):
-    """That of processes that have so many threads each."""
+    """The system tree of processes that have so many threads each."""
     groups = {(rank, f"{name} {rank}"): set(range(count)) for rank, count in enumerate(threads)}
     node = {"key": ("node", host), "nodes": [], "groups": groups}
     return {"key": ("machine", "machine Linux"), "nodes": [node], "groups": {}}

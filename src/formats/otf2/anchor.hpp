@@ -43,7 +43,7 @@ struct Anchor {
   ArchiveFile markers() const;  // need not exist
   ArchiveFile events(LocationId location) const;
   ArchiveFile local_definitions(LocationId location) const;
-  // That of the anchor, for the library.
+  // The path of the anchor, for the library.
   std::filesystem::path fixed_path() const { return directory->fixed_path() / path.filename(); }
 };
 

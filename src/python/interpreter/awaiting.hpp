@@ -1,5 +1,5 @@
-// What a coroutine runs, and whether its frame waits for the one that it has called, by `await`, or
-// has only called it.
+// The code of a coroutine, and whether its frame waits for the one that it has called, by `await`,
+// or has only called it.
 //
 // Differences between versions of CPython are names of operations here: a version that lacks one
 // has nothing of the kind. Needs the GIL.

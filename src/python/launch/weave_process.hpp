@@ -10,7 +10,7 @@ namespace timeloom::python {
 
 enum class WeaveOutcome { kDone, kFailed, kNoProgram };
 
-// What a weave has counted, in all processes of the run.
+// The counts of a weave, over all processes of the run.
 struct WovenCounts {
   std::uint64_t events, threads, tasks, processes, running, bytes, lost_events, older_events,
       folded_events;

@@ -33,7 +33,7 @@ EventWord task_region(const std::string& name);
 void begin_on_lane(EventWord region, const std::string& name);
 void end_on_lane() noexcept;
 
-// Those that have begun on lanes in this measurement.
+// The tasks that have begun on lanes in this measurement.
 std::uint64_t tasks_on_lanes() noexcept;
 // The measurement ends, or goes on in the child of a fork: no lane is valid any more.
 void forget_lanes() noexcept;

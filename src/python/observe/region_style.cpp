@@ -22,7 +22,7 @@ std::string scorep_name(const std::string& module, std::string_view qualified) {
   return name + ":" + std::string(qualified.substr(dot + 1));
 }
 
-// What Score-P does not see of a thread: it observes from inside of these on.
+// The functions of a thread that Score-P does not see: it observes from inside of these on.
 bool is_bootstrap(std::string_view name) {
   return name == "threading.Thread._bootstrap" || name == "threading.Thread._bootstrap_inner";
 }
