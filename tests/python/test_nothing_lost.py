@@ -202,6 +202,21 @@ def test_a_kept_spool_stays(timeloom, killed):
 # ---- Runs that are named by a file
 
 
+@pytest.mark.any_python
+@pytest.mark.parametrize("name", ["profile.cubex", "MANIFEST.md", "traces.def"])
+def test_a_directory_in_the_place_of_a_file_stays(tmp_path, timeloom, killed, name):
+    (killed / name).unlink(missing_ok=True)
+    notes = killed / name / "notes"
+    notes.parent.mkdir()
+    notes.write_text("precious")
+    message = f"{killed / name} is a directory that is not of the run; move it elsewhere\n"
+    assert timeloom("weave", killed, status=1).stderr == f"timeloom: {message}"
+    assert ended(tmp_path, "print('ran')", "--force") == (2, "", f"timeloom: {message}")
+    assert notes.read_text() == "precious"
+    notes.parent.rename(tmp_path / "elsewhere")
+    assert visits(timeloom, killed)["__main__.step"] == 1000
+
+
 NAMES = ["profile.cubex", "traces.otf2", "traces.def", "traces", "MANIFEST.md", "scorep.cfg", "spool", "traces/0.evt"]
 
 
