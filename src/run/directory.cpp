@@ -136,10 +136,14 @@ void Directory::remove_spool() const {
   remove(Item::kWoven);
 }
 
-void Directory::remove_run() const {
+void Directory::check_removable() const {
   for (const Entry& entry : kContents) {
     if (entry.role != Role::kCopy) refuse_foreign(entry.item);
   }
+}
+
+void Directory::remove_run() const {
+  check_removable();
   const auto remove_role = [this](Role role) {
     for (const Entry& entry : kContents) {
       if (entry.role == role) remove(entry.item);

@@ -58,6 +58,8 @@ class Directory {
   void remove(Item item) const;
   // Removes what was recorded. Half of it must never be woven: it loses its name first.
   void remove_spool() const;
+  // Throws Error if remove_run() would: a directory is in the place of a file.
+  void check_removable() const;
   // Removes all that Timeloom has put into the run, and nothing else. Its settings go
   // last, so that what an interruption leaves is known as a run and can be removed.
   void remove_run() const;

@@ -88,6 +88,7 @@ TEST_F(DirectoryTest, ADirectoryInThePlaceOfAFileIsNotOfTheRunAndStays) {
     put(place(Item::kTraceEvents) / "0.evt", "text");
     put(place(entry.item) / "notes", "precious");
     EXPECT_THROW(run.remove(entry.item), Error) << entry.name;
+    EXPECT_THROW(run.check_removable(), Error) << entry.name;
     EXPECT_THROW(run.remove_run(), Error) << entry.name;
     EXPECT_EQ(text(place(entry.item) / "notes"), "precious") << entry.name;
     EXPECT_TRUE(run.holds(Item::kTraceEvents)) << "nothing is removed before " << entry.name;
