@@ -1,4 +1,4 @@
-// What a CUBE profile of 100,000 call paths on 64 processes costs to write and to read.
+// The cost of writing and reading a CUBE profile of 100,000 call paths on 64 processes.
 // The limit of each is a second and 500 MB; `peak_MB` is the most that the program held.
 // The file is left where an argument says.
 #include <benchmark/benchmark.h>

@@ -79,7 +79,7 @@ CONFIG_OPTIONS = {
     "--dynamic": None,
     "--static": None,
 }
-# Those whose value may be a list: --mpp=mpi,shmem.
+# Options whose value may be a list: --mpp=mpi,shmem.
 _LISTS = ("--mpp=", "--io=")
 
 # Instrumenter types of the bindings, and their names in Timeloom.

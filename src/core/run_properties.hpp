@@ -16,7 +16,8 @@ inline constexpr char kTaskLanes[] = "timeloom::task_lanes";
 
 // The layout of the run directory, by its name in run/layout.hpp.
 inline constexpr char kLayout[] = "timeloom::layout";
-// Whose names locations and processes have for other tools: "scorep", or none. Not kept in results.
+// There where other tools see locations and processes by names of their places ("Master thread",
+// "Process 1") in place of their own. Not kept in results.
 inline constexpr char kLocationNames[] = "timeloom::location_names";
 // The names of the machine and, without its extension, of the profile's file, where the
 // user has chosen them. Not kept in results.

@@ -194,10 +194,14 @@ int Directory::remove_directory(const std::string& name) const noexcept {
   return ::unlinkat(fd_, name.c_str(), AT_REMOVEDIR) == 0 ? 0 : errno;
 }
 
-int Directory::remove_all(const std::string& name) const {
+int Directory::remove_file(const std::string& name) const noexcept {
   if (::unlinkat(fd_, name.c_str(), 0) == 0 || errno == ENOENT) return 0;
+  return errno;
+}
+
+int Directory::remove_all(const std::string& name) const {
+  const int refused = remove_file(name);
   // A directory: EISDIR on Linux, EPERM where POSIX is followed to the letter.
-  const int refused = errno;
   if (refused != EISDIR && refused != EPERM) return refused;
   int error = 0;
   {

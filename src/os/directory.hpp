@@ -37,7 +37,7 @@ class Directory {
   // whatever is renamed. Empty: the system has none, for want of /proc.
   std::string path_of_descriptor() const;
   // Whether nobody but this user could have put anything into it: it was made by this user, for
-  // this user alone, and is empty. What it takes to know leaves no trace.
+  // this user alone, and is empty. The question leaves no trace.
   bool is_new_and_private() const;
   // The user to whom it belongs.
   unsigned owner(int* error) const noexcept;
@@ -56,6 +56,9 @@ class Directory {
   int rename(const std::string& from, const Directory& to, const std::string& name) const noexcept;
   // The same in this directory; EEXIST when something has the name.
   int rename_to_new(const std::string& from, const std::string& name) const noexcept;
+  // Removes an entry that is no directory; a link, not what it points to. EISDIR (where POSIX is
+  // followed to the letter, EPERM): it is one. Success where there is none.
+  int remove_file(const std::string& name) const noexcept;
   // Removes a directory that is empty.
   int remove_directory(const std::string& name) const noexcept;
   // Removes an entry with all that is below it; a link, not what it points to. Success

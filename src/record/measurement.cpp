@@ -36,7 +36,7 @@ using detail::g_recording;
 
 // Where the end of the process is noted; nullptr while nothing is measured.
 constinit std::atomic<std::atomic<std::uint64_t>*> g_ending = nullptr;
-// Which process that is: between vfork and exec a child has the same memory.
+// The id of the process that is measured: between vfork and exec a child has the same memory.
 constinit std::atomic<std::uint64_t> g_measured_process = 0;
 constinit std::atomic<void (*)(bool on) noexcept> g_on_switch = nullptr;
 

@@ -5,6 +5,8 @@
 #include <span>
 #include <system_error>
 
+#include "core/error.hpp"
+
 namespace timeloom::run {
 namespace fs = std::filesystem;
 namespace {
@@ -111,7 +113,19 @@ void Directory::rename_profile(const ProfileName& name) const {
         Item::kProfile);
 }
 
+// What a mark lies in, the directory of the spools, is the run's with all that is in it.
+void Directory::refuse_foreign(Item item) const {
+  if (entry(item).kind == Kind::kDirectory || entry(item).role == Role::kMark) return;
+  int error = 0;
+  const os::EntryKind kind = directory_.kind(name_of(item), &error);
+  check(error, "cannot look at", item);
+  if (kind != os::EntryKind::kDirectory) return;
+  throw Error((path_ / name_of(item)).string() +
+              " is a directory that is not of the run; move it elsewhere");
+}
+
 void Directory::remove(Item item) const {
+  refuse_foreign(item);
   check(directory_.remove_all(name_of(item)), "cannot remove", item);
 }
 
@@ -122,7 +136,14 @@ void Directory::remove_spool() const {
   remove(Item::kWoven);
 }
 
+void Directory::check_removable() const {
+  for (const Entry& entry : kContents) {
+    if (entry.role != Role::kCopy) refuse_foreign(entry.item);
+  }
+}
+
 void Directory::remove_run() const {
+  check_removable();
   const auto remove_role = [this](Role role) {
     for (const Entry& entry : kContents) {
       if (entry.role == role) remove(entry.item);

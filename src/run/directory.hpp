@@ -2,7 +2,9 @@
 // by the names of the table in run/contents.hpp and relative to the open directory, so
 // that nothing outside the run can be reached: a symbolic link in the place of an entry
 // is removed or replaced itself and never followed. The path of the run may be a link.
-// Functions throw std::system_error. Movable; any thread may use a const object.
+// A directory in the place of a file is the user's: it is neither removed nor replaced.
+// Functions throw std::system_error, and Error where such a directory is in the way. Movable; any
+// thread may use a const object.
 #pragma once
 
 #include <filesystem>
@@ -28,7 +30,7 @@ class Directory {
   // The path under which it was opened.
   const std::filesystem::path& path() const noexcept { return path_; }
   // A path for libraries that want one: it leads to the open directory, whatever is renamed,
-  // as long as this object lives. That of path() on a system without /proc.
+  // as long as this object lives. On a system without /proc it is path().
   std::filesystem::path fixed_path() const;
   // The names of all entries, in no order.
   std::vector<std::string> names() const;
@@ -52,10 +54,12 @@ class Directory {
   // Gives an entry another place or name; a file or link that is there is replaced.
   void move(Item item, const Directory& to, Item as) const;
   void rename_profile(const ProfileName& name) const;
-  // Removes an entry with all that is in it, if there is one.
+  // Removes an entry, if there is one; a directory of the run with all that is in it.
   void remove(Item item) const;
   // Removes what was recorded. Half of it must never be woven: it loses its name first.
   void remove_spool() const;
+  // Throws Error if remove_run() would: a directory is in the place of a file.
+  void check_removable() const;
   // Removes all that Timeloom has put into the run, and nothing else. Its settings go
   // last, so that what an interruption leaves is known as a run and can be removed.
   void remove_run() const;
@@ -65,6 +69,7 @@ class Directory {
 
  private:
   void check(int error, const char* what, Item item) const;
+  void refuse_foreign(Item item) const;
 
   os::Directory directory_;
   std::filesystem::path path_;

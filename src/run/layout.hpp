@@ -15,7 +15,7 @@ struct Layout {
   std::string_view name;
   bool weaves_manifest;            // false: it is there from the beginning
   std::string_view depth_setting;  // the name of the setting `profile-depth` there
-  bool scorep_ids;                 // locations have Score-P's ids; otherwise these are dense
+  bool dense_ids;                  // of locations; otherwise index of the thread * 2^32 + rank
 
   // Whether a weave may write, and so replace, this result.
   constexpr bool weaves(Item item) const noexcept {

@@ -7,7 +7,7 @@ const Layout kScorepLayout = {
     .name = "scorep",
     .weaves_manifest = false,
     .depth_setting = "SCOREP_PROFILING_MAX_CALLPATH_DEPTH",
-    .scorep_ids = true,
+    .dense_ids = false,
 };
 
 }  // namespace timeloom::run

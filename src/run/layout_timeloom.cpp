@@ -6,7 +6,7 @@ const Layout kTimeloomLayout = {
     .name = "timeloom",
     .weaves_manifest = true,
     .depth_setting = "--profile-depth",
-    .scorep_ids = false,
+    .dense_ids = true,
 };
 
 }  // namespace timeloom::run

@@ -24,7 +24,7 @@ std::string manifest_text(const std::set<Item>& items, Stage stage);
 
 // Of an experiment directory that is going to hold what `options` say, as Score-P writes it.
 std::string experiment_manifest_text(const ExperimentOptions& options);
-// What comes after it until the measurement has ended.
+// The text that follows it until the measurement has ended.
 std::string_view unfinished_experiment_text() noexcept;
 
 }  // namespace timeloom::run

@@ -11,7 +11,8 @@ namespace timeloom::run {
 class ProfileName {
  public:
   // Makes `base`.cubex of a base name. None: it is empty or too long, begins with a dot,
-  // or has a slash or a NUL in it, so that it would not be a visible file of the run.
+  // or has a slash or a control character in it, so that it would not be a file of the run
+  // whose name can be shown.
   static std::optional<ProfileName> of(std::string_view base);
 
   const std::string& file() const noexcept { return file_; }

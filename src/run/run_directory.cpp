@@ -91,6 +91,7 @@ void refuse_unusable(const Directory& directory, bool force) {
     throw Error("the program of the run " + path +
                 " is still running; wait until it has ended or choose another with --output");
   }
+  directory.check_removable();
 }
 
 }  // namespace

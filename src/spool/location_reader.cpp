@@ -8,7 +8,7 @@
 namespace timeloom::spool {
 namespace {
 
-// That events and what is made of them stay in the cache.
+// So few that the events and what is made of them stay in the cache.
 constexpr std::size_t kBatch = 2048;
 
 }  // namespace

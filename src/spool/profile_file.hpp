@@ -8,9 +8,9 @@
 //
 // A place is complete before `places` in the header counts it. A visit that was
 // cut off by a kill is open (`entered` is not 0) and ends with the process. When the thread
-// has finished, the file is sealed: every place gets a checksum. What a kill leaves has none;
-// there only values that cannot be are noticed.
-// docs/formats/spool.md describes the same for readers in other languages.
+// has finished, the file is sealed: every place gets a checksum. A file that a kill leaves has
+// none; there only values that cannot be are noticed. docs/formats/spool.md describes the same for
+// readers in other languages.
 #pragma once
 
 #include <atomic>

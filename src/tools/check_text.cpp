@@ -47,7 +47,7 @@ std::string place_of(const CheckedRegion& region) {
   return fmt::format(" ({}:{})", region.file.substr(region.file.rfind('/') + 1), region.line);
 }
 
-// Which region decided, where the rule does not say it.
+// The region that decided, where the rule does not name it.
 std::string deciding_text(const Verdict& verdict) {
   const std::vector<CheckedRegion>& regions = verdict.regions;
   if (regions.empty()) return {};

@@ -67,13 +67,14 @@ int run_preload(const std::vector<std::string>& words) {
 }  // namespace
 
 Command register_scorep_config(CLI::App& program) {
-  CommandOptions known(program, "scorep-config", "What build scripts ask Score-P");
+  CommandOptions known(program, "scorep-config", "Answers to build scripts for Score-P");
   known.hide();
   return {known.app(), [] { return run_config({}); }, run_config};
 }
 
 Command register_scorep_preload(CLI::App& program) {
-  CommandOptions known(program, "scorep-preload-init", "What job scripts preload: nothing");
+  CommandOptions known(program, "scorep-preload-init",
+                       "Libraries for job scripts to preload: none");
   known.hide();
   return {known.app(), [] { return run_preload({}); }, run_preload};
 }

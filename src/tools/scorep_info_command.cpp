@@ -32,7 +32,7 @@ int run_info(const std::vector<std::string>& words) {
 }  // namespace
 
 Command register_scorep_info(CLI::App& program) {
-  CommandOptions known(program, "scorep-info", "What users of Score-P ask it");
+  CommandOptions known(program, "scorep-info", "Variables and versions, as Score-P prints them");
   known.hide();
   return {known.app(), [] { return run_info({}); }, run_info};
 }

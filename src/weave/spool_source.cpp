@@ -63,7 +63,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) 
   take_names();
   set_clock();
   add_locations();
-  if (scorep_names_) add_aliases();
+  if (has_aliases_) add_aliases();
   add_profiles();
   add_tasks();
   add_properties();
@@ -233,7 +233,7 @@ void SpoolSource::add_markers(const Process& process) {
 }
 
 void SpoolSource::add_locations() {
-  const bool dense = !run::layout_of(definitions_.properties).scorep_ids;
+  const bool dense = run::layout_of(definitions_.properties).dense_ids;
   for (Process& process : processes_) {
     process.locations = process.reader->locations();
     // Killed before it defined a thread: a trace without locations is none to its readers.
@@ -248,7 +248,7 @@ void SpoolSource::add_locations() {
                    [](const Marker& a, const Marker& b) { return a.time < b.time; });
 }
 
-// The names that scripts for Score-P look for. Tasks, which it does not have, keep theirs.
+// The names by their places, which scripts look for. Tasks have no place and keep theirs.
 void SpoolSource::add_aliases() {
   for (std::uint32_t rank = 0; rank < definitions_.groups.size(); ++rank) {
     definitions_.groups[rank].alias = name_of_rank(rank);
@@ -326,7 +326,7 @@ void SpoolSource::take_names() {
   };
   definitions_.machine_name = take(kMachineName);
   profile_name_ = take(kProfileBaseName);
-  scorep_names_ = take(kLocationNames) == "scorep";
+  has_aliases_ = !take(kLocationNames).empty();
 }
 
 // Losses go into the trace, under names of our own.

@@ -108,7 +108,7 @@ class SpoolSource : public RunSource {
   std::uint64_t profile_bytes_ = 0;
   bool ended_ = true;
   std::string profile_name_;
-  bool scorep_names_ = false;
+  bool has_aliases_ = false;
   std::uint64_t running_ = 0;
   std::uint64_t out_of_sight_ = 0;
   std::atomic<std::uint64_t> done_bytes_ = 0;

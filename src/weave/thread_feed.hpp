@@ -32,7 +32,7 @@ struct WovenProcess {
   Timestamp begin{};
   Timestamp end{};  // the last time at which the process is known to have lived
   std::vector<std::uint32_t> locations{};  // the indices of its threads and tracks, ascending
-  LocationId first_location{};  // where ids of the run are dense; otherwise they are Score-P's
+  LocationId first_location{};             // where ids of the run are dense
 };
 
 // The id in the run of a thread or track of the process; undefined: there is none of that index.

@@ -85,6 +85,7 @@ def test_six_runs_of_a_pool(tmp_path, start):
     assert names == [names[0]] * 6
 
 
+@pytest.mark.any_python
 def test_a_pair_of_the_example(tmp_path):
     runs = []
     for name in ("before", "after"):
@@ -95,6 +96,7 @@ def test_a_pair_of_the_example(tmp_path):
     assert compatible(*(system_of(run / "profile.cubex") for run in runs))
 
 
+@pytest.mark.any_python
 def test_the_name_of_a_process_is_an_attribute(timeloom, tmp_path):
     (tmp_path / "app.py").write_text("print(1)\n")
     run = measure(tmp_path, "app.py")

@@ -47,6 +47,7 @@ def test_ids_are_dense(tmp_path, timeloom, options):
     assert found == list(zip(groups, range(len(groups))))
 
 
+@pytest.mark.any_python
 def test_ids_are_those_of_score_p(tmp_path, timeloom):
     found = ids_of(tmp_path, timeloom, "scorep", SCOREP_ENABLE_TRACING="true", SCOREP_EXPERIMENT_DIRECTORY="run")
     second = 1 << 32

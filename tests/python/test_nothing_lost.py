@@ -174,6 +174,7 @@ def test_a_process_that_became_another_does_not_live(tmp_path, timeloom_program)
 # ---- Weaves that were interrupted
 
 
+@pytest.mark.any_python
 def test_leftovers_go_when_the_run_is_opened(timeloom, killed):
     timeloom("weave", killed)
     before = sorted(os.listdir(killed))
@@ -185,6 +186,7 @@ def test_leftovers_go_when_the_run_is_opened(timeloom, killed):
         assert sorted(os.listdir(killed)) == before
 
 
+@pytest.mark.any_python
 def test_an_interrupted_weave_is_finished(timeloom, killed):
     """All results are in place, and the spool is still there."""
     timeloom("weave", "--keep-spool", killed)
@@ -193,10 +195,26 @@ def test_an_interrupted_weave_is_finished(timeloom, killed):
     assert not (killed / "spool").exists() and not (killed / ".weaving").exists()
 
 
+@pytest.mark.any_python
 def test_a_kept_spool_stays(timeloom, killed):
     timeloom("weave", "--keep-spool", killed)
     timeloom("report", killed)
     assert (killed / "spool").exists()
+
+
+@pytest.mark.any_python
+@pytest.mark.parametrize("name", ["profile.cubex", "MANIFEST.md", "traces.def"])
+def test_a_directory_in_the_place_of_a_file_stays(tmp_path, timeloom, killed, name):
+    (killed / name).unlink(missing_ok=True)
+    notes = killed / name / "notes"
+    notes.parent.mkdir()
+    notes.write_text("precious")
+    message = f"{killed / name} is a directory that is not of the run; move it elsewhere\n"
+    assert timeloom("weave", killed, status=1).stderr == f"timeloom: {message}"
+    assert ended(tmp_path, "print('ran')", "--force") == (2, "", f"timeloom: {message}")
+    assert notes.read_text() == "precious"
+    notes.parent.rename(tmp_path / "elsewhere")
+    assert visits(timeloom, killed)["__main__.step"] == 1000
 
 
 # ---- Runs that are named by a file
@@ -205,6 +223,7 @@ def test_a_kept_spool_stays(timeloom, killed):
 NAMES = ["profile.cubex", "traces.otf2", "traces.def", "traces", "MANIFEST.md", "scorep.cfg", "spool", "traces/0.evt"]
 
 
+@pytest.mark.any_python
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("command", ["report", "info", "score", "weave"])
 def test_an_unfinished_run_is_known_by_any_of_its_files(timeloom, killed, name, command):
@@ -215,11 +234,13 @@ def test_an_unfinished_run_is_known_by_any_of_its_files(timeloom, killed, name, 
     assert timeloom(command, killed / name).stderr == ""
 
 
+@pytest.mark.any_python
 def test_a_run_is_known_by_a_file_in_the_current_directory(timeloom, killed):
     timeloom("score", "profile.cubex", cwd=killed)
     assert (killed / "profile.cubex").exists()
 
 
+@pytest.mark.any_python
 def test_scorep_score_weaves_what_was_left(tmp_path, timeloom_program):
     status, _, _ = ended(tmp_path, KILLED, "--quiet", "--layout", "scorep")
     assert status == -signal.SIGKILL
@@ -228,12 +249,14 @@ def test_scorep_score_weaves_what_was_left(tmp_path, timeloom_program):
     assert done.returncode == 0 and "woven now" in done.stderr and "USR" in done.stdout
 
 
+@pytest.mark.any_python
 def test_names_that_are_none_of_a_run(timeloom, killed):
     for name in ("notes.txt", "spoon", "x/y"):
         assert "does not exist" in timeloom("report", killed / name, status=1).stderr
     assert (killed / "spool").exists()
 
 
+@pytest.mark.any_python
 @pytest.mark.parametrize("layout", ["timeloom", "scorep"])
 def test_the_manifest_of_an_unfinished_run_says_what_to_do(tmp_path, timeloom, layout):
     ended(tmp_path, KILLED, "--quiet", "--layout", layout)
@@ -280,6 +303,7 @@ def test_flipped_bits_of_a_profile_are_said(timeloom_program, profiled, tmp_path
         shutil.rmtree(run)
 
 
+@pytest.mark.any_python
 def test_impossible_values_of_a_killed_profile_are_said(tmp_path, timeloom):
     ended(tmp_path, KILLED, "--quiet", "--profile")
     run = tmp_path / "run"
@@ -294,6 +318,7 @@ def test_impossible_values_of_a_killed_profile_are_said(tmp_path, timeloom):
     assert max(visits(timeloom, run).values()) < 1 << 20
 
 
+@pytest.mark.any_python
 def test_a_changed_profile_is_not_believed(timeloom, killed):
     """The trace beside it is read in its place; without one it is an error."""
     expected = timeloom("report", "--json", killed).stdout

@@ -78,6 +78,7 @@ rest()
     assert run.rows["__main__.rest"]["inclusive_s"] < run.info["wall_s"] - 1
 
 
+@pytest.mark.any_python
 def test_the_newest_events_are_kept(measure):
     run = measure(
         "outer(1_000_000)\ndef last(): pass\nfor _ in range(100): last()\n",
@@ -101,6 +102,7 @@ def test_the_newest_events_are_kept(measure):
     assert run.losses == [f"{spool.dropped:,} older events dropped at the size limit of the run"]
 
 
+@pytest.mark.any_python
 def test_the_newest_events_of_many_threads_are_kept(measure):
     """Each holds a segment of the buffer, which counts; most of the room is for the log."""
     run = measure(
@@ -158,6 +160,7 @@ def test_tasks_go_on_where_their_beginning_was_dropped(measure, instrumenter):
     assert {path[:3] for path in paths if not path[0]} >= {(False, "<module>", "asyncio.runners.run")}
 
 
+@pytest.mark.any_python
 @pytest.mark.parametrize("policy", ["stop", "ring"])
 def test_the_limit_is_that_of_all_processes(measure, policy):
     run = measure(
@@ -203,6 +206,7 @@ rest()
 """
 
 
+@pytest.mark.any_python
 def test_what_comes_after_the_limit_is_in_the_profile(measure):
     run = measure(STEPS, "--max-size", "4M", "--at-max-size", "profile")
     assert spool_bytes(run.directory) <= 4 * MEGA
@@ -241,6 +245,7 @@ for one in threads: one.join()
 """
 
 
+@pytest.mark.any_python
 @pytest.mark.parametrize("policy", ["stop", "profile"])
 def test_threads_that_end_after_the_limit(measure, policy):
     """What was open on them ends at the limit in the trace, not where the thread does."""
@@ -259,6 +264,7 @@ def test_threads_that_end_after_the_limit(measure, policy):
         assert run.rows["__main__.rest"]["inclusive_s"] <= 3 * run.info["wall_s"]
 
 
+@pytest.mark.any_python
 def test_a_profile_is_not_limited_and_takes_no_larger_ring(measure):
     sizes = []
     for options in ([], ["--max-size", "64M", "--force"]):
@@ -268,6 +274,7 @@ def test_a_profile_is_not_limited_and_takes_no_larger_ring(measure):
     assert sizes[0] == sizes[1]
 
 
+@pytest.mark.any_python
 def test_a_run_that_stays_below_is_as_without(measure):
     run = measure("outer(1000)", "--max-size", "1G", "--at-max-size", "ring")
     assert run.rows["__main__.step"]["visits"] == 1000
@@ -275,6 +282,7 @@ def test_a_run_that_stays_below_is_as_without(measure):
     assert [path.name for path in (run.directory / "spool").glob("*/log*")] == ["log"]
 
 
+@pytest.mark.any_python
 def test_tasks_need_room_for_events(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "timeloom", "--max-size", "4M", "--at-max-size", "profile", "--async-tasks", "-c", "print('ran')"],
@@ -284,6 +292,7 @@ def test_tasks_need_room_for_events(tmp_path):
     assert done.stderr.startswith("timeloom: --async-tasks: tasks are told apart") and "--at-max-size=profile" in done.stderr
 
 
+@pytest.mark.any_python
 @pytest.mark.parametrize(
     "options, said",
     [
@@ -300,6 +309,7 @@ def test_wrong_values(options, said):
     assert said in done.stderr
 
 
+@pytest.mark.any_python
 def test_variable_key_and_block(tmp_path):
     (tmp_path / "pyproject.toml").write_text('[tool.timeloom]\nmax-size = "4M"\n')
     text = CALLS + """

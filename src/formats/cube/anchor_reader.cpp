@@ -243,7 +243,7 @@ void AnchorParser::end() {
   if (kind == Kind::kText) set_text(open_.back(), text_name_);
 }
 
-// Which string the element `name` of the object holds; nullptr: none.
+// The string of the object that the element `name` holds; nullptr: none.
 std::string* string_of(Metric& metric, std::string_view name) {
   if (name == "disp_name") return &metric.name;
   if (name == "uniq_name") return &metric.unique_name;

@@ -187,7 +187,7 @@ bool is_left_out(record::Token token) noexcept {
 
 }  // namespace
 
-// Which of them it is is found out in Python, with modules that the program may not have imported.
+// Python code finds out which of them it is, with modules that the program may not have imported.
 PyObject* decorate(PyObject* name, PyObject* function, bool itself) {
   const record::KeepOff nothing_of_this;
   const Ref decorators(PyImport_ImportModule("timeloom._decorators"));

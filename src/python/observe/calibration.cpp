@@ -88,7 +88,7 @@ class Scratch {
 
 namespace {
 
-// What the interpreter takes longer for all calls while it is observed, and how
+// The time that the interpreter takes longer for all calls while it is observed, and how
 // often it called us meanwhile for something that is not recorded.
 struct Extra {
   double seconds = 0;

@@ -12,8 +12,8 @@ struct EventCost {
 
 // Times calls of an empty Python function, and of a C function, with and without
 // the instrumenter, which must not be installed and is not afterwards; the events
-// go to scratch memory. A cost that cannot be measured is 0. What a signal
-// handler raises meanwhile is raised again as soon as Python code runs. Needs the
+// go to scratch memory. A cost that cannot be measured is 0. An exception of a
+// signal handler meanwhile is raised again as soon as Python code runs. Needs the
 // GIL and a recorder on this thread.
 EventCost calibrate_events(const Instrumenter& instrumenter) noexcept;
 

@@ -128,8 +128,8 @@ Region region_of(PyMethodDef* method, PyObject* callable) {
 
 PyMethodDef* g_new = nullptr;  // what all classes share as their __new__
 
-// What all classes share is told apart by the class. The name tells what was
-// freed from what was put in its place: extensions make definitions at run time.
+// The class tells apart what all classes share. The name tells a definition that was
+// freed from the one in its place: extensions make definitions at run time.
 struct Key {
   const void* address;
   const char* name;

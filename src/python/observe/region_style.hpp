@@ -19,7 +19,7 @@ struct RegionStyle {
   bool absolute_files;      // the current directory goes before the file of a function
   // Whether a region of Python's own is left out, by its qualified name.
   bool (*hides)(std::string_view canonical_name);
-  // What else a region is called, when the filters have seen it.
+  // Sets the other names of a region, when the filters have seen it.
   void (*finish)(Region& region);
 };
 

@@ -17,7 +17,7 @@ struct Watched {
 
 struct Tables {
   std::map<std::string, WatchCall, std::less<>> names;
-  // By the rules that decided and the code object. What dies is overwritten when
+  // By the rules that decided and the code object. An entry of code that died is overwritten when
   // its address is used again; there are a few of them in a program.
   std::map<std::pair<Py_ssize_t, PyCodeObject*>, Watched> codes;
 };

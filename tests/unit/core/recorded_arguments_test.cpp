@@ -22,6 +22,28 @@ TEST(RecordedArguments, ValuesOfOptionsThatAreSecretsAreMasked) {
   EXPECT_EQ(masked({"--password="}), (Words{"--password=***"}));
 }
 
+TEST(RecordedArguments, SecretsInNamesOfOtherWaysOfWritingAreMasked) {
+  EXPECT_EQ(
+      masked({"--dbPassword=x", "--accessKey", "x", "PGPASSWORD=x", "-clientSecret=x"}),
+      (Words{"--dbPassword=***", "--accessKey", "***", "PGPASSWORD=***", "-clientSecret=***"}));
+}
+
+TEST(RecordedArguments, SecretsInQueriesOfUrlsAreMasked) {
+  EXPECT_EQ(
+      masked({"https://h/x?token=abc", "h?a=1&api_key=k#part", "--url=http://u:p@h?key=k&b=2",
+              "?token=&password=p q", "??token=a&&token=b", "a?b", "what?", "?=&", "x?a&b=c"}),
+      (Words{"https://h/x?token=***", "h?a=1&api_key=***#part", "--url=http://u:***@h?key=***&b=2",
+             "?token=***&password=*** q", "??token=***&&token=***", "a?b", "what?", "?=&",
+             "x?a&b=c"}));
+}
+
+TEST(RecordedArguments, SecretsInHeadersAreMasked) {
+  EXPECT_EQ(masked({"-H", "Authorization: Bearer abc", "--header=X-Api-Key: k",
+                    "X-Auth-Token: ", "Accept: text/html", ": x", "a: b: c"}),
+            (Words{"-H", "Authorization: ***", "--header=X-Api-Key: ***", "X-Auth-Token: ***",
+                   "Accept: text/html", ": x", "a: b: c"}));
+}
+
 TEST(RecordedArguments, WhatOnlyLooksLikeOneIsNot) {
   const Words words{"token",
                     "password",

@@ -96,9 +96,11 @@ TEST(ProfileName, IsThatOfAVisibleFileOfTheRun) {
   using std::string_view_literals::operator""sv;
   EXPECT_EQ(ProfileName::of("summary")->file(), "summary.cubex");
   EXPECT_EQ(ProfileName::of("a b.c")->file(), "a b.c.cubex");
+  EXPECT_EQ(ProfileName::of("\u00e4")->file(), "\u00e4.cubex");
   EXPECT_TRUE(ProfileName::of(std::string(249, 'a')));
   for (const std::string_view bad :
-       {""sv, "."sv, ".."sv, ".hidden"sv, "a/b"sv, "/etc/passwd"sv, "../x"sv, "a\0b"sv, "a/"sv}) {
+       {""sv, "."sv, ".."sv, ".hidden"sv, "a/b"sv, "/etc/passwd"sv, "../x"sv, "a\0b"sv, "a/"sv,
+        "a\nb"sv, "\x1b[31m"sv, "a\x7f"sv}) {
     EXPECT_FALSE(ProfileName::of(bad)) << bad;
   }
   EXPECT_FALSE(ProfileName::of(std::string(250, 'a')));

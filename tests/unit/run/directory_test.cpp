@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "../support/temp_directory.hpp"
+#include "core/error.hpp"
 
 namespace timeloom::run {
 namespace fs = std::filesystem;
@@ -77,6 +78,22 @@ TEST_F(DirectoryTest, RemovesALinkInThePlaceOfEveryEntryAndNotItsTarget) {
     }
   }
   EXPECT_FALSE(fs::exists(root_ / "nowhere"));
+}
+
+TEST_F(DirectoryTest, ADirectoryInThePlaceOfAFileIsNotOfTheRunAndStays) {
+  const Directory run(run_);
+  for (const Entry& entry : kContents) {
+    if (entry.kind != Kind::kFile || entry.role == Role::kMark || entry.role == Role::kCopy)
+      continue;
+    put(place(Item::kTraceEvents) / "0.evt", "text");
+    put(place(entry.item) / "notes", "precious");
+    EXPECT_THROW(run.remove(entry.item), Error) << entry.name;
+    EXPECT_THROW(run.check_removable(), Error) << entry.name;
+    EXPECT_THROW(run.remove_run(), Error) << entry.name;
+    EXPECT_EQ(text(place(entry.item) / "notes"), "precious") << entry.name;
+    EXPECT_TRUE(run.holds(Item::kTraceEvents)) << "nothing is removed before " << entry.name;
+    fs::remove_all(place(entry.item));
+  }
 }
 
 TEST_F(DirectoryTest, MovesOverALinkAndNotOverItsTarget) {
