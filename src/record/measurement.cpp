@@ -193,6 +193,7 @@ Totals stop(Ending ending) noexcept {
   result.at_limit = s.writer->at_limit();
   g_ending = nullptr;
   result.error = s.writer->error();
+  result.cpu_ns = s.writer->cpu_ns();
   s.writer.reset();
   return result;
 }

@@ -44,6 +44,7 @@ struct Totals {
   std::uint64_t dropped_events = 0;    // older ones, for the size limit
   bool at_limit = false;               // recording has ended at the size limit
   std::uint64_t unmatched_leaves = 0;  // ends of user regions that were not open
+  std::uint64_t cpu_ns = 0;            // that the recorder took beside events; see Writer::cpu_ns()
   int error = 0;                       // errno value of the first failed write
 };
 
