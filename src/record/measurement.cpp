@@ -227,6 +227,8 @@ void switch_recording(bool on) noexcept {
 void on_switch_of_recording(void (*function)(bool on) noexcept) noexcept { g_on_switch = function; }
 
 std::uint64_t monotonic_ns() noexcept { return os::sync_clocks().monotonic_ns; }
+std::uint64_t process_cpu_ns() noexcept { return os::process_cpu_ns(); }
+std::uint64_t thread_cpu_ns() noexcept { return os::thread_cpu_ns(); }
 
 void pause_helpers() noexcept {
   State& s = state();

@@ -102,6 +102,9 @@ void on_switch_of_recording(void (*function)(bool on) noexcept) noexcept;
 
 // CLOCK_MONOTONIC, on which a run's times are put.
 std::uint64_t monotonic_ns() noexcept;
+// User and system time, in nanoseconds: of all threads of this process, of the calling thread.
+std::uint64_t process_cpu_ns() noexcept;
+std::uint64_t thread_cpu_ns() noexcept;
 
 // Before a fork: ends our own threads until they are needed again. CPython warns
 // of a fork in a process with several, some versions after their handlers ran.

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "os/process.hpp"
 #include "python/interpreter/c_stack.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
@@ -22,6 +21,7 @@
 #include "python/launch/read_settings.hpp"
 #include "python/launch/run_program.hpp"
 #include "python/observe/filter_choices.hpp"
+#include "record/measurement.hpp"
 #include "run/experiment_directory.hpp"
 #include "settings/command_line.hpp"
 #include "settings/scorep_settings.hpp"
@@ -124,7 +124,7 @@ Outcome run_before(PyObject* function) {
 // ---- Its measurement
 
 // CPU time of the process when this extension was loaded, which a launcher does first.
-const std::uint64_t g_loaded_cpu_ns = os::process_cpu_ns();
+const std::uint64_t g_loaded_cpu_ns = record::process_cpu_ns();
 
 constexpr char kNothingMeasured[] = "nothing is measured: ";
 

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "os/process.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/greenlets.hpp"
 #include "python/observe/watched.hpp"
@@ -32,13 +31,13 @@ class FirstSightTimer {
  public:
   FirstSightTimer() noexcept = default;
   ~FirstSightTimer() {
-    g_first_sight_ns.fetch_add(os::thread_cpu_ns() - begin_, std::memory_order_relaxed);
+    g_first_sight_ns.fetch_add(record::thread_cpu_ns() - begin_, std::memory_order_relaxed);
   }
   FirstSightTimer(const FirstSightTimer&) = delete;
   FirstSightTimer& operator=(const FirstSightTimer&) = delete;
 
  private:
-  const std::uint64_t begin_ = os::thread_cpu_ns();
+  const std::uint64_t begin_ = record::thread_cpu_ns();
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <atomic>
 
 #include "core/error.hpp"
-#include "os/process.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/say.hpp"
@@ -112,7 +111,7 @@ ProcessCost cost_of(const record::Totals& totals, const EventCost& cost,
 // For who reads the run.
 void note_cost(SessionResult& result, std::uint64_t finish_cpu_ns) {
   const Session& s = g_session;
-  const std::uint64_t now = os::process_cpu_ns();
+  const std::uint64_t now = record::process_cpu_ns();
   const std::uint64_t launched = s.context.launched_cpu_ns.value_or(s.begin_cpu_ns);
   const std::uint64_t start = s.started_cpu_ns - launched;
   result.cost.start = static_cast<double>(start + (now - finish_cpu_ns)) * 1e-9;
@@ -227,7 +226,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
                   .context = context,
                   .plan = plan_session(settings, context.program.filter),
                   .paused = settings.flag("paused"),
-                  .begin_cpu_ns = os::process_cpu_ns()};
+                  .begin_cpu_ns = record::process_cpu_ns()};
   if (!set_rules(session.plan, true) || !set_rules(session.plan, false)) {
     throw Error(
         "the interpreter has no room left to mark code objects: a process may use about 250 "
@@ -243,7 +242,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   watch_process_end();
   record::on_switch_of_recording(switch_for_native_code);
   if (begin_observing(g_session)) {
-    g_session.started_cpu_ns = os::process_cpu_ns();
+    g_session.started_cpu_ns = record::process_cpu_ns();
     return true;
   }
   end_windows();
@@ -265,7 +264,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   if (!runs() || s.finishing) return false;
   s.finishing = true;
   const std::uint64_t end_ns = record::monotonic_ns();
-  const std::uint64_t end_cpu_ns = os::process_cpu_ns();
+  const std::uint64_t end_cpu_ns = record::process_cpu_ns();
   end_windows();
   watch(false);
   unhook_greenlets();
@@ -363,7 +362,7 @@ void start_after_fork() {
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();
   s.context.launched_cpu_ns.reset();
-  s.begin_cpu_ns = s.started_cpu_ns = os::process_cpu_ns();
+  s.begin_cpu_ns = s.started_cpu_ns = record::process_cpu_ns();
   s.process = this_process_id();
 }
 
