@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "os/process.hpp"
 #include "os/signals.hpp"
 #include "os/thread.hpp"
 #include "record/measurement_state.hpp"
