@@ -12,6 +12,7 @@ Method
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import pathlib
@@ -22,7 +23,7 @@ import tempfile
 
 import startup
 from limits import Figures
-from truth_work import PROGRAMS
+from truth_work import PACKAGES, PROGRAMS
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 7
@@ -50,7 +51,8 @@ def measure(name: str, rounds: int, scratch: pathlib.Path) -> Figures:
     plain, added, stated = [], [], []
     for number in range(rounds):
         run = str(scratch / f"{name}-{number}")
-        commands = [[sys.executable, *program], [startup.program(), "run", "--quiet", "--no-weave", "-o", run, *program]]
+        measured = [startup.program(), "run", "--quiet", "--no-weave", "-o", run]
+        commands = [[sys.executable, *program], [*measured, *program]]
         order = (0, 1) if number % 2 == 0 else (1, 0)
         seconds = {one: cpu_seconds(commands[one]) for one in order}
         plain.append(seconds[0])
@@ -79,6 +81,9 @@ def main() -> None:
     figures: Figures = {}
     with tempfile.TemporaryDirectory(dir=arguments.scratch) as scratch:
         for name in names:
+            if name in PACKAGES and importlib.util.find_spec(name) is None:
+                print(f"truth.py: {name} is not installed", file=sys.stderr)
+                continue
             figures[name] = measure(name, arguments.rounds, pathlib.Path(scratch))
             if not arguments.json:
                 print(name, figures[name], flush=True)

@@ -10,13 +10,14 @@ import ast
 import asyncio
 import concurrent.futures
 import json
+import math
 import pathlib
 import random
 import re
 import sys
 import sysconfig
 import tokenize
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 STANDARD_LIBRARY = pathlib.Path(sysconfig.get_path("stdlib"))
@@ -45,7 +46,7 @@ def objects() -> None:
 
         @property
         def length(self) -> float:
-            return (self.x * self.x + self.y * self.y) ** 0.5
+            return math.sqrt(self.x * self.x + self.y * self.y)
 
     total, place = 0.0, Vector(0.0, 0.0)
     for number in range(400_000):
@@ -76,13 +77,13 @@ def loops() -> None:
 def generators() -> None:
     """Chains of generators, comprehensions and sort keys."""
 
-    def numbers(count: int):  # type: ignore[no-untyped-def]
+    def numbers(count: int) -> Iterator[int]:
         seed = 1
         for _ in range(count):
             seed = seed * 1103515245 + 12345 & 0x7FFFFFFF
             yield seed
 
-    def pairs(values):  # type: ignore[no-untyped-def]
+    def pairs(values: Iterator[int]) -> Iterator[tuple[int, int]]:
         for value in values:
             yield value % 1000, value
 
@@ -193,6 +194,9 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     for function in (fib, objects, loops, generators, parse, unparse, tasks, threads,
                      black_, pygments_, docutils_, networkx_)
 }  # fmt: skip
+
+# Of these, packages that have to be installed.
+PACKAGES = ("black", "pygments", "docutils", "networkx")
 
 if __name__ == "__main__":
     PROGRAMS[sys.argv[1]]()
