@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,19 @@
 #include <system_error>
 
 namespace timeloom::os {
+namespace {
+
+std::uint64_t nanoseconds_of(clockid_t clock) noexcept {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+std::uint64_t process_cpu_ns() noexcept { return nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+std::uint64_t thread_cpu_ns() noexcept { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 std::string hostname() {
   char name[256] = "";

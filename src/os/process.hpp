@@ -18,6 +18,10 @@ std::vector<std::string> command_line();  // with the name that it was started b
 std::string thread_name();                // of the calling thread
 std::uint64_t parent_process_id() noexcept;
 
+// User and system time, in nanoseconds: of all threads of this process, of the calling thread.
+std::uint64_t process_cpu_ns() noexcept;
+std::uint64_t thread_cpu_ns() noexcept;
+
 // A process among all that there ever are on all machines: ids of processes come again. 0: not
 // known. Plain bytes, which lie in files.
 struct ProcessIdentity {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "os/process.hpp"
 #include "os/signals.hpp"
 #include "os/thread.hpp"
 #include "record/measurement_state.hpp"
@@ -193,6 +194,7 @@ Totals stop(Ending ending) noexcept {
   result.at_limit = s.writer->at_limit();
   g_ending = nullptr;
   result.error = s.writer->error();
+  result.cpu_ns = s.writer->cpu_ns();
   s.writer.reset();
   return result;
 }
@@ -226,6 +228,8 @@ void switch_recording(bool on) noexcept {
 void on_switch_of_recording(void (*function)(bool on) noexcept) noexcept { g_on_switch = function; }
 
 std::uint64_t monotonic_ns() noexcept { return os::sync_clocks().monotonic_ns; }
+std::uint64_t process_cpu_ns() noexcept { return os::process_cpu_ns(); }
+std::uint64_t thread_cpu_ns() noexcept { return os::thread_cpu_ns(); }
 
 void pause_helpers() noexcept {
   State& s = state();

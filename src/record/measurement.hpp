@@ -44,6 +44,7 @@ struct Totals {
   std::uint64_t dropped_events = 0;    // older ones, for the size limit
   bool at_limit = false;               // recording has ended at the size limit
   std::uint64_t unmatched_leaves = 0;  // ends of user regions that were not open
+  std::uint64_t cpu_ns = 0;            // that the recorder took beside events; see Writer::cpu_ns()
   int error = 0;                       // errno value of the first failed write
 };
 
@@ -101,6 +102,9 @@ void on_switch_of_recording(void (*function)(bool on) noexcept) noexcept;
 
 // CLOCK_MONOTONIC, on which a run's times are put.
 std::uint64_t monotonic_ns() noexcept;
+// User and system time, in nanoseconds: of all threads of this process, of the calling thread.
+std::uint64_t process_cpu_ns() noexcept;
+std::uint64_t thread_cpu_ns() noexcept;
 
 // Before a fork: ends our own threads until they are needed again. CPython warns
 // of a fork in a process with several, some versions after their handlers ran.

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/event_word.hpp"
+#include "os/process.hpp"
 
 namespace timeloom::spool {
 namespace {
@@ -199,7 +200,9 @@ Segment* Writer::find_segment() noexcept {
 
 Segment* Writer::acquire(std::uint32_t location, std::uint64_t sequence,
                          std::uint64_t base) noexcept {
+  const std::uint64_t before = os::thread_cpu_ns();
   Segment* segment = find_segment();
+  cpu_ns_.fetch_add(os::thread_cpu_ns() - before, std::memory_order_relaxed);
   if (segment == nullptr) return nullptr;
   SegmentHeader& header = segment->header();
   header.location = location;
@@ -309,7 +312,10 @@ Segment* Writer::drain_one() noexcept {
 }
 
 int Writer::start_drain() noexcept {
-  return drain_thread_.start("timeloom-drain", [this] { drain_loop(); });
+  return drain_thread_.start("timeloom-drain", [this] {
+    drain_loop();
+    cpu_ns_.fetch_add(os::thread_cpu_ns(), std::memory_order_relaxed);
+  });
 }
 
 void Writer::stop_drain() noexcept {

@@ -130,6 +130,8 @@ class Writer {
   int error() const noexcept { return error_.load(std::memory_order_relaxed); }
   // Bytes of records written so far, in the log and (retired) in the ring.
   std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+  // CPU time that the drain and the handing out of segments took; of the drain, when it has ended.
+  std::uint64_t cpu_ns() const noexcept { return cpu_ns_.load(std::memory_order_relaxed); }
 
   // Drains what was retired, writes the end record, stops the drain. No thread
   // holds a segment any more. The ring is removed when all of it is in the log.
@@ -204,6 +206,7 @@ class Writer {
   std::atomic<int> error_ = 0;
   std::atomic<bool> at_limit_ = false;
   std::atomic<std::uint64_t> bytes_ = 0;
+  std::atomic<std::uint64_t> cpu_ns_ = 0;
   os::HelperThread drain_thread_;
 };
 

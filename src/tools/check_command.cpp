@@ -14,6 +14,7 @@ namespace timeloom::tools {
 namespace {
 
 constexpr int kUnknownRegion = 3;
+constexpr int kUndecidedRule = 4;
 
 struct CheckOptions {
   std::string run;
@@ -63,7 +64,8 @@ int status_of(const std::vector<Verdict>& verdicts) {
     return std::ranges::find(verdicts, outcome, &Verdict::outcome) != verdicts.end();
   };
   if (has(Outcome::kUnknown)) return kUnknownRegion;
-  return has(Outcome::kBroken) ? kFailed : kDone;
+  if (has(Outcome::kBroken)) return kFailed;
+  return has(Outcome::kUndecided) ? kUndecidedRule : kDone;
 }
 
 int run_check(const CheckOptions& options) {
@@ -94,7 +96,7 @@ Command register_check(CLI::App& program) {
   known.footer(
       "Exit status: 0 all rules hold, 1 some do not or the run could not be read, 2 wrong usage or "
       "a rule that makes no sense, 3 a rule names no region of the run or asks for what it does "
-      "not say.");
+      "not say, 4 a limit lies within the uncertainty of an estimate.");
   return {known.app(), [options] { return run_check(*options); }};
 }
 

@@ -3,12 +3,12 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "core/measuring_cost.hpp"
 #include "settings/settings.hpp"
 #include "tools/report_rows.hpp"
 #include "tools/run_facts.hpp"
@@ -49,14 +49,9 @@ double excess(const Rule& rule, double measured) {
   return 0;
 }
 
-// The overhead that the run states; see docs/formats/spool.md.
 std::optional<double> overhead_of(const Definitions& definitions) {
-  const auto found = definitions.properties.find("timeloom::overhead");
-  if (found == definitions.properties.end()) return {};
-  double share = 0;
-  const std::string& text = found->second;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), share);
-  return read.ec == std::errc() ? std::optional(share) : std::nullopt;
+  const auto cost = measuring_cost_of(definitions.properties);
+  return cost ? std::optional(shares_of(*cost).cpu) : std::nullopt;
 }
 
 class Judge {
@@ -91,7 +86,15 @@ class Judge {
       return;
     }
     verdict.measured = *measured;
-    verdict.outcome = verdict.rule.holds(*measured) ? Outcome::kHolds : Outcome::kBroken;
+    const bool holds = verdict.rule.holds(*measured);
+    verdict.outcome = holds ? Outcome::kHolds : Outcome::kBroken;
+    if (verdict.rule.quantity != Quantity::kOverhead) return;
+    verdict.uncertainty = uncertainty_of(*measured);
+    const double least = std::max(*measured - verdict.uncertainty, 0.0);
+    if (verdict.rule.holds(least) != holds ||
+        verdict.rule.holds(*measured + verdict.uncertainty) != holds) {
+      verdict.outcome = Outcome::kUndecided;
+    }
   }
 
   void judge_regions(Verdict& verdict) const {

@@ -12,7 +12,8 @@
 
 namespace timeloom::tools {
 
-enum class Outcome : std::uint8_t { kHolds, kBroken, kUnknown };
+// kUndecided: the measured value is an estimate, and the limit lies within its uncertainty.
+enum class Outcome : std::uint8_t { kHolds, kBroken, kUnknown, kUndecided };
 
 struct CheckedRegion {
   std::string name;
@@ -28,6 +29,7 @@ struct Verdict {
   // The value of the run, or of the deciding region: the one that breaks the rule most, or
   // with `any` the one that keeps it best.
   double measured = 0;
+  double uncertainty = 0;              // of `measured`, each way
   std::vector<CheckedRegion> regions;  // matched by the rule, the deciding one first
   std::string problem;                 // the reason for kUnknown
 

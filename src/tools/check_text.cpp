@@ -22,24 +22,31 @@ std::string_view name_of(Outcome outcome) {
     case Outcome::kHolds: return "PASS";
     case Outcome::kBroken: return "FAIL";
     case Outcome::kUnknown: return "ERROR";
+    case Outcome::kUndecided: return "UNDECIDED";
   }
   return "";
 }
 
 // In the unit of the rule, unless that gives almost nothing. Six digits, or as many as tell it from
 // the limit.
-std::string measured_text(const Verdict& verdict) {
+std::string measured_text(const Verdict& verdict, double measured) {
   const Rule& rule = verdict.rule;
   const auto text = [&](double value) { return fmt::format("{:.6g}", rule.unit.from_base(value)); };
   const bool whole = rule.unit.name.empty();  // a number of something
-  const double shown = rule.unit.from_base(verdict.measured);
-  if (!whole && !rule.is_share() && shown < kTooSmall) return duration(verdict.measured, {}, " ");
-  std::string number = text(verdict.measured);
-  if (whole || (verdict.measured != rule.limit && number == text(rule.limit))) {
+  const double shown = rule.unit.from_base(measured);
+  if (!whole && !rule.is_share() && shown < kTooSmall) return duration(measured, {}, " ");
+  std::string number = text(measured);
+  if (whole || (measured != rule.limit && number == text(rule.limit))) {
     number = fmt::format("{}", shown);
   }
   const bool space = !rule.unit.name.empty() && !rule.is_share();
   return number + (space ? " " : "") + rule.unit.name;
+}
+
+std::string uncertainty_text(const Verdict& verdict) {
+  if (verdict.outcome != Outcome::kUndecided) return {};
+  return " (" + measured_text(verdict, std::max(verdict.measured - verdict.uncertainty, 0.0)) +
+         " to " + measured_text(verdict, verdict.measured + verdict.uncertainty) + ")";
 }
 
 std::string place_of(const CheckedRegion& region) {
@@ -65,7 +72,8 @@ std::string deciding_text(const Verdict& verdict) {
 std::string result_text(const Verdict& verdict) {
   if (verdict.outcome == Outcome::kUnknown) return verdict.problem;
   if (is_of_regions(verdict.rule.quantity) && verdict.regions.empty()) return "not in the run";
-  return measured_text(verdict) + deciding_text(verdict);
+  return measured_text(verdict, verdict.measured) + uncertainty_text(verdict) +
+         deciding_text(verdict);
 }
 
 ordered_json region_json(const CheckedRegion& region) {
@@ -93,6 +101,7 @@ ordered_json verdict_json(const Verdict& verdict) {
   one["limit"] = rule.limit;
   one["measured"] =
       verdict.outcome == Outcome::kUnknown ? ordered_json() : ordered_json(verdict.measured);
+  if (verdict.uncertainty > 0) one["uncertainty"] = verdict.uncertainty;
   one["text"] = result_text(verdict);
   one["regions"] = ordered_json::array();
   for (const CheckedRegion& region : verdict.regions) one["regions"].push_back(region_json(region));
@@ -107,13 +116,15 @@ std::string line_of(const Verdict& verdict) {
 
 void write_check(const std::vector<Verdict>& verdicts, const Terminal& terminal, Output& output) {
   std::size_t width = 0;
+  std::size_t outcome_width = 5;
   for (const Verdict& verdict : verdicts) {
+    outcome_width = std::max(outcome_width, name_of(verdict.outcome).size());
     const std::size_t columns = tools::columns(printable(verdict.rule.text));
     if (columns <= kWidestRule) width = std::max(width, columns);
   }
   for (const Verdict& verdict : verdicts) {
     const bool good = verdict.outcome == Outcome::kHolds;
-    const std::string outcome = pad_right(name_of(verdict.outcome), 5);
+    const std::string outcome = pad_right(name_of(verdict.outcome), outcome_width);
     output.write(terminal.paint(outcome, good ? Ink::kAccent : Ink::kWarning) + "  " +
                  pad_right(printable(verdict.rule.text), width) + "  " +
                  printable(result_text(verdict)) + "\n");

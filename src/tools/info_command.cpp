@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/error.hpp"
+#include "core/measuring_cost.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/info_text.hpp"
@@ -84,12 +85,30 @@ ordered_json markers_json(const Definitions& definitions) {
   return list;
 }
 
+// Null: the run does not say it.
+ordered_json overhead_json(const Definitions& definitions) {
+  const std::optional<MeasuringCost> cost = measuring_cost_of(definitions.properties);
+  if (!cost) return {};
+  const Shares shares = shares_of(*cost);
+  return {{"share_of_cpu", shares.cpu},
+          {"share_of_wall", shares.wall},
+          {"uncertainty", uncertainty_of(shares.cpu)},
+          {"cpu_seconds", cost->total()},
+          {"events_seconds", cost->events},
+          {"functions_seconds", cost->functions},
+          {"start_seconds", cost->start},
+          {"recorder_seconds", cost->recorder},
+          {"weave_seconds", cost->weave},
+          {"program_cpu_seconds", cost->cpu}};
+}
+
 std::string info_json(const Definitions& definitions, const std::vector<RunFile>& files,
                       const std::string& run) {
   ordered_json info;
   info["format"] = "timeloom-info";
   info["version"] = 1;
   add_facts(info, facts_of(definitions), run);
+  info["overhead"] = overhead_json(definitions);
   info["creator"] = definitions.creator;
   info["machine"] = definitions.machine_name;
   info["ticks_per_second"] = definitions.clock.ticks_per_second;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/measuring_cost.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -68,9 +69,21 @@ class InfoWriter {
     line("regions", count(all_.regions.size()));
     line("clock", fmt::format("{} ticks a second", count(all_.clock.ticks_per_second)));
     line("written by", all_.creator);
+    overhead();
     for (const std::string& loss : facts.losses) {
       output_.write(terminal_.paint("! " + printable(loss), Ink::kWarning) + "\n");
     }
+  }
+
+  void overhead() {
+    const std::optional<MeasuringCost> cost = measuring_cost_of(all_.properties);
+    if (!cost) return;
+    const Shares shares = shares_of(*cost);
+    const auto time = [&](double seconds) { return duration(seconds, terminal_, " "); };
+    line("overhead", fmt::format("about {:.1f} % of CPU time, {:.1f} % of wall time: events {}, "
+                                 "new functions {}, start and end {}, recorder {}",
+                                 100 * shares.cpu, 100 * shares.wall, time(cost->events),
+                                 time(cost->functions), time(cost->start), time(cost->recorder)));
   }
 
   void files(const std::vector<RunFile>& files) {

@@ -22,10 +22,13 @@ struct WeaveCommandOptions {
 
 // For the program that has been measured; src/python/launch/weave_process.cpp reads it.
 std::string numbers_of(const weave::WeaveSummary& summary) {
+  constexpr double kMillion = 1e6;
+  const auto millionths = [](double share) { return static_cast<std::uint64_t>(share * kMillion); };
   std::string text = "woven";
   for (const std::uint64_t number :
        {summary.events, summary.threads, summary.tasks, summary.processes, summary.running,
-        summary.bytes, summary.lost_events, summary.older_events, summary.folded_events}) {
+        summary.bytes, summary.lost_events, summary.older_events, summary.folded_events,
+        millionths(summary.overhead.cpu), millionths(summary.overhead.wall)}) {
     text += " " + std::to_string(number);
   }
   return text + "\n";

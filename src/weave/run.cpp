@@ -245,6 +245,9 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
   summary.ending = source.ending();
   summary.folded_events = number_in(definitions, kFoldedEvents);
+  if (const auto cost = measuring_cost_of(source.definitions().properties)) {
+    summary.overhead = shares_of(*cost);
+  }
   summary.layout = &layout_of(source);
   summary.reached_depth = number_in(definitions, kReachedDepth);
   summary.profile_depth = number_in(definitions, kProfileDepth);

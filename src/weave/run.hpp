@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "core/measuring_cost.hpp"
 #include "run/layout.hpp"
 
 namespace timeloom::weave {
@@ -27,6 +28,7 @@ struct WeaveSummary {
   std::uint64_t damaged_segments = 0;  // parts of spools that were not sound
   std::string ending;                  // how the program ended; empty: normally
   std::uint64_t folded_events = 0;     // of events: only the profile has them
+  Shares overhead;                     // zeros: not known
   // Levels of call paths that the profile keeps apart, and those that there were; 0: no
   // more than it keeps.
   std::uint64_t profile_depth = 0;

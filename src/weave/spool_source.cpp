@@ -6,8 +6,10 @@
 #include <map>
 
 #include "core/error.hpp"
+#include "core/measuring_cost.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
+#include "os/process.hpp"
 #include "run/layout.hpp"
 #include "weave/metric_totals.hpp"
 #include "weave/process_order.hpp"
@@ -137,7 +139,12 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   if (group.name.empty()) group.name = "Process";
   group.ending = ending_text(from, process.running);
   definitions_.groups.push_back(std::move(group));
-  for (const auto& [key, value] : from.properties) definitions_.properties.try_emplace(key, value);
+  for (const auto& [key, value] : from.properties) {
+    if (key == kProcessCost)
+      cost_.add(process_cost_of(value));
+    else
+      definitions_.properties.try_emplace(key, value);
+  }
 }
 
 void SpoolSource::set_created(Process& process) {
@@ -353,6 +360,15 @@ void SpoolSource::add_properties() {
   if (!ended_) put("timeloom::closed_regions", closed_regions_);
 }
 
+// The weave's part up to here, which is nearly all of it.
+void SpoolSource::add_cost() {
+  std::optional<MeasuringCost> cost = cost_.sum();
+  if (!cost) return;
+  cost->weave = static_cast<double>(os::process_cpu_ns()) * 1e-9;
+  definitions_.properties[kRunCost] = to_text(*cost);
+  definitions_.properties[kOverhead] = std::to_string(shares_of(*cost).cpu);
+}
+
 double SpoolSource::progress() const noexcept {
   return total_bytes_ == 0 ? 1.0
                            : static_cast<double>(done_bytes_) / static_cast<double>(total_bytes_);
@@ -394,6 +410,7 @@ void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
   for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) { feed_thread(tasks_[i], all); });
   add_properties();
   if (with_metrics) totals.add_to(definitions_.properties);
+  add_cost();
   for (RunSink* sink : sinks) sink->finish();
 }
 

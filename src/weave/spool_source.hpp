@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/event.hpp"
+#include "core/measuring_cost.hpp"
 #include "profile/location_fold.hpp"
 #include "spool/profile_file.hpp"
 #include "spool/reader.hpp"
@@ -94,6 +95,7 @@ class SpoolSource : public RunSource {
   void add_tasks();
   void add_properties();
   void add_aliases();
+  void add_cost();
   std::uint64_t tasks_of_threads() const;
   void feed_thread(const Task& task, std::span<RunSink* const> sinks);
 
@@ -103,6 +105,7 @@ class SpoolSource : public RunSource {
   std::map<LocationId, profile::FoldedLocation> profiles_;
   profile::FoldedLocation folded_samples_;  // only the samples, of all profiles
   bool profile_mode_ = false;
+  CostSum cost_;                     // of measuring, over all processes
   std::uint64_t folded_events_ = 0;  // of threads that have others, too
   std::uint64_t total_bytes_ = 0;
   std::uint64_t profile_bytes_ = 0;

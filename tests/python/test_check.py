@@ -72,6 +72,34 @@ def test_the_overhead_is_that_of_the_summary(timeloom, program, tmp_path):
         done = timeloom("check", "--json", "run", "overhead < 10000%", cwd=tmp_path)
         (rule,) = json.loads(done.stdout)["rules"]
         assert rule["measured"] * 100 == pytest.approx(share, abs=0.051)
+        assert rule["uncertainty"] == pytest.approx(max(rule["measured"] / 4, 0.02))
+
+
+def test_a_limit_near_the_estimated_overhead_is_undecided(timeloom, program, tmp_path):
+    (tmp_path / "app.py").write_text("def f(): pass\nfor i in range(20000): f()\n")
+    timeloom("run", "--quiet", "-o", "run", "app.py", cwd=tmp_path)
+    overhead = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)["overhead"]
+    share, uncertainty = 100 * overhead["share_of_cpu"], 100 * overhead["uncertainty"]
+    for limit, status, outcome in ((share + 0.9 * uncertainty, 4, "UNDECIDED"), (share + 1.1 * uncertainty, 0, "PASS"),
+                                   (share - 1.1 * uncertainty, 1, "FAIL")):  # fmt: skip
+        if limit <= 0:
+            continue
+        done = timeloom("check", "run", f"overhead < {limit:.6f}%", "wall > 0s", cwd=tmp_path, status=status)
+        assert done.stdout.startswith(outcome)
+
+
+def test_the_parts_of_the_overhead(timeloom, tmp_path):
+    program = "import os\ndef f(): pass\nfor i in range(50000): f()\nif os.fork() == 0:\n    for i in range(50000): f()\nelse: os.wait()\n"
+    (tmp_path / "app.py").write_text(program)
+    timeloom("run", "--quiet", "-o", "run", "app.py", cwd=tmp_path)
+    info = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)
+    overhead = info["overhead"]
+    parts = ("events_seconds", "functions_seconds", "start_seconds", "recorder_seconds")
+    assert sum(overhead[part] for part in parts) == pytest.approx(overhead["cpu_seconds"])
+    assert all(overhead[part] > 0 for part in (*parts, "weave_seconds"))
+    # 200,000 events of 8 bytes; that of the child counts as much as one of its parent.
+    assert 1e-9 < overhead["events_seconds"] / 200_000 < 1e-5
+    assert overhead["cpu_seconds"] / overhead["program_cpu_seconds"] == pytest.approx(overhead["share_of_cpu"])
 
 
 def test_a_file_of_rules(timeloom, measured, tmp_path):

@@ -165,7 +165,7 @@ PyObject* totals_dict(const SessionResult& result) {
       static_cast<unsigned long long>(result.dropped_events), "at_limit",
       result.at_limit ? Py_True : Py_False, "unmatched_leaves",
       static_cast<unsigned long long>(result.unmatched_leaves), "error", result.error,
-      "wall_seconds", result.wall_seconds, "overhead_seconds", result.overhead_seconds, "window",
+      "wall_seconds", result.wall_seconds, "overhead_seconds", result.cost.total(), "window",
       result.window.c_str(), "windows", static_cast<unsigned long long>(result.windows));
 }
 

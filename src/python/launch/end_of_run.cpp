@@ -125,6 +125,9 @@ std::string count_all_processes(SessionResult& result, const WovenCounts& all) {
   result.lost_events = all.lost_events;
   result.dropped_events = all.older_events;
   result.folded_events = all.folded_events;
+  constexpr double kMillionth = 1e-6;
+  result.overhead = {static_cast<double>(all.cpu_overhead) * kMillionth,
+                     static_cast<double>(all.wall_overhead) * kMillionth};
   std::string text = " in " + grouped(all.processes) + " processes";
   if (all.running > 0) text += ", " + grouped(all.running) + " of which had not ended";
   return text;
@@ -159,16 +162,21 @@ std::string losses(const SessionResult& result) {
   return text;
 }
 
+// Empty: it could not be calibrated.
+std::string overhead(const Shares& shares) {
+  if (shares.cpu == 0) return {};
+  return ", estimated overhead " + formatted(100 * shares.cpu, 1) + " % of CPU time, " +
+         formatted(100 * shares.wall, 1) + " % of wall time";
+}
+
 std::string summary(const SessionResult& result, const std::string& children,
                     const std::string& weaving) {
-  const double share =
-      result.wall_seconds > 0 ? 100 * result.overhead_seconds / result.wall_seconds : 0;
   const std::uint64_t events = result.events + (result.profile ? 0 : kOfProgram);
   const std::string tasks = result.tasks > 0 ? " and " + plural(result.tasks, "task") : "";
   std::string text = line_start() + formatted(result.wall_seconds, 3) + " s, " +
                      plural(events, "event") + " of " + plural(result.threads, "thread") + tasks +
-                     children + ", " + size_text(result.bytes) + ", estimated overhead " +
-                     formatted(share, 1) + " %\n" + losses(result);
+                     children + ", " + size_text(result.bytes) + overhead(result.overhead) + "\n" +
+                     losses(result);
   if (!weaving.empty()) text += line_start() + weaving + "\n";
   if (result.error == ENOENT) return text;
   return text + line_start() + "next: timeloom report " + word_of_run(result.run) + "\n";

@@ -21,6 +21,7 @@
 #include "python/launch/read_settings.hpp"
 #include "python/launch/run_program.hpp"
 #include "python/observe/filter_choices.hpp"
+#include "record/measurement.hpp"
 #include "run/experiment_directory.hpp"
 #include "settings/command_line.hpp"
 #include "settings/scorep_settings.hpp"
@@ -122,6 +123,9 @@ Outcome run_before(PyObject* function) {
 
 // ---- Its measurement
 
+// CPU time of the process when this extension was loaded, which a launcher does first.
+const std::uint64_t g_loaded_cpu_ns = record::process_cpu_ns();
+
 constexpr char kNothingMeasured[] = "nothing is measured: ";
 
 // Null when the machine is in the way of measuring, which is said.
@@ -145,8 +149,9 @@ void start_measuring(const Settings& settings, const FilterSource& filter,
     // Registered first: afterwards its imports would be recorded.
     const bool registered = finish_run_at_exit(settings, place);
     if (settings.text("results") == "none") return;
-    const SessionContext context{
-        .run = place->path(), .program = {.filter = filter, .description = place->description()}};
+    const SessionContext context{.run = place->path(),
+                                 .program = {.filter = filter, .description = place->description()},
+                                 .launched_cpu_ns = g_loaded_cpu_ns};
     if (registered && start_measurement(settings, context)) return;
     say(kNothingMeasured + take_exception_text());
     place->forget();

@@ -99,11 +99,12 @@ class Answer {
     char text[512] = "";
     const ssize_t size = fd_ < 0 ? -1 : ::pread(fd_, text, sizeof text - 1, 0);
     if (size <= 0 || text[size - 1] != '\n') return std::nullopt;
-    unsigned long long n[9];
-    const int read = std::sscanf(text, "woven %llu %llu %llu %llu %llu %llu %llu %llu %llu", &n[0],
-                                 &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8]);
-    if (read != 9) return std::nullopt;
-    return WovenCounts{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
+    unsigned long long n[11];
+    const int read =
+        std::sscanf(text, "woven %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu", &n[0],
+                    &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9], &n[10]);
+    if (read != 11) return std::nullopt;
+    return WovenCounts{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]};
   }
 
  private:

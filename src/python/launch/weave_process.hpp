@@ -13,7 +13,7 @@ enum class WeaveOutcome { kDone, kFailed, kNoProgram };
 // The counts of a weave, over all processes of the run.
 struct WovenCounts {
   std::uint64_t events, threads, tasks, processes, running, bytes, lost_events, older_events,
-      folded_events;
+      folded_events, cpu_overhead, wall_overhead;  // the last two in millionths
 };
 
 struct WeaveResult {

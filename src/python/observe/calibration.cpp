@@ -1,32 +1,71 @@
 #include "python/observe/calibration.hpp"
 
+#include <marshal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <new>
+#include <utility>
 #include <vector>
 
+#include "python/interpreter/errors.hpp"
 #include "python/observe/code_regions.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
 namespace {
 
-constexpr int kCalls = 1000;
-constexpr int kRepetitions = 5;
-constexpr char kProgram[] =
-    "def empty():\n"
-    "    pass\n"
-    "def loop(function):\n"
-    "    for _ in range(1000):\n"
-    "        function()\n";
+constexpr int kTurns = 9;
+constexpr std::size_t kMostWords = 4096;  // that two calls of mixture() record
 
-// Decides for a function without defining a region in the run.
-void mark(PyObject* function, std::uint64_t kept) {
-  store_code_extra(reinterpret_cast<PyCodeObject*>(PyFunction_GetCode(function)), code_index(),
-                   kept);
+// c_calls(): calls that may be reported and are not recorded.
+constexpr char kProgram[] =
+    "class Item:\n"
+    "    def __init__(self, value):\n"
+    "        self.value = value\n"
+    "    def get(self):\n"
+    "        return self.value\n"
+    "def number(value, step=1):\n"
+    "    return value + step\n"
+    "def numbers(count):\n"
+    "    for value in range(count):\n"
+    "        yield number(value)\n"
+    "def total(items):\n"
+    "    result = 0\n"
+    "    for item in items:\n"
+    "        result += item.get()\n"
+    "    return result\n"
+    "def mixture():\n"
+    "    for _ in range(10):\n"
+    "        items = []\n"
+    "        for value in numbers(6):\n"
+    "            items.append(Item(value))\n"
+    "        items.sort(key=Item.get)\n"
+    "        total(items)\n"
+    "def c_calls():\n"
+    "    function = globals\n"
+    "    for _ in range(500):\n"
+    "        function()\n"
+    "observed = Item.__init__, Item.get, number, numbers, total\n"
+    "unobserved = mixture, c_calls\n";
+
+// Of the size that functions of programs have: the interpreter rewrites their code.
+constexpr char kFunction[] =
+    "def function():\n"
+    "    values, flag = (), False\n"
+    "    for value in values:\n"
+    "        try:\n"
+    "            print(value.name, value.size + 1)\n"
+    "        except ValueError:\n"
+    "            return value[1:] if flag else value\n"
+    "    return values\n";
+constexpr int kFunctions = 20;
+
+// Decides for a code object without defining a region in the run.
+void mark(PyObject* code, std::uint64_t kept) {
+  store_code_extra(reinterpret_cast<PyCodeObject*>(code), code_index(), kept);
 }
+std::uint64_t observed() noexcept { return ready_from() | make_word(WordKind::kEnter, 0); }
 
 int raise_again(void* exception) {
   const Ref value(static_cast<PyObject*>(exception));
@@ -53,21 +92,10 @@ void put_off_exception() noexcept {
   }
 }
 
-double best_seconds(PyObject* loop, PyObject* empty) {
-  std::uint64_t best = std::numeric_limits<std::uint64_t>::max();
-  for (int i = 0; i < kRepetitions; ++i) {
-    const std::uint64_t before = record::monotonic_ns();
-    const Ref result(PyObject_CallOneArg(loop, empty));
-    if (!result) return put_off_exception(), 0;
-    best = std::min(best, record::monotonic_ns() - before);
-  }
-  return static_cast<double>(best) * 1e-9;
-}
-
 // Routes this thread's events to memory of its own while it lives.
 class Scratch {
  public:
-  Scratch() : words_(4 * kCalls * kRepetitions) {
+  Scratch() : words_(kMostWords) {
     recorder_.attach_scratch(words_);
     previous_ = record::exchange_recorder(&recorder_);
   }
@@ -77,6 +105,7 @@ class Scratch {
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
+  std::uint64_t events() const noexcept { return count_events(words_); }
 
  private:
   std::vector<std::uint64_t> words_;
@@ -84,53 +113,128 @@ class Scratch {
   record::ThreadRecorder* previous_ = nullptr;
 };
 
-}  // namespace
+class Failed {};  // the exception has been put off
 
-namespace {
+// The program's seconds.
+template <typename Program>
+double seconds_of(const Program& program) {
+  const std::uint64_t before = record::monotonic_ns();
+  if (!program()) {
+    put_off_exception();
+    throw Failed();
+  }
+  return static_cast<double>(record::monotonic_ns() - before) * 1e-9;
+}
 
-// The time that the interpreter takes longer for all calls while it is observed, and how
-// often it called us meanwhile for something that is not recorded.
+// What the interpreter takes longer for a program while it is observed, with how many events,
+// and calls of us that record nothing.
 struct Extra {
   double seconds = 0;
-  double ignored_callbacks = 0;
+  double events = 0;
+  double ignored = 0;
 };
 
-Extra extra_of(const Instrumenter& instrumenter, PyObject* loop, PyObject* function) {
-  const double plain = best_seconds(loop, function);
-  if (plain == 0) return {};
-  const Scratch scratch;
-  if (!instrumenter.install({})) return PyErr_Clear(), Extra{};
-  const std::uint64_t before = instrumenter.ignored_callbacks();
-  const double measured = best_seconds(loop, function);
-  const auto ignored_callbacks = static_cast<double>(instrumenter.ignored_callbacks() - before);
-  instrumenter.uninstall();
-  return {std::max(measured - plain, 0.0), ignored_callbacks / kRepetitions};
+// The median over turns. `warm`: the program runs once before it is timed, since the
+// interpreter rewrites code when it first runs observed.
+template <typename Program>
+Extra extra_of(const Instrumenter& instrumenter, bool warm, const Program& program) {
+  Extra extra;
+  std::vector<double> seconds;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    if (warm) (void)seconds_of(program);
+    const double plain = seconds_of(program);
+    const Scratch scratch;
+    if (!instrumenter.install({})) return PyErr_Clear(), Extra{};
+    const std::uint64_t ignored_before = instrumenter.ignored_callbacks();
+    try {
+      if (warm) (void)seconds_of(program);
+      seconds.push_back(seconds_of(program) - plain);
+    } catch (const Failed&) {
+      instrumenter.uninstall();
+      throw;
+    }
+    const int runs = warm ? 2 : 1;
+    extra.ignored = static_cast<double>(instrumenter.ignored_callbacks() - ignored_before) / runs;
+    instrumenter.uninstall();
+    extra.events = static_cast<double>(scratch.events()) / runs;
+  }
+  const auto middle = seconds.begin() + kTurns / 2;
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  extra.seconds = std::max(*middle, 0.0);
+  return extra;
+}
+
+// The namespace of kProgram, or of kFunction; null with an exception set.
+Ref names_of(const char* program) {
+  Ref names(PyDict_New());
+  // Not PyRun_String: python takes from the last code run by it whether a
+  // KeyboardInterrupt has ended the program.
+  const Ref code(Py_CompileString(program, "<calibration>", Py_file_input));
+  const Ref run(names && code ? PyEval_EvalCode(code.get(), names.get(), names.get()) : nullptr);
+  return run ? std::move(names) : Ref();
+}
+
+void mark_all(PyObject* functions, std::uint64_t kept) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(functions); ++i) {
+    mark(PyFunction_GetCode(PyTuple_GET_ITEM(functions, i)), kept);
+  }
+}
+
+// Called for the first time, each turn with other code objects.
+double first_call_seconds(const Instrumenter& instrumenter, double event_seconds) {
+  const Ref names(names_of(kFunction));
+  if (!names) throw PythonError();
+  PyObject* function = PyDict_GetItemString(names.get(), "function");  // borrowed
+  const Ref bytes(PyMarshal_WriteObjectToString(PyFunction_GetCode(function), Py_MARSHAL_VERSION));
+  if (!bytes) throw PythonError();
+  std::vector<Ref> codes;
+  for (int i = 0; i < 2 * kTurns * kFunctions; ++i) {
+    codes.emplace_back(PyMarshal_ReadObjectFromString(PyBytes_AS_STRING(bytes.get()),
+                                                      PyBytes_GET_SIZE(bytes.get())));
+    if (!codes.back()) throw PythonError();
+    mark(codes.back().get(), observed());
+  }
+  auto next = codes.begin();
+  const Extra extra = extra_of(instrumenter, false, [&] {
+    for (int i = 0; i < kFunctions; ++i, ++next) {
+      if (!Ref(PyEval_EvalCode(next->get(), names.get(), names.get()))) return false;
+    }
+    return true;
+  });
+  return std::max(extra.seconds - extra.events * event_seconds, 0.0) / kFunctions;
+}
+
+EventCost measure_events(const Instrumenter& instrumenter) {
+  const Ref names(names_of(kProgram));
+  if (!names) throw PythonError();
+  const auto item = [&](const char* name) { return PyDict_GetItemString(names.get(), name); };
+  mark_all(item("observed"), observed());
+  mark_all(item("unobserved"), kExcluded);
+  const auto program = [&](const char* name) {
+    return
+        [function = item(name)] { return static_cast<bool>(Ref(PyObject_CallNoArgs(function))); };
+  };
+  EventCost cost;
+  const Extra c_calls = extra_of(instrumenter, true, program("c_calls"));
+  if (c_calls.ignored > 0) cost.ignored_seconds = c_calls.seconds / c_calls.ignored;
+  const Extra mixture = extra_of(instrumenter, true, program("mixture"));
+  const double others = mixture.ignored * cost.ignored_seconds;
+  if (mixture.events > 0) {
+    cost.event_seconds = std::max(mixture.seconds - others, 0.0) / mixture.events;
+  }
+  cost.function_seconds = first_call_seconds(instrumenter, cost.event_seconds);
+  return cost;
 }
 
 }  // namespace
 
 EventCost calibrate_events(const Instrumenter& instrumenter) noexcept try {
   const ErrorGuard guard;
-  const Ref names(PyDict_New());
-  // Not PyRun_String: python takes from the last code run by it whether a
-  // KeyboardInterrupt has ended the program.
-  const Ref code(Py_CompileString(kProgram, "<calibration>", Py_file_input));
-  const Ref run(names && code ? PyEval_EvalCode(code.get(), names.get(), names.get()) : nullptr);
-  if (!run) return put_off_exception(), EventCost{};
-  PyObject* empty = PyDict_GetItemString(names.get(), "empty");  // borrowed, as loop
-  PyObject* loop = PyDict_GetItemString(names.get(), "loop");
-  const Ref builtin = Ref::borrow(PyDict_GetItemString(PyEval_GetBuiltins(), "globals"));
-  mark(empty, ready_from() | make_word(WordKind::kEnter, 0));
-  mark(loop, kExcluded);
-  EventCost cost;
-  if (builtin) {
-    const Extra extra = extra_of(instrumenter, loop, builtin.get());
-    if (extra.ignored_callbacks > 0) cost.ignored_seconds = extra.seconds / extra.ignored_callbacks;
-  }
-  const Extra extra = extra_of(instrumenter, loop, empty);
-  const double others = extra.ignored_callbacks * cost.ignored_seconds;
-  cost.event_seconds = std::max(extra.seconds - others, 0.0) / (2.0 * kCalls);
-  return cost;
+  return measure_events(instrumenter);
+} catch (const Failed&) {
+  return {};
+} catch (const PythonError&) {
+  return put_off_exception(), EventCost{};
 } catch (const std::bad_alloc&) {
   return {};
 }

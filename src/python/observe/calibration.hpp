@@ -7,14 +7,16 @@ namespace timeloom::python {
 
 struct EventCost {
   double event_seconds = 0;
-  double ignored_seconds = 0;  // of a call to us that records nothing
+  double ignored_seconds = 0;   // of a call to us that records nothing
+  double function_seconds = 0;  // the interpreter's part when a function is first called
 };
 
-// Times calls of an empty Python function, and of a C function, with and without
-// the instrumenter, which must not be installed and is not afterwards; the events
-// go to scratch memory. A cost that cannot be measured is 0. An exception of a
-// signal handler meanwhile is raised again as soon as Python code runs. Needs the
-// GIL and a recorder on this thread.
+// Times a program of many kinds of calls (functions, methods, constructors, generators, calls
+// by C functions) with and without the instrumenter, by turns, since a machine changes its speed
+// within milliseconds: the medians of the differences count. The instrumenter must not be
+// installed and is not afterwards; the events go to scratch memory. A cost that cannot be
+// measured is 0. What a signal handler raises meanwhile is raised again as soon as Python code
+// runs. Needs the GIL and a recorder on this thread.
 EventCost calibrate_events(const Instrumenter& instrumenter) noexcept;
 
 }  // namespace timeloom::python

@@ -21,7 +21,32 @@ namespace {
 constinit std::atomic<std::uint64_t> g_first_measurement = 0;
 }
 
+namespace {
+
+std::atomic<std::uint64_t> g_first_sights = 0;
+std::atomic<std::uint64_t> g_first_sight_ns = 0;
+
+// Counts the CPU time of its life as that for code that is seen for the first time.
+class FirstSightTimer {
+ public:
+  FirstSightTimer() noexcept = default;
+  ~FirstSightTimer() {
+    g_first_sight_ns.fetch_add(record::thread_cpu_ns() - begin_, std::memory_order_relaxed);
+  }
+  FirstSightTimer(const FirstSightTimer&) = delete;
+  FirstSightTimer& operator=(const FirstSightTimer&) = delete;
+
+ private:
+  const std::uint64_t begin_ = record::thread_cpu_ns();
+};
+
+}  // namespace
+
+FirstSights first_sights() noexcept { return {g_first_sights, g_first_sight_ns}; }
+
 void begin_definitions(bool goes_on) noexcept {
+  g_first_sights = 0;
+  g_first_sight_ns = 0;
   const std::uint64_t number = record::measurement_number();
   g_keeping.ready_from = number << kTimeShift;
   if (!goes_on) g_first_measurement = number;
@@ -136,6 +161,8 @@ std::string text_of(PyObject* object) {
 void (*g_on_new_code)() noexcept = nullptr;
 
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
+  const FirstSightTimer timer;
+  g_first_sights.fetch_add(1, std::memory_order_relaxed);
   const ErrorGuard guard;
   const CriticalSection critical;
   if (g_on_new_code != nullptr) g_on_new_code();
@@ -164,6 +191,7 @@ void enter_code(PyCodeObject* code, EventWord word) noexcept {
   if (load_code_extra(code, index) == ready) {
     return record::t_recorder->enter(token_of(code), word);
   }
+  const FirstSightTimer timer;
   if (!record::enter_region(token_of(code), word)) return;
   const CriticalSection critical;
   store_code_extra(code, index, ready);

@@ -83,6 +83,14 @@ inline record::Token token_of(PyCodeObject* code) noexcept {
 // Called on every decision for a code object, if it is set.
 extern void (*g_on_new_code)() noexcept;
 
+// Code objects seen for the first time since begin_definitions(), and the CPU time of deciding on
+// them and of defining their regions.
+struct FirstSights {
+  std::uint64_t count = 0;
+  std::uint64_t cpu_ns = 0;
+};
+FirstSights first_sights() noexcept;
+
 // Decides for a code object that runs with these globals (may be nullptr).
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
 

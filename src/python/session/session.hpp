@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/ending.hpp"
+#include "core/measuring_cost.hpp"
 #include "python/interpreter/compat.hpp"
 #include "settings/inheritance.hpp"
 #include "settings/settings.hpp"
@@ -18,6 +20,9 @@ struct SessionContext {
   std::string run;       // the run directory; made if it is not there
   ProgramFacts program;  // the same for all processes of the program
   std::string parent;    // name of the spool of the process that started this one; or empty
+  // CPU time of the process when a launcher began to prepare it; none: it measures a part of
+  // itself, from start_session() on.
+  std::optional<std::uint64_t> launched_cpu_ns{};
 };
 
 struct SessionResult {
@@ -37,7 +42,8 @@ struct SessionResult {
   std::uint64_t unmatched_leaves = 0;
   int error = 0;  // errno value of the first failed write
   double wall_seconds = 0;
-  double overhead_seconds = 0;  // calibrated cost of an event times their number
+  ProcessCost cost;  // of measuring; its `event` is 0 where it could not be calibrated
+  Shares overhead;   // zeros: not known
 };
 
 // The directory of our Python package; its files are never recorded.
@@ -47,7 +53,7 @@ std::string own_directory();
 bool start_session(const Settings& settings, const SessionContext& context);
 // False without an exception when no measurement of this process is running.
 // `ending`: what is about to end the process; then, and in the child of a measured
-// process, overhead_seconds stays 0.
+// process, nothing is calibrated.
 bool finish_session(SessionResult& result, Ending ending = {});
 bool session_running() noexcept;
 // Whether the one that runs is there only because the parent of this process is measured.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/measuring_cost.hpp"
 #include "profile/story.hpp"
 #include "tools/check_text.hpp"
 
@@ -108,9 +109,13 @@ TEST(CheckJudge, AnUnknownRegionIsAnErrorWithTheNearest) {
 TEST(CheckJudge, WhatTheRunDoesNotSayIsAnError) {
   profile::CallTree tree = sample();
   EXPECT_EQ(line("overhead < 5%", tree), "ERROR the run does not say what measuring it cost");
-  tree.definitions.properties["timeloom::overhead"] = "0.0625";
-  EXPECT_EQ(line("overhead < 5%", tree), "FAIL 6.25%");
-  EXPECT_EQ(line("overhead < 6.3%", tree), "PASS 6.25%");
+  tree.definitions.properties[kRunCost] = "events=0.4 start=0.1 weave=3 cpu=8 wall=8";
+  EXPECT_EQ(line("overhead < 4.2%", tree), "FAIL 6.25%");
+  EXPECT_EQ(line("overhead < 5%", tree), "UNDECIDED 6.25% (4.25% to 8.25%)");
+  EXPECT_EQ(line("overhead > 5%", tree), "UNDECIDED 6.25% (4.25% to 8.25%)");
+  EXPECT_EQ(line("overhead < 8.2%", tree), "UNDECIDED 6.25% (4.25% to 8.25%)");
+  EXPECT_EQ(line("overhead < 8.3%", tree), "PASS 6.25%");
+  EXPECT_EQ(line("overhead > 4.2%", tree), "PASS 6.25%");
   for (profile::LocationProfile& location : tree.locations) {
     for (profile::Cell& cell : location.cells) cell.statistics.min = UINT64_MAX;
   }

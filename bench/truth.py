@@ -1,0 +1,95 @@
+"""Compares the overhead that Timeloom estimates with what measuring costs.
+
+usage: python bench/truth.py [--json] [--rounds N] [--only NAME,...] [--scratch DIR]
+
+Method
+  Each program of bench/truth_work.py runs plain and under `timeloom run --no-weave`, by
+  turns, each in front in every other round. The truth is the difference of the CPU
+  time (user and system) of the process with all its children: per round, of these the
+  median and, as its interval, the quartiles. The estimate is what `timeloom info` says of
+  the runs, their median. It holds if it lies within a quarter of the measured difference,
+  or within two points of the plain program's CPU time, whichever is more.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import startup
+from limits import Figures
+from truth_work import PACKAGES, PROGRAMS
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROUNDS = 7
+SHARE, POINTS = 0.25, 0.02  # how far an estimate may be off
+
+
+def cpu_seconds(command: list[str]) -> float:
+    """User and system time of a command with its children."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return usage.ru_utime + usage.ru_stime
+
+
+def overhead_of(run: str) -> Figures:
+    done = subprocess.run([startup.program(), "info", "--json", run], capture_output=True, check=True)
+    overhead: Figures = json.loads(done.stdout)["overhead"]
+    return overhead
+
+
+def measure(name: str, rounds: int, scratch: pathlib.Path) -> Figures:
+    program = [str(HERE / "truth_work.py"), name]
+    plain, added, stated = [], [], []
+    for number in range(rounds):
+        run = str(scratch / f"{name}-{number}")
+        measured = [startup.program(), "run", "--quiet", "--no-weave", "-o", run]
+        commands = [[sys.executable, *program], [*measured, *program]]
+        order = (0, 1) if number % 2 == 0 else (1, 0)
+        seconds = {one: cpu_seconds(commands[one]) for one in order}
+        plain.append(seconds[0])
+        added.append(seconds[1] - seconds[0])
+        stated.append(overhead_of(run))
+        subprocess.run(["rm", "-rf", run], check=True)
+    truth, base = statistics.median(added), statistics.median(plain)
+    estimate = statistics.median(one["cpu_seconds"] for one in stated)
+    low, _, high = statistics.quantiles(added)
+    return {
+        "plain_s": round(base, 3), "added_s": round(truth, 3), "added_low_s": round(low, 3),
+        "added_high_s": round(high, 3), "estimated_s": round(estimate, 3),
+        "holds": abs(estimate - truth) <= max(SHARE * truth, POINTS * base),
+        "parts": stated[rounds // 2],
+    }  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--scratch", default=tempfile.gettempdir())
+    arguments = parser.parse_args()
+    names = arguments.only.split(",") if arguments.only else list(PROGRAMS)
+    figures: Figures = {}
+    with tempfile.TemporaryDirectory(dir=arguments.scratch) as scratch:
+        for name in names:
+            if name in PACKAGES and importlib.util.find_spec(name) is None:
+                print(f"truth.py: {name} is not installed", file=sys.stderr)
+                continue
+            figures[name] = measure(name, arguments.rounds, pathlib.Path(scratch))
+            if not arguments.json:
+                print(name, figures[name], flush=True)
+    if arguments.json:
+        print(json.dumps(figures, indent=2))
+
+
+if __name__ == "__main__":
+    main()

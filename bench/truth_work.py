@@ -1,0 +1,202 @@
+"""The programs of bench/truth.py, each some 1 to 3 s of CPU.
+
+usage: truth_work.py PROGRAM
+
+They differ in what they do between two events: some only call, some compute in C, some
+see thousands of functions once. Four are packages from PyPI (bench/requirements.txt).
+"""
+
+import ast
+import asyncio
+import concurrent.futures
+import json
+import math
+import pathlib
+import random
+import re
+import sys
+import sysconfig
+import tokenize
+from collections.abc import Callable, Iterator
+from typing import Any
+
+STANDARD_LIBRARY = pathlib.Path(sysconfig.get_path("stdlib"))
+
+
+def sources(*names: str) -> list[str]:
+    return [(STANDARD_LIBRARY / name).read_text(encoding="utf-8") for name in names]
+
+
+def fib(n: int = 31) -> int:
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+def objects() -> None:
+    """Small methods, attributes and properties."""
+
+    class Vector:
+        def __init__(self, x: float, y: float) -> None:
+            self.x, self.y = x, y
+
+        def __add__(self, other: "Vector") -> "Vector":
+            return Vector(self.x + other.x, self.y + other.y)
+
+        def scaled(self, factor: float) -> "Vector":
+            return Vector(self.x * factor, self.y * factor)
+
+        @property
+        def length(self) -> float:
+            return math.sqrt(self.x * self.x + self.y * self.y)
+
+    total, place = 0.0, Vector(0.0, 0.0)
+    for number in range(400_000):
+        place = (place + Vector(number % 7, number % 11)).scaled(0.99)
+        total += place.length
+
+
+def loops() -> None:
+    """Few calls with long loops inside."""
+
+    def row(y: int, width: int) -> int:
+        inside = 0
+        for x in range(width):
+            c = complex(3 * x / width - 2, 2 * y / width - 1)
+            z = 0j
+            for _ in range(20):
+                z = z * z + c
+                if abs(z) > 2:
+                    break
+            else:
+                inside += 1
+        return inside
+
+    for y in range(300):
+        row(y, 300)
+
+
+def generators() -> None:
+    """Chains of generators, comprehensions and sort keys."""
+
+    def numbers(count: int) -> Iterator[int]:
+        seed = 1
+        for _ in range(count):
+            seed = seed * 1103515245 + 12345 & 0x7FFFFFFF
+            yield seed
+
+    def pairs(values: Iterator[int]) -> Iterator[tuple[int, int]]:
+        for value in values:
+            yield value % 1000, value
+
+    for _ in range(6):
+        chosen = [pair for pair in pairs(numbers(100_000)) if pair[0] % 3]
+        chosen.sort(key=lambda pair: (pair[0], -pair[1]))
+
+
+def parse() -> None:
+    """Recursive descent over JSON in pure Python, and tokenize."""
+    text = json.dumps([{"id": i, "name": f"n{i}", "tags": list(range(i % 9))} for i in range(6000)])
+    decoder = json.decoder.JSONDecoder()
+    decoder.scan_once = json.scanner.py_make_scanner(decoder)  # type: ignore[attr-defined]
+    decoder.parse_string = json.decoder.py_scanstring  # type: ignore[attr-defined]
+    for _ in range(4):
+        decoder.decode(text)
+    for source in sources("argparse.py", "typing.py", "inspect.py"):
+        lines = iter(source.splitlines(keepends=True))
+        for _ in tokenize.generate_tokens(lambda: next(lines, "")):
+            pass
+
+
+def unparse() -> None:
+    """Visitors over syntax trees: many small functions that call each other."""
+    for source in sources("argparse.py", "typing.py", "inspect.py", "pathlib/__init__.py"
+                          if (STANDARD_LIBRARY / "pathlib").is_dir() else "pathlib.py"):
+        ast.unparse(ast.parse(source))
+    for source in sources("ast.py", "dataclasses.py", "enum.py"):
+        ast.unparse(ast.parse(source))
+
+
+def tasks() -> None:
+    """Coroutines that hand items to each other."""
+
+    async def produce(queue: "asyncio.Queue[int]", count: int) -> None:
+        for number in range(count):
+            await queue.put(number)
+
+    async def consume(queue: "asyncio.Queue[int]", count: int) -> None:
+        for _ in range(count):
+            await queue.get()
+            await asyncio.sleep(0)
+
+    async def main() -> None:
+        queues: list[asyncio.Queue[int]] = [asyncio.Queue(10) for _ in range(20)]
+        work = [part(queue, 1500) for queue in queues for part in (produce, consume)]
+        await asyncio.gather(*work)
+
+    asyncio.run(main())
+
+
+def threads() -> None:
+    """Four threads over regular expressions and small functions."""
+    text = " ".join(f"key{number}=value{number}" for number in range(2000))
+    pattern = re.compile(r"(\w+)=(\w+)")
+
+    def count(match: "re.Match[str]") -> str:
+        return f"{match[2]}={match[1]}"
+
+    def work(_: int) -> int:
+        return len(pattern.sub(count, text))
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(300)))
+
+
+def black_() -> None:
+    import black
+
+    for source in sources("argparse.py", "dataclasses.py"):
+        black.format_str(source, mode=black.Mode())
+
+
+def pygments_() -> None:
+    import pygments
+    import pygments.formatters
+    import pygments.lexers
+
+    for source in sources("argparse.py", "typing.py", "inspect.py", "ast.py"):
+        pygments.highlight(source, pygments.lexers.PythonLexer(), pygments.formatters.HtmlFormatter())
+
+
+def docutils_() -> None:
+    import docutils.core
+
+    random.seed(3)
+    words = "the quick *brown* fox ``jumps`` over **a** lazy dog and `more <http://example.org>`__".split()
+    parts = []
+    for number in range(250):
+        title = f"Section {number}"
+        parts += [title, "=" * len(title), "", " ".join(random.choice(words) for _ in range(60)), "",
+                  *(f"* item {random.choice(words)}" for _ in range(6)), ""]  # fmt: skip
+    docutils.core.publish_string("\n".join(parts), writer_name="html5",
+                                 settings_overrides={"report_level": 5})  # fmt: skip
+
+
+def networkx_() -> None:
+    import networkx
+
+    graph = networkx.gnm_random_graph(500, 1500, seed=1)
+    networkx.betweenness_centrality(graph)
+    networkx.greedy_color(graph)
+    list(networkx.connected_components(graph))
+
+
+PROGRAMS: dict[str, Callable[[], Any]] = {
+    function.__name__.rstrip("_"): function
+    for function in (fib, objects, loops, generators, parse, unparse, tasks, threads,
+                     black_, pygments_, docutils_, networkx_)
+}  # fmt: skip
+
+# Of these, packages that have to be installed.
+PACKAGES = ("black", "pygments", "docutils", "networkx")
+
+if __name__ == "__main__":
+    PROGRAMS[sys.argv[1]]()

@@ -1,0 +1,105 @@
+#include "core/measuring_cost.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <span>
+#include <utility>
+
+namespace timeloom {
+namespace {
+
+template <typename Cost>
+using Fields = std::span<const std::pair<std::string_view, double Cost::*>>;
+
+constexpr std::pair<std::string_view, double ProcessCost::*> kProcessFields[] = {
+    {"events", &ProcessCost::events},   {"event", &ProcessCost::event},
+    {"ignored", &ProcessCost::ignored}, {"functions", &ProcessCost::functions},
+    {"start", &ProcessCost::start},     {"recorder", &ProcessCost::recorder},
+    {"cpu", &ProcessCost::cpu},         {"wall", &ProcessCost::wall},
+};
+constexpr std::pair<std::string_view, double MeasuringCost::*> kRunFields[] = {
+    {"events", &MeasuringCost::events}, {"functions", &MeasuringCost::functions},
+    {"start", &MeasuringCost::start},   {"recorder", &MeasuringCost::recorder},
+    {"weave", &MeasuringCost::weave},   {"cpu", &MeasuringCost::cpu},
+    {"wall", &MeasuringCost::wall},
+};
+
+// "name=number name=number"
+template <typename Cost>
+std::string text_of(const Cost& cost, Fields<Cost> fields) {
+  std::string text;
+  for (const auto& [name, field] : fields) {
+    char number[32];
+    const auto end =
+        std::to_chars(number, number + sizeof number, cost.*field, std::chars_format::general, 6);
+    if (!text.empty()) text += ' ';
+    text.append(name).append("=").append(number, end.ptr);
+  }
+  return text;
+}
+
+template <typename Cost>
+Cost cost_of(std::string_view text, Fields<Cost> fields) {
+  Cost cost;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    for (const auto& [name, field] : fields) {
+      if (!word.starts_with(name) || !word.substr(name.size()).starts_with('=')) continue;
+      double value = 0;
+      const std::string_view digits = word.substr(name.size() + 1);
+      const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      if (read.ec == std::errc() && std::isfinite(value) && value > 0) cost.*field = value;
+    }
+  }
+  return cost;
+}
+
+double share(double part, double whole) noexcept { return whole > 0 ? part / whole : 0; }
+
+}  // namespace
+
+std::string to_text(const ProcessCost& cost) { return text_of<ProcessCost>(cost, kProcessFields); }
+std::string to_text(const MeasuringCost& cost) { return text_of<MeasuringCost>(cost, kRunFields); }
+ProcessCost process_cost_of(std::string_view text) {
+  return cost_of<ProcessCost>(text, kProcessFields);
+}
+
+std::optional<MeasuringCost> measuring_cost_of(
+    const std::map<std::string, std::string>& properties) {
+  const auto found = properties.find(kRunCost);
+  if (found == properties.end()) return std::nullopt;
+  return cost_of<MeasuringCost>(found->second, kRunFields);
+}
+
+void CostSum::add(const ProcessCost& process) noexcept {
+  if (process.event > 0) {
+    event_ = process.event;
+    sum_.events += process.events * process.event;
+  } else {
+    uncalibrated_events_ += process.events;
+  }
+  sum_.events += process.ignored;
+  sum_.functions += process.functions;
+  sum_.start += process.start;
+  sum_.recorder += process.recorder;
+  sum_.cpu += process.cpu;
+  sum_.wall = std::max(sum_.wall, process.wall);
+}
+
+std::optional<MeasuringCost> CostSum::sum() const noexcept {
+  if (event_ == 0) return std::nullopt;
+  MeasuringCost sum = sum_;
+  sum.events += uncalibrated_events_ * event_;
+  return sum;
+}
+
+Shares shares_of(const MeasuringCost& cost) noexcept {
+  return {share(cost.total(), cost.cpu),
+          share(cost.total() - cost.recorder, std::max(cost.wall, cost.cpu))};
+}
+
+double uncertainty_of(double share) noexcept { return std::max(share / 4, 0.02); }
+
+}  // namespace timeloom

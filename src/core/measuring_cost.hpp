@@ -1,0 +1,82 @@
+// The cost of measuring a program, in seconds of CPU time, by what took it.
+//
+// A process that ends its measurement writes what it knows as the property kProcessCost of its
+// spool; the weave adds them up and leaves kRunCost and kOverhead in the run. Plain values and
+// pure functions, for any thread. A text may have been written by anybody: numbers that are
+// none, negative or infinite count as 0.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace timeloom {
+
+inline constexpr char kProcessCost[] = "timeloom::process_cost";
+inline constexpr char kRunCost[] = "timeloom::cost";
+// shares_of() of CPU time.
+inline constexpr char kOverhead[] = "timeloom::overhead";
+
+// One process: some of it was timed, the events were counted.
+struct ProcessCost {
+  double events = 0;     // their number
+  double event = 0;      // calibrated seconds of one; 0: not calibrated in this process
+  double ignored = 0;    // callbacks of the interpreter that recorded nothing
+  double functions = 0;  // seen for the first time: deciding on them, naming them
+  double start = 0;      // until the program began, and from its end on
+  double recorder = 0;   // the drain, new segments
+  double cpu = 0;        // user and system time of the process, with all of this
+  double wall = 0;       // seconds from begin to end
+
+  double total() const noexcept { return events * event + ignored + functions + start + recorder; }
+};
+
+// A run: the sums over its processes.
+struct MeasuringCost {
+  double events = 0;
+  double functions = 0;
+  double start = 0;
+  double recorder = 0;
+  double weave = 0;  // after the program; no part of total()
+  double cpu = 0;    // of the program's processes, with total()
+  double wall = 0;   // of the longest
+
+  double total() const noexcept { return events + functions + start + recorder; }
+};
+
+std::string to_text(const ProcessCost& cost);
+std::string to_text(const MeasuringCost& cost);
+ProcessCost process_cost_of(std::string_view text);
+// The cost that the properties of a run state; none: it was not calibrated, or the run is of
+// another tool.
+std::optional<MeasuringCost> measuring_cost_of(
+    const std::map<std::string, std::string>& properties);
+
+// Adds up processes. An event of one that was not calibrated costs what it does in another.
+class CostSum {
+ public:
+  void add(const ProcessCost& process) noexcept;
+  // None: no process was calibrated.
+  std::optional<MeasuringCost> sum() const noexcept;
+
+ private:
+  MeasuringCost sum_;
+  double uncalibrated_events_ = 0;
+  double event_ = 0;
+};
+
+// The cost as a share of CPU time, of wall time. The wall time of a program that keeps several
+// cores busy is reckoned as its CPU time; the drain works beside the program.
+struct Shares {
+  double cpu = 0;
+  double wall = 0;
+};
+Shares shares_of(const MeasuringCost& cost) noexcept;
+
+// How far a stated share may be from the truth, each way (bench/truth.py): a quarter, or two
+// points.
+double uncertainty_of(double share) noexcept;
+
+}  // namespace timeloom

@@ -1,0 +1,68 @@
+#include "core/measuring_cost.hpp"
+
+#include <gtest/gtest.h>
+
+namespace timeloom {
+namespace {
+
+TEST(MeasuringCost, ATextGivesTheNumbersBack) {
+  const ProcessCost cost{.events = 2e6,
+                         .event = 3.25e-8,
+                         .ignored = 0.5,
+                         .functions = 0.25,
+                         .start = 0.03125,
+                         .recorder = 0.125,
+                         .cpu = 10,
+                         .wall = 12};
+  const ProcessCost read = process_cost_of(to_text(cost));
+  EXPECT_EQ(to_text(read), to_text(cost));
+  EXPECT_DOUBLE_EQ(read.event, 3.25e-8);
+  EXPECT_DOUBLE_EQ(read.total(), 0.065 + 0.5 + 0.25 + 0.03125 + 0.125);
+  EXPECT_DOUBLE_EQ(read.wall, 12);
+}
+
+TEST(MeasuringCost, WhatIsNoNumberCountsAsZero) {
+  for (const char* text : {"", " ", "events", "events=", "events=x", "events=-1", "events=inf",
+                           "events=nan", "events=1e999", "eventss=5", "=", "event =1"}) {
+    EXPECT_EQ(to_text(process_cost_of(text)), to_text(ProcessCost{})) << text;
+  }
+  EXPECT_DOUBLE_EQ(process_cost_of("new=1  start=2 cpu=x").start, 2);
+}
+
+TEST(MeasuringCost, EventsOfAnUncalibratedProcessCostWhatThoseOfAnotherDo) {
+  CostSum sum;
+  EXPECT_FALSE(sum.sum());
+  sum.add({.events = 100, .recorder = 1, .cpu = 20, .wall = 5});
+  EXPECT_FALSE(sum.sum());
+  sum.add({.events = 10,
+           .event = 0.01,
+           .ignored = 0.5,
+           .functions = 2,
+           .start = 3,
+           .cpu = 40,
+           .wall = 4});
+  const auto all = sum.sum();
+  ASSERT_TRUE(all);
+  EXPECT_DOUBLE_EQ(all->events, 110 * 0.01 + 0.5);
+  EXPECT_DOUBLE_EQ(all->total(), 1.6 + 2 + 3 + 1);
+  EXPECT_DOUBLE_EQ(all->cpu, 60);
+  EXPECT_DOUBLE_EQ(all->wall, 5);
+  const auto read = measuring_cost_of({{kRunCost, to_text(*all)}});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(to_text(*read), to_text(*all));
+  EXPECT_FALSE(measuring_cost_of({}));
+}
+
+TEST(MeasuringCost, SharesOfAProgramThatWaitsAndOfOneThatUsesManyCores) {
+  const Shares waits = shares_of({.events = 1, .recorder = 1, .weave = 50, .cpu = 10, .wall = 100});
+  EXPECT_DOUBLE_EQ(waits.cpu, 0.2);
+  EXPECT_DOUBLE_EQ(waits.wall, 0.01);
+  const Shares parallel = shares_of({.events = 1, .recorder = 1, .cpu = 10, .wall = 2});
+  EXPECT_DOUBLE_EQ(parallel.wall, 0.1);
+  EXPECT_DOUBLE_EQ(shares_of({}).cpu, 0);
+  EXPECT_DOUBLE_EQ(uncertainty_of(0.04), 0.02);
+  EXPECT_DOUBLE_EQ(uncertainty_of(0.4), 0.1);
+}
+
+}  // namespace
+}  // namespace timeloom
