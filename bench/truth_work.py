@@ -9,6 +9,7 @@ see thousands of functions once. Four are packages from PyPI (bench/requirements
 import ast
 import asyncio
 import concurrent.futures
+import functools
 import json
 import math
 import pathlib
@@ -102,7 +103,7 @@ def parse() -> None:
         decoder.decode(text)
     for source in sources("argparse.py", "typing.py", "inspect.py"):
         lines = iter(source.splitlines(keepends=True))
-        for _ in tokenize.generate_tokens(lambda: next(lines, "")):
+        for _ in tokenize.generate_tokens(functools.partial(next, lines, "")):
             pass
 
 
