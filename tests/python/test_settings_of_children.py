@@ -76,6 +76,9 @@ SETTINGS = {
 # The importing functions have other names until somebody imports importlib.
 IMPORTING = ("importlib.", "_frozen_importlib", "zipimport.", "encodings.")
 STARTS = ["fork", "spawn", "forkserver", "loky", "program"]
+# A version may differ in how it starts children, imports and calls C functions, not in filters and windows.
+OF_VERSIONS = ("defaults", "imports", "C functions")
+NAMES = [name if name in OF_VERSIONS else pytest.param(name, marks=pytest.mark.any_python) for name in SETTINGS]
 
 
 def regions_of(run):
@@ -96,7 +99,7 @@ def of_task(regions):
 
 
 @pytest.mark.parametrize("who", STARTS)
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_child_obeys(name, who, tmp_path):
     if who == "loky" and importlib.util.find_spec("joblib") is None:
         pytest.skip("joblib is not installed")
