@@ -1,4 +1,6 @@
 // Tracks: sequences of calls that run on a thread by turns.
+#include <thread>
+
 #include "record_fixture.hpp"
 
 namespace timeloom::record {
@@ -58,6 +60,40 @@ TEST_F(TracksTest, EverySegmentBeginsWithTheTrackItContinues) {
   EXPECT_EQ(found.damage, 0u);
   EXPECT_EQ(totals_.lost_events, 0u);
   EXPECT_EQ(totals_.events, 2 * pairs);
+}
+
+// Where the segment of a thread gets more space, at whatever word that is.
+TEST_F(TracksTest, EventsStayOnTheirTracksWhereASegmentGrows) {
+  begin();
+  const EventWord f = region("f"), g = region("g");
+  std::size_t calls = 0;
+  std::thread([&] {
+    const auto track = make_track("track", 0);
+    ASSERT_NE(track, nullptr);
+    for (std::size_t i = 0; calls < 20'000; ++i) {
+      t_recorder->switch_to(track.get());
+      for (std::size_t k = 0; k < i % 7; ++k, ++calls) {
+        enter(f);
+        leave(f);
+      }
+      t_recorder->switch_to(nullptr);
+      enter(g);
+      leave(g);
+    }
+    t_recorder->switch_to(track.get());
+    t_recorder->end_track();
+  }).join();
+  const Recorded found = end();
+  EXPECT_EQ(found.damage, 0u);
+  std::string location;
+  std::size_t entered = 0;
+  for (const std::string& line : found.threads.at(1)) {
+    if (line.starts_with("track")) location = line;
+    entered += line == "enter f";
+    if (line == "enter f" || line == "leave f") ASSERT_EQ(location, "track 2");
+    if (line == "enter g" || line == "leave g") ASSERT_EQ(location, "track 1");
+  }
+  EXPECT_EQ(entered, calls);
 }
 
 TEST_F(TracksTest, DeepCallsOnOneLeaveTheOthersAlone) {
