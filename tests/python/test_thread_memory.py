@@ -56,7 +56,7 @@ def test_a_thousand_idle_threads_take_at_most_20_mb(tmp_path, timeloom):
     recorded = memory_of(tmp_path, "-m", "timeloom", "-o", "run", threads=1000, calls=5)
     assert recorded - plain <= 20 * MEGABYTE
     report = report_json(timeloom, tmp_path / "run")
-    (row,) = [row for row in report["flat"]["rows"] if row["region"] == "__main__.leaf"]
+    (row,) = [row for row in report["flat"]["rows"] if row["name"] == "__main__.leaf"]
     assert row["visits"] == 5000
     assert report["losses"] == []
 
@@ -65,6 +65,6 @@ def test_threads_with_many_events_lose_none(tmp_path, timeloom):
     """Each fills the segment that it begins with, while that grows, and goes on with others."""
     memory_of(tmp_path, "-m", "timeloom", "-o", "run", threads=20, calls=40_000)
     report = report_json(timeloom, tmp_path / "run")
-    (row,) = [row for row in report["flat"]["rows"] if row["region"] == "__main__.leaf"]
+    (row,) = [row for row in report["flat"]["rows"] if row["name"] == "__main__.leaf"]
     assert row["visits"] == 800_000
     assert report["losses"] == []
