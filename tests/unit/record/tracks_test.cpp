@@ -63,41 +63,44 @@ TEST_F(TracksTest, EverySegmentBeginsWithTheTrackItContinues) {
   EXPECT_EQ(totals_.events, 2 * pairs);
 }
 
-// Where the segment of a thread gets more space, at whatever word that is.
+// Where the segment of a thread gets more space, at whatever word a switch is then.
 TEST_F(TracksTest, EventsStayOnTheirTracksWhereASegmentGrows) {
   begin();
   const EventWord f = region("f"), g = region("g");
-  std::size_t calls = 0;
-  std::thread([&] {
-    const auto track = make_track("track", 0);
-    ASSERT_NE(track, nullptr);
-    for (std::size_t i = 0; calls < 20'000; ++i) {
-      t_recorder->switch_to(track.get());
-      for (std::size_t k = 0; k < i % 7; ++k, ++calls) {
+  constexpr std::uint32_t kThreads = 16;
+  constexpr std::size_t kCalls = 1000;
+  for (std::uint32_t shift = 0; shift < kThreads; ++shift) {
+    std::thread([&, shift] {
+      for (std::uint32_t i = 0; i < shift; ++i) enter(g);
+      const auto track = make_track("track", 0);
+      for (std::size_t i = 0; i < kCalls; ++i) {
+        t_recorder->switch_to(track.get());
         enter(f);
         leave(f);
+        t_recorder->switch_to(nullptr);
+        enter(g);
+        leave(g);
       }
-      t_recorder->switch_to(nullptr);
-      enter(g);
-      leave(g);
-    }
-    t_recorder->switch_to(track.get());
-    t_recorder->end_track();
-  }).join();
+      t_recorder->switch_to(track.get());
+      t_recorder->end_track();
+    }).join();
+  }
   const Recorded found = end();
   EXPECT_EQ(found.damage, 0u);
-  std::map<std::string, std::map<std::string, std::size_t>> counts;  // by track
-  std::string track;
-  for (const std::string& line : found.threads.at(1)) {
-    if (line.starts_with("track")) track = line;
-    if (!line.starts_with("track")) ++counts[track][line];
+  for (std::uint32_t shift = 0; shift < kThreads; ++shift) {
+    const std::uint32_t thread = 1 + 2 * shift;
+    std::map<std::string, std::map<std::string, std::size_t>> counts;  // by location
+    std::string location = "track " + std::to_string(thread);
+    for (const std::string& line : found.threads.at(thread)) {
+      if (line.starts_with("track ")) location = line;
+      if (!line.starts_with("track")) ++counts[location][line];
+    }
+    const std::size_t own = kCalls + shift;
+    EXPECT_EQ(counts["track " + std::to_string(thread)],
+              (std::map<std::string, std::size_t>{{"enter g", own}, {"leave g", own}}));
+    EXPECT_EQ(counts["track " + std::to_string(thread + 1)],
+              (std::map<std::string, std::size_t>{{"enter f", kCalls}, {"leave f", kCalls}}));
   }
-  const std::size_t switches = counts["track 1"]["enter g"];
-  EXPECT_GT(switches, 5000u);
-  EXPECT_EQ(counts["track 1"],
-            (std::map<std::string, std::size_t>{{"enter g", switches}, {"leave g", switches}}));
-  EXPECT_EQ(counts["track 2"],
-            (std::map<std::string, std::size_t>{{"enter f", calls}, {"leave f", calls}}));
 }
 
 TEST_F(TracksTest, DeepCallsOnOneLeaveTheOthersAlone) {
