@@ -62,10 +62,10 @@ int write_zeros(File& file, std::uint64_t offset, std::uint64_t length) noexcept
   return error;
 }
 
-void touch_pages(const Mapping& mapping) noexcept {
+void touch_pages(std::byte* data, std::size_t size) noexcept {
   constexpr std::size_t kPage = 4096;
-  for (std::size_t i = 0; i < mapping.size(); i += kPage) {
-    volatile std::byte* byte = mapping.data() + i;
+  for (std::size_t i = 0; i < size; i += kPage) {
+    volatile std::byte* byte = data + i;
     *byte = *byte;
   }
 }
@@ -198,6 +198,10 @@ int File::allocate(std::uint64_t offset, std::uint64_t length) noexcept {
   return result != 0 ? result : write_zeros(*this, offset, length);
 }
 
+int File::extend(std::uint64_t size) noexcept {
+  return beyond_file_limit(size) ? EFBIG : truncate(size);
+}
+
 int File::truncate(std::uint64_t size) noexcept {
   if (const int error = open_again(); error != 0) return error;
   int result = 0;
@@ -244,27 +248,32 @@ Mapping::~Mapping() {
 
 Mapping Mapping::map(const File& file, std::uint64_t offset, std::size_t size,
                      int* error) noexcept {
+  Mapping mapping = map_later(file, offset, size, error);
+  if (*error == 0) *error = touch(mapping.data_, size);
+  return *error == 0 ? std::move(mapping) : Mapping{};
+}
+
+Mapping Mapping::map_later(const File& file, std::uint64_t offset, std::size_t size,
+                           int* error) noexcept {
   Mapping mapping;
   void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(),
                          static_cast<off_t>(offset));
-  if (address == MAP_FAILED) {
-    *error = errno;
-    return mapping;
-  }
-  *error = 0;
+  *error = address == MAP_FAILED ? errno : 0;
+  if (*error != 0) return mapping;
   mapping.data_ = static_cast<std::byte*>(address);
   mapping.size_ = size;
+  return mapping;
+}
+
+int Mapping::touch(std::byte* data, std::size_t size) noexcept {
   // Not MAP_POPULATE: it maps the pages of a shared file for reading only, and the
   // first write to each would still fault.
-  if (::madvise(address, size, MADV_POPULATE_WRITE) == 0) return mapping;
-  if (errno != EINVAL) {
-    // No page to be had in spite of the allocation (a file system that copies
-    // on write, a quota): an error value here, a SIGBUS if we touched it.
-    *error = errno;
-    return Mapping{};
-  }
-  touch_pages(mapping);  // before Linux 5.14
-  return mapping;
+  if (::madvise(data, size, MADV_POPULATE_WRITE) == 0) return 0;
+  // No page to be had in spite of the allocation (a file system that copies
+  // on write, a quota): an error value here, a SIGBUS if we touched it.
+  if (errno != EINVAL) return errno;
+  touch_pages(data, size);  // before Linux 5.14
+  return 0;
 }
 
 }  // namespace timeloom::os

@@ -50,6 +50,9 @@ class File {
   // Makes sure that [offset, offset + length), which nobody uses yet, has space on
   // the disk, and fills it with zeros.
   int allocate(std::uint64_t offset, std::uint64_t length) noexcept;
+  // Makes the file `size` bytes long, which is longer than it is: with a hole, which takes no
+  // space on the disk, where the file system knows of them.
+  int extend(std::uint64_t size) noexcept;
   // Cuts the file to `size` bytes.
   int truncate(std::uint64_t size) noexcept;
   void close() noexcept;
@@ -88,6 +91,12 @@ class Mapping {
   // Maps [offset, offset + size) and touches every page. The space must have
   // been allocated.
   static Mapping map(const File& file, std::uint64_t offset, std::size_t size, int* error) noexcept;
+  // Maps [offset, offset + size) of a file that is so long and touches nothing. A part may be
+  // used when its space has been allocated and touch() has brought it in.
+  static Mapping map_later(const File& file, std::uint64_t offset, std::size_t size,
+                           int* error) noexcept;
+  // Touches every page of a part of a mapping, whose space must have been allocated.
+  static int touch(std::byte* data, std::size_t size) noexcept;
 
   std::byte* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }

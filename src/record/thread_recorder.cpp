@@ -76,7 +76,7 @@ void ThreadRecorder::switch_to(Track* track) noexcept {
   use(track == nullptr ? own_ : track->open_);
   const std::uint64_t now = os::now();
   // Without room the next segment says it.
-  if (cursor_ >= end_ || !make_room(now, top_)) return;
+  if (!has_room(1) || !make_room(now, top_)) return;
   put_track(now);
   if (writer_->keeps_newest()) say_open_regions(now);
 }
@@ -85,7 +85,7 @@ void ThreadRecorder::switch_to(Track* track) noexcept {
 void ThreadRecorder::say_open_regions(std::uint64_t now) noexcept {
   if (stack_->said_in == sequence_) return;
   const std::size_t words = depth() + 1;  // more than enough
-  if (cursor_ + words <= end_) {
+  if (has_room(words)) {
     put_open_regions(top_, end_);
   } else {
     next_segment(now, top_);
@@ -174,13 +174,26 @@ bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noe
   }
   ++sequence_;
   cursor_ = segment_->words();
-  const std::size_t reserve = kReserve + (sampler_ == nullptr ? 0 : sampler_->words());
-  end_ = cursor_ + writer_->words_per_segment() - reserve;
-  limit_ = sampler_ == nullptr ? end_ : nullptr;
+  use_room();
   base_ = now;
+  (void)has_room(writer_->keeps_newest() ? 2 * depth() + 1 : 1);
   if (has_tracks_) put_track(now);
-  if (writer_->keeps_newest()) {
-    put_open_regions(last, segment_->words() + writer_->words_per_segment() / 2);
+  if (writer_->keeps_newest()) put_open_regions(last, segment_->words() + segment_->room() / 2);
+  return true;
+}
+
+void ThreadRecorder::use_room() noexcept {
+  const std::size_t reserve = kReserve + (sampler_ == nullptr ? 0 : sampler_->words());
+  end_ = segment_->words() + std::max(segment_->room(), reserve) - reserve;
+  limit_ = sampler_ == nullptr ? end_ : nullptr;
+}
+
+// Whether there is room for as many words in the segment, which gets more space for them where
+// it began with little.
+bool ThreadRecorder::has_room(std::size_t words) noexcept {
+  while (static_cast<std::size_t>(std::max<std::ptrdiff_t>(end_ - cursor_, 0)) < words) {
+    if (segment_ == nullptr || !writer_->extend(segment_)) return false;
+    use_room();
   }
   return true;
 }
@@ -224,7 +237,7 @@ void ThreadRecorder::put_open_regions(const OpenRegion* last, const std::uint64_
 
 // Makes sure that a record at time `now` can be put; false: it is lost.
 bool ThreadRecorder::make_room(std::uint64_t now, const OpenRegion* last) noexcept {
-  if (cursor_ >= end_) return next_segment(now, last);
+  if (!has_room(1)) return next_segment(now, last);
   if (now - base_ > kMaxDelta) {
     // Also when `now` lies before the base, seen from another core.
     base_ = std::max(now, base_);

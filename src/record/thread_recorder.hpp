@@ -222,6 +222,8 @@ class ThreadRecorder {
   // `last`: the innermost region that is open before what is about to be put.
   void fold(EventWord word, std::uint64_t now) noexcept;
   bool make_room(std::uint64_t now, const OpenRegion* last) noexcept;
+  void use_room() noexcept;
+  bool has_room(std::size_t words) noexcept;
   bool next_segment(std::uint64_t now, const OpenRegion* last) noexcept;
   void fold_from_here(std::uint64_t now, const OpenRegion* last) noexcept;
   void fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept;

@@ -223,21 +223,23 @@ void Reader::index_ring(bool in_use) {
   for (std::uint64_t offset = kRingHeaderSize; offset < end; offset += size) {
     const std::uint64_t data = ring_.next_data(offset, end);  // what is in a hole was never used
     offset += (data - offset) / size * size;
-    const std::uint64_t limit = std::min(offset + size, end);
-    const std::uint64_t hole = ring_.next_hole(data, limit);
-    const std::uint64_t room = hole < limit ? hole - offset : size;
-    if (room <= sizeof(RawHeader)) continue;
-    index_ring_segment(offset, static_cast<std::uint32_t>(room - sizeof(RawHeader)), in_use);
+    index_ring_segment({offset, size, data, std::min(offset + size, end)}, in_use);
   }
 }
 
-void Reader::index_ring_segment(std::uint64_t offset, std::uint32_t room, bool in_use) {
+void Reader::index_ring_segment(const Place& place, bool in_use) {
+  const std::uint64_t offset = place.offset;
   struct {
     RawHeader header;
     std::uint64_t first_word;
   } segment{}, again{};
   if (!read_object(ring_, offset, segment)) return;  // cut off, and counted as that
   const RawHeader& header = segment.header;
+  // Asked after the head was read: what is full by then has had its space before.
+  const std::uint64_t hole = ring_.next_hole(place.data, place.end);
+  const std::uint64_t space = hole < place.end ? hole - offset : place.size;
+  if (space <= sizeof header) return;
+  const auto room = static_cast<std::uint32_t>(space - sizeof header);
   const auto state = static_cast<SegmentState>(header.state);
   const bool holds_events = state == SegmentState::kActive || state == SegmentState::kFull;
   if (!holds_events && segment.first_word == 0) return;

@@ -113,7 +113,13 @@ class Reader {
   void index_logs();
   void index_log(std::uint32_t number);
   void index_ring(bool in_use);
-  void index_ring_segment(std::uint64_t offset, std::uint32_t room, bool in_use);
+  struct Place {  // of the ring
+    std::uint64_t offset;
+    std::uint32_t size;
+    std::uint64_t data;  // where the first byte is that is in no hole
+    std::uint64_t end;   // or that of the file
+  };
+  void index_ring_segment(const Place& place, bool in_use);
   void check_emptied();
   void add_definitions(const os::File& defs);
   bool known(std::uint32_t location, std::uint64_t sequence) const;

@@ -28,26 +28,6 @@ std::span<const std::byte> bytes_of(const T& value) noexcept {
 
 }  // namespace
 
-void SegmentList::push_front(Segment* segment) noexcept {
-  segment->next_ = first_;
-  first_ = segment;
-  if (last_ == nullptr) last_ = segment;
-}
-
-void SegmentList::push_back(Segment* segment) noexcept {
-  segment->next_ = nullptr;
-  (last_ == nullptr ? first_ : last_->next_) = segment;
-  last_ = segment;
-}
-
-Segment* SegmentList::pop_front() noexcept {
-  Segment* segment = first_;
-  if (segment == nullptr) return nullptr;
-  first_ = segment->next_;
-  if (first_ == nullptr) last_ = nullptr;
-  return segment;
-}
-
 Writer::Writer(std::string directory, const WriterOptions& options)
     : directory_(std::move(directory)),
       options_(options),
@@ -110,7 +90,8 @@ void Writer::write_heads() {
   // A process that is started when the run has no room left counts what it loses.
   if (!keeps_newest() && !space_for(options_.ring_size)) return stop_at_limit();
   const std::lock_guard lock(mutex_);
-  if (!grow(options_.ring_size)) cannot("allocate the ring of", directory_, error_.load());
+  error = add_block(options_.ring_size, true);
+  if (error != 0) cannot("allocate the ring of", directory_, error);
 }
 
 // After a failed start: nothing was recorded, and nobody is to take it for a run.
@@ -128,105 +109,9 @@ RingHeader& Writer::ring_header() const noexcept {
   return *reinterpret_cast<RingHeader*>(ring_header_.data());
 }
 
-std::size_t Writer::words_per_segment() const noexcept {
-  return (options_.segment_size - sizeof(SegmentHeader)) / sizeof(std::uint64_t);
-}
-
 void Writer::fail(int error) noexcept {
   int none = 0;
   error_.compare_exchange_strong(none, error, std::memory_order_relaxed);
-}
-
-bool Writer::grow(std::uint64_t bytes) noexcept {
-  const std::uint64_t present = segments_.size() * std::uint64_t{options_.segment_size};
-  bytes = std::max<std::uint64_t>(bytes / options_.segment_size, 1) * options_.segment_size;
-  // The first block is taken as it was asked for, whatever the limit.
-  if (present != 0 && present + bytes > options_.ring_limit) return false;
-  const std::uint64_t offset = kRingHeaderSize + present;
-  int error = ring_.allocate(offset, bytes);
-  os::Mapping block;
-  if (error == 0) block = os::Mapping::map(ring_, offset, bytes, &error);
-  if (error != 0) {
-    fail(error);
-    return false;
-  }
-  try {
-    add_segments(std::move(block), bytes);
-  } catch (const std::bad_alloc&) {
-    fail(ENOMEM);
-    return false;
-  }
-  return true;
-}
-
-void Writer::add_segments(os::Mapping block, std::uint64_t bytes) {
-  std::byte* const data = block.data();
-  blocks_.push_back(std::move(block));
-  for (std::uint64_t i = 0; i < bytes; i += options_.segment_size) {
-    new (data + i) SegmentHeader{};
-    free_.push_back(&segments_.emplace_back(data + i));
-  }
-  ring_header().segment_count.store(static_cast<std::uint32_t>(segments_.size()),
-                                    std::memory_order_release);
-}
-
-// A segment that nobody uses: a free one, else one of a ring that was small, else
-// a full one that is drained here and now instead of waiting for the drain, else
-// one of a larger ring.
-Segment* Writer::find_segment() noexcept {
-  std::unique_lock lock(mutex_);
-  // There is none after a fork. Should it not start, the full ones are drained here.
-  if (!full_.empty() && !stopping_ && !drain_thread_.running()) (void)start_drain();
-  // The one used last is the one still in the caches.
-  if (Segment* segment = free_.pop_front()) return segment;
-  if (stuck()) return nullptr;
-  constexpr std::size_t kFewSegments = 4;
-  if (segments_.size() < kFewSegments && options_.size_limit.bytes == 0 &&
-      grow(segments_.size() * options_.segment_size)) {
-    return free_.pop_front();
-  }
-  if (!full_.empty()) {
-    lock.unlock();
-    if (Segment* emptied = drain_one()) return emptied;
-    lock.lock();
-    // The drain was faster, or nothing can be drained any more.
-    if (Segment* segment = free_.pop_front()) return segment;
-    if (stuck()) return nullptr;
-  }
-  constexpr std::uint64_t kGrowth = 4 << 20;
-  const std::uint64_t limit = options_.size_limit.bytes;  // of which the log is to get the most
-  return grow(limit == 0 ? kGrowth : std::min(kGrowth, limit / 16)) ? free_.pop_front() : nullptr;
-}
-
-Segment* Writer::acquire(std::uint32_t location, std::uint64_t sequence,
-                         std::uint64_t base) noexcept {
-  const std::uint64_t before = os::thread_cpu_ns();
-  Segment* segment = find_segment();
-  cpu_ns_.fetch_add(os::thread_cpu_ns() - before, std::memory_order_relaxed);
-  if (segment == nullptr) return nullptr;
-  SegmentHeader& header = segment->header();
-  header.location = location;
-  header.size = 0;
-  header.sequence = sequence;
-  header.base = base;
-  header.check = segment_check(location, sequence, base);
-  header.seal = 0;
-  header.magic = kSegmentMagic;
-  // From here on a reader takes the segment for ours; all of the above comes first.
-  header.state.store(SegmentState::kActive, std::memory_order_release);
-  return segment;
-}
-
-void Writer::retire(Segment* segment, std::size_t words) noexcept {
-  SegmentHeader& header = segment->header();
-  header.size = static_cast<std::uint32_t>(words * sizeof(std::uint64_t));
-  bytes_.fetch_add(header.size, std::memory_order_relaxed);
-  header.state.store(SegmentState::kFull, std::memory_order_release);
-  {
-    const std::lock_guard lock(mutex_);
-    full_.push_back(segment);
-  }
-  work_.notify_one();
 }
 
 // With log_mutex_ held. An append that fails halfway leaves nothing behind, so
@@ -356,7 +241,7 @@ void Writer::drain_loop() noexcept {
     lock.unlock();
     Segment* emptied = drain_one();
     lock.lock();
-    if (emptied != nullptr) free_.push_front(emptied);
+    if (emptied != nullptr) set_free(emptied);
   }
 }
 

@@ -7,6 +7,11 @@
 // When all segments are in use by threads the ring grows. Handing segments out
 // and back allocates nothing.
 //
+// The segments that the ring begins with have all their space at once. Those that it
+// grows by are holes of the file, which get space as they are filled: a page, then four
+// times as much, up to the whole. Threads begin with one of these, so that a thread that
+// records little takes little, and go on with those that are whole.
+//
 // Thread safety: every function may be called from any thread, except create,
 // close and pause_drain, which one thread calls. Nothing but create throws;
 // after the first failed write, and at the size limit of the run unless the
@@ -35,17 +40,25 @@ namespace timeloom::spool {
 // A segment in the hands of one thread, or on one of the writer's lists.
 class Segment {
  public:
-  explicit Segment(std::byte* address) noexcept : address_(address) {}
+  Segment(std::byte* address, std::uint64_t offset, std::uint32_t space) noexcept
+      : address_(address), offset_(offset), space_(space) {}
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
   SegmentHeader& header() const noexcept { return *reinterpret_cast<SegmentHeader*>(address_); }
   std::uint64_t* words() const noexcept {
     return reinterpret_cast<std::uint64_t*>(address_ + sizeof(SegmentHeader));
   }
+  // Words of records that there is space for; Writer::extend() makes more of them.
+  std::size_t room() const noexcept {
+    return (space_ - sizeof(SegmentHeader)) / sizeof(std::uint64_t);
+  }
 
  private:
   friend class SegmentList;
+  friend class Writer;
   std::byte* address_;
+  std::uint64_t offset_;     // in the file
+  std::uint32_t space_;      // bytes from the begin on that have space; 0: none yet
   Segment* next_ = nullptr;  // on a list
 };
 
@@ -106,9 +119,11 @@ class Writer {
 
   // A zeroed segment for the location, or nullptr when there is no space left.
   Segment* acquire(std::uint32_t location, std::uint64_t sequence, std::uint64_t base) noexcept;
+  // Makes room for more records in a segment that the caller has acquired; false: it has all
+  // that a segment may have, or there is no space left.
+  bool extend(Segment* segment) noexcept;
   // Hands a segment with `words` records words back.
   void retire(Segment* segment, std::size_t words) noexcept;
-  std::size_t words_per_segment() const noexcept;
   // Whether the oldest segments may be dropped, so that a stream may begin with any.
   bool keeps_newest() const noexcept {
     return options_.size_limit.bytes != 0 && options_.size_limit.at_limit == AtLimit::kKeepNewest;
@@ -152,9 +167,15 @@ class Writer {
   void open_files();
   void write_heads();
   void remove_files() noexcept;
-  Segment* find_segment() noexcept;
-  bool grow(std::uint64_t bytes) noexcept;                    // with mutex_ held
-  void add_segments(os::Mapping block, std::uint64_t bytes);  // with mutex_ held
+  // With mutex_ held; those with an int return an errno value.
+  int add_block(std::uint64_t bytes, bool whole) noexcept;
+  void add_segments(os::Mapping block, std::uint64_t offset, bool whole);
+  bool is_small() const noexcept;
+  int grow() noexcept;
+  int give_space(Segment& segment) noexcept;
+  void set_free(Segment* segment) noexcept;
+  Segment* find_partial(int* error) noexcept;
+  Segment* find_segment(bool idle) noexcept;  // without it
   Segment* take_full() noexcept;
   void put_back(Segment* segment) noexcept;
   bool stuck() const noexcept { return error() != 0 || at_limit(); }
@@ -198,7 +219,8 @@ class Writer {
   std::condition_variable work_;
   std::vector<os::Mapping> blocks_;
   std::deque<Segment> segments_;  // stable addresses
-  SegmentList free_;
+  SegmentList free_;              // whole
+  SegmentList partial_;           // free, too, and without all their space
   SegmentList full_;
   bool stopping_ = false;
   bool closed_ = false;

@@ -19,6 +19,12 @@ struct State {
   // Functions share code that a decorator has wrapped around them. The code objects are kept, so
   // that none takes the address of another.
   std::unordered_map<std::string, std::pair<Ref, EventWord>> regions;
+  // Of the task that began last, since many of one function begin one after another.
+  PyCodeObject* last_code = nullptr;  // kept by `regions`
+  Ref last_name;
+  EventWord last_region = 0;
+  ParameterId task_parameter;
+  std::uint32_t defined_in = 0;  // the number of the measurement that has its definition
 };
 
 State& state() {
@@ -34,6 +40,31 @@ Region artificial(std::string name) {
   region.paradigm = Paradigm::kMeasurement;
   region.role = RegionRole::kArtificial;
   return region;
+}
+
+EventWord find_region(PyCodeObject* code, PyObject* qualified_name) {
+  std::string name = text_of(qualified_name);
+  const auto address = reinterpret_cast<std::uintptr_t>(code);
+  std::string key = name + '\0' + std::to_string(address);
+  auto& regions = state().regions;
+  if (const auto known = regions.find(key); known != regions.end()) return known->second.second;
+  Region region = artificial(std::move(name));
+  region.file = file_of(code);
+  region.first_line = static_cast<std::uint32_t>(std::max(code->co_firstlineno, 0));
+  region.last_line = last_line_of(code);
+  const EventWord word = record::enter_word(record::region_id(region));
+  Ref kept = Ref::borrow(reinterpret_cast<PyObject*>(code));
+  regions.emplace(std::move(key), std::pair(std::move(kept), word));
+  return word;
+}
+
+ParameterId task_parameter() {
+  State& s = state();
+  if (const std::uint32_t now = record::measurement_number(); s.defined_in != now) {
+    s.task_parameter = record::define_parameter(kTaskParameter, ParameterType::kString);
+    s.defined_in = now;
+  }
+  return s.task_parameter;
 }
 
 }  // namespace
@@ -60,19 +91,12 @@ void give_lane_back(std::uint32_t thread, std::unique_ptr<record::Track> lane) {
 }
 
 EventWord task_region(PyCodeObject* code, PyObject* qualified_name) {
-  std::string name = text_of(qualified_name);
-  const auto address = reinterpret_cast<std::uintptr_t>(code);
-  std::string key = name + '\0' + std::to_string(address);
-  auto& regions = state().regions;
-  if (const auto known = regions.find(key); known != regions.end()) return known->second.second;
-  Region region = artificial(std::move(name));
-  region.file = file_of(code);
-  region.first_line = static_cast<std::uint32_t>(std::max(code->co_firstlineno, 0));
-  region.last_line = last_line_of(code);
-  const EventWord word = record::enter_word(record::region_id(region));
-  Ref kept = Ref::borrow(reinterpret_cast<PyObject*>(code));
-  regions.emplace(std::move(key), std::pair(std::move(kept), word));
-  return word;
+  State& s = state();
+  if (code == s.last_code && qualified_name == s.last_name.get()) return s.last_region;
+  s.last_region = find_region(code, qualified_name);
+  s.last_code = code;
+  s.last_name = Ref::borrow(qualified_name);
+  return s.last_region;
 }
 
 EventWord task_region(const std::string& name) {
@@ -83,9 +107,7 @@ void begin_on_lane(EventWord region, const std::string& name) {
   ++state().tasks;
   record::enter_region(record::user_token(region), region);
   if (record::t_recorder->beyond_depth()) return;
-  const std::uint64_t words[] = {
-      record::define_parameter(kTaskParameter, ParameterType::kString).value(),
-      record::define_string(name).value()};
+  const std::uint64_t words[] = {task_parameter().value(), record::define_string(name).value()};
   record::t_recorder->extended(ExtendedKind::kParameterString, words);
 }
 

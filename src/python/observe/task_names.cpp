@@ -1,7 +1,6 @@
 #include "python/observe/task_names.hpp"
 
 #include <new>
-#include <unordered_map>
 
 #include "python/observe/code_regions.hpp"
 #include "record/measurement.hpp"
@@ -9,46 +8,63 @@
 namespace timeloom::python {
 namespace {
 
-// Names are asked for once a task: made once. Borrowed.
-PyObject* interned(const char* text) {
-  static auto* const kKnown = new std::unordered_map<const char*, PyObject*>;  // by the literal
-  PyObject*& known = (*kKnown)[text];
-  if (known == nullptr) known = PyUnicode_InternFromString(text);
-  if (known == nullptr) throw std::bad_alloc();
-  return known;
-}
+// Names are asked for once a task: each is made once, at its first use.
+class Name {
+ public:
+  explicit constexpr Name(const char* text) noexcept : text_(text) {}
+  // Borrowed.
+  PyObject* object() {
+    if (object_ == nullptr) object_ = PyUnicode_InternFromString(text_);
+    if (object_ == nullptr) throw std::bad_alloc();
+    return object_;
+  }
+
+ private:
+  const char* text_;
+  PyObject* object_ = nullptr;
+};
+
+constinit Name g_asyncio("asyncio");
+constinit Name g_blocking("_asyncio_future_blocking");
+constinit Name g_coro("coro");
+constinit Name g_current_task("current_task");
+constinit Name g_get_coro("get_coro");
+constinit Name g_get_name("get_name");
+constinit Name g_name("name");
+constinit Name g_qualified_name("__qualname__");
+constinit Name g_trio("trio.lowlevel");
 
 // Borrowed; nullptr when the program has not imported it.
-PyObject* imported(const char* module) {
-  PyObject* found = PyDict_GetItemWithError(PyImport_GetModuleDict(), interned(module));
+PyObject* imported(Name& module) {
+  PyObject* found = PyDict_GetItemWithError(PyImport_GetModuleDict(), module.object());
   PyErr_Clear();
   return found;
 }
 
-Ref call(PyObject* object, const char* method) {
-  Ref result(object == nullptr ? nullptr : PyObject_CallMethodNoArgs(object, interned(method)));
+Ref call(PyObject* object, Name& method) {
+  Ref result(object == nullptr ? nullptr : PyObject_CallMethodNoArgs(object, method.object()));
   PyErr_Clear();  // e.g. no event loop runs here
   return result;
 }
 
-Ref attribute(PyObject* object, const char* name) {
-  Ref result(PyObject_GetAttr(object, interned(name)));
+Ref attribute(PyObject* object, Name& name) {
+  Ref result(PyObject_GetAttr(object, name.object()));
   PyErr_Clear();
   return result;
 }
 
 std::string function_of(PyObject* coroutine) {
-  const Ref name = attribute(coroutine, "__qualname__");
+  const Ref name = attribute(coroutine, g_qualified_name);
   return name && PyUnicode_Check(name.get()) ? text_of(name.get()) : "coroutine";
 }
 
 std::string own_name_of_asyncio_task(PyObject* task) {
-  const Ref name = call(task, "get_name");
+  const Ref name = call(task, g_get_name);
   return name && PyUnicode_Check(name.get()) ? text_of(name.get()) : std::string{};
 }
 
 std::string function_of_asyncio_task(PyObject* task) {
-  const Ref coroutine = call(task, "get_coro");
+  const Ref coroutine = call(task, g_get_coro);
   return coroutine ? function_of(coroutine.get()) : std::string{};
 }
 
@@ -61,19 +77,19 @@ std::string name_of_asyncio_task(PyObject* task) {
 
 // The task of asyncio that runs now, if the coroutine is its own.
 Ref asyncio_task_of(PyObject* coroutine) {
-  PyObject* asyncio = imported("asyncio");
+  PyObject* asyncio = imported(g_asyncio);
   if (asyncio == nullptr) return {};
-  Ref task = call(asyncio, "current_task");
+  Ref task = call(asyncio, g_current_task);
   if (!task || task.get() == Py_None) return {};
-  return call(task.get(), "get_coro").get() == coroutine ? std::move(task) : Ref();
+  return call(task.get(), g_get_coro).get() == coroutine ? std::move(task) : Ref();
 }
 
 std::string name_of_trio_task(PyObject* coroutine) {
-  PyObject* trio = imported("trio.lowlevel");
+  PyObject* trio = imported(g_trio);
   if (trio == nullptr) return {};
-  const Ref task = call(trio, "current_task");
-  if (!task || attribute(task.get(), "coro").get() != coroutine) return {};
-  const Ref name = attribute(task.get(), "name");
+  const Ref task = call(trio, g_current_task);
+  if (!task || attribute(task.get(), g_coro).get() != coroutine) return {};
+  const Ref name = attribute(task.get(), g_name);
   return name && PyUnicode_Check(name.get()) ? text_of(name.get()) : std::string{};
 }
 
@@ -95,7 +111,7 @@ std::string own_name_of_task(PyObject* coroutine) {
 std::string name_of_awaited(PyObject* value, bool by_function) {
   if (value == nullptr || value == Py_None) return {};
   const record::KeepOff nothing_of_this;
-  const Ref blocking = attribute(value, "_asyncio_future_blocking");
+  const Ref blocking = attribute(value, g_blocking);
   if (!blocking) return {};  // no future, but a message to the event loop
   std::string name = by_function ? function_of_asyncio_task(value) : name_of_asyncio_task(value);
   return name.empty() ? Py_TYPE(value)->tp_name : name;

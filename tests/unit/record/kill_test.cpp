@@ -11,12 +11,13 @@ namespace {
 class KillTest : public RecordTest {
  protected:
   // Kills it after `delay` from its first event on and checks what is left.
-  void kill_after(std::chrono::microseconds delay, unsigned threads) {
+  void kill_after(std::chrono::microseconds delay, unsigned threads,
+                  const std::string& mode = "forever") {
     next_spool();
     const std::string counters_path = path() + "-counters";
     const test::SharedCounters counters(counters_path);
     test::Child child(
-        {TIMELOOM_RECORD_VICTIM, "forever", path(), counters_path, std::to_string(threads)});
+        {TIMELOOM_RECORD_VICTIM, mode, path(), counters_path, std::to_string(threads)});
     while (counters[0] == 0 && child.running()) std::this_thread::yield();
     std::this_thread::sleep_for(delay);
     EXPECT_EQ(alive(path()), Alive::kYes);
@@ -61,6 +62,17 @@ TEST_F(KillTest, AtRandomMoments) {
     const std::chrono::microseconds delay(random() % 20000);
     SCOPED_TRACE("kill " + std::to_string(i) + " after " + std::to_string(delay.count()) + " us");
     kill_after(delay, 1 + static_cast<unsigned>(i) % 4);
+    if (HasFailure()) return;
+  }
+}
+
+// The first segment of a thread is full after some milliseconds, and has grown thrice by then.
+TEST_F(KillTest, WhileSegmentsGrow) {
+  std::mt19937 random(21);
+  for (int i = 0; i < kKills; ++i) {
+    const std::chrono::microseconds delay(random() % 3000);
+    SCOPED_TRACE("kill " + std::to_string(i) + " after " + std::to_string(delay.count()) + " us");
+    kill_after(delay, 4, "grows");
     if (HasFailure()) return;
   }
 }

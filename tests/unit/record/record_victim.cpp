@@ -1,6 +1,7 @@
 // A program for the tests that kill it or fill its disk.
 //
 //   record_victim forever SPOOL COUNTERS THREADS
+//   record_victim grows SPOOL COUNTERS THREADS    with segments of the usual size
 //   record_victim newest SPOOL COUNTERS THREADS   with a size limit
 //   record_victim limit SPOOL COUNTERS BYTES      files end at BYTES (ulimit -f)
 //   record_victim tmpfs DIRECTORY COUNTERS BYTES  the disk is full after BYTES
@@ -24,11 +25,13 @@ namespace {
 
 constexpr int kNoTmpfs = 77;
 
-void begin(const std::string& directory, std::uint64_t size_limit = 0) {
+void begin(const std::string& directory, bool small = true, std::uint64_t size_limit = 0) {
   StartOptions options;
   options.spool_directory = directory;
-  options.writer.segment_size = 4096;
-  options.writer.ring_size = 16 * 4096;
+  if (small) {
+    options.writer.segment_size = 4096;
+    options.writer.ring_size = 16 * 4096;
+  }
   options.writer.size_limit = {size_limit, AtLimit::kKeepNewest};
   start(options);
 }
@@ -50,8 +53,8 @@ void record_forever(EventWord word, std::atomic<std::uint64_t>& count) {
 }
 
 int forever(const std::string& directory, const test::SharedCounters& counters, unsigned threads,
-            std::uint64_t size_limit) {
-  begin(directory, size_limit);
+            bool small, std::uint64_t size_limit) {
+  begin(directory, small, size_limit);
   const EventWord word = region();
   std::vector<std::thread> others;
   for (unsigned t = 1; t < threads; ++t) {
@@ -116,10 +119,10 @@ int main(int argc, char** argv) try {
   if (argc != 5) return 2;
   const std::string mode = argv[1];
   const timeloom::test::SharedCounters counters(argv[3]);
-  if (mode == "forever")
-    return forever(argv[2], counters, static_cast<unsigned>(std::stoul(argv[4])), 0);
-  if (mode == "newest")
-    return forever(argv[2], counters, static_cast<unsigned>(std::stoul(argv[4])), 512 << 10);
+  const auto number = static_cast<unsigned>(std::stoul(argv[4]));
+  if (mode == "forever") return forever(argv[2], counters, number, true, 0);
+  if (mode == "grows") return forever(argv[2], counters, number, false, 0);
+  if (mode == "newest") return forever(argv[2], counters, number, true, 512 << 10);
   if (mode == "limit") return with_limit(argv[2], counters, std::stoul(argv[4]));
   if (mode == "tmpfs") return on_tmpfs(argv[2], counters, argv[4]);
   return 2;

@@ -1,4 +1,7 @@
 // Tracks: sequences of calls that run on a thread by turns.
+#include <map>
+#include <thread>
+
 #include "record_fixture.hpp"
 
 namespace timeloom::record {
@@ -58,6 +61,46 @@ TEST_F(TracksTest, EverySegmentBeginsWithTheTrackItContinues) {
   EXPECT_EQ(found.damage, 0u);
   EXPECT_EQ(totals_.lost_events, 0u);
   EXPECT_EQ(totals_.events, 2 * pairs);
+}
+
+// Where the segment of a thread gets more space, at whatever word a switch is then.
+TEST_F(TracksTest, EventsStayOnTheirTracksWhereASegmentGrows) {
+  begin();
+  const EventWord f = region("f"), g = region("g");
+  constexpr std::uint32_t kThreads = 16;
+  constexpr std::size_t kCalls = 1000;
+  for (std::uint32_t shift = 0; shift < kThreads; ++shift) {
+    std::thread([&, shift] {
+      for (std::uint32_t i = 0; i < shift; ++i) enter(g);
+      const auto track = make_track("track", 0);
+      for (std::size_t i = 0; i < kCalls; ++i) {
+        t_recorder->switch_to(track.get());
+        enter(f);
+        leave(f);
+        t_recorder->switch_to(nullptr);
+        enter(g);
+        leave(g);
+      }
+      t_recorder->switch_to(track.get());
+      t_recorder->end_track();
+    }).join();
+  }
+  const Recorded found = end();
+  EXPECT_EQ(found.damage, 0u);
+  for (std::uint32_t shift = 0; shift < kThreads; ++shift) {
+    const std::uint32_t thread = 1 + 2 * shift;
+    std::map<std::string, std::map<std::string, std::size_t>> counts;  // by location
+    std::string location = "track " + std::to_string(thread);
+    for (const std::string& line : found.threads.at(thread)) {
+      if (line.starts_with("track ")) location = line;
+      if (!line.starts_with("track")) ++counts[location][line];
+    }
+    const std::size_t own = kCalls + shift;
+    EXPECT_EQ(counts["track " + std::to_string(thread)],
+              (std::map<std::string, std::size_t>{{"enter g", own}, {"leave g", own}}));
+    EXPECT_EQ(counts["track " + std::to_string(thread + 1)],
+              (std::map<std::string, std::size_t>{{"enter f", kCalls}, {"leave f", kCalls}}));
+  }
 }
 
 TEST_F(TracksTest, DeepCallsOnOneLeaveTheOthersAlone) {

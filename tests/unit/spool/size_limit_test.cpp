@@ -181,10 +181,13 @@ TEST_F(SizeLimitTest, ASegmentThatIsLateIsDropped) {
   Segment* const late = writer->acquire(0, 0, 1);
   ASSERT_NE(late, nullptr);
   late->words()[0] = make_word(WordKind::kEnter, 7);
-  const std::size_t words = writer->words_per_segment();
+  const std::size_t words = late->room();
   for (std::uint64_t sequence = 1; sequence < 2000; ++sequence) {
     Segment* const segment = writer->acquire(0, sequence, sequence);
     ASSERT_NE(segment, nullptr);
+    while (writer->extend(segment)) {
+    }
+    ASSERT_EQ(segment->room(), words);
     std::fill_n(segment->words(), words, make_word(WordKind::kEnter, 1));
     writer->retire(segment, words);
   }

@@ -94,7 +94,7 @@ class Pen {
   }
   void put(std::uint64_t time, EventWord head, std::vector<std::uint64_t> words,
            bool timed = true) {
-    if (segment_ == nullptr || used_ + 1 + words.size() > writer_.words_per_segment()) {
+    if (segment_ == nullptr || !reaches(used_ + 1 + words.size())) {
       retire();
       out_of_space_ = !take(time);
       if (out_of_space_) return;
@@ -102,6 +102,12 @@ class Pen {
     std::copy(words.begin(), words.end(), segment_->words() + used_ + 1);
     segment_->words()[used_] = timed ? at(head, time - base_) : head;
     used_ += 1 + words.size();
+  }
+  bool reaches(std::size_t words) {
+    while (words > segment_->room()) {
+      if (!writer_.extend(segment_)) return false;
+    }
+    return true;
   }
   bool take(std::uint64_t time) {
     segment_ = writer_.acquire(location_, segments_.size(), time);

@@ -118,15 +118,17 @@ TEST_F(WriterTest, ALaggingDrainIsHelped) {
 
 TEST_F(WriterTest, ASegmentIsEmptyWhenItIsHandedOut) {
   Writer& writer = create(small(2));
+  std::size_t words = 0;
   for (std::uint64_t sequence = 0; sequence < 50; ++sequence) {
     Segment* segment = writer.acquire(0, sequence, sequence + 1);
-    for (std::size_t i = 0; i < writer.words_per_segment(); ++i) {
+    words = segment->room();
+    for (std::size_t i = 0; i < words; ++i) {
       ASSERT_EQ(segment->words()[i], 0u);
       segment->words()[i] = make_word(WordKind::kEnter, 1);
     }
-    writer.retire(segment, writer.words_per_segment());
+    writer.retire(segment, words);
   }
-  EXPECT_EQ(close_and_read().events.at(0).size(), 50 * writer.words_per_segment());
+  EXPECT_EQ(close_and_read().events.at(0).size(), 50 * words);
 }
 
 TEST_F(WriterTest, OnAFullDiskWhatIsInTheRingStays) {

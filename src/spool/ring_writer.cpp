@@ -1,0 +1,186 @@
+// The ring half of spool::Writer: segments, which threads take and hand back.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+
+#include "os/process.hpp"
+#include "spool/writer.hpp"
+
+namespace timeloom::spool {
+namespace {
+
+// Bytes that a segment begins with if it is not whole at once.
+std::uint32_t first_space() noexcept {
+  static const auto kPage = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
+  return std::max(kPage, kMinSegmentSize);
+}
+
+}  // namespace
+
+void SegmentList::push_front(Segment* segment) noexcept {
+  segment->next_ = first_;
+  first_ = segment;
+  if (last_ == nullptr) last_ = segment;
+}
+
+void SegmentList::push_back(Segment* segment) noexcept {
+  segment->next_ = nullptr;
+  (last_ == nullptr ? first_ : last_->next_) = segment;
+  last_ = segment;
+}
+
+Segment* SegmentList::pop_front() noexcept {
+  Segment* segment = first_;
+  if (segment == nullptr) return nullptr;
+  first_ = segment->next_;
+  if (first_ == nullptr) last_ = nullptr;
+  return segment;
+}
+
+// `whole`: the segments have all their space at once. An errno value.
+int Writer::add_block(std::uint64_t bytes, bool whole) noexcept {
+  const std::uint64_t present = segments_.size() * std::uint64_t{options_.segment_size};
+  bytes = std::max<std::uint64_t>(bytes / options_.segment_size, 1) * options_.segment_size;
+  // The first block is taken as it was asked for, whatever the limit.
+  if (present != 0 && present + bytes > options_.ring_limit) return ENOBUFS;
+  const std::uint64_t offset = kRingHeaderSize + present;
+  int error = whole ? ring_.allocate(offset, bytes) : ring_.extend(offset + bytes);
+  os::Mapping block;
+  if (error == 0) {
+    block = whole ? os::Mapping::map(ring_, offset, bytes, &error)
+                  : os::Mapping::map_later(ring_, offset, bytes, &error);
+  }
+  if (error != 0) return error;
+  try {
+    add_segments(std::move(block), offset, whole);
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  }
+  return 0;
+}
+
+void Writer::add_segments(os::Mapping block, std::uint64_t offset, bool whole) {
+  std::byte* const data = block.data();
+  const std::size_t size = block.size();
+  blocks_.push_back(std::move(block));
+  for (std::size_t i = 0; i < size; i += options_.segment_size) {
+    if (whole) new (data + i) SegmentHeader{};
+    const std::uint32_t space = whole ? options_.segment_size : 0;
+    (whole ? free_ : partial_).push_back(&segments_.emplace_back(data + i, offset + i, space));
+  }
+  ring_header().segment_count.store(static_cast<std::uint32_t>(segments_.size()),
+                                    std::memory_order_release);
+}
+
+// A small ring doubles, any other grows by as much as it usually begins with. An errno value.
+int Writer::grow() noexcept {
+  constexpr std::uint64_t kGrowth = 4 << 20;
+  const std::uint64_t limit = options_.size_limit.bytes;  // of which the log is to get the most
+  if (limit != 0) return add_block(std::min(kGrowth, limit / 16), false);
+  return add_block(is_small() ? segments_.size() * options_.segment_size : kGrowth, false);
+}
+
+bool Writer::is_small() const noexcept {
+  constexpr std::size_t kFewSegments = 4;
+  return segments_.size() < kFewSegments && options_.size_limit.bytes == 0;
+}
+
+// What the segment gets is zero. An errno value.
+int Writer::give_space(Segment& segment) noexcept {
+  const std::uint32_t wanted = std::max(4 * segment.space_, first_space());
+  const std::uint32_t space = std::min(wanted, options_.segment_size);
+  const std::uint32_t added = space - segment.space_;
+  int error = ring_.allocate(segment.offset_ + segment.space_, added);
+  if (error == 0) error = os::Mapping::touch(segment.address_ + segment.space_, added);
+  if (error != 0) return error;
+  if (segment.space_ == 0) new (segment.address_) SegmentHeader{};
+  segment.space_ = space;
+  return 0;
+}
+
+bool Writer::extend(Segment* segment) noexcept {
+  if (segment->space_ == options_.segment_size || error() != 0) return false;
+  const std::uint64_t before = os::thread_cpu_ns();
+  const std::lock_guard lock(mutex_);
+  const int error = give_space(*segment);
+  if (error != 0) fail(error);
+  cpu_ns_.fetch_add(os::thread_cpu_ns() - before, std::memory_order_relaxed);
+  return error == 0;
+}
+
+void Writer::set_free(Segment* segment) noexcept {
+  // The one used last is the one still in the caches.
+  (segment->space_ == options_.segment_size ? free_ : partial_).push_front(segment);
+}
+
+// A free segment that is not whole, also of a larger ring; nullptr where there is none.
+Segment* Writer::find_partial(int* error) noexcept {
+  *error = partial_.empty() && !stuck() ? grow() : 0;
+  Segment* const segment = partial_.pop_front();
+  if (segment == nullptr || segment->space_ != 0) return segment;
+  if (this->error() == 0) *error = give_space(*segment);
+  if (segment->space_ != 0) return segment;
+  partial_.push_front(segment);
+  return nullptr;
+}
+
+// A segment that nobody uses: a free one, else one of a ring that was small, else
+// a full one that is drained here and now instead of waiting for the drain, else
+// one of a larger ring. `idle`: for a thread that may never record much.
+Segment* Writer::find_segment(bool idle) noexcept {
+  std::unique_lock lock(mutex_);
+  // There is none after a fork. Should it not start, the full ones are drained here.
+  if (!full_.empty() && !stopping_ && !drain_thread_.running()) (void)start_drain();
+  int error = 0;
+  if (Segment* segment = idle ? find_partial(&error) : nullptr) return segment;
+  if (Segment* segment = free_.pop_front()) return segment;
+  if (Segment* segment = is_small() ? find_partial(&error) : nullptr) return segment;
+  if (!full_.empty() && !stuck()) {
+    lock.unlock();
+    if (Segment* emptied = drain_one()) return emptied;
+    lock.lock();
+    // The drain was faster, or nothing can be drained any more.
+    if (Segment* segment = free_.pop_front()) return segment;
+  }
+  Segment* const segment = find_partial(&error);
+  // At its limit the ring waits for the drain.
+  if (segment == nullptr && error != 0 && error != ENOBUFS) fail(error);
+  return segment;
+}
+
+Segment* Writer::acquire(std::uint32_t location, std::uint64_t sequence,
+                         std::uint64_t base) noexcept {
+  // The first location is that of the thread that starts the measurement, which has events.
+  const bool idle = sequence == 0 && location != 0 && options_.segment_size > first_space();
+  const std::uint64_t before = os::thread_cpu_ns();
+  Segment* segment = find_segment(idle);
+  cpu_ns_.fetch_add(os::thread_cpu_ns() - before, std::memory_order_relaxed);
+  if (segment == nullptr) return nullptr;
+  SegmentHeader& header = segment->header();
+  header.location = location;
+  header.size = 0;
+  header.sequence = sequence;
+  header.base = base;
+  header.check = segment_check(location, sequence, base);
+  header.seal = 0;
+  header.magic = kSegmentMagic;
+  // From here on a reader takes the segment for ours; all of the above comes first.
+  header.state.store(SegmentState::kActive, std::memory_order_release);
+  return segment;
+}
+
+void Writer::retire(Segment* segment, std::size_t words) noexcept {
+  SegmentHeader& header = segment->header();
+  header.size = static_cast<std::uint32_t>(words * sizeof(std::uint64_t));
+  bytes_.fetch_add(header.size, std::memory_order_relaxed);
+  header.state.store(SegmentState::kFull, std::memory_order_release);
+  {
+    const std::lock_guard lock(mutex_);
+    full_.push_back(segment);
+  }
+  work_.notify_one();
+}
+
+}  // namespace timeloom::spool
