@@ -10,7 +10,7 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr std::array<std::string_view, 19> kWaitingFunctions = {
+constexpr std::array<std::string_view, 23> kWaitingFunctions = {
     "threading.Condition.wait",
     "threading.Event.wait",
     "threading.Barrier.wait",
@@ -24,6 +24,10 @@ constexpr std::array<std::string_view, 19> kWaitingFunctions = {
     "multiprocessing.connection.wait",
     "multiprocessing.connection.Connection._recv",
     "multiprocessing.popen_fork.Popen.poll",
+    "multiprocessing.pool.worker",
+    "multiprocessing.pool.Pool._handle_tasks",
+    "multiprocessing.pool.Pool._handle_results",
+    "concurrent.futures.thread._worker",
     "multiprocessing.synchronize.SemLock.acquire",
     "subprocess.Popen._try_wait",
     "socket.socket.accept",
