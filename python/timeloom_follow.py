@@ -51,6 +51,15 @@ def records_of(parent: str) -> "list[bytes] | None":
         return None
 
 
+def note_unmeasured(parent: str) -> None:
+    """Count this process among those that are not measured: a byte each in a file of the run."""
+    try:
+        with open(os.path.join(os.path.dirname(parent), "unmeasured"), "ab") as file:
+            file.write(b".")
+    except OSError:  # the run is gone, or its disk is full
+        pass
+
+
 def extend_python_path() -> None:
     """Lets children find bootstrap/sitecustomize.py, unless they read timeloom.pth."""
     packages = os.path.dirname(os.path.abspath(__file__))
@@ -70,6 +79,8 @@ def follow() -> None:
     role = role_of(sys.orig_argv)
     records = records_of(parent)
     if records is None or (role == "program" and b"TIMELOOM_FOLLOW=all" not in records):
+        if records is not None:
+            note_unmeasured(parent)
         del os.environ[_VARIABLE]  # what this process starts has no measured parent either
     elif role is not None:
         try:

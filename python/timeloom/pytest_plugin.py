@@ -1,5 +1,7 @@
-"""The pytest plugin: ``pytest --timeloom`` measures each test, and holds it to its limits.
+"""The pytest plugin: ``pytest --timeloom`` measures the tests, and holds them to their limits.
 
+All tests of a session become regions of one run, a profile. A test with limits, which are checked
+when it ends, has a run of its own; with ``--timeloom-traces`` every test has, and a trace in it.
 docs/pytest.md describes it. Without ``--timeloom`` only the marker is registered.
 """
 
@@ -13,6 +15,7 @@ with _core.unrecorded():
     import json
     import os
     import re
+    import shutil
     import subprocess
     import time
     import warnings
@@ -30,13 +33,18 @@ _FRAMES = ["_pytest.*", "pluggy.*"]  # lie between a measurement and the test
 _RUN = "timeloom_run"  # properties of a test report, which xdist hands on
 _JOINED = "timeloom_joined"
 _UNCHECKED = "timeloom_unchecked"
+_MEASURED = "timeloom_measured"
+_PARTS = "parts"  # in the directory of the session: what its processes record, until it is one run
+_MOST_SLOW = 10
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option ``--timeloom``."""
-    parser.getgroup("timeloom", "measuring with Timeloom").addoption(
-        "--timeloom", action="store_true",
-        help="measure each test, and hold it to the limits of its timeloom marker")
+    """Add the options ``--timeloom`` and ``--timeloom-traces``."""
+    group = parser.getgroup("timeloom", "measuring with Timeloom")
+    group.addoption("--timeloom", action="store_true",
+                    help="measure the tests, and hold each to the limits of its timeloom marker")
+    group.addoption("--timeloom-traces", action="store_true",
+                    help="the same with a run for each test, which has a trace")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,13 +53,14 @@ def pytest_configure(config: pytest.Config) -> None:
     Raises UsageError where a setting of Timeloom is wrong.
     """
     config.addinivalue_line("markers", _MARKER)
-    if not config.getoption("--timeloom"):
+    traces = bool(config.getoption("--timeloom-traces"))
+    if not traces and not config.getoption("--timeloom"):
         return
     try:
         output = _core.output_of_block({}, read_pyproject())
     except timeloom.Error as error:
         raise pytest.UsageError(f"timeloom: {error}") from None
-    config.pluginmanager.register(_Session(config, output), "timeloom-session")
+    config.pluginmanager.register(_Session(config, output, traces), "timeloom-session")
 
 
 def _limits_of(item: pytest.Item) -> list[_Limit]:
@@ -118,12 +127,15 @@ def _duration(seconds: float) -> str:
     return f"{seconds * 1e9:.4g} ns"
 
 
-def _verdicts(run: str, limits: list[_Limit]) -> list[dict[str, Any]]:
+def _timeloom(*words: str) -> subprocess.CompletedProcess[str]:
     program = Path(_core.__file__).parent / "bin" / "timeloom"
-    command = [str(program), "check", "--json", run, *(limit.rule for limit in limits)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    return subprocess.run([str(program), *words], capture_output=True, text=True, errors="replace")
+
+
+def _verdicts(run: str, limits: list[_Limit]) -> list[dict[str, Any]]:
+    done = _timeloom("check", "--json", run, *(limit.rule for limit in limits))
     if not done.stdout:
-        raise timeloom.Error(done.stderr.strip() or f"{program} ended with status {done.returncode}")
+        raise timeloom.Error(done.stderr.strip() or f"timeloom check ended with status {done.returncode}")
     rules: list[dict[str, Any]] = json.loads(done.stdout)["rules"]
     return rules
 
@@ -132,16 +144,71 @@ def _failed(what: str) -> BaseException:
     return pytest.fail.Exception(f"timeloom: {what}", pytrace=False)
 
 
+class _Part:
+    """What one process records of its tests, as regions of one measurement."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._measurement: timeloom.Measurement | None = None
+        self._number = 0
+
+    @property
+    def running(self) -> bool:
+        """Whether a measurement runs that is this one."""
+        return self._measurement is not None
+
+    def enter(self) -> None:
+        """Begin to record a test. Raises timeloom.Error or OSError when that cannot be."""
+        if self._measurement is None:
+            self._measurement = self._start()
+        _core.enable_recording()
+
+    def leave(self) -> None:
+        """The test has ended; nothing is recorded up to the next."""
+        _core.disable_recording()
+
+    def finish(self) -> None:
+        """End the measurement, so that another one can begin."""
+        measurement, self._measurement = self._measurement, None
+        if measurement is not None:
+            _core.enable_recording()  # for those that come
+            measurement.finish()
+
+    def _start(self) -> timeloom.Measurement:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        self._number += 1
+        output = self._directory / f"{os.getpid()}-{self._number}"
+        return timeloom.Measurement(output=str(output), exclude=_FRAMES, profile=True, weave=False).start()
+
+
+def _merge(directory: Path) -> str | None:
+    """Make one run of what the processes of a session have recorded; return what went wrong."""
+    spools = directory / "spool"
+    spools.mkdir(exist_ok=True)
+    for number, spool in enumerate(sorted(directory.glob(f"{_PARTS}/*/spool/*/"))):
+        spool.rename(spools / f"{spool.name}-{number}")
+    shutil.rmtree(directory / _PARTS, ignore_errors=True)
+    done = _timeloom("weave", str(directory))
+    return None if done.returncode == 0 else done.stderr.strip()
+
+
 class _Session:
     """Measures the tests of one pytest process; where tests are reported, sums up."""
 
-    def __init__(self, config: pytest.Config, output: str) -> None:
+    def __init__(self, config: pytest.Config, output: str, traces: bool) -> None:
         here = config.invocation_params.dir
         worker = getattr(config, "workerinput", None)
         name = output or time.strftime("timeloom-pytest-%Y%m%d-%H%M%S")
         self._here = here
-        self._directory = Path(worker["timeloom_directory"]) if worker else here / name
-        self._found: dict[str, list[tuple[float, str]]] = {_RUN: [], _JOINED: [], _UNCHECKED: []}
+        place = here / name if traces else _fresh(here / name)
+        self._directory = Path(worker["timeloom_directory"]) if worker else place
+        self._is_worker = worker is not None
+        self._traces = traces
+        self._part = _Part(self._directory / _PARTS)
+        self._problem: str | None = None
+        self._found: dict[str, list[tuple[float, str]]] = {
+            _RUN: [], _JOINED: [], _UNCHECKED: [], _MEASURED: []}
+        self._durations: list[tuple[float, str]] = []
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:  # of xdist: a worker begins
@@ -153,6 +220,9 @@ class _Session:
             limits = _limits_of(item)
         except ValueError as error:
             raise _failed(str(error)) from None
+        if not limits and not self._traces and (self._part.running or not _core.running()):
+            return (yield from self._as_region(item))
+        self._part.finish()
         if _core.running():  # the whole session is under `timeloom run`
             with timeloom.region(item.nodeid):
                 result = yield
@@ -174,13 +244,38 @@ class _Session:
         self._judge(item, run, limits)
         return result
 
+    def _as_region(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        try:
+            self._part.enter()
+        except (timeloom.Error, OSError) as error:
+            self._warn(item, error)
+            return (yield)
+        item.user_properties.append((_MEASURED, item.nodeid))
+        try:
+            with timeloom.region(item.nodeid):
+                return (yield)
+        finally:
+            self._part.leave()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        self._part.finish()
+        if not self._is_worker and (self._directory / _PARTS).exists():
+            self._problem = _merge(self._directory)
+
+    @staticmethod
+    def _warn(item: pytest.Item, error: Exception) -> None:
+        warnings.warn(pytest.PytestWarning(f"timeloom: {item.nodeid} is not measured: {error}"), stacklevel=2)
+
     def _start(self, item: pytest.Item, limits: list[_Limit]) -> timeloom.Measurement | None:
         try:
-            return timeloom.Measurement(output=str(self._claim(item.nodeid)), exclude=_FRAMES).start()
+            output = str(self._claim(item.nodeid))
+            settings = {} if self._traces else {"profile": True}
+            return timeloom.Measurement(output=output, exclude=_FRAMES, **settings).start()
         except (timeloom.Error, OSError) as error:
             if limits:
                 raise _failed(f"the limits of the test cannot be checked: {error}") from None
-            warnings.warn(pytest.PytestWarning(f"timeloom: {item.nodeid} is not measured: {error}"), stacklevel=2)
+            self._warn(item, error)
             return None
 
     def _claim(self, test: str) -> Path:
@@ -218,12 +313,18 @@ class _Session:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when != "call":
             return
+        if any(name in self._found for name, _ in report.user_properties):
+            self._durations.append((report.duration, report.nodeid))
         for name, value in report.user_properties:
             if name in self._found:
                 self._found[name].append((report.duration, str(value)))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        lines = []
+        lines = self._slowest()
+        if measured := self._found[_MEASURED]:
+            directory = self._shown(str(self._directory))
+            lines.append(f"{_tests(measured)} measured as regions of the run {directory}")
+            lines.append(f"! {self._problem}" if self._problem else f"next: timeloom report {directory}")
         if runs := self._found[_RUN]:
             lines.append(f"{_tests(runs)} measured, each run in {self._shown(str(self._directory))}")
             lines.append(f"next, of the longest: timeloom report {self._shown(max(runs)[1])}")
@@ -236,6 +337,23 @@ class _Session:
             terminalreporter.write_sep("-", "timeloom")
         for line in lines:
             terminalreporter.write_line(line)
+
+
+    def _slowest(self) -> list[str]:
+        tests = sorted(self._durations, reverse=True)
+        if len(tests) < 2:
+            return []
+        return ["slowest tests:", *(f"{_duration(length):>10}  {test}" for length, test in tests[:_MOST_SLOW])]
+
+
+def _fresh(path: Path) -> Path:
+    """The path, or with a number where a session of the same second, or of the same name, has been."""
+    number = 1
+    place = path
+    while place.exists():
+        number += 1
+        place = path.with_name(f"{path.name}-{number}")
+    return place
 
 
 def _tests(found: list[tuple[float, str]]) -> str:

@@ -81,6 +81,8 @@ struct Parameter {
   bool splits_call_paths() const noexcept { return name != kTaskParameter; }
 };
 
+inline constexpr char kWaitingMetric[] = "waiting";
+
 enum class MetricValueType : std::uint8_t { kInt64, kUint64, kDouble };
 
 // The source of a metric (OTF2 type of the metric member), and the meaning of a value.
@@ -106,6 +108,8 @@ struct Metric {  // one counter
   std::string set{};
   bool sampled() const noexcept { return !set.empty(); }
   bool of_process() const noexcept { return set.starts_with("process:"); }
+  // Of a run that has measured it, the metric of the time in which threads did not run.
+  bool is_waiting() const noexcept { return sampled() && name == kWaitingMetric; }
   // True for counters, which are summed; the other metrics are summarised by their maximum.
   bool counts() const noexcept { return mode == MetricMode::kAccumulatedStart; }
   // The result of two parts of a run together.

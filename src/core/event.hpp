@@ -28,6 +28,9 @@ enum class EventKind : std::uint8_t {
   kThreadBegin,   // value: number; the location is that thread or task, and begins
   kThreadEnd,     // value: number; the location ends
   kThreadWait,    // value: number; the location has waited for its end
+  // No event of its own: of the time between the event before and the enter or leave that comes
+  // next, `value` nanoseconds were waiting: the thread did not run.
+  kWaiting,
   // Only in streams read from a spool, where the stream of a thread also holds the events of
   // its tracks (tasks, greenlets).
   kTrack,     // ref: index of the location that the following events belong to

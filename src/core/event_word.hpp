@@ -59,6 +59,8 @@ enum class ExtendedKind : std::uint8_t {
   kSamples = 15,         // id of the first metric, then the values of it and those that follow;
                          // belongs to the next enter or leave
   kOpenRegions = 16,     // the regions open when a segment begins: two region ids a word
+  kWaiting = 17,         // nanoseconds in which the thread did not run, of the time between the
+                         // event before and the next
 };
 
 // A word without a time; the event path adds the time to it with one `or`.
@@ -94,6 +96,7 @@ constexpr bool is_event(EventWord word) noexcept {
   switch (extended_kind_of(word)) {
     case ExtendedKind::kTimeBase:
     case ExtendedKind::kOpenRegions:
+    case ExtendedKind::kWaiting:
     case ExtendedKind::kTrack:
     case ExtendedKind::kTrackEnd:
     case ExtendedKind::kRewindBegin:

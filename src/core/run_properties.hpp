@@ -14,6 +14,15 @@ inline constexpr char kFoldedEvents[] = "timeloom::folded_events";
 inline constexpr char kTasks[] = "timeloom::tasks";
 inline constexpr char kTaskLanes[] = "timeloom::task_lanes";
 
+// The directory in which the program was started, and those of Python's own library and of
+// installed packages, with colons in between.
+inline constexpr char kProgramDirectory[] = "timeloom::directory";
+inline constexpr char kLibraryDirectories[] = "timeloom::library_directories";
+// Python processes that measured ones have started and that were not measured.
+inline constexpr char kUnmeasuredProcesses[] = "timeloom::unmeasured_processes";
+// 1 where functions of C were recorded, too.
+inline constexpr char kCFunctions[] = "timeloom::c_functions";
+
 // The layout of the run directory, by its name in run/layout.hpp.
 inline constexpr char kLayout[] = "timeloom::layout";
 // There where other tools see locations and processes by names of their places ("Master thread",

@@ -151,6 +151,7 @@ void LocationFold::other(const Event& event, std::span<const Event> before) {
     case EventKind::kParameterFloat:
     case EventKind::kParameterString: return parameter(event, before);
     case EventKind::kMetric: return metric(event);
+    case EventKind::kWaiting: ++together_; return waited(event.value);
     default: return;
   }
 }
@@ -248,12 +249,23 @@ void LocationFold::sample(const Event& event, const Metric& metric) {
   sampled_[event.ref] = event.value;
   const std::uint64_t value =
       metric.counts() ? event.value - std::min(before, event.value) : event.value;
+  add_sample(event.metric(), value, metric);
+}
+
+void LocationFold::waited(std::uint64_t time) {
+  const auto metric = std::ranges::find_if(definitions_->metrics, &Metric::is_waiting);
+  if (metric == definitions_->metrics.end()) return;
+  const auto id = static_cast<std::uint32_t>(metric - definitions_->metrics.begin());
+  add_sample(MetricId{id}, time, *metric);
+}
+
+void LocationFold::add_sample(MetricId id, std::uint64_t value, const Metric& metric) {
   if (value == 0) return;
   const std::uint32_t node = innermost().node;
-  const std::uint32_t place = samples_.find(node, event.ref);
+  const std::uint32_t place = samples_.find(node, id.value());
   if (place == ChildTable::kNone) {
-    samples_.insert(node, event.ref, static_cast<std::uint32_t>(folded_.samples.size()));
-    folded_.samples.push_back({node, event.metric(), value});
+    samples_.insert(node, id.value(), static_cast<std::uint32_t>(folded_.samples.size()));
+    folded_.samples.push_back({node, id, value});
   } else {
     std::uint64_t& sum = folded_.samples[place].value;
     sum = metric.join(sum, value);

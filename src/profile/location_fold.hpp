@@ -109,6 +109,8 @@ class LocationFold {
   void parameter(const Event& event, std::span<const Event> before);
   void metric(const Event& event);
   void sample(const Event& event, const Metric& metric);
+  void waited(std::uint64_t time);
+  void add_sample(MetricId id, std::uint64_t value, const Metric& metric);
   std::uint32_t with_parameter(ParameterId parameter, std::uint64_t value);
   std::uint32_t with_value(std::uint32_t node, ParameterId parameter, std::uint64_t value);
   const FoldedLocation::Parameter* parameter_of(std::uint32_t node) const;

@@ -112,6 +112,7 @@ ThreadRecorder* join_measurement(State& s) {
   recorder->limit_profile_levels(s.profile_depth);
   if (s.profile) fold(s, *recorder);
   if (s.metrics.any()) sample_metrics(s, *recorder);
+  if (s.waiting.defined()) recorder->watch_waiting(s.waiting);
   if (!g_recording) recorder->extended(ExtendedKind::kRecordingOff, {});
   return recorder;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/waiting_metric.hpp"
 #include "os/process.hpp"
 #include "os/signals.hpp"
 #include "os/thread.hpp"
@@ -127,6 +128,8 @@ void start(const StartOptions& options) {
     for (const auto& [key, value] : options.properties) s.writer->define_property(key, value);
     s.definitions.begin();
     define_metrics(s, options.metrics);
+    s.waiting = {};
+    if (options.waiting) s.waiting = s.definitions.metrics({waiting_metric()}, s.writer.get());
     s.writer->release_definitions();
     s.next_location = 0;
     s.tracks = 0;

@@ -28,6 +28,7 @@ struct StartOptions {
   std::string parent;  // name of the spool of the process that started this one; or empty
   std::map<std::string, std::string> properties;
   bool system_clock = false;        // read CLOCK_MONOTONIC in place of a counter of the processor
+  bool waiting = false;             // how long threads wait is measured
   MetricPlan metrics;               // sampled at every enter and leave
   std::size_t max_depth = 0;        // of recorded calls; 0: any
   bool profile = false;             // fold calls into a profile of each thread, keep no events

@@ -45,6 +45,7 @@ struct State {
   MetricPlan metrics;
   MetricId metrics_of_thread;  // the first of each kind; undefined: none
   MetricId metrics_of_process;
+  MetricId waiting;                   // undefined: it is not measured
   std::uint64_t without_metrics = 0;  // threads that could not be sampled
   std::vector<OpenRegion> inherited;  // the regions open on the forking thread
   bool inherited_recording = true;

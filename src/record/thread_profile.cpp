@@ -163,6 +163,25 @@ std::uint32_t ThreadProfile::metric_place(std::uint32_t metric) noexcept {
   return place;
 }
 
+void ThreadProfile::wait(std::uint32_t metric, std::uint64_t nanoseconds) noexcept {
+  std::uint32_t place = waits_.find(current_, 0);
+  if (place == ChildTable::kNone) {
+    place = file_->places() < kMaxPlaces ? file_->take() : 0;
+    if (place == 0) return;
+    spool::ProfileSamples& fresh = file_->samples(place);
+    fresh.node = current_;
+    fresh.metric = metric;
+    fresh.count = 1;
+    fresh.kind = PlaceKind::kSamples;
+    file_->publish();
+    try {
+      waits_.insert(current_, 0, place);
+    } catch (const std::bad_alloc&) {  // what comes next has a place of its own
+    }
+  }
+  file_->samples(place).values[0] += nanoseconds;
+}
+
 void ThreadProfile::metric(std::uint32_t metric, double value) noexcept {
   const std::uint32_t place = current_ != 0 ? metric_place(metric) : 0;
   if (place == 0) return writer_.count_lost(1);

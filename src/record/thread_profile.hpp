@@ -74,6 +74,16 @@ class ThreadProfile {
   // have a file of their own. `sampled`: it goes on from the values that the sampler has.
   void sample_with(Sampler& sampler, std::uint64_t now, bool sampled) noexcept;
 
+  // The thread did not run for so many nanoseconds since the last event: a value of the metric in
+  // the call path that is being visited.
+  void wait(std::uint32_t metric, std::uint64_t nanoseconds) noexcept;
+  // The time of the last enter or leave.
+  std::uint64_t last_time() noexcept {
+    const std::uint64_t left = file_->header().last.load(std::memory_order_relaxed);
+    const std::uint64_t entered = current_ == 0 ? 0 : std::uint64_t{file_->node(current_).entered};
+    return entered > left ? entered : left;
+  }
+
   // Enters and leaves so far.
   std::uint64_t events() noexcept;
   std::uint64_t bytes() const noexcept;
@@ -121,6 +131,7 @@ class ThreadProfile {
   // From a call path, a parameter and its value to the call path of visits that have it.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> variants_;
   ChildTable metrics_;
+  ChildTable waits_;                    // from a node to the place of its waiting
   std::unique_ptr<Sampling> sampling_;  // nullptr: no metrics
 };
 

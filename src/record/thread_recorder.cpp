@@ -36,6 +36,7 @@ void ThreadRecorder::detach() noexcept {
   if (profile_ != nullptr) profile_->seal();
   profile_ = nullptr;
   sampler_ = nullptr;
+  waiting_ = nullptr;
   if (segment_ != nullptr) {
     const auto words = static_cast<std::size_t>(cursor_ - segment_->words());
     retired_words_ += words;
@@ -48,6 +49,8 @@ void ThreadRecorder::abandon() noexcept {
   if (profile_ != nullptr) profile_->abandon();
   profile_ = nullptr;
   (void)sampler_.release();  // counts for the parent
+  waiting_ = nullptr;
+  horizon_ = kMaxDelta;
   segment_ = nullptr;
   cursor_ = limit_ = end_ = nullptr;
   writer_ = nullptr;
@@ -70,11 +73,15 @@ void ThreadRecorder::limit_recorded_depth(std::size_t depth) noexcept {
 
 void ThreadRecorder::switch_to(Track* track) noexcept {
   if (track == track_ || !attached()) return;
+  const std::uint64_t now = os::now();
+  if (profile_ == nullptr && cursor_ != nullptr && now - base_ > horizon_) {
+    const std::uint64_t waited = waited_until(now);
+    if (waited != 0 && make_room(now, top_)) put_waiting(waited, now);
+  }
   stack_->top = top_;
   track_ = track;
   has_tracks_ = true;
   use(track == nullptr ? own_ : track->open_);
-  const std::uint64_t now = os::now();
   // Without room the next segment says it.
   if (!has_room(1) || !make_room(now, top_)) return;
   put_track(now);
@@ -177,6 +184,8 @@ bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noe
   use_room();
   base_ = now;
   (void)has_room(writer_->keeps_newest() ? 2 * depth() + 1 : 1);
+  remember_time(now);
+  move_horizon(now);
   if (has_tracks_) put_track(now);
   if (writer_->keeps_newest()) put_open_regions(last, segment_->words() + segment_->room() / 2);
   return true;
@@ -226,13 +235,14 @@ void ThreadRecorder::put_open_regions(const OpenRegion* last, const std::uint64_
       ++ids;
     }
     const std::size_t words = (ids + 1) / 2;
-    if (words == 0) return;
+    if (words == 0) break;
     std::uint64_t* const head = cursor_;
     cursor_ += 1 + words;
     extra_words_ += 1 + words;
     __atomic_store_n(head, make_extended(ExtendedKind::kOpenRegions, static_cast<unsigned>(words)),
                      __ATOMIC_RELEASE);
   }
+  remember_time(base_);
 }
 
 // Makes sure that a record at time `now` can be put; false: it is lost.
@@ -256,16 +266,21 @@ bool ThreadRecorder::append_slow(EventWord word, std::uint64_t now) noexcept {
   // A region is on the stack before its enter is put, and off it before its leave,
   // but its entry is still as it was.
   const OpenRegion* last = kind_of(word) == WordKind::kEnter ? top_ - 1 : top_ + 1;
+  const std::uint64_t waited = waited_until(now);
   if (!make_room(now, last)) {
     if (profile_ != nullptr) return fold(word, now), true;  // from now on
     return writer_->count_lost(1), false;
   }
+  move_horizon(now);
+  put_waiting(waited, now);
   if (sampler_ != nullptr) put_samples(now);
   put(at(word, std::max(now, base_) - base_));
   return true;
 }
 
 void ThreadRecorder::fold(EventWord word, std::uint64_t now) noexcept {
+  if (now - base_ > horizon_) [[unlikely]]
+    fold_waiting(now);
   if (kind_of(word) == WordKind::kEnter) {
     profile_->enter(payload_of(word), now);
   } else {
@@ -275,6 +290,8 @@ void ThreadRecorder::fold(EventWord word, std::uint64_t now) noexcept {
 
 void ThreadRecorder::enter_slow(Token token, EventWord enter, std::uint64_t now) noexcept {
   if (profile_ != nullptr && top_ < stack_end_) {  // every call in profile mode
+    if (now - base_ > horizon_) [[unlikely]]
+      fold_waiting(now);
     *++top_ = {token, enter};
     return profile_->enter(payload_of(enter), now);
   }
@@ -302,7 +319,11 @@ void ThreadRecorder::extended(ExtendedKind kind, std::span<const std::uint64_t> 
   }
   if (profile_ != nullptr) return fold_extended(kind, words);
   const std::uint64_t now = os::now();
-  if (make_room(now, top_)) return put_extended(kind, words, now);
+  const std::uint64_t waited = now - base_ > horizon_ ? waited_until(now) : 0;
+  if (make_room(now, top_)) {
+    put_waiting(waited, now);
+    return put_extended(kind, words, now);
+  }
   profile_ != nullptr ? fold_extended(kind, words) : writer_->count_lost(1);
 }
 
@@ -332,6 +353,7 @@ void ThreadRecorder::put_extended(ExtendedKind kind, std::span<const std::uint64
   extra_words_ += words.size();
   std::uint64_t* const position = cursor_;
   cursor_ += 1 + words.size();
+  remember_time(now);
   __atomic_store_n(position, head, __ATOMIC_RELEASE);
 }
 

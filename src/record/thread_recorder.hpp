@@ -21,6 +21,7 @@
 #include "os/clock.hpp"
 #include "record/metrics.hpp"
 #include "record/thread_profile.hpp"
+#include "record/waiting_clock.hpp"
 #include "spool/writer.hpp"
 
 namespace timeloom::record {
@@ -97,7 +98,7 @@ class ThreadRecorder {
   // Records that the region of `enter` is entered at `now`.
   void enter(Token token, EventWord enter, std::uint64_t now = os::now()) noexcept {
     const std::uint64_t delta = now - base_;
-    if (cursor_ >= limit_ || top_ >= stack_end_ || delta > kMaxDelta) [[unlikely]] {
+    if (cursor_ >= limit_ || top_ >= stack_end_ || delta > horizon_) [[unlikely]] {
       return enter_slow(token, enter, now);
     }
     put(at(enter, delta));
@@ -119,7 +120,7 @@ class ThreadRecorder {
     const EventWord leave = top_->enter ^ kEnterLeaveFlip;
     --top_;
     const std::uint64_t delta = now - base_;
-    if (cursor_ >= limit_ || delta > kMaxDelta) [[unlikely]] {
+    if (cursor_ >= limit_ || delta > horizon_) [[unlikely]] {
       append_slow(leave, now);
     } else {
       put(at(leave, delta));
@@ -182,6 +183,9 @@ class ThreadRecorder {
   // Samples at every enter and leave from here on. All events take the slow path then,
   // as if there were no room, so that recorders without metrics pay nothing.
   void sample_with(std::unique_ptr<Sampler> sampler) noexcept;
+  // From here on records how long the thread waits where it records nothing for a while; in
+  // profile mode as a value of `metric`. REQUIRES: its own thread.
+  void watch_waiting(MetricId metric) noexcept;
   // Levels of call paths that profiles keep apart; 0: any number.
   void limit_profile_levels(std::uint32_t levels) noexcept { max_depth_ = levels; }
   // In the child of a fork: forgets segment and writer without touching them.
@@ -229,16 +233,23 @@ class ThreadRecorder {
   void fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept;
   void say_open_regions(std::uint64_t now) noexcept;
   void put_open_regions(const OpenRegion* last, const std::uint64_t* end) noexcept;
+  std::uint64_t last_time(std::uint64_t now) const noexcept;
+  std::uint64_t waited_until(std::uint64_t now) noexcept;
+  void move_horizon(std::uint64_t now) noexcept;
+  void fold_waiting(std::uint64_t now) noexcept;
+  void put_waiting(std::uint64_t waited, std::uint64_t now) noexcept;
+  void remember_time(std::uint64_t now) noexcept { other_end_ = cursor_, other_time_ = now; }
   bool push(OpenRegion region) noexcept;
   void pop_to(OpenRegion* entry) noexcept;
   void close(OpenRegion* entry) noexcept;
   void close_requested(OpenRegion* entry) noexcept;
 
-  std::uint64_t* cursor_ = nullptr;  // next word
-  std::uint64_t* limit_ = nullptr;   // where the fast path ends: end_, or nowhere with metrics
-  std::uint64_t base_ = 0;           // ticks that deltas count from
-  OpenRegion* top_ = &own_.bottom;   // last entry in use
-  OpenRegion* stack_end_ = nullptr;  // last entry that enter() may use
+  std::uint64_t* cursor_ = nullptr;    // next word
+  std::uint64_t* limit_ = nullptr;     // where the fast path ends: end_, or nowhere with metrics
+  std::uint64_t base_ = 0;             // ticks that deltas count from
+  std::uint64_t horizon_ = kMaxDelta;  // the fast path ends after as many; see thread_waiting.cpp
+  OpenRegion* top_ = &own_.bottom;     // last entry in use
+  OpenRegion* stack_end_ = nullptr;    // last entry that enter() may use
 
   std::uint64_t* end_ = nullptr;  // words from here on are for extended records
   OpenStack own_;
@@ -249,7 +260,12 @@ class ThreadRecorder {
   spool::Segment* segment_ = nullptr;
   std::unique_ptr<ThreadProfile> profile_;  // then there is no segment
   std::unique_ptr<Sampler> sampler_;        // nullptr: no metrics
-  std::uint32_t max_depth_ = 0;             // of a profile
+  std::unique_ptr<WaitingClock> waiting_;   // nullptr: waiting is not measured
+  std::uint32_t waiting_metric_ = 0;
+  // The end of the last record that is no enter or leave, and its time.
+  const std::uint64_t* other_end_ = nullptr;
+  std::uint64_t other_time_ = 0;
+  std::uint32_t max_depth_ = 0;  // of a profile
   std::uint64_t sequence_ = 0;
   std::uint64_t retired_words_ = 0;
   std::uint64_t extra_words_ = 0;  // words that are no events of their own

@@ -24,6 +24,7 @@ enum class Item : std::uint8_t {
   kFilter,
   kSpool,
   kRunning,
+  kUnmeasured,
   kWorking,
   kWoven,
 };
@@ -35,7 +36,7 @@ enum class Role : std::uint8_t {
   kRaw,       // what was recorded; removed by the weave that has read all of it
   kSettings,  // by it a run is known, so it is made first and removed last
   kCopy,      // of a file of the user; never overwritten or deleted
-  kMark,      // in the directory of the spools; made and removed by a weave
+  kMark,      // in the directory of the spools
   kLeftOver,  // of a weave that was interrupted; removed by the next one
 };
 
@@ -88,6 +89,8 @@ inline constexpr std::array kContents = {
           "timeloom weave", "the raw records; `timeloom weave` makes the trace of them", ""},
     // Some processes had not ended at the last weave.
     Entry{Item::kRunning, "running", Kind::kFile, Role::kMark, "", "", "", ""},
+    // A byte for each Python process that was started and not measured.
+    Entry{Item::kUnmeasured, "unmeasured", Kind::kFile, Role::kMark, "", "", "", ""},
     // The directory in which a weave writes its results.
     Entry{Item::kWorking, ".weaving", Kind::kDirectory, Role::kLeftOver,
           "left by a weave that was interrupted", "", "", ""},

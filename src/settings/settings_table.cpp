@@ -73,6 +73,9 @@ constexpr std::array kTable = {
             0,
             1,
             1'000'000'000},
+    Setting{"waiting", kBool, "on", kRecording, "",
+            "measure how long threads wait: where one records nothing for 100 us, the time in "
+            "which it did not run"},
     Setting{"metric-rusage", kString, "", kRecording, "NAMES",
             "sample these counters of getrusage at every enter and leave of a thread: ru_utime and "
             "others with commas between, or all (docs/metrics.md)"},

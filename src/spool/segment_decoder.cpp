@@ -37,6 +37,11 @@ bool decode_one(EventWord head, std::span<const std::uint64_t> words, Event& eve
     event.value = words.empty() ? 0 : words[0];
     return words.size() == 1;
   }
+  if (kind == ExtendedKind::kWaiting) {
+    event.kind = EventKind::kWaiting;
+    event.value = words.empty() ? 0 : words[0];
+    return words.size() == 1;
+  }
   if (kind == ExtendedKind::kTrack) {
     event.kind = EventKind::kTrack;
     event.ref = words.empty() ? 0 : static_cast<std::uint32_t>(words[0]);

@@ -22,6 +22,7 @@ using nlohmann::ordered_json;
 struct InfoOptions {
   std::optional<std::string> run;
   bool json = false;
+  bool all = false;
   ColourMode colour = ColourMode::kAuto;
 };
 
@@ -134,7 +135,8 @@ int run_info(const InfoOptions& options) {
   if (options.json)
     output.write(info_json(definitions, files, run.string()));
   else
-    write_info(definitions, files, run.string(), Terminal::detect(options.colour), output);
+    write_info(definitions, files, run.string(), options.all, Terminal::detect(options.colour),
+               output);
   output.flush();
   return kDone;
 }
@@ -145,6 +147,7 @@ Command register_info(CLI::App& program) {
   const auto options = std::make_shared<InfoOptions>();
   CommandOptions known(program, "info", "Say what a run holds: files, threads, metrics, losses");
   known.run(options->run);
+  known.flag("--all", options->all, "Also the properties of the run and the ids of locations");
   known.flag("--json", options->json, "Print JSON");
   known.colour(options->colour);
   return {known.app(), [options] { return run_info(*options); }};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/measuring_cost.hpp"
 #include "tools/text.hpp"
 
@@ -10,12 +12,13 @@ namespace timeloom::tools {
 namespace {
 
 constexpr std::size_t kLabel = 12;
+constexpr std::size_t kLeastRest = 24;    // behind a name, also of one that is too long
 constexpr std::size_t kMostMarkers = 10;  // --json has all
 
 class InfoWriter {
  public:
-  InfoWriter(const Definitions& all, const Terminal& terminal, Output& output)
-      : all_(all), terminal_(terminal), output_(output) {}
+  InfoWriter(const Definitions& all, bool everything, const Terminal& terminal, Output& output)
+      : all_(all), everything_(everything), terminal_(terminal), output_(output) {}
 
   void write(const std::vector<RunFile>& files, const std::string& run) {
     output_.write(terminal_.paint(printable(run), Ink::kBold) + "\n\n");
@@ -25,7 +28,14 @@ class InfoWriter {
     threads();
     names();
     markers();
-    properties();
+    if (everything_) {
+      properties();
+    } else if (!all_.properties.empty()) {
+      output_.write(
+          terminal_.paint(fmt::format("\n{} {} of the run: --all\n", all_.properties.size(),
+                                      all_.properties.size() == 1 ? "property" : "properties"),
+                          Ink::kDim));
+    }
   }
 
  private:
@@ -44,13 +54,11 @@ class InfoWriter {
   void row(const std::string& number, const std::string& name, std::size_t name_width,
            const std::string& rest) {
     std::string text = pad_left(number, kLabel) + "  " +
-                       pad_right(shorten_left(printable(name), name_width, terminal_), name_width) +
-                       "  ";
+                       pad_right(printable(name), std::min(name_width, terminal_.width / 2)) + "  ";
     const std::size_t used = columns(text);
-    text += terminal_.paint(
-        shorten_right(printable(rest), terminal_.width - std::min(terminal_.width - 1, used),
-                      terminal_),
-        Ink::kDim);
+    const std::size_t left = terminal_.width - std::min(terminal_.width, used);
+    text += terminal_.paint(shorten_right(printable(rest), std::max(left, kLeastRest), terminal_),
+                            Ink::kDim);
     while (text.ends_with(' ')) text.pop_back();
     output_.write(text + "\n");
   }
@@ -62,6 +70,9 @@ class InfoWriter {
     if (facts.start) line("started", local_time(*facts.start));
     line("wall time", duration(facts.wall_seconds, terminal_, " "));
     line("processes", count(facts.processes));
+    if (all_.groups.size() == 1 && all_.groups.front().process_id != 0) {
+      line("process id", std::to_string(all_.groups.front().process_id));
+    }
     line("threads", count(facts.threads));
     if (facts.tasks > 0) line("tasks", count(facts.tasks));
     if (facts.task_lanes > 0) line("lanes", count(facts.task_lanes));
@@ -104,16 +115,24 @@ class InfoWriter {
     std::size_t width = columns("name");
     for (const LocationGroup& one : all_.groups)
       width = std::max(width, columns(printable(one.name)));
-    width = std::min(width, terminal_.width / 3);
     output_.write(terminal_.paint(
-        pad_left("id", kLabel) + "  " + pad_right("name", width) + "  started by, end\n",
+        pad_left("process id", kLabel) + "  " + pad_right("name", width) + "  started by, end\n",
         Ink::kDim));
     for (const LocationGroup& one : all_.groups) {
-      std::string rest =
-          one.creator.defined() ? fmt::format("process {}", one.creator.value()) : std::string("-");
+      std::string rest = one.creator.value() < all_.groups.size() ? word_of(one.creator) : "-";
       if (!one.ending.empty()) rest += ", " + one.ending;
-      row(std::to_string(&one - all_.groups.data()), one.name, width, rest);
+      row(id_of(one), one.name, width, rest);
     }
+  }
+
+  static std::string id_of(const LocationGroup& process) {
+    return process.process_id == 0 ? "-" : std::to_string(process.process_id);
+  }
+
+  // A process by its id in the system, or else by its name.
+  std::string word_of(LocationGroupId id) const {
+    const LocationGroup& process = all_.groups[id.value()];
+    return process.process_id == 0 ? process.name : id_of(process);
   }
 
   void threads() {
@@ -121,23 +140,27 @@ class InfoWriter {
     std::size_t width = columns("name");
     for (const Location& one : all_.locations)
       width = std::max(width, columns(printable(name_of(one))));
-    width = std::min(width, terminal_.width / 3);
     const bool several = all_.groups.size() > 1;
-    output_.write(terminal_.paint(pad_left("events", kLabel) + "  " + pad_right("name", width) +
-                                      "  id" + (several ? ", process" : "") + "\n",
-                                  Ink::kDim));
+    const std::string heading = std::string(several ? "process" : "") +
+                                (everything_ ? std::string(several ? ", " : "") + "location" : "");
+    output_.write(terminal_.paint(
+        pad_left("events", kLabel) + "  " +
+            (heading.empty() ? "name" : pad_right("name", width) + "  " + heading) + "\n",
+        Ink::kDim));
     for (const Location& one : all_.locations) {
-      std::string rest = std::to_string(one.id.value());
-      if (several && one.group.value() < all_.groups.size()) {
-        rest += fmt::format(", {} {}", one.group.value(), all_.groups[one.group.value()].name);
-      }
+      std::string rest;
+      if (several && one.group.value() < all_.groups.size()) rest = word_of(one.group);
+      if (everything_) rest += (rest.empty() ? "" : ", ") + std::to_string(one.id.value());
       row(count(one.event_count), name_of(one), width, rest);
     }
   }
 
   void names() {
-    if (!all_.metrics.empty()) title("Metrics");
+    // Waiting is measured without being asked for; the report has it.
+    const auto wanted = [](const Metric& metric) { return !metric.is_waiting(); };
+    if (std::ranges::any_of(all_.metrics, wanted)) title("Metrics");
     for (const Metric& metric : all_.metrics) {
+      if (!wanted(metric)) continue;
       line("",
            metric.unit.empty() ? metric.name : fmt::format("{} [{}]", metric.name, metric.unit));
     }
@@ -170,6 +193,7 @@ class InfoWriter {
   }
 
   const Definitions& all_;
+  bool everything_;
   const Terminal& terminal_;
   Output& output_;
 };
@@ -177,8 +201,8 @@ class InfoWriter {
 }  // namespace
 
 void write_info(const Definitions& definitions, const std::vector<RunFile>& files,
-                const std::string& run, const Terminal& terminal, Output& output) {
-  InfoWriter(definitions, terminal, output).write(files, run);
+                const std::string& run, bool all, const Terminal& terminal, Output& output) {
+  InfoWriter(definitions, all, terminal, output).write(files, run);
 }
 
 }  // namespace timeloom::tools

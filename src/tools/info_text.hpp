@@ -14,7 +14,8 @@
 
 namespace timeloom::tools {
 
+// `all`: also ids that only files have, and the properties of the run.
 void write_info(const Definitions& definitions, const std::vector<RunFile>& files,
-                const std::string& run, const Terminal& terminal, Output& output);
+                const std::string& run, bool all, const Terminal& terminal, Output& output);
 
 }  // namespace timeloom::tools

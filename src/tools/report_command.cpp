@@ -3,16 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include "core/error.hpp"
+#include "formats/otf2/otf2.hpp"
+#include "tools/answer_text.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
+#include "tools/report_by.hpp"
 #include "tools/report_data.hpp"
+#include "tools/report_function.hpp"
 #include "tools/report_text.hpp"
+#include "tools/slowest_visits.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -23,12 +30,16 @@ struct ReportOptions {
   std::optional<std::string> run;
   bool tree = false;
   bool flat = false;
+  bool full = false;
   std::optional<SortKey> sort;
   std::optional<std::uint32_t> depth;
   std::optional<double> min_percent;
   std::vector<std::string> threads;
   std::vector<std::string> groups;
   std::string metric;
+  std::optional<GroupKey> by;
+  std::string function;
+  bool slowest = false;
   bool json = false;
   bool csv = false;
   ColourMode colour = ColourMode::kAuto;
@@ -93,10 +104,79 @@ void write_text(const ReportOptions& options, const RowOptions& rows, const Repo
   write_legend(options.tree, terminal, output);
 }
 
-int run_report(const ReportOptions& options) {
+// Without a word about the tables the answer is printed, not all there is.
+bool wants_answer(const ReportOptions& options) {
+  return !options.full && !options.tree && !options.flat && !options.json && !options.csv &&
+         !options.sort && !options.depth && !options.min_percent && options.metric.empty();
+}
+
+int print_answer(const ReportOptions& options, const profile::CallTree& tree,
+                 const std::set<LocationId>& ids, const std::string& run) {
+  const Answer answer(tree, [&](const Location& location) { return ids.contains(location.id); });
+  Output output;
+  write_answer(answer, facts_of(tree.definitions), run, scope_of(ids, tree.definitions),
+               Terminal::detect(options.colour), output);
+  output.flush();
+  return kDone;
+}
+
+// A profile has the times of the slowest visits only, not what and when they were.
+int print_slowest(const ReportOptions& options, const std::filesystem::path& run) {
+  if (!weave::has_trace(run)) {
+    throw Error(run.string() +
+                " has a profile and no trace, so its single visits are not known; timeloom run "
+                "without --profile makes a trace");
+  }
+  const std::unique_ptr<RunSource> source = otf2::open(weave::trace_of(run));
+  std::vector<RegionId> regions;
+  if (!options.function.empty()) regions = find_function(source->definitions(), options.function);
+  const Terminal terminal = Terminal::detect(options.colour);
+  SlowestVisits slowest(terminal.height - 2, regions, selected(options, source->definitions()));
+  const std::array<RunSink*, 1> sinks = {&slowest};
+  source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
+  Output output;
+  options.json ? slowest.write_json(output) : slowest.write(terminal, output);
+  output.flush();
+  return kDone;
+}
+
+int print_by(const ReportOptions& options, const profile::CallTree& tree,
+             const std::set<LocationId>& ids) {
+  const std::vector<GroupRow> rows = group_rows(tree, *options.by, ids);
+  Output output;
+  if (options.json) {
+    write_by_json(rows, *options.by, output);
+  } else {
+    write_by(rows, *options.by, Terminal::detect(options.colour), output);
+  }
+  output.flush();
+  return kDone;
+}
+
+int print_function(const ReportOptions& options, const profile::CallTree& tree,
+                   const std::set<LocationId>& ids) {
+  const FunctionFacts facts = function_facts(
+      tree, [&](const Location& location) { return ids.contains(location.id); },
+      find_function(tree.definitions, options.function));
+  Output output;
+  if (options.json) {
+    write_function_json(facts, tree, output);
+  } else {
+    write_function(facts, tree, Terminal::detect(options.colour), output);
+  }
+  output.flush();
+  return kDone;
+}
+
+int run_report(ReportOptions options) {
   const std::filesystem::path run = open_run(options.run);
+  if (options.slowest) return print_slowest(options, run);
   const profile::CallTree tree = call_tree_of(run);
   const std::set<LocationId> ids = selected(options, tree.definitions);
+  if (options.by) return print_by(options, tree, ids);
+  if (!options.function.empty()) return print_function(options, tree, ids);
+  if (wants_answer(options)) return print_answer(options, tree, ids, run.string());
+  if (!options.tree && !options.flat) options.tree = options.flat = true;
   const auto wanted = [&](const Location& location) { return ids.contains(location.id); };
   ReportData data(tree, wanted);
   if (!options.metric.empty()) data.add_metric(options.metric, wanted);
@@ -128,10 +208,11 @@ int run_report(const ReportOptions& options) {
 
 Command register_report(CLI::App& program) {
   const auto options = std::make_shared<ReportOptions>();
-  CommandOptions known(program, "report", "Show where the time went, as call tree and flat table");
+  CommandOptions known(program, "report", "Show where the time went");
   known.run(options->run);
-  known.flag("--tree", options->tree, "Only the call tree");
-  known.flag("--flat", options->flat, "Only the flat table, one line a region");
+  known.flag("--full", options->full, "The whole call tree and the table of all regions");
+  known.flag("--tree", options->tree, "Only the whole call tree");
+  known.flag("--flat", options->flat, "Only the table of all regions, one line a region");
   static const std::map<std::string, SortKey> kKeys = {{"inclusive", SortKey::kInclusive},
                                                        {"exclusive", SortKey::kExclusive},
                                                        {"visits", SortKey::kVisits},
@@ -149,15 +230,22 @@ Command register_report(CLI::App& program) {
               "Only this process (location group): its name or number; can be repeated");
   known.text("--metric", "NAME", options->metric,
              "Also what this sampled metric came to, such as ru_utime");
+  static const std::map<std::string, GroupKey> kGroups = {{"module", GroupKey::kModule},
+                                                          {"package", GroupKey::kPackage},
+                                                          {"file", GroupKey::kFile},
+                                                          {"thread", GroupKey::kThread},
+                                                          {"process", GroupKey::kProcess}};
+  known.choice("--by", options->by, kGroups,
+               "The time by module, package, file, thread or process");
+  known.text("--function", "NAME", options->function,
+             "One function, its callers and what it calls; the end of its name will do");
+  known.flag("--slowest", options->slowest,
+             "The slowest single visits with their parameters (of --function), from the trace");
   known.flag("--json", options->json, "Print JSON, complete unless limited");
   known.flag("--csv", options->csv, "Print CSV, complete unless limited");
   known.exclude("--json", "--csv");
   known.colour(options->colour);
-  const auto run = [options] {
-    if (!options->tree && !options->flat) options->tree = options->flat = true;
-    return run_report(*options);
-  };
-  return {known.app(), run};
+  return {known.app(), [options] { return run_report(*options); }};
 }
 
 }  // namespace timeloom::tools

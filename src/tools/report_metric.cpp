@@ -20,7 +20,8 @@ std::string full_name(const Metric& metric) {
 [[noreturn]] void refuse(const std::string& name, const profile::CallTree& tree) {
   std::string known;
   for (const Metric& metric : tree.definitions.metrics) {
-    if (metric.sampled()) known += (known.empty() ? "" : ", ") + full_name(metric);
+    if (metric.sampled() && !metric.is_waiting())
+      known += (known.empty() ? "" : ", ") + full_name(metric);
   }
   throw Error("no metric '" + name + "' was sampled in this run; " +
               (known.empty() ? "--metric-rusage and --metric-papi of timeloom run do that"

@@ -96,6 +96,9 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
   if (const auto unreadable = number(definitions, "timeloom::unreadable_spools")) {
     losses.push_back("the recording of " + plural(unreadable, "process") + " could not be read");
   }
+  if (const auto children = number(definitions, kUnmeasuredProcesses)) {
+    losses.push_back(plural(children, "Python process") + " not measured: --follow all");
+  }
   add_trace_losses(definitions, losses);
   return losses;
 }

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kNarrowest = 40;
 constexpr std::size_t kWidest = 500;
+constexpr std::size_t kLowest = 10;
+constexpr std::size_t kHighest = 1000;
 
 // The value of a variable; nullptr also when it is empty.
 const char* variable(const char* name) {
@@ -21,19 +23,29 @@ const char* variable(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-std::size_t detect_width() {
-  if (const char* columns = variable("COLUMNS")) {
-    const unsigned long width = std::strtoul(columns, nullptr, 10);
-    if (width > 0) return std::clamp<std::size_t>(width, kNarrowest, kWidest);
+struct Extent {
+  const char* variable;
+  unsigned short winsize::*of_terminal;
+  std::size_t least;
+  std::size_t most;
+  std::size_t otherwise;
+};
+constexpr Extent kWidth = {"COLUMNS", &winsize::ws_col, kNarrowest, kWidest, 80};
+constexpr Extent kHeight = {"LINES", &winsize::ws_row, kLowest, kHighest, 25};
+
+std::size_t detect(const Extent& extent) {
+  if (const char* wanted = variable(extent.variable)) {
+    const unsigned long size = std::strtoul(wanted, nullptr, 10);
+    if (size > 0) return std::clamp<std::size_t>(size, extent.least, extent.most);
   }
   // Standard error is still the terminal when the output goes through a pager.
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
     winsize size{};
-    if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-      return std::clamp<std::size_t>(size.ws_col, kNarrowest, kWidest);
+    if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.*extent.of_terminal > 0) {
+      return std::clamp<std::size_t>(size.*extent.of_terminal, extent.least, extent.most);
     }
   }
-  return 80;
+  return extent.otherwise;
 }
 
 bool detect_colour(ColourMode mode) {
@@ -67,7 +79,7 @@ std::string_view code_of(Ink ink) {
 }  // namespace
 
 Terminal Terminal::detect(ColourMode mode) {
-  return {detect_width(), detect_colour(mode), detect_unicode()};
+  return {tools::detect(kWidth), detect_colour(mode), detect_unicode(), tools::detect(kHeight)};
 }
 
 std::string Terminal::paint(std::string_view text, Ink ink) const {

@@ -18,9 +18,11 @@ struct Terminal {
   std::size_t width = 80;
   bool colour = false;
   bool unicode = false;  // the locale is UTF-8
+  std::size_t height = 25;
 
   // Of standard output. The width is COLUMNS, else that of the terminal
-  // (also of the one behind a pager), else 80.
+  // (also of the one behind a pager), else 80; the height LINES, else that of the terminal,
+  // else 25.
   static Terminal detect(ColourMode mode);
 
   std::string paint(std::string_view text, Ink ink) const;

@@ -34,6 +34,7 @@ bool EventTranslator::translate(Event& event) {
     case EventKind::kThreadBegin:
     case EventKind::kThreadEnd:
     case EventKind::kThreadWait: return thread_event(event);
+    case EventKind::kWaiting:
     case EventKind::kRewindBegin:
     case EventKind::kRewindEnd: return true;
     case EventKind::kTrack:

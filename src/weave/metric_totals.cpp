@@ -40,7 +40,9 @@ class MetricTotals::LocationTotals : public LocationSink {
 };
 
 bool MetricTotals::wanted(const Definitions& definitions) {
-  return std::ranges::any_of(definitions.metrics, &Metric::sampled);
+  return std::ranges::any_of(definitions.metrics, [](const Metric& metric) {
+    return metric.sampled() && !metric.is_waiting();
+  });
 }
 
 void MetricTotals::begin(const Definitions& definitions) {
@@ -64,7 +66,7 @@ void MetricTotals::add_to(std::map<std::string, std::string>& properties) const 
   std::map<std::string, std::string> units;
   for (std::size_t i = 0; i < totals_.size(); ++i) {
     const Metric& metric = definitions_->metrics[i];
-    if (!metric.sampled()) continue;
+    if (!metric.sampled() || metric.is_waiting()) continue;
     const std::string name = metric.name + (metric.of_process() ? "_per_process" : "");
     totals[name] = metric.join(totals[name], totals_[i]);
     if (metric.exponent != 0) {

@@ -137,6 +137,16 @@ void mark_as_ended(const run::Directory& run) {
   if (const auto spool = run.open_directory(Item::kSpool)) spool->remove(Item::kRunning);
 }
 
+void count_unmeasured(const run::Directory& run, SpoolSource& source) {
+  const std::optional<run::Directory> spool = run.open_directory(Item::kSpool);
+  if (!spool) return;
+  const os::File file = spool->open_file(Item::kUnmeasured);
+  if (!file.is_open()) return;
+  int error = 0;
+  const std::uint64_t processes = file.size(&error);
+  if (processes != 0) source.set_property(kUnmeasuredProcesses, std::to_string(processes));
+}
+
 std::string manifest_of(const run::Directory& run, const run::Directory& results, bool spool_stays,
                         run::Stage stage) {
   std::set<Item> items;
@@ -283,6 +293,7 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   const std::vector<spool::SpoolDirectory> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(path);
   SpoolSource source(spools);
+  count_unmeasured(run, source);
   const run::Layout& layout = layout_of(source);
   const WorkingDirectory working(run);
   const Definitions definitions = write_results(source, working.get(), options);

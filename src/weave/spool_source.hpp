@@ -58,6 +58,10 @@ class SpoolSource : public RunSource {
   std::string ending() const;
   // The name of the profile, without .cubex; empty: the default.
   const std::string& profile_name() const noexcept { return profile_name_; }
+  // Adds to the properties of the run. REQUIRES: before feed().
+  void set_property(const std::string& key, const std::string& value) {
+    definitions_.properties[key] = value;
+  }
   // How much of the records has been fed, 0 to 1; may be asked from any thread.
   double progress() const noexcept;
 

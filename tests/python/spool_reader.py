@@ -21,7 +21,7 @@ EXTENDED = {
     9: "create",
     10: "wait",
 }
-SAMPLES, OPEN_REGIONS = 15, 16
+SAMPLES, OPEN_REGIONS, WAITING = 15, 16, 17
 
 
 def _text(data, offset):
@@ -186,6 +186,8 @@ class Spool:
             i += count
             if sub == TIME_BASE:
                 base = extra[0]
+                continue
+            if sub == WAITING:
                 continue
             if calls:
                 yield calls

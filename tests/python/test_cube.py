@@ -108,7 +108,7 @@ def test_a_run_has_the_machine_that_pycubexr_reads(measured):
         assert "THREADS" in [child.region.name for child in root.get_children()]
         assert [location.rank for location in cube.get_locations()] == ["0", "1", "2"]
         assert [metric.name for metric in cube.all_metrics()] == ["visits", "time", "min_time",
-                                                                  "max_time"]
+                                                                  "max_time", "waiting"]
         visits = cube.get_metric_values(cube.get_metric_by_name("visits")).cnode_values(root)
         assert list(visits) == [1, 0, 0]
 

@@ -140,6 +140,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "METRIC_PAPI_PER_PROCESS": "",
         "METRIC_PAPI_SEP": ",",
         "RECORD_ARGUMENTS": "masked",
+        "WAITING": "on",
         "FOLLOW": "workers",
         "FROM": "",
         "UNTIL": "",

@@ -17,11 +17,12 @@ def samples(run):
         (metric, of.split(":")[0], location["name"], None if node is None else profile.nodes[node]["path"]): value
         for location in profile.locations
         for (metric, of, node), value in location["samples"].items()
+        if metric != "waiting"
     }
 
 
 def totals(timeloom, run):
-    found = re.findall(r"timeloom::total_(\w+) = (\d+)", timeloom("info", run).stdout)
+    found = re.findall(r"timeloom::total_(\w+) = (\d+)", timeloom("info", "--all", run).stdout)
     return {name.lower(): int(value) for name, value in found}  # the library of OTF2 writes them so
 
 

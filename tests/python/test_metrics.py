@@ -71,7 +71,7 @@ def test_rusage_of_the_process(work, timeloom):
     main = locations[0]
     check_pairs(main, ["ru_stime"])
     assert [time for kind, time, _ in main if kind != "METRIC"] == [time for _, time, _ in of_process]
-    said = timeloom("info", work / "run").stdout
+    said = timeloom("info", "--all", work / "run").stdout
     for name in ("ru_stime", "ru_utime_per_process", "ru_maxrss_per_process"):
         assert re.search(rf"timeloom::total_{name} = \d+ x (10\^-6 s|2\^10 Bytes)", said), said
 

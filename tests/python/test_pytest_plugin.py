@@ -87,7 +87,7 @@ class TestAll:
     def test_load(self, n):
         for _ in range(n):
             shop.load(n)
-""", "--timeloom")
+""", "--timeloom-traces")
     assert (done.status, done.counts) == (0, {"passed": 3})
     assert set(done.runs) == {"test_shop.py-test_price", "test_shop.py-TestAll-test_load-1",
                               "test_shop.py-TestAll-test_load-2"}
@@ -99,8 +99,70 @@ class TestAll:
     lines = done.text.splitlines()
     (title,) = [i for i, line in enumerate(lines) if line.strip("-") == " timeloom "]
     (directory,) = done.directory.glob("timeloom-pytest-*")
-    assert lines[title + 1] == f"3 tests measured, each run in {directory.name}"
-    assert lines[title + 2].startswith(f"next, of the longest: timeloom report {directory.name}/test_shop.py-")
+    assert lines[title + 1] == "slowest tests:"
+    assert lines[title + 5] == f"3 tests measured, each run in {directory.name}"
+    assert lines[title + 6].startswith(f"next, of the longest: timeloom report {directory.name}/test_shop.py-")
+
+
+PLAIN = """
+@pytest.fixture
+def three():
+    shop.load(0)
+    return 3
+
+def test_price(three):
+    assert shop.price(three) == 3
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_load(n):
+    for _ in range(n):
+        shop.load(n)
+
+def test_slow():
+    shop.slow()
+
+def test_empty():
+    pass
+"""
+
+
+def test_all_tests_are_regions_of_one_small_run(session):
+    done = session(PLAIN, "--timeloom")
+    assert (done.status, done.counts) == (0, {"passed": 5})
+    (directory,) = done.directory.glob("timeloom-pytest-*")
+    assert {path.name for path in directory.iterdir()} == {"MANIFEST.md", "profile.cubex"}
+    assert sum(path.stat().st_size for path in directory.iterdir()) < 5 * 8_000
+    assert visits_of(directory) == {
+        "test_shop.py::test_price": 1, "test_shop.test_price": 1, "shop.price": 1, "shop.price.<locals>.<genexpr>": 4,
+        "shop.load": 6, "test_shop.py::test_load[1]": 1, "test_shop.py::test_load[2]": 1, "test_shop.test_load": 2,
+        "test_shop.py::test_slow": 1, "test_shop.test_slow": 1, "shop.slow": 1,
+        "test_shop.py::test_empty": 1, "test_shop.test_empty": 1}
+    lines = done.text.splitlines()
+    (title,) = [i for i, line in enumerate(lines) if line == "slowest tests:"]
+    assert lines[title + 1].endswith("  test_shop.py::test_slow") and lines[title + 1].split()[1] in ("ms", "s")
+    assert len([line for line in lines[title + 1:] if re.match(r" *[\d.]+ \S+  test_shop\.py::", line)]) == 5
+    assert f"5 tests measured as regions of the run {directory.name}" in lines
+    assert f"next: timeloom report {directory.name}" in lines
+
+
+def test_tests_with_limits_have_runs_of_their_own(session):
+    done = session(PLAIN + LIMITED, "--timeloom")
+    assert (done.status, done.counts) == (1, {"passed": 6, "failed": 1})
+    (directory,) = done.directory.glob("timeloom-pytest-*")
+    assert visits_of(directory)["shop.load"] == 6
+    assert visits_of(directory / "test_shop.py-test_good")["shop.load"] == 3
+    assert "5 tests measured as regions of the run" in done.text
+
+
+def test_the_workers_of_xdist_make_one_run(session):
+    pytest.importorskip("xdist")
+    done = session(PLAIN, "--timeloom", "-p", "xdist", "-n", "2")
+    assert (done.status, done.counts) == (0, {"passed": 5})
+    (directory,) = done.directory.glob("timeloom-pytest-*")
+    assert visits_of(directory)["shop.load"] == 6
+    assert visits_of(directory)["test_shop.py::test_slow"] == 1
+    assert not (directory / "parts").exists() and not (directory / "spool").exists()
+    assert "slowest tests:" in done.text and "5 tests measured as regions of the run" in done.text
 
 
 LIMITED = """
@@ -263,12 +325,12 @@ def test_under_timeloom_run(session):
 
 
 def test_settings_count(session):
-    done = session("def test_it():\n    shop.load(1)\n", "--timeloom",
+    done = session("def test_it():\n    shop.load(1)\n", "--timeloom-traces",
                    variables={"TIMELOOM_OUTPUT": "mine", "TIMELOOM_PROFILE": "1", "TIMELOOM_EXCLUDE": "shop.*"})
     run = done.directory / "mine" / "test_shop.py-test_it"
     assert not (run / "traces.otf2").exists()
     assert visits_of(run) == {"test_shop.py::test_it": 1, "test_shop.test_it": 1}
-    again = session("def test_it():\n    pass\n", "--timeloom", variables={"TIMELOOM_OUTPUT": "mine"})
+    again = session("def test_it():\n    pass\n", "--timeloom-traces", variables={"TIMELOOM_OUTPUT": "mine"})
     assert again.counts == {"passed": 1}
     assert {one.name for one in (done.directory / "mine").iterdir()} == {
         "test_shop.py-test_it", "test_shop.py-test_it-2"}

@@ -111,18 +111,18 @@ def test_thread_and_process(timeloom, run):
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_fits_the_terminal(timeloom, run, width):
-    text = timeloom("report", run, COLUMNS=str(width)).stdout
+    text = timeloom("report", "--full", run, COLUMNS=str(width)).stdout
     assert max(map(len, text.splitlines())) <= width
     for number in ("100ms", "71.0ms", "90.9%", "64.5%"):
         assert number in text
 
 
 def test_plain_in_a_pipe_and_coloured_on_demand(timeloom, run):
-    plain = timeloom("report", run, TERM="xterm", LANG="C").stdout
+    plain = timeloom("report", "--full", run, TERM="xterm", LANG="C").stdout
     assert plain.isascii() and "\033" not in plain
-    coloured = timeloom("report", "--color", "always", run, NO_COLOR="1").stdout
+    coloured = timeloom("report", "--full", "--color", "always", run, NO_COLOR="1").stdout
     assert "\033[1m" in coloured
-    assert "\u2514" in timeloom("report", run, LANG="en_US.UTF-8").stdout
+    assert "\u2514" in timeloom("report", "--full", run, LANG="en_US.UTF-8").stdout
 
 
 def on_a_terminal(program, run, **variables):
@@ -136,7 +136,7 @@ def on_a_terminal(program, run, **variables):
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 90, 0, 0))
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("COLUMNS", "NO_COLOR")}
-    child = subprocess.Popen([program, "report", str(run)], stdout=theirs, stderr=theirs,
+    child = subprocess.Popen([program, "report", "--full", str(run)], stdout=theirs, stderr=theirs,
                              env={**environment, "TERM": "xterm", **variables})
     os.close(theirs)
     text = b""

@@ -158,7 +158,7 @@ def test_tables_count_tasks_as_tasks(tmp_path, timeloom_program):
     (tmp_path / "run" / "profile.cubex").unlink()
     report = json.loads(tell("report", "--json", "run"))
     assert "timeloom::task" not in {p["name"] for row in report["tree"]["rows"] for p in row["parameters"]}
-    assert "on 9 lanes" in tell("report", "run").splitlines()[1]
+    assert "on 9 lanes" in tell("report", "--full", "run").splitlines()[1]
 
 
 def test_one_layout_or_the_other(tmp_path):

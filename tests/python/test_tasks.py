@@ -247,6 +247,6 @@ def test_tasks_are_counted_apart_from_threads(tmp_path, timeloom_program):
     lines = [line.split() for line in info.stdout.splitlines()]
     assert ["threads", "1"] in lines and ["tasks", str(tasks)] in lines
     for file in ("run", "run/profile.cubex"):
-        report = subprocess.run([timeloom_program, "report", file], cwd=tmp_path, capture_output=True, text=True,
+        report = subprocess.run([timeloom_program, "report", "--full", file], cwd=tmp_path, capture_output=True, text=True,
                                 check=True)
         assert f"1 thread and {tasks} tasks" in report.stdout.splitlines()[1]

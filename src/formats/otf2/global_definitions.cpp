@@ -93,6 +93,13 @@ std::string machine_name(const Definitions& definitions) {
   return definitions.machine_name.empty() ? "Linux" : definitions.machine_name;
 }
 
+constexpr char kWaitingText[] =
+    "Nanoseconds in which the thread did not run, of the time before this event";
+
+bool has_waiting(const Definitions& definitions) {
+  return std::ranges::any_of(definitions.metrics, &Metric::is_waiting);
+}
+
 class GlobalDefinitions {
  public:
   GlobalDefinitions(Shared& shared, const Written& written, OTF2_GlobalDefWriter* writer)
@@ -127,6 +134,9 @@ class GlobalDefinitions {
                                            ref("Process identifier"), OTF2_TYPE_UINT64));
     ok(OTF2_GlobalDefWriter_WriteAttribute(writer_, kThreadIdAttribute, ref("ThreadId"),
                                            ref("Thread identifier"), OTF2_TYPE_UINT64));
+    if (!has_waiting(definitions_)) return;
+    ok(OTF2_GlobalDefWriter_WriteAttribute(writer_, kWaitingAttribute, ref(kWaitingName),
+                                           ref(kWaitingText), OTF2_TYPE_UINT64));
   }
 
   void write_node(OTF2_SystemTreeNodeRef self, const std::string& name, const char* class_name,
@@ -249,17 +259,21 @@ class GlobalDefinitions {
   }
 
   // A class of its own for each counter that comes alone, one for those that are
-  // sampled together, and of those of processes one instance for each.
+  // sampled together, and of those of processes one instance for each. Waiting is an attribute.
   void write_metrics() {
-    OTF2_MetricRef self = 0;
-    for (const Metric& metric : definitions_.metrics) {
+    std::vector<std::size_t> written;
+    for (std::size_t i = 0; i < definitions_.metrics.size(); ++i) {
+      const Metric& metric = definitions_.metrics[i];
+      if (metric.is_waiting()) continue;
       const OTF2_Base base = metric.binary ? OTF2_BASE_BINARY : OTF2_BASE_DECIMAL;
       ok(OTF2_GlobalDefWriter_WriteMetricMember(
-          writer_, self++, ref(metric.name), ref(metric.description), type_of(metric.source),
-          mode_of(metric.mode), type_of(metric.type), base, metric.exponent, ref(metric.unit)));
+          writer_, static_cast<OTF2_MetricMemberRef>(written.size()), ref(metric.name),
+          ref(metric.description), type_of(metric.source), mode_of(metric.mode),
+          type_of(metric.type), base, metric.exponent, ref(metric.unit)));
+      written.push_back(i);
     }
-    for (std::size_t first = 0; first < self; ++first) {
-      if (shared_.metrics[first].member == 0) write_metric_class(first);
+    for (const std::size_t first : written) {
+      if (shared_.metrics[first].member == 0) write_metric_class(first, written);
     }
     for (const Location& location : definitions_.locations) write_metric_instances(location);
   }
@@ -274,13 +288,14 @@ class GlobalDefinitions {
     }
   }
 
-  void write_metric_class(std::size_t first) {
+  // `written`: the metrics by their references as members.
+  void write_metric_class(std::size_t first, const std::vector<std::size_t>& written) {
     const Metric& metric = definitions_.metrics[first];
     const MetricPlace& place = shared_.metrics[first];
     std::vector<OTF2_MetricMemberRef> members;
-    for (std::size_t i = first; i < definitions_.metrics.size(); ++i) {
-      if (shared_.metrics[i].metric_class == place.metric_class) {
-        members.push_back(static_cast<OTF2_MetricMemberRef>(i));
+    for (std::size_t member = 0; member < written.size(); ++member) {
+      if (shared_.metrics[written[member]].metric_class == place.metric_class) {
+        members.push_back(static_cast<OTF2_MetricMemberRef>(member));
       }
     }
     ok(OTF2_GlobalDefWriter_WriteMetricClass(
@@ -311,6 +326,10 @@ void intern_names(Shared& shared) {
   for (const char* text : {"machine", "node", "ProcessId", "ThreadId", "Process identifier",
                            "Thread identifier", kEndingProperty, kNameProperty, kThreadsName}) {
     ref(text);
+  }
+  if (has_waiting(definitions)) {
+    ref(kWaitingName);
+    ref(kWaitingText);
   }
   ref(machine_name(definitions));
   for (const LocationGroup& group : definitions.groups) {

@@ -78,16 +78,30 @@ class Translator {
     }
   }
 
+  // The attribute of an enter or leave that has one.
+  void add_waiting(OTF2_TimeStamp time, OTF2_AttributeList* attributes) noexcept {
+    const OTF2_AttributeRef waiting = source_.references.waiting;
+    std::uint64_t value = 0;
+    if (waiting == OTF2_UNDEFINED_ATTRIBUTE || attributes == nullptr ||
+        OTF2_AttributeList_GetNumberOfElements(attributes) == 0 ||
+        OTF2_AttributeList_GetUint64(attributes, waiting, &value) != OTF2_SUCCESS) {
+      return;
+    }
+    (void)add(time, EventKind::kWaiting, 0, value);
+  }
+
   static OTF2_CallbackCode on_enter(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
-                                    void* data, OTF2_AttributeList*,
+                                    void* data, OTF2_AttributeList* attributes,
                                     OTF2_RegionRef region) noexcept {
+    self(data).add_waiting(time, attributes);
     return self(data).add(time, EventKind::kEnter,
                           self(data).source_.references.regions.find(region));
   }
 
   static OTF2_CallbackCode on_leave(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
-                                    void* data, OTF2_AttributeList*,
+                                    void* data, OTF2_AttributeList* attributes,
                                     OTF2_RegionRef region) noexcept {
+    self(data).add_waiting(time, attributes);
     return self(data).add(time, EventKind::kLeave,
                           self(data).source_.references.regions.find(region));
   }

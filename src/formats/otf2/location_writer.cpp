@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <utility>
 
 #include "chunk_check.hpp"
 #include "core/error.hpp"
@@ -94,16 +95,25 @@ class LocationWriter : public LocationSink {
     switch (event.kind) {
       case EventKind::kEnter:
         digest_.add(time, event.ref, false);
-        return OTF2_EvtWriter_Enter(writer_, nullptr, time, event.ref);
+        return OTF2_EvtWriter_Enter(writer_, waited(), time, event.ref);
       case EventKind::kLeave:
         digest_.add(time, event.ref, true);
-        return OTF2_EvtWriter_Leave(writer_, nullptr, time, event.ref);
+        return OTF2_EvtWriter_Leave(writer_, waited(), time, event.ref);
       default: return write_other(event, time);
     }
   }
 
+  // The attributes of the next enter or leave; nearly always none. The call empties the list.
+  OTF2_AttributeList* waited() {
+    if (waited_ == 0) [[likely]]
+      return nullptr;
+    OTF2_AttributeList_AddUint64(attributes_, kWaitingAttribute, std::exchange(waited_, 0));
+    return attributes_;
+  }
+
   OTF2_ErrorCode write_other(const Event& event, OTF2_TimeStamp time) {
     switch (event.kind) {
+      case EventKind::kWaiting: waited_ += event.value; return OTF2_SUCCESS;
       case EventKind::kParameterInt:
         return OTF2_EvtWriter_ParameterInt(writer_, nullptr, time, event.ref, event.as_int());
       case EventKind::kParameterUint:
@@ -187,6 +197,7 @@ class LocationWriter : public LocationSink {
   std::array<OTF2_MetricValue, UINT8_MAX> values_{};
   Written::Span times_;
   EventDigest digest_;
+  std::uint64_t waited_ = 0;  // nanoseconds, before the next enter or leave
 };
 
 }  // namespace
@@ -199,6 +210,7 @@ void number_metrics(Shared& shared) {
   shared.metrics.resize(all.metrics.size());
   for (std::size_t i = 0; i < all.metrics.size(); ++i) {
     const Metric& metric = all.metrics[i];
+    if (metric.is_waiting()) continue;  // an attribute of enters and leaves
     MetricPlace& place = shared.metrics[i];
     std::vector<std::size_t>& members = sets[metric.set];
     const bool full = members.size() == UINT8_MAX;  // not of ours

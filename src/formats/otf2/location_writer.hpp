@@ -47,6 +47,9 @@ void number_metrics(Shared& shared);
 
 inline constexpr OTF2_AttributeRef kProcessIdAttribute = 0;
 inline constexpr OTF2_AttributeRef kThreadIdAttribute = 1;
+// Of an enter or leave: nanoseconds that the innermost region had waited before it.
+inline constexpr OTF2_AttributeRef kWaitingAttribute = 2;
+inline constexpr char kWaitingName[] = "timeloom::waiting";
 
 // The communicator of all locations, among which threads create and await each other.
 inline constexpr OTF2_CommRef kThreads = 0;

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/waiting_metric.hpp"
+#include "location_writer.hpp"
 #include "raw_definitions.hpp"
 
 namespace timeloom::otf2 {
@@ -80,6 +82,10 @@ class Resolver {
     parameters();
     for (const RawDefinitions::Attribute& attribute : raw_.attributes) {
       if (text(attribute.name) == "ProcessId") references_.process_id = attribute.self;
+      if (text(attribute.name) == kWaitingName) references_.waiting = attribute.self;
+    }
+    if (references_.waiting != OTF2_UNDEFINED_ATTRIBUTE) {
+      definitions_.metrics.push_back(waiting_metric());
     }
   }
 

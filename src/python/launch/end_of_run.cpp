@@ -116,6 +116,16 @@ std::string children(const std::string& run) {
   return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
 }
 
+// The line about Python processes that the program has started and that are not measured.
+std::string unmeasured(const std::string& run) {
+  std::error_code error;
+  const auto processes = std::filesystem::file_size(run + "/spool/unmeasured", error);
+  if (error || processes == 0) return {};
+  return line_start() + grouped(processes) +
+         (processes == 1 ? " Python process" : " Python processes") +
+         " not measured: --follow all\n";
+}
+
 // Makes the result that of all processes of the run, and says how many they are.
 std::string count_all_processes(SessionResult& result, const WovenCounts& all) {
   result.events = all.events - std::min<std::uint64_t>(all.events, result.profile ? 0 : kOfProgram);
@@ -170,13 +180,13 @@ std::string overhead(const Shares& shares) {
 }
 
 std::string summary(const SessionResult& result, const std::string& children,
-                    const std::string& weaving) {
+                    const std::string& left_out, const std::string& weaving) {
   const std::uint64_t events = result.events + (result.profile ? 0 : kOfProgram);
   const std::string tasks = result.tasks > 0 ? " and " + plural(result.tasks, "task") : "";
   std::string text = line_start() + formatted(result.wall_seconds, 3) + " s, " +
                      plural(events, "event") + " of " + plural(result.threads, "thread") + tasks +
                      children + ", " + size_text(result.bytes) + overhead(result.overhead) + "\n" +
-                     losses(result);
+                     losses(result) + left_out;
   if (!weaving.empty()) text += line_start() + weaving + "\n";
   if (result.error == ENOENT) return text;
   return text + line_start() + "next: timeloom report " + word_of_run(result.run) + "\n";
@@ -248,6 +258,7 @@ void finish_weave_and_report() {
     return;
   }
   std::string others = children(result.run);  // the spools are gone after weaving
+  const std::string left_out = unmeasured(result.run);
   const std::optional<WeaveResult> woven = weave_run(result);
   if (woven && woven->counts && woven->counts->processes > 1) {
     others = count_all_processes(result, *woven->counts);
@@ -257,7 +268,7 @@ void finish_weave_and_report() {
   const std::string weaving = weaving_text(result, woven);
   const bool complain = (g_start->weave || result.error == ENOENT) && !weaving.empty();
   if (!g_start->quiet) {
-    write_error_output(summary(result, others, weaving));
+    write_error_output(summary(result, others, left_out, weaving));
   } else {
     const std::string lost = g_start->losses_are_said ? losses(result) : std::string();
     write_error_output(lost + (complain ? line_start() + weaving + "\n" : ""));

@@ -1,4 +1,5 @@
 #include "python/launch/launcher.hpp"
+#include "python/launch/console_script.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -86,6 +87,7 @@ Program program_of(const CommandLine& line) {
   Program program;
   program.kind = kind_of(line.kind);
   program.target = line.target;
+  if (program.kind == Program::Kind::kFile) program.target = script_of(line.target);
   program.arguments = line.arguments;
   return program;
 }

@@ -4,11 +4,9 @@
 namespace timeloom::python {
 namespace {
 
-constexpr DoorSetting kSettings[] = {{"layout", "scorep"},
-                                     {"region-names", "scorep"},
-                                     {"location-names", "scorep"},
-                                     {"imports", "on"},
-                                     {"quiet", "on"}};
+constexpr DoorSetting kSettings[] = {{"layout", "scorep"},         {"region-names", "scorep"},
+                                     {"location-names", "scorep"}, {"imports", "on"},
+                                     {"waiting", "off"},           {"quiet", "on"}};
 
 }  // namespace
 

@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "core/error.hpp"
@@ -77,6 +79,30 @@ void make_directories(const std::string& path) {
   }
 }
 
+// The paths under which Python keeps its own library and installed packages, as `sysconfig` and
+// `site` know them; what is not imported is not asked.
+std::string library_directories() {
+  std::string text;
+  const auto add = [&](const std::string& path) {
+    if (path.size() > 1 && path.find(':') == std::string::npos)
+      text += (text.empty() ? "" : ":") + path;
+  };
+  if (PyObject* platform = PySys_GetObject("_stdlib_dir")) {  // borrowed
+    if (PyUnicode_Check(platform)) add(text_of(platform));
+  }
+  for (const std::string& path : strings_of(PySys_GetObject("path"))) {
+    const bool packages = path.ends_with("/site-packages") || path.ends_with("/dist-packages");
+    if (packages || path.ends_with("/lib-dynload")) add(path);
+  }
+  return text;
+}
+
+std::string current_directory() {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::current_path(error);
+  return error ? std::string() : path.string();
+}
+
 std::uint32_t profile_depth_of(const Settings& settings) {
   const std::uint64_t levels = settings.number("profile-depth");
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(levels, UINT32_MAX));
@@ -99,6 +125,10 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
   add("timeloom::filter_file", filter, !filter.empty());
   add("timeloom::window", describe(plan.window), plan.window.any());
   add("timeloom::results", results, results != "all");
+  add(kCFunctions, "1", settings.flag("c-functions"));
+  const std::string directory = current_directory(), libraries = library_directories();
+  add(kProgramDirectory, directory, !directory.empty());
+  add(kLibraryDirectories, libraries, !libraries.empty());
   return properties;
 }
 
@@ -119,6 +149,7 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
   result.properties = properties_of(settings, context, plan);
   result.system_clock = description.system_clock;
   result.metrics = plan.metrics;
+  result.waiting = settings.flag("waiting");
   result.max_depth = settings.number("max-depth");
   result.profile = settings.flag("profile");
   result.profile_depth = profile_depth_of(settings);

@@ -36,6 +36,7 @@ inline std::string line_of(const spool::ProcessDefinitions& names, const Event& 
     case EventKind::kThreadWait: return "wait " + std::to_string(event.value);
     case EventKind::kTrack: return "track " + std::to_string(event.ref);
     case EventKind::kTrackEnd: return "track end";
+    case EventKind::kWaiting: return "waiting";
     default: return "?";
   }
 }

@@ -21,6 +21,7 @@ std::vector<EventWord> every_record() {
   for (std::uint32_t i = 0; i < 5; ++i) put(make_word(WordKind::kEnter, i));
   put(make_extended(ExtendedKind::kParameterString, 2), {1, 2});
   put(make_extended(ExtendedKind::kSamples, 4), {3, 10, 20, 30});
+  put(make_extended(ExtendedKind::kWaiting, 1), {500});
   put(make_word(WordKind::kLeave, 4));
   words.push_back(make_extended(ExtendedKind::kTimeBase, 1));
   words.push_back(1'000'000);

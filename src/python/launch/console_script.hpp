@@ -1,0 +1,15 @@
+// Commands that are scripts of Python, such as those that pip makes of a package (`black`).
+//
+// A plain function for any thread; throws nothing but what memory can.
+#pragma once
+
+#include <string>
+
+namespace timeloom::python {
+
+// The file that the name of a program means: that file if there is one, else the first command
+// of this name on PATH that is a script of Python. Otherwise the name itself: that it cannot be
+// opened is said as python does.
+std::string script_of(const std::string& name);
+
+}  // namespace timeloom::python

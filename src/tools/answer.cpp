@@ -1,0 +1,124 @@
+#include "tools/answer.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr char kImporting[] = "importing modules";
+
+using profile::Node;
+
+}  // namespace
+
+std::string name_of(const Definitions& definitions, RegionId id) {
+  if (!id.defined()) return "(more call paths)";
+  const std::string& name = definitions.regions[id.value()].name;
+  return name.empty() ? "region " + std::to_string(id.value()) : name;
+}
+
+Answer::Answer(const profile::CallTree& tree, const profile::LocationFilter& filter)
+    : tree_(&tree), times_(work_times(tree, filter)), owner_(tree.definitions) {
+  adopt_program();
+  add_functions();
+  add_waiting();
+}
+
+std::string Answer::name_of(RegionId region) const {
+  return owner_.is_import(region) ? kImporting : tools::name_of(definitions(), region);
+}
+
+// Of a program that is installed, such as one that pip has made, nothing but its start is
+// below a directory of the user; its package is the project then.
+void Answer::adopt_program() {
+  std::map<std::string, double> packages;
+  std::vector<double> total = times_.working;
+  for (std::size_t i = total.size(); i-- > 0;) {
+    const Node& node = tree_->nodes[i];
+    if (!node.region.defined()) continue;
+    const bool main = definitions().regions[node.region.value()].group == "__main__";
+    if (owner_.is_project(node.region) && !main) return;
+    if (!node.parent.defined()) continue;
+    total[node.parent.value()] += total[i];
+    const RegionId above = tree_->nodes[node.parent.value()].region;
+    if (above.defined() && !main && !owner_.is_import(node.region) &&
+        definitions().regions[above.value()].group == "__main__") {
+      const std::string package = owner_.package_of(node.region);
+      if (package != "Python" && !package.empty()) packages[package] += total[i];
+    }
+  }
+  const auto most =
+      std::ranges::max_element(packages, {}, [](const auto& one) { return one.second; });
+  double own = 0;
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    if (owner_.is_project(tree_->nodes[i].region)) own += times_.working[i];
+  }
+  if (most != packages.end() && own < 0.05 * times_.all_working) owner_.adopt(most->first);
+}
+
+// All functions of the import system are one row.
+void Answer::add_functions() {
+  const std::size_t regions = definitions().regions.size();
+  std::vector<FunctionRow> rows(regions + 1);  // the last is for nodes without a region
+  std::vector<double> total = times_.working;
+  for (std::size_t i = total.size(); i-- > 0;) {
+    const Node& node = tree_->nodes[i];
+    if (node.parent.defined()) total[node.parent.value()] += total[i];
+  }
+  std::size_t import = regions;
+  for (std::size_t i = 0; i < regions && import == regions; ++i) {
+    if (owner_.is_import(RegionId{static_cast<std::uint32_t>(i)})) import = i;
+  }
+  std::vector<std::uint32_t> open(rows.size());
+  std::vector<std::size_t> way;
+  for (std::size_t i = 0; i < tree_->nodes.size(); ++i) {
+    const Node& node = tree_->nodes[i];
+    for (; way.size() > node.depth; way.pop_back()) --open[way.back()];
+    const std::size_t place = !node.region.defined()          ? regions
+                              : owner_.is_import(node.region) ? import
+                                                              : node.region.value();
+    FunctionRow& row = rows[place];
+    if (place < regions) row.region = RegionId{static_cast<std::uint32_t>(place)};
+    row.working += times_.working[i];
+    row.waiting += times_.waiting[i];
+    row.visits += times_.visits[i];
+    if (open[place]++ == 0) row.total += total[i];
+    way.push_back(place);
+  }
+  for (FunctionRow& row : rows) {
+    if (row.working > 0) functions_.push_back(row);
+    if (row.waiting > 0) waiting_.push_back(row);
+  }
+  std::ranges::stable_sort(functions_,
+                           [](const auto& a, const auto& b) { return a.working > b.working; });
+  std::ranges::stable_sort(waiting_,
+                           [](const auto& a, const auto& b) { return a.waiting > b.waiting; });
+}
+
+// For whom it was waited: the nearest caller in the project.
+void Answer::add_waiting() {
+  std::map<std::pair<RegionId, RegionId>, double> users;
+  std::vector<RegionId> user(tree_->nodes.size());
+  for (std::size_t i = 0; i < tree_->nodes.size(); ++i) {
+    const Node& node = tree_->nodes[i];
+    if (owner_.is_project(node.region)) {
+      user[i] = node.region;
+    } else if (node.parent.defined()) {
+      user[i] = user[node.parent.value()];
+    }
+    if (times_.waiting[i] > 0) users[{node.region, user[i]}] += times_.waiting[i];
+  }
+  for (FunctionRow& row : waiting_) {
+    double most = 0;
+    for (const auto& [key, time] : users) {
+      if (key.first != row.region || time <= most) continue;
+      most = time;
+      row.user = key.second;
+    }
+    if (row.user == row.region) row.user = {};
+  }
+}
+
+}  // namespace timeloom::tools

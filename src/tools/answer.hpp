@@ -1,0 +1,60 @@
+// What `timeloom report` answers: the functions in which the time went, the waiting, and the
+// call tree as a reader wants it.
+//
+// Plain values made from a CallTree, which must outlive them. Nothing throws.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profile/call_tree.hpp"
+#include "tools/code_owner.hpp"
+#include "tools/short_tree.hpp"
+#include "tools/work_times.hpp"
+
+namespace timeloom::tools {
+
+// A function, in seconds.
+struct FunctionRow {
+  RegionId region;     // of importing: one of its functions; undefined: beyond a limit
+  double working = 0;  // without the functions called inside
+  double waiting = 0;
+  double total = 0;  // working, with them
+  std::int64_t visits = 0;
+  RegionId user;  // waiting: the function of the project for which most of it was; or undefined
+};
+
+class Answer {
+ public:
+  Answer(const profile::CallTree& tree, const profile::LocationFilter& filter);
+
+  // By own working time, and by own waiting time; rows without any are left out.
+  const std::vector<FunctionRow>& functions() const { return functions_; }
+  const std::vector<FunctionRow>& waiting() const { return waiting_; }
+  std::vector<ShortRow> tree(std::size_t most_rows) const {
+    return short_tree(*tree_, times_, owner_, most_rows);
+  }
+
+  const WorkTimes& times() const { return times_; }
+  const CodeOwner& owner() const { return owner_; }
+  const Definitions& definitions() const { return tree_->definitions; }
+  // A name for people: never empty.
+  std::string name_of(RegionId region) const;
+
+ private:
+  void adopt_program();
+  void add_functions();
+  void add_waiting();
+
+  const profile::CallTree* tree_;
+  WorkTimes times_;
+  CodeOwner owner_;
+  std::vector<FunctionRow> functions_;
+  std::vector<FunctionRow> waiting_;
+};
+
+// The name of a region for people; never empty.
+std::string name_of(const Definitions& definitions, RegionId region);
+
+}  // namespace timeloom::tools

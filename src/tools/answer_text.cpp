@@ -1,0 +1,230 @@
+#include "tools/answer_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/run_properties.hpp"
+#include "tools/short_name.hpp"
+#include "tools/text.hpp"
+#include "tools/tree_marks.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::size_t kFunctions = 12;  // at least
+constexpr std::size_t kTreeRows = 5;    // at least
+constexpr std::size_t kLeastTitle = 8;  // columns for a part of what a title adds
+constexpr std::size_t kSpacious = 34;   // lines from which on there are empty ones
+constexpr double kLeastWaiting = 0.01;  // of all time, for a row
+// Own time of a visit from which on a function is thought to loop, or to call C.
+constexpr double kLongStretch = 100e-6;
+constexpr double kMuchStretch = 0.3;  // of the working time
+
+std::string numbers(double share, double time, std::int64_t visits, const Terminal& terminal) {
+  return fmt::format("{} {} {}", pad_left(percent(share), 6), pad_left(duration(time, terminal), 6),
+                     pad_left(short_count(visits), 7));
+}
+
+double part(double time, double all) { return all == 0 ? 0 : time / std::abs(all); }
+
+class AnswerWriter {
+ public:
+  AnswerWriter(const Answer& answer, const Terminal& terminal, Output& output)
+      : answer_(answer), terminal_(terminal), output_(output) {}
+
+  // `taken`: lines of the head.
+  void write(std::size_t taken) {
+    const std::size_t height = terminal_.height;
+    const std::size_t waits = std::min<std::size_t>(waiting_rows(), height >= kSpacious ? 8 : 2);
+    const std::size_t fixed = taken + 3 + (waits > 0 ? 1 : 0) + waits + hints().size() + gaps();
+    const std::size_t room = height > fixed ? height - fixed : 0;
+    const std::size_t functions =
+        std::min(answer_.functions().size(), std::max(kFunctions, (room + 1) / 2));
+    const std::size_t tree = std::max(kTreeRows, room - std::min(room, functions));
+    this->functions(functions);
+    if (waits > 0) waiting(waits);
+    this->tree(tree);
+    legend();
+  }
+
+ private:
+  std::size_t gaps() const { return terminal_.height >= kSpacious ? 4 : 0; }
+
+  void title(const std::string& columns, const std::string& text, const std::string& rest) {
+    if (gaps() > 0) output_.write("\n");
+    const std::size_t room = terminal_.width - std::min(terminal_.width, columns.size() + 2);
+    const std::string shown = shorten_right(text, room, terminal_);
+    const std::size_t left = room - tools::columns(shown);
+    const std::string more = left < kLeastTitle ? "" : shorten_right(rest, left, terminal_);
+    output_.write(terminal_.paint(columns, Ink::kDim) + "  " +
+                  terminal_.paint(shown, Ink::kAccent) + terminal_.paint(more, Ink::kDim) + "\n");
+  }
+
+  void functions(std::size_t rows) {
+    const WorkTimes& times = answer_.times();
+    title(" share    own  visits", "where the time went",
+          fmt::format("  100% = {} of work", duration(times.all_working, terminal_, " ")));
+    for (std::size_t i = 0; i < rows; ++i) {
+      const FunctionRow& row = answer_.functions()[i];
+      line(row.region,
+           numbers(part(row.working, times.all_working), row.working, row.visits, terminal_), {},
+           {});
+    }
+  }
+
+  std::size_t waiting_rows() const {
+    const double all = answer_.times().all_working + answer_.times().all_waiting;
+    return static_cast<std::size_t>(std::ranges::count_if(
+        answer_.waiting(),
+        [&](const FunctionRow& row) { return row.waiting >= kLeastWaiting * std::abs(all); }));
+  }
+
+  void waiting(std::size_t rows) {
+    const WorkTimes& times = answer_.times();
+    title(" share waited  visits", "waiting",
+          fmt::format("  {}{}", duration(times.all_waiting, terminal_, " "),
+                      times.measured ? " in which threads did not run"
+                                     : " in functions that are known to wait"));
+    for (std::size_t i = 0; i < rows; ++i) {
+      const FunctionRow& row = answer_.waiting()[i];
+      const double all = times.all_working + times.all_waiting;
+      line(row.region, numbers(part(row.waiting, all), row.waiting, row.visits, terminal_), {},
+           row.user.defined() ? " for " + answer_.name_of(row.user) : "");
+    }
+  }
+
+  void tree(std::size_t rows) {
+    const double all = answer_.times().all_working;
+    title(" share  total  visits", "call tree", "  of the work, with what is called inside");
+    TreeMarks marks(terminal_.unicode);
+    for (const ShortRow& row : answer_.tree(rows)) {
+      line(row.region, numbers(part(row.total, all), row.total, row.visits, terminal_),
+           marks.next(row.depth, row.only_child, row.last_child), hidden(row));
+    }
+  }
+
+  std::string hidden(const ShortRow& row) const {
+    if (row.hidden == 0) return {};
+    if (answer_.owner().is_import(row.region)) return {};
+    const std::string of = row.hidden_package.empty() ? "" : " of " + row.hidden_package;
+    return fmt::format(" ({}{} hidden)", plural(row.hidden, "function"), of);
+  }
+
+  void line(RegionId region, const std::string& numbers, const std::string& marks,
+            const std::string& note) {
+    AnswerLine line{numbers,         marks, printable(answer_.name_of(region)),
+                    printable(note), "",    answer_.owner().is_project(region)};
+    if (region.defined() && !answer_.owner().is_import(region)) {
+      line.place = place_of(answer_.definitions().regions[region.value()]);
+    }
+    output_.write(drawn(line, terminal_));
+  }
+
+  // Of much time in functions that call nothing in Python nobody knows what it is.
+  std::vector<std::string> hints() const {
+    if (answer_.definitions().properties.contains(kCFunctions) ||
+        !answer_.definitions().properties.contains("timeloom::python")) {
+      return {};
+    }
+    double long_ones = 0;
+    RegionId first;
+    for (const FunctionRow& row : answer_.functions()) {
+      if (row.working < kLongStretch * static_cast<double>(std::max<std::int64_t>(row.visits, 1)))
+        continue;
+      if (answer_.owner().is_import(row.region)) continue;
+      long_ones += row.working;
+      if (!first.defined()) first = row.region;
+    }
+    const double share = part(long_ones, answer_.times().all_working);
+    if (share < kMuchStretch || !first.defined()) return {};
+    return {
+        fmt::format("{:.0f}% in long stretches without a Python call: loops, or C (run "
+                    "--c-functions)",
+                    share * 100)};
+  }
+
+  void legend() {
+    if (gaps() > 0) output_.write("\n");
+    for (const std::string& hint : hints()) {
+      output_.write(terminal_.paint(shorten_right(hint, terminal_.width, terminal_), Ink::kDim) +
+                    "\n");
+    }
+    const std::string own = terminal_.colour ? "bold" : "*";
+    output_.write(
+        terminal_.paint(
+            shorten_right(
+                own + ": your code. No branch sign: called by the line above. Everything: --full",
+                terminal_.width, terminal_),
+            Ink::kDim) +
+        "\n");
+  }
+
+  const Answer& answer_;
+  const Terminal& terminal_;
+  Output& output_;
+};
+
+}  // namespace
+
+std::string place_of(const Region& region) {
+  const std::string file = printable(region.file.substr(region.file.rfind('/') + 1));
+  if (file.empty() || region.first_line == 0) return file;
+  return fmt::format("{}:{}", file, region.first_line);
+}
+
+std::string drawn(const AnswerLine& line, const Terminal& terminal) {
+  std::string text = line.numbers;
+  text += line.project && !terminal.colour ? " *" : "  ";
+  const std::size_t used = columns(text);
+  const std::size_t room = std::max(terminal.width, used + 12) - used;
+  // Marks take at most half; the nearest callers are those that matter.
+  const std::string marks =
+      shorten_left(line.marks, std::min(columns(line.marks), room / 2), terminal);
+  std::size_t left = room - columns(marks);
+  const std::string name = short_name(line.name, left, terminal);
+  left -= columns(name);
+  const std::string note = columns(line.note) <= left ? line.note : std::string();
+  left -= columns(note);
+  std::string place = line.place;
+  if (columns(place) + 2 > left) place = place.substr(std::min(place.size(), place.rfind(':')));
+  if (columns(place) + 2 > left) place.clear();
+  const Ink ink = line.project ? Ink::kBold : Ink::kPlain;
+  text = terminal.paint(text, ink) + terminal.paint(marks, Ink::kDim) + terminal.paint(name, ink) +
+         terminal.paint(note, Ink::kDim);
+  if (!place.empty()) {
+    text += std::string(left - columns(place), ' ') + terminal.paint(place, Ink::kDim);
+  }
+  return text + "\n";
+}
+
+void write_head(const RunFacts& facts, const std::string& run, const std::string& scope,
+                const Terminal& terminal, Output& output) {
+  std::string rest = std::string(terminal.dot()) + duration(facts.wall_seconds, terminal, " ");
+  rest += std::string(terminal.dot()) + scope;
+  if (facts.processes > 1) rest += " in " + plural(facts.processes, "process");
+  if (facts.start) rest += std::string(terminal.dot()) + local_time(*facts.start).substr(0, 16);
+  const std::string program = printable(facts.program.empty() ? run : facts.program);
+  const std::size_t room = std::max<std::size_t>(terminal.width, 40);
+  const std::size_t left = std::max(room - std::min(room, columns(rest)), room / 3);
+  const std::string shown = shorten_right(program, left, terminal);
+  output.write(terminal.paint(shown, Ink::kBold) +
+               shorten_right(rest, room - std::min(room, columns(shown)), terminal) + "\n");
+  for (const std::string& loss : facts.losses) {
+    output.write(terminal.paint("! " + printable(loss), Ink::kWarning) + "\n");
+  }
+}
+
+void write_answer(const Answer& answer, const RunFacts& facts, const std::string& run,
+                  const std::string& scope, const Terminal& terminal, Output& output) {
+  write_head(facts, run, scope, terminal, output);
+  if (answer.functions().empty() && answer.waiting().empty()) {
+    output.write("\nNo region was entered: there is nothing to show.\n");
+    return;
+  }
+  AnswerWriter(answer, terminal, output).write(1 + facts.losses.size());
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,52 @@
+// Whose code a region is: of the user's project, of a library, or what importing libraries runs:
+// Python's import system and the bodies of their modules.
+//
+// A plain value made from the definitions of a run, which must outlive it. Nothing throws.
+//
+// The project is all below the directory in which the program was started and below that of
+// its script, except for installed packages and the standard library. A run says where these
+// are; of runs that do not (those of other tools), the names of directories tell.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/definitions.hpp"
+
+namespace timeloom::tools {
+
+enum class Owner : std::uint8_t { kProject, kLibrary, kImport };
+
+class CodeOwner {
+ public:
+  explicit CodeOwner(const Definitions& definitions);
+
+  Owner of(RegionId region) const { return owners_[region.value()]; }
+  bool is_project(RegionId region) const {
+    return region.defined() && of(region) == Owner::kProject;
+  }
+  bool is_import(RegionId region) const { return region.defined() && of(region) == Owner::kImport; }
+
+  // The package by which people know a region: "django", "Python" for the standard library;
+  // empty for what belongs to none.
+  std::string package_of(RegionId region) const;
+
+  // Counts a package as part of the project: that of a program that was installed.
+  void adopt(const std::string& package);
+
+ private:
+  Owner owner_of(const Region& region) const;
+  bool in_library(const std::string& file) const;
+  bool in_standard_library(const std::string& file) const;
+
+  const Definitions* definitions_;
+  std::vector<std::string> projects_;   // directories with a slash at the end
+  std::vector<std::string> libraries_;  // in the same form
+  std::vector<Owner> owners_;           // by region
+};
+
+// The first part of a dotted name.
+std::string first_part(const std::string& dotted);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,167 @@
+#include "tools/report_by.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "tools/answer_text.hpp"
+#include "tools/json_text.hpp"
+#include "tools/run_facts.hpp"
+#include "tools/text.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::string_view kWords[] = {"module", "package", "file", "thread", "process"};
+
+std::string_view word_of(GroupKey key) { return kWords[static_cast<std::size_t>(key)]; }
+
+std::string name_in(const Region& region, RegionId id, GroupKey key, const CodeOwner& owner) {
+  if (owner.is_import(id)) return "importing modules";
+  std::string name = key == GroupKey::kModule    ? region.group
+                     : key == GroupKey::kPackage ? owner.package_of(id)
+                                                 : region.file;
+  if (name.empty() && key == GroupKey::kPackage) name = first_part(region.group);
+  return name.empty() ? "(unknown)" : name;
+}
+
+bool by_work(const GroupRow& a, const GroupRow& b) { return a.working > b.working; }
+
+// By the names of regions. Time that is inside another function of the same group is not
+// counted again.
+std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey key,
+                                      const profile::LocationFilter& filter) {
+  const Answer answer(tree, filter);
+  const WorkTimes& times = answer.times();
+  std::vector<GroupRow> rows;
+  std::map<std::string, std::size_t> places;
+  std::vector<std::size_t> place_of_region;
+  for (std::uint32_t i = 0; i < tree.definitions.regions.size(); ++i) {
+    const std::string name = name_in(tree.definitions.regions[i], RegionId{i}, key, answer.owner());
+    const auto [found, fresh] = places.try_emplace(name, rows.size());
+    if (fresh) rows.push_back({.name = name});
+    rows[found->second].project |= answer.owner().is_project(RegionId{i});
+    place_of_region.push_back(found->second);
+  }
+  rows.push_back({.name = "(more call paths)"});
+  std::vector<double> total = times.working;
+  for (std::size_t i = total.size(); i-- > 0;) {
+    if (tree.nodes[i].parent.defined()) total[tree.nodes[i].parent.value()] += total[i];
+  }
+  std::vector<std::uint32_t> open(rows.size());
+  std::vector<std::size_t> way;
+  std::vector<bool> seen(tree.definitions.regions.size());
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const profile::Node& node = tree.nodes[i];
+    for (; way.size() > node.depth; way.pop_back()) --open[way.back()];
+    const std::size_t place =
+        node.region.defined() ? place_of_region[node.region.value()] : rows.size() - 1;
+    GroupRow& row = rows[place];
+    row.working += times.working[i];
+    row.waiting += times.waiting[i];
+    row.visits += times.visits[i];
+    if (open[place]++ == 0) row.total += total[i];
+    way.push_back(place);
+    if (!node.region.defined() || seen[node.region.value()] || times.visits[i] == 0) continue;
+    seen[node.region.value()] = true;
+    ++row.functions;
+  }
+  return rows;
+}
+
+std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey key,
+                                        const std::set<LocationId>& locations) {
+  std::vector<GroupRow> rows;
+  std::map<std::uint32_t, std::size_t> places;  // of processes
+  for (const Location& location : tree.definitions.locations) {
+    if (!locations.contains(location.id)) continue;
+    const std::uint32_t group = location.group.value();
+    const bool known = group < tree.definitions.groups.size();
+    std::size_t place = rows.size();
+    if (key == GroupKey::kProcess) place = places.try_emplace(group, place).first->second;
+    if (place == rows.size()) {
+      rows.emplace_back().name = key == GroupKey::kThread ? name_of(location)
+                                 : known                  ? tree.definitions.groups[group].name
+                                                          : tree.definitions.machine_name;
+      if (key == GroupKey::kThread && known && tree.definitions.groups.size() > 1) {
+        rows.back().name += " of " + tree.definitions.groups[group].name;
+      }
+    }
+    const WorkTimes times =
+        work_times(tree, [&](const Location& one) { return one.id == location.id; });
+    std::vector<bool> seen(tree.definitions.regions.size());
+    GroupRow& row = rows[place];
+    row.working += times.all_working;
+    row.waiting += times.all_waiting;
+    row.total = row.working + row.waiting;
+    for (std::size_t i = 0; i < times.visits.size(); ++i) {
+      row.visits += times.visits[i];
+      const RegionId region = tree.nodes[i].region;
+      if (!region.defined() || times.visits[i] == 0 || seen[region.value()]) continue;
+      seen[region.value()] = true;
+      ++row.functions;
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
+                                 const std::set<LocationId>& locations) {
+  const auto filter = [&](const Location& location) { return locations.contains(location.id); };
+  std::vector<GroupRow> rows = key >= GroupKey::kThread ? rows_of_locations(tree, key, locations)
+                                                        : rows_of_regions(tree, key, filter);
+  std::erase_if(rows, [](const GroupRow& row) { return row.visits == 0 && row.total == 0; });
+  std::ranges::stable_sort(rows, by_work);
+  return rows;
+}
+
+void write_by(const std::vector<GroupRow>& rows, GroupKey key, const Terminal& terminal,
+              Output& output) {
+  double working = 0;
+  for (const GroupRow& row : rows) working += row.working;
+  output.write(terminal.paint(
+      fmt::format(" share    own  total waited  visits functions  {}\n", word_of(key)), Ink::kDim));
+  for (const GroupRow& row : rows) {
+    if (output.closed()) return;
+    const double share = working == 0 ? 0 : row.working / std::abs(working);
+    AnswerLine line;
+    line.numbers = fmt::format(
+        "{} {} {} {} {} {}", pad_left(percent(share), 6),
+        pad_left(duration(row.working, terminal), 6), pad_left(duration(row.total, terminal), 6),
+        pad_left(duration(row.waiting, terminal), 6), pad_left(short_count(row.visits), 7),
+        pad_left(count(row.functions), 9));
+    line.name = printable(row.name);
+    if (key == GroupKey::kFile) {
+      const std::size_t room =
+          terminal.width - std::min(terminal.width - 12, columns(line.numbers) + 2);
+      line.name = shorten_path(line.name, room, terminal);
+    }
+    line.project = row.project;
+    output.write(drawn(line, terminal));
+  }
+}
+
+void write_by_json(const std::vector<GroupRow>& rows, GroupKey key, Output& output) {
+  nlohmann::ordered_json all;
+  all["format"] = "timeloom-report-by";
+  all["version"] = 1;
+  all["by"] = word_of(key);
+  all["rows"] = nlohmann::ordered_json::array();
+  for (const GroupRow& row : rows) {
+    all["rows"].push_back({{"name", row.name},
+                           {"working_s", row.working},
+                           {"waiting_s", row.waiting},
+                           {"total_s", row.total},
+                           {"visits", row.visits},
+                           {"functions", row.functions},
+                           {"project", row.project}});
+  }
+  output.write(json_text(all, 2) + "\n");
+}
+
+}  // namespace timeloom::tools

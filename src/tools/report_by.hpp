@@ -1,0 +1,40 @@
+// `timeloom report --by WORD`: the time by module, package, file, thread or process.
+//
+// Plain values made from a CallTree. Nothing throws but write_by() and write_by_json(), as Output
+// does.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "profile/call_tree.hpp"
+#include "tools/output.hpp"
+#include "tools/terminal.hpp"
+
+namespace timeloom::tools {
+
+enum class GroupKey : std::uint8_t { kModule, kPackage, kFile, kThread, kProcess };
+
+// Times in seconds. Of threads and processes `total` is working and waiting together, else the
+// working time with all that was called, which in a recursion counts once.
+struct GroupRow {
+  std::string name;
+  double working = 0;
+  double waiting = 0;
+  double total = 0;
+  std::int64_t visits = 0;
+  std::uint64_t functions = 0;
+  bool project = false;
+};
+
+// By their working time.
+std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
+                                 const std::set<LocationId>& locations);
+
+void write_by(const std::vector<GroupRow>& rows, GroupKey key, const Terminal& terminal,
+              Output& output);
+void write_by_json(const std::vector<GroupRow>& rows, GroupKey key, Output& output);
+
+}  // namespace timeloom::tools

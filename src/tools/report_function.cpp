@@ -1,0 +1,258 @@
+#include "tools/report_function.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "tools/answer_text.hpp"
+#include "tools/json_text.hpp"
+#include "tools/run_facts.hpp"
+#include "tools/text.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::size_t kMostSuggestions = 5;
+
+std::string lower(std::string text) {
+  for (char& byte : text) byte = static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
+  return text;
+}
+
+bool is_end_of(const std::string& name, const std::string& whole) {
+  if (!whole.ends_with(name)) return false;
+  if (whole.size() == name.size()) return true;
+  const char before = whole[whole.size() - name.size() - 1];
+  return before == '.' || before == ':';
+}
+
+// Levenshtein's.
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t corner = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t above = row[j + 1];
+      row[j + 1] = std::min({above + 1, row[j] + 1, corner + (a[i] == b[j] ? 0 : 1)});
+      corner = above;
+    }
+  }
+  return row[b.size()];
+}
+
+std::string last_part(const std::string& name) {
+  const std::size_t end = name.find_last_of(".:");
+  return end == std::string::npos ? name : name.substr(end + 1);
+}
+
+// How far a name is from what was asked for: one that contains it is nearest.
+std::size_t strangeness(const std::string& wanted, const std::string& name) {
+  const std::string low = lower(name);
+  if (low.find(wanted) != std::string::npos) return std::min<std::size_t>(low.size(), 999);
+  const std::string last = last_part(wanted);
+  std::size_t nearest = SIZE_MAX;
+  for (std::size_t begin = 0; begin <= low.size();) {
+    const std::size_t end = std::min(low.find_first_of(".:", begin), low.size());
+    nearest = std::min(nearest, distance(last, low.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return 1000 + 10 * nearest;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + printable(name);
+  return text;
+}
+
+[[noreturn]] void refuse(const Definitions& definitions, const std::string& name) {
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const Region& region : definitions.regions) {
+    near.emplace_back(strangeness(lower(name), region.name), region.name);
+  }
+  std::ranges::sort(near);
+  const auto same = std::ranges::unique(near);
+  near.erase(same.begin(), same.end());
+  std::vector<std::string> names;
+  const std::size_t far = 1000 + 5 * std::max<std::size_t>(last_part(name).size(), 2);
+  for (const auto& [strange, one] : near) {
+    if (names.size() < kMostSuggestions && strange <= far) names.push_back(one);
+  }
+  throw Error(
+      "no function '" + name + "' in this run" +
+      (names.empty() ? "; timeloom report --flat lists them" : "; there are " + joined(names)));
+}
+
+void check_unique(const Definitions& definitions, const std::string& name,
+                  const std::vector<RegionId>& found) {
+  std::vector<std::string> names;
+  for (const RegionId id : found) names.push_back(definitions.regions[id.value()].name);
+  std::ranges::sort(names);
+  const auto same = std::ranges::unique(names);
+  names.erase(same.begin(), same.end());
+  if (names.size() < 2) return;
+  const std::size_t all = names.size();
+  names.resize(std::min(all, kMostSuggestions));
+  throw Error(plural(all, "function") + " could be '" + name + "': " + joined(names) +
+              (all > names.size() ? " and others" : ""));
+}
+
+std::vector<Neighbour> sorted(const std::map<RegionId, Neighbour>& some) {
+  std::vector<Neighbour> rows;
+  for (const auto& [region, one] : some) rows.push_back(one);
+  std::ranges::stable_sort(rows, [](const Neighbour& a, const Neighbour& b) {
+    return a.total != b.total ? a.total > b.total : a.visits > b.visits;
+  });
+  return rows;
+}
+
+}  // namespace
+
+std::vector<RegionId> find_function(const Definitions& definitions, const std::string& name) {
+  const auto those = [&](const auto& wanted) {
+    std::vector<RegionId> found;
+    for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {
+      if (wanted(definitions.regions[i].name)) found.emplace_back(i);
+    }
+    check_unique(definitions, name, found);
+    return found;
+  };
+  std::vector<RegionId> found = those([&](const std::string& one) { return one == name; });
+  if (found.empty()) found = those([&](const std::string& one) { return is_end_of(name, one); });
+  if (found.empty()) {
+    found = those([&](const std::string& one) { return is_end_of(lower(name), lower(one)); });
+  }
+  if (found.empty()) {
+    found = those([&](const std::string& one) { return lower(one).ends_with(lower(name)); });
+  }
+  if (found.empty()) refuse(definitions, name);
+  return found;
+}
+
+FunctionFacts function_facts(const profile::CallTree& tree, const profile::LocationFilter& filter,
+                             const std::vector<RegionId>& regions) {
+  const std::vector<profile::Totals> totals = profile::sum_locations(tree, filter);
+  const WorkTimes times = work_times(tree, filter);
+  const auto is_wanted = [&](RegionId id) {
+    return std::ranges::find(regions, id) != regions.end();
+  };
+  const auto time = [&](std::uint64_t ticks) { return seconds(ticks, tree.definitions); };
+  FunctionFacts facts;
+  facts.region = regions.front();
+  std::uint64_t least = UINT64_MAX, most = 0;
+  std::map<RegionId, Neighbour> callers, callees;
+  std::vector<bool> inside(tree.nodes.size());  // of a visit further out
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const profile::Node& node = tree.nodes[i];
+    const bool has_parent = node.parent.defined();
+    const RegionId above = has_parent ? tree.nodes[node.parent.value()].region : RegionId{};
+    inside[i] = has_parent && (inside[node.parent.value()] || is_wanted(above));
+    if (totals[i].visits == 0 && totals[i].inclusive == 0) continue;
+    if (has_parent && is_wanted(above)) {
+      Neighbour& callee = callees[node.region];
+      callee.region = node.region;
+      callee.total += time(totals[i].inclusive);
+      callee.visits += profile::signed_value(totals[i].visits);
+    }
+    if (!is_wanted(node.region)) continue;
+    Neighbour& caller = callers[above];
+    caller.region = above;
+    caller.visits += profile::signed_value(totals[i].visits);
+    facts.visits += profile::signed_value(totals[i].visits);
+    facts.own += time(totals[i].exclusive);
+    facts.waiting += times.waiting[i];
+    least = std::min(least, totals[i].min);
+    most = std::max(most, totals[i].max);
+    if (inside[i]) continue;
+    caller.total += time(totals[i].inclusive);
+    facts.total += time(totals[i].inclusive);
+  }
+  const bool known = least != UINT64_MAX;
+  facts.shortest = known ? time(least) : std::numeric_limits<double>::quiet_NaN();
+  facts.longest = known ? time(most) : std::numeric_limits<double>::quiet_NaN();
+  facts.callers = sorted(callers);
+  facts.callees = sorted(callees);
+  return facts;
+}
+
+void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
+                    const Terminal& terminal, Output& output) {
+  const Region& region = tree.definitions.regions[facts.region.value()];
+  const CodeOwner owner(tree.definitions);
+  output.write(terminal.paint(printable(name_of(tree.definitions, facts.region)), Ink::kBold));
+  if (const std::string place = place_of(region); !place.empty()) output.write("  " + place);
+  output.write(fmt::format("\n{}{}own {}",
+                           plural(static_cast<std::uint64_t>(facts.visits), "visit"),
+                           terminal.dot(), duration(facts.own, terminal, " ")));
+  if (facts.waiting > 0)
+    output.write(fmt::format(", {} of it waiting", duration(facts.waiting, terminal, " ")));
+  output.write(fmt::format("{}total {}", terminal.dot(), duration(facts.total, terminal, " ")));
+  if (facts.visits > 0 && facts.shortest == facts.shortest) {
+    output.write(fmt::format("{}a visit {} to {}", terminal.dot(),
+                             duration(facts.shortest, terminal, " "),
+                             duration(facts.longest, terminal, " ")));
+  }
+  const auto line = [&](const Neighbour& one, const std::string& name) {
+    AnswerLine drawn_line;
+    const double share = facts.total == 0 ? 0 : one.total / facts.total;
+    drawn_line.numbers = fmt::format("{} {} {}", pad_left(percent(share), 6),
+                                     pad_left(duration(one.total, terminal), 6),
+                                     pad_left(short_count(one.visits), 7));
+    drawn_line.name = printable(name);
+    drawn_line.project = owner.is_project(one.region);
+    if (one.region.defined()) {
+      drawn_line.place = place_of(tree.definitions.regions[one.region.value()]);
+    }
+    output.write(drawn(drawn_line, terminal));
+  };
+  output.write("\n" + terminal.paint(" share  total  visits  ", Ink::kDim) +
+               terminal.paint("called by", Ink::kAccent) + "\n");
+  for (const Neighbour& one : facts.callers) {
+    line(one, one.region.defined() ? name_of(tree.definitions, one.region) : "(the thread itself)");
+  }
+  output.write(terminal.paint(" share  total  visits  ", Ink::kDim) +
+               terminal.paint("calls", Ink::kAccent) + "\n");
+  line({{}, facts.own, facts.visits}, "(its own code)");
+  for (const Neighbour& one : facts.callees) line(one, name_of(tree.definitions, one.region));
+}
+
+void write_function_json(const FunctionFacts& facts, const profile::CallTree& tree,
+                         Output& output) {
+  using nlohmann::ordered_json;
+  const auto list = [&](const std::vector<Neighbour>& some) {
+    ordered_json rows = ordered_json::array();
+    for (const Neighbour& one : some) {
+      rows.push_back(
+          {{"name", one.region.defined() ? ordered_json(name_of(tree.definitions, one.region))
+                                         : ordered_json()},
+           {"total_s", one.total},
+           {"visits", one.visits}});
+    }
+    return rows;
+  };
+  const Region& region = tree.definitions.regions[facts.region.value()];
+  const ordered_json all = {{"format", "timeloom-report-function"},
+                            {"version", 1},
+                            {"name", name_of(tree.definitions, facts.region)},
+                            {"file", region.file},
+                            {"line", region.first_line},
+                            {"visits", facts.visits},
+                            {"own_s", facts.own},
+                            {"waiting_s", facts.waiting},
+                            {"total_s", facts.total},
+                            {"min_s", facts.shortest},
+                            {"max_s", facts.longest},
+                            {"callers", list(facts.callers)},
+                            {"callees", list(facts.callees)}};
+  output.write(json_text(all, 2) + "\n");
+}
+
+}  // namespace timeloom::tools

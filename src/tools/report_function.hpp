@@ -1,0 +1,48 @@
+// `timeloom report --function NAME`: one function, its callers and what it calls.
+//
+// Plain values made from a CallTree. Used by one thread; throws Error as noted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profile/call_tree.hpp"
+#include "tools/output.hpp"
+#include "tools/terminal.hpp"
+
+namespace timeloom::tools {
+
+// The regions that `name` means: those of this name, else those whose name ends so after a dot
+// or colon, else those that differ in case only, else those whose name ends so anywhere. Throws
+// Error with suggestions when there is none, and with the candidates when there are several of
+// different names.
+std::vector<RegionId> find_function(const Definitions& definitions, const std::string& name);
+
+struct Neighbour {
+  RegionId region;   // of a caller: undefined: nobody
+  double total = 0;  // seconds of the visits from it, or of what is called
+  std::int64_t visits = 0;
+};
+
+// Times in seconds, work and waiting together. Visits inside another visit of the function
+// count, but their time only once.
+struct FunctionFacts {
+  RegionId region;
+  double own = 0;
+  double waiting = 0;  // of the own time
+  double total = 0;
+  double shortest = 0, longest = 0;
+  std::int64_t visits = 0;
+  std::vector<Neighbour> callers;  // by their time
+  std::vector<Neighbour> callees;
+};
+
+FunctionFacts function_facts(const profile::CallTree& tree, const profile::LocationFilter& filter,
+                             const std::vector<RegionId>& regions);
+
+void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
+                    const Terminal& terminal, Output& output);
+void write_function_json(const FunctionFacts& facts, const profile::CallTree& tree, Output& output);
+
+}  // namespace timeloom::tools

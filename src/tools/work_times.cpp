@@ -1,0 +1,100 @@
+#include "tools/work_times.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "tools/run_facts.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::array<std::string_view, 23> kWaitingFunctions = {
+    "threading.Condition.wait",
+    "threading.Event.wait",
+    "threading.Barrier.wait",
+    "threading.Thread.join",
+    "threading.Thread._wait_for_tstate_lock",
+    "threading._shutdown",
+    "_thread.lock.acquire",
+    "_thread.RLock.acquire",
+    "_thread._ThreadHandle.join",
+    "time.sleep",
+    "multiprocessing.connection.wait",
+    "multiprocessing.connection.Connection._recv",
+    "multiprocessing.popen_fork.Popen.poll",
+    "multiprocessing.pool.worker",
+    "multiprocessing.pool.Pool._handle_tasks",
+    "multiprocessing.pool.Pool._handle_results",
+    "concurrent.futures.thread._worker",
+    "multiprocessing.synchronize.SemLock.acquire",
+    "subprocess.Popen._try_wait",
+    "socket.socket.accept",
+    "socket.socket.recv",
+    "socket.socket.recv_into",
+    "MPI_Barrier"};
+
+// Beginnings and ends of names.
+constexpr std::array<std::string_view, 4> kBeginnings = {"select.", "MPI_Wait", "MPI_Recv",
+                                                         "MPI_Probe"};
+constexpr std::array<std::string_view, 3> kSelectors = {
+    "Selector.select", "_PollLikeSelector.select", "selectors._fallback_select"};
+
+// The metric of a run that has it; undefined otherwise.
+MetricId waiting_metric(const Definitions& definitions) {
+  for (std::uint32_t i = 0; i < definitions.metrics.size(); ++i) {
+    if (definitions.metrics[i].is_waiting()) return MetricId{i};
+  }
+  return {};
+}
+
+void add_measured(const profile::CallTree& tree, const profile::LocationFilter& filter,
+                  MetricId metric, WorkTimes& times) {
+  for (std::size_t i = 0; i < tree.locations.size(); ++i) {
+    if (filter && !filter(tree.definitions.locations[i])) continue;
+    for (const profile::SampleCell& cell : tree.locations[i].samples) {
+      if (cell.metric != metric || !cell.node.defined()) continue;
+      times.waiting[cell.node.value()] += static_cast<double>(cell.value) * 1e-9;
+    }
+  }
+}
+
+}  // namespace
+
+bool waits_by_name(const std::string& name) {
+  std::string dotted = name;
+  std::ranges::replace(dotted, ':', '.');
+  const auto is = [&](std::string_view one) { return dotted == one; };
+  const auto begins = [&](std::string_view one) { return dotted.starts_with(one); };
+  const auto ends = [&](std::string_view one) { return dotted.ends_with(one); };
+  return std::ranges::any_of(kWaitingFunctions, is) || std::ranges::any_of(kBeginnings, begins) ||
+         std::ranges::any_of(kSelectors, ends);
+}
+
+WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilter& filter) {
+  WorkTimes times;
+  const std::vector<profile::Totals> totals = profile::sum_locations(tree, filter);
+  times.waiting.resize(totals.size());
+  const MetricId metric = waiting_metric(tree.definitions);
+  times.measured = metric.defined();
+  if (times.measured) add_measured(tree, filter, metric, times);
+  std::vector<bool> waits;
+  for (const Region& region : tree.definitions.regions) {
+    waits.push_back(!times.measured && waits_by_name(region.name));
+  }
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    const double own = seconds(totals[i].exclusive, tree.definitions);
+    const RegionId region = tree.nodes[i].region;
+    double& waiting = times.waiting[i];
+    waiting =
+        region.defined() && waits[region.value()] ? own : std::min(waiting, std::max(own, 0.0));
+    times.working.push_back(own - waiting);
+    times.visits.push_back(profile::signed_value(totals[i].visits));
+    times.all_working += times.working.back();
+    times.all_waiting += waiting;
+  }
+  return times;
+}
+
+}  // namespace timeloom::tools

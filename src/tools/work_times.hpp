@@ -1,0 +1,32 @@
+// The time of each call path, divided into working and waiting.
+//
+// Plain values made from a CallTree. Nothing throws.
+//
+// A run of Timeloom has measured the waiting (wall time less CPU time). In runs without it, the
+// functions that are known to wait are taken to do nothing else.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profile/call_tree.hpp"
+
+namespace timeloom::tools {
+
+struct WorkTimes {
+  bool measured = false;  // else waiting is told by names
+  // By node, in seconds, without the regions entered inside.
+  std::vector<double> working;
+  std::vector<double> waiting;
+  std::vector<std::int64_t> visits;  // by node
+  double all_working = 0;
+  double all_waiting = 0;
+};
+
+WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilter& filter);
+
+// Whether functions of this name wait for something else: a lock, a thread, data, time.
+bool waits_by_name(const std::string& name);
+
+}  // namespace timeloom::tools

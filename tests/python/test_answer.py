@@ -1,0 +1,196 @@
+"""timeloom report without further words: the answer in one screen; --by, --function, --slowest."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from archives import make_archive, one_line
+
+pytestmark = pytest.mark.any_python
+
+PROGRAM = """\
+import json, time, threading
+import timeloom
+
+def small():
+    pass
+
+def work(n):
+    timeloom.parameter_int("n", n)
+    for _ in range(3):
+        small()
+
+def wait():
+    time.sleep(0.05)
+
+def other(word):
+    timeloom.parameter_string("word", word)
+    work(2)
+
+class Outer:
+    def method(self):
+        def inner():
+            work(3)
+        inner()
+
+work(1)
+other("x")
+wait()
+Outer().method()
+json.dumps({"a": [1, 2, 3]}, indent=1)
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded(program, tmp_path_factory):
+    """Directory with the run `run` of a trace, and `profile`."""
+    directory = tmp_path_factory.mktemp("answer")
+    (directory / "app.py").write_text(PROGRAM)
+    for options in (["-o", "run"], ["-o", "profile", "--profile"]):
+        subprocess.run([program, "run", "--quiet", *options, "app.py"], cwd=directory, check=True)
+    return directory
+
+
+def test_every_name_of_the_package_is_in_its_page():
+    import timeloom as package
+
+    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    _, _, table = page.partition("## Every name")
+    members = [f"Measurement.{name}" for name in vars(package.Measurement) if not name.startswith("_")]
+    for name in [*package.__all__, *members]:
+        assert re.search(rf"`{re.escape(name)}(\(|`)", table), name
+
+
+def lines_of(timeloom, *arguments, **variables):
+    return timeloom("report", *arguments, **{"COLUMNS": "80", "LINES": "25", "LANG": "C", **variables}).stdout.splitlines()
+
+
+@pytest.mark.parametrize("kind", ["run", "profile"])
+def test_the_answer_fits_the_screen(timeloom, recorded, kind):
+    lines = lines_of(timeloom, recorded / kind)
+    assert len(lines) <= 25 and max(map(len, lines)) <= 80
+    text = "\n".join(lines)
+    assert "where the time went" in text and "call tree" in text
+    (row,) = [line for line in lines[: lines.index(next(one for one in lines if " waiting" in one))] if "app.work" in line or
+              "__main__.work" in line]
+    assert re.search(r"\b3 \*__main__\.work", row), row
+
+
+def test_the_project_is_bold_on_a_terminal(timeloom, recorded):
+    coloured = lines_of(timeloom, "--color", "always", recorded / "run")
+    (row,) = [line for line in coloured if "__main__.wait" in line and "\033[1m" in line][:1]
+    assert "*" not in row and any("bold: your code" in line for line in coloured)
+    assert not any(line.startswith("\033[1m") and "importing" in line for line in coloured)
+
+
+@pytest.mark.parametrize("height", [12, 25, 60])
+@pytest.mark.parametrize("width", [40, 80, 150])
+def test_every_size_of_terminal(timeloom, recorded, width, height):
+    lines = lines_of(timeloom, recorded / "run", COLUMNS=str(width), LINES=str(height), LANG="en_US.UTF-8")
+    assert max(map(len, lines)) <= max(width, 40)
+    assert len(lines) <= max(height, 26)
+
+
+@pytest.mark.parametrize("kind", ["run", "profile"])
+def test_waiting_is_measured_and_of_the_function_that_waits(timeloom, recorded, kind):
+    rows = json.loads(timeloom("report", "--by", "module", "--json", recorded / kind).stdout)["rows"]
+    (main,) = [row for row in rows if row["name"] == "__main__"]
+    assert 0.04 < main["waiting_s"] < main["total_s"] + 1
+    one = json.loads(timeloom("report", "--function", "wait", "--json", recorded / kind).stdout)
+    assert one["name"] == "__main__.wait" and one["visits"] == 1
+    assert 0.04 < one["waiting_s"] <= one["own_s"]
+    text = lines_of(timeloom, recorded / kind)
+    assert any("*__main__.wait" in line for line in text[[" waiting" in line for line in text].index(True):])
+
+
+def test_trace_and_profile_say_the_same_waiting(timeloom, recorded, tmp_path):
+    run = shutil.copytree(recorded / "run", tmp_path / "run")
+    answers = []
+    for _ in range(2):
+        answers.append(json.loads(timeloom("report", "--by", "module", "--json", run).stdout))
+        (run / "profile.cubex").unlink(missing_ok=True)
+    assert answers[0] == answers[1]
+
+
+def test_without_waiting_nothing_is_said_of_it(program, timeloom, tmp_path):
+    subprocess.run([program, "run", "--quiet", "--no-waiting", "-o", "run", "-c", "import time; time.sleep(0.05)"],
+                   cwd=tmp_path, check=True)
+    assert json.loads(timeloom("info", "--json", tmp_path / "run").stdout)["metrics"] == []
+    assert "waiting" not in timeloom("report", tmp_path / "run").stdout
+
+
+@pytest.mark.parametrize("key", ["module", "package", "file", "thread", "process"])
+def test_by(timeloom, recorded, key):
+    answer = json.loads(timeloom("report", "--by", key, "--json", recorded / "run").stdout)
+    assert (answer["format"], answer["by"]) == ("timeloom-report-by", key)
+    names = [row["name"] for row in answer["rows"]]
+    assert len(set(names)) == len(names)
+    wanted = {"module": "__main__", "package": "__main__", "file": str(recorded / "app.py"),
+              "thread": "MainThread", "process": "app.py"}[key]
+    (row,) = [row for row in answer["rows"] if row["name"] in (wanted, wanted.rsplit("/", 1)[-1])]
+    everything = json.loads(timeloom("report", "--json", recorded / "run").stdout)["flat"]["rows"]
+    visits = sum(one["visits"] for one in everything if key in ("thread", "process") or one["file"].endswith("app.py"))
+    assert row["visits"] == visits
+    assert row["project"] == (key in ("module", "package", "file"))
+    text = lines_of(timeloom, "--by", key, recorded / "run")
+    assert text[0].endswith(key) and max(map(len, text)) <= 80
+    total = sum(one["working_s"] + one["waiting_s"] for one in answer["rows"])
+    assert total == pytest.approx(sum(one["exclusive_s"] for one in everything), abs=1e-6)
+
+
+def test_callers_and_callees(timeloom, recorded):
+    one = json.loads(timeloom("report", "--function", "work", "--json", recorded / "run").stdout)
+    assert (one["name"], one["visits"]) == ("__main__.work", 3)
+    assert {(row["name"], row["visits"]) for row in one["callers"]} == {
+        ("__main__.<module>", 1), ("__main__.other", 1), ("__main__.Outer.method.<locals>.inner", 1)}
+    assert [(row["name"], row["visits"]) for row in one["callees"]] == [("__main__.small", 9)]
+    text = "\n".join(lines_of(timeloom, "--function", "__main__.work", recorded / "run"))
+    assert "called by" in text and "(its own code)" in text and "3 visits" in text
+    (caller,) = json.loads(timeloom("report", "--function", "__main__.<module>", "--json", recorded / "run").stdout)["callers"]
+    assert caller["name"] is None
+
+
+def test_a_name_that_is_not_there_is_answered_with_those_that_are(timeloom, recorded):
+    assert "there are __main__.small" in one_line(timeloom("report", "--function", "smal", recorded / "run", status=1))
+    assert "__main__.Outer.method" in one_line(timeloom("report", "--function", "metod", recorded / "run", status=1))
+    several = one_line(timeloom("report", "--function", "<module>", recorded / "run", status=1))
+    assert "functions could be '<module>'" in several
+    inner = json.loads(timeloom("report", "--function", "INNER", "--json", recorded / "run").stdout)
+    assert inner["name"] == "__main__.Outer.method.<locals>.inner"
+
+
+def test_recursion_counts_no_time_twice(timeloom, tmp_path):
+    events = [(0, "main"), (10, "f"), (20, "f"), (30, "g"), (40, None), (50, None), (60, None), (100, None)]
+    run = make_archive(tmp_path / "run", {"main": events})
+    one = json.loads(timeloom("report", "--function", "f", "--json", run).stdout)
+    assert one["total_s"] == pytest.approx(0.05) and one["own_s"] == pytest.approx(0.04) and one["visits"] == 2
+    assert [(row["name"], row["visits"], round(row["total_s"], 6)) for row in one["callers"]] == [("main", 1, 0.05), ("f", 1, 0)]
+
+
+def test_slowest_visits_with_their_parameters(timeloom, recorded):
+    answer = json.loads(timeloom("report", "--slowest", "--json", recorded / "run").stdout)
+    assert answer["visits"][0]["name"] in ("__main__.wait", "__main__.<module>")
+    own = [visit["own_s"] for visit in answer["visits"]]
+    assert own == sorted(own, reverse=True)
+    only = json.loads(timeloom("report", "--slowest", "--function", "work", "--json", recorded / "run").stdout)["visits"]
+    assert sorted(visit["parameters"] for visit in only) == ["n=1", "n=2", "n=3"]
+    total = [visit["total_s"] for visit in only]
+    assert total == sorted(total, reverse=True)
+    other = lines_of(timeloom, "--slowest", "--function", "other", recorded / "run")
+    assert len(other) == 2 and "{word=x}" in other[1]
+
+
+def test_a_profile_cannot_say_the_slowest_visits(timeloom, recorded):
+    assert "without --profile" in one_line(timeloom("report", "--slowest", recorded / "profile", status=1))
+
+
+def test_functions_that_wait_are_known_by_name_where_nothing_was_measured(timeloom, tmp_path):
+    events = [(0, "main"), (10, "threading.Condition.wait"), (70, None), (100, None)]
+    run = make_archive(tmp_path / "run", {"main": events})
+    lines = lines_of(timeloom, run)
+    (title,) = [line for line in lines if "known to wait" in line]
+    assert "60.0 ms" in title and "100% = 40.0 ms of work" in lines[1]
+    assert "threading.Condition.wait" in lines[lines.index(title) + 1]
