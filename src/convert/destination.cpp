@@ -83,7 +83,6 @@ Destination::Destination(const std::string& name, bool force)
 }
 
 void Destination::open_file(bool force) {
-  if (path_.empty()) throw Error("-o needs the name of a file; write -o - for standard output");
   struct stat present {};
   const bool there = ::stat(path_.c_str(), &present) == 0;
   if (there && S_ISDIR(present.st_mode)) {
@@ -104,17 +103,20 @@ void Destination::open_file(bool force) {
   const std::string hidden =
       "." + path_.filename().string() + "." + std::to_string(::getpid()) + ".part";
   partial_ = (path_.parent_path() / hidden).string();
+  note_partial(partial_);  // first: a signal may come at any time
   descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
+    const int error = errno;
     partial_.clear();
-    fail(errno);
+    forget_partial();
+    fail(error);
   }
-  note_partial(partial_);
+  is_file_ = true;
 }
 
 Destination::~Destination() {
   if (descriptor_ > 1) ::close(descriptor_);
-  if (is_file()) {
+  if (!partial_.empty()) {
     ::unlink(partial_.c_str());
     forget_partial();
   }
@@ -152,7 +154,7 @@ void Destination::put(std::string_view bytes) {
 
 void Destination::finish() {
   if (gzip_) gzip_->add({}, Z_FINISH, [this](std::string_view out) { put(out); });
-  if (!is_file()) return;
+  if (!is_file_) return;
   // Some file systems say only now that there is no space.
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
   // A link, other than a rename, never replaces what has got the name meanwhile.

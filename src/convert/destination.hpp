@@ -24,8 +24,7 @@ struct ReaderGone {};
 
 class Destination {
  public:
-  // "-" is standard output. `force`: a file that exists is replaced. `compress`: with gzip,
-  // whatever the name is.
+  // "-" is standard output. `force`: a file that exists is replaced.
   Destination(const std::string& name, bool force);
   Destination(const Destination&) = delete;
   Destination& operator=(const Destination&) = delete;
@@ -40,7 +39,7 @@ class Destination {
 
   // Bytes written so far, as they are in the file.
   std::uint64_t size() const noexcept { return size_; }
-  bool is_file() const noexcept { return !partial_.empty(); }
+  bool is_file() const noexcept { return is_file_; }
   bool is_terminal() const noexcept;
 
  private:
@@ -49,8 +48,9 @@ class Destination {
   [[noreturn]] void fail(int error) const;
 
   std::filesystem::path path_;
-  std::string shown_;      // the name in messages
-  std::string partial_;    // the other name; empty: no file
+  std::string shown_;    // the name in messages
+  std::string partial_;  // the other name, while there is one
+  bool is_file_ = false;
   int descriptor_ = 1;
   bool replaces_ = false;
   std::uint64_t size_ = 0;

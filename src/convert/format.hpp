@@ -17,11 +17,11 @@ namespace timeloom::convert {
 enum class Weight : std::uint8_t { kTime, kVisits };
 
 struct Options {
-  std::string title;               // the run, as the user named it
-  std::string creator;             // this program and its version
-  Weight weight = Weight::kTime;   // for formats with one number a call path
-  bool flat = false;               // a row a region in place of a row a call path
-  unsigned threads = 1;            // that may read
+  std::string title;              // the run, as the user named it
+  std::string creator;            // this program and its version
+  Weight weight = Weight::kTime;  // for formats with one number a call path
+  bool flat = false;              // a row a region in place of a row a call path
+  unsigned threads = 1;           // that may read
   // The run that is subtracted; nullptr: none. Only for formats that say `differences`.
   const profile::CallTree* before = nullptr;
 };
@@ -35,11 +35,11 @@ struct Format {
   // Of its call paths. nullptr: the format holds events alone, and a profile cannot become it.
   void (*of_paths)(const profile::CallTree& tree, const Options& options,
                    Destination& out) = nullptr;
-  bool paths_first = false;   // of those with both: the call paths, unless events are asked for
-  bool text = true;           // may be shown on a terminal
-  bool differences = false;   // takes Options::before
-  bool flat_table = false;    // takes Options::flat
-  bool weights = false;       // takes Options::weight
+  bool paths_first = false;  // of those with both: the call paths, unless events are asked for
+  bool text = true;          // may be shown on a terminal
+  bool differences = false;  // takes Options::before
+  bool flat_table = false;   // takes Options::flat
+  bool weights = false;      // takes Options::weight
 };
 
 }  // namespace timeloom::convert

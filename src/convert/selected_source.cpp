@@ -53,8 +53,10 @@ class SelectedLocation : public LocationSink {
 
   void take(const Event& event) {
     const std::uint64_t time = ticks(event.time);
-    if (time >= choice_.span.from) begin();
-    if (time > choice_.span.until) close();
+    // What ends as the window begins, or begins as it ends, is not in it.
+    const bool leaves = event.kind == EventKind::kLeave, enters = event.kind == EventKind::kEnter;
+    if (time > choice_.span.from || (time == choice_.span.from && !leaves)) begin();
+    if (time > choice_.span.until || (time == choice_.span.until && enters)) close();
     if (event.kind == EventKind::kEnter) return enter(event);
     if (event.kind == EventKind::kLeave) return leave(event);
     if (is_parameter(event.kind)) return parameter(event);
@@ -229,7 +231,8 @@ std::vector<RegionId> regions_named(const Definitions& definitions, const std::s
     if (definitions.regions[i].name == name) found.push_back(RegionId{i});
   }
   if (found.empty()) {
-    throw Error("no region '" + one_line(name) + "' in this run; 'timeloom report --flat' lists them");
+    throw Error("no region '" + one_line(name) +
+                "' in this run; 'timeloom report --flat' lists them");
   }
   return found;
 }

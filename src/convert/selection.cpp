@@ -59,8 +59,8 @@ std::vector<bool> chosen_regions(const Selection& selection, const Definitions& 
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const Region& region = definitions.regions[i];
     if (region.paradigm == Paradigm::kUser || region.paradigm == Paradigm::kMeasurement) continue;
-    chosen[i] = std::ranges::none_of(
-        filters, [&](const Filter& filter) { return filter.excluded(region); });
+    chosen[i] = std::ranges::none_of(filters,
+                                     [&](const Filter& filter) { return filter.excluded(region); });
   }
   if (std::ranges::find(chosen, true) == chosen.end()) {
     throw Error("no region of this run is code of yours; leave out --only-my-code");

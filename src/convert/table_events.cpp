@@ -83,7 +83,8 @@ class EventRows : public LocationSink {
       return cells(metric_name(metric), metric_value(event, metric.type));
     }
     if (is_parameter(event.kind)) return write_parameter(event);
-    const bool of_thread = event.kind != EventKind::kRecordingOff && event.kind != EventKind::kRecordingOn;
+    const bool of_thread =
+        event.kind != EventKind::kRecordingOff && event.kind != EventKind::kRecordingOn;
     if (of_thread) return cells({}, static_cast<double>(event.value));
     cells({});
   }

@@ -229,8 +229,8 @@ class MetricColumns {
              cells[place].node < node;
     };
     while (is_before()) ++place;
-    const bool there = place < cells.size() && cells[place].metric.value() == metric &&
-                       cells[place].node == node;
+    const bool there =
+        place < cells.size() && cells[place].metric.value() == metric && cells[place].node == node;
     return there ? &cells[place] : nullptr;
   }
 

@@ -58,9 +58,8 @@ std::string utf8(std::string_view text) {
 
 std::string one_line(std::string_view text) {
   std::string result;
-  for_each_character(text, [&](std::string_view one) {
-    result += is_control(one) ? std::string_view("?") : one;
-  });
+  for_each_character(
+      text, [&](std::string_view one) { result += is_control(one) ? std::string_view("?") : one; });
   return result;
 }
 

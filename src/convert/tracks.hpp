@@ -19,9 +19,9 @@ struct Process {
 
 enum class TrackKind : std::uint8_t { kThread, kTask, kMetrics };
 
-struct Track {  // of a location
-  std::size_t process = 0;   // in Tracks::processes
-  std::uint64_t thread = 0;  // as Process::id, in its process
+struct Track {                // of a location
+  std::size_t process = 0;    // in Tracks::processes
+  std::uint64_t thread = 0;   // as Process::id, in its process
   std::uint64_t runs_on = 0;  // the number of the thread that it is part of; 0: a thread itself
   TrackKind kind = TrackKind::kThread;
   std::string name;

@@ -53,7 +53,8 @@ Content content_of(const ConvertOptions& options) {
 // In the current directory, by the name of the run.
 std::string default_name(const std::filesystem::path& run, const convert::Format& format) {
   const std::filesystem::path full = std::filesystem::absolute(run).lexically_normal();
-  std::filesystem::path name = full.has_filename() ? full.filename() : full.parent_path().filename();
+  std::filesystem::path name =
+      full.has_filename() ? full.filename() : full.parent_path().filename();
   // The name of a bare archive or profile says more without what it ends with.
   if (name.extension() == ".otf2" || name.extension() == ".cubex") name = name.stem();
   return name.string() + "." + std::string(format.suffix);
@@ -92,8 +93,7 @@ int run_convert(const ConvertOptions& options) {
   const std::filesystem::path run = open_run(options.run);
   ConvertJob job = job_of(options, run);
   check_job(job, !options.before.empty());
-  const std::string name =
-      options.output.empty() ? default_name(run, *job.format) : options.output;
+  const std::string name = options.output.empty() ? default_name(run, *job.format) : options.output;
   convert::Destination out(name, options.force);
   if (!job.format->text && out.is_terminal()) {
     throw Error(std::string(job.format->name) + " is not for a terminal; name a file with -o FILE");
@@ -115,7 +115,8 @@ int run_convert(const ConvertOptions& options) {
 
 std::map<std::string, const convert::Format*> formats_by_name() {
   std::map<std::string, const convert::Format*> formats;
-  for (const convert::Format* format : convert_formats()) formats[std::string(format->name)] = format;
+  for (const convert::Format* format : convert_formats())
+    formats[std::string(format->name)] = format;
   return formats;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "formats/arrow/arrow.hpp"
+#include "formats/callgrind/callgrind.hpp"
 #include "formats/chrome/chrome.hpp"
 #include "formats/collapsed/collapsed.hpp"
 #include "formats/csv/csv.hpp"
@@ -19,9 +20,9 @@ namespace {
 
 // A new format is its folder, its line here and its name in USES of CMakeLists.txt.
 const std::array kFormats = {
-    &perfetto::kFormat,  &chrome::kFormat, &speedscope::kFormat,
-    &collapsed::kFormat, &pprof::kFormat,  &pstats::kFormat,
-    &csv::kFormat,       &json::kFormat,  &arrow::kFormat,
+    &perfetto::kFormat, &chrome::kFormat,    &speedscope::kFormat, &collapsed::kFormat,
+    &pprof::kFormat,    &pstats::kFormat,    &csv::kFormat,        &json::kFormat,
+    &arrow::kFormat,    &callgrind::kFormat,
 };
 
 }  // namespace

@@ -14,5 +14,4 @@ namespace timeloom::tools {
 // In the order of the help.
 std::span<const convert::Format* const> convert_formats();
 
-
 }  // namespace timeloom::tools

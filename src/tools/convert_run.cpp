@@ -90,8 +90,8 @@ std::vector<std::string> convert_run(const ConvertJob& job, convert::Destination
   if (job.selection.everything()) {
     job.format->of_events(*trace, job.options, out);
   } else {
-    job.format->of_events(*convert::select(*trace, job.selection, job.options.threads),
-                          job.options, out);
+    job.format->of_events(*convert::select(*trace, job.selection, job.options.threads), job.options,
+                          out);
   }
   return facts_of(trace->definitions()).losses;
 }

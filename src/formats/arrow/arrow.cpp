@@ -22,7 +22,8 @@ constexpr std::size_t kTextOfBatch = 16 << 20;  // bytes of one column
 struct Shared {
   void write(const Message& message) {
     const std::lock_guard lock(mutex);
-    batches.push_back({static_cast<std::int64_t>(size), static_cast<std::int64_t>(message.head.size()),
+    batches.push_back({static_cast<std::int64_t>(size),
+                       static_cast<std::int64_t>(message.head.size()),
                        static_cast<std::int64_t>(message.body.size())});
     put(message.head);
     put(message.body);

@@ -21,7 +21,8 @@ void Flat::point(Place place, std::size_t alignment, std::size_t ahead) {
   put(place, bytes_.size() - place, 4);
 }
 
-// The table of offsets comes first, then the table itself: the distance to the first, and the fields.
+// The table of offsets comes first, then the table itself: the distance to the first, and the
+// fields.
 std::vector<Flat::Place> Flat::table(Place from, std::initializer_list<Field> fields) {
   std::vector<std::uint16_t> offsets;
   std::size_t size = 4;
@@ -47,7 +48,8 @@ std::vector<Flat::Place> Flat::table(Place from, std::initializer_list<Field> fi
   const Field* field = fields.begin();
   for (const std::uint16_t offset : offsets) {
     places.push_back(start + offset);
-    if (field->size != 0) put(start + offset, static_cast<std::uint64_t>(field->value), field->size);
+    if (field->size != 0)
+      put(start + offset, static_cast<std::uint64_t>(field->value), field->size);
     ++field;
   }
   return places;

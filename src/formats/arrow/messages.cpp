@@ -35,8 +35,8 @@ void add_schema(Flat& flat, Flat::Place place, const std::vector<Column>& column
   for (std::size_t i = 0; i < columns.size(); ++i) {
     // name, nullable, type_type, type, dictionary, children
     const auto field = flat.table(
-        fields[i], {kReference, {1, 1}, {1, number_of(columns[i].type)}, kReference,
-                    kNone, kReference});
+        fields[i],
+        {kReference, {1, 1}, {1, number_of(columns[i].type)}, kReference, kNone, kReference});
     flat.text(field[0], columns[i].name);
     add_type(flat, field[3], columns[i].type);
     flat.references(field[5], 0);
@@ -53,8 +53,7 @@ std::string framed(std::string flat) {
 
 Message schema_message(const std::vector<Column>& columns) {
   Flat flat;
-  const auto message =
-      flat.table(Flat::kRoot, {kVersion, {1, kSchema}, kReference, {8, 0}});
+  const auto message = flat.table(Flat::kRoot, {kVersion, {1, kSchema}, kReference, {8, 0}});
   add_schema(flat, message[2], columns);
   return {framed(flat.take()), {}};
 }
@@ -72,9 +71,9 @@ Message batch_message(std::int64_t rows, std::vector<ColumnPart> columns) {
     }
   }
   Flat flat;
-  const auto message =
-      flat.table(Flat::kRoot, {kVersion, {1, kRecordBatch}, kReference,
-                               {8, static_cast<std::int64_t>(body.size())}});
+  const auto message = flat.table(
+      Flat::kRoot,
+      {kVersion, {1, kRecordBatch}, kReference, {8, static_cast<std::int64_t>(body.size())}});
   const auto batch = flat.table(message[2], {{8, rows}, kReference, kReference});
   flat.words(batch[1], columns.size(), nodes);
   flat.words(batch[2], buffers.size() / 2, buffers);
@@ -84,8 +83,7 @@ Message batch_message(std::int64_t rows, std::vector<ColumnPart> columns) {
 std::string footer(const std::vector<Column>& columns, const std::vector<Block>& batches) {
   Flat flat;
   // version, schema, dictionaries, recordBatches
-  const auto places = flat.table(
-      Flat::kRoot, {kVersion, kReference, kReference, kReference});
+  const auto places = flat.table(Flat::kRoot, {kVersion, kReference, kReference, kReference});
   add_schema(flat, places[1], columns);
   flat.words(places[2], 0, {});
   std::vector<std::int64_t> blocks;

@@ -104,8 +104,8 @@ void write_difference(const profile::CallTree& tree, const Options& options, Des
   std::vector<std::string> stacks;
   for (const profile::DiffNode& node : diff.nodes) {
     const std::string& name = diff.regions[node.region].name;
-    std::string stack = frame(with_parameters(name.empty() ? "(more call paths)" : name,
-                                              node.parameters));
+    std::string stack =
+        frame(with_parameters(name.empty() ? "(more call paths)" : name, node.parameters));
     if (node.parent.defined()) stack = stacks[node.parent.value()] + ";" + stack;
     const double before = value_of(node.before, options.weight);
     const double after = value_of(node.after, options.weight);

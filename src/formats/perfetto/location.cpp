@@ -72,10 +72,10 @@ class PerfettoLocation : public convert::CallSink {
                                      : shared_.numbers.of_counter(index_, event.ref);
     if (!known_counters_[event.ref]) {
       known_counters_[event.ref] = true;
-      append_packet(packets_, describe_counter(metric, number,
-                                               metric.of_process()
-                                                   ? shared_.numbers.of_process(process_)
-                                                   : shared_.numbers.of_location(index_)));
+      append_packet(packets_,
+                    describe_counter(metric, number,
+                                     metric.of_process() ? shared_.numbers.of_process(process_)
+                                                         : shared_.numbers.of_location(index_)));
     }
     event_.number(event::kType, event::kCounter);
     event_.number(event::kTrackUuid, number);

@@ -39,7 +39,7 @@ inline constexpr Field kNameIid = 1, kUintValue = 3, kIntValue = 4, kDoubleValue
 namespace interned {
 inline constexpr Field kEventCategories = 1, kEventNames = 2, kDebugAnnotationNames = 3,
                        kSourceLocations = 4;
-inline constexpr Field kIid = 1, kName = 2;                      // of each of the first three
+inline constexpr Field kIid = 1, kName = 2;  // of each of the first three
 inline constexpr Field kFileName = 2, kFunctionName = 3, kLineNumber = 4;  // of source locations
 }  // namespace interned
 

@@ -50,7 +50,10 @@ constexpr std::uint32_t kId = 1, kName = 2, kSystemName = 3, kFilename = 4, kSta
 class PprofWriter {
  public:
   PprofWriter(const profile::CallTree& tree, const Options& options, Destination& out)
-      : tree_(tree), options_(options), out_(out), tracks_(tree.definitions),
+      : tree_(tree),
+        options_(options),
+        out_(out),
+        tracks_(tree.definitions),
         clock_(tree.definitions.clock) {
     string("");  // as the format wants it
   }

@@ -1,5 +1,5 @@
-// The profile.proto of pprof, compressed: call paths with visits and time. docs/convert.md says what
-// it holds.
+// The profile.proto of pprof, compressed: call paths with visits and time. docs/convert.md says
+// what it holds.
 //
 // Any thread may use the value.
 #pragma once

@@ -22,7 +22,8 @@ void add(Count& count, const Totals& totals, bool recursive) {
 
 class Table {
  public:
-  explicit Table(const profile::CallTree& tree) : tree_(tree), functions_(tree.definitions.regions.size() + 1) {
+  explicit Table(const profile::CallTree& tree)
+      : tree_(tree), functions_(tree.definitions.regions.size() + 1) {
     for (std::size_t i = 0; i < functions_.size(); ++i) {
       const bool beyond = i + 1 == functions_.size();
       functions_[i] = number_of(function_of(
@@ -81,22 +82,22 @@ class Table {
   const profile::CallTree& tree_;
   std::vector<std::uint32_t> functions_;  // by region; the last: of none
   std::map<Function, std::uint32_t> numbers_;
-  std::vector<Function> names_;       // by number, as the next two
+  std::vector<Function> names_;  // by number, as the next two
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> open_;
   std::map<Call, std::uint32_t> open_calls_;
-  std::vector<std::uint32_t> path_;   // of functions, from the root
+  std::vector<std::uint32_t> path_;  // of functions, from the root
 };
 
 }  // namespace
 
 Function function_of(const Definitions& definitions, RegionId id) {
-  const std::string name = convert::utf8(convert::region_name(definitions, id));
+  const std::string name = convert::one_line(convert::region_name(definitions, id));
   if (!id.defined()) return {"~", 0, name};
   const Region& region = definitions.regions[id.value()];
   if (region.file.empty()) return {"~", 0, "<" + name + ">"};
   const bool code = region.paradigm == Paradigm::kCompiler && !region.group.empty();
-  return {convert::utf8(region.file), region.first_line,
+  return {convert::one_line(region.file), region.first_line,
           code ? name.substr(name.rfind('.') + 1) : name};
 }
 

@@ -63,7 +63,8 @@ std::string profile_head(const convert::Tracks& tracks, std::size_t index, const
   const convert::Track& track = tracks.tracks[index];
   std::string text = R"({"type":")" + std::string(type) + R"(","name":)";
   const bool several = tracks.processes.size() > 1;
-  append_json(text, several ? tracks.processes[track.process].name + ": " + track.name : track.name);
+  append_json(text,
+              several ? tracks.processes[track.process].name + ": " + track.name : track.name);
   return text + R"(,"unit":"nanoseconds","startValue":0)";
 }
 
