@@ -7,6 +7,7 @@ and texts.
 from __future__ import annotations
 
 import struct
+from itertools import pairwise
 from typing import Any
 
 import numpy
@@ -91,8 +92,8 @@ class _Column:
 def _texts(data: bytes, ends: list[int]) -> list[str]:
     if data.isascii():
         text = data.decode("ascii")
-        return [text[begin:end] for begin, end in zip(ends, ends[1:])]
-    return [data[begin:end].decode() for begin, end in zip(ends, ends[1:])]
+        return [text[begin:end] for begin, end in pairwise(ends)]
+    return [data[begin:end].decode() for begin, end in pairwise(ends)]
 
 
 def read_columns(data: bytes) -> dict[str, tuple[Any, Any]]:

@@ -138,7 +138,7 @@ class Run:
 
 def _series_of(pandas: Any, values: Any, missing: Any) -> Any:
     if isinstance(values, list):
-        return pandas.Series([None if none else text for text, none in zip(values, missing)] if missing.any() else values)
+        return pandas.Series([None if none else text for text, none in zip(values, missing)], dtype="str")
     if not missing.any():
         return values
     if values.dtype.kind == "i":
@@ -160,7 +160,7 @@ def _all_threads(frame: pandas.DataFrame, table: str) -> pandas.DataFrame:
     return frame.groupby(key, sort=table == "paths", as_index=False, dropna=False).agg(how)
 
 
-class _output_of:  # noqa: N801  # a context, used as a function
+class _output_of:  # a context, used as a function
     """The standard output of a command of the program. Raises Error when the command has failed."""
 
     def __init__(self, arguments: Sequence[str]) -> None:

@@ -11,8 +11,7 @@ import sys
 from collections import Counter, defaultdict
 
 import pytest
-from converted import PROGRAMS, calls_of, converter, each_run, read_json, recorded
-from converted import convert as convert
+from converted import PROGRAMS, calls_of, convert, converter, each_run, read_json, recorded
 from profile_files import Profile
 
 pytestmark = pytest.mark.any_python
@@ -46,8 +45,7 @@ def stacks_of(run, weight):
     for (process, thread), one in calls.items():
         above = [process] if len(processes) > 1 else []
         root = [*above, thread] if len(timelines) > 1 else []
-        # A value given late splits the visit in two, which is a matter of call paths.
-        for stack, time in own_times([call for call in one]):
+        for stack, time in own_times(one):
             stacks[";".join(map(clean, [*root, *stack]))] += time if weight == "time" else 1
     return stacks
 
@@ -118,7 +116,7 @@ main()
     subprocess.run([sys.executable, "-c", theirs], cwd=tmp_path, check=True)
     subprocess.run([sys.executable, "-m", "timeloom", "--quiet", "-o", "run", script.name], cwd=tmp_path, check=True)
     ours = converter(program, tmp_path / "run", tmp_path)("pstats", "--only-my-code")
-    theirs = counts(pstats.Stats(str(tmp_path / "theirs")).stats, "<string>")
+    theirs = counts(vars(pstats.Stats(str(tmp_path / "theirs")))["stats"], "<string>")
     assert counts(marshal.loads(ours.read_bytes()), str(script)) == theirs
     assert len(theirs) >= 11
     pstats.Stats(str(ours)).strip_dirs().sort_stats("cumulative").calc_callees()
@@ -167,7 +165,7 @@ def number(text):
 
 
 def arrow_rows(file):
-    import nanoarrow
+    nanoarrow = pytest.importorskip("nanoarrow")
 
     # A file of Arrow is a stream between two words.
     data = file.read_bytes()
@@ -309,12 +307,13 @@ def test_pprof_has_every_call_path(each_run, convert):
     for sample in profile.sample:
         labels = {strings[one.key]: strings[one.str] if one.str else one.num for one in sample.label}
         place = (labels.pop("process"), labels.pop("task", None) or labels.pop("thread"))
-        stack = tuple(locations[id] for id in sample.location_id)
-        found[place, stack, tuple(sorted(labels.items())), *sample.value] += 1
+        path = tuple(locations[id] for id in sample.location_id)
+        found[place, path, tuple(sorted(labels.items())), *sample.value] += 1
     rows = {row["id"]: row for row in read_json(convert("json", name="paths.json"))}
     expected = Counter()
     for row in read_json(convert("json", name="paths.json")):
-        stack, labels, one = [], {}, row
+        stack: list[tuple[str, str, int]] = []
+        labels, one = {}, row
         while one:
             stack.append((one["name"], one["file"], one["line"]))
             given = {k.partition(".")[2]: v for k, v in one.items() if k.startswith("parameter.") and v is not None}
