@@ -8,13 +8,23 @@ std::string region_name(const Definitions& definitions, RegionId region) {
   return name.empty() ? "region " + std::to_string(region.value()) : name;
 }
 
-std::string_view category_of(const Region& region) {
+Category category_of(const Region& region) {
   switch (region.paradigm) {
-    case Paradigm::kUser: return "user";
-    case Paradigm::kCompiler: return "function";
-    case Paradigm::kMeasurement: return "measurement";
+    case Paradigm::kUser: return region.group.empty() ? Category::kUser : Category::kFunction;
+    case Paradigm::kCompiler: return Category::kFunction;
+    case Paradigm::kMeasurement: return Category::kMeasurement;
     case Paradigm::kUnknown:
     case Paradigm::kOther: break;
+  }
+  return Category::kOther;
+}
+
+std::string_view name_of(Category category) {
+  switch (category) {
+    case Category::kFunction: return "function";
+    case Category::kUser: return "user";
+    case Category::kMeasurement: return "measurement";
+    case Category::kOther: break;
   }
   return "other";
 }

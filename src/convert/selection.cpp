@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "convert/names.hpp"
 #include "convert/text.hpp"
 #include "core/error.hpp"
 #include "core/filter.hpp"
@@ -58,7 +59,13 @@ std::vector<bool> chosen_regions(const Selection& selection, const Definitions& 
   }
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const Region& region = definitions.regions[i];
-    if (region.paradigm == Paradigm::kUser || region.paradigm == Paradigm::kMeasurement) continue;
+    const Category category = category_of(region);
+    if (category == Category::kUser || category == Category::kMeasurement) continue;
+    // Score-P's Python bindings put a directory before it.
+    if (region.file.find("/<frozen ") != std::string::npos) {
+      chosen[i] = false;
+      continue;
+    }
     chosen[i] = std::ranges::none_of(filters,
                                      [&](const Filter& filter) { return filter.excluded(region); });
   }

@@ -90,7 +90,7 @@ class Cells {
     row.text(region.file);
     row.integer(region.first_line);
     row.text(region.group);
-    row.text(category_of(region));
+    row.text(name_of(category_of(region)));
   }
 
   void times(RowWriter& row, const profile::Statistics& statistics, std::uint64_t exclusive) const {
@@ -169,10 +169,18 @@ class ParameterColumns {
 // program. REQUIRES: rows of a location in order of its nodes.
 class MetricColumns {
  public:
-  explicit MetricColumns(const Definitions& definitions) : metrics_(definitions.metrics) {}
+  explicit MetricColumns(const CallTree& tree)
+      : metrics_(tree.definitions.metrics), used_(metrics_.size()) {
+    for (const profile::LocationProfile& location : tree.locations) {
+      for (const profile::MetricCell& cell : location.metrics) used_[cell.metric.value()] = true;
+      for (const profile::SampleCell& cell : location.samples) used_[cell.metric.value()] = true;
+    }
+  }
 
   void add_to(Columns& columns) const {
-    for (const Metric& metric : metrics_) {
+    for (std::size_t i = 0; i < metrics_.size(); ++i) {
+      if (!used_[i]) continue;
+      const Metric& metric = metrics_[i];
       const std::string name = "metric." + utf8(metric_name(metric));
       if (metric.sampled()) {
         columns.add(name, ColumnType::kInteger);
@@ -196,6 +204,7 @@ class MetricColumns {
 
   void write(RowWriter& row, NodeId node) {
     for (std::size_t i = 0; i < metrics_.size(); ++i) {
+      if (!used_[i]) continue;
       if (metrics_[i].sampled()) {
         const auto* const cell = cell_at(location_->samples, sample_[i], i, node);
         cell == nullptr ? row.none() : row.integer(profile::signed_value(cell->value));
@@ -235,6 +244,7 @@ class MetricColumns {
   }
 
   const std::vector<Metric>& metrics_;
+  std::vector<bool> used_;  // by metric: some call path has a value
   const profile::LocationProfile* location_ = nullptr;
   std::vector<std::size_t> counter_;  // by metric: the next cell
   std::vector<std::size_t> sample_;
@@ -268,7 +278,7 @@ void write_regions(const CallTree& tree, TableFormat& format) {
 void write_table_of_paths(const CallTree& tree, const Options& options, TableFormat& format) {
   if (options.flat) return write_regions(tree, format);
   const ParameterColumns parameters(tree);
-  MetricColumns metrics(tree.definitions);
+  MetricColumns metrics(tree);
   Columns columns;
   add_place_columns(columns);
   for (const char* name : {"id", "parent", "depth"}) columns.add(name, ColumnType::kInteger);

@@ -26,7 +26,8 @@ struct Shared {
       : definitions(all), out(destination), tracks(all), clock(all.clock) {
     for (const Region& region : all.regions) {
       const RegionId id{static_cast<std::uint32_t>(&region - all.regions.data())};
-      std::string text = R"("cat":")" + std::string(convert::category_of(region)) + R"(","name":)";
+      std::string text =
+          R"("cat":")" + std::string(name_of(convert::category_of(region))) + R"(","name":)";
       append_json(text, convert::region_name(all, id));
       regions.push_back(std::move(text));
     }

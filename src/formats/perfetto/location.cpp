@@ -17,16 +17,9 @@ namespace {
 
 constexpr std::size_t kPiece = 1 << 16;
 
-// Numbers of categories; 0 is none.
-std::uint64_t category_number(const Region& region) {
-  switch (region.paradigm) {
-    case Paradigm::kCompiler: return 1;
-    case Paradigm::kUser: return 2;
-    case Paradigm::kMeasurement: return 3;
-    case Paradigm::kUnknown:
-    case Paradigm::kOther: break;
-  }
-  return 4;
+// Numbers begin with 1.
+std::uint64_t number_of(convert::Category category) {
+  return 1 + static_cast<std::uint64_t>(category);
 }
 
 class PerfettoLocation : public convert::CallSink {
@@ -47,10 +40,10 @@ class PerfettoLocation : public convert::CallSink {
   void enter(const Event& event, Arguments arguments) override {
     event_.number(event::kType, event::kSliceBegin);
     if (event.ref < known_regions_.size()) {
-      const std::uint64_t category = category_number(definitions().regions[event.ref]);
-      intern_region(event.ref, category);
+      intern_region(event.ref);
       event_.number(event::kNameIid, event.ref + std::uint64_t{1});
-      event_.number(event::kCategoryIids, category);
+      event_.number(event::kCategoryIids,
+                    number_of(convert::category_of(definitions().regions[event.ref])));
       if (!definitions().regions[event.ref].file.empty()) {
         event_.number(event::kSourceLocationIid, event.ref + std::uint64_t{1});
       }
@@ -156,11 +149,11 @@ class PerfettoLocation : public convert::CallSink {
     interned_.message(field, one);
   }
 
-  void intern_region(std::uint32_t ref, std::uint64_t category) {
-    const Region& region = definitions().regions[ref];
-    intern_category(category, convert::category_of(region));
+  void intern_region(std::uint32_t ref) {
     if (known_regions_[ref]) return;
     known_regions_[ref] = true;
+    const Region& region = definitions().regions[ref];
+    intern_category(convert::category_of(region));
     const std::uint64_t number = ref + std::uint64_t{1};
     intern(interned::kEventNames, number, convert::region_name(definitions(), RegionId{ref}));
     if (region.file.empty()) return;
@@ -172,10 +165,11 @@ class PerfettoLocation : public convert::CallSink {
     interned_.message(interned::kSourceLocations, place);
   }
 
-  void intern_category(std::uint64_t category, std::string_view name) {
-    if (known_categories_[category]) return;
-    known_categories_[category] = true;
-    intern(interned::kEventCategories, category, name);
+  void intern_category(convert::Category category) {
+    const std::uint64_t number = number_of(category);
+    if (known_categories_[number]) return;
+    known_categories_[number] = true;
+    intern(interned::kEventCategories, number, convert::name_of(category));
   }
 
   void annotate(Arguments arguments) {
@@ -201,10 +195,9 @@ class PerfettoLocation : public convert::CallSink {
   }
 
   void begin_instant(const char* name) {
-    constexpr std::uint64_t kMeasurement = 3;
-    intern_category(kMeasurement, "measurement");
+    intern_category(convert::Category::kMeasurement);
     event_.number(event::kType, event::kInstant);
-    event_.number(event::kCategoryIids, kMeasurement);
+    event_.number(event::kCategoryIids, number_of(convert::Category::kMeasurement));
     event_.text(event::kName, name);
   }
 
