@@ -210,6 +210,7 @@ class Chrome:
         nests = {place: Nest() for place in self.places.values()}
         self.counters, self.instants, self.flows, self.categories = {}, {}, {}, {}
         for one in events:
+            assert one["name"]  # which some readers ask of every event
             if one["ph"] == "M":
                 continue
             place, time = self.places[one["pid"], one["tid"]], round(one["ts"] * 1000)

@@ -64,6 +64,8 @@ class ChromeLocation : public convert::CallSink {
 
   void leave(const Event& event, Arguments late) override {
     begin_line("E", event.time);
+    // Perfetto needs no name here; the Firefox Profiler refuses a file without.
+    if (event.ref < shared_.regions.size()) text_ += "," + shared_.regions[event.ref];
     add_arguments(late);
     end_line();
   }
@@ -250,7 +252,7 @@ void write_events(RunSource& run, const Options& options, Destination& out) {
 const convert::Format kFormat = {
     .name = "chrome",
     .suffix = "json",
-    .opened_by = "https://ui.perfetto.dev, chrome://tracing",
+    .opened_by = "https://ui.perfetto.dev, chrome://tracing, https://profiler.firefox.com",
     .of_events = write_events,
 };
 
