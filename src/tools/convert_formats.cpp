@@ -8,6 +8,7 @@
 #include "formats/chrome/chrome.hpp"
 #include "formats/collapsed/collapsed.hpp"
 #include "formats/csv/csv.hpp"
+#include "formats/firefox/firefox.hpp"
 #include "formats/json/json.hpp"
 #include "formats/perfetto/perfetto.hpp"
 #include "formats/pprof/pprof.hpp"
@@ -22,7 +23,7 @@ namespace {
 const std::array kFormats = {
     &perfetto::kFormat, &chrome::kFormat,    &speedscope::kFormat, &collapsed::kFormat,
     &pprof::kFormat,    &pstats::kFormat,    &csv::kFormat,        &json::kFormat,
-    &arrow::kFormat,    &callgrind::kFormat,
+    &arrow::kFormat,    &callgrind::kFormat, &firefox::kFormat,
 };
 
 }  // namespace

@@ -323,3 +323,34 @@ class Speedscope:
                 else:
                     nest.end(event["at"])
             self.calls[profile["name"]] = nest.result()
+
+
+class Firefox:
+    """A file of the Firefox Profiler: by timeline, stretches of time with one stack, and markers."""
+
+    def __init__(self, file):
+        self.data = read_json(file)
+        self.stretches, self.markers = {}, {}
+        for thread in self.data["threads"]:
+            place = (thread["processName"], thread["name"])
+            for name in ("samples", "markers", "stackTable", "frameTable", "funcTable", "nativeSymbols"):
+                table = thread[name]
+                assert {len(column) for column in table.values() if isinstance(column, list)} == {table["length"]}
+            self.stretches[place] = [
+                (round(time * 1e6), self._stack(thread, stack), round(weight * 1e6))
+                for stack, time, weight in zip(*(thread["samples"][key] for key in ("stack", "time", "weight")))
+            ]
+            table, strings = thread["markers"], thread["stringArray"]
+            self.markers[place] = [
+                (strings[name], round(begin * 1e6), None if end is None else round(end * 1e6), data["name"])
+                for name, begin, end, data in zip(table["name"], table["startTime"], table["endTime"], table["data"])
+            ]
+
+    @staticmethod
+    def _stack(thread, stack):
+        names = []
+        while stack is not None:
+            function = thread["frameTable"]["func"][thread["stackTable"]["frame"][stack]]
+            names.append(thread["stringArray"][thread["funcTable"]["name"][function]])
+            stack = thread["stackTable"]["prefix"][stack]
+        return tuple(reversed(names))

@@ -14,8 +14,8 @@ from cube_files import DATA
 
 pytestmark = pytest.mark.any_python
 
-FORMATS = ["perfetto", "chrome", "speedscope", "collapsed", "pprof", "pstats", "csv", "json", "arrow", "callgrind"]
-OF_EVENTS = ["perfetto", "chrome"]
+FORMATS = ["perfetto", "chrome", "speedscope", "collapsed", "pprof", "pstats", "csv", "json", "arrow", "callgrind", "firefox"]
+OF_EVENTS = ["perfetto", "chrome", "firefox"]
 
 
 def calls(timeloom, run, *options):
@@ -83,7 +83,7 @@ def test_a_run_that_was_killed_is_woven_first(timeloom, tmp_path):
 def test_a_run_without_events(timeloom, tmp_path, format):
     empty = make_archive(tmp_path / "empty", {"MainThread": []})
     timeloom("convert", empty, "--to", format, "-o", tmp_path / "out")
-    if format in ("chrome", "json", "speedscope"):
+    if format in ("chrome", "json", "speedscope", "firefox"):
         read_json(tmp_path / "out")
 
 

@@ -10,6 +10,7 @@ import pytest
 from archives import make_archive
 from converted import (
     Chrome,
+    Firefox,
     Perfetto,
     Speedscope,
     calls_of,
@@ -40,6 +41,32 @@ def test_speedscope_has_every_call(convert, each_run):
         for (process, thread), calls in calls_of(each_run).items()
     }
     assert Speedscope(convert("speedscope")).calls == expected
+
+
+def stretches_of(events):
+    """(begin, stack, duration) of each time with one stack, and (end, no stack, 0) where the last call ends."""
+    found, stack, since = [], [], 0
+    for kind, time, *words in events:
+        if kind not in ("enter", "leave"):
+            continue
+        if stack and time > since:
+            found.append((since, tuple(stack), time - since))
+        since = time
+        stack.append(words[0]) if kind == "enter" else stack.pop()
+        if not stack:
+            found.append((time, (), 0))
+    return found
+
+
+def test_firefox_has_every_stack_and_what_was_marked(convert, each_run):
+    read = Firefox(convert("firefox"))
+    assert read.stretches == {place: stretches_of(events) for place, events in events_of(each_run).items()}
+    for place, calls in calls_of(each_run).items():
+        given = [(name, begin, end, ", ".join(f"{key}={value}" for key, value in arguments.items()))
+                 for name, begin, end, _, arguments in calls if arguments]  # fmt: skip
+        assert sorted(one for one in read.markers[place] if "=" in one[3]) == sorted(given)
+        values = [("residual", time, None, f"{value:g}") for time, _, value in counters_of(each_run).get(place, [])]
+        assert [one for one in read.markers[place] if one[0] == "residual"] == values
 
 
 def counters_of(run):
