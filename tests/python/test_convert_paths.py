@@ -32,9 +32,9 @@ def own_times(calls):
     return found
 
 
-def clean(name):
-    """As a line of folded stacks has it."""
-    return "".join("?" if ord(one) < 32 else one for one in name).replace(";", ":")
+def clean(name, colon=":"):
+    """As a line of folded stacks has it, or with another word for a semicolon."""
+    return "".join("?" if ord(one) < 32 else one for one in name).replace(";", colon)
 
 
 def stacks_of(run, weight):
@@ -140,6 +140,62 @@ def test_pstats_has_all_time(each_run, convert):
     own = sum(time for calls in calls_of(each_run).values() for _, time in own_times(calls))
     assert sum(one[2] for one in stats.values()) == pytest.approx(own / 1e9)
     assert sum(one[1] for one in stats.values()) == pytest.approx(sum(map(len, calls_of(each_run).values())), abs=4)
+
+
+# ---- callgrind
+
+
+def read_callgrind(file):
+    """By thread: {(file, function): [time, visits]} and {(caller, function): [calls, time, visits]}."""
+    names, threads, current = {"fl": {}, "fn": {}}, {}, {}
+
+    def name(kind, text):
+        number, _, given = text.partition(" ")
+        return names[kind].setdefault(number, given)
+
+    lines = iter(file.read_text().splitlines())
+    assert next(lines) == "# callgrind format"
+    for line in lines:
+        key, _, value = line.partition("=")
+        if line.startswith("desc: Thread: "):
+            own, calls = threads[line.removeprefix("desc: Thread: ")] = ({}, {})
+        elif key in ("fl", "cfi"):
+            current[key] = name("fl", value)
+        elif key in ("fn", "cfn"):
+            current[key] = name("fn", value)
+        elif key == "calls":
+            place = (current["fl"], current["fn"]), (current["cfi"], current["cfn"])
+            add(calls, place, [int(value.split()[0]), *map(int, next(lines).split()[1:])])
+        elif line[:1].isdigit():
+            add(own, (current["fl"], current["fn"]), list(map(int, line.split()[1:])))
+    return threads
+
+
+def add(table, key, costs):
+    """Functions of one name in one file, such as lambdas, are one."""
+    table[key] = [a + b for a, b in zip(table.get(key, [0] * len(costs)), costs)]
+
+
+def test_callgrind_has_functions_and_calls(each_run, convert):
+    rows = read_json(convert("json", name="paths.json"))
+    several = len({process for process, _ in calls_of(each_run)}) > 1
+
+    def place(process, thread):
+        return clean(f"{process}: {thread}" if several else thread, ";")
+
+    def function(row):
+        return (row["file"] or "???", clean(row["name"], ";"))
+
+    expected = {place(*one): ({}, {}) for one in calls_of(each_run)}
+    by_id = {(row["process"], row["thread"], row["id"]): row for row in rows}
+    for row in rows:
+        own, calls = expected[place(row["process"], row["thread"])]
+        add(own, function(row), [row["exclusive_ns"], row["visits"]])
+        caller = by_id.get((row["process"], row["thread"], row["parent"]))
+        if caller:
+            add(calls, (function(caller), function(row)), [row["visits"], row["inclusive_ns"], row["visits"]])
+    found = read_callgrind(convert("callgrind"))
+    assert found == expected and any(own for own, _ in found.values())
 
 
 # ---- tables

@@ -56,6 +56,7 @@ class CallgrindWriter {
     head += "positions: line\nevents: Nanoseconds Visits\n";
     out_.write(head);
     const convert::Tracks tracks(tree_.definitions);
+    several_ = tracks.processes.size() > 1;
     convert::ExclusiveTimes times(tree_);
     for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
       const convert::Track& track = tracks.tracks[i];
@@ -86,7 +87,9 @@ class CallgrindWriter {
     append_number(text, index + 1);
     text += "\nthread: ";
     append_number(text, index + 1);
-    text += "\ndesc: Thread: " + convert::one_line(track.name) + "\n";
+    text += "\ndesc: Thread: ";
+    if (several_) text += convert::one_line(process.name) + ": ";
+    text += convert::one_line(track.name) + "\n";
     out_.write(text);
   }
 
@@ -154,6 +157,7 @@ class CallgrindWriter {
   convert::RunClock clock_;
   std::map<std::string, std::uint64_t> file_numbers_;
   std::vector<std::uint64_t> files_;  // by function
+  bool several_ = false;  // processes
   Names file_names_;
   Names function_names_;
 };
