@@ -8,6 +8,7 @@
 #include "convert/names.hpp"
 #include "convert/selection.hpp"
 #include "convert/text.hpp"
+#include "convert/tracks.hpp"
 #include "core/error.hpp"
 
 namespace timeloom::convert {
@@ -162,6 +163,7 @@ class SelectedSource : public RunSource {
  public:
   SelectedSource(RunSource& run, Choice choice)
       : run_(run), choice_(std::move(choice)), definitions_(run.definitions()) {
+    mark_tasks(definitions_);
     std::erase_if(definitions_.locations, [&](const Location& location) {
       return !choice_.locations.contains(location.id);
     });

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "convert/selection.hpp"
+#include "convert/tracks.hpp"
 #include "profile/preorder.hpp"
 
 namespace timeloom::convert {
@@ -106,6 +107,7 @@ void keep_locations(CallTree& tree, const std::set<LocationId>& chosen) {
 }  // namespace
 
 profile::CallTree select(profile::CallTree tree, const Selection& selection) {
+  mark_tasks(tree.definitions);
   keep_locations(tree, chosen_locations(selection, tree.definitions));
   if (!selection.only_my_code) return tree;
   Pruner pruner(tree, chosen_regions(selection, tree.definitions));

@@ -36,6 +36,14 @@ bool has_tasks(const Definitions& definitions) {
 
 }  // namespace
 
+void mark_tasks(Definitions& definitions) {
+  if (!has_tasks(definitions)) return;
+  std::set<std::pair<LocationGroupId, std::uint64_t>> taken;
+  for (Location& location : definitions.locations) {
+    if (!taken.emplace(location.group, location.thread_id).second) location.thread_id = 0;
+  }
+}
+
 Tracks::Tracks(const Definitions& definitions)
     : processes(processes_of(definitions)), locations_(&definitions.locations) {
   const bool tasks = has_tasks(definitions);
@@ -49,10 +57,9 @@ Tracks::Tracks(const Definitions& definitions)
     const bool usable = track.thread > 0 && track.thread < kNumbersOfOurOwn;
     if (!usable || !taken.emplace(track.process, track.thread).second) {
       // A task has the number of its thread; without tasks, the number was given out again.
-      if (usable && tasks) track.runs_on = track.thread;
+      if (tasks) track.kind = TrackKind::kTask;
       track.thread = kNumbersOfOurOwn + 1 + processes.size() + tracks.size();
     }
-    if (track.runs_on != 0) track.kind = TrackKind::kTask;
     if (location.type == LocationType::kMetric) track.kind = TrackKind::kMetrics;
     tracks.push_back(std::move(track));
   }

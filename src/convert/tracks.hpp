@@ -19,13 +19,16 @@ struct Process {
 
 enum class TrackKind : std::uint8_t { kThread, kTask, kMetrics };
 
-struct Track {                // of a location
-  std::size_t process = 0;    // in Tracks::processes
-  std::uint64_t thread = 0;   // as Process::id, in its process
-  std::uint64_t runs_on = 0;  // the number of the thread that it is part of; 0: a thread itself
+struct Track {               // of a location
+  std::size_t process = 0;   // in Tracks::processes
+  std::uint64_t thread = 0;  // as Process::id, in its process
   TrackKind kind = TrackKind::kThread;
   std::string name;
 };
+
+// Takes the numbers of their threads from tasks, so that they are known as tasks when a selection
+// leaves out the threads.
+void mark_tasks(Definitions& definitions);
 
 struct Tracks {
   explicit Tracks(const Definitions& definitions);

@@ -157,7 +157,7 @@ class CallgrindWriter {
   convert::RunClock clock_;
   std::map<std::string, std::uint64_t> file_numbers_;
   std::vector<std::uint64_t> files_;  // by function
-  bool several_ = false;  // processes
+  bool several_ = false;              // processes
   Names file_names_;
   Names function_names_;
 };
