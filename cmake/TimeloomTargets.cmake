@@ -89,3 +89,16 @@ function(timeloom_add_folder folder)
     add_subdirectory(${folder})
   endif()
 endfunction()
+
+# timeloom_foreign_library(<target> <directory of headers> <library file>)
+# declares a library that is no part of Timeloom. Where it is static, another library of that
+# name in the same process neither sees nor replaces it.
+function(timeloom_foreign_library target headers library)
+  add_library(${target} INTERFACE)
+  target_include_directories(${target} SYSTEM INTERFACE ${headers})
+  target_link_libraries(${target} INTERFACE ${library})
+  if(library MATCHES "\\.a$")
+    get_filename_component(archive_name ${library} NAME)
+    target_link_options(${target} INTERFACE "LINKER:--exclude-libs,${archive_name}")
+  endif()
+endfunction()

@@ -28,7 +28,9 @@ from collections.abc import Callable
 TIMELOOM = os.environ.get("TIMELOOM_PROGRAM") or str(pathlib.Path(sys.executable).with_name("timeloom"))
 MOST_MEMORY = 200 << 10  # KiB
 LONGEST = 120  # seconds; only what waits for ever takes so long
-COMMANDS = [["report"], ["report", "--json"], ["info", "--json"], ["weave"], ["weave", "--keep-spool"], ["score"]]
+COMMANDS = [["report"], ["report", "--json"], ["info", "--json"], ["weave"], ["weave", "--keep-spool"], ["score"],
+            ["convert", "--to", "perfetto", "-o", "/dev/null"], ["convert", "--to", "json", "-o", "/dev/null"],
+            ["convert", "--to", "chrome", "--from", "1ms", "-o", "/dev/null"]]  # fmt: skip
 
 PROGRAM = """
 import os, signal, sys, threading

@@ -28,6 +28,12 @@ from timeloom._core import (
 )
 from timeloom._measurement import Measurement
 
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING: typing would show in the program's sys.modules
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from timeloom._read import Run
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -42,6 +48,7 @@ __all__ = [
     "parameter_string",
     "parameter_uint",
     "pause",
+    "read",
     "region",
     "region_begin",
     "region_end",
@@ -49,3 +56,14 @@ __all__ = [
     "start",
     "stop",
 ]
+
+
+def read(run: "str | PathLike[str]") -> "Run":
+    """Open a recorded run: a run directory, an OTF2 archive or a CUBE profile of any tool.
+
+    The result has ``info``, ``processes``, ``threads``, ``metrics``, ``tree``, ``flat``, ``events()``, ``diff()``,
+    ``to_pandas()`` and ``to_polars()``; docs/analysis.md shows them. Raises :class:`timeloom.Error`.
+    """
+    from timeloom._read import Run  # not for programs that are measured
+
+    return Run(run)

@@ -13,14 +13,15 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "spool": ("core", "os"),
     "record": ("spool", "core", "os"),
     "profile": ("core",),
+    "convert": ("profile", "core", "os"),
     "formats/otf2": ("core",),
     "formats/cube": ("profile", "core"),
-    "formats/*": ("profile", "core"),
+    "formats/*": ("convert", "profile", "core"),
     "weave": ("run", "spool", "profile", "formats", "core", "os"),
     "python": ("record", "settings", "run", "core"),
     "preload": ("record", "core"),
     "view": ("formats", "profile", "core"),
-    "tools": ("weave", "view", "formats", "profile", "settings", "run", "core"),
+    "tools": ("weave", "view", "convert", "formats", "profile", "settings", "run", "core"),
 }
 
 # These build and are tested without what lies above them, so their tests include

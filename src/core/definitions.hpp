@@ -69,6 +69,11 @@ struct Location {  // one thread
   std::string alias{};            // as that of a process
 };
 
+// For people: never empty.
+inline std::string display_name(const Location& location) {
+  return location.name.empty() ? "thread " + std::to_string(location.id.value()) : location.name;
+}
+
 enum class ParameterType : std::uint8_t { kInt64, kUint64, kFloat, kString };
 
 // The parameter that has the names of tasks. It tells visits apart in a trace, not in call paths:

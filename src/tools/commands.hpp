@@ -35,6 +35,7 @@ Command register_info(CLI::App& program);
 Command register_weave(CLI::App& program);
 Command register_score(CLI::App& program);
 Command register_diff(CLI::App& program);
+Command register_convert(CLI::App& program);
 // Programs of their own in Score-P; not in the help.
 Command register_scorep_info(CLI::App& program);
 Command register_scorep_config(CLI::App& program);

@@ -117,9 +117,7 @@ double seconds(std::uint64_t ticks, const Definitions& definitions) {
          static_cast<double>(definitions.clock.ticks_per_second);
 }
 
-std::string name_of(const Location& location) {
-  return location.name.empty() ? "thread " + std::to_string(location.id.value()) : location.name;
-}
+std::string name_of(const Location& location) { return display_name(location); }
 
 std::vector<std::string> parameter_names(const Definitions& definitions) {
   std::vector<std::string> names;

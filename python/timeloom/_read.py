@@ -1,0 +1,204 @@
+"""Reading a run in Python: what the commands of the ``timeloom`` program say of it, as Python values and data frames.
+
+It is imported by ``timeloom.read()`` alone: a measured program has nothing of it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from timeloom import _core
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+_PROGRAM = Path(__file__).parent / "bin" / "timeloom"
+
+
+class Run:
+    """A run that has been recorded; ``timeloom.read()`` opens it.
+
+    ``run`` is a run directory, an OTF2 archive (``.otf2``) or a CUBE profile (``.cubex``), of any tool. A run that is
+    not finished is finished first. Everything is read when it is first asked for, and kept. Times are seconds where a
+    name ends with ``_s``, nanoseconds where it ends with ``_ns``. Raises :class:`timeloom.Error` with what the
+    ``timeloom`` program says.
+    """
+
+    def __init__(self, run: str | PathLike[str]) -> None:
+        self.path = fspath(run)
+        self.info  # noqa: B018  # says at once if there is no such run
+
+    def __repr__(self) -> str:
+        return f"timeloom.read({self.path!r})"
+
+    @cached_property
+    def info(self) -> dict[str, Any]:
+        """The facts about the run, as ``timeloom info --json`` prints them."""
+        facts: dict[str, Any] = json.loads(_run("info", "--json", self.path))
+        return facts
+
+    @property
+    def processes(self) -> list[dict[str, Any]]:
+        """The processes: ``name``, ``host``, ``process_id``, ``executable``, ``arguments``, ``ending``."""
+        return list(self.info["groups"])
+
+    @property
+    def threads(self) -> list[dict[str, Any]]:
+        """The threads and tasks: ``id``, ``name``, ``group`` (number of the process), ``thread_id``, ``events``."""
+        return list(self.info["locations"])
+
+    @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """The counters and sampled metrics: ``name``, ``unit``, ``description``."""
+        return list(self.info["metrics"])
+
+    @cached_property
+    def _report(self) -> dict[str, Any]:
+        report: dict[str, Any] = json.loads(_run("report", "--json", self.path))
+        return report
+
+    @property
+    def tree(self) -> list[dict[str, Any]]:
+        """The call paths of all threads together, callers first, as rows of ``timeloom report --json``."""
+        return list(self._report["tree"]["rows"])
+
+    @property
+    def flat(self) -> list[dict[str, Any]]:
+        """The regions of all threads together, the one with the most time of its own first."""
+        return list(self._report["flat"]["rows"])
+
+    def diff(self, other: Run | str | PathLike[str]) -> dict[str, Any]:
+        """What is slower, faster, new or gone in ``other``, a later run, as ``timeloom diff --json`` prints it."""
+        after = other.path if isinstance(other, Run) else fspath(other)
+        difference: dict[str, Any] = json.loads(_run("diff", "--json", self.path, after))
+        return difference
+
+    def events(
+        self,
+        thread: str | int | None = None,
+        start: float | None = None,
+        end: float | None = None,
+        only_my_code: bool = False,
+    ) -> Iterator[dict[str, Any]]:
+        """Every event, one after the other, as docs/convert.md describes the rows of the table of events.
+
+        Of one ``thread`` (a name or a number), from ``start`` to ``end`` seconds after the begin of the run. Reads as
+        it goes: memory does not grow with their number.
+        """
+        options = ["--events"]
+        if thread is not None:
+            options += ["--thread", str(thread)]
+        if start is not None:
+            options += ["--from", f"{start!r}s"]
+        if end is not None:
+            options += ["--until", f"{end!r}s"]
+        if only_my_code:
+            options.append("--only-my-code")
+        yield from _rows(self._convert_command("json", options))
+
+    def to_pandas(self, per_thread: bool = True, table: str = "paths", options: Sequence[str] = ()) -> pandas.DataFrame:
+        """The run as a :class:`pandas.DataFrame`.
+
+        ``table`` is ``"paths"`` (a row a call path), ``"flat"`` (a row a region) or ``"events"``. With ``per_thread``
+        each thread and task has rows of its own, without it they are added up. ``options`` are those of ``timeloom
+        convert``, such as ``["--only-my-code"]``.
+        """
+        import pandas
+
+        from timeloom._columns import read_columns
+
+        frame = pandas.DataFrame(
+            {
+                name: _series_of(pandas, values, missing)
+                for name, (values, missing) in read_columns(self._arrow(table, options)).items()
+            }
+        )
+        return frame if per_thread or table == "events" else _all_threads(frame, table)
+
+    def to_polars(self, table: str = "paths", options: Sequence[str] = ()) -> polars.DataFrame:
+        """The same as a :class:`polars.DataFrame`, a row a thread."""
+        import polars
+
+        return polars.read_ipc(io.BytesIO(self._arrow(table, options)))
+
+    def _arrow(self, table: str, options: Sequence[str]) -> bytes:
+        return _run(*self._convert_command("arrow", [f"--{table}", *options]))
+
+    def _convert_command(self, to: str, options: Sequence[str]) -> list[str]:
+        return ["convert", "--to", to, "-o", "-", *options, self.path]
+
+
+def _series_of(pandas: Any, values: Any, missing: Any) -> Any:
+    if isinstance(values, list):
+        return pandas.Series([None if none else text for text, none in zip(values, missing)], dtype="str")
+    if not missing.any():
+        return values
+    if values.dtype.kind == "i":
+        return pandas.arrays.IntegerArray(values.copy(), missing)
+    return pandas.Series(values).mask(missing)
+
+
+def _all_threads(frame: pandas.DataFrame, table: str) -> pandas.DataFrame:
+    key = ["id"] if table == "paths" else ["name", "file", "line"]
+    sums = {"visits": "sum", "inclusive_ns": "sum", "exclusive_ns": "sum", "min_ns": "min", "max_ns": "max"}
+    parts = {".count": "sum", ".sum": "sum", ".min": "min", ".max": "max"}
+    how = {}
+    for name in frame.columns:
+        if name in key or name in ("process", "thread", "kind"):
+            continue
+        metric = name.startswith("metric.")
+        part = parts.get(name[name.rfind(".") :], "sum")
+        how[name] = part if metric else sums.get(name, "first")
+    return frame.groupby(key, sort=table == "paths", as_index=False, dropna=False).agg(how)
+
+
+class _output_of:  # a context, used as a function
+    """The standard output of a command of the program. Raises Error when the command has failed."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._process = subprocess.Popen(
+            [str(_PROGRAM), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+        )
+
+    def __enter__(self) -> IO[bytes]:
+        assert self._process.stdout is not None
+        if not self._process.stdout.peek(1):  # type: ignore[attr-defined]
+            self._finish()
+        return self._process.stdout
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        assert self._process.stdout is not None
+        self._process.stdout.close()  # a reader that has seen enough is no error
+        if kind is None:
+            self._finish()
+        else:
+            self._process.wait()
+
+    def _finish(self) -> None:
+        assert self._process.stderr is not None
+        said = self._process.stderr.read().decode(errors="replace").strip()
+        self._process.stderr.close()
+        if self._process.wait() != 0:
+            raise _core.Error(said.removeprefix("timeloom: "))
+
+
+def _run(*arguments: str) -> bytes:
+    with _output_of(arguments) as output:
+        return output.read()
+
+
+def _rows(arguments: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a table in JSON, one a line."""
+    with _output_of(arguments) as output:
+        for line in output:
+            text = line.strip().rstrip(b",")
+            if text.startswith(b"{"):
+                yield json.loads(text)

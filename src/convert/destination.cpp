@@ -1,0 +1,176 @@
+#include "convert/destination.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "convert/text.hpp"
+#include "core/error.hpp"
+#include "os/signals.hpp"
+
+namespace timeloom::convert {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The name of the unfinished file, for a signal that ends the program.
+std::array<char, 4096> g_partial{};
+
+void remove_partial(int) { ::unlink(g_partial.data()); }
+
+// As many bytes as fit; a longer path stays when a signal ends the program.
+void note_partial(const std::string& path) {
+  if (path.size() >= g_partial.size()) return;
+  std::memcpy(g_partial.data(), path.c_str(), path.size() + 1);
+  os::watch_fatal_signals(remove_partial);
+}
+
+void forget_partial() {
+  os::unwatch_fatal_signals();
+  g_partial[0] = '\0';
+}
+
+}  // namespace
+
+class Gzip {
+ public:
+  Gzip() {
+    constexpr int kGzip = 16 + MAX_WBITS;
+    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) !=
+        Z_OK) {
+      throw Error("no memory to compress with");
+    }
+  }
+  ~Gzip() { deflateEnd(&stream_); }
+  Gzip(const Gzip&) = delete;
+  Gzip& operator=(const Gzip&) = delete;
+
+  template <typename Put>
+  void add(std::string_view bytes, int flush, const Put& put) {
+    // zlib only reads from there.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream_.avail_in = static_cast<uInt>(bytes.size());
+    do {
+      stream_.next_out = reinterpret_cast<Bytef*>(room_.data());
+      stream_.avail_out = static_cast<uInt>(room_.size());
+      deflate(&stream_, flush);
+      put(std::string_view(room_.data(), room_.size() - stream_.avail_out));
+    } while (stream_.avail_out == 0);
+  }
+
+ private:
+  z_stream stream_{};
+  std::array<char, 1 << 16> room_;
+};
+
+Destination::Destination(const std::string& name, bool force)
+    : path_(name), shown_(name == "-" ? "standard output" : one_line(name)) {
+  // A reader that leaves, and a file at its limit (ulimit -f), are told by write(2).
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  if (name != "-") open_file(force);
+  if (name.ends_with(".gz")) compress();
+}
+
+void Destination::open_file(bool force) {
+  struct stat present {};
+  const bool there = ::stat(path_.c_str(), &present) == 0;
+  if (there && S_ISDIR(present.st_mode)) {
+    throw Error(shown_ + " is a directory; name a file with -o FILE");
+  }
+  if (there && !S_ISREG(present.st_mode)) {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail(errno);
+    return;
+  }
+  std::error_code unknown;
+  replaces_ = force;
+  if (!force && (there || fs::is_symlink(path_, unknown))) {
+    throw Error(shown_ + " exists; name another file with -o FILE, or replace it with --force");
+  }
+  // A link is not replaced by a file: what it leads to is.
+  if (there && fs::is_symlink(path_, unknown)) path_ = fs::canonical(path_, unknown);
+  const std::string hidden =
+      "." + path_.filename().string() + "." + std::to_string(::getpid()) + ".part";
+  partial_ = (path_.parent_path() / hidden).string();
+  note_partial(partial_);  // first: a signal may come at any time
+  descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) {
+    const int error = errno;
+    partial_.clear();
+    forget_partial();
+    fail(error);
+  }
+  is_file_ = true;
+}
+
+Destination::~Destination() {
+  if (descriptor_ > 1) ::close(descriptor_);
+  if (!partial_.empty()) {
+    ::unlink(partial_.c_str());
+    forget_partial();
+  }
+}
+
+bool Destination::is_terminal() const noexcept { return ::isatty(descriptor_) == 1; }
+
+void Destination::compress() {
+  if (!gzip_) gzip_ = std::make_unique<Gzip>();
+}
+
+void Destination::write(std::string_view bytes) {
+  if (bytes.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (!gzip_) return put(bytes);
+  constexpr std::size_t kMost = std::size_t{1} << 30;  // zlib counts with 32 bits
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(kMost, bytes.size()))) {
+    gzip_->add(bytes.substr(0, kMost), Z_NO_FLUSH, [this](std::string_view out) { put(out); });
+  }
+}
+
+void Destination::put(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+      size_ += static_cast<std::uint64_t>(written);
+    } else if (errno == EPIPE) {
+      throw ReaderGone{};
+    } else if (errno != EINTR) {
+      fail(errno);
+    }
+  }
+}
+
+void Destination::finish() {
+  if (gzip_) gzip_->add({}, Z_FINISH, [this](std::string_view out) { put(out); });
+  if (!is_file_) return;
+  // Some file systems say only now that there is no space.
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
+  // A link, other than a rename, never replaces what has got the name meanwhile.
+  if (!replaces_ && ::link(partial_.c_str(), path_.c_str()) != 0) {
+    if (errno == EEXIST) throw Error(shown_ + " exists meanwhile; it was not replaced");
+    replaces_ = true;  // a file system without links
+  }
+  if (replaces_ && ::rename(partial_.c_str(), path_.c_str()) != 0) fail(errno);
+  if (!replaces_) ::unlink(partial_.c_str());
+  partial_.clear();
+  forget_partial();
+}
+
+void Destination::fail(int error) const {
+  throw Error("cannot write " + (path_ == "-" ? "to " : std::string()) + shown_ + ": " +
+              std::strerror(error));
+}
+
+}  // namespace timeloom::convert

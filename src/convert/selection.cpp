@@ -1,0 +1,78 @@
+#include "convert/selection.hpp"
+
+#include <algorithm>
+#include <regex>
+
+#include "convert/names.hpp"
+#include "convert/text.hpp"
+#include "core/error.hpp"
+#include "core/filter.hpp"
+
+namespace timeloom::convert {
+
+namespace {
+
+// The directories of Python's library that the files of the run lie in, with a / at the end.
+std::set<std::string> libraries_of(const Definitions& definitions) {
+  static const std::regex kLibrary("^.*?/lib/python3\\.[0-9]+t?/");
+  std::set<std::string> found;
+  for (const Region& region : definitions.regions) {
+    std::smatch match;
+    if (region.file.starts_with('/') && std::regex_search(region.file, match, kLibrary)) {
+      found.insert(match.str());
+    }
+  }
+  if (found.empty()) found.insert("");
+  return found;
+}
+
+}  // namespace
+
+std::set<LocationId> chosen_locations(const Selection& selection, const Definitions& definitions) {
+  std::set<LocationId> ids;
+  std::set<std::string> missing(selection.threads.begin(), selection.threads.end());
+  for (const Location& location : definitions.locations) {
+    bool wanted = selection.threads.empty();
+    for (const std::string& one : selection.threads) {
+      if (one != display_name(location) && one != std::to_string(location.id.value())) continue;
+      wanted = true;
+      missing.erase(one);
+    }
+    if (wanted) ids.insert(location.id);
+  }
+  if (!missing.empty()) {
+    throw Error("no thread '" + one_line(*missing.begin()) +
+                "' in this run; 'timeloom info' lists them");
+  }
+  return ids;
+}
+
+std::vector<bool> chosen_regions(const Selection& selection, const Definitions& definitions) {
+  std::vector<bool> chosen(definitions.regions.size(), true);
+  if (!selection.only_my_code) return chosen;
+  std::vector<Filter> filters;
+  for (const std::string& library : libraries_of(definitions)) {
+    FilterChoices choices;
+    choices.only_my_code = true;
+    choices.library_directory = library;
+    filters.emplace_back(std::move(choices));
+  }
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const Region& region = definitions.regions[i];
+    const Category category = category_of(region);
+    if (category == Category::kUser || category == Category::kMeasurement) continue;
+    // Score-P's Python bindings put a directory before it.
+    if (region.file.find("/<frozen ") != std::string::npos) {
+      chosen[i] = false;
+      continue;
+    }
+    chosen[i] = std::ranges::none_of(filters,
+                                     [&](const Filter& filter) { return filter.excluded(region); });
+  }
+  if (std::ranges::find(chosen, true) == chosen.end()) {
+    throw Error("no region of this run is code of yours; leave out --only-my-code");
+  }
+  return chosen;
+}
+
+}  // namespace timeloom::convert

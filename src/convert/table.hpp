@@ -1,0 +1,57 @@
+// A run as a table: the rows and columns of the formats csv, json, arrow.
+//
+//   call paths  a row for each call path of each thread or task
+//   regions     a row for each region of each thread or task (Options::flat)
+//   events      a row for each event
+//
+// docs/convert.md describes the columns. A format implements TableFormat and RowWriter.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convert/format.hpp"
+#include "core/event.hpp"
+#include "profile/call_tree.hpp"
+
+namespace timeloom::convert {
+
+enum class ColumnType : std::uint8_t { kInteger, kReal, kText };
+
+struct Column {
+  std::string name;  // valid UTF-8, that of no other column
+  ColumnType type = ColumnType::kInteger;
+};
+
+// Takes rows, cell by cell in the order of the columns. Used by one thread.
+class RowWriter {
+ public:
+  virtual ~RowWriter() = default;
+  // REQUIRES: the type of the column.
+  virtual void integer(std::int64_t value) = 0;
+  virtual void real(double value) = 0;
+  virtual void text(std::string_view value) = 0;  // as a run has it, be it no UTF-8
+  virtual void none() = 0;
+  virtual void end_row() = 0;
+  // Writes all rows so far; once, when there are no more.
+  virtual void finish() = 0;
+};
+
+class TableFormat {
+ public:
+  virtual ~TableFormat() = default;
+  virtual void begin(const std::vector<Column>& columns) = 0;
+  // May be called from any thread after begin(); each writer has rows of its own.
+  virtual std::unique_ptr<RowWriter> rows() = 0;
+  // All writers have finished.
+  virtual void end() = 0;
+};
+
+void write_table_of_paths(const profile::CallTree& tree, const Options& options,
+                          TableFormat& format);
+void write_table_of_events(RunSource& run, const Options& options, TableFormat& format);
+
+}  // namespace timeloom::convert

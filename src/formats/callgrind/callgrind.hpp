@@ -1,0 +1,13 @@
+// The format of Valgrind's callgrind: functions with their time, visits and calls, a part for each
+// thread. docs/convert.md says what it holds.
+//
+// Any thread may use the value.
+#pragma once
+
+#include "convert/format.hpp"
+
+namespace timeloom::callgrind {
+
+extern const convert::Format kFormat;
+
+}  // namespace timeloom::callgrind

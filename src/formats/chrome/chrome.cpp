@@ -1,0 +1,259 @@
+#include "formats/chrome/chrome.hpp"
+
+#include <array>
+#include <string>
+
+#include "convert/call_sink.hpp"
+#include "convert/names.hpp"
+#include "convert/text.hpp"
+#include "convert/tracks.hpp"
+
+namespace timeloom::chrome {
+
+using convert::append_json;
+using convert::append_microseconds;
+using convert::append_number;
+using convert::Destination;
+using convert::Options;
+
+namespace {
+
+constexpr std::size_t kPiece = 1 << 16;
+
+// What all locations share.
+struct Shared {
+  Shared(const Definitions& all, Destination& destination)
+      : definitions(all), out(destination), tracks(all), clock(all.clock) {
+    for (const Region& region : all.regions) {
+      const RegionId id{static_cast<std::uint32_t>(&region - all.regions.data())};
+      std::string text =
+          R"("cat":")" + std::string(name_of(convert::category_of(region))) + R"(","name":)";
+      append_json(text, convert::region_name(all, id));
+      regions.push_back(std::move(text));
+    }
+  }
+
+  const Definitions& definitions;
+  Destination& out;
+  convert::Tracks tracks;
+  convert::RunClock clock;
+  std::vector<std::string> regions;  // as "cat":...,"name":...
+};
+
+// The events of one location, as lines that each begin with a comma.
+class ChromeLocation : public convert::CallSink {
+ public:
+  ChromeLocation(const Shared& shared, const Location& location)
+      : CallSink(shared.definitions), shared_(shared) {
+    const convert::Track& track = shared.tracks.of(location.id);
+    place_ = R"(","pid":)";
+    append_number(place_, shared.tracks.processes[track.process].id);
+    place_ += R"(,"tid":)";
+    append_number(place_, track.thread);
+    place_ += R"(,"ts":)";
+    if (shared.tracks.tracks.size() > 1) suffix_ = " (" + track.name + ")";
+  }
+
+ protected:
+  void enter(const Event& event, Arguments arguments) override {
+    begin_line("B", event.time);
+    if (event.ref < shared_.regions.size()) text_ += "," + shared_.regions[event.ref];
+    add_arguments(arguments);
+    end_line();
+  }
+
+  void leave(const Event& event, Arguments late) override {
+    begin_line("E", event.time);
+    // Perfetto needs no name here; the Firefox Profiler refuses a file without.
+    if (event.ref < shared_.regions.size()) text_ += "," + shared_.regions[event.ref];
+    add_arguments(late);
+    end_line();
+  }
+
+  void value(const Event& event) override {
+    const Metric& metric = definitions().metrics[event.ref];
+    begin_line("C", event.time);
+    text_ += R"(,"name":)";
+    // Counters belong to processes: without its thread, a name would be that of several.
+    append_json(text_, convert::metric_name(metric) + (metric.of_process() ? "" : suffix_));
+    text_ += R"(,"args":{)";
+    append_json(text_, metric.unit.empty() ? "value" : unit_text(metric));
+    text_ += ':';
+    convert::append_json_number(text_, convert::metric_value(event, metric.type));
+    text_ += '}';
+    end_line();
+  }
+
+  void other(const Event& event) override {
+    switch (event.kind) {
+      case EventKind::kRecordingOff: return instant(event.time, "recording off");
+      case EventKind::kRecordingOn: return instant(event.time, "recording on");
+      case EventKind::kThreadCreate: return flow(event, "s", "create", 2 * event.value);
+      case EventKind::kThreadBegin: return flow(event, "f", "create", 2 * event.value);
+      case EventKind::kThreadEnd: return flow(event, "s", "end", 2 * event.value + 1);
+      case EventKind::kThreadWait: return flow(event, "f", "end", 2 * event.value + 1);
+      default: return;
+    }
+  }
+
+  void end() override { pass(); }
+
+ private:
+  void begin_line(const char* phase, Timestamp time) {
+    text_ += R"(,
+{"ph":")";
+    text_ += phase;
+    text_ += place_;
+    append_microseconds(text_, shared_.clock(time));
+  }
+
+  void end_line() {
+    text_ += '}';
+    if (text_.size() >= kPiece) pass();
+  }
+
+  void pass() {
+    shared_.out.write(text_);
+    text_.clear();
+  }
+
+  void add_arguments(Arguments arguments) {
+    const char* separator = R"(,"args":{)";
+    for (const Event& one : arguments) {
+      text_ += separator;
+      append_json(text_, convert::parameter_name(definitions().parameters[one.ref]));
+      text_ += ':';
+      convert::append_json_value(text_, one, definitions());
+      separator = ",";
+    }
+    if (!arguments.empty()) text_ += '}';
+  }
+
+  void instant(Timestamp time, const char* name) {
+    begin_line("i", time);
+    text_ += R"(,"s":"t","cat":"measurement","name":")";
+    text_ += name;
+    text_ += '"';
+    end_line();
+  }
+
+  // An arrow from one thread or task to another.
+  void flow(const Event& event, const char* phase, const char* name, std::uint64_t number) {
+    begin_line(phase, event.time);
+    text_ += R"(,"cat":"threads","name":")";
+    text_ += name;
+    text_ += R"(","id":")";
+    append_number(text_, number);
+    text_ += '"';
+    end_line();
+  }
+
+  const Shared& shared_;
+  std::string place_;
+  std::string suffix_;
+  std::string text_;
+};
+
+class ChromeRun : public RunSink {
+ public:
+  ChromeRun(const Definitions& definitions, Destination& out) : shared_(definitions, out) {}
+  void begin(const Definitions&) override {}
+  std::unique_ptr<LocationSink> open_location(const Location& location) override {
+    return std::make_unique<ChromeLocation>(shared_, location);
+  }
+  void finish() override {}
+  const Shared& shared() const noexcept { return shared_; }
+
+ private:
+  Shared shared_;
+};
+
+void add_metadata(std::string& text, const char* kind, std::uint64_t process, std::uint64_t thread,
+                  const char* key, std::string_view value, bool number = false) {
+  text += std::string(text.ends_with('[') ? "\n" : ",\n") + R"({"ph":"M","pid":)";
+  append_number(text, process);
+  text += R"(,"tid":)";
+  append_number(text, thread);
+  text += R"(,"name":")" + std::string(kind) + R"(","args":{")" + key + R"(":)";
+  if (number) {
+    text += value;
+  } else {
+    append_json(text, value);
+  }
+  text += "}}";
+}
+
+std::string head(const Shared& shared) {
+  std::string text = R"({"displayTimeUnit":"ns","traceEvents":[)";
+  const convert::Tracks& tracks = shared.tracks;
+  for (const convert::Process& process : tracks.processes) {
+    add_metadata(text, "process_name", process.id, 0, "name", process.name);
+    add_metadata(text, "process_labels", process.id, 0, "labels", process.command);
+  }
+  for (std::size_t i = 0; i < tracks.tracks.size(); ++i) {
+    const convert::Track& track = tracks.tracks[i];
+    const std::uint64_t process = tracks.processes[track.process].id;
+    add_metadata(text, "thread_name", process, track.thread, "name", track.name);
+    add_metadata(text, "thread_sort_index", process, track.thread, "sort_index", std::to_string(i),
+                 true);
+  }
+  return text;
+}
+
+std::string markers(const Shared& shared) {
+  std::string text;
+  for (const Marker& marker : shared.definitions.markers) {
+    const convert::Track& track = shared.tracks.of(marker.location);
+    text += ",\n" + std::string(R"({"ph":"i","s":"t","cat":"marker","pid":)");
+    append_number(text, shared.tracks.processes[track.process].id);
+    text += R"(,"tid":)";
+    append_number(text, track.thread);
+    text += R"(,"ts":)";
+    append_microseconds(text, shared.clock(marker.time));
+    text += R"(,"name":)";
+    append_json(text, marker.text);
+    text += '}';
+  }
+  return text;
+}
+
+// The facts about the run.
+std::string tail(const Shared& shared, const Options& options) {
+  std::string text = "\n]";
+  text += R"(,"otherData":{"run":)";
+  append_json(text, options.title);
+  text += R"(,"creator":)";
+  append_json(text, options.creator);
+  if (shared.definitions.clock.realtime) {
+    text += R"(,"begin_ns_since_1970":")";
+    append_number(text, *shared.definitions.clock.realtime);
+    text += '"';
+  }
+  for (const auto& [key, value] : shared.definitions.properties) {
+    text += ',';
+    append_json(text, key);
+    text += ':';
+    append_json(text, value);
+  }
+  return text + "}}\n";
+}
+
+void write_events(RunSource& run, const Options& options, Destination& out) {
+  ChromeRun sink(run.definitions(), out);
+  out.write(head(sink.shared()));
+  const std::array<RunSink*, 1> sinks = {&sink};
+  run.feed(sinks, options.threads);
+  out.write(markers(sink.shared()));
+  out.write(tail(sink.shared(), options));
+}
+
+}  // namespace
+
+const convert::Format kFormat = {
+    .name = "chrome",
+    .suffix = "json",
+    .opened_by = "https://ui.perfetto.dev, chrome://tracing, https://profiler.firefox.com",
+    .of_events = write_events,
+};
+
+}  // namespace timeloom::chrome

@@ -1,0 +1,13 @@
+// The JSON of Chrome's trace viewer (Trace Event Format), which Perfetto and many others read.
+// docs/convert.md says what it holds.
+//
+// Streams: memory does not grow with the number of events. Any thread may use the value.
+#pragma once
+
+#include "convert/format.hpp"
+
+namespace timeloom::chrome {
+
+extern const convert::Format kFormat;
+
+}  // namespace timeloom::chrome

@@ -1,0 +1,143 @@
+#include "formats/collapsed/collapsed.hpp"
+
+#include <cmath>
+
+#include "convert/exclusive_times.hpp"
+#include "convert/names.hpp"
+#include "convert/text.hpp"
+#include "convert/tracks.hpp"
+#include "profile/diff.hpp"
+
+namespace timeloom::collapsed {
+
+using convert::Destination;
+using convert::Options;
+using convert::Weight;
+
+namespace {
+
+// A stack is names with a semicolon between; there is no way to quote one.
+std::string frame(std::string_view name) {
+  std::string text = convert::one_line(name);
+  for (char& byte : text) {
+    if (byte == ';') byte = ':';
+  }
+  return text.empty() ? "?" : text;
+}
+
+std::string with_parameters(std::string name, const std::string& parameters) {
+  return parameters.empty() ? std::move(name) : std::move(name) + " {" + parameters + "}";
+}
+
+std::vector<std::string> frames_of(const profile::CallTree& tree) {
+  std::vector<std::string> frames;
+  for (const profile::Node& node : tree.nodes) {
+    std::string parameters;
+    if (node.parameters.defined()) {
+      parameters = text_of(tree.parameter_sets[node.parameters.value()]);
+    }
+    frames.push_back(
+        frame(with_parameters(convert::region_name(tree.definitions, node.region), parameters)));
+  }
+  return frames;
+}
+
+// The threads are the roots of the stacks, below their process where there are several.
+std::string root_of(const convert::Tracks& tracks, const convert::Track& track) {
+  if (tracks.tracks.size() == 1) return {};
+  const std::string thread = frame(track.name);
+  if (tracks.processes.size() == 1) return thread;
+  return frame(tracks.processes[track.process].name) + ";" + thread;
+}
+
+class LocationWriter {
+ public:
+  LocationWriter(const profile::CallTree& tree, const Options& options, Destination& out)
+      : tree_(tree), frames_(frames_of(tree)), times_(tree), options_(options), out_(out) {}
+
+  void write(const profile::LocationProfile& location, const std::string& root) {
+    const convert::RunClock clock(tree_.definitions.clock);
+    std::string text;
+    times_.for_each(location, [&](const profile::Cell& cell, std::uint64_t exclusive) {
+      const std::uint64_t value = options_.weight == Weight::kVisits ? cell.statistics.visits
+                                                                     : clock.nanoseconds(exclusive);
+      if (value == 0) return;
+      add_stack(text, cell.node, root);
+      text += ' ';
+      convert::append_number(text, profile::signed_value(value));
+      text += '\n';
+      if (text.size() < 1 << 16) return;
+      out_.write(text);
+      text.clear();
+    });
+    out_.write(text);
+  }
+
+ private:
+  void add_stack(std::string& text, profile::NodeId node, const std::string& root) {
+    path_.clear();
+    for (; node.defined(); node = tree_.nodes[node.value()].parent) path_.push_back(node.value());
+    text += root;
+    for (std::size_t i = path_.size(); i-- > 0;) {
+      if (!root.empty() || i + 1 < path_.size()) text += ';';
+      text += frames_[path_[i]];
+    }
+  }
+
+  const profile::CallTree& tree_;
+  std::vector<std::string> frames_;  // by node
+  convert::ExclusiveTimes times_;
+  const Options& options_;
+  Destination& out_;
+  std::vector<std::uint32_t> path_;
+};
+
+double value_of(const profile::DiffSide& side, Weight weight) {
+  return weight == Weight::kVisits ? static_cast<double>(side.visits)
+                                   : std::round(side.exclusive * 1e9);
+}
+
+// Call paths of both runs, of all threads together: threads of two runs are not the same.
+void write_difference(const profile::CallTree& tree, const Options& options, Destination& out) {
+  const profile::Diff diff = profile::compare(*options.before, tree);
+  // Nodes come after their parents, but not in pre-order.
+  std::vector<std::string> stacks;
+  for (const profile::DiffNode& node : diff.nodes) {
+    const std::string& name = diff.regions[node.region].name;
+    std::string stack =
+        frame(with_parameters(name.empty() ? "(more call paths)" : name, node.parameters));
+    if (node.parent.defined()) stack = stacks[node.parent.value()] + ";" + stack;
+    const double before = value_of(node.before, options.weight);
+    const double after = value_of(node.after, options.weight);
+    if (before != 0 || after != 0) {
+      std::string text = stack + ' ';
+      convert::append_number(text, static_cast<std::int64_t>(before));
+      text += ' ';
+      convert::append_number(text, static_cast<std::int64_t>(after));
+      out.write(text + '\n');
+    }
+    stacks.push_back(std::move(stack));
+  }
+}
+
+void write_paths(const profile::CallTree& tree, const Options& options, Destination& out) {
+  if (options.before != nullptr) return write_difference(tree, options, out);
+  const convert::Tracks tracks(tree.definitions);
+  LocationWriter writer(tree, options, out);
+  for (std::size_t i = 0; i < tree.locations.size(); ++i) {
+    writer.write(tree.locations[i], root_of(tracks, tracks.tracks[i]));
+  }
+}
+
+}  // namespace
+
+const convert::Format kFormat = {
+    .name = "collapsed",
+    .suffix = "folded",
+    .opened_by = "flamegraph.pl, inferno, https://speedscope.app",
+    .of_paths = write_paths,
+    .differences = true,
+    .weights = true,
+};
+
+}  // namespace timeloom::collapsed

@@ -1,0 +1,91 @@
+#include "formats/csv/csv.hpp"
+
+#include <cmath>
+
+#include "convert/table.hpp"
+#include "convert/text.hpp"
+
+namespace timeloom::csv {
+
+using convert::Column;
+using convert::Destination;
+using convert::Options;
+
+namespace {
+
+class CsvRows : public convert::RowWriter {
+ public:
+  explicit CsvRows(Destination& out) : out_(out) {}
+  void integer(std::int64_t value) override {
+    separate();
+    convert::append_number(text_, value);
+  }
+  void real(double value) override {
+    separate();
+    if (std::isfinite(value)) convert::append_number(text_, value);
+  }
+  void text(std::string_view value) override {
+    separate();
+    convert::append_csv(text_, value);
+  }
+  void none() override { separate(); }
+  void end_row() override {
+    text_ += '\n';
+    first_ = true;
+    if (text_.size() >= 1 << 16) finish();
+  }
+  void finish() override {
+    out_.write(text_);
+    text_.clear();
+  }
+
+ private:
+  void separate() {
+    if (!first_) text_ += ',';
+    first_ = false;
+  }
+
+  Destination& out_;
+  std::string text_;
+  bool first_ = true;
+};
+
+class CsvTable : public convert::TableFormat {
+ public:
+  explicit CsvTable(Destination& out) : out_(out) {}
+  void begin(const std::vector<Column>& columns) override {
+    CsvRows head(out_);
+    for (const Column& column : columns) head.text(column.name);
+    head.end_row();
+    head.finish();
+  }
+  std::unique_ptr<convert::RowWriter> rows() override { return std::make_unique<CsvRows>(out_); }
+  void end() override {}
+
+ private:
+  Destination& out_;
+};
+
+void write_paths(const profile::CallTree& tree, const Options& options, Destination& out) {
+  CsvTable table(out);
+  convert::write_table_of_paths(tree, options, table);
+}
+
+void write_events(RunSource& run, const Options& options, Destination& out) {
+  CsvTable table(out);
+  convert::write_table_of_events(run, options, table);
+}
+
+}  // namespace
+
+const convert::Format kFormat = {
+    .name = "csv",
+    .suffix = "csv",
+    .opened_by = "pandas, polars, spreadsheets",
+    .of_events = write_events,
+    .of_paths = write_paths,
+    .paths_first = true,
+    .flat_table = true,
+};
+
+}  // namespace timeloom::csv

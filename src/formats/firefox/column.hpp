@@ -1,0 +1,39 @@
+// A list of JSON that grows while others do: what does not fit into memory is in a temporary file.
+//
+// Used by one thread. Throws Error when there is no room for the file.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "convert/destination.hpp"
+
+namespace timeloom::firefox {
+
+class Column {
+ public:
+  void add(std::string_view json);
+  void add_number(std::uint64_t number);
+  void add_null() { add("null"); }
+  // Nanoseconds as milliseconds.
+  void add_time(std::uint64_t nanoseconds);
+  std::uint64_t size() const noexcept { return size_; }
+
+  // Writes `"name":[...]`.
+  void write(std::string_view name, convert::Destination& out);
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+  void spill();
+
+  std::string text_;
+  std::uint64_t size_ = 0;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+}  // namespace timeloom::firefox

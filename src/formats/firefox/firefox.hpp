@@ -1,0 +1,14 @@
+// The processed format of the Firefox Profiler, version 48: a thread table for each thread, whose
+// samples are the stretches of time with the same call stack. docs/convert.md says what it holds.
+//
+// Streams: memory grows with the number of call paths of a thread, not with that of events; the
+// columns of a thread are collected in temporary files. Any thread may use the value.
+#pragma once
+
+#include "convert/format.hpp"
+
+namespace timeloom::firefox {
+
+extern const convert::Format kFormat;
+
+}  // namespace timeloom::firefox

@@ -1,0 +1,12 @@
+// Tables as JSON: a list of objects, one a row and a line. docs/convert.md says what they hold.
+//
+// Any thread may use the value.
+#pragma once
+
+#include "convert/format.hpp"
+
+namespace timeloom::json {
+
+extern const convert::Format kFormat;
+
+}  // namespace timeloom::json

@@ -1,0 +1,128 @@
+// The packets beside the events.
+
+#include "convert/text.hpp"
+#include "schema.hpp"
+#include "shared.hpp"
+
+namespace timeloom::perfetto {
+
+using convert::ProtoMessage;
+
+namespace {
+
+void add_clock(ProtoMessage& snapshot, std::uint64_t id, std::uint64_t time) {
+  ProtoMessage one;
+  one.number(clock::kClockId, id);
+  one.number(clock::kTimestamp, time);
+  snapshot.message(clock::kClocks, one);
+}
+
+// Times of the trace are nanoseconds since the begin of the run, in the place of the time since
+// the machine was started.
+ProtoMessage clocks_of(const Definitions& definitions) {
+  ProtoMessage snapshot;
+  add_clock(snapshot, clock::kBoottime, 0);
+  if (definitions.clock.realtime) {
+    add_clock(snapshot, clock::kRealtime, *definitions.clock.realtime);
+  }
+  snapshot.number(clock::kPrimaryTraceClock, clock::kBoottime);
+  ProtoMessage packet;
+  packet.message(packet::kClockSnapshot, snapshot);
+  return packet;
+}
+
+ProtoMessage process_packet(const Shared& shared, std::size_t index) {
+  const convert::Process& process = shared.tracks.processes[index];
+  ProtoMessage description;
+  description.number(process::kPid, process.id);
+  if (!process.command.empty()) description.text(process::kCmdline, process.command);
+  description.text(process::kProcessName, process.name);
+  ProtoMessage track;
+  track.number(track::kUuid, shared.numbers.of_process(index));
+  track.message(track::kProcess, description);
+  ProtoMessage packet;
+  packet.message(packet::kTrackDescriptor, track);
+  return packet;
+}
+
+ProtoMessage location_packet(const Shared& shared, std::size_t index) {
+  const convert::Track& one = shared.tracks.tracks[index];
+  ProtoMessage track;
+  track.number(track::kUuid, shared.numbers.of_location(index));
+  track.number(track::kParentUuid, shared.numbers.of_process(one.process));
+  // Perfetto has a thread once: a task that runs on one has a track of its own.
+  if (one.kind == convert::TrackKind::kThread) {
+    ProtoMessage description;
+    description.number(thread::kPid, shared.tracks.processes[one.process].id);
+    description.number(thread::kTid, one.thread);
+    description.text(thread::kThreadName, one.name);
+    track.message(track::kThread, description);
+  } else {
+    track.text(track::kName, one.name);
+  }
+  ProtoMessage packet;
+  packet.message(packet::kTrackDescriptor, track);
+  return packet;
+}
+
+}  // namespace
+
+void append_packet(std::string& to, const ProtoMessage& packet) {
+  ProtoMessage framed;
+  framed.message(trace::kPacket, packet);
+  to += framed.bytes();
+}
+
+std::string describe(const Shared& shared) {
+  std::string packets;
+  append_packet(packets, clocks_of(shared.definitions));
+  for (std::size_t i = 0; i < shared.tracks.processes.size(); ++i) {
+    append_packet(packets, process_packet(shared, i));
+  }
+  for (std::size_t i = 0; i < shared.tracks.tracks.size(); ++i) {
+    append_packet(packets, location_packet(shared, i));
+  }
+  return packets;
+}
+
+std::string describe_markers(const Shared& shared) {
+  std::string packets;
+  const std::uint64_t sequence = 1 + shared.tracks.tracks.size();
+  for (const Marker& marker : shared.definitions.markers) {
+    const std::size_t location = shared.tracks.index_of(marker.location);
+    ProtoMessage event;
+    event.number(event::kType, event::kInstant);
+    event.number(event::kTrackUuid, shared.numbers.of_location(location));
+    event.text(event::kCategories, "marker");
+    event.text(event::kName, convert::utf8(marker.text));
+    ProtoMessage packet;
+    packet.number(packet::kTimestamp, shared.clock(marker.time));
+    packet.number(packet::kTimestampClockId, clock::kBoottime);
+    packet.number(packet::kTrustedPacketSequenceId, sequence);
+    packet.message(packet::kTrackEvent, event);
+    append_packet(packets, packet);
+  }
+  return packets;
+}
+
+ProtoMessage describe_counter(const Metric& metric, std::uint64_t number, std::uint64_t parent) {
+  ProtoMessage description;
+  std::uint64_t factor = 1;
+  for (std::int32_t i = 0; i < metric.exponent && i < 18; ++i) factor *= metric.binary ? 2 : 10;
+  if (metric.unit == "Bytes" && metric.exponent >= 0) {
+    description.number(counter::kUnit, counter::kUnitBytes);
+    if (factor != 1) description.number(counter::kUnitMultiplier, factor);
+  } else if (!metric.unit.empty()) {
+    description.text(counter::kUnitName, convert::utf8(unit_text(metric)));
+  }
+  ProtoMessage track;
+  track.number(track::kUuid, number);
+  track.number(track::kParentUuid, parent);
+  track.text(track::kName, convert::utf8(convert::metric_name(metric)));
+  track.message(track::kCounter, description);
+  ProtoMessage packet;
+  packet.message(packet::kTrackDescriptor, track);
+  return packet;
+}
+
+}  // namespace timeloom::perfetto

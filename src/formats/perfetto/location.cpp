@@ -1,0 +1,237 @@
+// The events of one location: a sequence of packets with a clock and interned names of its own.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convert/call_sink.hpp"
+#include "convert/text.hpp"
+#include "schema.hpp"
+#include "shared.hpp"
+
+namespace timeloom::perfetto {
+
+using convert::ProtoMessage;
+
+namespace {
+
+constexpr std::size_t kPiece = 1 << 16;
+
+// Numbers begin with 1.
+std::uint64_t number_of(convert::Category category) {
+  return 1 + static_cast<std::uint64_t>(category);
+}
+
+class PerfettoLocation : public convert::CallSink {
+ public:
+  PerfettoLocation(const Shared& shared, const Location& location)
+      : CallSink(shared.definitions),
+        shared_(shared),
+        index_(shared.tracks.index_of(location.id)),
+        process_(shared.tracks.tracks[index_].process),
+        known_regions_(shared.definitions.regions.size()),
+        known_categories_(5),
+        known_parameters_(shared.definitions.parameters.size()),
+        known_counters_(shared.definitions.metrics.size()) {
+    begin_sequence();
+  }
+
+ protected:
+  void enter(const Event& event, Arguments arguments) override {
+    event_.number(event::kType, event::kSliceBegin);
+    if (event.ref < known_regions_.size()) {
+      intern_region(event.ref);
+      event_.number(event::kNameIid, event.ref + std::uint64_t{1});
+      event_.number(event::kCategoryIids,
+                    number_of(convert::category_of(definitions().regions[event.ref])));
+      if (!definitions().regions[event.ref].file.empty()) {
+        event_.number(event::kSourceLocationIid, event.ref + std::uint64_t{1});
+      }
+    }
+    annotate(arguments);
+    add(event.time);
+  }
+
+  void leave(const Event& event, Arguments late) override {
+    event_.number(event::kType, event::kSliceEnd);
+    annotate(late);
+    add(event.time);
+  }
+
+  void value(const Event& event) override {
+    const Metric& metric = definitions().metrics[event.ref];
+    const std::uint64_t number = metric.of_process()
+                                     ? shared_.numbers.of_process_counter(process_, event.ref)
+                                     : shared_.numbers.of_counter(index_, event.ref);
+    if (!known_counters_[event.ref]) {
+      known_counters_[event.ref] = true;
+      append_packet(packets_,
+                    describe_counter(metric, number,
+                                     metric.of_process() ? shared_.numbers.of_process(process_)
+                                                         : shared_.numbers.of_location(index_)));
+    }
+    event_.number(event::kType, event::kCounter);
+    event_.number(event::kTrackUuid, number);
+    if (metric.type == MetricValueType::kDouble) {
+      event_.real(event::kDoubleCounterValue, event.as_double());
+    } else {
+      event_.integer(event::kCounterValue, event.as_int());
+    }
+    add(event.time);
+  }
+
+  void other(const Event& event) override {
+    switch (event.kind) {
+      case EventKind::kRecordingOff: return instant(event.time, "recording off");
+      case EventKind::kRecordingOn: return instant(event.time, "recording on");
+      case EventKind::kThreadCreate:
+        return flow(event, "create", event::kFlowIds, 2 * event.value + 2);
+      case EventKind::kThreadBegin:
+        return flow(event, "begin", event::kTerminatingFlowIds, 2 * event.value + 2);
+      case EventKind::kThreadEnd: return flow(event, "end", event::kFlowIds, 2 * event.value + 3);
+      case EventKind::kThreadWait:
+        return flow(event, "join", event::kTerminatingFlowIds, 2 * event.value + 3);
+      default: return;
+    }
+  }
+
+  void end() override { pass(); }
+
+ private:
+  // The clock of the sequence counts from its last packet on; its events are of one track.
+  void begin_sequence() {
+    ProtoMessage base, mine, snapshot;
+    base.number(clock::kClockId, clock::kBoottime);
+    base.number(clock::kTimestamp, 0);
+    mine.number(clock::kClockId, clock::kOfSequence);
+    mine.number(clock::kTimestamp, 0);
+    mine.number(clock::kIsIncremental, 1);
+    snapshot.message(clock::kClocks, base);
+    snapshot.message(clock::kClocks, mine);
+
+    ProtoMessage of_events, of_packets;
+    of_events.number(event::kTrackUuid, shared_.numbers.of_location(index_));
+    of_packets.message(defaults::kTrackEventDefaults, of_events);
+    of_packets.number(defaults::kTimestampClockId, clock::kOfSequence);
+
+    packet_.number(packet::kTrustedPacketSequenceId, index_ + 1);
+    packet_.number(packet::kSequenceFlags, packet::kStateCleared);
+    packet_.message(packet::kClockSnapshot, snapshot);
+    packet_.message(packet::kTracePacketDefaults, of_packets);
+    append_packet(packets_, packet_);
+    packet_.clear();
+  }
+
+  // Appends event_ and what was interned for it.
+  void add(Timestamp time) {
+    const std::uint64_t now = shared_.clock(time);
+    packet_.number(packet::kTimestamp, now - std::min(last_, now));
+    last_ = std::max(last_, now);
+    packet_.number(packet::kTrustedPacketSequenceId, index_ + 1);
+    packet_.number(packet::kSequenceFlags, packet::kNeedsState);
+    if (!interned_.bytes().empty()) packet_.message(packet::kInternedData, interned_);
+    packet_.message(packet::kTrackEvent, event_);
+    framed_.message(trace::kPacket, packet_);
+    packets_ += framed_.bytes();
+    for (ProtoMessage* one : {&packet_, &interned_, &event_, &framed_}) one->clear();
+    if (packets_.size() >= kPiece) pass();
+  }
+
+  void pass() {
+    shared_.out.write(packets_);
+    packets_.clear();
+  }
+
+  void intern(Field field, std::uint64_t number, std::string_view name) {
+    ProtoMessage one;
+    one.number(interned::kIid, number);
+    one.text(interned::kName, convert::utf8(name));
+    interned_.message(field, one);
+  }
+
+  void intern_region(std::uint32_t ref) {
+    if (known_regions_[ref]) return;
+    known_regions_[ref] = true;
+    const Region& region = definitions().regions[ref];
+    intern_category(convert::category_of(region));
+    const std::uint64_t number = ref + std::uint64_t{1};
+    intern(interned::kEventNames, number, convert::region_name(definitions(), RegionId{ref}));
+    if (region.file.empty()) return;
+    ProtoMessage place;
+    place.number(interned::kIid, number);
+    place.text(interned::kFileName, convert::utf8(region.file));
+    place.text(interned::kFunctionName, convert::utf8(region.canonical_name));
+    place.number(interned::kLineNumber, region.first_line);
+    interned_.message(interned::kSourceLocations, place);
+  }
+
+  void intern_category(convert::Category category) {
+    const std::uint64_t number = number_of(category);
+    if (known_categories_[number]) return;
+    known_categories_[number] = true;
+    intern(interned::kEventCategories, number, convert::name_of(category));
+  }
+
+  void annotate(Arguments arguments) {
+    for (const Event& one : arguments) {
+      if (!known_parameters_[one.ref]) {
+        known_parameters_[one.ref] = true;
+        intern(interned::kDebugAnnotationNames, one.ref + std::uint64_t{1},
+               convert::parameter_name(definitions().parameters[one.ref]));
+      }
+      ProtoMessage argument;
+      argument.number(annotation::kNameIid, one.ref + std::uint64_t{1});
+      switch (one.kind) {
+        case EventKind::kParameterInt: argument.integer(annotation::kIntValue, one.as_int()); break;
+        case EventKind::kParameterUint: argument.number(annotation::kUintValue, one.value); break;
+        case EventKind::kParameterFloat:
+          argument.real(annotation::kDoubleValue, one.as_double());
+          break;
+        default:
+          argument.text(annotation::kStringValue, convert::utf8(definitions().strings[one.value]));
+      }
+      event_.message(event::kDebugAnnotations, argument);
+    }
+  }
+
+  void begin_instant(const char* name) {
+    intern_category(convert::Category::kMeasurement);
+    event_.number(event::kType, event::kInstant);
+    event_.number(event::kCategoryIids, number_of(convert::Category::kMeasurement));
+    event_.text(event::kName, name);
+  }
+
+  void instant(Timestamp time, const char* name) {
+    begin_instant(name);
+    add(time);
+  }
+
+  // One end of an arrow between threads or tasks.
+  void flow(const Event& event, const char* name, Field field, std::uint64_t number) {
+    begin_instant(name);
+    event_.fixed64(field, number);
+    add(event.time);
+  }
+
+  const Shared& shared_;
+  std::size_t index_;
+  std::size_t process_;
+  std::uint64_t last_ = 0;  // time of the last packet
+  std::vector<bool> known_regions_;
+  std::vector<bool> known_categories_;
+  std::vector<bool> known_parameters_;
+  std::vector<bool> known_counters_;
+  ProtoMessage event_;
+  ProtoMessage interned_;
+  ProtoMessage packet_;
+  ProtoMessage framed_;
+  std::string packets_;
+};
+
+}  // namespace
+
+std::unique_ptr<LocationSink> write_location(const Shared& shared, const Location& location) {
+  return std::make_unique<PerfettoLocation>(shared, location);
+}
+
+}  // namespace timeloom::perfetto

@@ -1,0 +1,44 @@
+#include "formats/perfetto/perfetto.hpp"
+
+#include <array>
+
+#include "shared.hpp"
+
+namespace timeloom::perfetto {
+
+namespace {
+
+class PerfettoRun : public RunSink {
+ public:
+  PerfettoRun(const Definitions& definitions, convert::Destination& out)
+      : shared_(definitions, out) {}
+  void begin(const Definitions&) override {
+    shared_.out.write(describe(shared_));
+    shared_.out.write(describe_markers(shared_));
+  }
+  std::unique_ptr<LocationSink> open_location(const Location& location) override {
+    return write_location(shared_, location);
+  }
+  void finish() override {}
+
+ private:
+  Shared shared_;
+};
+
+void write_events(RunSource& run, const convert::Options& options, convert::Destination& out) {
+  PerfettoRun sink(run.definitions(), out);
+  const std::array<RunSink*, 1> sinks = {&sink};
+  run.feed(sinks, options.threads);
+}
+
+}  // namespace
+
+const convert::Format kFormat = {
+    .name = "perfetto",
+    .suffix = "pftrace",
+    .opened_by = "https://ui.perfetto.dev",
+    .of_events = write_events,
+    .text = false,
+};
+
+}  // namespace timeloom::perfetto

@@ -1,0 +1,68 @@
+// The numbers of the fields that we write, by the names that they have in Perfetto's
+// trace_packet.proto, track_event.proto, track_descriptor.proto, interned_data.proto, ...
+#pragma once
+
+#include <cstdint>
+
+namespace timeloom::perfetto {
+
+using Field = std::uint32_t;
+
+namespace trace {
+inline constexpr Field kPacket = 1;
+}
+
+namespace packet {
+inline constexpr Field kClockSnapshot = 6, kTimestamp = 8, kTrustedPacketSequenceId = 10,
+                       kTrackEvent = 11, kInternedData = 12, kSequenceFlags = 13,
+                       kTimestampClockId = 58, kTracePacketDefaults = 59, kTrackDescriptor = 60;
+inline constexpr std::uint64_t kStateCleared = 1, kNeedsState = 2;  // of sequence_flags
+}  // namespace packet
+
+namespace defaults {  // of packets
+inline constexpr Field kTrackEventDefaults = 11, kTimestampClockId = 58;
+}
+
+namespace event {
+inline constexpr Field kCategoryIids = 3, kDebugAnnotations = 4, kType = 9, kNameIid = 10,
+                       kTrackUuid = 11, kCategories = 22, kName = 23, kCounterValue = 30,
+                       kSourceLocationIid = 34, kDoubleCounterValue = 44, kFlowIds = 47,
+                       kTerminatingFlowIds = 48;
+inline constexpr std::uint64_t kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4;
+}  // namespace event
+
+namespace annotation {
+inline constexpr Field kNameIid = 1, kUintValue = 3, kIntValue = 4, kDoubleValue = 5,
+                       kStringValue = 6;
+}
+
+namespace interned {
+inline constexpr Field kEventCategories = 1, kEventNames = 2, kDebugAnnotationNames = 3,
+                       kSourceLocations = 4;
+inline constexpr Field kIid = 1, kName = 2;  // of each of the first three
+inline constexpr Field kFileName = 2, kFunctionName = 3, kLineNumber = 4;  // of source locations
+}  // namespace interned
+
+namespace track {
+inline constexpr Field kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParentUuid = 5,
+                       kCounter = 8;
+}
+namespace process {
+inline constexpr Field kPid = 1, kCmdline = 2, kProcessName = 6;
+}
+namespace thread {
+inline constexpr Field kPid = 1, kTid = 2, kThreadName = 5;
+}
+namespace counter {
+inline constexpr Field kUnit = 3, kUnitMultiplier = 4, kUnitName = 6;
+inline constexpr std::uint64_t kUnitNs = 1, kUnitBytes = 3;
+}  // namespace counter
+
+namespace clock {
+inline constexpr Field kClocks = 1, kPrimaryTraceClock = 2;
+inline constexpr Field kClockId = 1, kTimestamp = 2, kIsIncremental = 3;
+inline constexpr std::uint64_t kRealtime = 1, kBoottime = 6;
+inline constexpr std::uint64_t kOfSequence = 64;  // the first that a sequence may define
+}  // namespace clock
+
+}  // namespace timeloom::perfetto

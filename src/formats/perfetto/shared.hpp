@@ -1,0 +1,68 @@
+// What the locations of a run share while they are written as packets.
+//
+// Not changed while locations are written, but for the destination; see RunSink for threads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convert/destination.hpp"
+#include "convert/names.hpp"
+#include "convert/protobuf.hpp"
+#include "convert/tracks.hpp"
+#include "core/event.hpp"
+
+namespace timeloom::perfetto {
+
+// Every track of the trace has a number of its own.
+class TrackNumbers {
+ public:
+  TrackNumbers(const convert::Tracks& tracks, std::size_t metrics)
+      : processes_(tracks.processes.size()), locations_(tracks.tracks.size()), metrics_(metrics) {}
+  std::uint64_t of_process(std::size_t process) const noexcept { return 1 + process; }
+  std::uint64_t of_location(std::size_t location) const noexcept {
+    return 1 + processes_ + location;
+  }
+  std::uint64_t of_counter(std::size_t location, std::size_t metric) const noexcept {
+    return 1 + processes_ + locations_ + location * metrics_ + metric;
+  }
+  std::uint64_t of_process_counter(std::size_t process, std::size_t metric) const noexcept {
+    return of_counter(locations_ + process, metric);
+  }
+
+ private:
+  std::size_t processes_;
+  std::size_t locations_;
+  std::size_t metrics_;
+};
+
+struct Shared {
+  Shared(const Definitions& all, convert::Destination& destination)
+      : definitions(all),
+        out(destination),
+        tracks(all),
+        numbers(tracks, all.metrics.size()),
+        clock(all.clock) {}
+
+  const Definitions& definitions;
+  convert::Destination& out;
+  convert::Tracks tracks;
+  TrackNumbers numbers;
+  convert::RunClock clock;
+};
+
+// A packet as the file has it, appended.
+void append_packet(std::string& to, const convert::ProtoMessage& packet);
+
+// The packets that describe the clocks, processes and timelines of the run.
+std::string describe(const Shared& shared);
+// The markers of the run, as instants of their timelines.
+std::string describe_markers(const Shared& shared);
+// The TrackDescriptor of a counter.
+convert::ProtoMessage describe_counter(const Metric& metric, std::uint64_t number,
+                                       std::uint64_t parent);
+
+std::unique_ptr<LocationSink> write_location(const Shared& shared, const Location& location);
+
+}  // namespace timeloom::perfetto

@@ -1,0 +1,13 @@
+// The profile.proto of pprof, compressed: call paths with visits and time. docs/convert.md says
+// what it holds.
+//
+// Any thread may use the value.
+#pragma once
+
+#include "convert/format.hpp"
+
+namespace timeloom::pprof {
+
+extern const convert::Format kFormat;
+
+}  // namespace timeloom::pprof

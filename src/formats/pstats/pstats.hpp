@@ -1,0 +1,13 @@
+// What cProfile writes and Python's module pstats reads: a marshalled dictionary of functions, with
+// their callers. docs/convert.md says what it holds.
+//
+// Any thread may use the value.
+#pragma once
+
+#include "convert/format.hpp"
+
+namespace timeloom::pstats {
+
+extern const convert::Format kFormat;
+
+}  // namespace timeloom::pstats

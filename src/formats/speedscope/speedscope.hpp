@@ -1,0 +1,13 @@
+// speedscope's own format: one profile a thread, of every call, or of a profile its call paths.
+// docs/convert.md says what it holds.
+//
+// Streams: memory does not grow with the number of events. Any thread may use the value.
+#pragma once
+
+#include "convert/format.hpp"
+
+namespace timeloom::speedscope {
+
+extern const convert::Format kFormat;
+
+}  // namespace timeloom::speedscope

@@ -1,0 +1,17 @@
+// The formats that `timeloom convert` writes.
+//
+// Plain values, for any thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "convert/format.hpp"
+
+namespace timeloom::tools {
+
+// In the order of the help.
+std::span<const convert::Format* const> convert_formats();
+
+}  // namespace timeloom::tools

@@ -1,0 +1,86 @@
+"""`timeloom convert --to pprof`: read by protobuf's decoder and by Go's own tool."""
+
+import gzip
+import shutil
+import subprocess
+from collections import Counter
+
+import pytest
+from converted import convert, converter, each_run, read_json, recorded
+
+pytestmark = pytest.mark.any_python
+__all__ = ["convert", "each_run"]
+
+# The part of profile.proto that is used: field, number, and a type; * is repeated.
+PPROF = {
+    "Profile": "sample_type 1 ValueType*, sample 2 Sample*, mapping 3 Mapping*, location 4 Location*, "
+    "function 5 Function*, string_table 6 string*, time_nanos 9 int64, duration_nanos 10 int64, comment 13 int64*, "
+    "default_sample_type 14 int64",
+    "ValueType": "type 1 int64, unit 2 int64",
+    "Sample": "location_id 1 uint64*, value 2 int64*, label 3 Label*",
+    "Label": "key 1 int64, str 2 int64, num 3 int64, num_unit 4 int64",
+    "Mapping": "id 1 uint64, filename 5 int64, has_functions 7 bool, has_filenames 8 bool, has_line_numbers 9 bool",
+    "Location": "id 1 uint64, mapping_id 2 uint64, address 3 uint64, line 4 Line*",
+    "Line": "function_id 1 uint64, line 2 int64",
+    "Function": "id 1 uint64, name 2 int64, system_name 3 int64, filename 4 int64, start_line 5 int64",
+}
+
+
+def read_pprof(file):
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+    schema = descriptor_pb2.FileDescriptorProto(name="profile.proto", package="pprof", syntax="proto3")
+    for name, fields in PPROF.items():
+        message = schema.message_type.add(name=name)
+        for text in fields.split(", "):
+            field, number, kind = text.split()
+            one = message.field.add(name=field, number=int(number), label=3 if kind.endswith("*") else 1)
+            kind = kind.rstrip("*")
+            if kind in PPROF:
+                one.type, one.type_name = one.TYPE_MESSAGE, f".pprof.{kind}"
+            else:
+                one.type = getattr(one, f"TYPE_{kind.upper()}")
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(schema)
+    profile = message_factory.GetMessageClass(pool.FindMessageTypeByName("pprof.Profile"))()
+    profile.ParseFromString(gzip.decompress(file.read_bytes()))
+    return profile
+
+
+def test_pprof_has_every_call_path(each_run, convert):
+    profile = read_pprof(convert("pprof"))
+    strings = profile.string_table
+    assert strings[0] == "" and len(set(strings)) == len(strings)
+    assert [(strings[one.type], strings[one.unit]) for one in profile.sample_type] == [
+        ("visits", "count"), ("time", "nanoseconds")]  # fmt: skip
+    functions = {one.id: (strings[one.name], strings[one.filename], one.start_line) for one in profile.function}
+    locations = {one.id: functions[one.line[0].function_id] for one in profile.location}
+    found = Counter()
+    for sample in profile.sample:
+        labels = {strings[one.key]: strings[one.str] if one.str else one.num for one in sample.label}
+        place = (labels.pop("process"), labels.pop("task", None) or labels.pop("thread"))
+        path = tuple(locations[id] for id in sample.location_id)
+        found[place, path, tuple(sorted(labels.items())), *sample.value] += 1
+    rows = {row["id"]: row for row in read_json(convert("json", name="paths.json"))}
+    expected = Counter()
+    for row in read_json(convert("json", name="paths.json")):
+        stack: list[tuple[str, str, int]] = []
+        labels, one = {}, row
+        while one:
+            stack.append((one["name"], one["file"], one["line"]))
+            given = {k.partition(".")[2]: v for k, v in one.items() if k.startswith("parameter.") and v is not None}
+            labels = {key: str(value) if value == 0 else value for key, value in given.items()} | labels
+            one = rows[one["parent"]] if one["parent"] is not None else None
+        key = ((row["process"], row["thread"]), tuple(stack), tuple(sorted(labels.items())))
+        expected[*key, row["visits"], row["exclusive_ns"]] += 1
+    assert found == expected
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="Go is not installed")
+def test_go_reads_pprof(program, tmp_path):
+    file = converter(program, recorded("threads", program), tmp_path)("pprof", "--only-my-code")
+    command = ["go", "tool", "pprof", "-sample_index=visits", "-top", "-nodecount=1000", file]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = {line.split(None, 5)[5]: int(line.split()[0]) for line in done.stdout.splitlines() if line.endswith("step")}
+    assert found == {"__main__.step": 7}

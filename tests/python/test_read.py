@@ -1,0 +1,113 @@
+"""timeloom.read(): a run in Python. The same numbers as the program prints, in data frames of their own types."""
+
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from archives import make_archive
+from converted import calls_of, events_of, recorded
+
+import timeloom
+
+PROGRAM = Path(timeloom.__file__).parent / "bin" / "timeloom"
+
+
+def said(*words):
+    return json.loads(subprocess.run([PROGRAM, *words], capture_output=True, check=True).stdout)
+
+
+@pytest.fixture
+def path(program):
+    return recorded("threads", program)
+
+
+@pytest.fixture
+def opened(path):
+    return timeloom.read(path)
+
+
+def test_facts(opened, path):
+    assert opened.info == said("info", "--json", path)
+    assert [one["name"] for one in opened.threads] == ["MainThread", "wörker;1", 'a "b", c']
+    assert [one["name"] for one in opened.processes] == ["program.py"]
+    assert [one["name"] for one in opened.metrics] == ["residual"]
+    assert repr(opened) == f"timeloom.read({str(path)!r})"
+
+
+def test_call_paths_and_regions(opened, path):
+    report = said("report", "--json", path)
+    assert opened.tree == report["tree"]["rows"] and opened.flat == report["flat"]["rows"]
+
+
+def test_events(opened, path):
+    words = {"enter": "enter", "leave": "leave", "metric": "metric", "parameter": "parameter"}
+    expected = {thread: [[kind, time] for kind, time, *_ in events if kind in words]
+                for (_, thread), events in events_of(path).items()}  # fmt: skip
+    found = {thread: [] for thread in expected}
+    for row in opened.events():
+        if row["event"] in words:
+            found[row["thread"]].append([row["event"], row["time_ns"]])
+    assert found == expected
+    assert len(list(itertools.islice(opened.events(), 3))) == 3
+    work = next(call for call in calls_of(path)["program.py", "wörker;1"] if call[0] == "__main__.work")
+    part = list(opened.events(thread="wörker;1", start=work[1] / 1e9, end=work[2] / 1e9))
+    assert {row["thread"] for row in part} == {"wörker;1"}
+    assert work[1] - 1 <= part[0]["time_ns"] and part[-1]["time_ns"] <= work[2]
+
+
+def test_difference(opened, path, program):
+    other = recorded("killed", program)
+    assert opened.diff(timeloom.read(other)) == opened.diff(other) == said("diff", "--json", path, other)
+
+
+def test_pandas(opened, path):
+    pandas = pytest.importorskip("pandas")
+    rows = said("convert", "--to", "json", "-o", "-", path)
+    frame = opened.to_pandas()
+    assert list(frame.columns) == list(rows[0])
+    records = [{key: None if pandas.isna(value) else value for key, value in one.items()} for one in frame.to_dict("records")]
+    assert records == rows
+    assert str(frame["visits"].dtype) == "int64" and str(frame["parent"].dtype) == "Int64"
+    assert str(frame["parameter.n"].dtype) == "Int64" and str(frame["metric.residual.sum"].dtype) == "float64"
+
+
+def test_pandas_of_all_threads_together(opened):
+    pytest.importorskip("pandas")
+    for table, rows in [("paths", opened.tree), ("flat", opened.flat)]:
+        frame = opened.to_pandas(per_thread=False, table=table)
+        found = sorted(zip(frame["name"], frame["visits"], frame["exclusive_ns"], frame["min_ns"].fillna(-1)))
+        expected = sorted(
+            (row["name"], row["visits"], round(row["exclusive_s"] * 1e9), -1 if row["min_s"] is None else round(row["min_s"] * 1e9))
+            for row in rows)  # fmt: skip
+        assert found == expected
+
+
+def test_polars(opened, path):
+    pytest.importorskip("polars")
+    assert opened.to_polars().to_dicts() == said("convert", "--to", "json", "-o", "-", path)
+    mine = opened.to_polars(table="events", options=["--only-my-code", "--thread", "MainThread"])
+    assert set(mine["thread"]) == {"MainThread"}
+    assert len(mine) == len(list(opened.events(thread="MainThread", only_my_code=True)))
+
+
+def test_a_table_without_rows(tmp_path, program):
+    pytest.importorskip("pandas")
+    empty = timeloom.read(make_archive(tmp_path / "empty", {"MainThread": []}))
+    assert len(empty.to_pandas()) == 0 and "visits" in empty.to_pandas().columns
+    assert empty.tree == [] and list(empty.events()) == []
+
+
+def test_what_cannot_be_read(tmp_path):
+    with pytest.raises(timeloom.Error, match="nowhere"):
+        timeloom.read(tmp_path / "nowhere")
+    (tmp_path / "run.cubex").write_bytes(b"nothing")
+    with pytest.raises(timeloom.Error):
+        timeloom.read(tmp_path / "run.cubex")
+
+
+def test_importing_timeloom_brings_none_of_it():
+    text = "import sys, timeloom; assert not {'timeloom._read', 'subprocess', 'json', 'pandas'} & set(sys.modules); print(timeloom.read)"
+    subprocess.run([sys.executable, "-c", text], check=True, capture_output=True)
