@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "python/interpreter/c_stack.hpp"
+#include "python/interpreter/compat_depth.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/interpreter/text.hpp"
