@@ -21,6 +21,10 @@ def _version(tag: str) -> str:
     return f"{tag[0]}.{tag[1:]}"
 
 
+def _is_for_this_python() -> bool:
+    return any(os.path.exists(os.path.join(_PACKAGE, f"_core{suffix}")) for suffix in EXTENSION_SUFFIXES)
+
+
 def _reason(error: ImportError) -> str:
     names = [name for name in os.listdir(_PACKAGE) if name.startswith("_core.")]
     this = f"{'.'.join(map(str, sys.version_info[:3]))}{'t' if 't' in sys.abiflags else ''}"
@@ -28,7 +32,7 @@ def _reason(error: ImportError) -> str:
     if not _OLDEST <= sys.version_info[:2] <= _NEWEST:
         oldest, newest = (".".join(map(str, version)) for version in (_OLDEST, _NEWEST))
         return f"this Timeloom knows Python {oldest} to {newest}, not {this}; write: {install} --upgrade timeloom"
-    if any(name.removeprefix("_core") in EXTENSION_SUFFIXES for name in names):
+    if _is_for_this_python():
         return f"its extension does not load: {error}; write: {install} --force-reinstall timeloom"
     built = sorted(_version(found[1]) for name in names if (found := re.match(r"_core\.cpython-(\d+t?)-", name)))
     return f"Timeloom is installed for Python {' and '.join(built)}, not for {this}; write: {install} timeloom"
@@ -51,8 +55,10 @@ def _flags_of_interpreter() -> list[str] | None:
 
 def take_over(error: ImportError) -> NoReturn:
     """Becomes the program without Timeloom; raises ImportError where none was to be run."""
-    reason = _reason(error)
     flags = _flags_of_interpreter()
+    if flags is None and _is_for_this_python():
+        raise error
+    reason = _reason(error)
     if flags is None:
         raise ImportError(reason) from None
     # The program reads the command line, and starts Python again.

@@ -212,6 +212,7 @@ def test_another_interpreter_is_refused(tmp_path):
     config = _interpreters.new_config("isolated", gil="shared", check_multi_interp_extensions=True)
     other = _interpreters.create(config)
     print(_interpreters.exec(other, "import timeloom").msg)
+    _interpreters.destroy(other)
     """
     assert "does not support loading in subinterpreters" in output_of(program, tmp_path)
 

@@ -4,7 +4,7 @@ import sys
 import textwrap
 
 import pytest
-from streams import assert_same, measure, run_python, streams_of
+from streams import INSTRUMENTERS, assert_same, measure, run_python, streams_of
 from test_streams_programs import calls, check, each_instrumenter, kept
 
 since_3_14 = pytest.mark.skipif(sys.version_info < (3, 14), reason="came with 3.14")
@@ -114,7 +114,7 @@ print("helper" in sys.modules)
 @each_instrumenter
 def test_a_lazy_import_runs_where_the_module_is_used(instrumenter, tmp_path):
     (tmp_path / "helper.py").write_text("def function(): pass\n")
-    keep = lambda name: kept(name) or name.startswith("helper.")  # noqa: E731
+    keep = lambda name: kept(name) or name.startswith("helper.")
     (tmp_path / "program.py").write_text(LAZY)
     undisturbed = run_python(["program.py"], tmp_path)
     assert undisturbed.stdout == "False\nTrue\n", undisturbed.stderr
@@ -128,7 +128,11 @@ def test_a_lazy_import_runs_where_the_module_is_used(instrumenter, tmp_path):
 @each_instrumenter
 def test_all_imports_may_be_lazy(instrumenter, tmp_path):
     program = tmp_path / "program.py"
-    program.write_text("import sys, json\nprint(sorted(sys.modules), sorted(map(str, sys.lazy_modules)))\nprint(json.dumps(1))\n")
+    program.write_text(
+        "import sys, json\n"
+        "print(sorted(name for name in sys.modules if not name.startswith('timeloom')))\n"
+        "print(json.dumps(1), 'json' in sys.modules)\n"
+    )
     flags = ["-X", "lazy_imports=all"]
     undisturbed = run_python([*flags, program], tmp_path)
     assert undisturbed.returncode == 0, undisturbed.stderr
@@ -159,3 +163,23 @@ def test_calls_that_would_pass_over_the_hook_are_recorded(tmp_path):
     process = run_python([path], tmp_path)
     assert (process.returncode, process.stderr) == (0, "")
     assert_same(streams_of(tmp_path / "run", kept), [calls("calls " + "leaf. " * 1000 + ".")])
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
+@pytest.mark.parametrize("instrumenter", ["dummy", *INSTRUMENTERS])
+def test_a_tool_of_the_program_observes_how_it_is_unwound(instrumenter, tmp_path):
+    """Down to the functions that started it, which the program does not see."""
+    program = """
+    import sys
+    monitoring, unwind = sys.monitoring, sys.monitoring.events.PY_UNWIND
+    monitoring.use_tool_id(0, "mine")
+    monitoring.register_callback(0, unwind, lambda code, place, error: print("unwound", code.co_name))
+    monitoring.set_events(0, unwind)
+    def function(): raise SystemExit(3)
+    function()
+    """
+    path = tmp_path / "program.py"
+    path.write_text(textwrap.dedent(program))
+    process = run_python(["-m", "timeloom", "--quiet", "--no-weave", "--instrumenter", instrumenter, path], tmp_path)
+    assert (process.returncode, process.stderr) == (3, "")
+    assert process.stdout.startswith("unwound function\nunwound <module>\n")

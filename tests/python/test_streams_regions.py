@@ -1,7 +1,6 @@
 """User regions against functions; pauses; recording off and on."""
 
 import json
-import sys
 import textwrap
 
 import pytest

@@ -57,14 +57,14 @@ STARTS = {
 
 
 @pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("options", [[], ["--output", "run", "--filter=none", "--quiet"]])
+@pytest.mark.parametrize("options", [[], ["--output", "run", "--exclude=nothing", "--quiet"]])
 def test_the_program_runs_as_without_timeloom(start, options, packages):
     flags, program = STARTS[start]
     got = run(packages, *flags, "-m", "timeloom", *options, *program)
     expected = run(packages, *flags, *program)
     assert expected.returncode == 3
     assert (got.returncode, got.stdout, got.stderr) == (3, expected.stdout, said(NOT_INSTALLED) + expected.stderr)
-    assert sorted(os.listdir(packages.parent)) == sorted(["packages", "program.py"] + ["__pycache__"] * (start == "module"))
+    assert set(os.listdir(packages.parent)) - {"__pycache__"} == {"packages", "program.py"}
 
 
 def test_it_reads_standard_input(packages):
@@ -141,5 +141,5 @@ def test_every_place_knows_the_same_versions():
     compat = (root / "src/python/interpreter/compat.hpp").read_text()
     assert f"Timeloom knows CPython {oldest} to {newest} only" in compat
     text = (root / "python/timeloom/_unmeasured.py").read_text()
-    assert "_OLDEST, _NEWEST = ({}, {})".format(*(tuple(map(int, v.split("."))) for v in (oldest, newest))) in text
+    assert "_OLDEST, _NEWEST = {}, {}  #".format(*(tuple(map(int, v.split("."))) for v in (oldest, newest))) in text
     assert f"CPython {oldest} to {newest}" in (root / "README.md").read_text()

@@ -24,6 +24,10 @@ inline constexpr bool kHasMonitoring = true;
 inline constexpr bool kHasMonitoring = false;
 #endif
 
+// From 3.15 on a code object keeps which tools are called when it is unwound. The interpreter makes
+// room for that in all that run when a tool asks for events, and reads it unchecked.
+inline constexpr bool kUnwindsByCode = PY_VERSION_HEX >= 0x030f0000;
+
 #ifdef Py_GIL_DISABLED
 inline constexpr bool kHasGil = false;
 #else

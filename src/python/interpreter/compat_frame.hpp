@@ -15,6 +15,7 @@
 #include <internal/pycore_frame.h>
 #if PY_VERSION_HEX >= 0x030e0000
 #include <internal/pycore_genobject.h>
+#include <internal/pycore_instruments.h>
 #include <internal/pycore_interpframe.h>
 #include <internal/pycore_tstate.h>
 #endif
@@ -137,24 +138,41 @@ inline bool is_delegating(PyObject* generator) noexcept {
 #endif
 }
 
-// 3.13 and 3.14 close a generator that waits in no try block without running its frame. Early patch
-// releases always do so, later ones unless a tool of sys.monitoring is called for PY_UNWIND.
+// From 3.13 on a generator that waits in no try block is closed without running its frame: by early
+// patch releases always, by later ones unless a tool of sys.monitoring is called for PY_UNWIND. 3.15
+// asks the code object for that, which does not know of tools that have come while the generator waited.
 inline constexpr bool kClosesUnlessObserved = PY_VERSION_HEX >= 0x030d0000;
 inline bool closes_unobserved() noexcept {
   const auto release = Py_Version >> 8;
-  return (release >= 0x030d00 && release < 0x030d0a) || release == 0x030e00;
+  const bool early = (release >= 0x030d00 && release < 0x030d0a) || release == 0x030e00;
+  return early || release >= 0x030f00;
 }
-// Whether a generator that is about to be closed waits in no try block, in such an interpreter.
-inline bool is_closed_unobserved(PyObject* generator) noexcept {
-#if PY_VERSION_HEX >= 0x030d0000 && PY_VERSION_HEX < 0x030f0000
+inline bool knows_tool_for_unwinding([[maybe_unused]] PyCodeObject* code) noexcept {
+#if PY_VERSION_HEX >= 0x030f0000
+  const _PyCoMonitoringData* known = code->_co_monitoring;
+  return known == nullptr || known->active_monitors.tools[PY_MONITORING_EVENT_PY_UNWIND] != 0;
+#else
+  return false;
+#endif
+}
+// Whether such an interpreter is about to close this generator so, while a tool observes PY_UNWIND.
+inline bool is_closed_unobserved([[maybe_unused]] PyObject* generator) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
   if (reinterpret_cast<PyGenObject*>(generator)->gi_frame_state != FRAME_SUSPENDED) return false;
   const _Py_CODEUNIT place = *frame_of_generator(generator)->instr_ptr;
-  constexpr int kInNoTry = 4;  // in the argument of RESUME
-  const bool resumes = place.op.code == RESUME || place.op.code == RESUME_CHECK ||
-                       place.op.code == INSTRUMENTED_RESUME;
-  return resumes && (place.op.arg & kInNoTry) != 0;
+  constexpr int kInNoTry = kUnwindsByCode ? 8 : 4;  // in the argument of RESUME
+  const int operation = place.op.code;
+#ifdef RESUME_CHECK_JIT
+  const bool resumes_compiled = operation == RESUME_CHECK_JIT;
 #else
-  return (void)generator, false;
+  constexpr bool resumes_compiled = false;
+#endif
+  const bool resumes = operation == RESUME || operation == RESUME_CHECK ||
+                       operation == INSTRUMENTED_RESUME || resumes_compiled;
+  return resumes && (place.op.arg & kInNoTry) != 0 &&
+         !knows_tool_for_unwinding(code_of_generator(generator));
+#else
+  return false;
 #endif
 }
 

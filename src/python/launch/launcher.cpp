@@ -22,6 +22,7 @@
 #include "python/launch/read_settings.hpp"
 #include "python/launch/run_program.hpp"
 #include "python/observe/filter_choices.hpp"
+#include "python/observe/monitoring_tool.hpp"
 #include "record/measurement.hpp"
 #include "run/experiment_directory.hpp"
 #include "settings/command_line.hpp"
@@ -172,6 +173,7 @@ PyObject* measure_program(const Door& door, const Settings& settings, Program pr
   const FilterSource filter = read_filter_file(settings);
   if (!prepare_interpreter(program, brought, door) || !prepare_command(program)) return nullptr;
   Outcome outcome = Outcome::kNormal;
+  make_room_for_tools();
   {
     const BareStack bare;
     start_measuring(settings, filter, place);
