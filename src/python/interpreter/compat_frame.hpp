@@ -139,8 +139,9 @@ inline bool is_delegating(PyObject* generator) noexcept {
 }
 
 // From 3.13 on a generator that waits in no try block is closed without running its frame: by early
-// patch releases always, by later ones unless a tool of sys.monitoring is called for PY_UNWIND. 3.15
-// asks the code object for that, which does not know of tools that have come while the generator waited.
+// patch releases always, by later ones unless a tool of sys.monitoring is called for
+// PY_UNWIND. 3.15 asks the code object for that, which does not know of tools that have come while
+// the generator waited.
 inline constexpr bool kClosesUnlessObserved = PY_VERSION_HEX >= 0x030d0000;
 inline bool closes_unobserved() noexcept {
   const auto release = Py_Version >> 8;
