@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs real-readers demo bench lint format clean
+.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs real-readers demo bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -42,6 +42,9 @@ test-cpython: deps-build-test ## run CPython's own tests under every instrumente
 
 test-cpython-threads: deps-build-test ## run CPython's tests of threads and asyncio under every instrumenter
 	python3 scripts/run_python_tests.py -m cpython_threads $(ARGS)
+
+test-debian: ## run the Python tests with the Pythons of Debian unstable, in a chroot of it; needs root
+	scripts/test_in_debian.sh unstable 3.13,3.14,3.15 $(ARGS)
 
 test-races: deps-build-test ## run each test of a race 50 times, with every Python
 	RACE_ROUNDS=50 python3 scripts/run_python_tests.py -m race $(ARGS)

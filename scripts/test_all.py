@@ -24,6 +24,10 @@ class Step:
     variables: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
+def no_chroot() -> str:
+    return "" if os.geteuid() == 0 else "a chroot needs root"
+
+
 def python_tests(*arguments: str) -> list[str]:
     return [sys.executable, "scripts/run_python_tests.py", *arguments]
 
@@ -38,6 +42,7 @@ def steps(found: list[pythons.Python]) -> list[Step]:
         Step("C++ tests under sanitizers", ["make", "test-sanitize"]),
         Step("random inputs for the fuzzers", ["make", "test-fuzz"]),
         Step("Python tests, each with each Python", python_tests("--all")),
+        Step("Python tests in Debian unstable", ["make", "test-debian"], no_chroot()),
         Step("tests of races, 20 times each", python_tests("-m", "race"), variables={"RACE_ROUNDS": "20"}),
         Step("extension under ThreadSanitizer", ["make", "test-threads-sanitize"], no_sanitizer or ""),
         Step("CPython's tests", python_tests("-m", "cpython_suite")),

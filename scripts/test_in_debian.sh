@@ -70,7 +70,7 @@ packages() {
   local version
   for version in ${versions//,/ }; do
     case $version in *[!0-9.]* | '') fail "'$version' is no version of Python such as 3.14" ;; esac
-    echo "python$version" "python$version-dev" "python$version-venv"
+    echo "python$version" "python$version-dev" "python$version-venv" "libpython$version-testsuite"
   done
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "core/error.hpp"
@@ -97,10 +98,26 @@ void refuse_without_timeloom(const CommandLine& line, const PythonChoice& python
   throw Error("cannot start " + words[0] + ": " + std::strerror(errno));
 }
 
+// The path of a Python that measures nothing, and on a second line the reason, from
+// python/timeloom/_unmeasured.py.
+constexpr char kUnmeasuredVariable[] = "TIMELOOM_UNMEASURED";
+
+// Becomes the program as plain `python` runs it.
+[[noreturn]] void run_unmeasured(const CommandLine& line, const std::string& python_and_reason) {
+  const std::size_t end = python_and_reason.find('\n');
+  say("nothing is measured: " + python_and_reason.substr(end + 1));
+  unsetenv(kUnmeasuredVariable);
+  std::vector<std::string> words = {python_and_reason.substr(0, end)};
+  append(words, line.interpreter_flags);
+  append(words, program_words(line));
+  become(words);
+}
+
 [[noreturn]] void run(const CommandLine& line) {
   if (line.kind == ProgramKind::kNone) {
     throw Error("no program given; write: timeloom run script.py, or see timeloom run --help");
   }
+  if (const char* unmeasured = std::getenv(kUnmeasuredVariable)) run_unmeasured(line, unmeasured);
   const PythonChoice python = find_python(own_executable());
   refuse_without_timeloom(line, python);
   std::vector<std::string> words = python_words(line, python);

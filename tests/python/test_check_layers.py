@@ -56,6 +56,7 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path):
         "src/formats/otf2/reader.cpp": '#include <otf2/otf2.h>\n#include "writer.hpp"\n',
         "src/formats/otf2/writer.hpp": '#include "core/ids.hpp"\n',
         "src/python/interpreter/compat.hpp": "#include <Python.h>\n#if PY_VERSION_HEX > 0x030c0000\n#endif\n",
+        "src/python/interpreter/compat_frame.hpp": "#if PY_VERSION_HEX > 0x030c0000\n#endif\n",
         "src/python/a.cpp": '#include "core/ids.hpp"\n#include "python/compat.hpp"\n',
         "src/preload/mpi.cpp": "#include <mpi.h>\n",
         "src/weave/mpi_gather.cpp": "#include <mpi.h>\n",
@@ -115,11 +116,11 @@ RULES = {
     ),
     "a version outside the compat header": (
         {"src/python/observe/frame.cpp": "#if PY_VERSION_HEX >= 0x030c0000\n#endif\n"},
-        "src/python/observe/frame.cpp:1: #if on the version of CPython (PY_VERSION_HEX) belongs in src/python/interpreter/compat.hpp",
+        "src/python/observe/frame.cpp:1: #if on the version of CPython (PY_VERSION_HEX) belongs in src/python/interpreter/compat*.hpp",
     ),
     "a version on the second line of a condition": (
         {"src/python/observe/frame.cpp": "\n#if defined(X) && \\\n    PY_MINOR_VERSION > 11\n#endif\n"},
-        "src/python/observe/frame.cpp:2: #if on the version of CPython (PY_MINOR_VERSION) belongs in src/python/interpreter/compat.hpp",
+        "src/python/observe/frame.cpp:2: #if on the version of CPython (PY_MINOR_VERSION) belongs in src/python/interpreter/compat*.hpp",
     ),
     "a platform outside os": (
         {"src/record/a.hpp": "#ifdef X\n#elif defined(__aarch64__)\n#endif\n"},

@@ -1,16 +1,12 @@
 """User regions against functions; pauses; recording off and on."""
 
 import json
-import sys
 import textwrap
 
 import pytest
 from spool_reader import spools_of
 from streams import assert_same, measure, run_python
 from test_streams_programs import calls, check, each_instrumenter, kept
-
-# From 3.13 on, closing a generator that waits in no try block does not run it.
-CLOSED = "" if sys.version_info >= (3, 13) else " generator."
 
 REGIONS = {
     "begin in one function, end in another": (
@@ -135,7 +131,7 @@ REGIONS = {
         """,
         "<module> user:f function leaf. user:f function leaf. . . . ."
         " user:g generator leaf. . . user:g generator leaf. . . user:g generator. ."
-        " user:g generator leaf. . . user:g" + CLOSED + " ."
+        " user:g generator leaf. . . user:g generator. ."
         " main user:c coroutine. . . main user:c coroutine leaf. . ."
         " user:a asynchronous leaf. . . leaf. user:a asynchronous leaf. . . . .",
         0,

@@ -1,23 +1,15 @@
-// The code of a coroutine, and whether its frame waits for the one that it has called, by `await`,
+// Whether the frame of a coroutine waits for the one that it has called, by `await`,
 // or has only called it.
 //
 // Differences between versions of CPython are names of operations here: a version that lacks one
 // has nothing of the kind. Needs the GIL.
 #pragma once
 
-#include <opcode.h>
-
 #include <algorithm>
 
-#include "python/interpreter/compat.hpp"
+#include "python/interpreter/compat_frame.hpp"
 
 namespace timeloom::python {
-
-// Of a generator or coroutine that has not ended; borrowed.
-inline PyCodeObject* code_of_generator(PyObject* generator) noexcept {
-  void* frame = &reinterpret_cast<PyGenObject*>(generator)->gi_iframe;
-  return code_of(static_cast<InterpreterFrame*>(frame));
-}
 
 // The operation at a place of a code object, whatever a tool has put there to be notified of it.
 inline int operation_at(PyCodeObject* code, Py_ssize_t place) noexcept {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "python/interpreter/c_stack.hpp"
-#include "python/interpreter/compat.hpp"
+#include "python/interpreter/compat_depth.hpp"
 
 namespace timeloom::python {
 

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "python/interpreter/compat.hpp"
+#include "python/interpreter/compat_frame.hpp"
 
 namespace timeloom::python {
 
@@ -18,11 +18,14 @@ class FrameHook {
     buried_ = false;
     if (top == own_) return;
     next_.store(top, std::memory_order_relaxed);
+    passed_over_ = top != _PyEval_EvalFrameDefault && calls_pass_over_hook();
     put(own_);
+    if (passed_over_) let_calls_pass_over_hook(false);
   }
   void remove() noexcept {
     if (present() == own_) {
       put(next_.load(std::memory_order_relaxed));
+      if (passed_over_) let_calls_pass_over_hook(true);
     } else {
       buried_ = true;
     }
@@ -45,6 +48,8 @@ class FrameHook {
   FrameEvaluator own_;
   // Relaxed: any value that it has had is a function to go on with.
   std::atomic<FrameEvaluator> next_ = _PyEval_EvalFrameDefault;
+  bool passed_over_ =
+      false;             // that hook is not called for every call, as whoever installed it wants
   bool buried_ = false;  // it could not be removed, since another lay on top
 };
 

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "python/interpreter/c_stack.hpp"
+#include "python/interpreter/compat_depth.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/interpreter/text.hpp"
@@ -22,6 +23,7 @@
 #include "python/launch/read_settings.hpp"
 #include "python/launch/run_program.hpp"
 #include "python/observe/filter_choices.hpp"
+#include "python/observe/monitoring_tool.hpp"
 #include "record/measurement.hpp"
 #include "run/experiment_directory.hpp"
 #include "settings/command_line.hpp"
@@ -173,6 +175,7 @@ PyObject* measure_program(const Door& door, const Settings& settings, Program pr
   const FilterSource filter = read_filter_file(settings);
   if (!prepare_interpreter(program, brought, door) || !prepare_command(program)) return nullptr;
   Outcome outcome = Outcome::kNormal;
+  make_room_for_tools();
   {
     const BareStack bare;
     start_measuring(settings, filter, place);

@@ -77,23 +77,41 @@ bool is_name(PyObject* object, const char* text) {
   return PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, text) == 0;
 }
 
+// -X lazy_imports=all, from 3.15 on: runpy imports its modules when it uses them.
+bool imports_are_lazy() {
+  PyObject* mode = PySys_GetObject("get_lazy_imports");  // borrowed
+  const Ref all(mode == nullptr ? nullptr : PyObject_CallNoArgs(mode));
+  if (!all) PyErr_Clear();
+  return all && is_name(all.get(), "all");
+}
+
+bool is_of_timeloom(PyObject* name) {
+  const std::string text = bytes_of(name);
+  return text == "timeloom" || text.starts_with("timeloom.");
+}
+
 // Importing a module puts its name behind those of the modules that it imports.
-// Python's own start ends with `site`, without it with `io`; then -m imports
-// runpy. The rest is ours; 3.11 in development mode loads encodings.ascii to
+// Python's own start ends with `site`; then -m imports runpy, and importlib as
+// its first part. The rest is ours; 3.11 in development mode loads encodings.ascii to
 // import an extension.
 bool forget_imports(bool keep_runpy) {
   PyObject* modules = PyImport_GetModuleDict();
-  const char* last_of_start = PyDict_GetItemString(modules, "site") ? "site" : "io";
+  const bool has_site = PyDict_GetItemString(modules, "site") != nullptr;
   Ref names(PyDict_Keys(modules));
   if (!names) return false;
   const bool has_runpy = PyDict_GetItemString(modules, "runpy") != nullptr;
+  const bool lazy = has_runpy && imports_are_lazy();
   enum { kStart, kRunpy, kOurs } part = kStart;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(names.get()); ++i) {
     PyObject* name = PyList_GET_ITEM(names.get(), i);
+    if (!has_site && part == kStart && has_runpy && is_name(name, "importlib._bootstrap")) {
+      part = kRunpy;
+    }
     const bool of_runpy = part == kRunpy && !keep_runpy && !is_name(name, "__main__");
     const bool of_ours = part == kOurs && is_name(name, "encodings.ascii");
-    if ((of_runpy || of_ours) && !forget(name)) return false;
-    if (is_name(name, last_of_start)) part = has_runpy ? kRunpy : kOurs;
+    const bool late = part == kOurs && lazy && !keep_runpy && !is_of_timeloom(name);
+    if ((of_runpy || of_ours || late) && !forget(name)) return false;
+    if (is_name(name, "site")) part = has_runpy ? kRunpy : kOurs;
     if (is_name(name, "runpy")) part = kOurs;
   }
   return true;

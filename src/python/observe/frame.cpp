@@ -25,6 +25,7 @@ constinit std::atomic<bool> g_watching = false;
 
 // Functions called __init__ are watched by monitoring where the hook may miss them.
 constinit std::atomic<bool> g_init_by_monitoring = false;
+bool g_subscribed = false;   // to events of sys.monitoring
 PyObject* g_init = nullptr;  // the name, interned
 
 bool is_init(PyCodeObject* code) noexcept { return code->co_name == g_init && !is_generator(code); }
@@ -157,13 +158,23 @@ constexpr MonitoringEvent kInitEvents[] = {{"PY_START", on_start, false},
                                            {"PY_RETURN", on_return, false},
                                            {"PY_UNWIND", on_unwind, false}};
 
-// Without a free tool id some calls of __init__ are not seen.
-void watch_init() {
-  if (!kInitPassesHook) return;
+PyObject* ignore(PyObject*, PyObject* const*, std::size_t, PyObject*) noexcept {
+  return Py_NewRef(Py_None);
+}
+
+// So that generators run when they are closed, see closed_generators.hpp.
+constexpr MonitoringEvent kCloseEvents[] = {{"PY_UNWIND", ignore, false}};
+
+// What the hook may miss needs a free tool id.
+void watch_what_passes() {
+  if (!kInitPassesHook && !kClosesUnlessObserved) return;
   if (g_init == nullptr) g_init = PyUnicode_InternFromString("__init__");
-  g_init_by_monitoring = g_init != nullptr && subscribe(kInitEvents);
-  if (g_init_by_monitoring) return;
-  say_not_subscribed("calls of __init__ may be missing");
+  if (g_init == nullptr) return PyErr_Clear();
+  g_subscribed = kInitPassesHook ? subscribe(kInitEvents) : subscribe(kCloseEvents);
+  g_init_by_monitoring = kInitPassesHook && g_subscribed;
+  if (g_subscribed) return;
+  say_not_subscribed(kInitPassesHook ? "calls of __init__ may be missing"
+                                     : "generators that are closed may be missing");
 }
 
 bool install(const InstrumentOptions& what) {
@@ -171,14 +182,14 @@ bool install(const InstrumentOptions& what) {
   if (g_tasks) begin_tasks(what.lanes);
   g_hook.install();
   g_watching = true;
-  watch_init();
+  watch_what_passes();
   return true;
 }
 
 void uninstall() {
   g_watching = false;
-  if (g_init_by_monitoring) unsubscribe();
-  g_init_by_monitoring = false;
+  if (g_subscribed) unsubscribe();
+  g_subscribed = g_init_by_monitoring = false;
   g_hook.remove();
   if (g_tasks) pause_tasks();
 }

@@ -172,6 +172,24 @@ void unsubscribe() {
   release(api);
 }
 
+void make_room_for_tools() noexcept {
+  if (!kUnwindsByCode) return;
+  const ErrorGuard guard;
+  PyObject* api = monitoring();
+  // Where no tool id is free, a tool has made room.
+  const int tool = api == nullptr ? -1 : take_tool(api);
+  PyErr_Clear();
+  if (tool < 0) return;
+  for (Ref frame(PyThreadState_GetFrame(PyThreadState_Get())); frame;
+       frame = Ref(PyFrame_GetBack(frame.frame()))) {
+    const Ref code(PyFrame_GetCode(frame.frame()));
+    const Ref set(PyObject_CallMethod(api, "set_local_events", "iOi", tool, code.get(), 0));
+    PyErr_Clear();
+  }
+  const Ref freed(PyObject_CallMethod(api, "free_tool_id", "i", tool));
+  PyErr_Clear();
+}
+
 void say_not_subscribed(const char* consequence) noexcept {
   const bool all_taken = PyErr_ExceptionMatches(g_error) != 0;
   const std::string why = take_exception_text();

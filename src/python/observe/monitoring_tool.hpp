@@ -20,6 +20,9 @@ extern PyObject* g_disable;
 // a time. False with a Python exception set when it cannot be had.
 bool subscribe(std::span<const MonitoringEvent> events);
 void unsubscribe();
+// Before the functions that run now are hidden from the interpreter (BareStack): it finds them
+// as it leaves them again after some tool has asked for events. Throws nothing.
+void make_room_for_tools() noexcept;
 // For callers that go on without a subscription: clears the exception and, the first time,
 // prints one line with the reason and the consequence.
 void say_not_subscribed(const char* consequence) noexcept;

@@ -6,6 +6,7 @@
 #include <new>
 #include <vector>
 
+#include "python/interpreter/compat_frame.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
 #include "record/measurement.hpp"

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "core/event_word.hpp"
-#include "python/interpreter/compat.hpp"
+#include "python/interpreter/compat_frame.hpp"
 
 namespace timeloom::python {
 

@@ -1,7 +1,7 @@
 // Gives locations the names that the program's threads have. Needs the GIL.
 #pragma once
 
-#include "python/interpreter/compat.hpp"
+#include "python/interpreter/compat_frame.hpp"
 
 namespace timeloom::python {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/event_word.hpp"
-#include "python/interpreter/compat.hpp"
+#include "python/interpreter/compat_frame.hpp"
 
 namespace timeloom::python {
 

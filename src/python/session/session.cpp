@@ -10,6 +10,7 @@
 #include "python/interpreter/say.hpp"
 #include "python/interpreter/set_profile.hpp"
 #include "python/observe/calibration.hpp"
+#include "python/observe/closed_generators.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/greenlets.hpp"
 #include "python/observe/instrumenter.hpp"
@@ -55,6 +56,7 @@ bool runs() noexcept { return g_session.started && g_session.process == this_pro
 void set_watching(bool on) noexcept {
   g_watching = on;
   g_instrumenting = on && g_session.plan.instrumenter != &kDummy;
+  watch_closing(g_instrumenting);
 }
 
 // REQUIRES: the control lock, as everything that changes the session.

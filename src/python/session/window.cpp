@@ -1,5 +1,6 @@
 #include "python/session/window.hpp"
 
+#include "python/interpreter/compat_frame.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/watched.hpp"

@@ -58,11 +58,11 @@ class C:
     def __init__(self, n): self.n = n
     def __repr__(self): return repr(C(self.n + 1))
 try: repr(C(0))
-except RecursionError as error: print(error)
+except RecursionError as error: print(str(error).partition(" (used")[0])  # so many kB
 x = []
 for _ in range(100000): x = [x]
 try: repr(x)
-except RecursionError as error: print(error)
+except RecursionError as error: print(str(error).partition(" (used")[0])  # so many kB
 """,
 )
 script(

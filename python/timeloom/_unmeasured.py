@@ -1,0 +1,66 @@
+"""A Python that the extension was not built for, or does not load in.
+
+Imported only there. ``import timeloom`` fails with one line that says what to install;
+``python -m timeloom`` says the same and goes on as ``python``, so that the program runs unmeasured.
+"""
+
+import os
+import re
+import shlex
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES
+from typing import NoReturn
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+_PROGRAM = os.path.join(_PACKAGE, "bin", "timeloom")
+_OLDEST, _NEWEST = (3, 11), (3, 15)  # that this version of Timeloom knows
+
+
+def _version(tag: str) -> str:
+    """The version in the name of an extension: "3.13t" of "313t"."""
+    return f"{tag[0]}.{tag[1:]}"
+
+
+def _is_for_this_python() -> bool:
+    return any(os.path.exists(os.path.join(_PACKAGE, f"_core{suffix}")) for suffix in EXTENSION_SUFFIXES)
+
+
+def _reason(error: ImportError) -> str:
+    names = [name for name in os.listdir(_PACKAGE) if name.startswith("_core.")]
+    this = f"{'.'.join(map(str, sys.version_info[:3]))}{'t' if 't' in sys.abiflags else ''}"
+    install = f"{shlex.quote(sys.executable)} -m pip install"
+    if not _OLDEST <= sys.version_info[:2] <= _NEWEST:
+        oldest, newest = (".".join(map(str, version)) for version in (_OLDEST, _NEWEST))
+        return f"this Timeloom knows Python {oldest} to {newest}, not {this}; write: {install} --upgrade timeloom"
+    if _is_for_this_python():
+        return f"its extension does not load: {error}; write: {install} --force-reinstall timeloom"
+    built = sorted(_version(found[1]) for name in names if (found := re.match(r"_core\.cpython-(\d+t?)-", name)))
+    return f"Timeloom is installed for Python {' and '.join(built)}, not for {this}; write: {install} timeloom"
+
+
+def _flags_of_interpreter() -> list[str] | None:
+    """The words between python and ``-m timeloom`` or the path of the package.
+
+    None: this Python was not started to run a program under Timeloom.
+    """
+    words = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
+    if words and os.path.abspath(words[-1]) == _PACKAGE:
+        return words[:-1]
+    started = re.search(r"(?:^|\0)-(\w*)m\0?timeloom$", "\0".join(words))
+    if started is None or sys.argv[0] != "-m":
+        return None
+    flags = "\0".join(words)[: started.start()].split("\0") + [f"-{started[1]}"]
+    return [flag for flag in flags if flag not in ("", "-")]
+
+
+def take_over(error: ImportError) -> NoReturn:
+    """Becomes the program without Timeloom; raises ImportError where none was to be run."""
+    flags = _flags_of_interpreter()
+    if flags is None and _is_for_this_python():
+        raise error
+    reason = _reason(error)
+    if flags is None:
+        raise ImportError(reason) from None
+    # The program reads the command line, and starts Python again.
+    os.environ["TIMELOOM_UNMEASURED"] = f"{sys.executable}\n{reason}"
+    os.execv(_PROGRAM, [_PROGRAM, "run", *flags, *sys.argv[1:]])

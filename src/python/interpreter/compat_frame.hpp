@@ -1,0 +1,205 @@
+// The interpreter's frames, whose layout differs between the versions of CPython.
+//
+// As compat.hpp: all functions need the GIL (or an attached thread state).
+#pragma once
+
+#include "python/interpreter/compat.hpp"
+
+#include <frameobject.h>
+#include <opcode.h>
+
+#ifndef Py_BUILD_CORE
+#define Py_BUILD_CORE 1  // for the layout of the interpreter's frames
+#define TIMELOOM_UNDEF_BUILD_CORE
+#endif
+#include <internal/pycore_frame.h>
+#if PY_VERSION_HEX >= 0x030e0000
+#include <internal/pycore_genobject.h>
+#include <internal/pycore_instruments.h>
+#include <internal/pycore_interpframe.h>
+#include <internal/pycore_tstate.h>
+#endif
+#ifdef TIMELOOM_UNDEF_BUILD_CORE
+#undef Py_BUILD_CORE
+#endif
+
+#include <atomic>
+#include <cstring>
+
+namespace timeloom::python {
+
+using InterpreterFrame = _PyInterpreterFrame;
+using FrameEvaluator = _PyFrameEvalFunction;
+
+// Borrowed; valid while the frame runs.
+inline PyCodeObject* code_of(InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return _PyFrame_GetCode(frame);
+#else
+  return frame->f_code;
+#endif
+}
+
+inline InterpreterFrame* interpreter_frame_of(PyFrameObject* frame) noexcept {
+  return frame->f_frame;
+}
+
+inline PyObject* globals_of(InterpreterFrame* frame) noexcept { return frame->f_globals; }
+
+// A positional argument of a frame that has just been called, or nullptr.
+inline PyObject* local_of(InterpreterFrame* frame, int index) noexcept {
+  if (index >= code_of(frame)->co_nlocalsplus) return nullptr;
+#if PY_VERSION_HEX >= 0x030e0000
+  return PyStackRef_AsPyObjectBorrow(frame->localsplus[index]);
+#else
+  return frame->localsplus[index];
+#endif
+}
+
+// From 3.15 on a hook may ask that calls which are specialised pass over it, for itself and all
+// others.
+inline bool calls_pass_over_hook() noexcept {
+#if PY_VERSION_HEX >= 0x030f0000
+  return _PyInterpreterState_IsSpecializationEnabled(PyInterpreterState_Get()) != 0;
+#else
+  return false;
+#endif
+}
+inline void let_calls_pass_over_hook([[maybe_unused]] bool pass) noexcept {
+#if PY_VERSION_HEX >= 0x030f0000
+  _PyInterpreterState_SetEvalFrameAllowSpecialization(PyInterpreterState_Get(), pass ? 1 : 0);
+#endif
+}
+
+// The frame itself, or the next one of Python code below it.
+inline InterpreterFrame* python_frame(InterpreterFrame* frame) noexcept {
+  // C code that runs Python has a frame of its own.
+#if PY_VERSION_HEX >= 0x030e0000
+  while (frame != nullptr && frame->owner >= FRAME_OWNED_BY_INTERPRETER) frame = frame->previous;
+#elif PY_VERSION_HEX >= 0x030c0000
+  while (frame != nullptr && frame->owner == FRAME_OWNED_BY_CSTACK) frame = frame->previous;
+#endif
+  return frame;
+}
+// The innermost frame of Python code; nullptr when there is none.
+inline InterpreterFrame* current_frame(PyThreadState* thread) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return python_frame(thread->current_frame);
+#else
+  return python_frame(thread->cframe->current_frame);
+#endif
+}
+// The frame of Python code that has called this one; nullptr: none.
+inline InterpreterFrame* outer_frame_of(InterpreterFrame* frame) noexcept {
+  return python_frame(frame->previous);
+}
+
+// The generator or coroutine that the frame belongs to (borrowed), or nullptr.
+inline PyObject* generator_of(InterpreterFrame* frame) noexcept {
+  if (frame->owner != FRAME_OWNED_BY_GENERATOR) return nullptr;
+#if PY_VERSION_HEX >= 0x030e0000
+  return reinterpret_cast<PyObject*>(_PyGen_GetGeneratorFromFrame(frame));
+#else
+  return reinterpret_cast<PyObject*>(_PyFrame_GetGenerator(frame));
+#endif
+}
+
+// Both of a generator or coroutine that has not ended; borrowed.
+inline InterpreterFrame* frame_of_generator(PyObject* generator) noexcept {
+  void* frame = &reinterpret_cast<PyGenObject*>(generator)->gi_iframe;
+  return static_cast<InterpreterFrame*>(frame);
+}
+inline PyCodeObject* code_of_generator(PyObject* generator) noexcept {
+  return code_of(frame_of_generator(generator));
+}
+
+// Whether a generator's frame that is about to run has not run before.
+inline bool runs_first(InterpreterFrame* frame) noexcept {
+  return _PyInterpreterFrame_LASTI(frame) < code_of(frame)->_co_firsttraceable;
+}
+
+// Whether a generator has yielded, rather than returned or raised.
+inline bool is_suspended(PyObject* generator) noexcept {
+  const auto state = reinterpret_cast<PyGenObject*>(generator)->gi_frame_state;
+#if PY_VERSION_HEX >= 0x030d0000
+  return FRAME_STATE_SUSPENDED(state);
+#else
+  return state == FRAME_SUSPENDED;
+#endif
+}
+
+// Whether it waits for another one that it delegates to (3.13 and later).
+inline bool is_delegating(PyObject* generator) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  const auto state = reinterpret_cast<PyGenObject*>(generator)->gi_frame_state;
+  return FRAME_STATE_SUSPENDED(state) && state != FRAME_SUSPENDED;
+#else
+  return (void)generator, false;
+#endif
+}
+
+// From 3.13 on a generator that waits in no try block is closed without running its frame: by early
+// patch releases always, by later ones unless a tool of sys.monitoring is called for
+// PY_UNWIND. 3.15 asks the code object for that, which does not know of tools that have come while
+// the generator waited.
+inline constexpr bool kClosesUnlessObserved = PY_VERSION_HEX >= 0x030d0000;
+inline bool closes_unobserved() noexcept {
+  const auto release = Py_Version >> 8;
+  const bool early = (release >= 0x030d00 && release < 0x030d0a) || release == 0x030e00;
+  return early || release >= 0x030f00;
+}
+inline bool knows_tool_for_unwinding([[maybe_unused]] PyCodeObject* code) noexcept {
+#if PY_VERSION_HEX >= 0x030f0000
+  const _PyCoMonitoringData* known = code->_co_monitoring;
+  return known == nullptr || known->active_monitors.tools[PY_MONITORING_EVENT_PY_UNWIND] != 0;
+#else
+  return false;
+#endif
+}
+// Whether such an interpreter is about to close this generator so, while a tool observes PY_UNWIND.
+inline bool is_closed_unobserved([[maybe_unused]] PyObject* generator) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  if (reinterpret_cast<PyGenObject*>(generator)->gi_frame_state != FRAME_SUSPENDED) return false;
+  const _Py_CODEUNIT place = *frame_of_generator(generator)->instr_ptr;
+  constexpr int kInNoTry = kUnwindsByCode ? 8 : 4;  // in the argument of RESUME
+  const int operation = place.op.code;
+#ifdef RESUME_CHECK_JIT
+  const bool resumes_compiled = operation == RESUME_CHECK_JIT;
+#else
+  constexpr bool resumes_compiled = false;
+#endif
+  const bool resumes = operation == RESUME || operation == RESUME_CHECK ||
+                       operation == INSTRUMENTED_RESUME || resumes_compiled;
+  return resumes && (place.op.arg & kInNoTry) != 0 &&
+         !knows_tool_for_unwinding(code_of_generator(generator));
+#else
+  return false;
+#endif
+}
+
+// A value that an asynchronous generator yields to its consumer comes in a box; what it
+// yields to the event loop does not. The type of the box has no public name.
+inline bool is_value_of_async_generator(PyObject* value) noexcept {
+  static constinit std::atomic<const PyTypeObject*> box = nullptr;
+  if (Py_TYPE(value) == box) return true;
+  if (box != nullptr || std::strcmp(Py_TYPE(value)->tp_name, "async_generator_wrapped_value") != 0)
+    return false;
+  box = Py_TYPE(value);
+  return true;
+}
+
+inline bool is_generator(PyCodeObject* code) noexcept {
+  return (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
+}
+
+// Calling a generator function runs its frame up to the creation of the
+// generator; that is not yet a run of the body. Afterwards the frame belongs to
+// the generator.
+inline bool creates_generator(InterpreterFrame* frame) noexcept {
+  return frame->owner != FRAME_OWNED_BY_GENERATOR;
+}
+
+// 3.13 calls the __init__ of a class without asking the frame hook, once it has
+// specialised the call.
+inline constexpr bool kInitPassesHook = PY_VERSION_HEX >= 0x030d0000 && PY_VERSION_HEX < 0x030e0000;
+}  // namespace timeloom::python
