@@ -22,6 +22,7 @@ from converted import (
     read_json,
     recorded,
 )
+from npm_packages import npm_file
 
 pytestmark = pytest.mark.any_python
 
@@ -162,7 +163,7 @@ def test_gzip_by_name(program, tmp_path):
 def test_speedscope_keeps_its_schema(program, tmp_path):
     import fastjsonschema
 
-    schema = json.loads((Path(__file__).parents[1] / "data" / "speedscope" / "file-format-schema.json").read_text())
+    schema = json.loads(npm_file("speedscope@1.25.0", "dist/release/file-format-schema.json"))
     convert = converter(program, recorded("threads", program), tmp_path)
     for options in ([], ["--paths"]):
         fastjsonschema.validate(schema, read_json(convert("speedscope", *options)))
