@@ -54,6 +54,11 @@ class Shortener {
       }
       make_rows();
     }
+    // Or more, where one of them stands below several.
+    while (rows_in_use() > most && next > 1) {
+      paths_[order[--next]].chosen = false;
+      make_rows();
+    }
     return in_order();
   }
 
@@ -139,6 +144,14 @@ class Shortener {
         }
       }
     }
+  }
+
+  std::size_t rows_in_use() const {
+    std::set<std::uint32_t> rows;
+    for (const Path& path : paths_) {
+      if (path.row != kNone && path.total > 0) rows.insert(path.row);
+    }
+    return rows.size();
   }
 
   void add_times() {

@@ -20,6 +20,7 @@ def small():
 
 def work(n):
     timeloom.parameter_int("n", n)
+    sum(range(2_000_000))
     for _ in range(3):
         small()
 
@@ -74,8 +75,7 @@ def test_the_answer_fits_the_screen(timeloom, recorded, kind):
     assert len(lines) <= 25 and max(map(len, lines)) <= 80
     text = "\n".join(lines)
     assert "where the time went" in text and "call tree" in text
-    (row,) = [line for line in lines[: lines.index(next(one for one in lines if " waiting" in one))] if "app.work" in line or
-              "__main__.work" in line]
+    row = next(line for line in lines if "__main__.work" in line)
     assert re.search(r"\b3 \*__main__\.work", row), row
 
 
@@ -172,7 +172,7 @@ def test_recursion_counts_no_time_twice(timeloom, tmp_path):
 
 def test_slowest_visits_with_their_parameters(timeloom, recorded):
     answer = json.loads(timeloom("report", "--slowest", "--json", recorded / "run").stdout)
-    assert answer["visits"][0]["name"] in ("__main__.wait", "__main__.<module>")
+    assert {"__main__.wait", "__main__.work"} <= {visit["name"] for visit in answer["visits"][:6]}
     own = [visit["own_s"] for visit in answer["visits"]]
     assert own == sorted(own, reverse=True)
     only = json.loads(timeloom("report", "--slowest", "--function", "work", "--json", recorded / "run").stdout)["visits"]
