@@ -33,7 +33,7 @@ def test_facts(opened, path):
     assert opened.info == said("info", "--json", path)
     assert [one["name"] for one in opened.threads] == ["MainThread", "wörker;1", 'a "b", c']
     assert [one["name"] for one in opened.processes] == ["program.py"]
-    assert [one["name"] for one in opened.metrics] == ["residual"]
+    assert [one["name"] for one in opened.metrics] == ["residual", "waiting"]
     assert repr(opened) == f"timeloom.read({str(path)!r})"
 
 

@@ -45,7 +45,8 @@ std::string fields(const Event& one, const Definitions& all) {
     case EventKind::kThreadCreate:
     case EventKind::kThreadBegin:
     case EventKind::kThreadEnd:
-    case EventKind::kThreadWait: break;
+    case EventKind::kThreadWait:
+    case EventKind::kWaiting: break;
   }
   return "?";
 }

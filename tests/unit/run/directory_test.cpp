@@ -136,8 +136,9 @@ TEST_F(DirectoryTest, RemovesTheWholeRunAndNothingElse) {
         put(entry.kind == Kind::kFile ? place(entry.item) : place(entry.item) / "below", "text");
       }
     }
-    put(run_ / "results.csv", "of the program");
-    put(run_ / "running", "of the program");
+    for (const char* name : {"results.csv", "running", "unmeasured"}) {
+      put(run_ / name, "of the program");
+    }
     run.remove_run();
     for (const Entry& entry : kContents) {
       const bool stays = entry.role == Role::kCopy || entry.role == Role::kMark;
@@ -145,6 +146,7 @@ TEST_F(DirectoryTest, RemovesTheWholeRunAndNothingElse) {
     }
     EXPECT_EQ(text(run_ / "results.csv"), "of the program");
     EXPECT_EQ(text(run_ / "running"), "of the program");
+    EXPECT_EQ(text(run_ / "unmeasured"), "of the program");
     fs::remove(place(Item::kFilter));
   }
 }
