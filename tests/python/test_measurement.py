@@ -231,7 +231,7 @@ def test_overhead_of_what_is_not_recorded(tmp_path):
 import timeloom
 
 def overhead_of_event(lines):
-    text = "def f():\n" + "    x = 1\n" * lines + "for _ in range(20_000): f()\n"
+    text = "def f():\n" + "    x = 1\n" * lines + "for _ in range(200_000): f()\n"
     with timeloom.Measurement(output=f"run-{lines}", instrumenter="trace", weave=False) as m:
         exec(compile(text, "p.py", "exec"), {})
     return m.totals["overhead_seconds"] / m.totals["events"]

@@ -247,7 +247,7 @@ def test_the_next_command_names_what_is_there_at_the_end(app, timeloom, weave, o
     command, directory = NEXT.search(done.stderr).groups()
     assert re.fullmatch(name, directory)
     assert ("not woven yet" in done.stderr) == (weave == "--no-weave")
-    assert " 1 thread, 4 events, " in timeloom(*command.split()[1:], cwd=app).stdout
+    assert " 1 thread, 4 events, " in timeloom(*command.split()[1:], "--full", cwd=app).stdout
     assert contents(app / directory) == ["MANIFEST.md", "profile.cubex", "scorep.cfg"]
     assert directories(app) == [directory.split("/")[0]]
 

@@ -1,8 +1,14 @@
 """All instrumenters record the same regions as a profile function in Python does."""
 
-import pytest
-from streams import INSTRUMENTERS, assert_same, measure, plain, reference
+import sys
 
+import pytest
+from streams import INSTRUMENTERS, assert_same, measure, plain, reference, without_closed
+
+# Here CPython closes a generator that waits in no try block without running it, and a profile function
+# does not see it.
+CLOSES_UNSEEN = (3, 13) <= sys.version_info[:3] < (3, 13, 10) or sys.version_info[:3] == (3, 14, 0)
+CLOSED = {"coroutines.py": ["__main__.Step.__await__"]} if CLOSES_UNSEEN else {}
 PROGRAMS = ["generators.py", "coroutines.py", "exceptions.py", "dynamic_code.py", "threads.py"]
 
 
@@ -14,4 +20,7 @@ def test_same_as_reference(program, instrumenter, tmp_path):
     undisturbed = plain(program, tmp_path)
     assert (process.stdout, process.stderr) == (undisturbed.stdout, undisturbed.stderr)
     assert process.returncode == 0
+    if program in CLOSED:
+        (stream,), (one,) = got, expected
+        got = [without_closed(stream, one, CLOSED[program])]
     assert_same(got, expected)
