@@ -171,6 +171,8 @@ class MetricColumns {
  public:
   explicit MetricColumns(const CallTree& tree)
       : metrics_(tree.definitions.metrics), used_(metrics_.size()) {
+    // Those that are sampled have a column in every run that samples them.
+    for (std::size_t i = 0; i < used_.size(); ++i) used_[i] = metrics_[i].sampled();
     for (const profile::LocationProfile& location : tree.locations) {
       for (const profile::MetricCell& cell : location.metrics) used_[cell.metric.value()] = true;
       for (const profile::SampleCell& cell : location.samples) used_[cell.metric.value()] = true;
