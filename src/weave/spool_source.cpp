@@ -1,7 +1,6 @@
 #include "weave/spool_source.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <map>
 
@@ -9,7 +8,6 @@
 #include "core/measuring_cost.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
-#include "os/process.hpp"
 #include "run/layout.hpp"
 #include "weave/metric_totals.hpp"
 #include "weave/process_order.hpp"
@@ -18,27 +16,7 @@
 namespace timeloom::weave {
 namespace {
 
-constexpr char kStillRunning[] = "still running";
-constexpr char kCutOff[] = "ended before the measurement could be finished";
 constexpr char kCreator[] = "Timeloom " TIMELOOM_VERSION;
-
-std::string signal_name(std::uint32_t number) {
-  const char* name = sigabbrev_np(static_cast<int>(number));
-  return name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name;
-}
-
-// How a process ended, in words; empty: normally.
-std::string ending_text(const spool::ProcessDefinitions& process, bool running) {
-  switch (process.ending.kind) {
-    case EndingKind::kNone: break;
-    case EndingKind::kExit:
-      return "ended by os._exit(" + std::to_string(process.ending.value) + ")";
-    case EndingKind::kSignal: return "ended by " + signal_name(process.ending.value);
-    case EndingKind::kExec: return "became another program (exec)";
-  }
-  if (process.ended) return {};
-  return running ? kStillRunning : kCutOff;
-}
 
 }  // namespace
 
@@ -137,7 +115,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   damaged_segments_ += reader.damage().segments + reader.damage().missing_segments;
   LocationGroup group = from.process;
   if (group.name.empty()) group.name = "Process";
-  group.ending = ending_text(from, process.running);
+  group.ending = ending_of(from, process.running);
   definitions_.groups.push_back(std::move(group));
   for (const auto& [key, value] : from.properties) {
     if (key == kProcessCost)
@@ -315,78 +293,9 @@ void SpoolSource::add_tasks() {
                    [](const Task& a, const Task& b) { return a.bytes > b.bytes; });
 }
 
-// The locations that are no threads.
-std::uint64_t SpoolSource::tasks_of_threads() const {
-  std::uint64_t count = 0;
-  for (const Process& process : processes_) {
-    for (const auto& [index, thread] : process.reader->definitions().threads) {
-      if (thread.owner && !thread.has_metrics) ++count;
-    }
-  }
-  return count;
-}
-
-void SpoolSource::take_names() {
-  const auto take = [this](const char* key) {
-    const auto found = definitions_.properties.extract(key);
-    return found.empty() ? std::string() : found.mapped();
-  };
-  definitions_.machine_name = take(kMachineName);
-  profile_name_ = take(kProfileBaseName);
-  has_aliases_ = !take(kLocationNames).empty();
-}
-
-// Losses go into the trace, under names of our own.
-void SpoolSource::add_properties() {
-  std::uint64_t bad_definitions = 0;
-  for (const Process& process : processes_) bad_definitions += process.reader->damage().definitions;
-  const auto put = [this](const char* key, std::uint64_t value) {
-    if (value != 0) definitions_.properties[key] = std::to_string(value);
-  };
-  const bool lanes = tasks_on_lanes_ > 0;
-  put(kTasks, lanes ? tasks_on_lanes_.load() : tasks_of_threads());
-  if (lanes) put(kTaskLanes, tasks_of_threads());
-  put("timeloom::lost_events", lost_events_);
-  put("timeloom::older_events", older_events_);
-  put(kFoldedEvents, folded_events_);
-  put("timeloom::damaged_definitions", bad_definitions);
-  put("timeloom::damaged_segments", damaged_segments_);
-  put("timeloom::dropped_events", dropped_events_);
-  put("timeloom::kept_rewinds", kept_rewinds_);
-  put("timeloom::unreadable_spools", unreadable_spools_);
-  if (const std::string text = ending(); !text.empty()) {
-    definitions_.properties["timeloom::ending"] = text;
-  }
-  if (!ended_) put("timeloom::closed_regions", closed_regions_);
-}
-
-// The weave's part up to here, which is nearly all of it.
-void SpoolSource::add_cost() {
-  std::optional<MeasuringCost> cost = cost_.sum();
-  if (!cost) return;
-  cost->weave = static_cast<double>(os::process_cpu_ns()) * 1e-9;
-  definitions_.properties[kRunCost] = to_text(*cost);
-  definitions_.properties[kOverhead] = std::to_string(shares_of(*cost).cpu);
-}
-
 double SpoolSource::progress() const noexcept {
   return total_bytes_ == 0 ? 1.0
                            : static_cast<double>(done_bytes_) / static_cast<double>(total_bytes_);
-}
-
-// How the run ended, in words, from what its processes say; empty: normally.
-std::string SpoolSource::ending() const {
-  const std::string& first = definitions_.groups.front().ending;
-  if (!first.empty() && first != kStillRunning) return first;
-  if (running_ > 0) {
-    return std::to_string(running_) + (running_ == 1 ? " process" : " processes") +
-           " still running; this is what they have recorded so far";
-  }
-  const auto cut_off = std::count_if(definitions_.groups.begin(), definitions_.groups.end(),
-                                     [](const LocationGroup& g) { return g.ending == kCutOff; });
-  if (cut_off == 0) return {};
-  return std::to_string(cut_off) + (cut_off == 1 ? " child process " : " child processes ") +
-         kCutOff;
 }
 
 void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks) {

@@ -92,6 +92,8 @@ class SpoolSource : public RunSource {
   void add_profiles();
   void add_creators();
   void take_names();
+  // In words; empty: normally.
+  static std::string ending_of(const spool::ProcessDefinitions& process, bool running);
   void set_clock();
   void add_locations();
   void add_location(const Process& process, std::uint32_t index);

@@ -20,6 +20,7 @@
 #include "python/observe/thread_events.hpp"
 #include "python/observe/thread_names.hpp"
 #include "python/session/process_end.hpp"
+#include "python/session/session_cost.hpp"
 #include "python/session/session_plan.hpp"
 #include "python/session/start_options.hpp"
 #include "python/session/window.hpp"
@@ -37,11 +38,10 @@ struct Session {
   SessionPlan plan;
   bool paused = false;  // the user switched the automatic instrumentation off
   std::uint64_t start_ns = 0;
-  std::uint64_t begin_cpu_ns = 0;    // of the process, when the session began to start
-  std::uint64_t started_cpu_ns = 0;  // and when it had
-  std::uint64_t process = 0;         // a forked child does not own its parent's session
-  bool finishing = false;            // other threads may run while we calibrate
-  std::string spool;                 // its directory
+  SessionCpuTimes cpu;
+  std::uint64_t process = 0;  // a forked child does not own its parent's session
+  bool finishing = false;     // other threads may run while we calibrate
+  std::string spool;          // its directory
   std::uint64_t ignored_before = 0;
 };
 Session g_session;
@@ -96,30 +96,9 @@ void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end
   result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
 }
 
-// The cost of measuring so far. `cost`: of an event, zeros where it was not calibrated.
-ProcessCost cost_of(const record::Totals& totals, const EventCost& cost,
-                    std::uint64_t ignored_callbacks) {
-  const FirstSights sights = first_sights();
-  ProcessCost result;
-  result.events = static_cast<double>(totals.events);
-  result.event = cost.event_seconds;
-  result.ignored = cost.ignored_seconds * static_cast<double>(ignored_callbacks);
-  result.functions = static_cast<double>(sights.cpu_ns) * 1e-9 +
-                     cost.function_seconds * static_cast<double>(sights.count);
-  result.recorder = static_cast<double>(totals.cpu_ns) * 1e-9;
-  return result;
-}
-
 // For who reads the run.
-void note_cost(SessionResult& result, std::uint64_t finish_cpu_ns) {
-  const Session& s = g_session;
-  const std::uint64_t now = record::process_cpu_ns();
-  const std::uint64_t launched = s.context.launched_cpu_ns.value_or(s.begin_cpu_ns);
-  const std::uint64_t start = s.started_cpu_ns - launched;
-  result.cost.start = static_cast<double>(start + (now - finish_cpu_ns)) * 1e-9;
-  result.cost.cpu = static_cast<double>(now - (s.context.launched_cpu_ns ? 0 : launched)) * 1e-9;
-  result.cost.wall = result.wall_seconds;
-  record::add_property(s.spool, kProcessCost, to_text(result.cost));
+void note_cost(SessionResult& result) {
+  record::add_property(g_session.spool, kProcessCost, to_text(result.cost));
   CostSum sum;
   sum.add(result.cost);
   if (const auto total = sum.sum()) result.overhead = shares_of(*total);
@@ -224,11 +203,12 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   const ControlLock control;
   const CriticalSection critical;
   if (runs()) throw Error("a measurement is already running in this process; finish it first");
-  Session session{.settings = settings,
-                  .context = context,
-                  .plan = plan_session(settings, context.program.filter),
-                  .paused = settings.flag("paused"),
-                  .begin_cpu_ns = record::process_cpu_ns()};
+  Session session{
+      .settings = settings,
+      .context = context,
+      .plan = plan_session(settings, context.program.filter),
+      .paused = settings.flag("paused"),
+      .cpu = {.launched_ns = context.launched_cpu_ns, .begin_ns = record::process_cpu_ns()}};
   if (!set_rules(session.plan, true) || !set_rules(session.plan, false)) {
     throw Error(
         "the interpreter has no room left to mark code objects: a process may use about 250 "
@@ -244,7 +224,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   watch_process_end();
   record::on_switch_of_recording(switch_for_native_code);
   if (begin_observing(g_session)) {
-    g_session.started_cpu_ns = record::process_cpu_ns();
+    g_session.cpu.started_ns = record::process_cpu_ns();
     return true;
   }
   end_windows();
@@ -266,7 +246,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   if (!runs() || s.finishing) return false;
   s.finishing = true;
   const std::uint64_t end_ns = record::monotonic_ns();
-  const std::uint64_t end_cpu_ns = record::process_cpu_ns();
+  s.cpu.end_ns = record::process_cpu_ns();
   end_windows();
   watch(false);
   unhook_greenlets();
@@ -284,8 +264,8 @@ bool finish_session(SessionResult& result, Ending ending) {
   EventCost cost = last ? calibrate_events(*s.plan.instrumenter) : EventCost{};
   if (last) cost.event_seconds += record::sample_seconds(s.plan.metrics);
   fill(result, totals, end_ns);
-  result.cost = cost_of(totals, cost, ignored_callbacks);
-  note_cost(result, end_cpu_ns);
+  result.cost = cost_of(s.cpu, totals, cost, ignored_callbacks, result.wall_seconds);
+  note_cost(result);
   s = {};
   return true;
 }
@@ -363,8 +343,8 @@ void start_after_fork() {
   begin_definitions(true);
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();
-  s.context.launched_cpu_ns.reset();
-  s.begin_cpu_ns = s.started_cpu_ns = record::process_cpu_ns();
+  const std::uint64_t cpu_ns = record::process_cpu_ns();
+  s.cpu = {.begin_ns = cpu_ns, .started_ns = cpu_ns};
   s.process = this_process_id();
 }
 

@@ -1,0 +1,33 @@
+#include "python/session/session_cost.hpp"
+
+#include "python/observe/code_regions.hpp"
+
+namespace timeloom::python {
+namespace {
+
+double seconds(std::uint64_t nanoseconds) noexcept {
+  return static_cast<double>(nanoseconds) * 1e-9;
+}
+
+}  // namespace
+
+ProcessCost cost_of(const SessionCpuTimes& times, const record::Totals& totals,
+                    const EventCost& events, std::uint64_t ignored_callbacks,
+                    double wall_seconds) noexcept {
+  const FirstSights sights = first_sights();
+  const std::uint64_t now = record::process_cpu_ns();
+  const std::uint64_t begin = times.launched_ns.value_or(times.begin_ns);
+  ProcessCost cost;
+  cost.events = static_cast<double>(totals.events);
+  cost.event = events.event_seconds;
+  cost.ignored = events.ignored_seconds * static_cast<double>(ignored_callbacks);
+  cost.functions =
+      seconds(sights.cpu_ns) + events.function_seconds * static_cast<double>(sights.count);
+  cost.start = seconds(times.started_ns - begin + (now - times.end_ns));
+  cost.recorder = seconds(totals.cpu_ns);
+  cost.cpu = seconds(now - (times.launched_ns ? 0 : begin));
+  cost.wall = wall_seconds;
+  return cost;
+}
+
+}  // namespace timeloom::python

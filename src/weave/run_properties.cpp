@@ -1,0 +1,104 @@
+// The part of SpoolSource that says in properties how the run went: losses, endings, costs.
+#include <algorithm>
+#include <cstring>
+
+#include "core/measuring_cost.hpp"
+#include "core/run_properties.hpp"
+#include "os/process.hpp"
+#include "weave/spool_source.hpp"
+
+namespace timeloom::weave {
+namespace {
+
+constexpr char kStillRunning[] = "still running";
+constexpr char kCutOff[] = "ended before the measurement could be finished";
+
+std::string signal_name(std::uint32_t number) {
+  const char* name = sigabbrev_np(static_cast<int>(number));
+  return name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name;
+}
+
+}  // namespace
+
+std::string SpoolSource::ending_of(const spool::ProcessDefinitions& process, bool running) {
+  switch (process.ending.kind) {
+    case EndingKind::kNone: break;
+    case EndingKind::kExit:
+      return "ended by os._exit(" + std::to_string(process.ending.value) + ")";
+    case EndingKind::kSignal: return "ended by " + signal_name(process.ending.value);
+    case EndingKind::kExec: return "became another program (exec)";
+  }
+  if (process.ended) return {};
+  return running ? kStillRunning : kCutOff;
+}
+
+// The locations that are no threads.
+std::uint64_t SpoolSource::tasks_of_threads() const {
+  std::uint64_t count = 0;
+  for (const Process& process : processes_) {
+    for (const auto& [index, thread] : process.reader->definitions().threads) {
+      if (thread.owner && !thread.has_metrics) ++count;
+    }
+  }
+  return count;
+}
+
+void SpoolSource::take_names() {
+  const auto take = [this](const char* key) {
+    const auto found = definitions_.properties.extract(key);
+    return found.empty() ? std::string() : found.mapped();
+  };
+  definitions_.machine_name = take(kMachineName);
+  profile_name_ = take(kProfileBaseName);
+  has_aliases_ = !take(kLocationNames).empty();
+}
+
+// Losses go into the trace, under names of our own.
+void SpoolSource::add_properties() {
+  std::uint64_t bad_definitions = 0;
+  for (const Process& process : processes_) bad_definitions += process.reader->damage().definitions;
+  const auto put = [this](const char* key, std::uint64_t value) {
+    if (value != 0) definitions_.properties[key] = std::to_string(value);
+  };
+  const bool lanes = tasks_on_lanes_ > 0;
+  put(kTasks, lanes ? tasks_on_lanes_.load() : tasks_of_threads());
+  if (lanes) put(kTaskLanes, tasks_of_threads());
+  put("timeloom::lost_events", lost_events_);
+  put("timeloom::older_events", older_events_);
+  put(kFoldedEvents, folded_events_);
+  put("timeloom::damaged_definitions", bad_definitions);
+  put("timeloom::damaged_segments", damaged_segments_);
+  put("timeloom::dropped_events", dropped_events_);
+  put("timeloom::kept_rewinds", kept_rewinds_);
+  put("timeloom::unreadable_spools", unreadable_spools_);
+  if (const std::string text = ending(); !text.empty()) {
+    definitions_.properties["timeloom::ending"] = text;
+  }
+  if (!ended_) put("timeloom::closed_regions", closed_regions_);
+}
+
+// The weave's part up to here, which is nearly all of it.
+void SpoolSource::add_cost() {
+  std::optional<MeasuringCost> cost = cost_.sum();
+  if (!cost) return;
+  cost->weave = static_cast<double>(os::process_cpu_ns()) * 1e-9;
+  definitions_.properties[kRunCost] = to_text(*cost);
+  definitions_.properties[kOverhead] = std::to_string(shares_of(*cost).cpu);
+}
+
+// How the run ended, in words, from what its processes say; empty: normally.
+std::string SpoolSource::ending() const {
+  const std::string& first = definitions_.groups.front().ending;
+  if (!first.empty() && first != kStillRunning) return first;
+  if (running_ > 0) {
+    return std::to_string(running_) + (running_ == 1 ? " process" : " processes") +
+           " still running; this is what they have recorded so far";
+  }
+  const auto cut_off = std::count_if(definitions_.groups.begin(), definitions_.groups.end(),
+                                     [](const LocationGroup& g) { return g.ending == kCutOff; });
+  if (cut_off == 0) return {};
+  return std::to_string(cut_off) + (cut_off == 1 ? " child process " : " child processes ") +
+         kCutOff;
+}
+
+}  // namespace timeloom::weave
