@@ -64,8 +64,9 @@ TEST(SegmentDecoder, DecodesTheSameInPartsOfAnySize) {
   ASSERT_EQ(whole.events.size(), 20u);
   EXPECT_EQ(whole.events[2].ref, 9u);  // the last that was open
   EXPECT_EQ(whole.events[3].time, Timestamp{102});
-  EXPECT_EQ(whole.events[12].kind, EventKind::kLeave);
-  EXPECT_EQ(whole.events[13].time, Timestamp{1'000'010});
+  EXPECT_EQ(whole.events[12].kind, EventKind::kWaiting);
+  EXPECT_EQ(whole.events[13].kind, EventKind::kLeave);
+  EXPECT_EQ(whole.events[14].time, Timestamp{1'000'011});
   EXPECT_EQ(whole.last_ticks, 1'000'016u);
   for (std::size_t most = 1; most < 21; ++most) EXPECT_EQ(decode(words, most), whole) << most;
 }
