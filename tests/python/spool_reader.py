@@ -39,6 +39,7 @@ class Spool:
         self.owners, self.numbers = {}, {}  # of tracks and of what was created under a number
         self.ended, self.last_log, self.dropped, self.cuts = False, 0, 0, {}
         self.limit, self.may_miss_begin = 0, 0
+        self.sync_bytes = 0  # of the records that compare the clocks, which come as time goes on
         self._read_definitions((self.directory / "defs").read_bytes())
         self._segments, self._events = {}, {}
         self._read_logs()
@@ -54,7 +55,9 @@ class Spool:
             self._definition(kind, payload)
 
     def _definition(self, kind, payload):
-        if kind == 4:
+        if kind == 2:
+            self.sync_bytes += 12 + len(payload)
+        elif kind == 4:
             (key,) = struct.unpack_from("<I", payload)
             name, at = _text(payload, 4)
             canonical, at = _text(payload, at)
