@@ -3,6 +3,7 @@
 CPython 3.13 and 3.14 leave out to run one that waits in no try block, early patch releases always.
 """
 
+import sys
 import textwrap
 
 import pytest
@@ -26,6 +27,9 @@ async def asynchronous():
     leaf()
     yield 1
 """
+
+# Here CPython throws into a generator that has not begun, too, and every profile function sees it.
+RUNS_UNBEGUN = sys.version_info < (3, 12)
 
 # What is done, and the stream of it.
 CLOSED = {
@@ -67,7 +71,7 @@ CLOSED = {
     ),
     "before it has begun": (
         "one().close(); leaf()",
-        "leaf. .",
+        "one. leaf. ." if RUNS_UNBEGUN else "leaf. .",
     ),
     "after it has ended": (
         "g = one(); list(g); g.close()",
