@@ -100,6 +100,10 @@ Shares shares_of(const MeasuringCost& cost) noexcept {
           share(cost.total() - cost.recorder, std::max(cost.wall, cost.cpu))};
 }
 
-double uncertainty_of(double share) noexcept { return std::max(share / 4, 0.02); }
+Band band_of(double share) noexcept {
+  constexpr double kPoints = 0.02;
+  return {std::max(std::min(0.75 * share, share - kPoints), 0.0),
+          std::max(3 * share, share + kPoints)};
+}
 
 }  // namespace timeloom

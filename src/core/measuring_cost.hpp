@@ -75,8 +75,12 @@ struct Shares {
 };
 Shares shares_of(const MeasuringCost& cost) noexcept;
 
-// How far a stated share may be from the truth, each way (bench/truth.py): a quarter, or two
-// points.
-double uncertainty_of(double share) noexcept;
+// Where the truth may lie of a stated share: from a quarter less to three times as much, and two
+// points each way at least. Of a dozen programs (bench/truth.py) it mostly was more than stated.
+struct Band {
+  double least = 0;
+  double most = 0;
+};
+Band band_of(double share) noexcept;
 
 }  // namespace timeloom

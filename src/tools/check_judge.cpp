@@ -89,10 +89,9 @@ class Judge {
     const bool holds = verdict.rule.holds(*measured);
     verdict.outcome = holds ? Outcome::kHolds : Outcome::kBroken;
     if (verdict.rule.quantity != Quantity::kOverhead) return;
-    verdict.uncertainty = uncertainty_of(*measured);
-    const double least = std::max(*measured - verdict.uncertainty, 0.0);
-    if (verdict.rule.holds(least) != holds ||
-        verdict.rule.holds(*measured + verdict.uncertainty) != holds) {
+    verdict.band = band_of(*measured);
+    if (verdict.rule.holds(verdict.band.least) != holds ||
+        verdict.rule.holds(verdict.band.most) != holds) {
       verdict.outcome = Outcome::kUndecided;
     }
   }

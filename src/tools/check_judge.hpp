@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/measuring_cost.hpp"
 #include "profile/call_tree.hpp"
 #include "tools/check_rule.hpp"
 
@@ -29,7 +30,7 @@ struct Verdict {
   // The value of the run, or of the deciding region: the one that breaks the rule most, or
   // with `any` the one that keeps it best.
   double measured = 0;
-  double uncertainty = 0;              // of `measured`, each way
+  Band band{};                         // where the truth lies, if it is an estimate
   std::vector<CheckedRegion> regions;  // matched by the rule, the deciding one first
   std::string problem;                 // the reason for kUnknown
 

@@ -43,10 +43,10 @@ std::string measured_text(const Verdict& verdict, double measured) {
   return number + (space ? " " : "") + rule.unit.name;
 }
 
-std::string uncertainty_text(const Verdict& verdict) {
+std::string band_text(const Verdict& verdict) {
   if (verdict.outcome != Outcome::kUndecided) return {};
-  return " (" + measured_text(verdict, std::max(verdict.measured - verdict.uncertainty, 0.0)) +
-         " to " + measured_text(verdict, verdict.measured + verdict.uncertainty) + ")";
+  return " (" + measured_text(verdict, verdict.band.least) + " to " +
+         measured_text(verdict, verdict.band.most) + ")";
 }
 
 std::string place_of(const CheckedRegion& region) {
@@ -72,8 +72,7 @@ std::string deciding_text(const Verdict& verdict) {
 std::string result_text(const Verdict& verdict) {
   if (verdict.outcome == Outcome::kUnknown) return verdict.problem;
   if (is_of_regions(verdict.rule.quantity) && verdict.regions.empty()) return "not in the run";
-  return measured_text(verdict, verdict.measured) + uncertainty_text(verdict) +
-         deciding_text(verdict);
+  return measured_text(verdict, verdict.measured) + band_text(verdict) + deciding_text(verdict);
 }
 
 ordered_json region_json(const CheckedRegion& region) {
@@ -101,7 +100,10 @@ ordered_json verdict_json(const Verdict& verdict) {
   one["limit"] = rule.limit;
   one["measured"] =
       verdict.outcome == Outcome::kUnknown ? ordered_json() : ordered_json(verdict.measured);
-  if (verdict.uncertainty > 0) one["uncertainty"] = verdict.uncertainty;
+  if (verdict.band.most > 0) {
+    one["least"] = verdict.band.least;
+    one["most"] = verdict.band.most;
+  }
   one["text"] = result_text(verdict);
   one["regions"] = ordered_json::array();
   for (const CheckedRegion& region : verdict.regions) one["regions"].push_back(region_json(region));

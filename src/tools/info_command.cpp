@@ -91,15 +91,12 @@ ordered_json overhead_json(const Definitions& definitions) {
   const std::optional<MeasuringCost> cost = measuring_cost_of(definitions.properties);
   if (!cost) return {};
   const Shares shares = shares_of(*cost);
-  return {{"share_of_cpu", shares.cpu},
-          {"share_of_wall", shares.wall},
-          {"uncertainty", uncertainty_of(shares.cpu)},
-          {"cpu_seconds", cost->total()},
-          {"events_seconds", cost->events},
-          {"functions_seconds", cost->functions},
-          {"start_seconds", cost->start},
-          {"recorder_seconds", cost->recorder},
-          {"weave_seconds", cost->weave},
+  const Band band = band_of(shares.cpu);
+  return {{"share_of_cpu", shares.cpu},           {"share_of_wall", shares.wall},
+          {"least_share_of_cpu", band.least},     {"most_share_of_cpu", band.most},
+          {"cpu_seconds", cost->total()},         {"events_seconds", cost->events},
+          {"functions_seconds", cost->functions}, {"start_seconds", cost->start},
+          {"recorder_seconds", cost->recorder},   {"weave_seconds", cost->weave},
           {"program_cpu_seconds", cost->cpu}};
 }
 

@@ -60,8 +60,10 @@ TEST(MeasuringCost, SharesOfAProgramThatWaitsAndOfOneThatUsesManyCores) {
   const Shares parallel = shares_of({.events = 1, .recorder = 1, .cpu = 10, .wall = 2});
   EXPECT_DOUBLE_EQ(parallel.wall, 0.1);
   EXPECT_DOUBLE_EQ(shares_of({}).cpu, 0);
-  EXPECT_DOUBLE_EQ(uncertainty_of(0.04), 0.02);
-  EXPECT_DOUBLE_EQ(uncertainty_of(0.4), 0.1);
+  EXPECT_DOUBLE_EQ(band_of(0.01).least, 0);
+  EXPECT_DOUBLE_EQ(band_of(0.005).most, 0.025);
+  EXPECT_DOUBLE_EQ(band_of(0.4).least, 0.3);
+  EXPECT_DOUBLE_EQ(band_of(0.4).most, 1.2);
 }
 
 }  // namespace

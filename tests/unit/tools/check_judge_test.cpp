@@ -111,10 +111,10 @@ TEST(CheckJudge, WhatTheRunDoesNotSayIsAnError) {
   EXPECT_EQ(line("overhead < 5%", tree), "ERROR the run does not say what measuring it cost");
   tree.definitions.properties[kRunCost] = "events=0.4 start=0.1 weave=3 cpu=8 wall=8";
   EXPECT_EQ(line("overhead < 4.2%", tree), "FAIL 6.25%");
-  EXPECT_EQ(line("overhead < 5%", tree), "UNDECIDED 6.25% (4.25% to 8.25%)");
-  EXPECT_EQ(line("overhead > 5%", tree), "UNDECIDED 6.25% (4.25% to 8.25%)");
-  EXPECT_EQ(line("overhead < 8.2%", tree), "UNDECIDED 6.25% (4.25% to 8.25%)");
-  EXPECT_EQ(line("overhead < 8.3%", tree), "PASS 6.25%");
+  EXPECT_EQ(line("overhead < 5%", tree), "UNDECIDED 6.25% (4.25% to 18.75%)");
+  EXPECT_EQ(line("overhead > 5%", tree), "UNDECIDED 6.25% (4.25% to 18.75%)");
+  EXPECT_EQ(line("overhead < 18.7%", tree), "UNDECIDED 6.25% (4.25% to 18.75%)");
+  EXPECT_EQ(line("overhead < 18.8%", tree), "PASS 6.25%");
   EXPECT_EQ(line("overhead > 4.2%", tree), "PASS 6.25%");
   for (profile::LocationProfile& location : tree.locations) {
     for (profile::Cell& cell : location.cells) cell.statistics.min = UINT64_MAX;
