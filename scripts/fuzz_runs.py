@@ -17,6 +17,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import stat
 import struct
 import subprocess
@@ -187,20 +188,35 @@ def remove(path: pathlib.Path) -> None:
         path.unlink(missing_ok=True)
 
 
+# Starts a command and prints its exit status and memory in KiB. A process has the memory of the one that
+# started it in its own account, so this one is small.
+STARTER = """
+import os, sys
+names = os.environ["TIMELOOM_KEPT"].split()
+pid = os.posix_spawn(sys.argv[2], sys.argv[2:], {name: os.environ[name] for name in names})
+_, status, usage = os.wait4(pid, 0)
+os.write(int(sys.argv[1]), f"{os.waitstatus_to_exitcode(status)} {usage.ru_maxrss}".encode())
+"""
+
+
 def start(words: list[str], world: pathlib.Path) -> tuple[int, int, str]:
     """Exit status, memory in KiB and output of a command; at home in the watched directory."""
     home = str(world / "outside")
     environment = {"PATH": os.environ.get("PATH", ""), "HOME": home, "TMPDIR": home}
-    with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen([TIMELOOM, *words], cwd=home, env=environment, stdin=subprocess.DEVNULL,
-                                   stdout=output, stderr=subprocess.STDOUT)  # fmt: skip
-        timer = threading.Timer(LONGEST, process.kill)
+    kept = {**environment, "TIMELOOM_KEPT": " ".join(environment)}
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as answer:
+        command = [sys.executable, "-I", "-S", "-c", STARTER, str(answer.fileno()), TIMELOOM, *words]
+        process = subprocess.Popen(command, cwd=home, env=kept, stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=subprocess.STDOUT, pass_fds=[answer.fileno()],
+                                   start_new_session=True)  # fmt: skip
+        timer = threading.Timer(LONGEST, os.killpg, (process.pid, signal.SIGKILL))
         timer.start()
-        _, status, usage = os.wait4(process.pid, 0)
+        process.wait()
         timer.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
+        answer.seek(0)
+        status, memory = map(int, answer.read().split() or (process.returncode, 0))
         output.seek(0)
-        return process.returncode, usage.ru_maxrss, output.read().decode(errors="replace")
+        return status, memory, output.read().decode(errors="replace")
 
 
 def attack_one(seed: int, runs: pathlib.Path, keep: pathlib.Path | None = None) -> list[str]:
