@@ -53,11 +53,18 @@ def records_of(parent: str) -> "list[bytes] | None":
 
 def note_unmeasured(parent: str) -> None:
     """Count this process among those that are not measured: a byte each in a file of the run."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    flags |= os.O_NOFOLLOW | os.O_NONBLOCK  # somebody may have put a link or a FIFO in its place
     try:
-        with open(os.path.join(os.path.dirname(parent), "unmeasured"), "ab") as file:
-            file.write(b".")
+        file = os.open(os.path.join(os.path.dirname(parent), "unmeasured"), flags, 0o666)
     except OSError:  # the run is gone, or its disk is full
+        return
+    try:
+        os.write(file, b".")
+    except OSError:
         pass
+    finally:
+        os.close(file)
 
 
 def extend_python_path() -> None:

@@ -76,7 +76,7 @@ class Run:
         return list(self._report["flat"]["rows"])
 
     def diff(self, other: Run | str | PathLike[str]) -> dict[str, Any]:
-        """What is slower, faster, new or gone in ``other``, a later run, as ``timeloom diff --json`` prints it."""
+        """Regions that are slower, faster, new or gone in ``other``, a later run: see ``timeloom diff --json``."""
         after = other.path if isinstance(other, Run) else fspath(other)
         difference: dict[str, Any] = json.loads(_run("diff", "--json", self.path, after))
         return difference

@@ -54,4 +54,16 @@ void write_table_of_paths(const profile::CallTree& tree, const Options& options,
                           TableFormat& format);
 void write_table_of_events(RunSource& run, const Options& options, TableFormat& format);
 
+// The functions of a Format that is `Table`, a TableFormat made of its destination.
+template <typename Table>
+void of_paths(const profile::CallTree& tree, const Options& options, Destination& out) {
+  Table table(out);
+  write_table_of_paths(tree, options, table);
+}
+template <typename Table>
+void of_events(RunSource& run, const Options& options, Destination& out) {
+  Table table(out);
+  write_table_of_events(run, options, table);
+}
+
 }  // namespace timeloom::convert

@@ -31,7 +31,7 @@ async def asynchronous():
 # Here CPython throws into a generator that has not begun, too, and every profile function sees it.
 RUNS_UNBEGUN = sys.version_info < (3, 12)
 
-# What is done, and the stream of it.
+# A program, and its stream of events.
 CLOSED = {
     "by close()": (
         "g = one(); next(g); g.close(); g.close()",

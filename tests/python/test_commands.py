@@ -77,3 +77,22 @@ def test_info_has_ids_of_processes_and_whole_names(program, timeloom, tmp_path):
     assert name in short and "timeloom::python" not in short and "properties of the run: --all" in short
     everything = timeloom("info", "--all", tmp_path / "run", COLUMNS="80").stdout
     assert "timeloom::python" in everything and "location" in everything
+
+
+def test_counting_a_child_follows_no_link_and_waits_for_nobody(tmp_path):
+    import timeloom_follow
+
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    (tmp_path / "precious").write_text("precious")
+    place = spool / "unmeasured"
+    place.symlink_to(tmp_path / "precious")
+    timeloom_follow.note_unmeasured(str(spool / "1-0"))
+    assert (tmp_path / "precious").read_text() == "precious"
+    place.unlink()
+    os.mkfifo(place)
+    timeloom_follow.note_unmeasured(str(spool / "1-0"))
+    place.unlink()
+    for _ in range(2):
+        timeloom_follow.note_unmeasured(str(spool / "1-0"))
+    assert place.read_bytes() == b".."

@@ -145,7 +145,7 @@ def test_threads(timeloom, run):
 
 
 def test_only_my_code(program, tmp_path):
-    """What is left out is time of its caller; events and call paths say the same."""
+    """A function that is left out is time of its caller; events and call paths say the same."""
     run = recorded("threads", program)
     convert = converter(program, run, tmp_path)
     mine = Speedscope(convert("speedscope", "--only-my-code")).calls

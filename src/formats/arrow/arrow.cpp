@@ -156,24 +156,14 @@ class ArrowTable : public convert::TableFormat {
   Shared shared_;
 };
 
-void write_paths(const profile::CallTree& tree, const Options& options, Destination& out) {
-  ArrowTable table(out);
-  convert::write_table_of_paths(tree, options, table);
-}
-
-void write_events(RunSource& run, const Options& options, Destination& out) {
-  ArrowTable table(out);
-  convert::write_table_of_events(run, options, table);
-}
-
 }  // namespace
 
 const convert::Format kFormat = {
     .name = "arrow",
     .suffix = "arrow",
     .opened_by = "pandas.read_feather, polars.read_ipc, pyarrow, duckdb",
-    .of_events = write_events,
-    .of_paths = write_paths,
+    .of_events = convert::of_events<ArrowTable>,
+    .of_paths = convert::of_paths<ArrowTable>,
     .paths_first = true,
     .text = false,
     .flat_table = true,

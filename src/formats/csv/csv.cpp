@@ -66,24 +66,14 @@ class CsvTable : public convert::TableFormat {
   Destination& out_;
 };
 
-void write_paths(const profile::CallTree& tree, const Options& options, Destination& out) {
-  CsvTable table(out);
-  convert::write_table_of_paths(tree, options, table);
-}
-
-void write_events(RunSource& run, const Options& options, Destination& out) {
-  CsvTable table(out);
-  convert::write_table_of_events(run, options, table);
-}
-
 }  // namespace
 
 const convert::Format kFormat = {
     .name = "csv",
     .suffix = "csv",
     .opened_by = "pandas, polars, spreadsheets",
-    .of_events = write_events,
-    .of_paths = write_paths,
+    .of_events = convert::of_events<CsvTable>,
+    .of_paths = convert::of_paths<CsvTable>,
     .paths_first = true,
     .flat_table = true,
 };

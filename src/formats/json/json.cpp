@@ -85,24 +85,14 @@ class JsonTable : public convert::TableFormat {
   Shared shared_;
 };
 
-void write_paths(const profile::CallTree& tree, const Options& options, Destination& out) {
-  JsonTable table(out);
-  convert::write_table_of_paths(tree, options, table);
-}
-
-void write_events(RunSource& run, const Options& options, Destination& out) {
-  JsonTable table(out);
-  convert::write_table_of_events(run, options, table);
-}
-
 }  // namespace
 
 const convert::Format kFormat = {
     .name = "json",
     .suffix = "json",
     .opened_by = "pandas, polars, jq",
-    .of_events = write_events,
-    .of_paths = write_paths,
+    .of_events = convert::of_events<JsonTable>,
+    .of_paths = convert::of_paths<JsonTable>,
     .paths_first = true,
     .flat_table = true,
 };

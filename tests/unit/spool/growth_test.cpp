@@ -88,7 +88,7 @@ TEST_F(GrowthTest, ManyThreadsWithFewEventsTakeAPageEach) {
   for (std::uint32_t t = 1; t <= kThreads; ++t) ASSERT_EQ(found.events.at(t), idle[t - 1]->lines());
 }
 
-// Those of threads that have ended are given to those that begin.
+// The segments of threads that have ended are given to those that begin.
 TEST_F(GrowthTest, ThreadsThatFollowEachOtherShareOne) {
   Writer& writer = create(with_ring(1));
   Segment* const first = writer.acquire(1, 0, 1);
