@@ -62,6 +62,7 @@ PyObject* on_throw(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
   PyCodeObject* code = code_argument(arguments);
   EventWord word = known_word(code);
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
+  if (word == kWatched) enter_watched(code, current_frame(PyThreadState_Get()));
   if (is_region(word)) enter_code(code, word);
   return none();
 }
@@ -76,7 +77,7 @@ PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject
 bool records_calls_of(PyCodeObject* code) noexcept {
   EventWord word = known_word(code);
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
-  return word != kOwn;
+  return calls_c_recorded(word);
 }
 
 // CALL: code, offset, callable, first argument
