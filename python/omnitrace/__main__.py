@@ -31,6 +31,7 @@ def main() -> None:
             _restart(line)
         program = _found(line.program)
         setup = None if line.setup is None else _compiled(line.setup)
+        _check_expressions(line)
         _take_configuration(line)
         pyproject = _read_pyproject()
         settings = {**_config.settings(), "paused": line.builtin}
@@ -48,6 +49,20 @@ def _restart(line: _command_line.CommandLine) -> None:
     words = {"module": ["-m", target], "command": ["-c", target]}.get(kind, [target])
     command = [sys.executable, *line.python, "-m", "omnitrace", *line.options, "--", *words, *arguments]
     posix.execv(sys.executable, command)
+
+
+def _check_expressions(line: _command_line.CommandLine) -> None:
+    """Raises UsageError for an expression of an option that is none."""
+    for option in _command_line.OPTIONS:
+        if option.kind != "texts" or option.name not in line.properties:
+            continue
+        from timeloom._search import compile_expression
+
+        for expression in line.properties[option.name]:
+            try:
+                compile_expression(expression)
+            except ValueError as error:
+                raise _command_line.UsageError(f"{option.long}: {error}") from None
 
 
 def _take_configuration(line: _command_line.CommandLine) -> None:
