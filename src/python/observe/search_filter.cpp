@@ -102,15 +102,18 @@ SearchFilter::Choice SearchFilter::by_function(const std::string& name) const {
 Verdict SearchFilter::of(const std::string& name, const std::string& file) const {
   switch (by_function(name)) {
     case Choice::kForced: return Verdict::kRecorded;
-    case Choice::kLeftOut: return Verdict::kFunction;
+    case Choice::kLeftOut:
+      return functions_.restricted.empty() && !records_file(file) ? Verdict::kFile
+                                                                  : Verdict::kFunction;
     case Choice::kLeftOutWithCalls: return Verdict::kCalls;
     case Choice::kOpen: break;
   }
-  if (!modules_.restricted.empty()) {
-    return any(modules_.restricted, file) ? Verdict::kRecorded : Verdict::kFile;
-  }
-  if (any(modules_.included, file) || !any(modules_.excluded, file)) return Verdict::kRecorded;
-  return Verdict::kFile;
+  return records_file(file) ? Verdict::kRecorded : Verdict::kFile;
+}
+
+bool SearchFilter::records_file(const std::string& file) const {
+  if (!modules_.restricted.empty()) return any(modules_.restricted, file);
+  return any(modules_.included, file) || !any(modules_.excluded, file);
 }
 
 bool SearchFilter::excludes_c_function(const std::string& name) const {

@@ -42,6 +42,7 @@ class SearchFilter {
   };
   enum class Choice : std::uint8_t { kForced, kOpen, kLeftOut, kLeftOutWithCalls };
   Choice by_function(const std::string& name) const;
+  bool records_file(const std::string& file) const;
 
   Sets functions_, modules_;
 };
