@@ -116,7 +116,7 @@ def _preparation(line: _command_line.CommandLine, setup: "CodeType | None") -> "
     def prepare() -> None:
         import builtins
 
-        profiler.take_launch(not line.builtin, _core.paused() and not line.builtin)
+        profiler.take_launch(not line.builtin)
         names: Any = vars(builtins)
         names["profile"] = names["trace"] = profiler.Profiler()
         names["noprofile"] = names["notrace"] = profiler.FakeProfiler()

@@ -1,5 +1,7 @@
 """What is profiled and how it is called: ``omnitrace.profiler.config``, a class with static properties."""
 
+from timeloom import _core
+
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING: typing would show in the program's sys.modules
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +39,6 @@ _values: "dict[str, Any]" = {
     **{name: list(default) for name, (_, default) in _LISTS.items()},
     **dict.fromkeys(_SWITCHES, False),
     "verbosity": 0,
-    "_is_running": False,
 }
 
 
@@ -45,6 +46,8 @@ class _Properties(type):
     """Reads and checks the properties. A list is read as a copy: assign it, or use ``+=``."""
 
     def __getattr__(cls, name: str) -> "Any":
+        if name == "_is_running":
+            return _core.instrumenting()
         if name not in _values:
             raise AttributeError(f"config has no property {name!r}")
         value = _values[name]
@@ -86,8 +89,3 @@ def settings() -> "dict[str, Any]":
     result["say_filtered"] = max(min(_values["verbosity"], 4) - 1, 0)
     result["c_functions"] = _values["trace_c"]
     return result
-
-
-def note_running(running: bool) -> None:
-    """For ``config._is_running``."""
-    _values["_is_running"] = running

@@ -33,7 +33,6 @@ def finalize() -> None:
     if _finalized:
         raise RuntimeError("Error! omnitrace is already finalized")
     _finalized = True
-    _config.note_running(False)
     _core.finish_run_now()
 
 

@@ -37,6 +37,7 @@ config = Config
 _lock = RLock()
 _started = 0  # profilers that are on; the launcher is one
 _stopped = False  # by omnitrace.user.stop_trace()
+_launched = False  # and this has not been asked for yet
 _condition: "Callable[[], object] | None" = None
 
 
@@ -61,21 +62,29 @@ def _switch(started: int, stopped: bool) -> None:
     elif _run.ensure():
         _run.apply()
         _core.resume()
-    _config.note_running(after and _core.running())
 
 
 def trace(on: bool) -> None:
     """For omnitrace.user: profilers that are started profile only while this is on."""
     with _lock:
+        _look_at_launch()
         _switch(_started, not on)
 
 
-def take_launch(on: bool, stopped: bool) -> None:
+def take_launch(on: bool) -> None:
     """Note that the launcher has begun a run: ``on`` is whether it profiles all of the program."""
-    global _started, _stopped
-    _started, _stopped = int(on), stopped
-    _config.note_running(on and not stopped)
+    global _started, _launched
+    _started = int(on)
+    _launched = on
     _run.take(_config.settings())
+
+
+def _look_at_launch() -> None:
+    """Find out whether the program has begun with its trace stopped (OMNITRACE_INIT_ENABLED=OFF)."""
+    global _launched, _stopped
+    if _launched:
+        _launched = False
+        _stopped = _core.paused()
 
 
 class Profiler:
@@ -114,6 +123,7 @@ class Profiler:
     def start(self) -> int:
         """Begin to profile; return how often it has been started."""
         with _lock:
+            _look_at_launch()
             self._count += 1
             if self._count == 1 and self.is_enabled():
                 self._holds = True
