@@ -134,7 +134,7 @@ TEST(CallRows, OfATimelineAreCalls) {
 
 TEST(CallRows, CountVisitsWithoutTimes) {
   Story story = two_threads();
-  EXPECT_EQ(rows(story, "trip_count").substr(0, 35), "|0>>> run 2 2 0 0 0 0\n|1>>> |_run 2 ");
+  EXPECT_EQ(rows(story, "trip_count").substr(0, 36), "|0>>> run 2 2 0 0 0 0\n|1>>> |_run 2 ");
 }
 
 TEST(CallRows, LeaveOutRegionsOfTheMeasurement) {
