@@ -17,7 +17,8 @@ def run_omnitrace(directory, *words, status=0, command=COMMAND, **variables):
     kept["PATH"] = f"{Path(sys.executable).parent}:{kept['PATH']}"
     done = subprocess.run(
         [*command, *map(str, words)], cwd=directory, text=True, capture_output=True, timeout=120,
-        env={**kept, "PYTHONHASHSEED": "0", "HOME": str(directory), **variables},
+        env={**kept, "PYTHONHASHSEED": "0", "HOME": str(directory), "OMNITRACE_VERBOSE": "-1",
+             "OMNITRACE_TIME_OUTPUT": "OFF", **variables},
     )  # fmt: skip
     assert done.returncode == status, (done.stdout, done.stderr)
     return done
