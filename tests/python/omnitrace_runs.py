@@ -11,14 +11,14 @@ COMMAND = (sys.executable, "-m", "omnitrace")
 
 
 def run_omnitrace(directory, *words, status=0, command=COMMAND, **variables):
-    """`python -m omnitrace words` in `directory`."""
+    """`python -m omnitrace words` in `directory`; setuptools has no part in what it imports."""
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith(("OMNITRACE_", "ROCPROFSYS_", "TIMELOOM_"))}  # fmt: skip
     kept["PATH"] = f"{Path(sys.executable).parent}:{kept['PATH']}"
     done = subprocess.run(
         [*command, *map(str, words)], cwd=directory, text=True, capture_output=True, timeout=120,
         env={**kept, "PYTHONHASHSEED": "0", "HOME": str(directory), "OMNITRACE_VERBOSE": "-1",
-             "OMNITRACE_TIME_OUTPUT": "OFF", **variables},
+             "OMNITRACE_TIME_OUTPUT": "OFF", "SETUPTOOLS_USE_DISTUTILS": "stdlib", **variables},
     )  # fmt: skip
     assert done.returncode == status, (done.stdout, done.stderr)
     return done

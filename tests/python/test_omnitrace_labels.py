@@ -58,6 +58,9 @@ def nothing(): pass
 def generate(n):
     n = yield n
     yield n
+class Made:
+    def __init__(self, size): self.size = size
+    def __repr__(self): return "<made>"
 class Broken:
     def __repr__(self): raise AttributeError("not yet")
 class Rude:
@@ -71,6 +74,7 @@ stars(1, 2, 3, d=5), stars(0)
 captured([1])
 nothing()
 list(generate(7))
+for size in range(20): Made(size % 2)
 plain(Broken()), plain(Rude()), plain(Calls())
 plain("x" * 5000)
 import types
@@ -80,7 +84,7 @@ plain(types.CellType(3))
 
 @pytest.mark.parametrize("instrumenter", ["auto", "frame", "profile", "trace"])
 def test_arguments(tmp_path, instrumenter, timeloom_program):
-    options = ["--label", "args", "-MR", r"/app\.py$", "-E", "^__", "^(Broken|Rude|Calls)$"]
+    options = ["--label", "args", "-MR", r"/app\.py$", "-E", "^__repr", "^(Broken|Rude|Calls|Made)$"]
     _, calls = profile(tmp_path, FORMS, *options, timeloom_program=timeloom_program, TIMELOOM_INSTRUMENTER=instrumenter)
     long = [label for label in calls if "xxx" in label]
     assert [len(label) for label in long] == [len("plain") + 4096 + len("...)")]
@@ -92,7 +96,7 @@ def test_arguments(tmp_path, instrumenter, timeloom_program):
         "plain(a=1, b='x')": 1, "plain(a='ü\\n', b=None)": 1, "keywords(a=1, b=[2], **more={'c': {'q': 1}})": 1,
         "stars(a=1, last=1, *rest=(2, 3), **more={'d': 5})": 1, "stars(a=0, last=1, *rest=(), **more={})": 1,
         "captured(n=[1])": 1, "nothing()": 1, "generate(n=7)": 2, "generate(n=None)": 1, "plain": 2,
-        "plain(a=calls, b=2)": 1,
+        "plain(a=calls, b=2)": 1, "__init__(self=<made>, size=0)": 10, "__init__(self=<made>, size=1)": 10,
     }  # fmt: skip
 
 

@@ -134,8 +134,13 @@ PyObject* on_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
   if (!is_init(code)) return Py_NewRef(g_disable);
   EventWord word = known_word(code);
   if (word == 0) word = first_seen(code, PyEval_GetGlobals());
-  if (!is_region(word)) return Py_NewRef(g_disable);
-  enter_code(code, word);
+  if (word == kWatched) {
+    enter_watched(code, current_frame(PyThreadState_Get()));
+  } else if (is_region(word)) {
+    enter_code(code, word);
+  } else {
+    return Py_NewRef(g_disable);
+  }
   return Py_NewRef(Py_None);
 }
 

@@ -1,6 +1,7 @@
 #include "python/observe/watched.hpp"
 
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "python/interpreter/free_threading.hpp"
@@ -15,7 +16,7 @@ struct Watched {
   EventWord word;
   WatchCall call;  // null: nobody is told
   Entering entering;
-  Region region;
+  std::shared_ptr<const Region> region;  // of kArguments
 };
 
 struct Tables {
@@ -46,7 +47,10 @@ bool watch(PyCodeObject* code, const std::string& name, EventWord word, Entering
   const auto found = tables().names.find(name);
   const WatchCall call = found == tables().names.end() ? nullptr : found->second;
   if (call == nullptr && entering == Entering::kWord) return false;
-  tables().codes.insert_or_assign({code_index(), code}, Watched{word, call, entering, region});
+  std::shared_ptr<const Region> kept;
+  if (entering == Entering::kArguments) kept = std::make_shared<const Region>(region);
+  tables().codes.insert_or_assign({code_index(), code},
+                                  Watched{word, call, entering, std::move(kept)});
   return true;
 }
 
@@ -63,7 +67,7 @@ void enter(const Watched& watched, PyCodeObject* code, InterpreterFrame* frame) 
   if (watched.entering == Entering::kNothing) {
     record::t_recorder->enter_hiding(token_of(code));
   } else if (watched.entering == Entering::kArguments && frame != nullptr) {
-    word = word_of_call(watched.region, frame);
+    word = word_of_call(*watched.region, frame);
   }
   if (is_region(word)) record::enter_region(token_of(code), word);
 }
