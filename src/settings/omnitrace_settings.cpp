@@ -51,8 +51,7 @@ std::string checked(const OmnitraceVariable& variable, std::string_view value,
   }
   switch (variable.type) {
     case kBool: return truth_of(value, origin) ? "ON" : "OFF";
-    case kNumber:
-      return std::to_string(number_of<std::int64_t>(value, origin, "a whole number"));
+    case kNumber: return std::to_string(number_of<std::int64_t>(value, origin, "a whole number"));
     case kReal: {
       const auto number = number_of<double>(value, origin, "a number");
       if (!std::isfinite(number) || number < 0) refuse(origin, value, "a number from 0 on");
@@ -101,7 +100,8 @@ std::vector<std::string> usual_files(const char* const* environment) {
   std::vector<std::string> files;
   const std::string home = value_in(environment, "HOME");
   if (home.empty()) return files;
-  for (const char* name : {".rocprofsys.cfg", ".rocprofsys.json", ".omnitrace.cfg", ".omnitrace.json"}) {
+  for (const char* name :
+       {".rocprofsys.cfg", ".rocprofsys.json", ".omnitrace.cfg", ".omnitrace.json"}) {
     const std::filesystem::path path = std::filesystem::path(home) / name;
     std::error_code unreadable;
     if (std::filesystem::is_regular_file(path, unreadable)) files.push_back(path.string());
@@ -130,7 +130,9 @@ OmnitraceSettings::OmnitraceSettings(const char* const* environment,
   named.insert(named.end(), files.begin(), files.end());
   if (named.empty()) named = usual_files(environment);
   if (given.flag("OMNITRACE_SUPPRESS_CONFIG")) named.clear();
-  const Lookup lookup = [environment](std::string_view name) { return value_in(environment, name); };
+  const Lookup lookup = [environment](std::string_view name) {
+    return value_in(environment, name);
+  };
   bool strict = given.flag("OMNITRACE_STRICT_CONFIG");
   for (const std::string& file : named) {
     const std::vector<ConfigLine> lines = read_omnitrace_config(file, lookup);
@@ -165,7 +167,8 @@ void OmnitraceSettings::adopt_old_spellings() {
 void OmnitraceSettings::set(std::string_view name, std::string_view value,
                             const std::string& origin) {
   const OmnitraceVariable* variable = find_omnitrace_variable(name);
-  if (variable == nullptr) throw Error(origin + ": no variable is called '" + std::string(name) + "'");
+  if (variable == nullptr)
+    throw Error(origin + ": no variable is called '" + std::string(name) + "'");
   values_[variable->name] = checked(*variable, value, origin);
 }
 
@@ -224,7 +227,8 @@ OmnitraceSettings OmnitraceSettings::from_text(std::string_view text) {
   OmnitraceSettings settings;
   for (const std::string& line : split(text, "\n")) {
     const std::size_t equals = std::min(line.find('='), line.size());
-    settings.set(line.substr(0, equals), std::string_view(line).substr(std::min(equals + 1, line.size())),
+    settings.set(line.substr(0, equals),
+                 std::string_view(line).substr(std::min(equals + 1, line.size())),
                  "the settings of the run");
   }
   return settings;
@@ -236,7 +240,8 @@ std::vector<std::string> unmet_wishes(const OmnitraceSettings& omnitrace) {
     if (variable.no_effect.empty() || !omnitrace.given(variable.name)) continue;
     const std::string value = omnitrace.text(variable.name);
     if (value == variable.default_value || (variable.type == kBool && value == "OFF")) continue;
-    lines.push_back(std::string(variable.name) + "=" + value + ": " + std::string(variable.no_effect));
+    lines.push_back(std::string(variable.name) + "=" + value + ": " +
+                    std::string(variable.no_effect));
   }
   for (const std::string& name : omnitrace.components()) {
     const OmnitraceComponent* component = find_omnitrace_component(name);
@@ -245,8 +250,8 @@ std::vector<std::string> unmet_wishes(const OmnitraceSettings& omnitrace) {
                   "'; see docs/omnitrace.md");
     }
     if (component->why_not.empty()) continue;
-    lines.push_back("OMNITRACE_TIMEMORY_COMPONENTS: " + name + " is not measured: " +
-                    std::string(component->why_not));
+    lines.push_back("OMNITRACE_TIMEMORY_COMPONENTS: " + name +
+                    " is not measured: " + std::string(component->why_not));
   }
   return lines;
 }

@@ -138,7 +138,8 @@ class ThreadFold : public LocationSink {
   }
 
   void enter(const Event& event) {
-    const std::uint32_t label = event.ref < plan_.label_of.size() ? plan_.label_of[event.ref] : kNone;
+    const std::uint32_t label =
+        event.ref < plan_.label_of.size() ? plan_.label_of[event.ref] : kNone;
     const std::uint32_t node = label == kNone ? kNone : node_of(label, event);
     stack_.push_back({node, ticks(event.time), entered_.size()});
     entered_.insert(entered_.end(), now_.begin(), now_.end());
@@ -260,7 +261,9 @@ std::map<LocationGroupId, LocationId> first_threads(const Definitions& definitio
 class CallSinkOfRun : public RunSink {
  public:
   CallSinkOfRun(Plan& plan, const std::map<LocationId, std::uint64_t>& times)
-      : plan_(plan), first_(first_threads(plan.definitions)), threads_(plan.definitions.locations.size()) {
+      : plan_(plan),
+        first_(first_threads(plan.definitions)),
+        threads_(plan.definitions.locations.size()) {
     for (const Location& location : plan.definitions.locations) {
       const auto time = times.find(location.id);
       const auto first = first_.find(location.group);
@@ -273,8 +276,8 @@ class CallSinkOfRun : public RunSink {
   void begin(const Definitions&) override {}
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
     if (!is_thread(location)) return std::make_unique<NoCalls>();
-    const auto place = std::ranges::lower_bound(plan_.definitions.locations, location.id, {},
-                                                &Location::id);
+    const auto place =
+        std::ranges::lower_bound(plan_.definitions.locations, location.id, {}, &Location::id);
     const auto index = static_cast<std::size_t>(place - plan_.definitions.locations.begin());
     const auto begins = begins_.find(location.id);
     return std::make_unique<ThreadFold>(

@@ -116,7 +116,8 @@ class JsonReport {
   void add_rows() {
     const std::vector<Row>& rows = flat_.rows().rows;
     std::vector<std::uint64_t> rolling(rows.size());
-    const auto shown = std::ranges::count_if(rows, [this](const Row& row) { return is_shown(row); });
+    const auto shown =
+        std::ranges::count_if(rows, [this](const Row& row) { return is_shown(row); });
     key("ranks");
     text_ += "[{";
     number("rank", process_.rank);
@@ -274,7 +275,8 @@ class JsonReport {
     text_ += '{';
     const double unit = unit_of(metric(), style_).value;
     const auto total = [&](std::size_t value) { return tree_.exclusive_total(i, value); };
-    add_entry(row.count, [&](std::size_t value) { return total(value) * unit; }, total);
+    add_entry(
+        row.count, [&](std::size_t value) { return total(value) * unit; }, total);
     add_stats([&](std::size_t value) { return tree_.exclusive(i, value); });
     text_ += "}}";
     key("children");

@@ -158,8 +158,9 @@ const std::vector<NamedUnit> kMemoryUnits = {
 };
 
 bool is_same_word(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, [](unsigned char c) { return std::tolower(c); },
-                            [](unsigned char c) { return std::tolower(c); });
+  return std::ranges::equal(
+      a, b, {}, [](unsigned char c) { return std::tolower(c); },
+      [](unsigned char c) { return std::tolower(c); });
 }
 
 Unit unit_of(const std::vector<NamedUnit>& units, std::string_view name, std::string_view usual) {

@@ -16,11 +16,11 @@ namespace timeloom::omnitrace {
 enum class Kind : std::uint8_t { kTrips, kTime, kMemory, kPercent, kCounter };
 
 enum class Measure : std::uint8_t {
-  kNothing,    // visits are counted, no more
-  kWallTime,   // from enter to leave
-  kIncrease,   // of the sampled counters, from enter to leave
-  kShare,      // the same, in percent of the wall time
-  kBothEnds,   // the sampled value at enter, and that at leave
+  kNothing,   // visits are counted, no more
+  kWallTime,  // from enter to leave
+  kIncrease,  // of the sampled counters, from enter to leave
+  kShare,     // the same, in percent of the wall time
+  kBothEnds,  // the sampled value at enter, and that at leave
 };
 
 struct Metric {

@@ -36,7 +36,8 @@ Unit unit_of(const Metric& metric, const ReportStyle& style) {
 
 double variance_of(const Visits& visits) noexcept {
   if (visits.count < 2) return 0;
-  const auto count = static_cast<long double>(visits.count), sum = static_cast<long double>(visits.sum);
+  const auto count = static_cast<long double>(visits.count),
+             sum = static_cast<long double>(visits.sum);
   return static_cast<double>((visits.squares - sum * sum / count) / (count - 1));
 }
 

@@ -70,9 +70,9 @@ class MetricRows {
   std::size_t metric_;
   bool collapsed_;
   double unit_;
-  std::size_t digits_ = 1;        // of the number of a thread
-  std::size_t first_value_ = 0;   // of the metric, in the values of a row
-  std::vector<Visits> below_;     // by row and value: sums of the rows directly below it
+  std::size_t digits_ = 1;       // of the number of a thread
+  std::size_t first_value_ = 0;  // of the metric, in the values of a row
+  std::vector<Visits> below_;    // by row and value: sums of the rows directly below it
 };
 
 // Sample variance, 0 of less than two visits.

@@ -22,7 +22,7 @@ struct Row {
 
 struct Rows {
   std::vector<Row> rows;
-  std::vector<Visits> values;  // of row 0, then those of row 1, ...
+  std::vector<Visits> values;                       // of row 0, then those of row 1, ...
   std::vector<std::vector<std::uint32_t>> threads;  // of each row, if rows of threads were merged
   std::uint32_t thread_count = 0;
 };

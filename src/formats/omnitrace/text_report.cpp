@@ -58,9 +58,8 @@ class TextReport {
       }
     }
     for (std::size_t i = 0; i < headers_.size(); ++i) {
-      const std::size_t number = i < first_number_ || form.number_width == 0
-                                     ? 0
-                                     : form.number_width + 2;
+      const std::size_t number =
+          i < first_number_ || form.number_width == 0 ? 0 : form.number_width + 2;
       widths_.push_back(std::max({form.least_width, headers_[i].size() + 2, number}));
     }
   }

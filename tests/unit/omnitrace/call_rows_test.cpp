@@ -13,8 +13,8 @@
 namespace timeloom::omnitrace {
 namespace {
 
-using profile::Story;
 using nlohmann::ordered_json;
+using profile::Story;
 
 class StorySource : public RunSource {
  public:
@@ -103,7 +103,8 @@ TEST(CallRows, CollapseThreads) {
 TEST(CallRows, OfEqualPathsBecomeOneWhenCollapsed) {
   Story story;
   story.thread("MainThread", "f +2 ) +50").thread("worker", "+10 f +4 g +1 ) )");
-  EXPECT_EQ(rows(story, "wall_clock", {.collapse = true}), ">>> f 2 7 2 5 4.5 85.7143\n>>> |_g 1 1 1 1 0 100\n");
+  EXPECT_EQ(rows(story, "wall_clock", {.collapse = true}),
+            ">>> f 2 7 2 5 4.5 85.7143\n>>> |_g 1 1 1 1 0 100\n");
 }
 
 TEST(CallRows, OfAFlatProfileAreMergedOverCallers) {
@@ -160,9 +161,11 @@ TEST(CallRows, HaveThreadsOfSeveralDigits) {
 
 Story counted() {
   Story story;
-  story.thread("MainThread",
-               "ru_utime#1000 ru_stime#0 ru_maxrss#10 f +4000000 ru_utime#2000 ru_stime#500 ru_maxrss#12 g "
-               "+1000000 ru_utime#2500 ru_stime#500 ru_maxrss#20 ) ru_utime#2500 ru_stime#1000 ru_maxrss#20 )");
+  story.thread(
+      "MainThread",
+      "ru_utime#1000 ru_stime#0 ru_maxrss#10 f +4000000 ru_utime#2000 ru_stime#500 ru_maxrss#12 g "
+      "+1000000 ru_utime#2500 ru_stime#500 ru_maxrss#20 ) ru_utime#2500 ru_stime#1000 ru_maxrss#20 "
+      ")");
   for (timeloom::Metric& metric : story.definitions().metrics) {
     metric.set = "rusage";
     const bool time = metric.name != "ru_maxrss";
@@ -177,9 +180,12 @@ TEST(CallRows, HaveTheIncreaseOfCounters) {
   Story story = counted();
   EXPECT_EQ(rows(story, "thread_cpu_clock"),
             "|0>>> f 1 2.5e+06 2.5e+06 2.5e+06 0 80\n|0>>> |_g 1 500000 500000 500000 0 100\n");
-  EXPECT_EQ(rows(story, "kernel_mode_time"), "|0>>> f 1 1e+06 1e+06 1e+06 0 100\n|0>>> |_g 1 0 0 0 0 0\n");
-  EXPECT_EQ(rows(story, "thread_cpu_util"), "|0>>> f 1 50 50 50 0 80\n|0>>> |_g 1 50 50 50 0 100\n");
-  EXPECT_EQ(rows(story, "peak_rss"), "|0>>> f 1 10240 10240 10240 0 20\n|0>>> |_g 1 8192 8192 8192 0 100\n");
+  EXPECT_EQ(rows(story, "kernel_mode_time"),
+            "|0>>> f 1 1e+06 1e+06 1e+06 0 100\n|0>>> |_g 1 0 0 0 0 0\n");
+  EXPECT_EQ(rows(story, "thread_cpu_util"),
+            "|0>>> f 1 50 50 50 0 80\n|0>>> |_g 1 50 50 50 0 100\n");
+  EXPECT_EQ(rows(story, "peak_rss"),
+            "|0>>> f 1 10240 10240 10240 0 20\n|0>>> |_g 1 8192 8192 8192 0 100\n");
   EXPECT_EQ(rows(story, "current_peak_rss"),
             "|0>>> f 1 10240 10240 10240 0 0 20480 20480 20480 0 0\n"
             "|0>>> |_g 1 12288 12288 12288 0 100 20480 20480 20480 0 100\n");
@@ -187,7 +193,8 @@ TEST(CallRows, HaveTheIncreaseOfCounters) {
 
 TEST(CallRows, SayWhichMetricsARunLacks) {
   Story story = counted();
-  const auto missing = missing_metrics(metrics({"wall_clock", "user_mode_time", "num_io_in"}), story.definitions());
+  const auto missing =
+      missing_metrics(metrics({"wall_clock", "user_mode_time", "num_io_in"}), story.definitions());
   ASSERT_EQ(missing.size(), 1u);
   EXPECT_EQ(missing[0]->id, "num_io_in");
 }
@@ -229,7 +236,8 @@ std::string shape(const ordered_json& value) {
 }
 
 ordered_json real(const std::string& metric) {
-  const std::string path = std::string(TIMELOOM_TEST_DATA) + "/omnitrace-reports/" + metric + ".json";
+  const std::string path =
+      std::string(TIMELOOM_TEST_DATA) + "/omnitrace-reports/" + metric + ".json";
   return ordered_json::parse(test::read_bytes(path))["timemory"][metric];
 }
 
@@ -237,7 +245,8 @@ TEST(JsonReport, HasTheShapeOfTimemorys) {
   Story story = two_threads();
   for (const char* metric : {"trip_count", "wall_clock"}) {
     ordered_json ours = json_of(story, metric), theirs = real(metric);
-    for (const char* key : {"properties", "type", "description", "unit_value", "unit_repr", "thread_scope_only"}) {
+    for (const char* key :
+         {"properties", "type", "description", "unit_value", "unit_repr", "thread_scope_only"}) {
       EXPECT_EQ(ours[key], theirs[key]) << metric << " " << key;
     }
     // Of lists of children the number differs.
@@ -307,7 +316,8 @@ TEST(JsonReport, HasPairsForMetricsOfTwoValues) {
   Story story = counted();
   const ordered_json json = json_of(story, "current_peak_rss");
   EXPECT_EQ(json["type"], ordered_json({"start peak rss", " stop peak rss"}));
-  EXPECT_EQ(json["ranks"][0]["graph"][1]["entry"]["value"], ordered_json({{"first", 12288}, {"second", 20480}}));
+  EXPECT_EQ(json["ranks"][0]["graph"][1]["entry"]["value"],
+            ordered_json({{"first", 12288}, {"second", 20480}}));
 }
 
 }  // namespace

@@ -53,8 +53,10 @@ struct Parsed {
     const bool first = !stripped(cells[0]).empty();
     if (first) {
       const std::size_t end = cells[0].find_last_not_of(' ');
-      rows.push_back({cells[0].substr(0, end + 1), std::stoull(cells[1]),
-                      static_cast<std::uint32_t>(std::stoul(cells[2])), {}});
+      rows.push_back({cells[0].substr(0, end + 1),
+                      std::stoull(cells[1]),
+                      static_cast<std::uint32_t>(std::stoul(cells[2])),
+                      {}});
     }
     const std::size_t value = first ? 0 : 1;
     const std::string metric = cells[3].substr(0, cells[3].find_last_not_of(' ') + 1);
@@ -62,9 +64,10 @@ struct Parsed {
     if (has_units && form.units.size() <= value) form.units.push_back(stripped(cells[4]));
     std::size_t next = has_units ? 5 : 4;
     Numbers& numbers = rows.back().values[value];
-    precision = stripped(cells[next]).find('.') == std::string::npos
-                    ? 0
-                    : static_cast<int>(stripped(cells[next]).size() - stripped(cells[next]).find('.') - 1);
+    precision =
+        stripped(cells[next]).find('.') == std::string::npos
+            ? 0
+            : static_cast<int>(stripped(cells[next]).size() - stripped(cells[next]).find('.') - 1);
     if (form.columns != Columns::kNoSum) numbers.sum = std::stod(cells[next++]);
     if (form.columns == Columns::kSumOnly) return;
     for (double* one : {&numbers.mean, &numbers.min, &numbers.max, &numbers.variance,
@@ -91,7 +94,8 @@ std::string laid_out(const TextForm& form, const std::vector<TextRow>& rows) {
 
 TEST(TextReport, IsThatOfOmnitraceToTheCharacter) {
   std::size_t reports = 0;
-  for (const fs::directory_entry& file : fs::directory_iterator(fs::path(TIMELOOM_TEST_DATA) / "omnitrace-reports")) {
+  for (const fs::directory_entry& file :
+       fs::directory_iterator(fs::path(TIMELOOM_TEST_DATA) / "omnitrace-reports")) {
     if (file.path().extension() != ".txt") continue;
     const std::string text = test::read_bytes(file.path());
     Parsed parsed(text);
@@ -121,8 +125,8 @@ TextRow trip(std::string label, std::uint64_t count) {
 }
 
 TEST(TextReport, HasTheColumnsOfAFlatProfile) {
-  EXPECT_EQ(laid_out(trips(), {trip("|0>>> run", 1), trip("|0>>> fib", 177),
-                               trip("|0>>> inefficient", 1)}),
+  EXPECT_EQ(laid_out(trips(),
+                     {trip("|0>>> run", 1), trip("|0>>> fib", 177), trip("|0>>> inefficient", 1)}),
             "|-----------------------------------------------------------|\n"
             "|                COUNTS NUMBER OF INVOCATIONS               |\n"
             "|-----------------------------------------------------------|\n"
@@ -138,8 +142,8 @@ TEST(TextReport, ShortensSeparatesAndLeavesOutWhatWasNotVisited) {
   TextForm form = trips();
   form.max_width = 24;
   form.separator_freq = 2;
-  EXPECT_EQ(laid_out(form, {trip("|0>>> a_very_long_name_of_a_function", 1), trip("|0>>> \xc3\xa4", 2),
-                            trip("|0>>> open\n", 0)}),
+  EXPECT_EQ(laid_out(form, {trip("|0>>> a_very_long_name_of_a_function", 1),
+                            trip("|0>>> \xc3\xa4", 2), trip("|0>>> open\n", 0)}),
             "|------------------------------------------------------------------|\n"
             "|                   COUNTS NUMBER OF INVOCATIONS                   |\n"
             "|------------------------------------------------------------------|\n"

@@ -59,7 +59,8 @@ TEST(OmnitraceSettings, HaveTwoSpellings) {
   EXPECT_TRUE(read({"ROCPROFSYS_PROFILE=ON"}).profiles());
   EXPECT_FALSE(read({"OMNITRACE_PROFILE=OFF", "ROCPROFSYS_PROFILE=ON"}).profiles());
   EXPECT_EQ(read({"ROCPROFSYS_MAX_DEPTH=3"}).number("OMNITRACE_MAX_DEPTH"), 3);
-  const OmnitraceSettings old = read({"OMNITRACE_USE_TIMEMORY=ON", "OMNITRACE_OUTPUT_FILE=a.proto"});
+  const OmnitraceSettings old =
+      read({"OMNITRACE_USE_TIMEMORY=ON", "OMNITRACE_OUTPUT_FILE=a.proto"});
   EXPECT_TRUE(old.profiles());
   EXPECT_EQ(old.text("OMNITRACE_PERFETTO_FILE"), "a.proto");
   EXPECT_EQ(old.remarks(), (std::vector<std::string>{
@@ -122,7 +123,8 @@ std::string nothing(std::string_view) { return {}; }
 
 std::string lines_of(const std::vector<ConfigLine>& lines) {
   std::string text;
-  for (const ConfigLine& line : lines) text += line.key + "=" + line.value + "@" + line.origin + "\n";
+  for (const ConfigLine& line : lines)
+    text += line.key + "=" + line.value + "@" + line.origin + "\n";
   return text;
 }
 
@@ -143,13 +145,14 @@ TEST(OmnitraceConfig, HasLinesOfKeysAndValues) {
 }
 
 TEST(OmnitraceConfig, IsAlsoReadAsJson) {
-  EXPECT_EQ(lines_of(parse_omnitrace_json(
-                R"({"omnitrace": {"settings": {"OMNITRACE_TRACE": true, "OMNITRACE_MAX_DEPTH": {"value": 7, "name": "x"},
+  EXPECT_EQ(
+      lines_of(parse_omnitrace_json(
+          R"({"omnitrace": {"settings": {"OMNITRACE_TRACE": true, "OMNITRACE_MAX_DEPTH": {"value": 7, "name": "x"},
                     "OMNITRACE_TIMEMORY_COMPONENTS": ["wall_clock", "peak_rss"]}}})",
-                "a.json")),
-            "OMNITRACE_TRACE=true@a.json: OMNITRACE_TRACE\n"
-            "OMNITRACE_MAX_DEPTH=7@a.json: OMNITRACE_MAX_DEPTH\n"
-            "OMNITRACE_TIMEMORY_COMPONENTS=wall_clock,peak_rss@a.json: OMNITRACE_TIMEMORY_COMPONENTS\n");
+          "a.json")),
+      "OMNITRACE_TRACE=true@a.json: OMNITRACE_TRACE\n"
+      "OMNITRACE_MAX_DEPTH=7@a.json: OMNITRACE_MAX_DEPTH\n"
+      "OMNITRACE_TIMEMORY_COMPONENTS=wall_clock,peak_rss@a.json: OMNITRACE_TIMEMORY_COMPONENTS\n");
   for (const char* wrong : {"", "[]", "{", R"({"OMNITRACE_TRACE": {"a": 1}})", "\xff"}) {
     EXPECT_THROW(parse_omnitrace_json(wrong, "a.json"), Error) << wrong;
   }
@@ -173,10 +176,15 @@ TEST(OmnitraceConfig, RefusesUnknownKeysUnlessToldOtherwise) {
   const std::string cfg = directory / "a.cfg";
   std::ofstream(cfg) << "OMNITRACE_TRACES = ON\n";
   EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=" + cfg}),
-            cfg + ":1: no variable is called 'OMNITRACE_TRACES'; OMNITRACE_STRICT_CONFIG=OFF passes over it");
-  const OmnitraceSettings lax = read({"OMNITRACE_CONFIG_FILE=" + cfg, "OMNITRACE_STRICT_CONFIG=OFF"});
-  EXPECT_EQ(lax.remarks(), std::vector<std::string>{cfg + ":1: no variable is called 'OMNITRACE_TRACES'"});
-  EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=/no/where.cfg"}), "cannot read the configuration file /no/where.cfg");
+            cfg +
+                ":1: no variable is called 'OMNITRACE_TRACES'; OMNITRACE_STRICT_CONFIG=OFF passes "
+                "over it");
+  const OmnitraceSettings lax =
+      read({"OMNITRACE_CONFIG_FILE=" + cfg, "OMNITRACE_STRICT_CONFIG=OFF"});
+  EXPECT_EQ(lax.remarks(),
+            std::vector<std::string>{cfg + ":1: no variable is called 'OMNITRACE_TRACES'"});
+  EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=/no/where.cfg"}),
+            "cannot read the configuration file /no/where.cfg");
   EXPECT_NE(why({"OMNITRACE_CONFIG_FILE=" + (directory / "a.xml")}), "");
 }
 
@@ -228,17 +236,20 @@ TEST(OmnitraceNames, AreHashed) {
             "57edf4a22be3c955ac49da2e2107b67a");
 }
 
-std::string trip_count(const std::vector<std::string>& entries, const OmnitraceFacts& of = facts()) {
+std::string trip_count(const std::vector<std::string>& entries,
+                       const OmnitraceFacts& of = facts()) {
   const OmnitracePlace place = place_of(read(entries), of);
   return place.directory + "/" + file_name(place, "trip_count", "txt");
 }
 
 TEST(OmnitraceNames, AreThoseOfOmnitrace) {
   const std::string plain = "OMNITRACE_TIME_OUTPUT=OFF", no_pid = "OMNITRACE_USE_PID=OFF";
-  EXPECT_EQ(trip_count({"OMNITRACE_TIME_FORMAT=%Y"}), "omnitrace-external-output/2023/trip_count-4711.txt");
+  EXPECT_EQ(trip_count({"OMNITRACE_TIME_FORMAT=%Y"}),
+            "omnitrace-external-output/2023/trip_count-4711.txt");
   EXPECT_EQ(trip_count({plain}), "omnitrace-external-output/trip_count-4711.txt");
   const auto prefixed = [&](const std::string& prefix) {
-    return trip_count({plain, no_pid, "OMNITRACE_OUTPUT_PATH=o", "OMNITRACE_OUTPUT_PREFIX=" + prefix});
+    return trip_count(
+        {plain, no_pid, "OMNITRACE_OUTPUT_PATH=o", "OMNITRACE_OUTPUT_PREFIX=" + prefix});
   };
   EXPECT_EQ(prefixed("pre"), "o/pre-trip_count.txt");
   EXPECT_EQ(prefixed("pre_"), "o/pre_trip_count.txt");
@@ -277,7 +288,8 @@ TEST(OmnitraceNames, FallBackToTheCurrentDirectory) {
   EXPECT_TRUE(std::filesystem::is_directory(directory / "a/b"));
   std::ofstream(directory / "file") << "x";
   place.directory = directory / "file/b";
-  EXPECT_EQ(make_place(place), "cannot write to " + (directory / "file/b") + ": Not a directory; the files go to ./");
+  EXPECT_EQ(make_place(place),
+            "cannot write to " + (directory / "file/b") + ": Not a directory; the files go to ./");
   EXPECT_EQ(place.directory, ".");
 }
 
