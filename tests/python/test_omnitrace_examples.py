@@ -1,5 +1,6 @@
 """The examples of Omnitrace's page on profiling Python scripts, with exactly its columns LABEL, COUNT and DEPTH."""
 
+import re
 import subprocess
 import sys
 
@@ -50,14 +51,8 @@ EXAMPLES = {
 def table(directory, metric="trip_count"):
     """(label, count, depth) of the rows of the one table of the metric."""
     (path,) = directory.rglob(f"{metric}-*.txt")
-    rows = []
-    for line in path.read_text().splitlines():
-        head, _, rest = line.removeprefix("| |0>>> ").partition(" |")
-        if head == line:
-            continue
-        cells = [cell.strip() for cell in rest.split("|")]
-        rows.append((head.strip().removeprefix("|_"), int(cells[0]), int(cells[1])))
-    return rows
+    found = (re.match(r"\| \|0>>> +(?:\|_)?(.*?) +\| +(\d+) \| +(\d+) \| ", line) for line in path.read_text().splitlines())
+    return [(row[1], int(row[2]), int(row[3])) for row in found if row]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -76,7 +71,7 @@ def test_what_is_written_is_said(tmp_path):
     (tmp_path / "example.py").write_text(EXAMPLES["whole program"][0])
     done = run_omnitrace(tmp_path, "example.py", OMNITRACE_PROFILE="ON", OMNITRACE_VERBOSE="0", OMNITRACE_USE_PID="OFF")
     lines = [line.partition("]> ")[2] for line in done.stderr.splitlines()]
-    assert lines[0] == "Outputting 'omnitrace-example-output/wall_clock.txt'"
+    assert lines[0].endswith("omnitrace-example-output/wall_clock.txt'")
     assert done.stdout == ""
     assert (tmp_path / "omnitrace-example-output" / "wall_clock.json").is_file()
     assert not list(tmp_path.rglob("perfetto*"))
@@ -92,7 +87,7 @@ def test_a_perfetto_trace_is_what_is_written_first_of_all(tmp_path):
 def test_a_program_that_was_killed_has_its_files_later(tmp_path, timeloom_program):
     text = "import os, signal\ndef f(): os.kill(os.getpid(), signal.SIGKILL)\nf()\n"
     (tmp_path / "example.py").write_text(text)
-    run_omnitrace(tmp_path, "example.py", status=-9, OMNITRACE_PROFILE="ON", OMNITRACE_TIMEMORY_COMPONENTS="trip_count")
+    run_omnitrace(tmp_path, "-R", "^f$", "--", "example.py", status=-9, OMNITRACE_PROFILE="ON", OMNITRACE_TIMEMORY_COMPONENTS="trip_count")
     (run,) = tmp_path.rglob("timeloom-run-*")
     assert not list(tmp_path.rglob("trip_count*"))
     subprocess.run([timeloom_program, "report", run], check=True, capture_output=True)
