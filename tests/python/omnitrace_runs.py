@@ -10,13 +10,13 @@ from pathlib import Path
 COMMAND = (sys.executable, "-m", "omnitrace")
 
 
-def run_omnitrace(directory, *words, status=0, command=COMMAND, **variables):
+def run_omnitrace(directory, *words, status=0, command=COMMAND, given="", **variables):
     """`python -m omnitrace words` in `directory`; setuptools has no part in what it imports."""
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith(("OMNITRACE_", "ROCPROFSYS_", "TIMELOOM_"))}  # fmt: skip
     kept["PATH"] = f"{Path(sys.executable).parent}:{kept['PATH']}"
     done = subprocess.run(
-        [*command, *map(str, words)], cwd=directory, text=True, capture_output=True, timeout=120,
+        [*command, *map(str, words)], cwd=directory, text=True, capture_output=True, timeout=120, input=given,
         env={**kept, "PYTHONHASHSEED": "0", "HOME": str(directory), "OMNITRACE_VERBOSE": "-1",
              "OMNITRACE_TIME_OUTPUT": "OFF", "SETUPTOOLS_USE_DISTUTILS": "stdlib", **variables},
     )  # fmt: skip

@@ -1,7 +1,6 @@
 """`omnitrace-python` as a command: words, forms of programs, the end of the program, wrong usage."""
 
 import re
-import subprocess
 import sys
 
 import pytest
@@ -58,8 +57,8 @@ def test_a_module(app, words):
 
 
 def test_a_program_from_stdin(tmp_path):
-    done = subprocess.run([*COMMAND, "--", "-"], cwd=tmp_path, input="print(6 * 7)", text=True, capture_output=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")
+    done = run_omnitrace(tmp_path, "--", "-", given="print(6 * 7)")
+    assert (done.stdout, done.stderr) == ("42\n", "")
 
 
 def test_a_script_on_the_path(app):
