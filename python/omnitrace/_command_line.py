@@ -54,7 +54,7 @@ OPTIONS = (
            "Profile only functions of these files."),
     Option("--trace-c", "trace_c", "switch", "[BOOL]", "Profile calls of C functions, too."),
     Option("-a --annotate-trace", "annotate_trace", "switch", "[BOOL]",
-           "Add the file and line of a function to its calls in the Perfetto trace."),
+           "Accepted: the file and line of each function are in the Perfetto trace anyway."),
 )  # fmt: skip
 
 _PYTHON = ("python", "python3")  # and python3.12

@@ -139,3 +139,22 @@ def test_c_functions_are_filtered_by_their_names(tmp_path, timeloom_program):
 def test_parts_of_labels_are_checked(tmp_path):
     with pytest.raises(_core.Error, match="'colour' is not accepted; write args, file, line, path, qualname"):
         _core.output_of_block({"label": "args,colour"}, None)
+
+
+COROUTINES = """
+import asyncio
+async def leaf(n): await asyncio.sleep(0)
+async def hidden(n): await leaf(n)
+async def main(): await asyncio.gather(leaf(1), hidden(2))
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("instrumenter", ["auto", "frame"])
+@pytest.mark.parametrize("tasks", ["off", "on"])
+def test_coroutines_with_arguments_and_hidden_ones(tmp_path, instrumenter, tasks, timeloom_program):
+    options = ["--label", "args", "-E", "^hidden$", "-MR", r"/app\.py$"]
+    _, calls = profile(tmp_path, COROUTINES, *options, timeloom_program=timeloom_program,
+                       TIMELOOM_INSTRUMENTER=instrumenter, TIMELOOM_ASYNC_TASKS=tasks)  # fmt: skip
+    assert any(path.endswith("leaf(n=1)") for path in calls)
+    assert not any("hidden(" in path or "leaf(n=2)" in path for path in calls)

@@ -119,6 +119,7 @@ PyObject* task_enter(PyObject* const* arguments, bool starts) noexcept {
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
   InterpreterFrame* frame = current_frame(PyThreadState_Get());
   const bool wanted = task_step_begins(generator_of(frame), outer_frame_of(frame), starts);
+  if (wanted && word == kWatched) enter_watched(code, frame);
   if (wanted && is_region(word)) enter_code(code, word);
   return none();
 }
