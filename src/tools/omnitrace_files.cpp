@@ -265,6 +265,13 @@ std::string property_of(const Definitions& definitions, const char* name) {
   return found == definitions.properties.end() ? std::string() : found->second;
 }
 
+// The directory of the run, from the current one where it lies below.
+std::string beside(const fs::path& run) {
+  const fs::path directory = fs::absolute(run).lexically_normal().parent_path();
+  const fs::path here = directory.lexically_proximate(fs::current_path());
+  return here.empty() || *here.begin() == ".." ? directory.string() : here.string();
+}
+
 void refuse_profile(const fs::path& run) {
   if (weave::has_trace(run)) return;
   throw Error(run.string() +
@@ -313,7 +320,7 @@ void write_files_beside(const fs::path& run) {
     const std::string names = property_of(definitions, kOmnitraceNamesProperty);
     job.place =
         names.empty() ? place_of(job.settings, facts_from(definitions)) : place_from_text(names);
-    job.place.directory = fs::absolute(run).lexically_normal().parent_path().string();
+    job.place.directory = beside(run);
     job.threads = std::max(1u, std::thread::hardware_concurrency());
     if (const std::string remark = make_place(job.place); !remark.empty()) say(remark);
     for (const std::string& loss : write_omnitrace_files(job)) say(loss);
