@@ -29,6 +29,7 @@ import math
 import os
 import pathlib
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -324,6 +325,18 @@ def check_hatchet(run: Run) -> None:
     same_sums("hatchet", run, visits, dict(of_program["time"]))
 
 
+def check_hatchet_of_read(run: Run) -> None:
+    """What timeloom.read().to_hatchet() gives, whose module is taken from the source tree."""
+    import hatchet
+
+    literal_of = runpy.run_path(str(environments.ROOT / "python" / "timeloom" / "_graphs.py"))["literal_of"]
+    report = json.loads(run.output("report", "--json"))
+    frame = hatchet.GraphFrame.from_literal(literal_of(report["tree"]["rows"])).dataframe
+    of_names = frame.groupby("name")[["visits", "time"]].sum()
+    visits = collections.Counter({name: int(count) for name, count in of_names["visits"].items()})
+    same_sums("hatchet of timeloom.read()", run, visits, dict(of_names["time"]))
+
+
 def check_pandas(run: Run) -> None:
     import pandas
 
@@ -340,6 +353,7 @@ READERS: dict[str, Callable[[Run], None]] = {
     "pycubexr": check_pycubexr,
     "extrap": check_extrap,
     "hatchet": check_hatchet,
+    "hatchet of timeloom.read()": check_hatchet_of_read,
     "pandas": check_pandas,
 }
 

@@ -17,6 +17,8 @@ from typing import IO, TYPE_CHECKING, Any
 from timeloom import _core
 
 if TYPE_CHECKING:
+    import hatchet
+    import networkx
     import pandas
     import polars
 
@@ -128,6 +130,27 @@ class Run:
         import polars
 
         return polars.read_ipc(io.BytesIO(self._arrow(table, options)))
+
+    def to_hatchet(self) -> hatchet.GraphFrame:
+        """The call paths of all threads together as a :class:`hatchet.GraphFrame` (``pip install llnl-hatchet``).
+
+        Its metrics are ``time`` (own) and ``time (inc)`` in seconds, and ``visits``.
+        """
+        import hatchet
+
+        from timeloom._graphs import literal_of
+
+        return hatchet.GraphFrame.from_literal(literal_of(self.tree))
+
+    def to_networkx(self) -> networkx.DiGraph[Any]:
+        """Who calls whom, of all threads together, as a :class:`networkx.DiGraph`.
+
+        A node for each region: ``(name, file, line)``, with the keys of a row of ``flat``. Edges have ``visits`` and
+        ``inclusive_s``.
+        """
+        from timeloom._graphs import call_graph
+
+        return call_graph(self.tree, self.flat)
 
     def _arrow(self, table: str, options: Sequence[str]) -> bytes:
         return _run(*self._convert_command("arrow", [f"--{table}", *options]))

@@ -4,6 +4,7 @@ import itertools
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,39 @@ def test_what_cannot_be_read(tmp_path):
 def test_importing_timeloom_brings_none_of_it():
     text = "import sys, timeloom; assert not {'timeloom._read', 'subprocess', 'json', 'pandas'} & set(sys.modules); print(timeloom.read)"
     subprocess.run([sys.executable, "-c", text], check=True, capture_output=True)
+
+
+def test_call_paths_for_hatchet(opened):
+    from timeloom._graphs import literal_of
+
+    def flattened(nodes, parent):
+        for node in nodes:
+            yield node["frame"]["name"], parent, node["metrics"], len(node["children"])
+            yield from flattened(node["children"], node["frame"]["name"])
+
+    names = {row["id"]: row["name"] for row in opened.tree}
+    children = Counter(row["parent"] for row in opened.tree)
+    expected = [
+        (row["name"], names.get(row["parent"]),
+         {"time": row["exclusive_s"], "time (inc)": row["inclusive_s"], "visits": row["visits"]}, children[row["id"]])
+        for row in opened.tree
+    ]  # fmt: skip
+    key = repr
+    assert sorted(flattened(literal_of(opened.tree), None), key=key) == sorted(expected, key=key)
+
+
+def test_who_calls_whom(opened):
+    pytest.importorskip("networkx")
+    graph = opened.to_networkx()
+    assert {node: dict(facts) for node, facts in graph.nodes(data=True)} == {
+        (row["name"], row["file"], row["line"]): row for row in opened.flat
+    }
+    keys = {row["id"]: (row["name"], row["file"], row["line"]) for row in opened.tree}
+    visits, times = Counter(), Counter()
+    for row in opened.tree:
+        if row["parent"] is not None:
+            edge = keys[row["parent"]], keys[row["id"]]
+            visits[edge] += row["visits"]
+            times[edge] += row["inclusive_s"]
+    assert {(a, b): edge["visits"] for a, b, edge in graph.edges(data=True)} == visits
+    assert {(a, b): edge["inclusive_s"] for a, b, edge in graph.edges(data=True)} == pytest.approx(times)
