@@ -1,5 +1,6 @@
 """timeloom.read(): a run in Python. The same numbers as the program prints, in data frames of their own types."""
 
+import gc
 import itertools
 import json
 import subprocess
@@ -84,6 +85,48 @@ def test_pandas_of_all_threads_together(opened):
             (row["name"], row["visits"], round(row["exclusive_s"] * 1e9), -1 if row["min_s"] is None else round(row["min_s"] * 1e9))
             for row in rows)  # fmt: skip
         assert found == expected
+
+
+def test_columns_without_copies(opened, path):
+    nanoarrow = pytest.importorskip("nanoarrow")
+    for name in ("paths", "flat", "events"):
+        table = opened.table(name)
+        rows = by_threads(said("convert", "--to", "json", f"--{name}", "-o", "-", path))
+        assert by_threads(table) == rows
+        stream = nanoarrow.ArrayStream(table)
+        assert [field.name for field in stream.schema.fields] == list(rows[0])
+        assert by_threads(stream.read_all().to_pylist()) == rows
+    # A child lives on when the whole has gone.
+    first = next(iter(nanoarrow.ArrayStream(opened.events(thread="MainThread"))))
+    times = first.child(opened_columns(opened).index("time_ns"))
+    expected = [row["time_ns"] for row in opened.events(thread="MainThread")][: len(first)]
+    del first
+    gc.collect()
+    assert times.to_pylist() == expected
+
+
+def opened_columns(opened):
+    return list(next(iter(opened.events())))
+
+
+def by_threads(rows):
+    """Threads come in any order, the rows of each in that of time."""
+    return sorted(rows, key=lambda row: (row["process"], row["thread"]))
+
+
+def test_columns_of_many_batches_and_of_none(tmp_path):
+    nanoarrow = pytest.importorskip("nanoarrow")
+    events = [(i, "f" if i % 2 == 0 else None) for i in range(300_000)]
+    run = timeloom.read(make_archive(tmp_path / "long", {"MainThread": events}))
+    batches = [batch.to_pylist() for batch in nanoarrow.ArrayStream(run.events())]
+    assert len(batches) > 1 and sum(map(len, batches)) == len(events)
+    assert [row["time_ns"] for batch in batches for row in batch] == [row["time_ns"] for row in run.events()]
+    assert nanoarrow.ArrayStream(run.events(start=1e6)).read_all().to_pylist() == []
+    partly = nanoarrow.ArrayStream(run.events())
+    assert len(next(iter(partly))) == len(batches[0])
+    del partly  # the program that writes is not waited for
+    with pytest.raises(timeloom.Error, match="thread"):
+        nanoarrow.ArrayStream(run.events(thread="nobody"))
 
 
 def test_polars(opened, path):
