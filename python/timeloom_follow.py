@@ -44,11 +44,17 @@ def records_of(parent: str) -> "list[bytes] | None":
 
     Settings are the first of them: see src/settings/inheritance.hpp.
     """
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # as in note_unmeasured()
     try:
-        with open(os.path.join(os.path.dirname(parent), "settings"), "rb") as file:
-            return file.read(_MOST).split(b"\0")
+        file = os.open(os.path.join(os.path.dirname(parent), "settings"), flags)
     except OSError:
         return None
+    try:
+        return os.read(file, _MOST).split(b"\0")
+    except OSError:
+        return None
+    finally:
+        os.close(file)
 
 
 def note_unmeasured(parent: str) -> None:

@@ -30,6 +30,7 @@ import math
 import os
 import pathlib
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -338,6 +339,18 @@ def check_timemory(run: Run) -> None:
     same_sums("hatchet's timemory", run, visits, dict(calls["sum.wall_clock"]))
 
 
+def check_hatchet_of_read(run: Run) -> None:
+    """What timeloom.read().to_hatchet() gives, whose module is taken from the source tree."""
+    import hatchet
+
+    literal_of = runpy.run_path(str(environments.ROOT / "python" / "timeloom" / "_graphs.py"))["literal_of"]
+    report = json.loads(run.output("report", "--json"))
+    frame = hatchet.GraphFrame.from_literal(literal_of(report["tree"]["rows"])).dataframe
+    of_names = frame.groupby("name")[["visits", "time"]].sum()
+    visits = collections.Counter({name: int(count) for name, count in of_names["visits"].items()})
+    same_sums("hatchet of timeloom.read()", run, visits, dict(of_names["time"]))
+
+
 def check_pandas(run: Run) -> None:
     import pandas
 
@@ -355,6 +368,7 @@ READERS: dict[str, Callable[[Run], None]] = {
     "extrap": check_extrap,
     "hatchet": check_hatchet,
     "timemory": check_timemory,
+    "hatchet of timeloom.read()": check_hatchet_of_read,
     "pandas": check_pandas,
 }
 

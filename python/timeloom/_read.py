@@ -5,7 +5,6 @@ It is imported by ``timeloom.read()`` alone: a measured program has nothing of i
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 from timeloom import _core
 
 if TYPE_CHECKING:
+    import hatchet
+    import networkx
     import pandas
     import polars
 
@@ -87,8 +88,8 @@ class Run:
         start: float | None = None,
         end: float | None = None,
         only_my_code: bool = False,
-    ) -> Iterator[dict[str, Any]]:
-        """Every event, one after the other, as docs/convert.md describes the rows of the table of events.
+    ) -> Table:
+        """Every event, as docs/convert.md describes the rows of the table of events.
 
         Of one ``thread`` (a name or a number), from ``start`` to ``end`` seconds after the begin of the run. Reads as
         it goes: memory does not grow with their number.
@@ -102,7 +103,14 @@ class Run:
             options += ["--until", f"{end!r}s"]
         if only_my_code:
             options.append("--only-my-code")
-        yield from _rows(self._convert_command("json", options))
+        return Table(self.path, options)
+
+    def table(self, name: str = "paths", options: Sequence[str] = ()) -> Table:
+        """The table ``"paths"`` (a row a call path and thread), ``"flat"`` (a row a region and thread) or ``"events"``.
+
+        ``options`` are those of ``timeloom convert``, such as ``["--only-my-code"]``.
+        """
+        return Table(self.path, [f"--{name}", *options])
 
     def to_pandas(self, per_thread: bool = True, table: str = "paths", options: Sequence[str] = ()) -> pandas.DataFrame:
         """The run as a :class:`pandas.DataFrame`.
@@ -115,25 +123,71 @@ class Run:
 
         from timeloom._columns import read_columns
 
-        frame = pandas.DataFrame(
-            {
-                name: _series_of(pandas, values, missing)
-                for name, (values, missing) in read_columns(self._arrow(table, options)).items()
-            }
-        )
+        with _output_of(self.table(table, options).command("arrow")) as output:
+            columns = read_columns(output)
+        frame = pandas.DataFrame({name: _series_of(pandas, *column) for name, column in columns.items()})
         return frame if per_thread or table == "events" else _all_threads(frame, table)
 
     def to_polars(self, table: str = "paths", options: Sequence[str] = ()) -> polars.DataFrame:
         """The same as a :class:`polars.DataFrame`, a row a thread."""
         import polars
 
-        return polars.read_ipc(io.BytesIO(self._arrow(table, options)))
+        return polars.DataFrame(self.table(table, options))
 
-    def _arrow(self, table: str, options: Sequence[str]) -> bytes:
-        return _run(*self._convert_command("arrow", [f"--{table}", *options]))
+    def to_hatchet(self) -> hatchet.GraphFrame:
+        """The call paths of all threads together as a :class:`hatchet.GraphFrame` (``pip install llnl-hatchet``).
 
-    def _convert_command(self, to: str, options: Sequence[str]) -> list[str]:
-        return ["convert", "--to", to, "-o", "-", *options, self.path]
+        Its metrics are ``time`` (own) and ``time (inc)`` in seconds, and ``visits``.
+        """
+        import hatchet
+
+        from timeloom._graphs import literal_of
+
+        return hatchet.GraphFrame.from_literal(literal_of(self.tree))
+
+    def to_networkx(self) -> networkx.DiGraph[Any]:
+        """Who calls whom, of all threads together, as a :class:`networkx.DiGraph`.
+
+        A node for each region: ``(name, file, line)``, with the keys of a row of ``flat``. Edges have ``visits`` and
+        ``inclusive_s``.
+        """
+        from timeloom._graphs import call_graph
+
+        return call_graph(self.tree, self.flat)
+
+
+class Table:
+    """A table of a run, which is read anew whenever it is asked for: ``for row in table``, or as columns.
+
+    Rows are dicts. As columns any package takes it that knows Arrow's PyCapsule interface, batch by batch and without
+    a Python object a value: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, a name in a query of duckdb.
+    """
+
+    def __init__(self, run: str, options: Sequence[str]) -> None:
+        self._run = run
+        self._options = list(options)
+
+    def command(self, to: str) -> list[str]:
+        """The arguments with which the ``timeloom`` program writes it to standard output, in the format ``to``."""
+        return ["convert", "--to", to, "-o", "-", *self._options, self._run]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return _rows(self.command("json"))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """A capsule ``arrow_array_stream``; a ``requested_schema`` is not followed, which the interface allows."""
+        batches = self._batches()
+        columns = next(batches)
+        return _core.arrow_stream(columns, batches)
+
+    def _batches(self) -> Iterator[Any]:
+        """The columns, then the batches."""
+        from timeloom._tables import TableReader
+
+        with _output_of(self.command("arrow")) as output:
+            reader = TableReader(output)
+            yield reader.columns
+            yield from reader
 
 
 def _series_of(pandas: Any, values: Any, missing: Any) -> Any:

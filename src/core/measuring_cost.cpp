@@ -13,16 +13,18 @@ template <typename Cost>
 using Fields = std::span<const std::pair<std::string_view, double Cost::*>>;
 
 constexpr std::pair<std::string_view, double ProcessCost::*> kProcessFields[] = {
-    {"events", &ProcessCost::events},   {"event", &ProcessCost::event},
-    {"ignored", &ProcessCost::ignored}, {"functions", &ProcessCost::functions},
-    {"start", &ProcessCost::start},     {"recorder", &ProcessCost::recorder},
-    {"cpu", &ProcessCost::cpu},         {"wall", &ProcessCost::wall},
+    {"events", &ProcessCost::events},       {"event", &ProcessCost::event},
+    {"inside", &ProcessCost::inside},       {"ignored", &ProcessCost::ignored},
+    {"functions", &ProcessCost::functions}, {"start", &ProcessCost::start},
+    {"recorder", &ProcessCost::recorder},   {"cpu", &ProcessCost::cpu},
+    {"wall", &ProcessCost::wall},
 };
 constexpr std::pair<std::string_view, double MeasuringCost::*> kRunFields[] = {
     {"events", &MeasuringCost::events}, {"functions", &MeasuringCost::functions},
     {"start", &MeasuringCost::start},   {"recorder", &MeasuringCost::recorder},
     {"weave", &MeasuringCost::weave},   {"cpu", &MeasuringCost::cpu},
-    {"wall", &MeasuringCost::wall},
+    {"wall", &MeasuringCost::wall},     {"event", &MeasuringCost::event},
+    {"inside", &MeasuringCost::inside},
 };
 
 // "name=number name=number"
@@ -73,10 +75,18 @@ std::optional<MeasuringCost> measuring_cost_of(
   return cost_of<MeasuringCost>(found->second, kRunFields);
 }
 
+CallCost MeasuringCost::call() const noexcept {
+  const double within = std::min(inside, 2 * event);
+  return {within, 2 * event - within};
+}
+
 void CostSum::add(const ProcessCost& process) noexcept {
   if (process.event > 0) {
-    event_ = process.event;
+    last_event_ = process.event;
+    calibrated_events_ += process.events;
     sum_.events += process.events * process.event;
+    sum_.event += process.events * process.event;
+    sum_.inside += process.events * process.inside;
   } else {
     uncalibrated_events_ += process.events;
   }
@@ -89,9 +99,11 @@ void CostSum::add(const ProcessCost& process) noexcept {
 }
 
 std::optional<MeasuringCost> CostSum::sum() const noexcept {
-  if (event_ == 0) return std::nullopt;
+  if (last_event_ == 0) return std::nullopt;
   MeasuringCost sum = sum_;
-  sum.events += uncalibrated_events_ * event_;
+  sum.events += uncalibrated_events_ * last_event_;
+  sum.event = share(sum_.event, calibrated_events_);
+  sum.inside = share(sum_.inside, calibrated_events_);
   return sum;
 }
 
@@ -102,8 +114,8 @@ Shares shares_of(const MeasuringCost& cost) noexcept {
 
 Band band_of(double share) noexcept {
   constexpr double kPoints = 0.02;
-  return {std::max(std::min(0.75 * share, share - kPoints), 0.0),
-          std::max(3 * share, share + kPoints)};
+  return {std::max(std::min(kLeastOfStated * share, share - kPoints), 0.0),
+          std::max(kMostOfStated * share, share + kPoints)};
 }
 
 }  // namespace timeloom

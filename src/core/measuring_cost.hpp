@@ -23,6 +23,7 @@ inline constexpr char kOverhead[] = "timeloom::overhead";
 struct ProcessCost {
   double events = 0;     // their number
   double event = 0;      // calibrated seconds of one; 0: not calibrated in this process
+  double inside = 0;     // of what a call costs, the seconds between its enter and its leave
   double ignored = 0;    // callbacks of the interpreter that recorded nothing
   double functions = 0;  // seen for the first time: deciding on them, naming them
   double start = 0;      // until the program began, and from its end on
@@ -31,6 +32,12 @@ struct ProcessCost {
   double wall = 0;       // seconds from begin to end
 
   double total() const noexcept { return events * event + ignored + functions + start + recorder; }
+};
+
+// The seconds by which observing one call lengthens the visit itself and the caller's own time.
+struct CallCost {
+  double inside = 0;
+  double outside = 0;
 };
 
 // A run: the sums over its processes.
@@ -42,8 +49,12 @@ struct MeasuringCost {
   double weave = 0;  // after the program; no part of total()
   double cpu = 0;    // of the program's processes, with total()
   double wall = 0;   // of the longest
+  double event = 0;  // of one, the mean over the events of all processes
+  double inside = 0;
 
   double total() const noexcept { return events + functions + start + recorder; }
+  // A call has two events.
+  CallCost call() const noexcept;
 };
 
 std::string to_text(const ProcessCost& cost);
@@ -64,7 +75,8 @@ class CostSum {
  private:
   MeasuringCost sum_;
   double uncalibrated_events_ = 0;
-  double event_ = 0;
+  double calibrated_events_ = 0;
+  double last_event_ = 0;  // cost of one in the last process that was calibrated
 };
 
 // The cost as a share of CPU time, of wall time. The wall time of a program that keeps several
@@ -81,6 +93,7 @@ struct Band {
   double least = 0;
   double most = 0;
 };
+inline constexpr double kLeastOfStated = 0.75, kMostOfStated = 3;
 Band band_of(double share) noexcept;
 
 }  // namespace timeloom

@@ -10,15 +10,16 @@ namespace {
 // At the end of any name: PGPASSWORD.
 constexpr std::array<std::string_view, 3> kEndings = {"password", "passwd", "passphrase"};
 // Of options, also as the last part of a longer name: --github-token.
-constexpr std::array<std::string_view, 12> kNames = {
-    "pwd",    "token",      "secret",      "credential", "credentials", "api-key",
-    "apikey", "access-key", "private-key", "secret-key", "auth-key",    "encryption-key"};
+constexpr std::array<std::string_view, 14> kNames = {
+    "pwd",    "token",      "secret",      "credential", "credentials", "api-key",        "jwt",
+    "apikey", "access-key", "private-key", "secret-key", "auth-key",    "encryption-key", "bearer"};
 // Only as the whole name: --sort-key is no secret.
-constexpr std::array<std::string_view, 4> kWholeNames = {"key", "pass", "auth", "authorization"};
+constexpr std::array<std::string_view, 5> kWholeNames = {"key", "pass", "auth", "authorization",
+                                                         "pin"};
 
 // In lower case, without dashes before it; `_`, `.` and a capital separate words as `-` does.
 std::string plain_name(std::string_view option) {
-  option.remove_prefix(std::min(option.find_first_not_of('-'), option.size()));
+  option.remove_prefix(std::min(option.find_first_not_of("-/"), option.size()));
   std::string name;
   bool after_small = false;  // dbPassword is two words
   for (const unsigned char c : option) {
@@ -71,13 +72,61 @@ void mask_header(std::string& word) {
   word.replace(colon + 2, std::string::npos, kMask);
 }
 
+// The end of the value in JSON, without its quotes, that begins at `at`.
+std::size_t end_of_value(const std::string& word, std::size_t at, bool quoted) {
+  if (!quoted) return std::min(word.find_first_of(",}] \t\n", at), word.size());
+  for (; at < word.size() && word[at] != '"'; ++at) {
+    if (word[at] == '\\') ++at;
+  }
+  return std::min(at, word.size());
+}
+
+// Members of objects in JSON: {"token": "abc"}.
+void mask_members(std::string& word) {
+  constexpr char kBlanks[] = " \t\n";
+  for (std::size_t quote = word.find('"'); quote != std::string::npos;) {
+    const std::size_t name = quote + 1;
+    const std::size_t end = end_of_value(word, name, true);
+    const std::size_t colon = word.find_first_not_of(kBlanks, end + 1);
+    if (colon == std::string::npos) return;
+    if (word[colon] != ':') {
+      quote = word.find('"', end + 1);
+      continue;
+    }
+    std::size_t value = word.find_first_not_of(kBlanks, colon + 1);
+    if (value == std::string::npos) return;
+    const bool quoted = word[value] == '"';
+    if (quoted) ++value;
+    const std::size_t after = end_of_value(word, value, quoted);
+    if (is_name_of_secret(std::string_view(word).substr(name, end - name)) && after > value) {
+      word.replace(value, after - value, kMask);
+      value += sizeof kMask - 1;
+    } else {
+      value = quoted ? after : value;
+    }
+    quote = word.find('"', quoted ? value + 1 : value);
+  }
+}
+
+// The end of the name of the option or variable that `word` begins with: --token=x, /token:x.
+std::size_t end_of_name(const std::string& word) {
+  return word.find(word.starts_with('/') ? ':' : '=');
+}
+
+// Java's and CMake's definitions have no blank before the name: -Dtoken=x.
+bool names_secret(std::string_view option) {
+  if (is_name_of_secret(option)) return true;
+  return option.starts_with("-D") && is_name_of_secret(option.substr(2));
+}
+
 // Masks the secrets in `word`; true: the next word is one.
 bool mask_word(std::string& word) {
   mask_urls(word);
   mask_queries(word);
   mask_header(word);
-  const std::size_t equals = word.find('=');
-  if (!is_name_of_secret(std::string_view(word).substr(0, equals))) return false;
+  mask_members(word);
+  const std::size_t equals = end_of_name(word);
+  if (!names_secret(std::string_view(word).substr(0, equals))) return false;
   if (equals == std::string::npos) return word.starts_with('-');
   word.replace(equals + 1, std::string::npos, kMask);
   return false;

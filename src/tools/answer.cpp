@@ -19,8 +19,9 @@ std::string name_of(const Definitions& definitions, RegionId id) {
   return name.empty() ? "region " + std::to_string(id.value()) : name;
 }
 
-Answer::Answer(const profile::CallTree& tree, const profile::LocationFilter& filter)
-    : tree_(&tree), times_(work_times(tree, filter)), owner_(tree.definitions) {
+Answer::Answer(const profile::CallTree& tree, const profile::LocationFilter& filter,
+               const std::optional<CallCost>& cost)
+    : tree_(&tree), cost_(cost), times_(work_times(tree, filter, cost)), owner_(tree.definitions) {
   adopt_program();
   add_functions();
   add_waiting();
@@ -82,13 +83,14 @@ void Answer::add_functions() {
     FunctionRow& row = rows[place];
     if (place < regions) row.region = RegionId{static_cast<std::uint32_t>(place)};
     row.working += times_.working[i];
+    row.measured += times_.measured_working[i];
     row.waiting += times_.waiting[i];
     row.visits += times_.visits[i];
     if (open[place]++ == 0) row.total += total[i];
     way.push_back(place);
   }
   for (FunctionRow& row : rows) {
-    if (row.working > 0) functions_.push_back(row);
+    if (row.measured > 0) functions_.push_back(row);
     if (row.waiting > 0) waiting_.push_back(row);
   }
   std::ranges::stable_sort(functions_,

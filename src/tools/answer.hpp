@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace timeloom::tools {
 
 // A function, in seconds.
 struct FunctionRow {
-  RegionId region;     // of importing: one of its functions; undefined: beyond a limit
-  double working = 0;  // without the functions called inside
+  RegionId region;      // of importing: one of its functions; undefined: beyond a limit
+  double working = 0;   // without the functions called inside
+  double measured = 0;  // the same before what measuring cost was taken away
   double waiting = 0;
   double total = 0;  // working, with them
   std::int64_t visits = 0;
@@ -27,7 +29,9 @@ struct FunctionRow {
 
 class Answer {
  public:
-  Answer(const profile::CallTree& tree, const profile::LocationFilter& filter);
+  // `cost`: taken from the working times.
+  Answer(const profile::CallTree& tree, const profile::LocationFilter& filter,
+         const std::optional<CallCost>& cost = {});
 
   // By own working time, and by own waiting time; rows without any are left out.
   const std::vector<FunctionRow>& functions() const { return functions_; }
@@ -37,6 +41,7 @@ class Answer {
   }
 
   const WorkTimes& times() const { return times_; }
+  const std::optional<CallCost>& cost() const { return cost_; }
   const CodeOwner& owner() const { return owner_; }
   const Definitions& definitions() const { return tree_->definitions; }
   // A name for people: never empty.
@@ -48,6 +53,7 @@ class Answer {
   void add_waiting();
 
   const profile::CallTree* tree_;
+  std::optional<CallCost> cost_;
   WorkTimes times_;
   CodeOwner owner_;
   std::vector<FunctionRow> functions_;

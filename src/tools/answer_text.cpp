@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/run_properties.hpp"
+#include "tools/compensation.hpp"
 #include "tools/short_name.hpp"
 #include "tools/text.hpp"
 #include "tools/tree_marks.hpp"
@@ -65,13 +66,15 @@ class AnswerWriter {
 
   void functions(std::size_t rows) {
     const WorkTimes& times = answer_.times();
-    title(" share    own  visits", "where the time went",
+    title(answer_.cost() ? " share   own*  visits measured" : " share    own  visits",
+          "where the time went",
           fmt::format("  100% = {} of work", duration(times.all_working, terminal_, " ")));
     for (std::size_t i = 0; i < rows; ++i) {
       const FunctionRow& row = answer_.functions()[i];
-      line(row.region,
-           numbers(part(row.working, times.all_working), row.working, row.visits, terminal_), {},
-           {});
+      std::string shown =
+          numbers(part(row.working, times.all_working), row.working, row.visits, terminal_);
+      if (answer_.cost()) shown += " " + pad_left(duration(row.measured, terminal_), 8);
+      line(row.region, shown, {}, {});
     }
   }
 
@@ -123,8 +126,14 @@ class AnswerWriter {
     output_.write(drawn(line, terminal_));
   }
 
-  // Of much time in functions that call nothing in Python nobody knows what it is.
   std::vector<std::string> hints() const {
+    std::vector<std::string> lines = stretches();
+    if (answer_.cost()) lines.push_back(compensation_text(*answer_.cost()));
+    return lines;
+  }
+
+  // Of much time in functions that call nothing in Python nobody knows what it is.
+  std::vector<std::string> stretches() const {
     if (answer_.definitions().properties.contains(kCFunctions) ||
         !answer_.definitions().properties.contains("timeloom::python")) {
       return {};

@@ -69,9 +69,7 @@ void CommandOptions::hidden_flag(const std::string& name, bool& value) {
 }
 
 void CommandOptions::exclude(const std::string& flag, const std::string& other) {
-  app_->callback([app = app_, flag, other] {
-    if (app->count(flag) > 0 && app->count(other) > 0) throw CLI::ExcludesError(flag, other);
-  });
+  app_->get_option(flag)->excludes(app_->get_option(other));
 }
 
 void CommandOptions::text(const std::string& name, const std::string& unit, std::string& value,

@@ -43,7 +43,7 @@ class CommandOptions {
   void flag(const std::string& name, bool& value, const std::string& help);
   // For other programs: it is left out of the help.
   void hidden_flag(const std::string& name, bool& value);
-  // Refuses a command line with both. REQUIRES: called at most once.
+  // Refuses a command line with both. REQUIRES: both are known already.
   void exclude(const std::string& flag, const std::string& other);
 
   // `unit` is what the help shows in the place of the value.

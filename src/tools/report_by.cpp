@@ -33,8 +33,9 @@ bool by_work(const GroupRow& a, const GroupRow& b) { return a.working > b.workin
 // By the names of regions. Time that is inside another function of the same group is not
 // counted again.
 std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey key,
-                                      const profile::LocationFilter& filter) {
-  const Answer answer(tree, filter);
+                                      const profile::LocationFilter& filter,
+                                      const std::optional<CallCost>& cost) {
+  const Answer answer(tree, filter, cost);
   const WorkTimes& times = answer.times();
   std::vector<GroupRow> rows;
   std::map<std::string, std::size_t> places;
@@ -73,7 +74,8 @@ std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey ke
 }
 
 std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey key,
-                                        const std::set<LocationId>& locations) {
+                                        const std::set<LocationId>& locations,
+                                        const std::optional<CallCost>& cost) {
   std::vector<GroupRow> rows;
   std::map<std::uint32_t, std::size_t> places;  // of processes
   for (const Location& location : tree.definitions.locations) {
@@ -90,8 +92,8 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
         rows.back().name += " of " + tree.definitions.groups[group].name;
       }
     }
-    const WorkTimes times =
-        work_times(tree, [&](const Location& one) { return one.id == location.id; });
+    const WorkTimes times = work_times(
+        tree, [&](const Location& one) { return one.id == location.id; }, cost);
     std::vector<bool> seen(tree.definitions.regions.size());
     GroupRow& row = rows[place];
     row.working += times.all_working;
@@ -111,10 +113,12 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
 }  // namespace
 
 std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
-                                 const std::set<LocationId>& locations) {
+                                 const std::set<LocationId>& locations,
+                                 const std::optional<CallCost>& cost) {
   const auto filter = [&](const Location& location) { return locations.contains(location.id); };
-  std::vector<GroupRow> rows = key >= GroupKey::kThread ? rows_of_locations(tree, key, locations)
-                                                        : rows_of_regions(tree, key, filter);
+  std::vector<GroupRow> rows = key >= GroupKey::kThread
+                                   ? rows_of_locations(tree, key, locations, cost)
+                                   : rows_of_regions(tree, key, filter, cost);
   std::erase_if(rows, [](const GroupRow& row) { return row.visits == 0 && row.total == 0; });
   std::ranges::stable_sort(rows, by_work);
   return rows;

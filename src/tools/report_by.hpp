@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "core/measuring_cost.hpp"
 #include "profile/call_tree.hpp"
 #include "tools/output.hpp"
 #include "tools/terminal.hpp"
@@ -29,9 +31,10 @@ struct GroupRow {
   bool project = false;
 };
 
-// By their working time.
+// By their working time, from which `cost` is taken.
 std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
-                                 const std::set<LocationId>& locations);
+                                 const std::set<LocationId>& locations,
+                                 const std::optional<CallCost>& cost = {});
 
 void write_by(const std::vector<GroupRow>& rows, GroupKey key, const Terminal& terminal,
               Output& output);

@@ -14,6 +14,7 @@
 #include "tools/answer_text.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
+#include "tools/compensation.hpp"
 #include "tools/open_run.hpp"
 #include "tools/report_by.hpp"
 #include "tools/report_data.hpp"
@@ -40,6 +41,7 @@ struct ReportOptions {
   std::optional<GroupKey> by;
   std::string function;
   bool slowest = false;
+  bool compensate = false;
   bool json = false;
   bool csv = false;
   ColourMode colour = ColourMode::kAuto;
@@ -101,7 +103,13 @@ void write_text(const ReportOptions& options, const RowOptions& rows, const Repo
   if (options.tree) write_tree(data, rows, scope, terminal, output);
   if (options.flat) write_flat(data, rows, scope, terminal, output);
   if (data.metric() != nullptr) write_metric(data, terminal, output);
-  write_legend(options.tree, terminal, output);
+  write_legend(options.tree, data.cost(), terminal, output);
+}
+
+// What measuring cost, where it is to be taken from the times.
+std::optional<CallCost> taken_away(const ReportOptions& options, const profile::CallTree& tree) {
+  if (!options.compensate) return std::nullopt;
+  return call_cost_of(tree.definitions);
 }
 
 // Without a word about the tables the answer is printed, not all there is.
@@ -112,7 +120,9 @@ bool wants_answer(const ReportOptions& options) {
 
 int print_answer(const ReportOptions& options, const profile::CallTree& tree,
                  const std::set<LocationId>& ids, const std::string& run) {
-  const Answer answer(tree, [&](const Location& location) { return ids.contains(location.id); });
+  const Answer answer(
+      tree, [&](const Location& location) { return ids.contains(location.id); },
+      taken_away(options, tree));
   Output output;
   write_answer(answer, facts_of(tree.definitions), run, scope_of(ids, tree.definitions),
                Terminal::detect(options.colour), output);
@@ -142,7 +152,7 @@ int print_slowest(const ReportOptions& options, const std::filesystem::path& run
 
 int print_by(const ReportOptions& options, const profile::CallTree& tree,
              const std::set<LocationId>& ids) {
-  const std::vector<GroupRow> rows = group_rows(tree, *options.by, ids);
+  const std::vector<GroupRow> rows = group_rows(tree, *options.by, ids, taken_away(options, tree));
   Output output;
   if (options.json) {
     write_by_json(rows, *options.by, output);
@@ -179,6 +189,7 @@ int run_report(ReportOptions options) {
   if (!options.tree && !options.flat) options.tree = options.flat = true;
   const auto wanted = [&](const Location& location) { return ids.contains(location.id); };
   ReportData data(tree, wanted);
+  if (options.compensate) data.compensate(call_cost_of(tree.definitions));
   if (!options.metric.empty()) data.add_metric(options.metric, wanted);
 
   RowOptions rows;
@@ -241,6 +252,10 @@ Command register_report(CLI::App& program) {
              "One function, its callers and what it calls; the end of its name will do");
   known.flag("--slowest", options->slowest,
              "The slowest single visits with their parameters (of --function), from the trace");
+  known.flag("--compensate", options->compensate,
+             "Take from the times what measuring cost, as far as it is known");
+  known.exclude("--compensate", "--function");
+  known.exclude("--compensate", "--slowest");
   known.flag("--json", options->json, "Print JSON, complete unless limited");
   known.flag("--csv", options->csv, "Print CSV, complete unless limited");
   known.exclude("--json", "--csv");

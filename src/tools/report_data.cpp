@@ -36,6 +36,10 @@ ordered_json row_json(const Row& row, bool tree, const ReportData& data) {
   one["visits"] = figures.visits;
   one["inclusive_s"] = figures.inclusive;
   one["exclusive_s"] = figures.exclusive;
+  if (data.cost()) {
+    one["compensated_inclusive_s"] = figures.compensated_inclusive;
+    one["compensated_exclusive_s"] = figures.compensated_exclusive;
+  }
   one["mean_s"] = figures.mean;
   one["min_s"] = figures.min;
   one["max_s"] = figures.max;
@@ -91,6 +95,10 @@ void write_csv_rows(const char* table, const Rows& rows, const ReportData& data,
         region.first_line, csv_field(region.group), figures.visits, figures.inclusive,
         figures.exclusive, csv_number(figures.mean), csv_number(figures.min),
         csv_number(figures.max), figures.inclusive_share, figures.exclusive_share));
+    if (data.cost()) {
+      output.write(
+          fmt::format(",{},{}", figures.compensated_inclusive, figures.compensated_exclusive));
+    }
     if (data.metric() != nullptr) {
       output.write(fmt::format(",{},{}", row.metric.inclusive, row.metric.exclusive));
     }
@@ -113,6 +121,9 @@ void write_json(const ReportData& data, const RunFacts& facts, const std::string
                       {"total", metric->total()},
                       {"outside", metric->outside()}};
   }
+  if (data.cost()) {
+    head["compensation"] = {{"inside_s", data.cost()->inside}, {"outside_s", data.cost()->outside}};
+  }
   std::string text = json_text(head, 0);
   text.erase(text.rfind("\n}"));
   output.write(text);
@@ -125,6 +136,7 @@ void write_csv(const ReportData& data, const DataOptions& options, Output& outpu
   output.write(
       "table,id,parent,depth,name,file,line,group,visits,inclusive_s,exclusive_s,mean_s,min_s,"
       "max_s,inclusive_share,exclusive_share");
+  if (data.cost()) output.write(",compensated_inclusive_s,compensated_exclusive_s");
   output.write(data.metric() == nullptr ? "\n" : ",metric_inclusive,metric_exclusive\n");
   if (options.tree) write_csv_rows("tree", data.tree_rows(options.rows), data, output);
   if (options.flat) write_csv_rows("flat", data.flat_rows(options.rows), data, output);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "profile/compensation.hpp"
 #include "tools/run_facts.hpp"
 
 namespace timeloom::tools {
@@ -18,8 +19,8 @@ namespace {
 
 double value_of(const Figures& figures, SortKey key) {
   switch (key) {
-    case SortKey::kInclusive: return figures.inclusive;
-    case SortKey::kExclusive: return figures.exclusive;
+    case SortKey::kInclusive: return figures.compensated_inclusive;
+    case SortKey::kExclusive: return figures.compensated_exclusive;
     case SortKey::kVisits: return static_cast<double>(figures.visits);
     case SortKey::kMean: return std::isnan(figures.mean) ? 0 : figures.mean;
     case SortKey::kName: break;
@@ -32,7 +33,13 @@ double value_of(const Figures& figures, SortKey key) {
 ReportData::ReportData(const CallTree& tree, const profile::LocationFilter& filter)
     : tree_(&tree),
       totals_(profile::sum_locations(tree, filter)),
+      compensated_(totals_),
       total_(profile::total_time(tree, totals_)) {}
+
+void ReportData::compensate(const CallCost& cost) {
+  cost_ = cost;
+  compensated_ = profile::compensate(*tree_, totals_, cost);
+}
 
 double ReportData::to_seconds(std::uint64_t ticks) const {
   return seconds(ticks, tree_->definitions);
@@ -54,12 +61,14 @@ std::string ReportData::name_of(RegionId id) const {
   return name.empty() ? "region " + std::to_string(id.value()) : name;
 }
 
-Figures ReportData::figures_of(RegionId region, const Totals& totals,
+Figures ReportData::figures_of(RegionId region, const Totals& totals, const Totals& compensated,
                                std::uint64_t visit_time) const {
   Figures figures;
   figures.visits = profile::signed_value(totals.visits);
   figures.inclusive = to_seconds(totals.inclusive);
   figures.exclusive = to_seconds(totals.exclusive);
+  figures.compensated_inclusive = to_seconds(compensated.inclusive);
+  figures.compensated_exclusive = to_seconds(compensated.exclusive);
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   // Beyond a limit the time is that of some of the visits only.
   const bool mean_known = totals.visits != 0 && region.defined();
@@ -98,7 +107,7 @@ Row ReportData::tree_row(std::uint32_t node) const {
   row.region = tree_->nodes[node].region;
   row.parameters = tree_->nodes[node].parameters;
   row.depth = tree_->nodes[node].depth;
-  row.figures = figures_of(row.region, totals_[node], totals_[node].inclusive);
+  row.figures = figures_of(row.region, totals_[node], compensated_[node], totals_[node].inclusive);
   if (metric_) row.metric = metric_->of_node(row.node);
   return row;
 }
@@ -142,10 +151,15 @@ Rows ReportData::tree_rows(const RowOptions& options) const {
 Rows ReportData::flat_rows(const RowOptions& options) const {
   Rows result;
   const SortKey key = options.sort.value_or(SortKey::kExclusive);
+  // In the same order; what was never visited and has no time left is not in it.
+  const std::vector<FlatRow> compensated = profile::flat_profile(*tree_, compensated_);
+  auto less = compensated.begin();
   for (const FlatRow& region : profile::flat_profile(*tree_, totals_)) {
     Row row;
     row.region = region.region;
-    row.figures = figures_of(region.region, region.totals, region.visit_time);
+    const bool left = less != compensated.end() && less->region == region.region;
+    row.figures = figures_of(region.region, region.totals, left ? less++->totals : Totals(),
+                             region.visit_time);
     if (metric_) row.metric = metric_->of_region(region.region);
     const double measure =
         key == SortKey::kInclusive ? row.figures.inclusive_share : row.figures.exclusive_share;

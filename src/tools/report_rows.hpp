@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/measuring_cost.hpp"
 #include "profile/call_tree.hpp"
 #include "profile/flat_profile.hpp"
 #include "tools/report_metric.hpp"
@@ -29,6 +30,9 @@ struct Figures {
   std::int64_t visits = 0;
   double inclusive = 0;
   double exclusive = 0;
+  // Less what measuring cost; without ReportData::compensate() as above.
+  double compensated_inclusive = 0;
+  double compensated_exclusive = 0;
   double mean = 0;
   double min = 0;
   double max = 0;
@@ -69,6 +73,9 @@ class ReportData {
   void add_metric(const std::string& name, const profile::LocationFilter& filter) {
     metric_.emplace(*tree_, name, filter);
   }
+  // Takes what measuring cost from the times, by which rows are sorted from here on.
+  void compensate(const CallCost& cost);
+  const std::optional<CallCost>& cost() const noexcept { return cost_; }
   const MetricColumns* metric() const noexcept { return metric_ ? &*metric_ : nullptr; }
 
   // The call paths, each followed by those below it. Rows are small by inclusive time.
@@ -90,12 +97,14 @@ class ReportData {
   double to_seconds(std::uint64_t ticks) const;
   double share(double part) const;
   Figures figures_of(RegionId region, const profile::Totals& totals,
-                     std::uint64_t visit_time) const;
+                     const profile::Totals& compensated, std::uint64_t visit_time) const;
   void sort(std::vector<Row>& rows, SortKey key) const;
   Row tree_row(std::uint32_t node) const;
 
   const profile::CallTree* tree_;
-  std::vector<profile::Totals> totals_;  // by node, of the locations that were taken
+  std::vector<profile::Totals> totals_;       // by node, of the locations that were taken
+  std::vector<profile::Totals> compensated_;  // the same less what measuring cost
+  std::optional<CallCost> cost_;
   std::uint64_t total_;
   std::optional<MetricColumns> metric_;
 };

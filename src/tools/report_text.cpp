@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tools/compensation.hpp"
 #include "tools/table.hpp"
 #include "tools/text.hpp"
 #include "tools/tree_marks.hpp"
@@ -73,6 +74,10 @@ Table make_table(const Heading (&columns)[kCount], const ReportData& data,
   for (const Heading& column : columns) {
     if (terminal.width >= column.from_width) table.add_column(std::string(column.name));
   }
+  if (data.cost()) {
+    table.add_column("incl*");
+    table.add_column("excl*");
+  }
   if (data.metric() != nullptr) {
     table.add_column(data.metric()->name() + " incl");
     table.add_column("excl");
@@ -88,6 +93,10 @@ void add_row(Table& table, const Heading (&columns)[kCount], const Row& row, dou
   for (const Heading& column : columns) {
     if (terminal.width >= column.from_width)
       line.cells.push_back(column.cell(row.figures, terminal));
+  }
+  if (data.cost()) {
+    line.cells.push_back(duration(row.figures.compensated_inclusive, terminal));
+    line.cells.push_back(duration(row.figures.compensated_exclusive, terminal));
   }
   if (const MetricColumns* metric = data.metric()) {
     line.cells.push_back(metric->text(row.metric.inclusive, terminal));
@@ -217,11 +226,13 @@ void write_metric(const ReportData& data, const Terminal& terminal, Output& outp
   output.write(line + "\n");
 }
 
-void write_legend(bool tree, const Terminal& terminal, Output& output) {
+void write_legend(bool tree, const std::optional<CallCost>& cost, const Terminal& terminal,
+                  Output& output) {
   std::string text =
       "\nincl: from entering a region to leaving it, excl: without the regions entered inside.\n";
   if (terminal.width < columns(text))
     text = "\nincl: with the regions entered inside, excl: without them.\n";
+  if (cost) text += compensation_text(*cost) + "\n";
   if (tree) text += "A line without a branch sign is called by the line above it.\n";
   output.write(terminal.paint(text, Ink::kDim));
 }

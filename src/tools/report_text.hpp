@@ -5,6 +5,7 @@
 // throws Error when the output cannot be written.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tools/output.hpp"
@@ -28,6 +29,7 @@ void write_flat(const ReportData& data, const RowOptions& options, const std::st
 void write_metric(const ReportData& data, const Terminal& terminal, Output& output);
 
 // The legend of the tables; the last lines of a report.
-void write_legend(bool tree, const Terminal& terminal, Output& output);
+void write_legend(bool tree, const std::optional<CallCost>& cost, const Terminal& terminal,
+                  Output& output);
 
 }  // namespace timeloom::tools

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "profile/compensation.hpp"
 #include "tools/run_facts.hpp"
 
 namespace timeloom::tools {
@@ -72,9 +73,12 @@ bool waits_by_name(const std::string& name) {
          std::ranges::any_of(kSelectors, ends);
 }
 
-WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilter& filter) {
+WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilter& filter,
+                     const std::optional<CallCost>& cost) {
   WorkTimes times;
   const std::vector<profile::Totals> totals = profile::sum_locations(tree, filter);
+  const std::vector<profile::Totals> less =
+      cost ? profile::compensate(tree, totals, *cost) : std::vector<profile::Totals>();
   times.waiting.resize(totals.size());
   const MetricId metric = waiting_metric(tree.definitions);
   times.measured = metric.defined();
@@ -89,7 +93,10 @@ WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilte
     double& waiting = times.waiting[i];
     waiting =
         region.defined() && waits[region.value()] ? own : std::min(waiting, std::max(own, 0.0));
-    times.working.push_back(own - waiting);
+    times.measured_working.push_back(own - waiting);
+    times.working.push_back(
+        cost ? std::max(seconds(less[i].exclusive, tree.definitions) - waiting, 0.0)
+             : own - waiting);
     times.visits.push_back(profile::signed_value(totals[i].visits));
     times.all_working += times.working.back();
     times.all_waiting += waiting;

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/measuring_cost.hpp"
 #include "profile/call_tree.hpp"
 
 namespace timeloom::tools {
@@ -19,12 +21,15 @@ struct WorkTimes {
   // By node, in seconds, without the regions entered inside.
   std::vector<double> working;
   std::vector<double> waiting;
-  std::vector<std::int64_t> visits;  // by node
+  std::vector<double> measured_working;  // before what measuring cost was taken from `working`
+  std::vector<std::int64_t> visits;      // by node
   double all_working = 0;
   double all_waiting = 0;
 };
 
-WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilter& filter);
+// `cost`: taken from the working times.
+WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilter& filter,
+                     const std::optional<CallCost>& cost = {});
 
 // Whether functions of this name wait for something else: a lock, a thread, data, time.
 bool waits_by_name(const std::string& name);

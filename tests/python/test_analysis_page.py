@@ -16,11 +16,12 @@ LATER = [(0, "main"), (1, "Solver.step"), (3, "dot"), (15, None), (18, None), (1
 def test_each_snippet_prints_what_the_page_says(tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     pytest.importorskip("polars")
+    pytest.importorskip("networkx")
     make_archive(tmp_path / "heat", {"MainThread": MAIN, "worker": WORKER})
     make_archive(tmp_path / "heat-later", {"MainThread": LATER, "worker": WORKER})
     monkeypatch.chdir(tmp_path)
     snippets = re.findall(r"```python\n(.*?)```\n```\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(snippets) == PAGE.read_text().count("```python") == 11
+    assert len(snippets) == PAGE.read_text().count("```python") == 12
     names: dict[str, object] = {}
     for snippet, expected in snippets:
         output = io.StringIO()

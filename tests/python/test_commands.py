@@ -79,6 +79,20 @@ def test_info_has_ids_of_processes_and_whole_names(program, timeloom, tmp_path):
     assert "timeloom::python" in everything and "location" in everything
 
 
+def test_settings_of_a_child_are_read_from_a_file_alone(tmp_path):
+    import timeloom_follow
+
+    place = tmp_path / "settings"
+    place.write_bytes(b"A=1\0B=2")
+    assert timeloom_follow.records_of(str(tmp_path / "1-0")) == [b"A=1", b"B=2"]
+    place.rename(tmp_path / "other")
+    place.symlink_to(tmp_path / "other")
+    assert timeloom_follow.records_of(str(tmp_path / "1-0")) is None
+    place.unlink()
+    os.mkfifo(place)
+    assert timeloom_follow.records_of(str(tmp_path / "1-0")) == [b""]
+
+
 def test_counting_a_child_follows_no_link_and_waits_for_nobody(tmp_path):
     import timeloom_follow
 

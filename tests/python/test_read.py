@@ -1,9 +1,11 @@
 """timeloom.read(): a run in Python. The same numbers as the program prints, in data frames of their own types."""
 
+import gc
 import itertools
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -85,6 +87,48 @@ def test_pandas_of_all_threads_together(opened):
         assert found == expected
 
 
+def test_columns_without_copies(opened, path):
+    nanoarrow = pytest.importorskip("nanoarrow")
+    for name in ("paths", "flat", "events"):
+        table = opened.table(name)
+        rows = by_threads(said("convert", "--to", "json", f"--{name}", "-o", "-", path))
+        assert by_threads(table) == rows
+        stream = nanoarrow.ArrayStream(table)
+        assert [field.name for field in stream.schema.fields] == list(rows[0])
+        assert by_threads(stream.read_all().to_pylist()) == rows
+    # A child lives on when the whole has gone.
+    first = next(iter(nanoarrow.ArrayStream(opened.events(thread="MainThread"))))
+    times = first.child(opened_columns(opened).index("time_ns"))
+    expected = [row["time_ns"] for row in opened.events(thread="MainThread")][: len(first)]
+    del first
+    gc.collect()
+    assert times.to_pylist() == expected
+
+
+def opened_columns(opened):
+    return list(next(iter(opened.events())))
+
+
+def by_threads(rows):
+    """Threads come in any order, the rows of each in that of time."""
+    return sorted(rows, key=lambda row: (row["process"], row["thread"]))
+
+
+def test_columns_of_many_batches_and_of_none(tmp_path):
+    nanoarrow = pytest.importorskip("nanoarrow")
+    events = [(i, "f" if i % 2 == 0 else None) for i in range(300_000)]
+    run = timeloom.read(make_archive(tmp_path / "long", {"MainThread": events}))
+    batches = [batch.to_pylist() for batch in nanoarrow.ArrayStream(run.events())]
+    assert len(batches) > 1 and sum(map(len, batches)) == len(events)
+    assert [row["time_ns"] for batch in batches for row in batch] == [row["time_ns"] for row in run.events()]
+    assert nanoarrow.ArrayStream(run.events(start=1e6)).read_all().to_pylist() == []
+    partly = nanoarrow.ArrayStream(run.events())
+    assert len(next(iter(partly))) == len(batches[0])
+    del partly  # the program that writes is not waited for
+    with pytest.raises(timeloom.Error, match="thread"):
+        nanoarrow.ArrayStream(run.events(thread="nobody"))
+
+
 def test_polars(opened, path):
     pytest.importorskip("polars")
     assert opened.to_polars().to_dicts() == said("convert", "--to", "json", "-o", "-", path)
@@ -111,3 +155,39 @@ def test_what_cannot_be_read(tmp_path):
 def test_importing_timeloom_brings_none_of_it():
     text = "import sys, timeloom; assert not {'timeloom._read', 'subprocess', 'json', 'pandas'} & set(sys.modules); print(timeloom.read)"
     subprocess.run([sys.executable, "-c", text], check=True, capture_output=True)
+
+
+def test_call_paths_for_hatchet(opened):
+    from timeloom._graphs import literal_of
+
+    def flattened(nodes, parent):
+        for node in nodes:
+            yield node["frame"]["name"], parent, node["metrics"], len(node["children"])
+            yield from flattened(node["children"], node["frame"]["name"])
+
+    names = {row["id"]: row["name"] for row in opened.tree}
+    children = Counter(row["parent"] for row in opened.tree)
+    expected = [
+        (row["name"], names.get(row["parent"]),
+         {"time": row["exclusive_s"], "time (inc)": row["inclusive_s"], "visits": row["visits"]}, children[row["id"]])
+        for row in opened.tree
+    ]  # fmt: skip
+    key = repr
+    assert sorted(flattened(literal_of(opened.tree), None), key=key) == sorted(expected, key=key)
+
+
+def test_who_calls_whom(opened):
+    pytest.importorskip("networkx")
+    graph = opened.to_networkx()
+    assert {node: dict(facts) for node, facts in graph.nodes(data=True)} == {
+        (row["name"], row["file"], row["line"]): row for row in opened.flat
+    }
+    keys = {row["id"]: (row["name"], row["file"], row["line"]) for row in opened.tree}
+    visits, times = Counter(), Counter()
+    for row in opened.tree:
+        if row["parent"] is not None:
+            edge = keys[row["parent"]], keys[row["id"]]
+            visits[edge] += row["visits"]
+            times[edge] += row["inclusive_s"]
+    assert {(a, b): edge["visits"] for a, b, edge in graph.edges(data=True)} == visits
+    assert {(a, b): edge["inclusive_s"] for a, b, edge in graph.edges(data=True)} == pytest.approx(times)

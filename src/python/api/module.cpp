@@ -107,6 +107,7 @@ int execute(PyObject* module) {
   if (add_error(module) != 0) return -1;
   if (PyModule_AddFunctions(module, kSessionMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kUserApiMethods) != 0) return -1;
+  if (PyModule_AddFunctions(module, kArrowMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kLauncherMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kBlockMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kFollowMethods) != 0) return -1;

@@ -7,5 +7,7 @@ namespace timeloom::python {
 
 // region_begin, region_end, parameter_*, counter, marker; ends with a null entry.
 extern PyMethodDef kUserApiMethods[];
+// arrow_stream; ends with a null entry.
+extern PyMethodDef kArrowMethods[];
 
 }  // namespace timeloom::python

@@ -42,12 +42,15 @@ constexpr char kProgram[] =
     "            items.append(Item(value))\n"
     "        items.sort(key=Item.get)\n"
     "        total(items)\n"
+    "def leaves():\n"
+    "    for value in range(500):\n"
+    "        number(value)\n"
     "def c_calls():\n"
     "    function = globals\n"
     "    for _ in range(500):\n"
     "        function()\n"
     "observed = Item.__init__, Item.get, number, numbers, total\n"
-    "unobserved = mixture, c_calls\n";
+    "unobserved = mixture, leaves, c_calls\n";
 
 // Of the size that functions of programs have: the interpreter rewrites their code.
 constexpr char kFunction[] =
@@ -106,6 +109,29 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   std::uint64_t events() const noexcept { return count_events(words_); }
+  // The words recorded so far.
+  std::size_t used() const noexcept {
+    return static_cast<std::size_t>(std::ranges::find(words_, EventWord{0}) - words_.begin());
+  }
+  // Of the time between the events from word `from` on, the part in visits without others inside.
+  double share_of_leaves(std::size_t from) const noexcept {
+    std::uint64_t inside = 0, last = 0;
+    WordKind before = WordKind::kEnd;
+    const std::size_t end = used();
+    for (std::size_t i = from; i < end; ++i) {
+      const WordKind kind = kind_of(words_[i]);
+      if (kind == WordKind::kExtended) {
+        i += extended_words_of(words_[i]);
+        continue;
+      }
+      const std::uint64_t time = delta_of(words_[i]);
+      if (kind == WordKind::kLeave && before == WordKind::kEnter) inside += time - last;
+      before = kind;
+      last = time;
+    }
+    const std::uint64_t all = from < end ? last - delta_of(words_[from]) : 0;
+    return all > 0 ? static_cast<double>(inside) / static_cast<double>(all) : 0;
+  }
 
  private:
   std::vector<std::uint64_t> words_;
@@ -132,14 +158,21 @@ struct Extra {
   double seconds = 0;
   double events = 0;
   double ignored = 0;
+  double inside = 0;  // of a program that calls leaves only: the seconds that visits are longer
 };
+
+double median(std::vector<double>& values) noexcept {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return std::max(*middle, 0.0);
+}
 
 // The median over turns. `warm`: the program runs once before it is timed, since the
 // interpreter rewrites code when it first runs observed.
 template <typename Program>
 Extra extra_of(const Instrumenter& instrumenter, bool warm, const Program& program) {
   Extra extra;
-  std::vector<double> seconds;
+  std::vector<double> seconds, inside;
   for (int turn = 0; turn < kTurns; ++turn) {
     if (warm) (void)seconds_of(program);
     const double plain = seconds_of(program);
@@ -148,7 +181,11 @@ Extra extra_of(const Instrumenter& instrumenter, bool warm, const Program& progr
     const std::uint64_t ignored_before = instrumenter.ignored_callbacks();
     try {
       if (warm) (void)seconds_of(program);
-      seconds.push_back(seconds_of(program) - plain);
+      const std::size_t begin = scratch.used();
+      const double observed = seconds_of(program);
+      seconds.push_back(observed - plain);
+      // Half of what a plain call takes is the callee's.
+      inside.push_back(observed * scratch.share_of_leaves(begin) - plain / 2);
     } catch (const Failed&) {
       instrumenter.uninstall();
       throw;
@@ -158,9 +195,8 @@ Extra extra_of(const Instrumenter& instrumenter, bool warm, const Program& progr
     instrumenter.uninstall();
     extra.events = static_cast<double>(scratch.events()) / runs;
   }
-  const auto middle = seconds.begin() + kTurns / 2;
-  std::nth_element(seconds.begin(), middle, seconds.end());
-  extra.seconds = std::max(*middle, 0.0);
+  extra.seconds = median(seconds);
+  extra.inside = median(inside);
   return extra;
 }
 
@@ -222,6 +258,8 @@ EventCost measure_events(const Instrumenter& instrumenter) {
   if (mixture.events > 0) {
     cost.event_seconds = std::max(mixture.seconds - others, 0.0) / mixture.events;
   }
+  const Extra leaves = extra_of(instrumenter, true, program("leaves"));
+  if (leaves.events > 0) cost.inside_seconds = 2 * leaves.inside / leaves.events;
   cost.function_seconds = first_call_seconds(instrumenter, cost.event_seconds);
   return cost;
 }

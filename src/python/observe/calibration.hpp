@@ -7,6 +7,7 @@ namespace timeloom::python {
 
 struct EventCost {
   double event_seconds = 0;
+  double inside_seconds = 0;    // of a call, by which its enter and leave lie further apart
   double ignored_seconds = 0;   // of a call to us that records nothing
   double function_seconds = 0;  // the interpreter's part when a function is first called
 };

@@ -33,11 +33,11 @@ Ref outermost_frame() noexcept {
   return frame;
 }
 
-// The Thread object that a bootstrap frame was called on.
+// The Thread object that a bootstrap frame was called on. A filter may hide that frame, so that
+// another one is the first to record.
 Ref thread_of_bootstrap() noexcept {
-  if (InterpreterFrame* first = t_first_frame) {
-    return is_bootstrap(code_of(first)) ? Ref::borrow(local_of(first, 0)) : Ref{};
-  }
+  InterpreterFrame* const first = t_first_frame;
+  if (first != nullptr && is_bootstrap(code_of(first))) return Ref::borrow(local_of(first, 0));
   const Ref frame = outermost_frame();
   if (!frame) return Ref{};
   const Ref code(PyFrame_GetCode(frame.frame()));

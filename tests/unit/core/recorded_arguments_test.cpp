@@ -44,6 +44,24 @@ TEST(RecordedArguments, SecretsInHeadersAreMasked) {
                    "Accept: text/html", ": x", "a: b: c"}));
 }
 
+TEST(RecordedArguments, SecretsInJsonAreMasked) {
+  EXPECT_EQ(masked({R"({"password":"x"})", R"(--login={"user": "me", "api_key" : "a\"b", "n": 1})",
+                    R"({"token": 5, "pin":[1,2]})", R"({"a":{"secret":null}})", R"({"token":""})",
+                    R"("token":)", R"("token")", R"("tok)", R"({"x":"token","y":"z"})"}),
+            (Words{R"({"password":"***"})", R"(--login={"user": "me", "api_key" : "***", "n": 1})",
+                   R"({"token": ***, "pin":***,2]})", R"({"a":{"secret":***}})", R"({"token":""})",
+                   R"("token":)", R"("token")", R"("tok)", R"({"x":"token","y":"z"})"}));
+}
+
+TEST(RecordedArguments, SecretsOfOtherSystemsOptionsAreMasked) {
+  EXPECT_EQ(
+      masked({"/password:x", "/Token:a=b", "-Dtoken=x", "-Ddb.password=x", "-Dkey=x", "--jwt", "x",
+              "--bearer=x", "--id-jwt=x", "--pin", "1", "/etc/app:x", "-Donkey=x", "--spin=x"}),
+      (Words{"/password:***", "/Token:***", "-Dtoken=***", "-Ddb.password=***", "-Dkey=***",
+             "--jwt", "***", "--bearer=***", "--id-jwt=***", "--pin", "***", "/etc/app:x",
+             "-Donkey=x", "--spin=x"}));
+}
+
 TEST(RecordedArguments, WhatOnlyLooksLikeOneIsNot) {
   const Words words{"token",
                     "password",

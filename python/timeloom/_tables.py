@@ -1,0 +1,105 @@
+"""Tables that ``timeloom convert --to arrow`` writes, batch by batch.
+
+It reads what that command writes (src/formats/arrow), not every Arrow file: whole numbers and real ones of 64 bits,
+and texts.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import IO, TypeAlias
+
+_MAGIC = b"ARROW1\0\0"
+_INTEGER, _REAL = 2, 3
+_BATCH = 3
+
+
+class _Table:
+    """A table of a FlatBuffer, whose fields are known by their numbers."""
+
+    def __init__(self, data: bytes, place: int) -> None:
+        self._data = data
+        self._place = place
+        self._fields = place - self.number("<i", place)
+
+    def number(self, form: str, place: int) -> int:
+        value: int = struct.unpack_from(form, self._data, place)[0]
+        return value
+
+    def _field(self, number: int) -> int:
+        offset = self.number("<H", self._fields + 4 + 2 * number)
+        return self._place + offset
+
+    def value(self, number: int, form: str) -> int:
+        return self.number(form, self._field(number))
+
+    def target(self, number: int) -> int:
+        place = self._field(number)
+        return place + self.number("<I", place)
+
+    def table(self, number: int) -> _Table:
+        return _Table(self._data, self.target(number))
+
+    def tables(self, number: int) -> list[_Table]:
+        begin = self.target(number)
+        places = [begin + 4 + 4 * i for i in range(self.number("<I", begin))]
+        return [_Table(self._data, place + self.number("<I", place)) for place in places]
+
+    def text(self, number: int) -> str:
+        begin = self.target(number)
+        return self._data[begin + 4 : begin + 4 + self.number("<I", begin)].decode()
+
+    def words(self, number: int) -> list[int]:
+        """A vector of structs, each of two words, as one list."""
+        begin = self.target(number)
+        count = 2 * self.number("<I", begin)
+        return list(struct.unpack_from(f"<{count}q", self._data, begin + 4))
+
+
+# What `_core.arrow_stream` takes: the bytes of a batch, its rows, and of each column the number of missing
+# values and the places of its buffers.
+Batch: TypeAlias = tuple[bytes, int, list[tuple[int, list[tuple[int, int]]]]]
+
+
+class TableReader:
+    """A table that is read from a stream as it comes: its columns at once, its batches one after the other."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        if stream.read(8) != _MAGIC:
+            raise EOFError("this is no table")
+        message = self._next_message()
+        if message is None:
+            raise EOFError("a table without columns")
+        self._fields = [(field.text(0), field.value(2, "<B")) for field in message.table(2).tables(1)]
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Names and formats, as Arrow's C data interface has them."""
+        return [(name, {_INTEGER: "l", _REAL: "g"}.get(kind, "u")) for name, kind in self._fields]
+
+    def _next_message(self) -> _Table | None:
+        """The head of the next one; None at the end."""
+        length: int = struct.unpack("<i", self._read(8)[4:])[0]
+        head = self._read(length)
+        return _Table(head, struct.unpack_from("<I", head)[0]) if length else None
+
+    def _read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        if len(data) != size:
+            raise EOFError("a table that is cut off")
+        return data
+
+    def __iter__(self) -> Iterator[Batch]:
+        while message := self._next_message():
+            assert message.value(1, "<B") == _BATCH
+            batch, body = message.table(2), self._read(message.value(3, "<q"))
+            nulls, buffers = batch.words(1), batch.words(2)
+            parts, at = [], 0
+            for i, (_, kind) in enumerate(self._fields):
+                count = 2 if kind in (_INTEGER, _REAL) else 3  # buffers
+                places = [(buffers[k], buffers[k + 1]) for k in range(2 * at, 2 * (at + count), 2)]
+                parts.append((nulls[2 * i + 1], places))
+                at += count
+            yield body, batch.value(0, "<q"), parts
