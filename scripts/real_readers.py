@@ -14,7 +14,8 @@ and what Timeloom's own report says of it is compared with what these say:
 * pycubexr: the visits and the exclusive time of each region; that every metric has a finite value
   for each call path;
 * Extra-P: the same sums, from profiles of several runs as it takes them;
-* hatchet: the same sums, in its graph of the call paths that pycubexr gives;
+* hatchet: the same sums, in its graph of the call paths that pycubexr gives; and of the reports that
+  `timeloom convert --to omnitrace` writes, as its reader of timemory takes them;
 * pandas: the same sums, from `timeloom report --csv`.
 
 A reader that is not installed fails. The exit status is 1 if anything differs.
@@ -325,6 +326,19 @@ def check_hatchet(run: Run) -> None:
     same_sums("hatchet", run, visits, dict(of_program["time"]))
 
 
+def check_timemory(run: Run) -> None:
+    import hatchet
+
+    directory = run.directory.with_name(run.directory.name + "-omnitrace")
+    variables = {**os.environ, "OMNITRACE_PROFILE": "ON", "OMNITRACE_USE_PID": "OFF"}
+    subprocess.run([run.timeloom, "convert", run.directory, "--to", "omnitrace", "-o", directory], check=True,
+                   env=variables, capture_output=True)  # fmt: skip
+    frame = hatchet.GraphFrame.from_timemory(str(directory / "wall_clock.json")).dataframe
+    calls = frame.groupby("name")[["count", "sum.wall_clock"]].sum()
+    visits = collections.Counter({name: int(count) for name, count in calls["count"].items()})
+    same_sums("hatchet's timemory", run, visits, dict(calls["sum.wall_clock"]))
+
+
 def check_hatchet_of_read(run: Run) -> None:
     """What timeloom.read().to_hatchet() gives, whose module is taken from the source tree."""
     import hatchet
@@ -353,6 +367,7 @@ READERS: dict[str, Callable[[Run], None]] = {
     "pycubexr": check_pycubexr,
     "extrap": check_extrap,
     "hatchet": check_hatchet,
+    "timemory": check_timemory,
     "hatchet of timeloom.read()": check_hatchet_of_read,
     "pandas": check_pandas,
 }

@@ -33,6 +33,7 @@ ALLOWED_IMPORTS: dict[str, tuple[str, ...]] = {
     "timeloom": (),
     "scorep": ("timeloom",),
     "omnitrace": ("timeloom",),
+    "rocprofsys": ("omnitrace",),
     "timeloom_kernel": ("timeloom",),
 }
 

@@ -40,6 +40,7 @@ struct Format {
   bool differences = false;  // takes Options::before
   bool flat_table = false;   // takes Options::flat
   bool weights = false;      // takes Options::weight
+  bool directory = false;    // several files in a directory, which the command itself writes
 };
 
 }  // namespace timeloom::convert

@@ -266,7 +266,7 @@ RegionId define_region(const Region& region) {
 bool enter_region(Token token, EventWord enter) noexcept {
   ThreadRecorder* recorder = t_recorder->attached() ? t_recorder : attach_this_thread();
   if (recorder == nullptr) return false;
-  const bool recorded = !recorder->at_depth_limit();
+  const bool recorded = recorder->records(token);
   if (recorded) define(RegionId{payload_of(enter)});
   recorder->enter(token, enter);
   return recorded;

@@ -102,7 +102,9 @@ void ThreadRecorder::enter_unrecorded(Token token) noexcept {
 
 void ThreadRecorder::enter_again(std::span<const OpenRegion> regions) noexcept {
   for (const OpenRegion& open : regions) {
-    if ((open.token & kUnrecorded) != 0 || open.token == kEndedUnseen) {
+    if (open.enter == kHidesCalls) {
+      enter_hiding(open.token);
+    } else if ((open.token & kUnrecorded) != 0 || open.token == kEndedUnseen) {
       enter_unrecorded(open.token);
     } else {
       define(RegionId{payload_of(open.enter)});  // a forked child has a measurement of its own
@@ -133,6 +135,45 @@ void ThreadRecorder::forget_unrecorded(Token token) noexcept {
     --top_;
     return;
   }
+}
+
+void ThreadRecorder::enter_hiding(Token token) noexcept {
+  ThreadRecorder* recorder = attached() ? this : attach_unrecorded();
+  if (recorder == nullptr || !recorder->push({token | kUnrecorded, kHidesCalls})) return;
+  recorder->may_hide_ = true;
+  recorder->use_again();
+}
+
+void ThreadRecorder::leave_hiding(Token token) noexcept {
+  forget_unrecorded(token);
+  if (may_hide_) use_again();
+}
+
+void ThreadRecorder::hide_functions(bool hide) noexcept {
+  ThreadRecorder* recorder = attached() ? this : attach_unrecorded();
+  if (recorder == nullptr) return;
+  recorder->hides_all_ = hide;
+  recorder->use_again();
+}
+
+void ThreadRecorder::look_for_hiding() noexcept {
+  hidden_depth_ = hides_all_ ? 0 : SIZE_MAX;
+  if (hides_all_ || !may_hide_) return;
+  const auto hides = [](const OpenRegion& region) { return region.enter == kHidesCalls; };
+  const OpenRegion* const found = std::find_if(stack_->base + 1, top_ + 1, hides);
+  if (found <= top_) hidden_depth_ = static_cast<std::size_t>(found - stack_->base);
+}
+
+bool ThreadRecorder::is_hidden() const noexcept {
+  if (depth() < hidden_depth_) return false;
+  return hides_all_ || stack_->base[hidden_depth_].enter == kHidesCalls;
+}
+
+// The region that has hidden its calls may have been left: nothing is done then, so that this
+// costs nothing but where it matters.
+bool ThreadRecorder::records(Token token) noexcept {
+  if (depth() >= hidden_depth_ && !is_hidden()) use_again();
+  return depth() < record_depth_ && (is_user_region(token) || !is_hidden());
 }
 
 void set_leave_callback(void (*function)() noexcept) noexcept { g_on_noted_leave = function; }

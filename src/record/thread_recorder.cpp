@@ -18,6 +18,7 @@ void ThreadRecorder::attach(spool::Writer* writer, std::uint32_t location) noexc
   extra_words_ = 0;
   has_tracks_ = false;
   record_depth_ = SIZE_MAX;
+  may_hide_ = hides_all_ = false;
   own_.top = own_.base;
   own_.said_in = 0;
   *own_.top = {};
@@ -62,13 +63,14 @@ void ThreadRecorder::abandon() noexcept {
 void ThreadRecorder::use(OpenStack& stack) noexcept {
   stack_ = &stack;
   top_ = stack.top;
-  stack_end_ = stack.size == 0 ? nullptr : stack.base + std::min(stack.size - 1, record_depth_);
+  look_for_hiding();
+  const std::size_t deepest = std::min(record_depth_, hidden_depth_);
+  stack_end_ = stack.size == 0 ? nullptr : stack.base + std::min(stack.size - 1, deepest);
 }
 
 void ThreadRecorder::limit_recorded_depth(std::size_t depth) noexcept {
   record_depth_ = depth;
-  stack_->top = top_;
-  use(*stack_);
+  use_again();
 }
 
 void ThreadRecorder::switch_to(Track* track) noexcept {
@@ -301,7 +303,7 @@ void ThreadRecorder::enter_slow(Token token, EventWord enter, std::uint64_t now)
     if (recorder != nullptr) recorder->enter(token, enter);
     return;
   }
-  const bool too_deep = depth() >= record_depth_;
+  const bool too_deep = !records(token);
   if (too_deep) token |= kUnrecorded;
   if (!push({token, enter})) return writer_->count_lost(too_deep ? 0 : 2);
   if (too_deep) return;

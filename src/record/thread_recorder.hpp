@@ -43,6 +43,8 @@ struct OpenRegion {
 // Bit 0 of a token marks a region that was entered without being recorded, because
 // recording was off or there was no room; its leave is not recorded either.
 inline constexpr Token kUnrecorded = 1;
+// In the place of its enter word: the functions that it calls are not recorded, either.
+inline constexpr EventWord kHidesCalls = ~EventWord{0};
 // Token of a region that ended while recording was off.
 inline constexpr Token kEndedUnseen = 4;
 
@@ -110,7 +112,16 @@ class ThreadRecorder {
   void limit_recorded_depth(std::size_t depth) noexcept;
   std::size_t depth() const noexcept { return static_cast<std::size_t>(top_ - stack_->base); }
   bool beyond_depth() const noexcept { return depth() > record_depth_; }
-  bool at_depth_limit() const noexcept { return depth() >= record_depth_; }
+
+  // Enters a region that is not recorded; until it is left, functions inside it are not, either:
+  // they take the slow path, too. User regions are recorded.
+  void enter_hiding(Token token) noexcept;
+  // Forgets such a region, as forget_unrecorded() does.
+  void leave_hiding(Token token) noexcept;
+  // The same for all functions of the thread from here on, whatever is open.
+  void hide_functions(bool hide) noexcept;
+  // Whether an enter of `token` would be recorded now, if there is room.
+  bool records(Token token) noexcept;
 
   // Records the leave of the innermost open region at `now`; false, and nothing is recorded,
   // when its token is not `token`.
@@ -218,6 +229,9 @@ class ThreadRecorder {
   // False: there was no room, and the event is lost.
   [[gnu::noinline]] bool append_slow(EventWord word, std::uint64_t now) noexcept;
   void use(OpenStack& stack) noexcept;
+  void use_again() noexcept { stack_->top = top_, use(*stack_); }
+  void look_for_hiding() noexcept;
+  bool is_hidden() const noexcept;
   void put_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
                     std::uint64_t now) noexcept;
   void put_track(std::uint64_t now) noexcept;
@@ -271,6 +285,9 @@ class ThreadRecorder {
   std::uint64_t extra_words_ = 0;  // words that are no events of their own
   std::uint32_t location_ = 0;
   std::size_t record_depth_ = SIZE_MAX;
+  std::size_t hidden_depth_ = SIZE_MAX;  // functions inside as many open regions are hidden
+  bool may_hide_ = false;                // the stacks may have regions that hide calls
+  bool hides_all_ = false;
   std::atomic<bool> in_native_call_ = false;
 };
 

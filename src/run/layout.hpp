@@ -26,6 +26,7 @@ struct Layout {
 
 extern const Layout kTimeloomLayout;
 extern const Layout kScorepLayout;
+extern const Layout kOmnitraceLayout;
 
 // The layout that the properties of a run name.
 const Layout& layout_of(const std::map<std::string, std::string>& properties) noexcept;

@@ -16,16 +16,6 @@ namespace {
 
 using enum ScorepType;
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 [[noreturn]] void refuse(const ScorepVariable& variable, std::string_view value,
                          const std::string& accepted) {
   throw Error("variable " + std::string(variable.name) + ": '" + std::string(value) +

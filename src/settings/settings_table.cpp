@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitori
 constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
 constexpr std::array<std::string_view, 3> kRecordArguments = {"all", "masked", "none"};
 constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile"};
-constexpr std::array<std::string_view, 2> kLayouts = {"timeloom", "scorep"};
-constexpr std::array<std::string_view, 2> kRegionNames = {"qualified", "scorep"};
+constexpr std::array<std::string_view, 3> kLayouts = {"timeloom", "scorep", "omnitrace"};
+constexpr std::array<std::string_view, 3> kRegionNames = {"qualified", "scorep", "omnitrace"};
 constexpr std::array<std::string_view, 2> kTaskLayouts = {"lanes", "locations"};
 constexpr std::array<std::string_view, 2> kLocationNameChoices = {"python", "scorep"};
 constexpr std::array<std::string_view, 4> kResults = {"all", "trace", "profile", "none"};
@@ -57,6 +57,31 @@ constexpr std::array kTable = {
             "first rule is an include, nothing else is recorded"},
     Setting{"filter-file", kString, "", kRecording, "FILE",
             "leave out what a filter file of Score-P names (docs/filter.md)"},
+    Setting{"function-restrict", kString, "", kRecording, "EXPRESSIONS",
+            "record only functions in whose name one of these regular expressions is found, one a "
+            "line (docs/filter.md)"},
+    Setting{"function-include", kString, "", kRecording, "EXPRESSIONS",
+            "record functions in whose name one of these is found, whatever the others say"},
+    Setting{"function-exclude", kString, "", kRecording, "EXPRESSIONS",
+            "record no functions in whose name one of these is found, nor what they call"},
+    Setting{"module-restrict", kString, "", kRecording, "EXPRESSIONS",
+            "record only functions in the path of whose file one of these is found"},
+    Setting{"module-include", kString, "", kRecording, "EXPRESSIONS",
+            "record functions in the path of whose file one of these is found, whatever "
+            "module-exclude says"},
+    Setting{"module-exclude", kString, "", kRecording, "EXPRESSIONS",
+            "record no functions in the path of whose file one of these is found"},
+    Setting{"say-filtered",
+            kInteger,
+            "0",
+            kRecording,
+            "N",
+            "say on stderr, once for each function, what these expressions leave out: 1 what is "
+            "excluded with its calls, 2 all; 3 also what is recorded",
+            {},
+            0,
+            0,
+            3},
     Setting{"only-my-code", kBool, "off", kRecording, "",
             "of what no include or exclude matches, record neither Python's library nor installed "
             "packages"},
@@ -107,8 +132,12 @@ constexpr std::array kTable = {
             "pass over the first N calls of the region of --from"},
     Setting{"region-names", kChoice, "qualified", kRecording, "STYLE",
             "how functions are called: qualified is module.qualname, scorep module.Class:name as "
-            "the Python bindings of Score-P do, with user:name for user regions",
+            "the Python bindings of Score-P do, with user:name for user regions, omnitrace the "
+            "bare name with what label says",
             kRegionNames},
+    Setting{"label", kString, "", kRecording, "PARTS",
+            "parts of the names of region-names=omnitrace, with commas between: args, file, line, "
+            "path (the whole path of the file), qualname"},
     Setting{"location-names", kChoice, "python", kRecording, "NAMES",
             "how other tools see threads and processes: python is the names that Python has for "
             "them, scorep Master thread, Orphan thread 1 and Process as with Score-P",
@@ -124,7 +153,8 @@ constexpr std::array kTable = {
     Setting{"force", kBool, "off", kResult, "", "replace the run that is in the output directory"},
     Setting{"layout", kChoice, "timeloom", kResult, "LAYOUT",
             "scorep makes the run an experiment directory of Score-P, described as the SCOREP_ "
-            "variables say, and named so where output is not set",
+            "variables say, and named so where output is not set; omnitrace puts it into an "
+            "output directory of Omnitrace, with the files that the OMNITRACE_ variables ask for",
             kLayouts},
     Setting{"results", kChoice, "all", kResult, "WHAT",
             "results of the run: all is trace and profile; with none nothing is "

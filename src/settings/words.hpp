@@ -17,6 +17,17 @@ inline std::string lower(std::string_view text) {
   return result;
 }
 
+// Without the white space around it.
+inline std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
 // "a, b, c"
 inline std::string joined(std::span<const std::string_view> words) {
   std::string result;

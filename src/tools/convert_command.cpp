@@ -10,6 +10,7 @@
 #include "tools/commands.hpp"
 #include "tools/convert_formats.hpp"
 #include "tools/convert_run.hpp"
+#include "tools/omnitrace_files.hpp"
 #include "tools/open_run.hpp"
 #include "tools/text.hpp"
 
@@ -85,6 +86,21 @@ void tell(const ConvertJob& job, const std::string& name, const convert::Destina
   say(line);
 }
 
+// Several files in a directory, named as the OMNITRACE_ variables say.
+int fill_directory(const ConvertOptions& options, const ConvertJob& made) {
+  if (options.events || options.paths || options.flat || !options.before.empty()) {
+    throw Error(std::string(made.format->name) +
+                " holds both; leave out --events, --paths, --flat and --before");
+  }
+  OmnitraceJob job = omnitrace_job(
+      made.run, options.output.empty() ? std::nullopt : std::optional(options.output));
+  job.selection = made.selection;
+  job.threads = made.options.threads;
+  if (const std::string remark = make_place(job.place); !remark.empty()) say(remark);
+  for (const std::string& loss : write_omnitrace_files(job)) say(made.run.string() + ": " + loss);
+  return kDone;
+}
+
 int run_convert(const ConvertOptions& options) {
   if (const std::string wrong = wrong_usage(options); !wrong.empty()) {
     say(wrong + "; see 'timeloom convert --help'");
@@ -92,6 +108,7 @@ int run_convert(const ConvertOptions& options) {
   }
   const std::filesystem::path run = open_run(options.run);
   ConvertJob job = job_of(options, run);
+  if (job.format->directory) return fill_directory(options, job);
   check_job(job, !options.before.empty());
   const std::string name = options.output.empty() ? default_name(run, *job.format) : options.output;
   convert::Destination out(name, options.force);
@@ -136,8 +153,10 @@ Command register_convert(CLI::App& program) {
   known.run(options->run);
   static const std::map<std::string, const convert::Format*> kNames = formats_by_name();
   known.choice("--to", options->format, kNames, help_of_formats());
-  known.text("-o,--output", "FILE", options->output,
-             "File to write, - for standard output, NAME.gz for gzip (default: by the run's name)");
+  known.text(
+      "-o,--output", "FILE", options->output,
+      "File to write, - for standard output, NAME.gz for gzip (default: by the run's name); of "
+      "omnitrace a directory");
   known.flag("--force", options->force, "Replace a file that exists");
   known.text("--from", "WHEN", options->from,
              "Leave out what was before: a time such as 2.5s, or a region");

@@ -10,6 +10,7 @@
 #include "formats/csv/csv.hpp"
 #include "formats/firefox/firefox.hpp"
 #include "formats/json/json.hpp"
+#include "formats/omnitrace/omnitrace.hpp"
 #include "formats/perfetto/perfetto.hpp"
 #include "formats/pprof/pprof.hpp"
 #include "formats/pstats/pstats.hpp"
@@ -23,7 +24,7 @@ namespace {
 const std::array kFormats = {
     &perfetto::kFormat, &chrome::kFormat,    &speedscope::kFormat, &collapsed::kFormat,
     &pprof::kFormat,    &pstats::kFormat,    &csv::kFormat,        &json::kFormat,
-    &arrow::kFormat,    &callgrind::kFormat, &firefox::kFormat,
+    &arrow::kFormat,    &callgrind::kFormat, &firefox::kFormat,    &omnitrace::kFormat,
 };
 
 }  // namespace

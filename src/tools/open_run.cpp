@@ -13,6 +13,7 @@
 #include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
+#include "tools/omnitrace_files.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/text.hpp"
 
@@ -52,6 +53,7 @@ void weave_now(const fs::path& run) {
   const weave::WeaveSummary summary = weave::weave(run, options);
   say(run.string() + " was unfinished, woven now: " + describe(summary));
   warn_of_depth(summary);
+  if (summary.layout->name == kOmnitraceLayoutName) write_files_beside(run);
 }
 
 }  // namespace

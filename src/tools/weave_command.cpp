@@ -6,6 +6,7 @@
 
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
+#include "tools/omnitrace_files.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
 
@@ -48,6 +49,7 @@ int run_weave(WeaveCommandOptions options) {
     output.write(options.numbers ? numbers_of(summary)
                                  : run.string() + ": " + describe(summary) + "\n");
     warn_of_depth(summary);
+    if (summary.layout->name == kOmnitraceLayoutName) write_files_beside(run);
   }
   output.flush();
   return kDone;

@@ -65,7 +65,7 @@ def test_pytest_finds_the_plugin():
     assert plugin.load().__name__ == "timeloom.pytest_plugin"
 
 
-@pytest.mark.parametrize("door", ["timeloom", "scorep"])
+@pytest.mark.parametrize("door", ["timeloom", "scorep", "omnitrace"])
 def test_pytest_does_not_complain_of_a_plugin_that_is_imported(tmp_path, door):
     (tmp_path / "test_it.py").write_text("def test_it(): pass\n")
     command = [sys.executable, "-m", door, "-m", "pytest", "-p", "no:cacheprovider"]

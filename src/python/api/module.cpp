@@ -113,6 +113,7 @@ int execute(PyObject* module) {
   if (PyModule_AddFunctions(module, kFollowMethods) != 0) return -1;
   if (add_region_types(module) != 0) return -1;
   if (add_unrecorded_type(module) != 0) return -1;
+  if (add_hidden_type(module) != 0) return -1;
   if (PyModule_AddStringConstant(module, "SCOREP_VERSION", kScorepVersion.data()) != 0) return -1;
   return register_fork_handler(module);
 }

@@ -56,6 +56,15 @@ inline PyObject* local_of(InterpreterFrame* frame, int index) noexcept {
 #endif
 }
 
+// The same of an argument, which may have moved into a cell already.
+inline PyObject* argument_of(InterpreterFrame* frame, int index) noexcept {
+  constexpr char kCell = 0x40;  // CO_FAST_CELL
+  PyObject* value = local_of(frame, index);
+  if (value == nullptr || !PyCell_Check(value)) return value;
+  const char kind = PyBytes_AS_STRING(code_of(frame)->co_localspluskinds)[index];
+  return (kind & kCell) != 0 ? PyCell_GET(value) : value;
+}
+
 // From 3.15 on a hook may ask that calls which are specialised pass over it, for itself and all
 // others.
 inline bool calls_pass_over_hook() noexcept {

@@ -24,15 +24,18 @@ struct DoorSetting {
 };
 
 struct Door {
-  std::string_view name;                  // of its Python module; opens our lines on stderr
-  std::string_view command;               // that pip makes of the main() of the module; empty: none
+  std::string_view name;                      // opens our lines on stderr
+  std::span<const std::string_view> modules;  // that `python -m` starts it by
+  // Scripts that call the main() of the module; also with -X.Y behind the name.
+  std::span<const std::string_view> commands;
   int wrong_usage;                        // exit status
   std::span<const DoorSetting> settings;  // go over all that is said elsewhere
   DirectoryRules directory = DirectoryRules::kOutput;
 };
 
-extern const Door kTimeloomDoor;  // timeloom_door.cpp
-extern const Door kScorepDoor;    // scorep_door.cpp
+extern const Door kTimeloomDoor;   // timeloom_door.cpp
+extern const Door kScorepDoor;     // scorep_door.cpp
+extern const Door kOmnitraceDoor;  // omnitrace_door.cpp
 
 // REQUIRES: a door of that name; throws std::logic_error otherwise.
 const Door& find_door(std::string_view name);

@@ -52,17 +52,20 @@ void flush(const char* name, const char* original) {
   if (!result) PyErr_Clear();  // python will say so when it flushes at its end
 }
 
-void write_error_output(const std::string& text) {
-  if (!error_output_unchanged()) return;
+void write_all(int file, const std::string& text) {
   flush("stdout", "__stdout__");
   flush("stderr", "__stderr__");
   std::size_t written = 0;
   while (written < text.size()) {
-    const ssize_t n = ::write(STDERR_FILENO, text.data() + written, text.size() - written);
+    const ssize_t n = ::write(file, text.data() + written, text.size() - written);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return;
     written += static_cast<std::size_t>(n);
   }
+}
+
+void write_error_output(const std::string& text) {
+  if (error_output_unchanged()) write_all(STDERR_FILENO, text);
 }
 
 std::string grouped(unsigned long long number) {
@@ -263,6 +266,7 @@ void finish_weave_and_report() {
   if (woven && woven->counts && woven->counts->processes > 1) {
     others = count_all_processes(result, *woven->counts);
   }
+  if (woven && !woven->printed.empty()) write_all(STDOUT_FILENO, woven->printed);
   const std::string final_path = end.finish();
   if (!final_path.empty()) result.run = final_path;
   const std::string weaving = weaving_text(result, woven);

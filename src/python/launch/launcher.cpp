@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "python/launch/run_program.hpp"
 #include "python/observe/filter_choices.hpp"
 #include "python/observe/monitoring_tool.hpp"
+#include "python/session/session_plan.hpp"
 #include "record/measurement.hpp"
 #include "run/experiment_directory.hpp"
 #include "settings/command_line.hpp"
@@ -145,8 +147,10 @@ std::shared_ptr<RunPlace> plan_run(const Settings& settings, const Program& prog
 
 // Starts to measure this process. An error is printed, and the program runs all the same, unless
 // it is not to run without a directory of that name.
+// `launched_cpu_ns`: see SessionContext.
 void start_measuring(const Settings& settings, const FilterSource& filter,
-                     const std::shared_ptr<RunPlace>& place) {
+                     const std::shared_ptr<RunPlace>& place,
+                     std::optional<std::uint64_t> launched_cpu_ns) {
   if (place == nullptr) return;
   try {
     place->make();
@@ -155,7 +159,7 @@ void start_measuring(const Settings& settings, const FilterSource& filter,
     if (settings.text("results") == "none") return;
     const SessionContext context{.run = place->path(),
                                  .program = {.filter = filter, .description = place->description()},
-                                 .launched_cpu_ns = g_loaded_cpu_ns};
+                                 .launched_cpu_ns = launched_cpu_ns};
     if (registered && start_measurement(settings, context)) return;
     say(kNothingMeasured + take_exception_text());
     place->forget();
@@ -178,7 +182,7 @@ PyObject* measure_program(const Door& door, const Settings& settings, Program pr
   make_room_for_tools();
   {
     const BareStack bare;
-    start_measuring(settings, filter, place);
+    start_measuring(settings, filter, place, g_loaded_cpu_ns);
     if (before != Py_None) outcome = run_before(before);
     if (outcome == Outcome::kNormal) outcome = run_program(program, file);
   }
@@ -201,6 +205,17 @@ PyObject* run_command_line(PyObject*, PyObject* arguments) {
   });
 }
 
+// The values go over the settings of the door.
+Settings settings_of_door(const Door& door, PyObject* values, PyObject* pyproject) {
+  const auto given = [&](Settings& weaker) {
+    for (const auto& [setting, value] : door.settings) {
+      weaker.set(setting, value, std::string(setting));
+    }
+    apply_values(values, weaker, "");
+  };
+  return read_settings(pyproject, given, Measured::kProgram);
+}
+
 PyObject* run_program_method(PyObject*, PyObject* arguments) {
   const char* name = nullptr;
   PyObject *values = nullptr, *pyproject = nullptr, *program = nullptr, *brought = nullptr;
@@ -211,15 +226,37 @@ PyObject* run_program_method(PyObject*, PyObject* arguments) {
   }
   const Door& door = find_door(name);
   return enter_by(door, [&] {
-    const auto given = [&](Settings& weaker) {
-      for (const auto& [setting, value] : door.settings) {
-        weaker.set(setting, value, std::string(setting));
-      }
-      apply_values(values, weaker, "");
-    };
-    const Settings settings = read_settings(pyproject, given, Measured::kProgram);
+    const Settings settings = settings_of_door(door, values, pyproject);
     return measure_program(door, settings, program_of(program), brought, before);
   });
+}
+
+PyObject* begin_run(PyObject*, PyObject* arguments) {
+  const char* name = nullptr;
+  PyObject *values = nullptr, *pyproject = nullptr, *words = nullptr;
+  if (!PyArg_ParseTuple(arguments, "sO!OO!", &name, &PyDict_Type, &values, &pyproject,
+                        &PyTuple_Type, &words)) {
+    return nullptr;
+  }
+  if (session_running()) Py_RETURN_FALSE;
+  const Door& door = find_door(name);
+  speak_as(door.name);
+  const Settings settings = settings_of_door(door, values, pyproject);
+  Program program = program_of(words);
+  program.path = absolute_path(program.target);
+  const std::shared_ptr<RunPlace> place = plan_run(settings, program, door);
+  start_measuring(settings, read_filter_file(settings), place, std::nullopt);
+  return PyBool_FromLong(session_running());
+}
+
+PyObject* change_run(PyObject*, PyObject* values) {
+  if (!PyDict_Check(values)) return PyErr_BadArgument(), nullptr;
+  if (!session_running()) Py_RETURN_NONE;
+  Settings settings = session_inheritance().settings;
+  apply_values(values, settings, "");
+  check_session(settings);
+  if (!change_measurement(settings)) return nullptr;
+  Py_RETURN_NONE;
 }
 
 PyObject* nearest_name_method(PyObject*, PyObject* arguments) {
@@ -239,6 +276,8 @@ PyObject* settings_page_method(PyObject*, PyObject*) { return object_of(settings
 PyMethodDef kLauncherMethods[] = {
     {"run_command_line", guarded<run_command_line>, METH_VARARGS, nullptr},
     {"run_program", guarded<run_program_method>, METH_VARARGS, nullptr},
+    {"begin_run", guarded<begin_run>, METH_VARARGS, nullptr},
+    {"change_run", guarded<change_run>, METH_O, nullptr},
     {"nearest_name", guarded<nearest_name_method>, METH_VARARGS,
      "nearest_name(name, candidates, /)\n--\n\nThe one that may be meant; empty: none."},
     {"scorep_summary", guarded<scorep_summary_method>, METH_NOARGS,

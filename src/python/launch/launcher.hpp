@@ -14,6 +14,11 @@
 //       it. Ends as the other for wrong usage, with the status of the door.
 //   Both start the measurement, run the program, and see to it that everything is finished,
 //   woven and summed up at exit.
+//   begin_run(door, values, pyproject, program) -> bool
+//       The same in a program that runs already, from here on: False where its process is measured
+//       already, or cannot be. Everything is finished at exit. Raises Error for wrong settings.
+//   change_run(values) -> None
+//       Other settings of filters and names for the running measurement, for calls from here on.
 //   nearest_name(name, candidates) -> str
 //       The candidate that is most like the name; empty: none is near enough.
 //   scorep_summary() -> str

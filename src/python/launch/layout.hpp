@@ -42,8 +42,9 @@ struct LaunchLayout {
   bool losses_are_said;
 };
 
-extern const LaunchLayout kTimeloomLaunch;  // timeloom_layout.cpp
-extern const LaunchLayout kScorepLaunch;    // scorep_layout.cpp
+extern const LaunchLayout kTimeloomLaunch;   // timeloom_layout.cpp
+extern const LaunchLayout kScorepLaunch;     // scorep_layout.cpp
+extern const LaunchLayout kOmnitraceLaunch;  // omnitrace_layout.cpp
 
 const LaunchLayout& layout_of(const Settings& settings);
 

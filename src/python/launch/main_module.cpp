@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "python/interpreter/text.hpp"
 #include "settings/command_line.hpp"
 
@@ -24,13 +26,23 @@ InterpreterStart interpreter_start() {
 }
 
 bool started_as_module(const InterpreterStart& start, const Door& door) {
-  return start.program.size() >= 2 && start.program[0] == "-m" && start.program[1] == door.name;
+  return start.program.size() >= 2 && start.program[0] == "-m" &&
+         std::ranges::find(door.modules, start.program[1]) != door.modules.end();
+}
+
+// "-3.12", of commands that are for one version.
+bool is_version(std::string_view text) {
+  return text.starts_with('-') && text.find_first_not_of("-.0123456789") == std::string_view::npos;
 }
 
 // By the command that pip made of a function of ours.
 bool started_by_command(const InterpreterStart& start, const Door& door) {
-  return !door.command.empty() && !start.program.empty() &&
-         start.program[0].substr(start.program[0].rfind('/') + 1) == door.command;
+  if (start.program.empty()) return false;
+  const std::string name = start.program[0].substr(start.program[0].rfind('/') + 1);
+  return std::ranges::any_of(door.commands, [&](std::string_view command) {
+    return name.starts_with(command) &&
+           (name.size() == command.size() || is_version(name.substr(command.size())));
+  });
 }
 
 // By the path of the package, as `timeloom run -S` does.

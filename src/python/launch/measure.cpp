@@ -12,6 +12,13 @@ bool start_measurement(const Settings& settings, const SessionContext& context) 
   return true;
 }
 
+bool change_measurement(const Settings& settings) {
+  const ControlLock control;
+  if (!change_session(settings)) return false;
+  announce_to_children();
+  return true;
+}
+
 bool finish_measurement(SessionResult& result) {
   const ControlLock control;
   withdraw_from_children();

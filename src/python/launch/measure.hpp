@@ -7,6 +7,9 @@ namespace timeloom::python {
 
 // False with a Python exception set on failure. REQUIRES: as start_session().
 bool start_measurement(const Settings& settings, const SessionContext& context);
+// Goes on by other settings, of filters and names. False with a Python exception set on failure.
+// REQUIRES: settings that check_session() accepts.
+bool change_measurement(const Settings& settings);
 // False without an exception when no measurement of this process is running.
 bool finish_measurement(SessionResult& result);
 

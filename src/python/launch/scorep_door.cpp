@@ -8,10 +8,14 @@ constexpr DoorSetting kSettings[] = {{"layout", "scorep"},         {"region-name
                                      {"location-names", "scorep"}, {"imports", "on"},
                                      {"waiting", "off"},           {"quiet", "on"}};
 
+constexpr std::string_view kModules[] = {"scorep"};
+constexpr std::string_view kCommands[] = {"scorep-python"};
+
 }  // namespace
 
 const Door kScorepDoor{.name = "scorep",
-                       .command = "scorep-python",
+                       .modules = kModules,
+                       .commands = kCommands,
                        .wrong_usage = 1,
                        .settings = kSettings,
                        .directory = DirectoryRules::kVariables};

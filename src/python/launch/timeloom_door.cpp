@@ -2,7 +2,13 @@
 #include "python/launch/door.hpp"
 
 namespace timeloom::python {
+namespace {
 
-const Door kTimeloomDoor{.name = "timeloom", .command = {}, .wrong_usage = 2, .settings = {}};
+constexpr std::string_view kModules[] = {"timeloom"};
+
+}  // namespace
+
+const Door kTimeloomDoor{
+    .name = "timeloom", .modules = kModules, .commands = {}, .wrong_usage = 2, .settings = {}};
 
 }  // namespace timeloom::python

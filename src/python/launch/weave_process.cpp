@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,8 +84,10 @@ class ChildSignal {
   bool was_pending_ = false;
 };
 
-// Where the command prints what it has counted. A file, since a pipe may be held open by
-// processes that other threads of the program fork meanwhile.
+constexpr std::string_view kCounts = "woven ";
+
+// Where the command prints what it has counted, and what the user wants printed. A file, since a
+// pipe may be held open by processes that other threads of the program fork meanwhile.
 class Answer {
  public:
   Answer() noexcept : fd_(::memfd_create("timeloom-weave", MFD_CLOEXEC)) {}
@@ -95,15 +98,30 @@ class Answer {
   Answer& operator=(const Answer&) = delete;
   int fd() const noexcept { return fd_; }
 
-  std::optional<WovenCounts> counts() const noexcept {
-    char text[512] = "";
-    const ssize_t size = fd_ < 0 ? -1 : ::pread(fd_, text, sizeof text - 1, 0);
-    if (size <= 0 || text[size - 1] != '\n') return std::nullopt;
+  // All that it has printed.
+  std::string text() const {
+    struct stat status {};
+    if (fd_ < 0 || ::fstat(fd_, &status) != 0) return {};
+    std::string text(static_cast<std::size_t>(status.st_size), '\0');
+    const ssize_t size = ::pread(fd_, text.data(), text.size(), 0);
+    text.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+    return text;
+  }
+
+  // Takes the line of the counts out of the text.
+  static std::optional<WovenCounts> take_counts(std::string& text) {
+    const std::size_t begin =
+        text.starts_with(kCounts) ? 0 : text.find("\n" + std::string(kCounts));
+    if (begin == std::string::npos) return std::nullopt;
+    const std::size_t line = begin == 0 ? 0 : begin + 1;
+    const std::size_t end = text.find('\n', line);
+    if (end == std::string::npos) return std::nullopt;
     unsigned long long n[11];
-    const int read =
-        std::sscanf(text, "woven %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu", &n[0],
-                    &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9], &n[10]);
+    const int read = std::sscanf(
+        text.c_str() + line, "woven %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu", &n[0],
+        &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9], &n[10]);
     if (read != 11) return std::nullopt;
+    text.erase(line, end + 1 - line);
     return WovenCounts{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]};
   }
 
@@ -202,7 +220,9 @@ WeaveResult weave_in_child(const std::string& run, const std::string& package, b
     return {WeaveOutcome::kFailed};
   }
   if (!succeeded(child, run)) return {WeaveOutcome::kFailed};
-  return {WeaveOutcome::kDone, answer.counts()};
+  WeaveResult result{WeaveOutcome::kDone, {}, answer.text()};
+  result.counts = Answer::take_counts(result.printed);
+  return result;
 }
 
 }  // namespace timeloom::python

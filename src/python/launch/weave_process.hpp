@@ -19,6 +19,7 @@ struct WovenCounts {
 struct WeaveResult {
   WeaveOutcome outcome = WeaveOutcome::kFailed;
   std::optional<WovenCounts> counts{};  // none: not done, or it has not said them
+  std::string printed{};                // tables that the user wants on standard output
 };
 
 // The directory of this extension, beside which the program is installed; absolute. The package

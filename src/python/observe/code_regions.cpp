@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/say.hpp"
 #include "python/observe/greenlets.hpp"
 #include "python/observe/watched.hpp"
 #include "record/measurement.hpp"
@@ -73,7 +74,7 @@ constinit std::atomic<bool> g_leave_out = false;  // they leave out more than wh
 
 const RegionRules& rules() { return g_rules.load(std::memory_order_acquire)->rules; }
 
-constexpr std::string_view kOwnPackages[] = {"timeloom/", "scorep/"};
+constexpr std::string_view kOwnPackages[] = {"timeloom/", "scorep/", "omnitrace/", "rocprofsys/"};
 
 std::string module_of(PyObject* globals) {
   if (globals == nullptr || !PyDict_Check(globals)) return {};
@@ -112,6 +113,7 @@ std::uint32_t last_line_of(PyCodeObject* code) {
 }
 
 const RegionStyle& region_style() noexcept { return *rules().style; }
+const LabelParts& label_parts() noexcept { return rules().label; }
 
 // As it is found when the program changes its directory.
 std::string absolute_file(std::string file) {
@@ -127,6 +129,9 @@ std::string file_of(PyCodeObject* code) {
 }
 
 bool excludes(const Region& region) { return rules().filter.excluded(region); }
+bool excludes_c_function(const Region& region, const std::string& name) {
+  return excludes(region) || rules().search.excludes_c_function(name);
+}
 bool excludes_user_region(const Region& region) { return rules().filter.excluded_by_file(region); }
 bool filters_anything() noexcept { return g_leave_out; }
 bool filters_user_regions() noexcept { return !rules().filter.choices().file.empty(); }
@@ -160,6 +165,45 @@ std::string text_of(PyObject* object) {
 
 void (*g_on_new_code)() noexcept = nullptr;
 
+namespace {
+
+struct Decision {
+  EventWord word = kExcluded;
+  Entering entering = Entering::kWord;
+};
+
+// For who looks for the right expressions.
+void say_decision(const Region& region, const Decision& decision) {
+  const bool excluded = decision.entering == Entering::kNothing;
+  const std::uint64_t level = excluded ? 1 : is_region(decision.word) ? 3 : 2;
+  if (decision.word == kOwn || rules().said < level) return;
+  const char* what = excluded ? "left out with its calls" : level == 3 ? "recorded" : "left out";
+  say(region.canonical_name + " (" + region.file + ":" + std::to_string(region.first_line) +
+      "): " + what);
+}
+
+// `region` gets its last name where it is recorded.
+Decision decide(PyCodeObject* code, Region& region) {
+  const RegionStyle& style = region_style();
+  if (is_own_file(region.file) || rules().filter.hidden_import(region)) return {kOwn};
+  if (style.hides(region.canonical_name)) return {};
+  const Verdict verdict = rules().search.of(text_of(code->co_name), text_of(code->co_filename));
+  if (verdict == Verdict::kCalls) return {kExcluded, Entering::kNothing};
+  if (verdict == Verdict::kFile) return {kExcludedFile};
+  if (verdict == Verdict::kFunction || excludes(region)) return {};
+  region.last_line = last_line_of(code);
+  style.finish(region);
+  const LabelParts& parts = rules().label;
+  if (style.label != nullptr && parts.qualified) region.name = text_of(code->co_qualname);
+  Region labelled = region;
+  if (style.label != nullptr) labelled.name = style.label(parts, region, {});
+  const bool by_call = style.label != nullptr && parts.arguments;
+  return {record::enter_word(record::region_id(labelled)),
+          by_call ? Entering::kArguments : Entering::kWord};
+}
+
+}  // namespace
+
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   const FirstSightTimer timer;
   g_first_sights.fetch_add(1, std::memory_order_relaxed);
@@ -169,15 +213,12 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   look_for_greenlets();
   try {
     Region region = region_of(code, globals);
-    const bool own = is_own_file(region.file);
-    EventWord word = own || rules().filter.hidden_import(region) ? kOwn : kExcluded;
-    const RegionStyle& style = region_style();
-    if (word == kExcluded && !style.hides(region.canonical_name) && !excludes(region)) {
-      region.last_line = last_line_of(code);
-      style.finish(region);
-      word = record::enter_word(record::region_id(region));
-    }
-    if (!own && watch(code, region.name, word)) word = kWatched;
+    const Decision decision = decide(code, region);
+    if (rules().said != 0) say_decision(region, decision);
+    EventWord word = decision.word;
+    const std::string& name = region_style().label == nullptr ? region.name : region.canonical_name;
+    if (!is_own_file(region.file) && watch(code, name, word, decision.entering, region))
+      word = kWatched;
     store_code_extra(code, code_index(), word);
     return word;
   } catch (const std::exception&) {
@@ -217,7 +258,8 @@ bool set_rules(const RegionRules& wanted) {
   g_rules = same->get();
   g_keeping.index = (*same)->index;
   const FilterChoices& choices = wanted.filter.choices();
-  g_leave_out = !choices.rules.empty() || choices.only_my_code || !choices.file.empty();
+  g_leave_out = !choices.rules.empty() || choices.only_my_code || !choices.file.empty() ||
+                !wanted.search.empty();
   return true;
 }
 

@@ -25,6 +25,7 @@
 #include "core/filter.hpp"
 #include "python/interpreter/compat.hpp"
 #include "python/observe/region_style.hpp"
+#include "python/observe/search_filter.hpp"
 #include "record/thread_recorder.hpp"
 
 namespace timeloom::python {
@@ -34,6 +35,9 @@ inline constexpr EventWord kExcluded = 2;
 // The same for our own Python files, and for importing where it is hidden: calls of C
 // functions from there are not recorded either.
 inline constexpr EventWord kOwn = kExcluded | EventWord{1} << kKindBits;
+
+// The same for functions that are left out for their file: nor are the C functions that these call.
+inline constexpr EventWord kExcludedFile = kExcluded | EventWord{3} << kKindBits;
 
 // Kept with a code object that is watched, see watched.hpp; the word to enter is there.
 inline constexpr EventWord kWatched = kExcluded | EventWord{2} << kKindBits;
@@ -70,6 +74,9 @@ inline bool ready_word(PyCodeObject* code, EventWord* word) noexcept {
   return !__builtin_sub_overflow(kept_word(code), ready_from(), word);
 }
 inline bool is_region(EventWord word) noexcept { return kind_of(word) == WordKind::kEnter; }
+inline bool calls_c_recorded(EventWord word) noexcept {
+  return word != kOwn && word != kExcludedFile;
+}
 inline bool is_excluded(EventWord word) noexcept {
   return word != 0 && word != kWatched && !is_region(word);
 }
@@ -98,8 +105,9 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
 // measurement has defined it.
 void enter_code(PyCodeObject* code, EventWord word) noexcept;
 
-// Whether the rules exclude a region, or a user region.
+// Whether the rules exclude a region, a function of C (by its bare name), or a user region.
 bool excludes(const Region& region);
+bool excludes_c_function(const Region& region, const std::string& name);
 bool excludes_user_region(const Region& region);
 // Whether there are rules for user regions; any rules at all.
 bool filters_user_regions() noexcept;
@@ -111,6 +119,9 @@ struct RegionRules {
   std::string packages;  // the directory, with a / at the end, of our own packages: these are
                          // never recorded
   const RegionStyle* style = &kQualifiedNames;
+  LabelParts label = {};
+  SearchFilter search = {};
+  std::uint64_t said = 0;  // the setting say-filtered
   friend bool operator==(const RegionRules&, const RegionRules&) = default;
 };
 
@@ -119,6 +130,7 @@ struct RegionRules {
 bool set_rules(const RegionRules& rules);
 // The style of region names by the rules in force.
 const RegionStyle& region_style() noexcept;
+const LabelParts& label_parts() noexcept;
 // `file` with the current directory before it, unless it is none (<string>).
 std::string absolute_file(std::string file);
 // Whether a file is one of our own packages, by the rules in force.

@@ -87,8 +87,9 @@ PyObject* record_step(PyThreadState* thread, InterpreterFrame* frame, int throwi
   const record::Token token = token_of(code);
   const EventWord word = known_word(code);
   const bool starts = throwing == 0 && runs_first(frame);
-  if (task_step_begins(generator, current_frame(thread), starts) && is_region(word)) {
-    enter_code(code, word);
+  if (task_step_begins(generator, current_frame(thread), starts)) {
+    if (word == kWatched) enter_watched(code, frame);
+    if (is_region(word)) enter_code(code, word);
   }
   PyObject* result = g_hook.next(thread, frame, throwing);
   if (!g_watching) {
@@ -134,8 +135,13 @@ PyObject* on_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
   if (!is_init(code)) return Py_NewRef(g_disable);
   EventWord word = known_word(code);
   if (word == 0) word = first_seen(code, PyEval_GetGlobals());
-  if (!is_region(word)) return Py_NewRef(g_disable);
-  enter_code(code, word);
+  if (word == kWatched) {
+    enter_watched(code, current_frame(PyThreadState_Get()));
+  } else if (is_region(word)) {
+    enter_code(code, word);
+  } else {
+    return Py_NewRef(g_disable);
+  }
   return Py_NewRef(Py_None);
 }
 

@@ -108,8 +108,14 @@ std::string attribute(PyObject* object, const char* name) {
   return value && PyUnicode_Check(value.get()) ? text_of(value.get()) : std::string{};
 }
 
-Region region_of(PyMethodDef* method, PyObject* callable) {
+// Its name without its module, and the last part of that, are in `names`.
+struct Names {
+  std::string qualified, bare;
+};
+
+Region region_of(PyMethodDef* method, PyObject* callable, Names& names) {
   Region region;
+  names.bare = method->ml_name;
   if (PyTypeObject* type = class_of(method, callable)) {
     auto* object = reinterpret_cast<PyObject*>(type);
     region.group = attribute(object, "__module__");
@@ -119,11 +125,19 @@ Region region_of(PyMethodDef* method, PyObject* callable) {
     region.name = method->ml_name;
   }
   if (region.group.empty()) region.group = "builtins";
+  names.qualified = region.name;
   region.name = region.group + "." + region.name;
   region.canonical_name = region.name;
   region.paradigm = Paradigm::kCompiler;
   region.role = RegionRole::kFunction;
   return region;
+}
+
+// As its region is called in the results.
+std::string last_name(const Region& region, const Names& names) {
+  const RegionStyle& style = region_style();
+  if (style.label == nullptr) return region.name;
+  return label_parts().qualified ? names.qualified : names.bare;
 }
 
 PyMethodDef* g_new = nullptr;  // what all classes share as their __new__
@@ -174,10 +188,11 @@ EventWord word_of(PyMethodDef* method, PyObject* callable) {
   if (known != c_functions().end() && known->second.name == key.name) return known->second.word;
   const ErrorGuard guard;
   // May run the program's code, and other threads: the table is touched afterwards.
-  const Region region = region_of(method, callable);
-  const EventWord word = is_own(region) || excludes(region)
-                             ? kExcluded
-                             : record::enter_word(record::region_id(region));
+  Names names;
+  Region region = region_of(method, callable, names);
+  const bool left_out = is_own(region) || excludes_c_function(region, names.bare);
+  region.name = last_name(region, names);
+  const EventWord word = left_out ? kExcluded : record::enter_word(record::region_id(region));
   c_functions().insert_or_assign(key.address, KnownFunction{key.name, word});
   return word;
 }

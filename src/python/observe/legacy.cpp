@@ -64,7 +64,7 @@ bool records_calls_of(PyFrameObject* frame) noexcept {
     const Ref globals(PyFrame_GetGlobals(frame));
     word = decide_word(code.code(), globals.get());
   }
-  return word != kOwn;
+  return calls_c_recorded(word);
 }
 
 // One more; lost counts of threads without a GIL do not matter to an estimate.

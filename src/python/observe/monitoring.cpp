@@ -62,6 +62,7 @@ PyObject* on_throw(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
   PyCodeObject* code = code_argument(arguments);
   EventWord word = known_word(code);
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
+  if (word == kWatched) enter_watched(code, current_frame(PyThreadState_Get()));
   if (is_region(word)) enter_code(code, word);
   return none();
 }
@@ -76,7 +77,7 @@ PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject
 bool records_calls_of(PyCodeObject* code) noexcept {
   EventWord word = known_word(code);
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
-  return word != kOwn;
+  return calls_c_recorded(word);
 }
 
 // CALL: code, offset, callable, first argument
@@ -118,6 +119,7 @@ PyObject* task_enter(PyObject* const* arguments, bool starts) noexcept {
   if (word == 0) word = decide_word(code, PyEval_GetGlobals());
   InterpreterFrame* frame = current_frame(PyThreadState_Get());
   const bool wanted = task_step_begins(generator_of(frame), outer_frame_of(frame), starts);
+  if (wanted && word == kWatched) enter_watched(code, frame);
   if (wanted && is_region(word)) enter_code(code, word);
   return none();
 }

@@ -27,6 +27,14 @@ bool is_bootstrap(std::string_view name) {
   return name == "threading.Thread._bootstrap" || name == "threading.Thread._bootstrap_inner";
 }
 
+bool is_of_launcher(std::string_view name) {
+  return is_bootstrap(name) || name.starts_with("runpy._run_");
+}
+
+std::string last_name(const std::string&, std::string_view qualified) {
+  return std::string(qualified.substr(qualified.rfind('.') + 1));
+}
+
 // The group is all that is in front of the colon. Score-P has no other name; ours stays, since
 // filter files may have it.
 void finish_as_scorep(Region& region) {
@@ -49,9 +57,17 @@ const RegionStyle kScorepNames{.name = "scorep",
                                .absolute_files = true,
                                .hides = is_bootstrap,
                                .finish = finish_as_scorep};
+const RegionStyle kOmnitraceNames{.name = "omnitrace",
+                                  .function_name = last_name,
+                                  .functions = Paradigm::kCompiler,
+                                  .user_regions = RegionRole::kCode,
+                                  .absolute_files = false,
+                                  .hides = is_of_launcher,
+                                  .finish = [](Region&) {},
+                                  .label = label_of};
 
 const RegionStyle& find_region_style(std::string_view name) {
-  for (const RegionStyle* style : {&kQualifiedNames, &kScorepNames}) {
+  for (const RegionStyle* style : {&kQualifiedNames, &kScorepNames, &kOmnitraceNames}) {
     if (style->name == name) return *style;
   }
   throw std::logic_error("no region-names are called " + std::string(name));

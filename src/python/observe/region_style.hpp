@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/definitions.hpp"
+#include "python/observe/label.hpp"
 
 namespace timeloom::python {
 
@@ -21,10 +22,15 @@ struct RegionStyle {
   bool (*hides)(std::string_view canonical_name);
   // Sets the other names of a region, when the filters have seen it.
   void (*finish)(Region& region);
+  // The last name that a region gets; null: it stays. Then it is known by its canonical name:
+  // many have the same label.
+  std::string (*label)(const LabelParts& parts, const Region& region,
+                       std::string_view arguments) = nullptr;
 };
 
 extern const RegionStyle kQualifiedNames;  // module.qualname
 extern const RegionStyle kScorepNames;     // module.Class:name
+extern const RegionStyle kOmnitraceNames;  // name(n=5), see label.hpp
 
 // REQUIRES: `name` is a choice of region-names; throws std::logic_error otherwise.
 const RegionStyle& find_region_style(std::string_view name);

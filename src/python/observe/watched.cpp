@@ -1,10 +1,12 @@
 #include "python/observe/watched.hpp"
 
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
+#include "python/observe/label.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -12,7 +14,9 @@ namespace {
 
 struct Watched {
   EventWord word;
-  WatchCall call;
+  WatchCall call;  // null: nobody is told
+  Entering entering;
+  std::shared_ptr<const Region> region;  // of kArguments
 };
 
 struct Tables {
@@ -38,21 +42,49 @@ void unwatch_function(std::string_view name) noexcept {
   if (found != tables().names.end()) tables().names.erase(found);
 }
 
-bool watch(PyCodeObject* code, const std::string& name, EventWord word) {
+bool watch(PyCodeObject* code, const std::string& name, EventWord word, Entering entering,
+           const Region& region) {
   const auto found = tables().names.find(name);
-  if (found == tables().names.end()) return false;
-  tables().codes.insert_or_assign({code_index(), code}, Watched{word, found->second});
+  const WatchCall call = found == tables().names.end() ? nullptr : found->second;
+  if (call == nullptr && entering == Entering::kWord) return false;
+  std::shared_ptr<const Region> kept;
+  if (entering == Entering::kArguments) kept = std::make_shared<const Region>(region);
+  tables().codes.insert_or_assign({code_index(), code},
+                                  Watched{word, call, entering, std::move(kept)});
   return true;
 }
+
+namespace {
+
+EventWord word_of_call(const Region& region, InterpreterFrame* frame) {
+  Region labelled = region;
+  labelled.name = region_style().label(label_parts(), region, arguments_of(frame));
+  return record::enter_word(record::region_id(labelled));
+}
+
+void enter(const Watched& watched, PyCodeObject* code, InterpreterFrame* frame) {
+  EventWord word = watched.word;
+  if (watched.entering == Entering::kNothing) {
+    record::t_recorder->enter_hiding(token_of(code));
+  } else if (watched.entering == Entering::kArguments && frame != nullptr) {
+    word = word_of_call(*watched.region, frame);
+  }
+  if (is_region(word)) record::enter_region(token_of(code), word);
+}
+
+}  // namespace
 
 void enter_watched(PyCodeObject* code, InterpreterFrame* frame) noexcept {
   const CriticalSection critical;
   const auto found = tables().codes.find({code_index(), code});
   if (found == tables().codes.end()) return;
-  const Watched watched = found->second;
-  const bool recorded = is_region(watched.word);
-  if (recorded) record::enter_region(token_of(code), watched.word);
-  if (frame != nullptr) watched.call(frame, recorded);
+  try {
+    const Watched watched = found->second;  // what follows may run the program's code
+    enter(watched, code, frame);
+    if (frame != nullptr && watched.call != nullptr) watched.call(frame, is_region(watched.word));
+  } catch (const std::exception&) {
+    return;  // out of memory: this call is not recorded
+  }
 }
 
 }  // namespace timeloom::python

@@ -1,13 +1,16 @@
-// Functions of Python's library whose calls mean more to us than a visit: that a
-// thread is started, that a task is made.
+// Functions whose calls mean more to us than a visit of a region: those of Python's library
+// that start a thread or make a task, those whose region depends on their arguments, and
+// those that are left out with all that they call.
 //
 // Such a code object takes the instrumenters' slow path on every call, so that
 // the others pay nothing for it. Needs the GIL.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "core/definitions.hpp"
 #include "core/event_word.hpp"
 #include "python/interpreter/compat_frame.hpp"
 
@@ -23,11 +26,20 @@ void watch_function(std::string_view name, WatchCall call);
 // Code objects that are seen for the first time from now on are not.
 void unwatch_function(std::string_view name) noexcept;
 
-// Notes the code object when its name is watched; false when it is not. `word`:
-// what it would be kept with otherwise.
-bool watch(PyCodeObject* code, const std::string& name, EventWord word);
+// What a call of a code object enters.
+enum class Entering : std::uint8_t {
+  kWord,       // its word, if that is one of a region
+  kArguments,  // a region for each text of its arguments
+  kNothing,    // nor do the functions that it calls
+};
 
-// Records the enter of a watched code object and tells its watcher.
+// Notes the code object when its name is watched, or when its calls do not just enter `word`:
+// what it would be kept with otherwise. False when there is nothing to note. `region`: as it is
+// before its label is made.
+bool watch(PyCodeObject* code, const std::string& name, EventWord word,
+           Entering entering = Entering::kWord, const Region& region = {});
+
+// Records the enter of a watched code object and tells its watcher, if it has one.
 void enter_watched(PyCodeObject* code, InterpreterFrame* frame) noexcept;
 
 }  // namespace timeloom::python

@@ -113,8 +113,7 @@ void watch_again() {
 }
 
 // The options of the recording, or (`awaiting`) those under which nothing is recorded
-// until the region of a window is entered. Watched functions are watched by rules
-// that no measurement without them has used.
+// until the region of a window is entered. Watched functions need rules of their own.
 bool set_rules(const SessionPlan& plan, bool awaiting) {
   if (!plan.window.any()) return set_rules(plan.rules);
   FilterChoices choices = plan.rules.filter.choices();
@@ -123,6 +122,14 @@ bool set_rules(const SessionPlan& plan, bool awaiting) {
   RegionRules rules = plan.rules;
   rules.filter = Filter(std::move(choices));
   return set_rules(rules);
+}
+
+// Also those of its window; throws Error.
+void take_rules(const SessionPlan& plan) {
+  if (set_rules(plan, true) && set_rules(plan, false)) return;
+  throw Error(
+      "the interpreter has no room left to mark code objects: a process may use about 250 "
+      "different filters; use the same ones again");
 }
 
 // True if it changed.
@@ -158,23 +165,13 @@ void close_window(bool awaits) {
   if (!watch(true)) PyErr_Clear();
 }
 
-}  // namespace
-
-std::string own_directory() {
-  const Ref package(PyImport_ImportModule("timeloom"));
-  const Ref file(package ? PyObject_GetAttrString(package.get(), "__file__") : nullptr);
-  PyErr_Clear();
-  if (!file || !PyUnicode_Check(file.get())) return {};
-  const std::string path = text_of(file.get());
-  return path.substr(0, path.rfind('/'));
+// In a handler: what was thrown becomes a Python exception. False.
+bool raised() try { throw; } catch (const Error& error) {
+  raise_error(error.what());
+  return false;
+} catch (const PythonError&) {
+  return false;
 }
-
-bool session_running() noexcept {
-  const CriticalSection critical;
-  return runs();
-}
-
-namespace {
 
 // Makes the spool and begins to record into it; throws Error.
 void start_recording(Session& session) {
@@ -199,6 +196,22 @@ bool begin_observing(Session& session) {
 
 }  // namespace
 
+bool change_session(const Settings& settings) try {
+  const ControlLock control;
+  const CriticalSection critical;
+  if (!runs() || g_session.finishing) return true;
+  SessionPlan plan = plan_session(settings, g_session.context.program.filter);
+  const bool watched = g_watching;
+  if (!watch(false)) return false;
+  take_rules(plan);
+  g_session.settings = settings;
+  g_session.plan = std::move(plan);
+  if (watched) watch_again();
+  return true;
+} catch (...) {
+  return raised();
+}
+
 bool start_session(const Settings& settings, const SessionContext& context) try {
   const ControlLock control;
   const CriticalSection critical;
@@ -209,11 +222,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
       .plan = plan_session(settings, context.program.filter),
       .paused = settings.flag("paused"),
       .cpu = {.launched_ns = context.launched_cpu_ns, .begin_ns = record::process_cpu_ns()}};
-  if (!set_rules(session.plan, true) || !set_rules(session.plan, false)) {
-    throw Error(
-        "the interpreter has no room left to mark code objects: a process may use about 250 "
-        "different filters; use the same ones again");
-  }
+  take_rules(session.plan);
   record::end_program_session();
   install_thread_namer();
   watch_threads();
@@ -232,11 +241,8 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   with_world_stopped([] { record::stop(); });
   g_session = {};
   return false;
-} catch (const Error& error) {
-  raise_error(error.what());
-  return false;
-} catch (const PythonError&) {
-  return false;
+} catch (...) {
+  return raised();
 }
 
 bool finish_session(SessionResult& result, Ending ending) {
@@ -259,12 +265,11 @@ bool finish_session(SessionResult& result, Ending ending) {
   unwatch_process_end();
   // Now, when what other threads do is not recorded any more.
   const bool last = ending.kind == EndingKind::kNone && s.context.parent.empty();
-  const std::uint64_t ignored_callbacks =
-      s.plan.instrumenter->ignored_callbacks() - s.ignored_before;
+  const std::uint64_t ignored = s.plan.instrumenter->ignored_callbacks() - s.ignored_before;
   EventCost cost = last ? calibrate_events(*s.plan.instrumenter) : EventCost{};
   if (last) cost.event_seconds += record::sample_seconds(s.plan.metrics);
   fill(result, totals, end_ns);
-  result.cost = cost_of(s.cpu, totals, cost, ignored_callbacks, result.wall_seconds);
+  result.cost = cost_of(s.cpu, totals, cost, ignored, result.wall_seconds);
   note_cost(result);
   s = {};
   return true;
@@ -301,6 +306,11 @@ bool instrumentation_on() noexcept { return g_instrumenting; }
 bool instrumentation_paused() noexcept {
   const CriticalSection critical;
   return runs() && g_session.paused;
+}
+
+bool session_running() noexcept {
+  const CriticalSection critical;
+  return runs();
 }
 
 bool session_followed() noexcept {

@@ -51,6 +51,8 @@ std::string own_directory();
 
 // REQUIRES: settings that check() and check_session() accept. From here on they are the session's.
 bool start_session(const Settings& settings, const SessionContext& context);
+// Observes by other filters and names from here on. REQUIRES: as start_session().
+bool change_session(const Settings& settings);
 // False without an exception when no measurement of this process is running.
 // `ending`: what is about to end the process; then, and in the child of a measured
 // process, nothing is calibrated.

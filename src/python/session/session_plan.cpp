@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "python/interpreter/errors.hpp"
 #include "python/observe/filter_choices.hpp"
 #include "python/session/session.hpp"
 #include "settings/window_settings.hpp"
@@ -19,9 +20,20 @@ record::MetricPlan metrics_of(const Settings& settings) {
 
 }  // namespace
 
+std::string own_directory() {
+  const Ref package(PyImport_ImportModule("timeloom"));
+  const Ref file(package ? PyObject_GetAttrString(package.get(), "__file__") : nullptr);
+  PyErr_Clear();
+  if (!file || !PyUnicode_Check(file.get())) return {};
+  const std::string path = text_of(file.get());
+  return path.substr(0, path.rfind('/'));
+}
+
 void check_session(const Settings& settings) {
   (void)instrumenter_of(settings);
   (void)metrics_of(settings);
+  (void)label_parts(settings);
+  (void)SearchFilter(settings);
 }
 
 SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
@@ -32,7 +44,10 @@ SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
           .window = window_of(settings),
           .rules = {.filter = filter_of(settings, filter),
                     .packages = package.substr(0, package.rfind('/') + 1),
-                    .style = &find_region_style(settings.text("region-names"))}};
+                    .style = &find_region_style(settings.text("region-names")),
+                    .label = label_parts(settings),
+                    .search = SearchFilter(settings),
+                    .said = settings.number("say-filtered")}};
 }
 
 }  // namespace timeloom::python

@@ -42,7 +42,7 @@ class Story {
   }
 
   // After begin().
-  void feed(CallTreeSink& sink, std::size_t batch = 3) const {
+  void feed(RunSink& sink, std::size_t batch = 3) const {
     for (std::size_t i = events_.size(); i-- > 0;) {  // the order must not matter
       auto location = sink.open_location(definitions_.locations[i]);
       const std::span<const Event> all(events_[i]);

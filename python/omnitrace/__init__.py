@@ -1,0 +1,39 @@
+"""The interface of Omnitrace's Python profiling, served by Timeloom.
+
+Programs that use it run unchanged: ``omnitrace-python -- script.py`` profiles a program, the
+names below profile parts of one that was started plainly. docs/omnitrace.md has the differences.
+
+(PYTEST_DONT_REWRITE: see the package timeloom.)
+"""
+
+from omnitrace import profiler, user
+from omnitrace._run import finalize, initialize, is_finalized, is_initialized
+from omnitrace.profiler import (
+    Config,
+    FakeProfiler,
+    Profiler,
+    config,
+    noprofile,
+    profile,
+    profiler_finalize,
+    profiler_function,
+    profiler_init,
+)
+
+__all__ = [
+    "Config",
+    "FakeProfiler",
+    "Profiler",
+    "config",
+    "finalize",
+    "initialize",
+    "is_finalized",
+    "is_initialized",
+    "noprofile",
+    "profile",
+    "profiler",
+    "profiler_finalize",
+    "profiler_function",
+    "profiler_init",
+    "user",
+]

@@ -1,0 +1,131 @@
+"""``omnitrace-python``, ``python -m omnitrace``: runs a program and profiles it."""
+
+import posix
+import sys
+
+from omnitrace import _command_line, _config, profiler
+from timeloom import _core
+from timeloom._launch import _read_pyproject
+
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+    from typing import Any
+
+    from timeloom._core import _Program
+
+_WRONG_USAGE = 2
+_CONFIG_FILE = b"OMNITRACE_CONFIG_FILE"
+
+
+def main() -> None:
+    """Run the program of the command line; the console command ``omnitrace-python``."""
+    before = set(sys.modules)
+    try:
+        line = _command_line.parse(sys.argv[1:])
+        if line.help or line.program is None:
+            print(_command_line.help_text(), end="")
+            return
+        if line.python:
+            _restart(line)
+        program = _found(line.program)
+        setup = None if line.setup is None else _compiled(line.setup)
+        _check_expressions(line)
+        _take_configuration(line)
+        pyproject = _read_pyproject()
+        settings = {**_config.settings(), "paused": line.builtin}
+        brought = [name for name in sys.modules if name not in before]
+        _core.run_program("omnitrace", settings, pyproject, program, brought, _preparation(line, setup))
+    except (_command_line.UsageError, _core.Error) as error:
+        sys.stderr.write(f"omnitrace: {error}\n")
+        raise SystemExit(_WRONG_USAGE) from None
+
+
+def _restart(line: _command_line.CommandLine) -> None:
+    """Become the same command in a Python that has the flags of ``-- python3 -X ... script.py``."""
+    assert line.program is not None
+    kind, target, arguments = line.program
+    words = {"module": ["-m", target], "command": ["-c", target]}.get(kind, [target])
+    command = [sys.executable, *line.python, "-m", "omnitrace", *line.options, "--", *words, *arguments]
+    posix.execv(sys.executable, command)
+
+
+def _check_expressions(line: _command_line.CommandLine) -> None:
+    """Raises UsageError for an expression of an option that is none."""
+    for option in _command_line.OPTIONS:
+        if option.kind != "texts" or option.name not in line.properties:
+            continue
+        from timeloom._search import compile_expression
+
+        for expression in line.properties[option.name]:
+            try:
+                compile_expression(expression)
+            except ValueError as error:
+                raise _command_line.UsageError(f"{option.long}: {error}") from None
+
+
+def _take_configuration(line: _command_line.CommandLine) -> None:
+    for name, value in line.properties.items():
+        # The defaults of exclusions stay, as long as a program does not assign another list.
+        setattr(_config.Config, name, getattr(_config.Config, name) + value if isinstance(value, list) else value)
+    if line.verbosity is not None:
+        _config.Config.verbosity = line.verbosity
+    if line.config:
+        given = [name.encode("utf-8", "surrogateescape") for name in line.config]
+        files = [posix.environ.get(_CONFIG_FILE, b""), *given]
+        posix.putenv(_CONFIG_FILE, b":".join(name for name in files if name))
+
+
+def _found(program: "_Program") -> "_Program":
+    """The program with its script where it is found: in the current directory, or on PATH. Raises UsageError."""
+    kind, target, arguments = program
+    if kind != "file" or _exists(target):
+        return program
+    if "/" not in target:
+        for directory in posix.environ.get(b"PATH", b"").split(b":"):
+            path = f"{directory.decode('utf-8', 'surrogateescape')}/{target}"
+            if directory and _exists(path):
+                return kind, path, arguments
+    raise _command_line.UsageError(
+        f"there is no script {target!r}; write: omnitrace-python [options] -- script.py [arguments]"
+    )
+
+
+def _exists(path: str) -> bool:
+    try:
+        posix.stat(path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _compiled(name: str) -> "CodeType":
+    """The code of the file of --setup; UsageError if it cannot be read or is no Python."""
+    _, path, _ = _found(("file", name, []))
+    try:
+        with open(path, "rb") as file:
+            return compile(file.read(), path, "exec")
+    except (OSError, SyntaxError, ValueError) as error:
+        raise _command_line.UsageError(f"--setup {name}: {error}") from None
+
+
+def _preparation(line: _command_line.CommandLine, setup: "CodeType | None") -> "Callable[[], None]":
+    """Return what is done in the place of the program, before it."""
+
+    def prepare() -> None:
+        import builtins
+
+        profiler.take_launch(not line.builtin)
+        names: Any = vars(builtins)
+        names["profile"] = names["trace"] = profiler.Profiler()
+        names["noprofile"] = names["notrace"] = profiler.FakeProfiler()
+        if setup is not None:
+            # The program finds its names.
+            exec(setup, vars(sys.modules["__main__"]))
+
+    return prepare
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""The run of this process: begun by the launcher, by hand, or by the first that profiles something."""
+
+import sys
+
+from omnitrace import _config
+from timeloom import _core
+
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from timeloom._core import _Program
+
+_begun = False  # by this module
+_finalized = False
+_applied: "dict[str, Any] | None" = None  # the settings in force
+
+
+def initialize(command: "str | Sequence[str]" = "") -> None:
+    """Begin the run; ``command``, or its first word, names its output. Profiles nothing yet.
+
+    Raises RuntimeError where there is a run already.
+    """
+    if is_initialized():
+        raise RuntimeError("Error! omnitrace is already initialized")
+    _begin([command] if isinstance(command, str) else list(command))
+
+
+def finalize() -> None:
+    """Write all outputs; nothing is profiled afterwards. Raises RuntimeError when that is done already."""
+    global _finalized
+    if _finalized:
+        raise RuntimeError("Error! omnitrace is already finalized")
+    _finalized = True
+    _core.finish_run_now()
+
+
+def is_initialized() -> bool:
+    """Whether there is a run, or has been one."""
+    return _begun or _finalized or _core.running()
+
+
+def is_finalized() -> bool:
+    """Whether its outputs have been written."""
+    return _finalized
+
+
+def ensure() -> bool:
+    """Begin the run unless it is there; False when nothing can be recorded any more, or at all."""
+    if not _begun and not _finalized and not _core.running():
+        _begin(sys.argv)
+    return _core.running()
+
+
+def apply() -> None:
+    """Go on by the configuration as it is now."""
+    global _applied
+    wanted = _config.settings()
+    if wanted != _applied:
+        _core.change_run(wanted)
+        _applied = wanted
+
+
+def take(settings: "dict[str, Any]") -> None:
+    """Note that the launcher has begun the run by these settings."""
+    global _applied
+    _applied = settings
+
+
+def _begin(words: "Sequence[str]") -> None:
+    global _begun, _applied
+    from timeloom._launch import _read_pyproject as read_pyproject
+
+    settings = _config.settings()
+    with _core.unrecorded():
+        _core.begin_run("omnitrace", {**settings, "paused": True}, read_pyproject(), _program(words))
+    _begun = True
+    _applied = settings
+
+
+def _program(words: "Sequence[str]") -> "_Program":
+    first = words[0] if words else ""
+    rest = list(words[1:])
+    if first == "-c":
+        return "command", "", rest
+    return ("file", first, rest) if first else ("stdin", "-", rest)

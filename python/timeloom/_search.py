@@ -1,0 +1,72 @@
+"""Regular expressions of filters: those of Python, which also take the classes of POSIX.
+
+Imported where a filter has an expression of its own, and not for a program that is measured.
+"""
+
+import re
+import warnings
+
+# What stands between the brackets for [:name:].
+_CLASSES = {
+    "alnum": "a-zA-Z0-9",
+    "alpha": "a-zA-Z",
+    "blank": " \\t",
+    "cntrl": "\\x00-\\x1f\\x7f",
+    "digit": "0-9",
+    "graph": "\\x21-\\x7e",
+    "lower": "a-z",
+    "print": "\\x20-\\x7e",
+    "punct": "!-/:-@\\[-`{-~",
+    "space": "\\s",
+    "upper": "A-Z",
+    "xdigit": "0-9a-fA-F",
+}
+_CLASS = re.compile(r"\[:(\w*):\]")
+
+
+def compile_expression(text: str) -> "re.Pattern[str]":
+    """Return the compiled expression; ValueError says what is wrong, and where."""
+    try:
+        translated, places = _translate(text)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what [a--b] may mean one day
+                return re.compile(translated)
+        except RecursionError:
+            raise re.error("too deeply nested") from None
+        except re.error as error:
+            where = places[min(error.pos or 0, len(places) - 1)]
+            raise re.error(error.msg, text, where) from None
+    except re.error as error:
+        at = "" if error.pos is None else f" at position {error.pos}"
+        raise ValueError(f"{text!r} is no regular expression: {error.msg}{at}") from None
+
+
+def _translate(text: str) -> tuple[str, list[int]]:
+    """The text without classes of POSIX, and for each of its characters (and the end) the place in ``text``."""
+    parts: list[str] = []
+    places: list[int] = []
+    at = 0
+    in_set = False
+    while at < len(text):
+        taken, put = 1, text[at]
+        if put == "\\" and at + 1 < len(text):
+            taken, put = 2, text[at : at + 2]
+        elif in_set and (found := _CLASS.match(text, at)):
+            if found[1] not in _CLASSES:
+                raise re.error(f"unknown class [:{found[1]}:]", text, at)
+            taken, put = len(found[0]), _CLASSES[found[1]]
+        elif in_set:
+            in_set = put != "]"
+            put = "\\[" if put == "[" else put
+        elif put == "[":
+            in_set = True
+            while text[at + taken : at + taken + 1] in ("^", "]") and taken < 3:  # the first ] is a character
+                if text[at + taken] == "]":
+                    put, taken = put + "\\]", taken + 1
+                    break
+                put, taken = put + "^", taken + 1
+        parts.append(put)
+        places += [at] * len(put)
+        at += taken
+    return "".join(parts), [*places, len(text)]

@@ -1,0 +1,27 @@
+// A report as JSON, in the shape that readers of timemory know: a list of rows, and a tree in which
+// the rows of all threads are merged.
+//
+// Plain functions, one thread. Throws what `write` throws.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "formats/omnitrace/metric_rows.hpp"
+
+namespace timeloom::omnitrace {
+
+struct JsonProcess {
+  std::uint64_t id = 0;
+  std::uint64_t rank = 0;
+};
+
+// `tree`: rows of all threads merged, with Rows::threads. Nothing is written of the part that the
+// style leaves out.
+void write_json_report(const MetricRows& flat, const MetricRows& tree, const ReportStyle& style,
+                       const JsonProcess& process, const TextWriter& write);
+
+// The number that stands for a label; 0, which is that of the root, for none.
+std::uint64_t hash_of(std::string_view label) noexcept;
+
+}  // namespace timeloom::omnitrace

@@ -1,0 +1,193 @@
+#include "formats/omnitrace/metric.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace timeloom::omnitrace {
+
+namespace {
+
+using enum Kind;
+using enum Measure;
+
+const std::vector<Metric> kMetrics = {
+    {"trip_count", "trip_count", kTrips, kNothing, "Counts number of invocations", 61},
+    {"wall_clock",
+     "wall_clock",
+     kTime,
+     kWallTime,
+     "Real-clock timer (i.e. wall-clock timer)",
+     78,
+     {"real_clock", "virtual_clock"}},
+    {"monotonic_clock", "monotonic_clock", kTime, kWallTime,
+     "Wall-clock timer which will continue to increment even while the system is asleep", 0},
+    {"thread_cpu_clock",
+     "thread_cpu_clock",
+     kTime,
+     kIncrease,
+     "CPU-clock timer for the calling thread",
+     0,
+     {},
+     {"ru_utime", "ru_stime"},
+     {},
+     true},
+    {"thread_cpu_util",
+     "thread_cpu_util",
+     kPercent,
+     kShare,
+     "Percentage of CPU-clock time divided by wall-clock time for the calling thread",
+     0,
+     {"thread_cpu_utilization"},
+     {"ru_utime", "ru_stime"},
+     {},
+     true},
+    {"user_mode_time",
+     "user_mode_time",
+     kTime,
+     kIncrease,
+     "CPU time spent executing in user mode (via rusage)",
+     0,
+     {},
+     {"ru_utime"}},
+    {"kernel_mode_time",
+     "kernel_mode_time",
+     kTime,
+     kIncrease,
+     "CPU time spent executing in kernel mode (via rusage)",
+     0,
+     {},
+     {"ru_stime"}},
+    {"peak_rss",
+     "peak_rss",
+     kMemory,
+     kIncrease,
+     "Measures changes in the high-water mark for the amount of memory allocated in RAM. May "
+     "fluctuate if swap is enabled",
+     0,
+     {"memory_hwm", "memory_high_water_mark"},
+     {"ru_maxrss"}},
+    {"current_peak_rss",
+     "current_peak_rss",
+     kMemory,
+     kBothEnds,
+     "Absolute value of high-water mark of memory allocation in RAM",
+     0,
+     {},
+     {"ru_maxrss"},
+     {"start peak rss", " stop peak rss"}},
+    {"num_minor_page_faults",
+     "minor_page_faults",
+     kCounter,
+     kIncrease,
+     "Number of page faults serviced without any I/O activity via 'reclaiming' a page frame from "
+     "the list of pages awaiting reallocation",
+     0,
+     {},
+     {"ru_minflt"}},
+    {"num_major_page_faults",
+     "major_page_faults",
+     kCounter,
+     kIncrease,
+     "Number of page faults serviced that required I/O activity",
+     0,
+     {},
+     {"ru_majflt"}},
+    {"voluntary_context_switch",
+     "vol_cxt_swch",
+     kCounter,
+     kIncrease,
+     "Number of context switches due to a process voluntarily giving up the processor before its "
+     "time slice was completed",
+     0,
+     {},
+     {"ru_nvcsw"}},
+    {"priority_context_switch",
+     "prio_cxt_swch",
+     kCounter,
+     kIncrease,
+     "Number of context switch due to higher priority process becoming runnable or because the "
+     "current process exceeded its time slice",
+     0,
+     {},
+     {"ru_nivcsw"}},
+    {"num_io_in",
+     "io_in",
+     kCounter,
+     kIncrease,
+     "Number of times the filesystem had to perform input",
+     0,
+     {},
+     {"ru_inblock"}},
+    {"num_io_out",
+     "io_out",
+     kCounter,
+     kIncrease,
+     "Number of times the filesystem had to perform output",
+     0,
+     {},
+     {"ru_oublock"}},
+};
+
+struct NamedUnit {
+  std::vector<std::string_view> names;  // the first is shown
+  double value;
+};
+
+const std::vector<NamedUnit> kTimeUnits = {
+    {{"nsec", "ns", "nanosecond", "nanoseconds"}, 1},
+    {{"usec", "us", "microsecond", "microseconds"}, 1e3},
+    {{"msec", "ms", "millisecond", "milliseconds"}, 1e6},
+    {{"csec", "centisecond", "centiseconds"}, 1e7},
+    {{"dsec", "decisecond", "deciseconds"}, 1e8},
+    {{"sec", "s", "second", "seconds"}, 1e9},
+    {{"min", "minute", "minutes"}, 60e9},
+    {{"hr", "hour", "hours"}, 3600e9},
+};
+
+const std::vector<NamedUnit> kMemoryUnits = {
+    {{"B", "byte", "bytes"}, 1},
+    {{"KB", "kilobyte", "kilobytes"}, 1e3},
+    {{"MB", "megabyte", "megabytes"}, 1e6},
+    {{"GB", "gigabyte", "gigabytes"}, 1e9},
+    {{"TB", "terabyte", "terabytes"}, 1e12},
+    {{"KiB", "kibibyte", "kibibytes"}, 1024.0},
+    {{"MiB", "mebibyte", "mebibytes"}, 1024.0 * 1024},
+    {{"GiB", "gibibyte", "gibibytes"}, 1024.0 * 1024 * 1024},
+    {{"TiB", "tebibyte", "tebibytes"}, 1024.0 * 1024 * 1024 * 1024},
+};
+
+bool is_same_word(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, {}, [](unsigned char c) { return std::tolower(c); },
+      [](unsigned char c) { return std::tolower(c); });
+}
+
+Unit unit_of(const std::vector<NamedUnit>& units, std::string_view name, std::string_view usual) {
+  for (const std::string_view wanted : {name, usual}) {
+    for (const NamedUnit& unit : units) {
+      const bool named = std::ranges::any_of(
+          unit.names, [wanted](std::string_view one) { return is_same_word(one, wanted); });
+      if (named) return {std::string(unit.names.front()), unit.value};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const Metric> all_metrics() { return kMetrics; }
+
+const Metric* find_metric(std::string_view name) {
+  for (const Metric& metric : kMetrics) {
+    if (metric.id == name || std::ranges::find(metric.aliases, name) != metric.aliases.end()) {
+      return &metric;
+    }
+  }
+  return nullptr;
+}
+
+Unit time_unit(std::string_view name) { return unit_of(kTimeUnits, name, "sec"); }
+Unit memory_unit(std::string_view name) { return unit_of(kMemoryUnits, name, "MB"); }
+
+}  // namespace timeloom::omnitrace

@@ -1,0 +1,12 @@
+#include "formats/omnitrace/omnitrace.hpp"
+
+namespace timeloom::omnitrace {
+
+const convert::Format kFormat = {
+    .name = "omnitrace",
+    .suffix = "",
+    .opened_by = "any editor, hatchet, https://ui.perfetto.dev",
+    .directory = true,
+};
+
+}  // namespace timeloom::omnitrace

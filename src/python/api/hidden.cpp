@@ -1,0 +1,47 @@
+// _core.hidden: a `with` block in which the functions that the calling thread calls are not
+// recorded, and user regions are. _core.hide_functions(): the same until it is undone.
+#include "python/api/user_region.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+// No user region has this token: their numbers have 26 bits.
+constexpr record::Token kHiding = record::Token{1} << 41 | 2;
+
+PyObject* enter(PyObject*, PyObject*) {
+  if (record::active()) record::t_recorder->enter_hiding(kHiding);
+  Py_RETURN_NONE;
+}
+
+PyObject* leave(PyObject*, PyObject* const*, Py_ssize_t) {
+  if (record::active()) record::t_recorder->leave_hiding(kHiding);
+  Py_RETURN_NONE;
+}
+
+PyObject* hide_functions(PyObject*, PyObject* hide) {
+  const int wanted = PyObject_IsTrue(hide);
+  if (wanted < 0) return nullptr;
+  if (record::active()) record::t_recorder->hide_functions(wanted == 1);
+  Py_RETURN_NONE;
+}
+
+PyMethodDef kMethods[] = {
+    {"__enter__", enter, METH_NOARGS, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(leave)), METH_FASTCALL,
+     nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef kFunctions[] = {{"hide_functions", hide_functions, METH_O, nullptr},
+                            {nullptr, nullptr, 0, nullptr}};
+PyType_Slot kSlots[] = {{Py_tp_methods, kMethods}, {0, nullptr}};
+PyType_Spec kSpec = {"timeloom._core.hidden", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, kSlots};
+
+}  // namespace
+
+int add_hidden_type(PyObject* module) {
+  if (PyModule_AddFunctions(module, kFunctions) != 0) return -1;
+  const Ref type(PyType_FromSpec(&kSpec));
+  return type ? PyModule_AddObjectRef(module, "hidden", type.get()) : -1;
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,114 @@
+// The layout of Omnitrace: a run inside the output directory that its variables name; a weave puts
+// the files of Omnitrace beside the run.
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "python/interpreter/say.hpp"
+#include "python/launch/layout.hpp"
+#include "record/papi.hpp"
+#include "run/run_directory.hpp"
+#include "settings/omnitrace_names.hpp"
+#include "settings/omnitrace_settings.hpp"
+
+namespace timeloom::python {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> command_of(const Program& program) {
+  std::vector<std::string> words = program.arguments;
+  const std::string name = program.kind == Program::Kind::kCommand ? "command"
+                           : program.kind == Program::Kind::kStdin ? "stdin"
+                                                                   : program.target;
+  words.insert(words.begin(), name);
+  return words;
+}
+
+OmnitraceSettings omnitrace_settings() {
+  OmnitraceSettings omnitrace(environ);
+  // A job script is for many machines, of which not all have the library.
+  constexpr char kEvents[] = "OMNITRACE_PAPI_EVENTS";
+  if (!omnitrace.text(kEvents).empty() && !record::has_papi()) {
+    say(std::string(kEvents) + ": there is no libpapi here; its events are not counted");
+    omnitrace.set(kEvents, "", kEvents);
+  }
+  return omnitrace;
+}
+
+// Where nobody asks for another directory, the setting output names it.
+void take_output(const Settings& settings, OmnitraceSettings& omnitrace) {
+  constexpr char kPath[] = "OMNITRACE_OUTPUT_PATH", kTime[] = "OMNITRACE_TIME_OUTPUT";
+  const std::string output = settings.text("output");
+  if (output.empty() || omnitrace.given(kPath)) return;
+  omnitrace.set(kPath, output, settings.origin("output"));
+  if (!omnitrace.given(kTime)) omnitrace.set(kTime, "OFF", kTime);
+}
+
+class OmnitraceRun : public RunPlace {
+ public:
+  OmnitraceRun(Settings settings, OmnitraceSettings omnitrace, const Program& program)
+      : settings_(std::move(settings)),
+        omnitrace_(std::move(omnitrace)),
+        place_(place_of(omnitrace_, facts_of_this_process(command_of(program), environ))),
+        unmet_(unmet_wishes(omnitrace_)) {}
+
+  void make() override;
+  void forget() noexcept override { run::forget_directory(path_, existed_); }
+  void finish() override {}
+  std::string path() const override { return path_.string(); }
+  RunDescription description() const override { return describe(omnitrace_, place_); }
+
+ private:
+  void choose_path();
+
+  Settings settings_;
+  OmnitraceSettings omnitrace_;
+  OmnitracePlace place_;
+  std::vector<std::string> unmet_;
+  fs::path path_;
+  bool existed_ = false;
+};
+
+// Beside the files that it is for. As these, a run of an earlier process is replaced; one that
+// another process records just now is not.
+void OmnitraceRun::choose_path() {
+  const fs::path base = (run::current_directory() / place_.directory).lexically_normal();
+  path_ = base / ("timeloom-run" + place_.suffix);
+  std::error_code error;
+  existed_ = fs::exists(path_, error);
+  if (existed_ && run::being_recorded(path_)) {
+    path_ = base / ("timeloom-run-" + std::to_string(::getpid()));
+    existed_ = fs::exists(path_, error);
+  }
+}
+
+void OmnitraceRun::make() {
+  for (const std::string& line : omnitrace_.remarks()) say(line);
+  for (const std::string& line : unmet_) say(line);
+  if (settings_.text("results") == "none") return;
+  const std::string remark = make_place(place_);
+  if (!remark.empty()) say(remark);
+  choose_path();
+  run::make_directory(path_, true, settings_.as_variables());
+}
+
+std::shared_ptr<RunPlace> plan(const Settings& settings, const Program& program, const Door&) {
+  OmnitraceSettings omnitrace = omnitrace_settings();
+  take_output(settings, omnitrace);
+  return std::make_shared<OmnitraceRun>(settings, std::move(omnitrace), program);
+}
+
+}  // namespace
+
+const LaunchLayout kOmnitraceLaunch{
+    .layout = run::kOmnitraceLayout,
+    .apply_variables = [](Settings& settings) { apply(omnitrace_settings(), settings); },
+    .plan = plan,
+    .losses_are_said = true};
+
+}  // namespace timeloom::python

@@ -1,0 +1,109 @@
+#include "python/observe/label.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "core/error.hpp"
+#include "python/interpreter/free_threading.hpp"
+#include "python/observe/code_regions.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+constexpr std::size_t kLongestArguments = 4096;
+
+bool* part_called(LabelParts& parts, std::string_view name) {
+  if (name == "args") return &parts.arguments;
+  if (name == "file") return &parts.file;
+  if (name == "line") return &parts.line;
+  if (name == "path") return &parts.path;
+  if (name == "qualname") return &parts.qualified;
+  return nullptr;
+}
+
+// Adds `name=value` for the argument at this index; false with an exception set.
+bool add_argument(std::string& text, InterpreterFrame* frame, int index, const char* stars) {
+  PyObject* value = argument_of(frame, index);
+  if (value == nullptr) return true;  // it has been deleted
+  const Ref held = Ref::borrow(value);
+  const Ref representation(PyObject_Repr(value));
+  if (!representation) return false;
+  if (text.size() > 1) text += ", ";
+  text += stars;
+  text += text_of(PyTuple_GET_ITEM(code_of(frame)->co_localsplusnames, index));
+  text += "=" + text_of(representation.get());
+  return true;
+}
+
+bool add_arguments(std::string& text, InterpreterFrame* frame) {
+  const PyCodeObject* code = code_of(frame);
+  int index = 0;
+  for (const int named = code->co_argcount + code->co_kwonlyargcount; index < named; ++index) {
+    if (!add_argument(text, frame, index, "")) return false;
+  }
+  if ((code->co_flags & CO_VARARGS) != 0 && !add_argument(text, frame, index++, "*")) return false;
+  return (code->co_flags & CO_VARKEYWORDS) == 0 || add_argument(text, frame, index, "**");
+}
+
+// Cut between two characters.
+std::string shortened(std::string text) {
+  if (text.size() <= kLongestArguments) return text;
+  std::size_t end = kLongestArguments;
+  while ((static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+  return text + "...";
+}
+
+// An interrupt by the user is for the program.
+void drop_exception() noexcept {
+  if (PyErr_Occurred() == nullptr) return;
+  const bool interrupt = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
+  PyErr_Clear();
+  if (interrupt) PyErr_SetInterrupt();
+}
+
+}  // namespace
+
+LabelParts label_parts(const Settings& settings) {
+  LabelParts parts;
+  const std::string text = settings.text("label");
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string name = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (name.empty()) continue;
+    bool* part = part_called(parts, name);
+    if (part == nullptr) {
+      throw Error(settings.origin("label") + ": '" + name +
+                  "' is not accepted; write args, file, line, path, qualname with commas between");
+    }
+    *part = true;
+  }
+  return parts;
+}
+
+std::string label_of(const LabelParts& parts, const Region& region, std::string_view arguments) {
+  std::string text = region.name + std::string(arguments);
+  const std::string line = parts.line ? ":" + std::to_string(region.first_line) : "";
+  if (!parts.file || region.file.empty()) return text + (region.file.empty() ? "" : line);
+  const std::size_t slash = parts.path ? std::string::npos : region.file.rfind('/');
+  return "[" + text + "][" + region.file.substr(slash + 1) + line + "]";
+}
+
+std::string arguments_of(InterpreterFrame* frame) noexcept {
+  const record::KeepOff nothing_of_this;
+  const ErrorGuard guard;
+  try {
+    std::string text = "(";
+    if (add_arguments(text, frame)) {
+      return shortened(std::move(text)) + ")";
+    }
+  } catch (const std::exception&) {  // out of memory
+  }
+  drop_exception();
+  return {};
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,12 @@
+#include "run/layout.hpp"
+
+namespace timeloom::run {
+
+const Layout kOmnitraceLayout = {
+    .name = "omnitrace",
+    .weaves_manifest = true,
+    .depth_setting = "--profile-depth",
+    .dense_ids = true,
+};
+
+}  // namespace timeloom::run

@@ -1,0 +1,30 @@
+// Configuration files of Omnitrace: lines KEY = VALUE, or JSON.
+//
+// Plain functions, for any thread. Throw Error with the file in the message.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace timeloom {
+
+struct ConfigLine {
+  std::string key;
+  std::string value;
+  std::string origin;  // "omnitrace.cfg:3"
+};
+
+using Lookup = std::function<std::string(std::string_view)>;  // empty: there is none
+
+// The keys of a file in their order; the name says which of both forms it has. `environment` is
+// asked for what stands for $env:NAME.
+std::vector<ConfigLine> read_omnitrace_config(const std::string& path, const Lookup& environment);
+
+// The same of a text. `name` opens the origins.
+std::vector<ConfigLine> parse_omnitrace_config(std::string_view text, const std::string& name,
+                                               const Lookup& environment);
+std::vector<ConfigLine> parse_omnitrace_json(std::string_view text, const std::string& name);
+
+}  // namespace timeloom

@@ -1,0 +1,101 @@
+// The variables of Omnitrace (OMNITRACE_*, and ROCPROFSYS_* as it is called now): their types,
+// defaults and texts, and its configuration files. They are other names of settings; apply() says
+// of which, and the rest says how its reports look.
+//
+// The conventions are those of Omnitrace 1.12: a variable beats a configuration file, of both
+// spellings OMNITRACE_ wins. The table is constant. An OmnitraceSettings object is a plain value:
+// one writer, then any number of readers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "settings/inheritance.hpp"
+#include "settings/settings.hpp"
+
+namespace timeloom {
+
+// The layout of a run of this door, and the properties that hold its settings and names.
+inline constexpr char kOmnitraceLayoutName[] = "omnitrace";
+inline constexpr char kOmnitraceProperty[] = "timeloom::omnitrace";
+inline constexpr char kOmnitraceNamesProperty[] = "timeloom::omnitrace_names";
+
+enum class OmnitraceType : std::uint8_t { kBool, kNumber, kReal, kString };
+
+struct OmnitraceVariable {
+  std::string_view name;  // OMNITRACE_TRACE
+  OmnitraceType type;
+  std::string_view default_value;
+  std::string_view meaning;         // one sentence without a full stop
+  std::string_view no_effect = {};  // why it has none here; empty: it has
+};
+
+std::span<const OmnitraceVariable> all_omnitrace_variables() noexcept;
+// By its name in either spelling; null: not known.
+const OmnitraceVariable* find_omnitrace_variable(std::string_view name) noexcept;
+
+class OmnitraceSettings {
+ public:
+  OmnitraceSettings() = default;
+  // Takes what the variables of `environment` (like environ(7)) say, and the configuration files
+  // that they or `files` name. Throws Error for a value that cannot be read, a file that is not
+  // there, and a key in one that is not known.
+  explicit OmnitraceSettings(const char* const* environment,
+                             const std::vector<std::string>& files = {});
+
+  // As if the variable had been set so. Throws as the constructor does.
+  void set(std::string_view name, std::string_view value, const std::string& origin);
+
+  // Asking for a variable that is not in the table, or with the wrong type, is a mistake in the
+  // program: throws std::logic_error.
+  bool flag(std::string_view name) const;
+  std::int64_t number(std::string_view name) const;
+  double real(std::string_view name) const;
+  std::string text(std::string_view name) const;
+  bool given(std::string_view name) const;
+
+  bool traces() const;    // whether perfetto-trace.proto is wanted
+  bool profiles() const;  // whether call-tree reports are
+  // The metrics of the reports, by the names that the user gave them.
+  std::vector<std::string> components() const;
+
+  // A line NAME=value for each variable that was given; from_text() reads them back and throws
+  // Error for what as_text() does not make.
+  std::string as_text() const;
+  static OmnitraceSettings from_text(std::string_view text);
+
+  // A line for the user for each deprecated spelling that was used.
+  const std::vector<std::string>& remarks() const noexcept { return remarks_; }
+
+ private:
+  std::string value_of(const OmnitraceVariable& variable) const;
+  void adopt_old_spellings();
+
+  std::map<std::string_view, std::string> values_;  // checked; by the table's names
+  std::vector<std::string> remarks_;
+};
+
+// The requests that are not met, a line each: "OMNITRACE_USE_SAMPLING=ON: ...". Throws Error for a
+// metric that nobody knows.
+std::vector<std::string> unmet_wishes(const OmnitraceSettings& omnitrace);
+
+// Sets the settings that the variables are other names of.
+void apply(const OmnitraceSettings& omnitrace, Settings& settings);
+
+// The description of a run that the variables ask for.
+RunDescription describe(const OmnitraceSettings& omnitrace);
+
+// A metric as OMNITRACE_TIMEMORY_COMPONENTS names it.
+struct OmnitraceComponent {
+  std::string_view name;
+  std::vector<std::string_view> sampled;  // counters of getrusage that it needs
+  std::string_view why_not = {};          // it cannot be measured here; empty: it can
+};
+// By its name or another that it has; null: not known.
+const OmnitraceComponent* find_omnitrace_component(std::string_view name) noexcept;
+
+}  // namespace timeloom

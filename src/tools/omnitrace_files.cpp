@@ -1,0 +1,332 @@
+#include "tools/omnitrace_files.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <set>
+#include <thread>
+
+#include "convert/names.hpp"
+#include "core/error.hpp"
+#include "formats/omnitrace/json_report.hpp"
+#include "formats/otf2/otf2.hpp"
+#include "formats/perfetto/perfetto.hpp"
+#include "tools/omnitrace_metadata.hpp"
+#include "tools/open_run.hpp"
+#include "tools/output.hpp"
+#include "tools/run_facts.hpp"
+#include "tools/text.hpp"
+
+namespace timeloom::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using omnitrace::Calls;
+using omnitrace::Merge;
+using omnitrace::Rows;
+
+omnitrace::NumberStyle numbers_of(const OmnitraceSettings& settings, const std::string& kind,
+                                  int usual) {
+  const auto first = [&](const char* name) {
+    const auto own = kind.empty() ? -1 : settings.number("OMNITRACE_" + kind + name);
+    return own >= 0 ? own : settings.number(std::string("OMNITRACE") + name);
+  };
+  omnitrace::NumberStyle style;
+  // A precision for all numbers beats the one of times that nobody has set.
+  const bool own = !kind.empty() && settings.given("OMNITRACE_" + kind + "_PRECISION");
+  const std::int64_t digits = own ? settings.number("OMNITRACE_" + kind + "_PRECISION")
+                                  : settings.number("OMNITRACE_PRECISION");
+  style.precision = digits < 0 ? usual : static_cast<int>(std::min<std::int64_t>(digits, 30));
+  style.width = static_cast<std::size_t>(std::clamp<std::int64_t>(first("_WIDTH"), 0, 300));
+  style.scientific = settings.flag("OMNITRACE_SCIENTIFIC") ||
+                     (!kind.empty() && settings.flag("OMNITRACE_" + kind + "_SCIENTIFIC"));
+  return style;
+}
+
+omnitrace::ReportStyle style_of(const OmnitraceSettings& settings) {
+  omnitrace::ReportStyle style;
+  const auto whole = [&](const char* name) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, settings.number(name)));
+  };
+  style.flat = settings.flag("OMNITRACE_FLAT_PROFILE");
+  style.timeline = settings.flag("OMNITRACE_TIMELINE_PROFILE");
+  style.collapse_threads = settings.flag("OMNITRACE_COLLAPSE_THREADS");
+  style.max_depth = whole("OMNITRACE_MAX_DEPTH");
+  style.max_width = std::max<std::uint64_t>(1, whole("OMNITRACE_MAX_WIDTH"));
+  style.separator_freq = whole("OMNITRACE_SEPARATOR_FREQ");
+  style.time = omnitrace::time_unit(settings.text("OMNITRACE_TIMING_UNITS"));
+  style.memory = omnitrace::memory_unit(settings.text("OMNITRACE_MEMORY_UNITS"));
+  style.of_times = numbers_of(settings, "TIMING", 6);
+  style.of_memory = numbers_of(settings, "MEMORY", 3);
+  style.of_others = numbers_of(settings, "", -1);
+  style.flat_json = settings.flag("OMNITRACE_JSON_OUTPUT");
+  style.tree_json = settings.flag("OMNITRACE_TREE_OUTPUT");
+  return style;
+}
+
+class FilesWriter {
+ public:
+  explicit FilesWriter(const OmnitraceJob& job)
+      : job_(job), settings_(job.settings), style_(style_of(job.settings)) {}
+
+  std::vector<std::string> write() {
+    const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(job_.run));
+    std::unique_ptr<RunSource> chosen;
+    if (!job_.selection.everything()) {
+      chosen = convert::select(*trace, job_.selection, job_.threads);
+    }
+    RunSource& run = chosen ? *chosen : *trace;
+    definitions_ = &run.definitions();
+    if (settings_.profiles()) write_reports(run);
+    if (settings_.traces()) write_perfetto(run);
+    write_metadata();
+    for (const std::string& loss : facts_of(trace->definitions()).losses) losses_.push_back(loss);
+    return std::move(losses_);
+  }
+
+ private:
+  // ---- names
+
+  std::uint64_t process_id(std::size_t group) const {
+    return group < definitions_->groups.size() ? definitions_->groups[group].process_id : 0;
+  }
+
+  // The place of the files of a process: others than the first are told apart by their number.
+  OmnitracePlace place_of_group(std::size_t group) const {
+    OmnitracePlace place = job_.place;
+    if (group == 0) return place;
+    const std::string number = "-" + std::to_string(process_id(group));
+    const std::string first = "-" + std::to_string(process_id(0));
+    place.suffix = place.suffix == first ? number : place.suffix + number;
+    return place;
+  }
+
+  std::string path_of(const std::string& name) const {
+    return fs::path(name).is_absolute() || job_.place.directory == "."
+               ? name
+               : (fs::path(job_.place.directory) / name).string();
+  }
+
+  // "[omnitrace][4711][wall_clock]> "
+  void tell(std::size_t group, std::string_view key, const std::string& text) const {
+    if (settings_.number("OMNITRACE_VERBOSE") < 0) return;
+    std::fprintf(stderr, "[omnitrace][%llu][%s]> %s\n",
+                 static_cast<unsigned long long>(process_id(group)), std::string(key).c_str(),
+                 printable(text).c_str());
+  }
+
+  // ---- reports
+
+  std::vector<const omnitrace::Metric*> metrics() {
+    std::vector<const omnitrace::Metric*> wanted;
+    for (const std::string& name : settings_.components()) {
+      const omnitrace::Metric* metric = omnitrace::find_metric(name);
+      const bool known = metric != nullptr;
+      if (known && std::ranges::find(wanted, metric) == wanted.end()) wanted.push_back(metric);
+    }
+    for (const omnitrace::Metric* metric : omnitrace::missing_metrics(wanted, *definitions_)) {
+      losses_.push_back(std::string(metric->id) +
+                        " was not measured, which needs --metric-rusage; there is no report of it");
+      std::erase(wanted, metric);
+    }
+    return wanted;
+  }
+
+  void write_reports(RunSource& run) {
+    const Calls calls =
+        omnitrace::fold_calls(run, {metrics(), style_.flat, style_.timeline}, job_.threads);
+    std::set<std::size_t> groups = {0};
+    for (const omnitrace::ThreadCalls& thread : calls.threads) groups.insert(thread.group.value());
+    for (const std::size_t group : groups) write_process(calls, group);
+  }
+
+  void write_process(const Calls& calls, std::size_t group) {
+    const LocationGroupId id{static_cast<std::uint32_t>(group)};
+    const bool collapsed = style_.collapse_threads;
+    const Rows apart = omnitrace::rows_of(calls, id, collapsed ? Merge::kThreads : Merge::kNothing,
+                                          style_.flat, style_.timeline);
+    const Rows merged =
+        collapsed ? Rows{}
+                  : omnitrace::rows_of(calls, id, Merge::kThreads, style_.flat, style_.timeline);
+    const Rows& tree = collapsed ? apart : merged;
+    for (std::size_t i = 0; i < calls.metrics.size(); ++i) {
+      const omnitrace::MetricRows flat(calls, apart, i, style_, collapsed);
+      write_text(flat, group);
+      write_json(flat, {calls, tree, i, style_, true}, group);
+    }
+    if (!settings_.flag("OMNITRACE_FILE_OUTPUT")) return;
+    const std::string name = file_name(place_of_group(group), "functions", "json");
+    put(name, omnitrace_functions(calls, apart));
+    functions_.push_back(path_of(name));
+  }
+
+  void write_text(const omnitrace::MetricRows& rows, std::size_t group) {
+    std::vector<std::size_t> shown;
+    for (std::size_t i = 0; i < rows.rows().rows.size(); ++i) {
+      if (rows.rows().rows[i].depth < style_.max_depth) shown.push_back(i);
+    }
+    const omnitrace::TextForm form = omnitrace::text_form(rows.metric(), style_);
+    const auto row = [&](std::size_t i) { return rows.text_row(shown[i]); };
+    if (settings_.flag("OMNITRACE_TEXT_OUTPUT") && settings_.flag("OMNITRACE_FILE_OUTPUT")) {
+      convert::Destination out = begin("text", rows.metric().label, "txt", group);
+      omnitrace::write_text_report(form, shown.size(), row,
+                                   [&](std::string_view piece) { out.write(piece); });
+      out.finish();
+    }
+    if (!settings_.flag("OMNITRACE_COUT_OUTPUT")) return;
+    Output standard;
+    omnitrace::write_text_report(form, shown.size(), row,
+                                 [&](std::string_view piece) { standard.write(piece); });
+    standard.flush();
+  }
+
+  void write_json(const omnitrace::MetricRows& flat, const omnitrace::MetricRows& tree,
+                  std::size_t group) {
+    if (!style_.flat_json && !style_.tree_json) return;
+    if (!settings_.flag("OMNITRACE_FILE_OUTPUT")) return;
+    convert::Destination out = begin("json", flat.metric().label, "json", group);
+    omnitrace::write_json_report(flat, tree, style_, {process_id(group), 0},
+                                 [&](std::string_view piece) { out.write(piece); });
+    out.finish();
+  }
+
+  convert::Destination begin(const std::string& kind, std::string_view metric,
+                             std::string_view extension, std::size_t group) {
+    const std::string path = path_of(file_name(place_of_group(group), metric, extension));
+    files_[kind].emplace_back(metric, path);
+    tell(group, metric, "Outputting '" + path + "'");
+    return convert::Destination(path, true);
+  }
+
+  // ---- the rest
+
+  void write_perfetto(RunSource& run) {
+    const bool empty = std::ranges::all_of(definitions_->locations, [](const Location& location) {
+      return location.event_count == 0;
+    });
+    if (empty) return;
+    const std::string path = path_of(perfetto_file_name(job_.place));
+    convert::Destination out(path, true);
+    convert::Options options;
+    options.title = job_.run.string();
+    options.threads = job_.threads;
+    perfetto::kFormat.of_events(run, options, out);
+    out.finish();
+    const auto size = static_cast<double>(out.size());
+    std::array<char, 100> sizes{};
+    std::snprintf(sizes.data(), sizes.size(), "(%.2f KB / %.2f MB / %.2f GB)... Done", size / 1e3,
+                  size / 1e6, size / 1e9);
+    files_["protobuf"].emplace_back("perfetto", path);
+    tell(0, "perfetto",
+         "Outputting '" + fs::absolute(path).lexically_normal().string() + "' " + sizes.data());
+  }
+
+  void write_metadata() {
+    if (!settings_.flag("OMNITRACE_FILE_OUTPUT")) return;
+    const std::string name = file_name(job_.place, "metadata", "json");
+    put(name, omnitrace_metadata(settings_, files_, *definitions_));
+    std::string text = "Outputting '" + path_of(name) + "'";
+    for (const std::string& one : functions_) text += " and '" + one + "'";
+    tell(0, "metadata", text);
+  }
+
+  void put(const std::string& name, const std::string& text) const {
+    convert::Destination out(path_of(name), true);
+    out.write(text);
+    out.finish();
+  }
+
+  const OmnitraceJob& job_;
+  const OmnitraceSettings& settings_;
+  omnitrace::ReportStyle style_;
+  const Definitions* definitions_ = nullptr;
+  WrittenFiles files_;
+  std::vector<std::string> functions_;
+  std::vector<std::string> losses_;
+};
+
+// What a run says of how it was started, where it was recorded through another door.
+OmnitraceFacts facts_from(const Definitions& definitions) {
+  OmnitraceFacts facts = facts_of_this_process({}, environ);
+  facts.rank.reset();  // of this command, not of the program
+  facts.launch = static_cast<std::time_t>(definitions.clock.realtime.value_or(0) / 1'000'000'000);
+  if (definitions.groups.empty()) return facts;
+  facts.command = definitions.groups.front().arguments;
+  facts.process = definitions.groups.front().process_id;
+  return facts;
+}
+
+std::string property_of(const Definitions& definitions, const char* name) {
+  const auto found = definitions.properties.find(name);
+  return found == definitions.properties.end() ? std::string() : found->second;
+}
+
+// The directory of the run, from the current one where it lies below.
+std::string beside(const fs::path& run) {
+  const fs::path directory = fs::absolute(run).lexically_normal().parent_path();
+  const fs::path here = directory.lexically_proximate(fs::current_path());
+  return here.empty() || *here.begin() == ".." ? directory.string() : here.string();
+}
+
+void refuse_profile(const fs::path& run) {
+  if (weave::has_trace(run)) return;
+  throw Error(run.string() +
+              " is a profile, which has no times of events, and the reports of Omnitrace need a "
+              "trace; a profile becomes csv, json, collapsed and others");
+}
+
+}  // namespace
+
+OmnitraceJob omnitrace_job(const fs::path& run, const std::optional<std::string>& directory) {
+  refuse_profile(run);
+  const Definitions definitions = otf2::open(weave::trace_of(run))->definitions();
+  OmnitraceJob job;
+  job.run = run;
+  const std::string recorded = property_of(definitions, kOmnitraceProperty);
+  const std::string names = property_of(definitions, kOmnitraceNamesProperty);
+  const OmnitraceSettings now(environ);
+  for (const std::string& remark : now.remarks()) say(remark);
+  job.settings = OmnitraceSettings::from_text(recorded + now.as_text());
+  const bool chosen =
+      job.settings.given("OMNITRACE_TRACE") || job.settings.given("OMNITRACE_PROFILE");
+  if (!chosen) {  // of a run of another door, all that there is
+    job.settings.set("OMNITRACE_TRACE", "ON", "default");
+    job.settings.set("OMNITRACE_PROFILE", "ON", "default");
+  }
+  for (const std::string& wish : unmet_wishes(job.settings)) say(wish);
+  const bool renamed = now.given("OMNITRACE_OUTPUT_PREFIX") || now.given("OMNITRACE_USE_PID") ||
+                       now.given("OMNITRACE_PERFETTO_FILE");
+  const OmnitracePlace from_now = place_of(job.settings, facts_from(definitions));
+  job.place = names.empty() || renamed ? from_now : place_from_text(names);
+  job.place.directory = directory ? *directory : from_now.directory;
+  return job;
+}
+
+std::vector<std::string> write_omnitrace_files(const OmnitraceJob& job) {
+  return FilesWriter(job).write();
+}
+
+void write_files_beside(const fs::path& run) {
+  if (!weave::has_trace(run)) return;
+  try {
+    const Definitions definitions = otf2::open(weave::trace_of(run))->definitions();
+    OmnitraceJob job;
+    job.run = run;
+    job.settings = OmnitraceSettings::from_text(property_of(definitions, kOmnitraceProperty));
+    const std::string names = property_of(definitions, kOmnitraceNamesProperty);
+    job.place =
+        names.empty() ? place_of(job.settings, facts_from(definitions)) : place_from_text(names);
+    job.place.directory = beside(run);
+    job.threads = std::max(1u, std::thread::hardware_concurrency());
+    if (const std::string remark = make_place(job.place); !remark.empty()) say(remark);
+    for (const std::string& loss : write_omnitrace_files(job)) say(loss);
+  } catch (const Error& error) {
+    say(std::string("the files of Omnitrace could not be written: ") + error.what());
+  }
+}
+
+}  // namespace timeloom::tools

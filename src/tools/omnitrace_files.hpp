@@ -1,0 +1,39 @@
+// Writes the files of Omnitrace's Python profiling for a run: perfetto-trace.proto, a table and a
+// JSON report for each metric, metadata.json and functions.json. docs/omnitrace.md has the rules.
+//
+// Used by the main thread. Throws Error.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convert/selection.hpp"
+#include "core/definitions.hpp"
+#include "settings/omnitrace_names.hpp"
+#include "settings/omnitrace_settings.hpp"
+
+namespace timeloom::tools {
+
+struct OmnitraceJob {
+  std::filesystem::path run;  // woven
+  OmnitraceSettings settings;
+  OmnitracePlace place;  // of the first process; its directory is there
+  convert::Selection selection;
+  unsigned threads = 1;
+};
+
+// The settings and names that a run was recorded with, or else those of the environment, with
+// which the first may be overruled. `directory`: the files go there, and no time is in its name.
+OmnitraceJob omnitrace_job(const std::filesystem::path& run,
+                           const std::optional<std::string>& directory);
+
+// Writes the files that the settings ask for, and says on standard error what it writes. Files that
+// have the names are replaced. Returns what the run lacks, a sentence each.
+std::vector<std::string> write_omnitrace_files(const OmnitraceJob& job);
+
+// After a weave of a run of this door: its files go beside it. An error is said, not thrown.
+void write_files_beside(const std::filesystem::path& run);
+
+}  // namespace timeloom::tools
