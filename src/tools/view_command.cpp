@@ -1,0 +1,165 @@
+// `timeloom view [RUN]`: the timeline of a run in the browser.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "core/error.hpp"
+#include "formats/otf2/otf2.hpp"
+#include "tools/browser.hpp"
+#include "tools/command_options.hpp"
+#include "tools/commands.hpp"
+#include "tools/open_run.hpp"
+#include "tools/text.hpp"
+#include "tools/view_describe.hpp"
+#include "view/index_place.hpp"
+#include "view/page.hpp"
+#include "view/server.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+struct ViewOptions {
+  std::optional<std::string> run;
+  std::optional<std::uint32_t> port;
+  std::string socket;
+  std::vector<std::string> hosts;
+  std::optional<double> idle_minutes;
+  bool no_browser = false;
+};
+
+// The trace that is shown, and its index.
+class Viewed {
+ public:
+  explicit Viewed(const std::filesystem::path& run)
+      : title_(run.string()),
+        anchor_(weave::trace_of(run)),
+        source_(otf2::open(anchor_)),
+        definitions_(source_->definitions()),
+        identity_(view::source_identity(anchor_)),
+        content_(definitions_, [this](const view::Index* index) {
+          return describe_for_viewer(definitions_, title_, index);
+        }) {
+    content_.set_index(view::find_index(anchor_, identity_, definitions_.locations.size()));
+  }
+
+  view::Content& content() noexcept { return content_; }
+  bool is_ready() const { return content_.index() != nullptr; }
+
+  // Throws Error, and Cancelled.
+  void make_index() {
+    const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    content_.set_index(
+        view::make_index(*source_, anchor_, identity_, content_.progress(), threads));
+  }
+
+ private:
+  std::string title_;
+  std::filesystem::path anchor_;
+  std::unique_ptr<RunSource> source_;
+  Definitions definitions_;  // the source changes its own while it is read
+  std::uint64_t identity_;
+  view::Content content_;
+};
+
+// Makes the index beside the server, until it is there or not wanted any more.
+class Indexing {
+ public:
+  explicit Indexing(Viewed& viewed) : viewed_(viewed) {
+    if (!viewed.is_ready()) thread_ = std::jthread([this] { work(); });
+  }
+  Indexing(const Indexing&) = delete;
+  Indexing& operator=(const Indexing&) = delete;
+  ~Indexing() { viewed_.content().progress().cancelled = true; }
+
+ private:
+  void work() {
+    try {
+      viewed_.make_index();
+    } catch (const view::Cancelled&) {
+      // Nobody waits for it.
+    } catch (const std::exception& error) {
+      viewed_.content().fail(error.what());
+      say(error.what());
+    }
+  }
+
+  Viewed& viewed_;
+  std::jthread thread_;
+};
+
+// Signals that end the server. They are blocked, also in the threads that start from now on, and
+// waited for.
+sigset_t block_ending_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+void wait_for_end(const view::Server& server, const sigset_t& signals,
+                  const std::optional<double>& idle_minutes) {
+  for (;;) {
+    const timespec second{1, 0};
+    if (::sigtimedwait(&signals, nullptr, &second) > 0) return;
+    if (!idle_minutes || static_cast<double>(server.idle().count()) < *idle_minutes * 60) continue;
+    say("nobody asked for a while; the end");
+    return;
+  }
+}
+
+int serve(const ViewOptions& options, Viewed& viewed) {
+  const sigset_t signals = block_ending_signals();
+  const view::Access access{view::random_token(), options.hosts};
+  const view::RequestHandler handler(viewed.content(), access, view::page());
+  const view::Server server(handler, static_cast<std::uint16_t>(options.port.value_or(0)),
+                            options.socket);
+  const Indexing indexing(viewed);
+  const std::string place = options.socket.empty()
+                                ? "http://127.0.0.1:" + std::to_string(server.port())
+                                : "http://localhost";
+  const std::string address = place + "/#t=" + access.token;
+  std::printf("%s\n", address.c_str());
+  std::fflush(stdout);
+  Browser browser;
+  const bool opens = !options.no_browser && options.socket.empty() && Browser::is_there();
+  if (opens && !browser.open(address))
+    say("the browser could not be started; open the address yourself");
+  if (isatty(STDERR_FILENO) == 1) say("Ctrl-C ends it");
+  wait_for_end(server, signals, options.idle_minutes);
+  return kDone;
+}
+
+int run_view(const ViewOptions& options) {
+  if (options.port && !options.socket.empty()) {
+    say("--port and --socket are different places; choose one; see 'timeloom view --help'");
+    return kWrongUsage;
+  }
+  Viewed viewed(open_run(options.run));
+  return serve(options, viewed);
+}
+
+}  // namespace
+
+Command register_view(CLI::App& program) {
+  const auto options = std::make_shared<ViewOptions>();
+  CommandOptions known(program, "view", "Show the timeline of a run in the browser");
+  known.run(options->run);
+  known.count("--port", "N", options->port, {1, 65535, "a port from 1 to 65535"},
+              "Port of this machine to serve the page at (default: any free one)");
+  known.text("--socket", "PATH", options->socket,
+             "Serve at a socket of this path instead, for ssh -L or a proxy");
+  known.texts("--allow-host", "NAME", options->hosts,
+              "Answer to this host name, too: that of a proxy; can be repeated");
+  known.number("--idle", "MINUTES", options->idle_minutes, {0.01, 1e6, "a number of minutes"},
+               "End when nobody has asked for so long");
+  known.flag("--no-browser", options->no_browser, "Only print the address of the page");
+  return {known.app(), [options] { return run_view(*options); }};
+}
+
+}  // namespace timeloom::tools
