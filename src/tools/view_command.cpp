@@ -8,14 +8,15 @@
 #include <thread>
 
 #include "core/error.hpp"
-#include "formats/otf2/otf2.hpp"
 #include "tools/browser.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
+#include "tools/report_text.hpp"
 #include "tools/text.hpp"
-#include "tools/view_describe.hpp"
-#include "view/index_place.hpp"
+#include "tools/view_text.hpp"
+#include "tools/viewed_run.hpp"
+#include "view/html_file.hpp"
 #include "view/page.hpp"
 #include "view/server.hpp"
 
@@ -30,47 +31,17 @@ struct ViewOptions {
   std::vector<std::string> hosts;
   std::optional<double> idle_minutes;
   bool no_browser = false;
-};
-
-// The trace that is shown, and its index.
-class Viewed {
- public:
-  explicit Viewed(const std::filesystem::path& run)
-      : title_(run.string()),
-        anchor_(weave::trace_of(run)),
-        source_(otf2::open(anchor_)),
-        definitions_(source_->definitions()),
-        identity_(view::source_identity(anchor_)),
-        content_(definitions_, [this](const view::Index* index) {
-          return describe_for_viewer(definitions_, title_, index);
-        }) {
-    content_.set_index(view::find_index(anchor_, identity_, definitions_.locations.size()));
-  }
-
-  view::Content& content() noexcept { return content_; }
-  bool is_ready() const { return content_.index() != nullptr; }
-
-  // Throws Error, and Cancelled.
-  void make_index() {
-    const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
-    content_.set_index(
-        view::make_index(*source_, anchor_, identity_, content_.progress(), threads));
-  }
-
- private:
-  std::string title_;
-  std::filesystem::path anchor_;
-  std::unique_ptr<RunSource> source_;
-  Definitions definitions_;  // the source changes its own while it is read
-  std::uint64_t identity_;
-  view::Content content_;
+  std::string html;
+  bool force = false;
+  bool text = false;
+  ColourMode colour = ColourMode::kAuto;
 };
 
 // Makes the index beside the server, until it is there or not wanted any more.
 class Indexing {
  public:
-  explicit Indexing(Viewed& viewed) : viewed_(viewed) {
-    if (!viewed.is_ready()) thread_ = std::jthread([this] { work(); });
+  explicit Indexing(ViewedRun& viewed) : viewed_(viewed) {
+    if (!viewed.has_index()) thread_ = std::jthread([this] { work(); });
   }
   Indexing(const Indexing&) = delete;
   Indexing& operator=(const Indexing&) = delete;
@@ -88,7 +59,7 @@ class Indexing {
     }
   }
 
-  Viewed& viewed_;
+  ViewedRun& viewed_;
   std::jthread thread_;
 };
 
@@ -113,7 +84,7 @@ void wait_for_end(const view::Server& server, const sigset_t& signals,
   }
 }
 
-int serve(const ViewOptions& options, Viewed& viewed) {
+int serve(const ViewOptions& options, ViewedRun& viewed) {
   const sigset_t signals = block_ending_signals();
   const view::Access access{view::random_token(), options.hosts};
   const view::RequestHandler handler(viewed.content(), access, view::page());
@@ -135,13 +106,46 @@ int serve(const ViewOptions& options, Viewed& viewed) {
   return kDone;
 }
 
+int write_file(const ViewOptions& options, ViewedRun& viewed) {
+  convert::Destination out(options.html, options.force);
+  const std::shared_ptr<const view::Index> index = viewed.index();
+  view::write_html(view::page(), viewed.content().describe(), *index, out);
+  out.finish();
+  if (out.is_file())
+    say("wrote " + options.html + ", " + bytes(out.size()) + ", opened by a browser");
+  return kDone;
+}
+
+int write_text(const ViewOptions& options, ViewedRun& viewed) {
+  const Terminal terminal = Terminal::detect(options.colour);
+  Output output;
+  const std::shared_ptr<const view::Index> index = viewed.index();
+  Definitions definitions = viewed.definitions();
+  for (const auto& [name, value] : index->properties()) definitions.properties[name] = value;
+  write_headline(facts_of(definitions), viewed.title(), terminal, output);
+  output.write("\n");
+  write_timeline(definitions, *index, terminal, output);
+  output.flush();
+  return kDone;
+}
+
+// Empty: the command line makes sense.
+std::string wrong_usage(const ViewOptions& options) {
+  if (options.port && !options.socket.empty())
+    return "--port and --socket are different places; choose one";
+  if (options.text && !options.html.empty())
+    return "--text and --html are different forms; choose one";
+  return {};
+}
+
 int run_view(const ViewOptions& options) {
-  if (options.port && !options.socket.empty()) {
-    say("--port and --socket are different places; choose one; see 'timeloom view --help'");
+  if (const std::string wrong = wrong_usage(options); !wrong.empty()) {
+    say(wrong + "; see 'timeloom view --help'");
     return kWrongUsage;
   }
-  Viewed viewed(open_run(options.run));
-  return serve(options, viewed);
+  ViewedRun viewed(open_run(options.run));
+  if (options.text) return write_text(options, viewed);
+  return options.html.empty() ? serve(options, viewed) : write_file(options, viewed);
 }
 
 }  // namespace
@@ -159,6 +163,11 @@ Command register_view(CLI::App& program) {
   known.number("--idle", "MINUTES", options->idle_minutes, {0.01, 1e6, "a number of minutes"},
                "End when nobody has asked for so long");
   known.flag("--no-browser", options->no_browser, "Only print the address of the page");
+  known.text("--html", "FILE", options->html,
+             "Write one HTML file with the run inside instead, to keep or to mail");
+  known.flag("--force", options->force, "Replace a file that exists");
+  known.flag("--text", options->text, "Draw the timeline in the terminal instead");
+  known.colour(options->colour);
   return {known.app(), [options] { return run_view(*options); }};
 }
 

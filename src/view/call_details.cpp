@@ -4,7 +4,7 @@
 
 #include "convert/arguments.hpp"
 #include "view/calls.hpp"
-#include "view/range_table.hpp"
+#include "view/cursor.hpp"
 
 namespace timeloom::view {
 
@@ -28,24 +28,66 @@ struct Inside {
   std::uint64_t calls = 0;
 };
 
-// Whether a path lies below another.
-bool is_below(const Index& index, std::uint32_t path, std::uint32_t above) {
-  while (path != kNone && path > above) path = index.paths()[path].parent;
-  return path == above;
-}
+// Counts what happens inside a call: from its enter to its leave, whatever else has the same time.
+class InsideCounter {
+ public:
+  InsideCounter(const Track& track, const Call& call) : track_(track), call_(call) {}
 
-Inside inside_of(const Index& index, const Track& track, const Call& call) {
-  std::vector<RangeSum> sums(index.paths().size());
-  add_range(track, call.begin, call.end, sums);
-  Inside inside;
-  for (std::uint32_t path = 0; path < sums.size(); ++path) {
-    if (sums[path].visits == 0 || !is_below(index, path, call.path)) continue;
-    if (path == call.path) inside.own = sums[path].own;
-    inside.calls += sums[path].visits - sums[path].cut_begin;
+  Inside count() {
+    Cursor cursor(track_, track_.block_before(call_.begin));
+    last_ = cursor.time();
+    while (cursor.next_of_track() && take(cursor)) {
+      if (inside_) skip(cursor);
+    }
+    return inside_sum_;
   }
-  if (inside.calls > 0) --inside.calls;  // the call itself
-  return inside;
-}
+
+ private:
+  // False: the call has ended, and no other of the same place and time begins.
+  bool take(const Cursor& cursor) {
+    const std::size_t depth = cursor.open().size();
+    const bool enters = cursor.token() == Token::kEnter, leaves = cursor.token() == Token::kLeave;
+    if (inside_) {
+      const std::size_t before = enters ? depth - 1 : leaves ? depth + 1 : depth;
+      if (before == call_.depth + std::size_t{1}) inside_sum_.own += cursor.time() - last_;
+      if (enters) ++inside_sum_.calls;
+      if (leaves && depth == call_.depth) inside_ = false;
+    } else if (enters && depth == call_.depth + std::size_t{1} && cursor.time() == call_.begin) {
+      inside_ = true;  // the last one of this time is meant
+      inside_sum_ = {};
+      node_ = cursor.frame().node;
+    }
+    last_ = cursor.time();
+    return inside_ || cursor.time() <= call_.begin;
+  }
+
+  // To the end of the block, and over those that lie wholly inside.
+  void skip(Cursor& cursor) {
+    while (cursor.next()) take(cursor);
+    const std::uint32_t from = cursor.block() + 1;
+    const std::uint32_t to = inside_ ? track_.end_block(from, call_.depth) : from;
+    if (to >= track_.blocks().size() || to == from) return;
+    inside_sum_.own += own_until(cursor, track_.blocks()[from].time);
+    Track::decompose(from, to, [&](unsigned level, std::uint32_t index) {
+      track_.sums_of(level, index, [&](std::uint32_t node, const PathSum& sum) {
+        inside_sum_.calls += sum.enters;
+        if (node == node_) inside_sum_.own += sum.own;
+      });
+    });
+    cursor = Cursor(track_, to);
+    last_ = cursor.time();
+  }
+  std::uint64_t own_until(const Cursor& cursor, std::uint64_t time) const {
+    return cursor.open().size() == call_.depth + std::size_t{1} ? time - last_ : 0;
+  }
+
+  const Track& track_;
+  const Call& call_;
+  Inside inside_sum_;
+  bool inside_ = false;
+  std::uint32_t node_ = kNone;
+  std::uint64_t last_ = 0;
+};
 
 Json parameters_of(const Track& track, const Definitions& definitions, const Call& call) {
   Json parameters = Json::array();
@@ -67,7 +109,7 @@ Json parameters_of(const Track& track, const Definitions& definitions, const Cal
 Json details_of(const Index& index, const Definitions& definitions, std::uint32_t number,
                 const Call& call) {
   const auto track = index.track(number);
-  const Inside inside = inside_of(index, *track, call);
+  const Inside inside = InsideCounter(*track, call).count();
   Json json = json_of(call);
   json["track"] = number;
   json["own"] = inside.own;

@@ -79,7 +79,8 @@ struct Making {
 
 // -1 in the result: it cannot be made here.
 Making make_at(const fs::path& name) {
-  if (name.empty()) return {};
+  std::error_code error;
+  if (name.empty() || fs::is_directory(fs::symlink_status(name, error))) return {};
   const fs::path path = name.parent_path() / ("." + name.filename().string());
   const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   const int descriptor = ::open(path.c_str(), flags, 0666);
