@@ -30,6 +30,9 @@ class IndexFile {
   const std::filesystem::path& path() const noexcept { return path_; }
   int descriptor() const noexcept { return descriptor_; }
 
+  // For tests of what checks do not catch: read() takes any.
+  void ignore_checks() noexcept { checked_ = false; }
+
   // Appends bytes, zeros up to a multiple of 8, and says where they begin.
   std::uint64_t append(std::string_view bytes);
   void write_at(std::uint64_t offset, std::string_view bytes);
@@ -47,6 +50,7 @@ class IndexFile {
   int descriptor_;
   std::filesystem::path path_;
   std::atomic<std::uint64_t> end_ = 0;
+  bool checked_ = true;
 };
 
 // Bytes as words, with zeros up to a whole number of them.
