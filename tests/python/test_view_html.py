@@ -96,7 +96,7 @@ def test_the_data_inside_are_those_of_the_server(program, timeloom, run, tmp_pat
         assert sections[0] == (1, viewer.ask("run"))
         assert sections[1] == (2, viewer.ask("paths"))
         assert [tag for tag, _ in sections[2:]] == [3] * len(description["tracks"]) + [0]
-        for tag, data in sections[2:-1]:
+        for _, data in sections[2:-1]:
             track, calls = calls_of_track(data, paths)
             assert calls == viewer.calls(track)
 
