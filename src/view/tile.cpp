@@ -19,10 +19,16 @@ class RowBuilder {
   void add(std::uint32_t region, std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t first = begin >> shift_;
     const std::uint64_t last = end > begin ? (end - 1) >> shift_ : first;
+    // Most calls lie in the column of the one before.
+    if (first == column_ && last == first) return add_ticks(region, end - begin);
     for (std::uint64_t column = first; column <= last; ++column) {
       const std::uint64_t from = std::max(begin, column << shift_);
       const std::uint64_t to = std::min(end, (column + 1) << shift_);
-      add_part(static_cast<std::uint32_t>(column), region, to - from);
+      if (column != column_) {
+        choose();
+        column_ = static_cast<std::uint32_t>(column);
+      }
+      add_ticks(region, to - from);
     }
   }
   const Row& finish() {
@@ -36,13 +42,10 @@ class RowBuilder {
     std::uint64_t ticks;
   };
 
-  void add_part(std::uint32_t column, std::uint32_t region, std::uint64_t ticks) {
-    if (column != column_) {
-      choose();
-      column_ = column;
-    }
-    cells_[column].covered += ticks;
-    // The region that comes again is most often the one before.
+  // In the current column.
+  void add_ticks(std::uint32_t region, std::uint64_t ticks) {
+    covered_ += ticks;
+    // The region that comes again is most often one of the last.
     for (std::size_t i = shares_.size(); i-- > 0;) {
       if (shares_[i].region != region) continue;
       shares_[i].ticks += ticks;
@@ -54,13 +57,17 @@ class RowBuilder {
   void choose() {
     if (shares_.empty()) return;
     const Share& most = *std::ranges::max_element(shares_, {}, &Share::ticks);
-    cells_[column_].region = most.region;
-    cells_[column_].most = most.ticks;
+    Cell& cell = cells_[column_];
+    cell.region = most.region;
+    cell.most = most.ticks;
+    cell.covered += covered_;
+    covered_ = 0;
     shares_.clear();
   }
 
   unsigned shift_;
   std::uint32_t column_ = kNone;
+  std::uint64_t covered_ = 0;  // in column_, not in its cell yet
   std::vector<Share> shares_;  // of column_
   Row cells_{};
 };
@@ -108,6 +115,10 @@ class Painter {
   Tile tile_;
 };
 
+std::uint32_t innermost(const Cursor& cursor) noexcept {
+  return cursor.open().empty() ? kNone : cursor.open().back().region;
+}
+
 std::uint8_t eighth(std::uint64_t ticks, std::uint64_t width) noexcept {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint8_t>((static_cast<Wide>(ticks) * 255 + width - 1) / width);
@@ -122,12 +133,12 @@ Tile draw(const Track& track, const TilePlace& place, std::uint32_t first_row, s
   if (track.blocks().empty() || begin > record.end || end <= record.begin) return painter.finish();
   Cursor cursor(track, track.block_before(begin));
   std::uint64_t last = cursor.time();
-  Frame inner = cursor.open().empty() ? Frame{} : cursor.open().back();
+  std::uint32_t inner = innermost(cursor);
   bool ended = false;
   for (bool off = cursor.off(); (ended = !cursor.next_of_track()) == false;) {
     const std::uint64_t time = cursor.time();
     if (time > last) {
-      if (inner.node != kNone) painter.add(0, inner.region, last, time);
+      if (inner != kNone) painter.add(0, inner, last, time);
       if (off) painter.add_off(last, time);
     }
     if (time >= end) break;
@@ -138,7 +149,7 @@ Tile draw(const Track& track, const TilePlace& place, std::uint32_t first_row, s
       painter.add(depth + 1, left.region, left.begin, time);
       if (left.begin == time) painter.add(0, left.region, time, time);
     }
-    inner = cursor.open().empty() ? Frame{} : cursor.open().back();
+    inner = innermost(cursor);
     last = time;
   }
   if (!ended) {
