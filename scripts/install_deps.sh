@@ -23,6 +23,7 @@ build        libcli11-dev         # the command line of the timeloom program
 build        libfmt-dev           # text of the timeloom program
 build        nlohmann-json3-dev   # JSON of the timeloom program
 build        libtomlplusplus-dev  # the files of rules of timeloom check
+build        libboost-dev         # the parser of HTTP of timeloom view (headers only)
 build,check  python3              # the scripts; the first Python that is measured
 build        python3-dev          # its headers, for the extension module
 build,check  python3-venv         # the environments that the tests run in

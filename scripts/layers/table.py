@@ -20,7 +20,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "weave": ("run", "spool", "profile", "formats", "core", "os"),
     "python": ("record", "settings", "run", "core"),
     "preload": ("record", "core"),
-    "view": ("formats", "profile", "core"),
+    "view": ("convert", "formats", "profile", "core", "os"),
     "tools": ("weave", "view", "convert", "formats", "profile", "settings", "run", "core"),
 }
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "convert/gzip.hpp"
 #include "convert/text.hpp"
 #include "core/error.hpp"
 #include "os/signals.hpp"
@@ -41,37 +41,6 @@ void forget_partial() {
 }
 
 }  // namespace
-
-class Gzip {
- public:
-  Gzip() {
-    constexpr int kGzip = 16 + MAX_WBITS;
-    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) !=
-        Z_OK) {
-      throw Error("no memory to compress with");
-    }
-  }
-  ~Gzip() { deflateEnd(&stream_); }
-  Gzip(const Gzip&) = delete;
-  Gzip& operator=(const Gzip&) = delete;
-
-  template <typename Put>
-  void add(std::string_view bytes, int flush, const Put& put) {
-    // zlib only reads from there.
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-    stream_.avail_in = static_cast<uInt>(bytes.size());
-    do {
-      stream_.next_out = reinterpret_cast<Bytef*>(room_.data());
-      stream_.avail_out = static_cast<uInt>(room_.size());
-      deflate(&stream_, flush);
-      put(std::string_view(room_.data(), room_.size() - stream_.avail_out));
-    } while (stream_.avail_out == 0);
-  }
-
- private:
-  z_stream stream_{};
-  std::array<char, 1 << 16> room_;
-};
 
 Destination::Destination(const std::string& name, bool force)
     : path_(name), shown_(name == "-" ? "standard output" : one_line(name)) {

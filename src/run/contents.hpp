@@ -27,6 +27,8 @@ enum class Item : std::uint8_t {
   kUnmeasured,
   kWorking,
   kWoven,
+  kViewIndex,
+  kViewMaking,
 };
 
 // The part that an entry plays, from which follows who may overwrite or delete it. All
@@ -38,6 +40,7 @@ enum class Role : std::uint8_t {
   kCopy,      // of a file of the user; never overwritten or deleted
   kMark,      // in the directory of the spools
   kLeftOver,  // of a weave that was interrupted; removed by the next one
+  kCache,     // made of the results by a command that is quicker with it, and made again without it
 };
 
 enum class Kind : std::uint8_t { kFile, kDirectory };
@@ -97,6 +100,11 @@ inline constexpr std::array kContents = {
     // A spool that is not needed any more.
     Entry{Item::kWoven, ".woven", Kind::kDirectory, Role::kLeftOver,
           "left by a weave that was interrupted", "", "", ""},
+    // src/view names them, too: an index lies beside any archive.
+    Entry{Item::kViewIndex, "view.timeloom", Kind::kFile, Role::kCache, "index of the viewer",
+          "timeloom view", "", ""},
+    Entry{Item::kViewMaking, ".view.timeloom", Kind::kFile, Role::kCache,
+          "index of the viewer, not complete", "", "", ""},
 };
 
 // The results of a weave in the order in which they are put in place; they are removed

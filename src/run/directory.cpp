@@ -150,6 +150,7 @@ void Directory::remove_run() const {
     }
   };
   remove_role(Role::kLeftOver);
+  remove_role(Role::kCache);
   std::for_each(kResults.rbegin(), kResults.rend(), [this](Item item) { remove(item); });
   remove_spool();
   remove_role(Role::kSettings);

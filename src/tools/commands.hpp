@@ -41,6 +41,7 @@ Command register_scorep_info(CLI::App& program);
 Command register_scorep_config(CLI::App& program);
 Command register_scorep_preload(CLI::App& program);
 Command register_check(CLI::App& program);
+Command register_view(CLI::App& program);
 
 // All of them, in the order of the help.
 std::vector<Command> register_commands(CLI::App& program);

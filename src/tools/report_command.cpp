@@ -9,7 +9,9 @@
 #include <set>
 #include <thread>
 
+#include "convert/names.hpp"
 #include "core/error.hpp"
+#include "core/window.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "tools/answer_text.hpp"
 #include "tools/command_options.hpp"
@@ -22,6 +24,8 @@
 #include "tools/report_text.hpp"
 #include "tools/slowest_visits.hpp"
 #include "tools/text.hpp"
+#include "tools/viewed_run.hpp"
+#include "view/range_tree.hpp"
 
 namespace timeloom::tools {
 
@@ -42,6 +46,8 @@ struct ReportOptions {
   std::string function;
   bool slowest = false;
   bool compensate = false;
+  std::string from;
+  std::string to;
   bool json = false;
   bool csv = false;
   ColourMode colour = ColourMode::kAuto;
@@ -178,10 +184,40 @@ int print_function(const ReportOptions& options, const profile::CallTree& tree,
   return kDone;
 }
 
+bool of_a_part(const ReportOptions& options) {
+  return !options.from.empty() || !options.to.empty();
+}
+
+// Ticks since the begin of the run.
+std::uint64_t time_of(const std::string& text, const char* option, const Definitions& definitions,
+                      std::uint64_t otherwise) {
+  const WindowPoint point = parse_window_point(text, option);
+  if (point.kind == WindowPoint::Kind::kNone) return otherwise;
+  if (point.kind == WindowPoint::Kind::kRegion) {
+    throw Error(std::string(option) + " takes a time since the begin of the run, such as 2.5s");
+  }
+  return ticks(convert::RunClock(definitions.clock).at(point.ns)) - definitions.clock.begin;
+}
+
+// The call tree of all of the run, or of the time that the options choose.
+profile::CallTree chosen_tree(const ReportOptions& options, const std::filesystem::path& run) {
+  if (!of_a_part(options)) return call_tree_of(run);
+  ViewedRun viewed(run);
+  const Definitions& definitions = viewed.definitions();
+  const std::uint64_t from = time_of(options.from, "--from", definitions, 0);
+  const std::uint64_t to = time_of(options.to, "--to", definitions, view::kLastTime);
+  if (to < from) throw Error("--to is before --from");
+  return view::range_tree(*viewed.index(), definitions, from, to);
+}
+
 int run_report(ReportOptions options) {
+  if (of_a_part(options) && (options.slowest || !options.metric.empty())) {
+    say("--from and --to do not go with --slowest and --metric; see 'timeloom report --help'");
+    return kWrongUsage;
+  }
   const std::filesystem::path run = open_run(options.run);
   if (options.slowest) return print_slowest(options, run);
-  const profile::CallTree tree = call_tree_of(run);
+  const profile::CallTree tree = chosen_tree(options, run);
   const std::set<LocationId> ids = selected(options, tree.definitions);
   if (options.by) return print_by(options, tree, ids);
   if (!options.function.empty()) return print_function(options, tree, ids);
@@ -239,6 +275,9 @@ Command register_report(CLI::App& program) {
               "Only this thread: its name or id; can be repeated");
   known.texts("--group", "NAME", options->groups,
               "Only this process (location group): its name or number; can be repeated");
+  known.text("--from", "TIME", options->from,
+             "Leave out what was before: a time since the begin of the run, such as 2.5s");
+  known.text("--to", "TIME", options->to, "Leave out what was after that time");
   known.text("--metric", "NAME", options->metric,
              "Also what this sampled metric came to, such as ru_utime");
   static const std::map<std::string, GroupKey> kGroups = {{"module", GroupKey::kModule},

@@ -1,0 +1,174 @@
+// `timeloom view [RUN]`: the timeline of a run in the browser.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "core/error.hpp"
+#include "tools/browser.hpp"
+#include "tools/command_options.hpp"
+#include "tools/commands.hpp"
+#include "tools/open_run.hpp"
+#include "tools/report_text.hpp"
+#include "tools/text.hpp"
+#include "tools/view_text.hpp"
+#include "tools/viewed_run.hpp"
+#include "view/html_file.hpp"
+#include "view/page.hpp"
+#include "view/server.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+struct ViewOptions {
+  std::optional<std::string> run;
+  std::optional<std::uint32_t> port;
+  std::string socket;
+  std::vector<std::string> hosts;
+  std::optional<double> idle_minutes;
+  bool no_browser = false;
+  std::string html;
+  bool force = false;
+  bool text = false;
+  ColourMode colour = ColourMode::kAuto;
+};
+
+// Makes the index beside the server, until it is there or not wanted any more.
+class Indexing {
+ public:
+  explicit Indexing(ViewedRun& viewed) : viewed_(viewed) {
+    if (!viewed.has_index()) thread_ = std::jthread([this] { work(); });
+  }
+  Indexing(const Indexing&) = delete;
+  Indexing& operator=(const Indexing&) = delete;
+  ~Indexing() { viewed_.content().progress().cancelled = true; }
+
+ private:
+  void work() {
+    try {
+      viewed_.make_index();
+    } catch (const view::Cancelled&) {
+      // Nobody waits for it.
+    } catch (const std::exception& error) {
+      viewed_.content().fail(error.what());
+      say(error.what());
+    }
+  }
+
+  ViewedRun& viewed_;
+  std::jthread thread_;
+};
+
+// Signals that end the server. They are blocked, also in the threads that start from now on, and
+// waited for.
+sigset_t block_ending_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+void wait_for_end(const view::Server& server, const sigset_t& signals,
+                  const std::optional<double>& idle_minutes) {
+  for (;;) {
+    const timespec second{1, 0};
+    if (::sigtimedwait(&signals, nullptr, &second) > 0) return;
+    if (!idle_minutes || static_cast<double>(server.idle().count()) < *idle_minutes * 60) continue;
+    say("nobody asked for a while; the end");
+    return;
+  }
+}
+
+int serve(const ViewOptions& options, ViewedRun& viewed) {
+  const sigset_t signals = block_ending_signals();
+  const view::Access access{view::random_token(), options.hosts};
+  const view::RequestHandler handler(viewed.content(), access, view::page());
+  const view::Server server(handler, static_cast<std::uint16_t>(options.port.value_or(0)),
+                            options.socket);
+  const Indexing indexing(viewed);
+  const std::string place = options.socket.empty()
+                                ? "http://127.0.0.1:" + std::to_string(server.port())
+                                : "http://localhost";
+  const std::string address = place + "/#t=" + access.token;
+  std::printf("%s\n", address.c_str());
+  std::fflush(stdout);
+  Browser browser;
+  const bool opens = !options.no_browser && options.socket.empty() && Browser::is_there();
+  if (opens && !browser.open(address))
+    say("the browser could not be started; open the address yourself");
+  if (isatty(STDERR_FILENO) == 1) say("Ctrl-C ends it");
+  wait_for_end(server, signals, options.idle_minutes);
+  return kDone;
+}
+
+int write_file(const ViewOptions& options, ViewedRun& viewed) {
+  convert::Destination out(options.html, options.force);
+  const std::shared_ptr<const view::Index> index = viewed.index();
+  view::write_html(view::page(), viewed.content().describe(), *index, out);
+  out.finish();
+  if (out.is_file())
+    say("wrote " + options.html + ", " + bytes(out.size()) + ", opened by a browser");
+  return kDone;
+}
+
+int write_text(const ViewOptions& options, ViewedRun& viewed) {
+  const Terminal terminal = Terminal::detect(options.colour);
+  Output output;
+  const std::shared_ptr<const view::Index> index = viewed.index();
+  Definitions definitions = viewed.definitions();
+  for (const auto& [name, value] : index->properties()) definitions.properties[name] = value;
+  write_headline(facts_of(definitions), viewed.title(), terminal, output);
+  output.write("\n");
+  write_timeline(definitions, *index, terminal, output);
+  output.flush();
+  return kDone;
+}
+
+// Empty: the command line makes sense.
+std::string wrong_usage(const ViewOptions& options) {
+  if (options.port && !options.socket.empty())
+    return "--port and --socket are different places; choose one";
+  if (options.text && !options.html.empty())
+    return "--text and --html are different forms; choose one";
+  return {};
+}
+
+int run_view(const ViewOptions& options) {
+  if (const std::string wrong = wrong_usage(options); !wrong.empty()) {
+    say(wrong + "; see 'timeloom view --help'");
+    return kWrongUsage;
+  }
+  ViewedRun viewed(open_run(options.run));
+  if (options.text) return write_text(options, viewed);
+  return options.html.empty() ? serve(options, viewed) : write_file(options, viewed);
+}
+
+}  // namespace
+
+Command register_view(CLI::App& program) {
+  const auto options = std::make_shared<ViewOptions>();
+  CommandOptions known(program, "view", "Show the timeline of a run in the browser");
+  known.run(options->run);
+  known.count("--port", "N", options->port, {1, 65535, "a port from 1 to 65535"},
+              "Port of this machine to serve the page at (default: any free one)");
+  known.text("--socket", "PATH", options->socket,
+             "Serve at a socket of this path instead, for ssh -L or a proxy");
+  known.texts("--allow-host", "NAME", options->hosts,
+              "Answer to this host name, too: that of a proxy; can be repeated");
+  known.number("--idle", "MINUTES", options->idle_minutes, {0.01, 1e6, "a number of minutes"},
+               "End when nobody has asked for so long");
+  known.flag("--no-browser", options->no_browser, "Only print the address of the page");
+  known.text("--html", "FILE", options->html,
+             "Write one HTML file with the run inside instead, to keep or to mail");
+  known.flag("--force", options->force, "Replace a file that exists");
+  known.flag("--text", options->text, "Draw the timeline in the terminal instead");
+  known.colour(options->colour);
+  return {known.app(), [options] { return run_view(*options); }};
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,17 @@
+// The description of a run for the viewer's page: docs/formats/view-http.md.
+//
+// A pure function. Nothing is thrown but what memory can.
+#pragma once
+
+#include <string>
+
+#include "core/definitions.hpp"
+#include "view/index.hpp"
+
+namespace timeloom::tools {
+
+// JSON. `index` may be null: then some facts are missing.
+std::string describe_for_viewer(const Definitions& definitions, const std::string& title,
+                                const view::Index* index);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,40 @@
+// The run that `timeloom view` shows: its definitions, and its index.
+//
+// Made and used by the main thread; make_index() may run in another one, beside questions to
+// content(). Throws Error.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "core/event.hpp"
+#include "view/api.hpp"
+
+namespace timeloom::tools {
+
+class ViewedRun {
+ public:
+  // Opens the trace of a woven run, and its index if there is one.
+  explicit ViewedRun(const std::filesystem::path& run);
+
+  view::Content& content() noexcept { return content_; }
+  const Definitions& definitions() const noexcept { return definitions_; }
+  const std::string& title() const noexcept { return title_; }
+  bool has_index() const { return content_.index() != nullptr; }
+
+  // Reads the trace. Throws Cancelled, too: content().progress() was asked to.
+  void make_index();
+  // The index, made now if there is none.
+  std::shared_ptr<const view::Index> index();
+
+ private:
+  std::string title_;
+  std::filesystem::path anchor_;
+  std::unique_ptr<RunSource> source_;
+  Definitions definitions_;  // the source changes its own while it is read
+  std::uint64_t identity_;
+  view::Content content_;
+};
+
+}  // namespace timeloom::tools

@@ -1,0 +1,255 @@
+#include "view/api.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <thread>
+
+#include "core/parallel.hpp"
+#include "view/call_details.hpp"
+#include "view/calls.hpp"
+#include "view/fields.hpp"
+#include "view/find.hpp"
+#include "view/group_tiles.hpp"
+#include "view/range_table.hpp"
+#include "view/tile.hpp"
+
+namespace timeloom::view {
+
+namespace {
+
+constexpr std::size_t kMostParts = 512;
+constexpr std::uint32_t kMostRows = 4096;        // of a tile
+constexpr std::uint32_t kMostRowsOfAll = 16384;  // of all tiles of a question
+constexpr std::uint32_t kMostCalls = 100'000;
+constexpr std::uint32_t kMostCallsOfAll = 1'000'000;
+constexpr std::uint64_t kMostEvents = 4'000'000;  // that are looked at for one list of calls
+constexpr std::uint32_t kMostFound = 10'000;
+
+Answer failure(unsigned status, std::string reason) {
+  return {status, "text/plain; charset=utf-8", std::move(reason) + "\n"};
+}
+
+std::uint32_t track_in(QuestionReader& in, const Index& index) {
+  const std::uint32_t track = in.u32();
+  if (track >= index.tracks().size()) throw BadQuestion{"there is no such track"};
+  return track;
+}
+
+// As many as are named; none: all.
+std::vector<std::uint32_t> tracks_in(QuestionReader& in, const Index& index, std::uint32_t count) {
+  if (count > in.left() / sizeof(std::uint32_t)) throw BadQuestion{"tracks are missing"};
+  std::vector<std::uint32_t> tracks;
+  for (std::uint32_t i = 0; i < count; ++i) tracks.push_back(track_in(in, index));
+  // None counts twice.
+  std::ranges::sort(tracks);
+  tracks.erase(std::unique(tracks.begin(), tracks.end()), tracks.end());
+  if (count > 0) return tracks;
+  tracks.resize(index.tracks().size());
+  std::iota(tracks.begin(), tracks.end(), 0u);
+  return tracks;
+}
+
+// Answers the parts of a question, several at a time, one after the other in the result.
+template <typename Part, typename Work>
+std::string answers(const std::vector<Part>& parts, const Work& work) {
+  std::vector<std::string> found(parts.size());
+  const unsigned threads = std::min(4u, std::max(1u, std::thread::hardware_concurrency()));
+  for_each_in_parallel(parts.size(), parts.size() > 4 ? threads : 1,
+                       [&](std::size_t i) { found[i] = work(parts[i]); });
+  std::string all;
+  for (const std::string& one : found) all += one;
+  return all;
+}
+
+struct TileQuestion {
+  std::uint32_t track = 0;
+  TilePlace place;
+  std::uint32_t first_row = 0;
+  std::uint32_t rows = 0;
+};
+
+std::string tiles(const Content& content, const Index& index, QuestionReader in) {
+  std::vector<TileQuestion> parts;
+  std::uint64_t rows = 0;
+  while (!in.at_end()) {
+    TileQuestion one;
+    one.track = in.u32();
+    if (one.track >= index.tracks().size() && !is_group(one.track, content.definitions())) {
+      throw BadQuestion{"there is no such track"};
+    }
+    one.place.level = in.u32(0, kLastLevel);
+    one.place.index = in.u32();
+    one.place.index |= std::uint64_t{in.u32()} << 32;
+    one.place.index = std::min(one.place.index, kLastTime);
+    one.first_row = in.u32();
+    one.rows = in.u32(0, kMostRows);
+    rows += one.rows;
+    parts.push_back(one);
+    if (parts.size() > kMostParts || rows > kMostRowsOfAll) throw BadQuestion{"too many tiles"};
+  }
+  return answers(parts, [&](const TileQuestion& one) {
+    const Picture picture =
+        one.track < index.tracks().size()
+            ? picture_at(*index.track(one.track), one.place, one.first_row, one.rows)
+            : group_picture(index, content.definitions(), one.track, one.place, one.first_row,
+                            one.rows);
+    AnswerWriter out;
+    out.u32(picture.rows);
+    out.u32(picture.all_rows);
+    out.u32(picture.exact ? 1 : 0);
+    out.u32(0);
+    out.array(std::span<const std::uint8_t>(picture.off));
+    out.array(std::span<const std::uint32_t>(picture.region));
+    out.array(std::span<const std::uint8_t>(picture.cover));
+    return out.take();
+  });
+}
+
+struct PartOfCalls {
+  std::uint32_t track = 0;
+  CallQuestion question;
+};
+
+std::string calls(const Index& index, QuestionReader in) {
+  std::vector<PartOfCalls> parts;
+  std::uint64_t limits = 0;
+  while (!in.at_end()) {
+    PartOfCalls one;
+    one.track = track_in(in, index);
+    one.question.first_depth = in.u32();
+    one.question.depths = in.u32();
+    one.question.limit = in.u32(1, kMostCalls);
+    one.question.from = in.time();
+    one.question.to = in.time();
+    one.question.most_events = kMostEvents;
+    limits += one.question.limit;
+    parts.push_back(one);
+    if (parts.size() > kMostParts || limits > kMostCallsOfAll) throw BadQuestion{"too many calls"};
+  }
+  return answers(parts, [&](const PartOfCalls& one) {
+    const CallAnswer found = calls_in(*index.track(one.track), one.question);
+    AnswerWriter out;
+    out.u32(static_cast<std::uint32_t>(found.calls.size()));
+    out.u32(found.complete ? 1 : 0);
+    out.f64(found.until);
+    out.f64s(found.calls, [](const Call& call) { return call.begin; });
+    out.f64s(found.calls, [](const Call& call) { return call.end; });
+    out.u32s(found.calls, [](const Call& call) { return call.path; });
+    out.u32s(found.calls, [](const Call& call) { return call.region; });
+    out.u32s(found.calls, [](const Call& call) { return call.depth; });
+    return out.take();
+  });
+}
+
+std::string table(const Index& index, QuestionReader in) {
+  const std::uint64_t from = in.time(), to = in.time();
+  const std::uint32_t count = in.u32();
+  static_cast<void>(in.u32());
+  const std::vector<std::uint32_t> tracks = tracks_in(in, index, count);
+  in.end();
+  const RangeTable found = range_table(index, tracks, from, to);
+  std::vector<std::uint32_t> paths;
+  std::vector<RangeSum> sums;
+  for (std::uint32_t path = 0; path < found.sums.size(); ++path) {
+    if (found.sums[path].visits == 0) continue;
+    paths.push_back(path);
+    sums.push_back(found.sums[path]);
+  }
+  AnswerWriter out;
+  out.u32(static_cast<std::uint32_t>(paths.size()));
+  out.u32(found.tracks);
+  out.array(std::span<const std::uint32_t>(paths));
+  out.f64s(sums, [](const RangeSum& sum) { return sum.visits; });
+  out.f64s(sums, [](const RangeSum& sum) { return sum.cut_begin; });
+  out.f64s(sums, [](const RangeSum& sum) { return sum.cut_end; });
+  out.f64s(sums, [](const RangeSum& sum) { return sum.own; });
+  out.f64s(sums, [](const RangeSum& sum) { return sum.inclusive; });
+  out.f64s(sums, [](const RangeSum& sum) { return sum.min; });
+  out.f64s(sums, [](const RangeSum& sum) { return sum.max; });
+  return out.take();
+}
+
+std::string found_calls(const Index& index, QuestionReader in) {
+  FindQuestion question;
+  question.order = static_cast<FindOrder>(in.u32(0, 2));
+  question.limit = in.u32(1, kMostFound);
+  question.from = in.time();
+  question.to = in.time();
+  question.shortest = in.time();
+  question.longest = in.time();
+  const std::uint32_t track_count = in.u32(), region_count = in.u32();
+  question.tracks = tracks_in(in, index, track_count);
+  if (region_count != in.left() / sizeof(std::uint32_t)) throw BadQuestion{"regions are missing"};
+  for (std::uint32_t i = 0; i < region_count; ++i) question.regions.push_back(in.u32());
+  in.end();
+  const FindAnswer found = find_calls(index, question);
+  AnswerWriter out;
+  out.u32(static_cast<std::uint32_t>(found.calls.size()));
+  out.u32(found.complete ? 1 : 0);
+  out.f64s(found.calls, [](const FoundCall& one) { return one.call.begin; });
+  out.f64s(found.calls, [](const FoundCall& one) { return one.call.end; });
+  out.u32s(found.calls, [](const FoundCall& one) { return one.track; });
+  out.u32s(found.calls, [](const FoundCall& one) { return one.call.depth; });
+  out.u32s(found.calls, [](const FoundCall& one) { return one.call.path; });
+  out.u32s(found.calls, [](const FoundCall& one) { return one.call.region; });
+  return out.take();
+}
+
+std::string details(const Content& content, const Index& index, QuestionReader in) {
+  const std::uint32_t track = track_in(in, index), depth = in.u32();
+  const std::uint64_t time = in.time();
+  in.end();
+  return call_details(index, content.definitions(), track, depth, time);
+}
+
+std::string progress(const Content& content) {
+  nlohmann::ordered_json json;
+  const std::string failed = content.failure();
+  json["state"] = !failed.empty() ? "failed" : content.index() ? "ready" : "indexing";
+  json["events"] = content.progress().events.load();
+  json["events_total"] = content.progress().events_total.load();
+  json["message"] = failed;
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Answer answer_of(const Content& content, std::string_view route, std::string_view body) {
+  constexpr std::string_view kJson = "application/json";
+  const QuestionReader in(body);
+  if (route == "progress") return in.end(), Answer{200, kJson, progress(content)};
+  if (route == "run") return in.end(), Answer{200, kJson, content.describe()};
+  const std::shared_ptr<const Index> index = content.index();
+  constexpr std::array kOthers = {"paths", "tiles", "calls", "table", "call", "find"};
+  if (std::ranges::find(kOthers, route) == kOthers.end()) return failure(404, "no such question");
+  if (!index) return failure(503, "the index is not there yet");
+  constexpr std::string_view kBytes = "application/octet-stream";
+  if (route == "paths") return in.end(), Answer{200, kBytes, paths_answer(*index)};
+  if (route == "tiles") return {200, kBytes, tiles(content, *index, in)};
+  if (route == "calls") return {200, kBytes, calls(*index, in)};
+  if (route == "table") return {200, kBytes, table(*index, in)};
+  if (route == "find") return {200, kBytes, found_calls(*index, in)};
+  return {200, kJson, details(content, *index, in)};
+}
+
+}  // namespace
+
+std::string paths_answer(const Index& index) {
+  AnswerWriter out;
+  out.u32(static_cast<std::uint32_t>(index.paths().size()));
+  out.u32(0);
+  for (const PathRecord& path : index.paths()) out.u32(path.parent);
+  out.u32s(index.paths(), [](const PathRecord& path) { return path.region; });
+  return out.take();
+}
+
+Answer answer_question(const Content& content, std::string_view route, std::string_view body) {
+  try {
+    return answer_of(content, route, body);
+  } catch (const BadQuestion& bad) {
+    return failure(400, bad.reason);
+  } catch (const Error& error) {
+    return failure(500, error.what());
+  }
+}
+
+}  // namespace timeloom::view

@@ -1,0 +1,132 @@
+#include "view/connection.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cerrno>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/status.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <chrono>
+
+namespace timeloom::view {
+
+namespace http = boost::beast::http;
+
+namespace {
+
+constexpr std::uint32_t kMostHeader = 16 << 10;
+constexpr std::uint64_t kMostBody = 1 << 20;
+constexpr std::size_t kPiece = 64 << 10;
+constexpr int kIdleMs = 15'000;     // between two requests
+constexpr int kRequestMs = 10'000;  // from the first byte of one to its last
+constexpr int kSendMs = 30'000;     // without a byte that the reader takes
+
+std::string_view view_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+struct Connection::Parser {
+  http::request_parser<http::string_body> parser;
+};
+
+Connection::Connection(int socket, int stop) : socket_(socket), stop_(stop) {}
+
+Connection::~Connection() { ::close(socket_); }
+
+// False: the time is over, or all has to end.
+bool Connection::wait(short what, int milliseconds) const {
+  pollfd waits[2] = {{socket_, what, 0}, {stop_, POLLIN, 0}};
+  int ready = 0;
+  while ((ready = ::poll(waits, 2, milliseconds)) < 0 && errno == EINTR) {
+  }
+  return ready > 0 && waits[1].revents == 0;
+}
+
+bool Connection::receive(int milliseconds) {
+  if (milliseconds <= 0 || !wait(POLLIN, milliseconds)) return false;
+  const std::size_t before = input_.size();
+  input_.resize(before + kPiece);
+  const ssize_t got = ::recv(socket_, input_.data() + before, kPiece, 0);
+  input_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+  return got > 0 || (got < 0 && errno == EINTR);
+}
+
+bool Connection::send(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    } else if (sent < 0 && errno != EINTR && errno != EAGAIN) {
+      return false;
+    } else if (!wait(POLLOUT, kSendMs)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Connection::read_request(const std::string& headers) {
+  parser_ = std::make_unique<Parser>();
+  auto& parser = parser_->parser;
+  parser.header_limit(kMostHeader);
+  parser.body_limit(kMostBody);
+  parser.eager(true);
+  if (input_.empty() && !receive(kIdleMs)) return false;
+  const auto begin = std::chrono::steady_clock::now();
+  while (!parser.is_done()) {
+    boost::beast::error_code error;
+    if (!input_.empty()) {
+      input_.erase(0, parser.put(boost::asio::buffer(input_), error));
+      if (error == http::error::need_more) error = {};
+    }
+    if (error) {
+      const bool large = error == http::error::body_limit || error == http::error::header_limit;
+      keep_alive_ = false;
+      static_cast<void>(answer({large ? 413u : 400u, "text/plain; charset=utf-8",
+                                large ? "the request is too large\n" : "this is no request\n"},
+                               headers));
+      return false;
+    }
+    if (parser.is_done()) break;
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begin);
+    if (!receive(kRequestMs -
+                 static_cast<int>(std::min<std::int64_t>(passed.count(), kRequestMs)))) {
+      return false;
+    }
+  }
+  keep_alive_ = parser.get().keep_alive();
+  return true;
+}
+
+Request Connection::request() const {
+  const auto& message = parser_->parser.get();
+  Request request;
+  request.method = view_of(message.method_string());
+  request.target = view_of(message.target());
+  request.host = view_of(message[http::field::host]);
+  request.origin = view_of(message[http::field::origin]);
+  request.site = view_of(message["Sec-Fetch-Site"]);
+  request.token = view_of(message["X-Timeloom-Token"]);
+  request.body = message.body();
+  // A header that comes twice is a trick.
+  if (message.count(http::field::host) > 1 || message.count(http::field::origin) > 1) {
+    request.host = {};
+  }
+  return request;
+}
+
+bool Connection::answer(const Answer& answer, const std::string& headers) {
+  const auto reason = view_of(http::obsolete_reason(http::int_to_status(answer.status)));
+  std::string head = "HTTP/1.1 " + std::to_string(answer.status) + " " + std::string(reason);
+  head += "\r\nContent-Type: " + std::string(answer.type);
+  head += "\r\nContent-Length: " + std::to_string(answer.body.size());
+  head += keep_alive_ ? "\r\nConnection: keep-alive\r\n" : "\r\nConnection: close\r\n";
+  head += headers + "\r\n";
+  return send(head) && send(answer.body) && keep_alive_;
+}
+
+}  // namespace timeloom::view

@@ -1,0 +1,44 @@
+// A connection to the viewer's server: whole requests in, answers out.
+//
+// Used by one thread. Nothing is thrown but what memory can; false says that the connection is
+// over.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "view/request_handler.hpp"
+
+namespace timeloom::view {
+
+class Connection {
+ public:
+  // Takes the socket. `stop`: a descriptor that becomes readable when all has to end.
+  Connection(int socket, int stop);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  // Reads the next request. One that is none, or is too large, is answered here.
+  bool read_request(const std::string& headers);
+  // Of the request that was read; valid until the next one.
+  Request request() const;
+  // Whether it stays open afterwards.
+  bool answer(const Answer& answer, const std::string& headers);
+
+ private:
+  struct Parser;
+
+  bool wait(short what, int milliseconds) const;
+  bool receive(int milliseconds);
+  bool send(std::string_view bytes) const;
+
+  int socket_;
+  int stop_;
+  std::string input_;  // not parsed yet
+  std::unique_ptr<Parser> parser_;
+  bool keep_alive_ = false;
+};
+
+}  // namespace timeloom::view

@@ -1,0 +1,125 @@
+#include "view/html_file.hpp"
+
+#include <vector>
+
+#include "convert/gzip.hpp"
+#include "view/api.hpp"
+#include "view/cursor.hpp"
+
+namespace timeloom::view {
+
+namespace {
+
+// Sections, compressed and in base64.
+class DataWriter {
+ public:
+  explicit DataWriter(convert::Destination& out) : out_(out) {}
+
+  void section(std::uint32_t tag, std::string_view bytes) {
+    const std::uint32_t head[2] = {tag, static_cast<std::uint32_t>(bytes.size())};
+    compress({reinterpret_cast<const char*>(head), sizeof head}, Z_NO_FLUSH);
+    compress(bytes, Z_NO_FLUSH);
+    compress(std::string_view("\0\0\0\0\0\0\0", padded(bytes.size()) - bytes.size()), Z_NO_FLUSH);
+  }
+  void finish() {
+    section(0, {});
+    compress({}, Z_FINISH);
+    put(true);
+  }
+
+ private:
+  void compress(std::string_view bytes, int flush) {
+    gzip_.add(bytes, flush, [this](std::string_view part) { held_ += part; });
+    if (held_.size() > (1 << 16)) put(false);
+  }
+  // Groups of three bytes; what is left of one waits, or is filled up at the end.
+  void put(bool last) {
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const std::size_t size = last ? held_.size() : held_.size() / 3 * 3;
+    std::string text;
+    for (std::size_t at = 0; at < size; at += 3) {
+      const auto byte = [&](std::size_t i) -> std::uint32_t {
+        return at + i < size ? static_cast<unsigned char>(held_[at + i]) : 0;
+      };
+      const std::uint32_t group = byte(0) << 16 | byte(1) << 8 | byte(2);
+      for (std::size_t digit = 0; digit < 4; ++digit) {
+        const bool there = digit <= size - at;
+        text += there ? kDigits[group >> (18 - 6 * digit) & 63] : '=';
+      }
+    }
+    out_.write(text);
+    held_.erase(0, size);
+  }
+
+  convert::Destination& out_;
+  convert::Gzip gzip_;
+  std::string held_;
+};
+
+// By node: which child of its parent it is.
+std::vector<std::uint32_t> ordinals_of(const Track& track) {
+  std::vector<std::uint32_t> counts(track.nodes().size() + 1), ordinals;
+  for (const Node& node : track.nodes()) {
+    ordinals.push_back(counts[node.parent == kNone ? 0 : node.parent + std::size_t{1}]++);
+  }
+  return ordinals;
+}
+
+void append_enter(const Track& track, const Cursor& cursor, std::span<const std::uint32_t> ordinals,
+                  std::string& to) {
+  const Frame& frame = cursor.frame();
+  const std::vector<Frame>& open = cursor.open();
+  // Below a node without a region all stays in it.
+  const bool stays = open.size() > 1 && open[open.size() - 2].node == frame.node;
+  append_varint(to, stays ? 0 : ordinals[frame.node]);
+  if (track.nodes()[frame.node].region == kNone) append_varint(to, frame.region);
+}
+
+std::string track_section(const Track& track, std::uint32_t number) {
+  std::vector<std::uint32_t> head = {number, static_cast<std::uint32_t>(track.nodes().size())};
+  for (const Node& node : track.nodes()) head.push_back(node.path);
+  std::string bytes(record_bytes(head.data(), head.size()));
+  const std::vector<std::uint32_t> ordinals = ordinals_of(track);
+  if (track.blocks().empty()) return bytes;
+  std::uint64_t last = 0;
+  for (Cursor cursor(track, 0); cursor.next_of_track();) {
+    append_varint(bytes, (cursor.time() - last) << 2 | static_cast<unsigned>(cursor.token()));
+    last = cursor.time();
+    if (cursor.token() == Token::kEnter) append_enter(track, cursor, ordinals, bytes);
+    if (cursor.token() != Token::kOther) continue;
+    append_varint(bytes, static_cast<std::uint64_t>(cursor.other().kind));
+    append_varint(bytes, cursor.other().ref);
+    append_varint(bytes, cursor.other().value);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void write_html(std::string_view page, const std::string& description, const Index& index,
+                convert::Destination& out) {
+  if (index.events() > kMostEventsInside) {
+    throw Error("the run has " + std::to_string(index.events()) + " events; a page holds " +
+                std::to_string(kMostEventsInside) +
+                ": `timeloom view` without --html shows any run");
+  }
+  std::string text(page);
+  constexpr std::string_view kServer = "connect-src 'self'", kNothing = "connect-src 'none'";
+  const std::size_t policy = text.find(kServer);
+  if (policy != std::string::npos) text.replace(policy, kServer.size(), kNothing);
+  const std::size_t at = std::min(text.find("<script"), text.size());
+  out.write(std::string_view(text).substr(0, at));
+  out.write("<script type=\"application/octet-stream\" id=\"timeloom-data\">");
+  DataWriter data(out);
+  data.section(1, description);
+  data.section(2, paths_answer(index));
+  for (std::uint32_t i = 0; i < index.tracks().size(); ++i) {
+    data.section(3, track_section(*index.track(i), i));
+  }
+  data.finish();
+  out.write("</script>\n");
+  out.write(std::string_view(text).substr(at));
+}
+
+}  // namespace timeloom::view

@@ -1,0 +1,36 @@
+// Where the index of an archive lies, and making it there.
+//
+// An index lies beside its archive; where that place cannot be written, in the cache directory of
+// the user. It is written under another name and gets its own when it is complete. Functions for
+// one thread; the archive may be read by several. Throws Error, and Cancelled when it was asked to
+// stop.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "core/event.hpp"
+#include "view/index.hpp"
+#include "view/index_writer.hpp"
+
+namespace timeloom::view {
+
+// A number that changes when the archive of this anchor changes: sizes and times of its files.
+std::uint64_t source_identity(const std::filesystem::path& anchor);
+
+// Beside the archive: "view.timeloom" for "traces.otf2", "NAME.view.timeloom" for other names.
+std::filesystem::path place_beside(const std::filesystem::path& anchor);
+
+// The index of the archive if there is one of this state of it, at either place. Null: there is
+// none.
+std::shared_ptr<const Index> find_index(const std::filesystem::path& anchor, std::uint64_t identity,
+                                        std::size_t tracks);
+
+// Makes the index. One that another process makes at the same time does no harm: then this one is
+// kept for this process alone.
+std::shared_ptr<const Index> make_index(RunSource& run, const std::filesystem::path& anchor,
+                                        std::uint64_t identity, Progress& progress,
+                                        unsigned threads);
+
+}  // namespace timeloom::view

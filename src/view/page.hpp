@@ -1,0 +1,10 @@
+// The page of the viewer, which is built into the program (viewer/dist/index.html). A constant.
+#pragma once
+
+#include <string_view>
+
+namespace timeloom::view {
+
+std::string_view page() noexcept;
+
+}  // namespace timeloom::view

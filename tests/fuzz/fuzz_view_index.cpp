@@ -1,0 +1,98 @@
+// Any bytes as an index of the viewer, in which every check is right: it is opened and asked for
+// everything, or refused with an Error. The seeds are indices that `timeloom view` has made of
+// small runs.
+#include <cstring>
+
+#include "core/error.hpp"
+#include "view/call_details.hpp"
+#include "view/find.hpp"
+#include "view/group_tiles.hpp"
+#include "view/range_table.hpp"
+#include "view/tile.hpp"
+#include "view_run.hpp"
+
+namespace timeloom::view {
+namespace {
+
+// The head says what the file is.
+std::string with_sound_head(std::string_view bytes) {
+  std::string file(bytes);
+  Header header;
+  const Header sound;
+  std::memcpy(&header, file.data(), sizeof header);
+  header.magic = sound.magic;
+  header.version = sound.version;
+  header.source = 0;
+  header.size = file.size();
+  header.check = 0;
+  header.check = check_of_bytes(record_bytes(&header, 1));
+  std::memcpy(file.data(), &header, sizeof header);
+  return file;
+}
+
+template <typename Work>
+void try_to(Work work) {
+  try {
+    work();
+  } catch (const Error&) {
+    // said clearly
+  }
+}
+
+void ask_track(const Index& index, const Definitions& definitions, std::uint32_t number) {
+  const auto track = index.track(number);
+  const std::uint64_t end = track->record().end, middle = end / 2;
+  for (const TilePlace place :
+       {TilePlace{0, middle / kColumns}, TilePlace{5, 0}, TilePlace{kLastLevel, 0}}) {
+    try_to([&] {
+      const Picture picture = picture_at(*track, place, 0, 40);
+      const std::size_t cells = std::size_t{picture.rows} * kColumns;
+      if (picture.rows > 40 || picture.region.size() != cells || picture.cover.size() != cells) {
+        std::abort();
+      }
+    });
+  }
+  try_to([&] {
+    CallQuestion question;
+    question.from = middle / 2;
+    question.to = end;
+    question.limit = 1000;
+    if (calls_in(*track, question).calls.size() > question.limit) std::abort();
+  });
+  try_to([&] { static_cast<void>(call_details(index, definitions, number, 1, middle)); });
+}
+
+void ask(const Index& index, const Definitions& definitions) {
+  std::vector<std::uint32_t> tracks;
+  for (std::uint32_t i = 0; i < index.tracks().size() && i < 8; ++i) tracks.push_back(i);
+  for (const std::uint32_t number : tracks) try_to([&] { ask_track(index, definitions, number); });
+  try_to([&] { static_cast<void>(range_table(index, tracks, 5, 20'000)); });
+  try_to([&] { static_cast<void>(group_picture(index, definitions, kWholeRun, {8, 0}, 0, 1)); });
+  for (const FindOrder order : {FindOrder::kEarliest, FindOrder::kLatest, FindOrder::kLongest}) {
+    try_to([&] {
+      FindQuestion question;
+      question.order = order;
+      question.limit = 10;
+      question.shortest = 3;
+      question.tracks = tracks;
+      question.regions = {1};
+      if (find_calls(index, question).calls.size() > question.limit) std::abort();
+    });
+  }
+}
+
+}  // namespace
+}  // namespace timeloom::view
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace timeloom::view;
+  if (size < sizeof(Header)) return 0;
+  static const timeloom::Definitions kDefinitions = small_definitions();
+  const std::string bytes = with_sound_head({reinterpret_cast<const char*>(data), size});
+  try_to([&] {
+    auto file = file_in_memory(bytes);
+    file->ignore_checks();
+    ask(Index(std::move(file), 0), kDefinitions);
+  });
+  return 0;
+}

@@ -1,0 +1,72 @@
+// A file in memory, and a small run, for the fuzzers of the viewer.
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "view/api.hpp"
+
+namespace timeloom::view {
+
+inline std::unique_ptr<IndexFile> file_in_memory(std::string_view bytes) {
+  const int descriptor = ::memfd_create("timeloom-fuzz", MFD_CLOEXEC);
+  if (descriptor < 0) std::abort();
+  auto file = std::make_unique<IndexFile>(descriptor, "input");
+  file->write_at(0, bytes);
+  return file;
+}
+
+// Two threads, a parameter, recursion.
+inline Definitions small_definitions() {
+  Definitions definitions;
+  for (const char* name : {"main", "f", "g"}) {
+    Region region;
+    region.name = name;
+    definitions.regions.push_back(region);
+  }
+  definitions.groups.push_back({"Process", "node", 1, "python", {"a.py"}});
+  definitions.parameters.push_back({"n", ParameterType::kInt64});
+  for (const char* name : {"MainThread", "worker"}) {
+    definitions.locations.push_back(
+        {LocationId{definitions.locations.size()}, name, LocationGroupId{0}});
+  }
+  return definitions;
+}
+
+inline std::shared_ptr<const Index> small_index(const Definitions& definitions) {
+  auto file = file_in_memory({});
+  Progress progress;
+  IndexWriter writer(*file, 0, progress);
+  writer.begin(definitions);
+  for (const Location& location : definitions.locations) {
+    const auto sink = writer.open_location(location);
+    std::vector<Event> events;
+    const auto add = [&](std::uint64_t time, EventKind kind, std::uint32_t ref) {
+      events.push_back({Timestamp{time}, kind, ref, time});
+    };
+    add(10, EventKind::kEnter, 0);
+    for (std::uint64_t time = 20; time < 30'000; time += 5) {
+      add(time, EventKind::kEnter, 1);
+      add(time, EventKind::kParameterInt, 0);
+      if (time % 7 == 0)
+        add(time, time % 2 == 0 ? EventKind::kRecordingOff : EventKind::kRecordingOn, 0);
+      add(time + 1, EventKind::kEnter, 2);
+      add(time + 2, EventKind::kLeave, 2);
+      add(time + 3, EventKind::kLeave, 1);
+    }
+    add(30'000, EventKind::kLeave, 0);
+    sink->consume(events);
+    sink->finish();
+  }
+  writer.finish();
+  return std::make_shared<const Index>(std::move(file), 0);
+}
+
+}  // namespace timeloom::view

@@ -1,0 +1,138 @@
+"""`timeloom view --html` and `--text`: the data inside a file, read as docs/formats/view-http.md says, are those that
+the server gives; the strip and the graph of a terminal."""
+
+import base64
+import gzip
+import json
+import re
+import shutil
+import struct
+
+import pytest
+from converted import each_run, recorded
+from view_client import NONE, Viewer
+
+pytestmark = pytest.mark.any_python
+
+__all__ = ["each_run"]
+
+DATA = re.compile(r'<script type="application/octet-stream" id="timeloom-data">([A-Za-z0-9+/=]*)</script>')
+
+
+@pytest.fixture
+def run(each_run, tmp_path):
+    return shutil.copytree(each_run, tmp_path / "run")
+
+
+def sections_of(page):
+    (text,) = DATA.findall(page)
+    data = gzip.decompress(base64.b64decode(text, validate=True))
+    at, sections = 0, []
+    while True:
+        tag, size = struct.unpack_from("<2I", data, at)
+        sections.append((tag, data[at + 8 : at + 8 + size]))
+        at += 8 + (size + 7) // 8 * 8
+        if tag == 0:
+            assert at == len(data)
+            return sections
+
+
+class Varints:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def next(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+
+def calls_of_track(data, paths):
+    """The track, and [(begin, end, path, region, depth), ...] as Viewer.calls() has them."""
+    track, count = struct.unpack_from("<2I", data)
+    nodes = struct.unpack_from(f"<{count}I", data, 8)
+    children = {}
+    for node, path in enumerate(nodes):
+        parent = paths[path][0]
+        children.setdefault(None if parent == NONE else nodes.index(parent), []).append(node)
+    events, time, calls, stack = Varints(data[8 + 4 * count :]), 0, [], []
+    while events.at < len(events.data):
+        head = events.next()
+        time += head >> 2
+        if head & 3 == 0:
+            around = stack[-1][0] if stack else None
+            child = events.next()
+            beyond = around is not None and paths[nodes[around]][1] == NONE
+            node = around if beyond else children[around][child]
+            region = paths[nodes[node]][1]
+            if region == NONE:
+                region = events.next()
+            calls.append([time, None, nodes[node], region, len(stack)])
+            stack.append((node, calls[-1]))
+        elif head & 3 == 1:
+            stack.pop()[1][1] = time
+        elif head & 3 == 2:
+            for _ in range(3):
+                events.next()
+    assert not stack
+    return track, [tuple(call) for call in calls]
+
+
+def test_the_data_inside_are_those_of_the_server(program, timeloom, run, tmp_path):
+    file = tmp_path / "out.html"
+    timeloom("view", run, "--html", file)
+    page = file.read_text()
+    assert "connect-src 'none'" in page and "connect-src 'self'" not in page
+    sections = sections_of(page)
+    with Viewer(program, run) as viewer:
+        viewer.wait()
+        description = viewer.description()
+        paths = viewer.paths()
+        assert sections[0] == (1, viewer.ask("run"))
+        assert sections[1] == (2, viewer.ask("paths"))
+        assert [tag for tag, _ in sections[2:]] == [3] * len(description["tracks"]) + [0]
+        for _, data in sections[2:-1]:
+            track, calls = calls_of_track(data, paths)
+            assert calls == viewer.calls(track)
+
+
+def test_a_file_is_not_replaced_unasked(timeloom, program, tmp_path):
+    run = shutil.copytree(recorded("threads", program), tmp_path / "run")
+    file = tmp_path / "out.html"
+    file.write_text("mine")
+    said = timeloom("view", run, "--html", file, status=1).stderr
+    assert "--force" in said and file.read_text() == "mine"
+    timeloom("view", run, "--html", file, "--force")
+    assert file.read_text().startswith("<!doctype html>")
+
+
+def test_the_terminal_shows_tracks_and_functions(timeloom, program, tmp_path):
+    run = shutil.copytree(recorded("threads", program), tmp_path / "run")
+    shown = timeloom("view", "--text", run, COLUMNS="100", LC_ALL="C.UTF-8").stdout
+    lines = shown.splitlines()
+    for name in ("MainThread", "wörker;1", 'a "b", c'):
+        (line,) = [line for line in lines if line.startswith(name)]
+        assert set(line[20:]) & set("░▒▓█") and len(line) <= 100
+    graph = [line for line in lines if line.startswith("│")]
+    assert graph[0].startswith("│__main__.<module>")
+    assert all(len(line) <= 101 for line in graph)
+    plain = timeloom("view", "--text", run, COLUMNS="100", LC_ALL="C").stdout
+    assert "█" not in plain and "\033" not in plain
+    coloured = timeloom("view", "--text", "--color", "always", run, COLUMNS="100", LC_ALL="C.UTF-8").stdout
+    assert "\033[48;5;" in coloured
+
+
+def test_text_and_html_are_not_both(timeloom):
+    assert "choose one" in timeloom("view", "--text", "--html", "x", status=2).stderr
+
+
+def test_the_description_says_what_was_lost(program, timeloom, tmp_path):
+    run = shutil.copytree(recorded("killed", program), tmp_path / "run")
+    with Viewer(program, run) as viewer:
+        losses = viewer.wait().description()["losses"]
+    assert losses == json.loads(timeloom("report", "--json", run).stdout)["losses"] != []

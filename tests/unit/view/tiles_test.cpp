@@ -1,0 +1,152 @@
+// Tiles show what every call together gives: covered time exactly, and where a tile is drawn from
+// its events, the region that took most of each cell.
+
+#include <gtest/gtest.h>
+
+#include "model.hpp"
+#include "view/tile.hpp"
+
+namespace timeloom::view {
+namespace {
+
+struct ExpectedCell {
+  std::uint64_t covered = 0;
+  bool touched = false;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> regions;  // in order of their first time
+};
+struct ExpectedTile {
+  std::map<std::uint32_t, std::array<ExpectedCell, kColumns>> rows;
+  std::array<std::uint64_t, kColumns> off{};
+};
+
+template <typename Add>
+void by_column(const TilePlace& place, std::uint64_t begin, std::uint64_t end, const Add& add) {
+  if (!is_in(begin, end, place.begin(), place.end())) return;
+  begin = std::max(begin, place.begin()) - place.begin();
+  end = std::min(end, place.end()) - place.begin();
+  const std::uint64_t width = place.width();
+  const std::uint64_t last = end > begin ? (end - 1) / width : begin / width;
+  for (std::uint64_t column = begin / width; column <= last; ++column) {
+    add(column, std::min(end, (column + 1) * width) - std::max(begin, column * width));
+  }
+}
+
+ExpectedTile expected_tile(const ModelTrack& track, const TilePlace& place) {
+  ExpectedTile tile;
+  const auto add = [&](std::uint32_t row, std::uint32_t region, std::uint64_t begin,
+                       std::uint64_t end) {
+    by_column(place, begin, end, [&](std::uint64_t column, std::uint64_t part) {
+      ExpectedCell& cell = tile.rows[row][column];
+      cell.covered += part;
+      cell.touched = true;
+      for (auto& [known, ticks] : cell.regions) {
+        if (known == region) {
+          ticks += part;
+          return;
+        }
+      }
+      cell.regions.emplace_back(region, part);
+    });
+  };
+  for (const ModelCall& one : track.calls) {
+    add(one.call.depth + 1, one.call.region, one.call.begin, one.call.end);
+  }
+  // Calls without duration are in row 0, too; by the order of their ends among the stretches.
+  for (const auto& stretch : track.stretches) {
+    add(0, track.calls[stretch.call].call.region, stretch.begin, stretch.end);
+  }
+  for (const ModelCall& one : track.calls) {
+    if (one.call.begin == one.call.end) add(0, one.call.region, one.call.begin, one.call.end);
+  }
+  for (const auto& [begin, end] : track.off) {
+    if (begin == end) continue;
+    by_column(place, begin, end,
+              [&](std::uint64_t column, std::uint64_t part) { tile.off[column] += part; });
+  }
+  return tile;
+}
+
+std::uint8_t shown(std::uint64_t ticks, std::uint64_t width) {
+  return static_cast<std::uint8_t>((ticks * 255 + width - 1) / width);
+}
+
+void compare_tile(const Picture& found, const ExpectedTile& expected, const TilePlace& place,
+                  std::uint32_t first_row) {
+  const std::uint32_t all = expected.rows.empty() ? 1 : expected.rows.rbegin()->first + 1;
+  ASSERT_EQ(found.all_rows, all);
+  for (std::uint32_t i = 0; i < kColumns; ++i) {
+    ASSERT_EQ(found.off[i], shown(expected.off[i], place.width()));
+  }
+  for (std::uint32_t row = 0; row < found.rows; ++row) {
+    const auto cells = expected.rows.find(row + first_row);
+    for (std::uint32_t i = 0; i < kColumns; ++i) {
+      const std::uint32_t region = found.region[row * kColumns + i];
+      const std::uint8_t cover = found.cover[row * kColumns + i];
+      const ExpectedCell cell = cells == expected.rows.end() ? ExpectedCell() : cells->second[i];
+      const std::uint8_t wanted =
+          cell.touched ? std::max<std::uint8_t>(1, shown(cell.covered, place.width())) : 0;
+      ASSERT_EQ(cover, wanted) << "level " << place.level << ", index " << place.index << ", row "
+                               << row << ", column " << i;
+      ASSERT_EQ(region == kNone, cover == 0);
+      if (cover == 0) continue;
+      std::uint64_t most = 0, of_region = 0;
+      bool known = false;
+      for (const auto& [one, ticks] : cell.regions) {
+        most = std::max(most, ticks);
+        if (one == region) of_region = ticks;
+        known = known || one == region;
+      }
+      ASSERT_TRUE(known);
+      if (found.exact) {
+        ASSERT_EQ(of_region, most);
+      }
+    }
+  }
+}
+
+void compare_tiles(const RunShape& shape, int tiles) {
+  Model model(shape);
+  const IndexOfModel index(model);
+  for (int i = 0; i < tiles && !testing::Test::HasFailure(); ++i) {
+    const auto number = static_cast<std::uint32_t>(model.random(shape.tracks));
+    TilePlace place;
+    place.level = static_cast<unsigned>(model.random(kLastLevel + 1));
+    place.index = model.random_time() / kColumns / place.width();
+    const auto first_row = static_cast<std::uint32_t>(model.random(2) * model.random(5));
+    const auto rows = static_cast<std::uint32_t>(1 + model.random(20));
+    const Picture found = picture_at(*index->track(number), place, first_row, rows);
+    ASSERT_LE(found.rows, rows);
+    ASSERT_EQ(found.region.size(), found.rows * kColumns);
+    ASSERT_EQ(found.cover.size(), found.rows * kColumns);
+    const ExpectedTile expected = expected_tile(model.tracks()[number], place);
+    compare_tile(found, expected, place, first_row);
+    const std::uint32_t there = found.all_rows > first_row ? found.all_rows - first_row : 0;
+    ASSERT_EQ(found.rows, std::min({rows, there, kStoredRows - first_row}));
+  }
+}
+
+TEST(Tiles, OfFewEventsAreExact) {
+  for (std::uint64_t seed = 31; seed <= 34; ++seed) {
+    compare_tiles({.seed = seed, .tracks = 2, .events = 20'000, .step = seed == 34 ? 1u : 50u}, 30);
+  }
+}
+
+TEST(Tiles, ThatTheIndexHoldsCoverWhatIsThere) {
+  const RunShape shape{.seed = 35, .tracks = 1, .events = 500'000, .depth = 8};
+  Model model(shape);
+  const IndexOfModel index(model);
+  const auto track = index->track(0);
+  ASSERT_GT(track->tiles().size(), 10u);
+  for (const TileRecord& record : track->tiles()) {
+    const TilePlace place{record.level, record.index};
+    if (model.random(3) > 0 && record.level > 4) continue;
+    const Picture found = picture_at(*track, place, 0, kStoredRows);
+    EXPECT_FALSE(found.exact);
+    compare_tile(found, expected_tile(model.tracks()[0], place), place, 0);
+    if (HasFatalFailure()) return;
+  }
+  compare_tiles(shape, 15);
+}
+
+}  // namespace
+}  // namespace timeloom::view
