@@ -1,0 +1,28 @@
+// The edge above the panel, which is dragged or moved by arrows.
+import type { RefObject } from "preact";
+import { useRef } from "preact/hooks";
+
+const LEAST = 120, STEP = 30;
+
+export function Splitter({ of }: { of: RefObject<HTMLElement> }) {
+  const start = useRef<{ y: number; height: number } | null>(null);
+  const resize = (height: number) => {
+    const most = window.innerHeight - 260;
+    of.current!.style.height = `${Math.round(Math.max(LEAST, Math.min(most, height)))}px`;
+  };
+  const height = () => of.current!.getBoundingClientRect().height;
+  return (
+    <div class="splitter" role="separator" aria-orientation="horizontal" aria-label="Height of the panel" tabIndex={0} data-keys="own"
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        start.current = { y: event.clientY, height: height() };
+      }}
+      onPointerMove={(event) => start.current && resize(start.current.height + start.current.y - event.clientY)}
+      onPointerUp={() => (start.current = null)}
+      onKeyDown={(event) => {
+        if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+        event.preventDefault();
+        resize(height() + (event.key === "ArrowUp" ? STEP : -STEP));
+      }} />
+  );
+}
