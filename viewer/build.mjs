@@ -28,7 +28,7 @@ async function page(demo) {
   const style = await text("src/style.css");
   const icon = "data:image/svg+xml," + encodeURIComponent(readFileSync(join(here, "src/icon.svg"), "utf8").trim());
   // The server sends the same policy as a header; here it also holds for the file that is mailed.
-  const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; style-src-attr 'unsafe-inline'; ` +
+  const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; ` +
     "connect-src 'self'; img-src blob: data:; base-uri 'none'; form-action 'none'";
   return readFileSync(join(here, "src/index.html"), "utf8")
     .replace("@POLICY@", () => policy)

@@ -80,9 +80,12 @@ function shade(colour: string, by: number): string {
   return "#" + mixed.map((v) => v.toString(16).padStart(2, "0")).join("");
 }
 
+const LIGHT_SHADES = [0, 0.3, -0.14, 0.15, -0.26, 0.42];
+const DARK_SHADES = [0, 0.17, -0.18, 0.08, -0.3, 0.26];
+
 /** The colour of a function: the hue of its module; functions of one module differ a little in lightness. */
 export function functionColour(theme: Theme, name: string, module: string, waits: boolean): string {
   if (waits) return theme.waiting;
   const base = theme.palette[hash(module || name) % theme.palette.length];
-  return shade(base, [0, 0.14, -0.09, 0.24, -0.16][hash(name) % 5]);
+  return shade(base, (theme.dark ? DARK_SHADES : LIGHT_SHADES)[hash(name) % LIGHT_SHADES.length]);
 }

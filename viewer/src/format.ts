@@ -14,8 +14,7 @@ const UNITS: [number, string][] = [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e
 /** A number with three significant digits, without an exponent. */
 function threeDigits(value: number): string {
   const size = Math.abs(value);
-  if (size >= 100 || Number.isInteger(value)) return String(Math.round(value));
-  return value.toFixed(size >= 10 ? 1 : 2);
+  return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
 /** A duration in ticks with three significant digits: "1.23 ms". */
@@ -26,6 +25,7 @@ export function duration(ticks: number): string {
   if (size >= 60e9) return longDuration(ns);
   // 999.7 µs would be rounded to 1000 µs, so the unit is chosen for the rounded number.
   const [scale, unit] = UNITS.find(([s]) => size >= s * 0.9995) ?? [1, "ns"];
+  if (scale === 1 && Number.isInteger(ns)) return `${ns} ns`;
   return `${threeDigits(ns / scale)} ${unit}`;
 }
 

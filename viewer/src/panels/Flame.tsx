@@ -102,5 +102,5 @@ function cut(context: CanvasRenderingContext2D, text: string, room: number): str
   const width = context.measureText(text).width;
   if (width <= room) return text;
   const count = Math.floor((room / width) * text.length) - 1;
-  return count < 2 ? "" : text.slice(0, count) + "…";
+  return count < 3 ? "" : text.slice(0, count) + "…";
 }

@@ -52,7 +52,7 @@ function Controls() {
         onInput={(event) => viewing.store.set({ filter: event.currentTarget.value })}
         onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()} />
       <select aria-label="Order of the rows" title="Order of the rows" value={sort} onChange={(event) => viewing.store.set({ sort: event.currentTarget.value as Sort })}>
-        {SORTS.map((word) => <option key={word} value={word}>{SORT_WORDS[word]}</option>)}
+        {SORTS.map((word) => <option key={word} value={word}>⇅ {SORT_WORDS[word]}</option>)}
       </select>
     </div>
   );
@@ -77,7 +77,7 @@ function GutterRow({ row, y }: { row: Row; y: number }) {
   const deep = row.lines > 0 && row.levels > FEW_LEVELS;
   return (
     <li class={`row ${row.kind}`} style={{ top: `${y}px`, height: `${row.height}px`, paddingLeft: `${4 + row.indent * 14}px` }} title={about}>
-      <div class="rowline">
+      <div class="rowline" style={{ marginTop: `${Math.max(0, Math.min(-y, row.height - 40))}px` }}>
         {row.canOpen
           ? <button class="fold" aria-expanded={row.open} aria-label={`${row.open ? "Fold" : "Unfold"} ${row.name}`} onClick={() => viewing.toggle(row.id)}>{row.open ? "▾" : "▸"}</button>
           : <span class="fold" />}

@@ -70,7 +70,6 @@ export function tileOf(lane: Lane, begin: number, width: number, wanted: number)
   };
   eachIn(lane, begin, end, (call) => {
     advance(Math.max(begin, lane.begin[call]));
-    while (open.length && open[open.length - 1] !== lane.parent[call]) open.pop();
     open.push(call);
     const depth = lane.depth[call];
     if (depth + 1 < count) {
@@ -92,7 +91,7 @@ function fillOff(tile: Tile, lane: Lane, begin: number, width: number): void {
   }
 }
 
-/** The tile of some tracks together: row 0 of them, and how much of them is covered. */
+/** The tile of some tracks together: the mean of what is covered of them, and the region that covers most. */
 export function sumOfTiles(tiles: readonly Tile[]): Tile {
   const result = emptyTile(1);
   for (let column = 0; column < COLUMNS; column++) {
@@ -101,11 +100,11 @@ export function sumOfTiles(tiles: readonly Tile[]): Tile {
     for (const tile of tiles) {
       const cover = tile.cover[column];
       if (!cover) continue;
-      const total = (sums.get(tile.region[column]) ?? 0) + cover;
-      sums.set(tile.region[column], total);
+      sums.set(tile.region[column], (sums.get(tile.region[column]) ?? 0) + cover);
       sum += cover;
-      if (total > most) [best, most] = [tile.region[column], total];
     }
+    // Of equal ones the first counts, and a Map keeps the order in which they came.
+    for (const [region, total] of sums) if (total > most) [best, most] = [region, total];
     result.region[column] = best;
     result.cover[column] = Math.ceil(sum / Math.max(1, tiles.length));
   }

@@ -54,7 +54,9 @@ export class HttpSource implements Source {
 
   async call(track: number, depth: number, time: number, signal: AbortSignal): Promise<CallDetails | null> {
     const json = (await (await this.ask("call", wire.callRequest(track, depth, time), signal)).json()) as { call: CallJson | null; stack: CallRef[] };
-    return json.call && { ...json.call, stack: json.stack.map((caller) => ({ ...caller, track })) };
+    if (!json.call) return null;
+    const { own, calls, parameters } = json.call;
+    return { ...refOf(track, json.call), own, calls, parameters, stack: json.stack.map((caller) => refOf(track, caller)) };
   }
 
   async find(search: Search, signal: AbortSignal): Promise<Found> {
@@ -79,6 +81,8 @@ export class HttpSource implements Source {
     throw new SourceError(words || `The server answered ${response.status}.`);
   }
 }
+
+const refOf = (track: number, { depth, begin, end, region }: CallRef): CallRef => ({ track, depth, begin, end, region });
 
 /** Keys in requests that the server accepts. */
 function inBatches(keys: readonly TileKey[]): TileKey[][] {

@@ -4,6 +4,8 @@ import type { Source } from "../source/source";
 
 const MOST_BYTES = 96e6;
 const MOST_CALLS = 2000;
+/** The server answers at most a million calls at once. */
+const MOST_RANGES = 1e6 / MOST_CALLS;
 /** Cells with borders of calls that a tile may have for its calls to be worth fetching. */
 const MOST_BORDERS = 1400;
 
@@ -78,7 +80,7 @@ export class Cache {
       return slot !== undefined && this.enough(slot, key);
     };
     const keys = wanted.filter((key) => !isThere(key)).slice(0, 512);
-    const sparse = wanted.filter(isThere).slice(0, 512);
+    const sparse = wanted.filter(isThere).slice(0, MOST_RANGES);
     const [tiles, calls] = await Promise.all([
       keys.length ? this.source.tiles(keys, signal) : [],
       sparse.length ? this.source.calls(sparse.map((key) => this.callRange(key)), signal) : [],
@@ -117,7 +119,8 @@ export class Cache {
   }
 
   private enough(slot: Slot, key: TileKey): boolean {
-    return slot.tile.rows >= Math.min(key.rows, slot.tile.allRows);
+    // Of dense tiles fewer rows can be had than there are, so what was asked for counts.
+    return slot.key.rows >= key.rows || slot.tile.rows >= slot.tile.allRows;
   }
 
   /** Calls of the slot itself or of a coarser one that holds it. */

@@ -156,7 +156,14 @@ function search(branches: readonly Branch[], id: number): Branch | null {
   return null;
 }
 
-/** The rows that [top, bottom) touches. */
+/** The rows that [top, bottom) touches. REQUIRES: rows from the top down. */
 export function visible(rows: readonly Row[], top: number, bottom: number): Row[] {
-  return rows.filter((row) => row.y < bottom && row.y + row.height > top);
+  let low = 0, high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle].y + rows[middle].height <= top) low = middle + 1; else high = middle;
+  }
+  const result: Row[] = [];
+  for (let i = low; i < rows.length && rows[i].y < bottom; i++) result.push(rows[i]);
+  return result;
 }

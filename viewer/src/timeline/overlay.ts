@@ -73,7 +73,7 @@ function outline(context: CanvasRenderingContext2D, width: number, call: CallRef
 function drawRowMarks(context: CanvasRenderingContext2D, width: number, row: Row, marks: Marks): void {
   const { range, top } = marks.frame;
   if (row.kind !== "location") return;
-  context.fillStyle = marks.theme.lost;
+  context.fillStyle = marks.theme.text;
   const seen = (time: number) => time >= range.begin && time <= range.end;
   for (const marker of marks.markers) if (marker.track === row.id && seen(marker.time)) triangle(context, toX(range, width, marker.time), row.y - top);
   const { found, hit } = marks.view;

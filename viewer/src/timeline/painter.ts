@@ -1,8 +1,9 @@
 // The picture of the rows: pixels of tiles and calls, then names upon them.
 import { blend, functionColour, pixel, textUpon, type Theme } from "../colour";
 import { shortName } from "../format";
-import { COLUMNS, NONE, type Region, type TileKey } from "../model";
+import { COLUMNS, NONE, type Run, type TileKey } from "../model";
 import type { Cache, Piece } from "./cache";
+import { crowd, drawCrowd } from "./crowd";
 import { LINE, type Row } from "./layout";
 import { Line } from "./lines";
 import { levelFor, type Range, span } from "./scale";
@@ -36,11 +37,11 @@ export class Painter {
   private texts: string[] = [];
   private theme: Theme | null = null;
 
-  constructor(private readonly canvas: HTMLCanvasElement, private readonly cache: Cache, private readonly regions: readonly Region[]) {}
+  constructor(private readonly canvas: HTMLCanvasElement, private readonly cache: Cache, private readonly run: Run) {}
 
   setTheme(theme: Theme): void {
     this.theme = theme;
-    this.styles = this.regions.map((region) => functionColour(theme, region.name, region.module, false));
+    this.styles = this.run.regions.map((region) => functionColour(theme, region.name, region.module, false));
     this.colours = Uint32Array.from(this.styles, pixel);
     this.texts = this.styles.map(textUpon);
     this.line = null;
@@ -84,6 +85,10 @@ export class Painter {
       if (to <= 0 || from >= this.canvas.height) continue;
       const line = this.line!;
       line.clear();
+      if (row.kind === "folder") {
+        const { range } = frame;
+        drawCrowd(line.pixels, crowd(this.run.locations, row.locations, range, line.width), pixel(this.theme!.track), pixel(this.theme!.faint));
+      }
       for (const [slot, pieces] of found) line.draw(pieces, slot, index, frame.range);
       this.copy(line.pixels, from, to);
       this.label(line, from, to, ratio, labels, context);
@@ -144,13 +149,13 @@ export class Painter {
   private readonly widths = new Map<string, number>();
 
   private cut(context: CanvasRenderingContext2D, region: number, room: number): string {
-    const { name, module } = this.regions[region];
+    const { name, module } = this.run.regions[region];
     const text = shortName(name, module);
     const key = context.font + text;
     let width = this.widths.get(key);
     if (width === undefined) this.widths.set(key, (width = context.measureText(text).width));
     if (width <= room) return text;
     const count = Math.floor((room / width) * text.length) - 1;
-    return count < 2 ? "" : text.slice(0, count) + "…";
+    return count < 3 ? "" : text.slice(0, count) + "…";
   }
 }

@@ -61,7 +61,7 @@ export class Timeline implements Surface {
 
   mount(elements: Elements): () => void {
     this.elements = elements;
-    this.painter = new Painter(elements.picture, this.cache, this.run.regions);
+    this.painter = new Painter(elements.picture, this.cache, this.run);
     this.painter.setTheme(this.theme);
     new Pointer(elements.overlay, this.viewing, this);
     listenToOverview(elements.overview, this.viewing);
@@ -185,6 +185,7 @@ export class Timeline implements Surface {
   rubber(from: { x: number; y: number } | null, to: { x: number; y: number }): void {
     this.rubberBand = from && this.rangeOf(from, to);
     this.pointerX = to.x;
+    if (from) this.pointed.set({ hit: null, details: null });
     this.schedule();
   }
 
