@@ -1,9 +1,10 @@
 // Builds the page: every script and style in one HTML file, dist/index.html, which needs nothing else.
 //
-// usage: node build.mjs [--tests] [--demo FILE]
+// usage: node build.mjs [--out FILE] [--demo] [--tests]
 //
+// --out     where to write the page instead
+// --demo    with a generated run in it, to look at without a server
 // --tests   bundles tests/*.test.ts into build/tests instead, for `node --test`
-// --demo    writes the page with a generated trace in it to FILE instead, for looking at
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -50,13 +51,13 @@ async function tests() {
 if (process.argv.includes("--tests")) {
   await tests();
 } else {
-  const demo = process.argv.indexOf("--demo");
-  const file = demo < 0 ? join(here, "dist/index.html") : process.argv[demo + 1];
-  const html = await page(demo >= 0);
+  const out = process.argv.indexOf("--out");
+  const file = out < 0 ? join(here, "dist/index.html") : process.argv[out + 1];
+  const html = await page(process.argv.includes("--demo"));
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, html);
   if (html.length > LARGEST_PAGE) {
-    console.error(`dist/index.html has ${html.length} bytes, more than ${LARGEST_PAGE}`);
+    console.error(`The page has ${html.length} bytes, more than ${LARGEST_PAGE}`);
     process.exitCode = 1;
   }
   console.log(`${file}: ${html.length} bytes`);

@@ -5,6 +5,7 @@ import { count, duration, percent, shortName } from "../format";
 import { NONE } from "../model";
 import { callTree, type Node } from "../profile";
 import { type Box, boxesOf } from "../timeline/flame";
+import { shortened } from "../timeline/painter";
 import { type Opened, type Profiled, useOpened } from "./hooks";
 
 const LINE = 19;
@@ -100,7 +101,5 @@ function drawBox(context: CanvasRenderingContext2D, box: Box, width: number, poi
 
 function cut(context: CanvasRenderingContext2D, text: string, room: number): string {
   const width = context.measureText(text).width;
-  if (width <= room) return text;
-  const count = Math.floor((room / width) * text.length) - 1;
-  return count < 3 ? "" : text.slice(0, count) + "…";
+  return width <= room ? text : shortened(context, text, room, width);
 }

@@ -35,14 +35,14 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
   }, [data, by, sort]);
   const whole = ownTime(data.profile);
   const head = (column: Column) => (
-    <th scope="col" class={column === "name" ? "" : "number"} aria-sort={sort === column ? (column === "name" ? "ascending" : "descending") : "none"}>
+    <th scope="col" class={column === "name" ? "" : column === "min" || column === "max" ? "number extreme" : "number"} aria-sort={sort === column ? (column === "name" ? "ascending" : "descending") : "none"}>
       <button title={TITLES[column][1]} onClick={() => setSort(column)}>{column === "name" ? by : TITLES[column][0]}{sort === column ? (column === "name" ? " ▴" : " ▾") : ""}</button>
     </th>
   );
   return (
     <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label={`Times by ${by}`}>
       <table>
-        <thead><tr><th scope="col" class="number">share</th>{head("own")}{head("total")}{head("visits")}{head("mean")}{head("min")}{head("max")}{head("name")}{by === "function" && <th scope="col">place</th>}</tr></thead>
+        <thead><tr><th scope="col" class="number">share</th>{head("own")}{head("total")}{head("visits")}{head("mean")}{head("min")}{head("max")}{head("name")}{by === "function" && <th scope="col" class="place">place</th>}</tr></thead>
         <tbody>
           {rows.slice(0, all ? rows.length : MANY).map((row) => {
             const region = typeof row.key === "number" ? run.regions[row.key] : undefined;
@@ -51,12 +51,12 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
                 <td class="number share"><span class="bar" style={{ width: `${(100 * row.own) / whole}%` }} /><span>{percent(row.own, whole)}</span></td>
                 <td class="number">{duration(row.own)}</td><td class="number">{duration(row.total)}</td>
                 <td class="number" title={row.cut ? `${count(row.cut)} of them go on outside the selection` : ""}>{count(row.visits)}{row.cut ? <span class="faint">*</span> : ""}</td>
-                <td class="number">{duration(mean(row))}</td><td class="number">{duration(row.min)}</td><td class="number">{duration(row.max)}</td>
+                <td class="number">{duration(mean(row))}</td><td class="number extreme">{duration(row.min)}</td><td class="number extreme">{duration(row.max)}</td>
                 <th scope="row" class="name">
                   <Swatch region={region} />
                   <button class="link" title="Find the calls" onClick={() => by === "function" ? navigator.find(`/^${escaped(nameOf(row))}$/`) : viewing.store.set({ find: nameOf(row) })}>{nameOf(row)}</button>
                 </th>
-                {by === "function" && <td class="faint">{region ? place(region.file, region.line) : ""}</td>}
+                {by === "function" && <td class="faint place">{region ? place(region.file, region.line) : ""}</td>}
               </tr>
             );
           })}

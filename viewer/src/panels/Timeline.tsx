@@ -6,7 +6,7 @@ import { FEW_LEVELS, type Row } from "../timeline/layout";
 import { useOpened, useStore, useView } from "./hooks";
 import { Tooltip } from "./Tooltip";
 
-const SORT_WORDS: Record<Sort, string> = { order: "as recorded", activity: "most events first", name: "by name" };
+const SORT_WORDS: Record<Sort, string> = { order: "recorded", activity: "activity", name: "name" };
 
 export function TimelineView() {
   const { timeline } = useOpened();
@@ -77,7 +77,7 @@ function GutterRow({ row, y }: { row: Row; y: number }) {
   const deep = row.lines > 0 && row.levels > FEW_LEVELS;
   return (
     <li class={`row ${row.kind}`} style={{ top: `${y}px`, height: `${row.height}px`, paddingLeft: `${4 + row.indent * 14}px` }} title={about}>
-      <div class="rowline" style={{ marginTop: `${Math.max(0, Math.min(-y, row.height - 40))}px` }}>
+      <div class="rowline" style={{ marginTop: `${Math.max(0, Math.min(-y, row.height - 21))}px` }}>
         {row.canOpen
           ? <button class="fold" aria-expanded={row.open} aria-label={`${row.open ? "Fold" : "Unfold"} ${row.name}`} onClick={() => viewing.toggle(row.id)}>{row.open ? "▾" : "▸"}</button>
           : <span class="fold" />}

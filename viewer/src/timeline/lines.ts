@@ -4,8 +4,11 @@ import { type Calls, COLUMNS, NONE, type TileKey } from "../model";
 import type { Piece } from "./cache";
 import { type Range, span } from "./scale";
 
-/** Calls at least this wide (device pixels) have a gap after them, so that neighbours do not melt into one. */
-const GAP_FROM = 1.5;
+/** Calls that are narrower (device pixels) are added up by pixel. */
+const THIN = 1.5;
+/** Calls at least this wide have a gap after them, so that neighbours do not melt into one; others have a faint edge. */
+const GAP_FROM = 4;
+const EDGE = 0.55;
 /** Even the shortest call is seen: the least part of its colour. */
 const FAINTEST = 0.25;
 
@@ -76,8 +79,8 @@ export class Line {
       const call = list[i];
       const from = (calls.begin[call] - range.begin) * scale, to = (calls.end[call] - range.begin) * scale;
       if (from >= right) break;
-      if (to - from < GAP_FROM) this.addThin(from, to, calls.region[call], left, right, thin);
-      else this.fill(Math.round(from), Math.round(to) - 1, calls.region[call], left, right);
+      if (to - from < THIN) this.addThin(from, to, calls.region[call], left, right, thin);
+      else this.fill(Math.round(from), Math.round(to), calls.region[call], left, right);
     }
     for (const x of thin) {
       this.set(x, this.regions[x], Math.min(1, this.sums[x]));
@@ -86,10 +89,14 @@ export class Line {
   }
 
   private fill(from: number, to: number, region: number, left: number, right: number): void {
-    const first = Math.max(from, left), last = Math.min(Math.max(to, from + 1), right);
+    const first = Math.max(from, left), last = Math.min(to, right);
     if (last <= first) return;
     this.pixels.fill(this.colours[region], first, last);
     this.regions.fill(region, first, last);
+    if (to > right) return;
+    const wide = to - from >= GAP_FROM;
+    this.pixels[last - 1] = wide ? this.background : blend(this.background, this.colours[region], EDGE);
+    if (wide) this.regions[last - 1] = NONE;
   }
 
   private addThin(from: number, to: number, region: number, left: number, right: number, thin: number[]): void {

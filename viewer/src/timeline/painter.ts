@@ -28,6 +28,13 @@ export function slots(track: number, rows: number, range: Range, width: number):
   return keys;
 }
 
+/** The begin of a text of a width that has room, or "". */
+export function shortened(context: CanvasRenderingContext2D, text: string, room: number, width: number): string {
+  let count = Math.floor((room / width) * text.length);
+  while (count >= 3 && context.measureText(text.slice(0, count) + "…").width > room) count--;
+  return count < 3 ? "" : text.slice(0, count) + "…";
+}
+
 export class Painter {
   private image: ImageData | null = null;
   private buffer = new Uint32Array(0);
@@ -155,7 +162,6 @@ export class Painter {
     let width = this.widths.get(key);
     if (width === undefined) this.widths.set(key, (width = context.measureText(text).width));
     if (width <= room) return text;
-    const count = Math.floor((room / width) * text.length) - 1;
-    return count < 3 ? "" : text.slice(0, count) + "…";
+    return shortened(context, text, room, width);
   }
 }
