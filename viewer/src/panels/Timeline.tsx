@@ -76,7 +76,7 @@ function GutterRow({ row, y }: { row: Row; y: number }) {
   const about = [row.name, row.detail, location && `${count(location.events)} events, ${count(location.depth)} levels`].filter(Boolean).join("\n");
   const deep = row.lines > 0 && row.levels > FEW_LEVELS;
   return (
-    <li class={`row ${row.kind}`} style={{ top: `${y}px`, height: `${row.height}px`, paddingLeft: `${4 + row.indent * 14}px` }} title={about}>
+    <li class={`row ${row.kind} ${row.pinned ? "pinned" : ""}`} style={{ top: `${y}px`, height: `${row.height}px`, paddingLeft: `${4 + row.indent * 14}px` }} title={about}>
       <div class="rowline" style={{ marginTop: `${Math.max(0, Math.min(-y, row.height - 21))}px` }}>
         {row.canOpen
           ? <button class="fold" aria-expanded={row.open} aria-label={`${row.open ? "Fold" : "Unfold"} ${row.name}`} onClick={() => viewing.toggle(row.id)}>{row.open ? "▾" : "▸"}</button>

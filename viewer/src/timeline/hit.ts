@@ -1,7 +1,7 @@
 // What lies under a place of the rows.
 import { type CallRef, COLUMNS, NONE } from "../model";
 import type { Cache } from "./cache";
-import { LINE, type Row } from "./layout";
+import { LINE, type Row, rowAt } from "./layout";
 import { atDepth, firstAfter } from "./lines";
 import { type Frame, slots } from "./painter";
 import { toTime } from "./scale";
@@ -19,7 +19,7 @@ export interface Hit {
 
 export function hitAt(frame: Frame, cache: Cache, width: number, pixels: number, x: number, y: number): Hit | null {
   const at = y + frame.top;
-  const row = frame.rows.find((other) => at >= other.y && at < other.y + other.height);
+  const row = rowAt(frame.rows, at);
   if (!row) return null;
   const time = toTime(frame.range, width, x);
   const depth = row.lines ? Math.min(row.lines - 1, Math.max(0, Math.floor((at - row.y - 2) / LINE))) : -1;

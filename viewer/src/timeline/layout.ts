@@ -116,8 +116,16 @@ function matches(branch: Branch, filter: string): boolean {
   return branch.name.toLowerCase().includes(filter) || branch.detail.toLowerCase().includes(filter) || branch.inner.some((inner) => matches(inner, filter));
 }
 
+export interface Layout {
+  /** Rows that stay at the top; `rows` begin below them. */
+  readonly pinned: readonly Row[];
+  readonly rows: readonly Row[];
+  readonly pinnedHeight: number;
+  readonly height: number;
+}
+
 /** The rows: the pinned first, then the tree as far as it is unfolded. */
-export function layOut(trees: readonly Branch[], view: View): { rows: Row[]; height: number } {
+export function layOut(trees: readonly Branch[], view: View): Layout {
   const rows: Row[] = [];
   const filter = view.filter.trim().toLowerCase();
   let y = 0;
@@ -144,8 +152,10 @@ export function layOut(trees: readonly Branch[], view: View): { rows: Row[]; hei
     const branch = search(trees, id);
     if (branch) add(branch, 0, true);
   }
+  const pinned = rows.splice(0);
+  const pinnedHeight = y;
   walk(trees, 0, filter === "");
-  return { rows, height: y };
+  return { pinned, rows, pinnedHeight, height: y };
 }
 
 function search(branches: readonly Branch[], id: number): Branch | null {
@@ -157,7 +167,7 @@ function search(branches: readonly Branch[], id: number): Branch | null {
 }
 
 /** The rows that [top, bottom) touches. REQUIRES: rows from the top down. */
-export function visible(rows: readonly Row[], top: number, bottom: number): Row[] {
+function touched(rows: readonly Row[], top: number, bottom: number): Row[] {
   let low = 0, high = rows.length;
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -166,4 +176,16 @@ export function visible(rows: readonly Row[], top: number, bottom: number): Row[
   const result: Row[] = [];
   for (let i = low; i < rows.length && rows[i].y < bottom; i++) result.push(rows[i]);
   return result;
+}
+
+/** The rows that a window of the layout shows: the pinned last, which lie above the others. */
+export function visible(layout: Layout, top: number, height: number): Row[] {
+  const below = touched(layout.rows, top + layout.pinnedHeight, top + height);
+  return [...below, ...layout.pinned.map((row) => ({ ...row, y: row.y + top }))];
+}
+
+/** The row at a place of the layout. */
+export function rowAt(rows: readonly Row[], y: number): Row | undefined {
+  for (let i = rows.length - 1; i >= 0; i--) if (y >= rows[i].y && y < rows[i].y + rows[i].height) return rows[i];
+  return undefined;
 }

@@ -63,7 +63,7 @@ function outline(context: CanvasRenderingContext2D, width: number, call: CallRef
   if (right < -5 || left > width + 5) return;
   for (const row of rows) {
     const y = row.id === call.track ? lineTop(row, call.depth) : -1;
-    if (y < 0) continue;
+    if (y < 0 || (!row.pinned && y < marks.frame.pinnedBottom)) continue;
     context.lineWidth = chosen ? 2 : 1;
     context.strokeStyle = chosen ? marks.theme.accent : marks.theme.text;
     context.strokeRect(Math.round(left) - 0.5, y - top - 0.5, Math.max(3, Math.round(right - left)), LINE);
@@ -71,8 +71,8 @@ function outline(context: CanvasRenderingContext2D, width: number, call: CallRef
 }
 
 function drawRowMarks(context: CanvasRenderingContext2D, width: number, row: Row, marks: Marks): void {
-  const { range, top } = marks.frame;
-  if (row.kind !== "location") return;
+  const { range, top, pinnedBottom } = marks.frame;
+  if (row.kind !== "location" || (!row.pinned && row.y < pinnedBottom)) return;
   context.fillStyle = marks.theme.text;
   const seen = (time: number) => time >= range.begin && time <= range.end;
   for (const marker of marks.markers) if (marker.track === row.id && seen(marker.time)) triangle(context, toX(range, width, marker.time), row.y - top);

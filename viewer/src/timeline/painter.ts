@@ -14,6 +14,8 @@ export interface Frame {
   readonly rows: readonly Row[];
   /** The first pixel of the rows that is seen. */
   readonly top: number;
+  /** Where the rows that are pinned end. */
+  readonly pinnedBottom: number;
 }
 
 const SMALLEST_LABEL = 26;
@@ -98,7 +100,7 @@ export class Painter {
       }
       for (const [slot, pieces] of found) line.draw(pieces, slot, index, frame.range);
       this.copy(line.pixels, from, to);
-      this.label(line, from, to, ratio, labels, context);
+      if (row.pinned || y >= frame.pinnedBottom) this.label(line, from, to, ratio, labels, context);
     }
     for (const [slot, pieces] of found) for (const piece of pieces) this.hatch(piece, slot, frame.range, top, bottom);
     this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(this.theme!.line));

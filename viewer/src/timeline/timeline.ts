@@ -6,7 +6,7 @@ import { Store } from "../state/store";
 import type { Viewing } from "../state/view";
 import { Cache } from "./cache";
 import { type Hit, hitAt } from "./hit";
-import { layOut, type Row, treeOf, visible } from "./layout";
+import { layOut, type Layout, type Row, treeOf, visible } from "./layout";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
 import { drawOverview, listenToOverview } from "./overview";
 import { type Frame, Painter } from "./painter";
@@ -44,7 +44,7 @@ export class Timeline implements Surface {
   private readonly run: Run;
   private elements: Elements | null = null;
   private painter: Painter | null = null;
-  private all: { rows: Row[]; height: number } = { rows: [], height: 0 };
+  private all: Layout = { pinned: [], rows: [], pinnedHeight: 0, height: 0 };
   private laidOutFor: unknown[] = [];
   private scheduled = 0;
   private rubberBand: Selection | null = null;
@@ -108,7 +108,7 @@ export class Timeline implements Surface {
     const ratio = window.devicePixelRatio || 1;
     const { height } = fit(elements.picture, ratio);
     const top = Math.max(0, Math.min(elements.scroller.scrollTop, this.all.height - height));
-    const frame = { range: this.viewing.view.range, rows: visible(this.all.rows, top, top + height), top };
+    const frame = { range: this.viewing.view.range, rows: visible(this.all, top, height), top, pinnedBottom: top + this.all.pinnedHeight };
     painter.paint(frame, ratio);
     this.drawMarks(frame);
     fit(elements.overview, ratio);
@@ -140,14 +140,15 @@ export class Timeline implements Surface {
   }
 
   private tellShown(frame: Frame): void {
+    const { top } = frame;
     const before = this.shown.get().rows;
-    const same = before.length === frame.rows.length && frame.rows.every((row, i) => row === before[i]);
-    this.shown.set({ rows: same ? before : frame.rows, top: frame.top, height: this.all.height });
+    const same = before.length === frame.rows.length && top === this.shown.get().top && frame.rows.every((row, i) => row === before[i] || (row.pinned && row.id === before[i].id && row.height === before[i].height));
+    this.shown.set({ rows: same ? before : frame.rows, top, height: this.all.height });
   }
 
   private frame(): Frame {
     const { rows, top } = this.shown.get();
-    return { range: this.viewing.view.range, rows, top };
+    return { range: this.viewing.view.range, rows, top, pinnedBottom: top + this.all.pinnedHeight };
   }
 
   private hitAt(x: number, y: number): Hit | null {
@@ -206,8 +207,10 @@ export class Timeline implements Surface {
   scrollTo(track: number): void {
     const { scroller } = this.elements!;
     const row = this.all.rows.find((other) => other.id === track);
-    if (!row || (row.y >= scroller.scrollTop && row.y + Math.min(row.height, 100) <= scroller.scrollTop + scroller.clientHeight)) return;
-    scroller.scrollTo({ top: Math.max(0, row.y - 40) });
+    if (!row) return;
+    const top = row.y - this.all.pinnedHeight;
+    if (top >= scroller.scrollTop && row.y + Math.min(row.height, 100) <= scroller.scrollTop + scroller.clientHeight) return;
+    scroller.scrollTo({ top: Math.max(0, top - 40) });
   }
 
   /** The range and the locations between two places. */
