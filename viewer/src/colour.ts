@@ -23,7 +23,7 @@ const DARK = ["#4a93c7", "#cf8a24", "#2f9c80", "#c06c9b", "#b8ac33", "#c96836", 
 
 export const LIGHT_THEME: Theme = {
   dark: false, background: "#ffffff", track: "#f5f6f8", line: "#d7dbe0", text: "#1b2228", faint: "#5b6670", accent: "#0b62b0",
-  palette: LIGHT, waiting: "#c3c9d0", nothing: "#e6e8eb", lost: "#c22f2f",
+  palette: LIGHT, waiting: "#b9c0c8", nothing: "#e6e8eb", lost: "#c22f2f",
 };
 
 export const DARK_THEME: Theme = {

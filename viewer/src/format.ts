@@ -72,9 +72,10 @@ export function place(file: string, line: number): string {
   return line > 0 ? `${name}:${line}` : name;
 }
 
-/** A dotted name without its module: "Slab.relax" of "__main__.Slab.relax". */
+/** A dotted name without its module: "Slab.relax" of "__main__.Slab.relax", but "json.<module>" as it is. */
 export function shortName(name: string, module: string): string {
-  return module && name.startsWith(module + ".") ? name.slice(module.length + 1) : name;
+  const rest = module && name.startsWith(module + ".") ? name.slice(module.length + 1) : name;
+  return rest.startsWith("<") ? name : rest;
 }
 
 /** A duration as a person writes it ("50 ms", "3us", "2 s") in ns, or null. */

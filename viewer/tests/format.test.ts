@@ -37,6 +37,7 @@ test("counts, shares, places and short names", () => {
   assert.equal(place("", 0), "");
   assert.equal(shortName("app.core.Solver.step", "app.core"), "Solver.step");
   assert.equal(shortName("apple", "app"), "apple");
+  assert.equal(shortName("json.<module>", "json"), "json.<module>");
 });
 
 test("durations are read as people write them", () => {

@@ -36,9 +36,11 @@ test("steps of the axis are round", () => {
   assert.equal(tickStep(3e9), 5e9);
   assert.equal(tickStep(70e9), 120e9);
   assert.equal(tickStep(4000e9), 7200e9);
-  const { step, times } = ticks({ begin: 1.5e8, end: 9.5e8 }, 800, 100);
+  const { step, times } = ticks({ begin: 1.5e8, end: 9.5e8 }, 800, 100, 1);
   assert.equal(step, 1e8);
   assert.deepEqual(times.map((time) => time / 1e8), [2, 3, 4, 5, 6, 7, 8, 9]);
+  const slow = ticks({ begin: 0, end: 3.3e6 }, 330, 100, 300);  // ticks of 300 ns
+  assert.ok(Math.abs(slow.step * 300 - 5e8) < 1e-3);
 });
 
 test("zooms are undone by gesture", () => {

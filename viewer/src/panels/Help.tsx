@@ -29,7 +29,7 @@ export function Help() {
               <dt>Click, double click</dt><dd>chooses a call, zooms to it</dd>
             </dl>
             <h3>What is drawn</h3>
-            <p>Each module has a colour. Where calls are thinner than a pixel, the colour is as strong as the part of the time that they cover. A row that is folded shows the function with most own time. The strip at the top is as high as the part of all rows that is active. Grey stripes: recording was off.</p>
+            <p>Each module has a colour; functions that are known to do nothing but wait are grey. Where calls are thinner than a pixel, the colour is as strong as the part of the time that they cover. A row that is folded shows the function with most own time. The strip at the top is as high as the part of all rows that is active. Grey stripes: recording was off.</p>
           </div>
         </div>
       </div>

@@ -19,11 +19,17 @@ interface Json {
   markers: Marker[];
 }
 
+/** 2026-11-23 08:14 */
+function dateOf(time: Date): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${two(time.getHours())}:${two(time.getMinutes())}`;
+}
+
 export function runOf(json: unknown): Run {
   const from = json as Json;
   const start = from.start_ns ? new Date(Number(BigInt(from.start_ns) / 1_000_000n)) : null;
   const facts = [
-    from.host, start?.toLocaleString(), `${count(from.events)} events`, from.creator,
+    from.host, start && dateOf(start), `${count(from.events)} events`, from.creator,
     from.cost && `estimated overhead ${(100 * from.cost.share_cpu).toFixed(1)} % of CPU time`,
   ];
   return {

@@ -1,6 +1,6 @@
 // What moves above the picture of the rows: selection, chosen and pointed-at call, hits, markers; and the time axis.
 import type { Theme } from "../colour";
-import { instant } from "../format";
+import { instant, toNs } from "../format";
 import type { CallRef, Marker, Selection } from "../model";
 import type { View } from "../state/view";
 import { LINE, type Row } from "./layout";
@@ -24,7 +24,7 @@ export function drawOverlay(context: CanvasRenderingContext2D, width: number, he
   const { view, frame, theme } = marks;
   context.clearRect(0, 0, width, height);
   context.fillStyle = theme.dark ? "rgba(255,255,255,.05)" : "rgba(0,0,0,.05)";
-  for (const time of ticks(frame.range, width, 110).times) context.fillRect(Math.round(toX(frame.range, width, time)), 0, 1, height);
+  for (const time of ticks(frame.range, width, 110, toNs(1)).times) context.fillRect(Math.round(toX(frame.range, width, time)), 0, 1, height);
   const selection = marks.rubber ?? view.selection;
   if (selection) drawSelection(context, width, height, selection, marks);
   for (const row of frame.rows) drawRowMarks(context, width, row, marks);
@@ -101,7 +101,7 @@ export function drawAxis(context: CanvasRenderingContext2D, width: number, heigh
   const { frame: { range }, theme, view } = marks;
   context.fillStyle = theme.background;
   context.fillRect(0, 0, width, height);
-  const { step, times } = ticks(range, width, 110);
+  const { step, times } = ticks(range, width, 110, toNs(1));
   context.font = "11.5px system-ui, sans-serif";
   context.textBaseline = "middle";
   for (const time of times) {

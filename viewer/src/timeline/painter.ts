@@ -2,6 +2,7 @@
 import { blend, functionColour, pixel, textUpon, type Theme } from "../colour";
 import { shortName } from "../format";
 import { COLUMNS, NONE, type Run, type TileKey } from "../model";
+import { waits } from "../waiting";
 import type { Cache, Piece } from "./cache";
 import { crowd, drawCrowd } from "./crowd";
 import { LINE, type Row } from "./layout";
@@ -50,7 +51,7 @@ export class Painter {
 
   setTheme(theme: Theme): void {
     this.theme = theme;
-    this.styles = this.run.regions.map((region) => functionColour(theme, region.name, region.module, false));
+    this.styles = this.run.regions.map((region) => functionColour(theme, region.name, region.module, waits(region.name)));
     this.colours = Uint32Array.from(this.styles, pixel);
     this.texts = this.styles.map(textUpon);
     this.line = null;

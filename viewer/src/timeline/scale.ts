@@ -45,7 +45,7 @@ export function levelFor(nsPerPixel: number): number {
   return Math.max(0, level);
 }
 
-/** Steps of the time axis that are at least `smallest` ns: 1, 2 or 5 times a power of ten; of minutes and hours beyond. */
+/** Steps of the time axis, in ns, that are at least `smallest`: 1, 2 or 5 times a power of ten; of minutes and hours beyond. */
 export function tickStep(smallest: number): number {
   const long = [60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600, 43200, 86400].map((s) => s * 1e9);
   if (smallest > 50e9) return long.find((step) => step >= smallest) ?? Math.ceil(smallest / 86400e9) * 86400e9;
@@ -54,9 +54,9 @@ export function tickStep(smallest: number): number {
   return step > 50e9 ? 60e9 : step;
 }
 
-/** The ticks of a range. */
-export function ticks(range: Range, width: number, pixelsApart: number): { step: number; times: number[] } {
-  const step = tickStep((span(range) / width) * pixelsApart);
+/** The marks of the axis of a range; `ns` is the length of a unit of its times. */
+export function ticks(range: Range, width: number, pixelsApart: number, ns: number): { step: number; times: number[] } {
+  const step = tickStep((span(range) / width) * pixelsApart * ns) / ns;
   const times: number[] = [];
   for (let time = Math.ceil(range.begin / step) * step; time <= range.end; time += step) times.push(time);
   return { step, times };

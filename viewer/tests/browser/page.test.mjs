@@ -184,7 +184,7 @@ test("rows fold, unfold, are filtered, sorted and pinned", async () => {
   await page.fill("#filter", "");
   await page.selectOption(".controls select", "name");
   await page.getByRole("button", { name: "Pin Thread-3 (solve) to the top" }).click();
-  await page.waitForFunction(() => document.querySelector(".gutter .name").textContent === "Thread-3 (solve)");
+  await page.waitForSelector(".gutter .pinned >> text=Thread-3 (solve)");
   const link = await fragment(page);
   assert.match(link, /sort=name/);
   assert.match(link, /pinned=3/);
