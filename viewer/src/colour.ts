@@ -67,9 +67,9 @@ export function contrast(a: string, b: string): number {
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
 }
 
-/** The more legible of a dark and a white text upon a colour. */
+/** The more legible of black and white text upon a colour; one of them has a contrast of 4.5 with any. */
 export function textUpon(colour: string): string {
-  const dark = "#10151a", light = "#ffffff";
+  const dark = "#000000", light = "#ffffff";
   return contrast(colour, dark) >= contrast(colour, light) ? dark : light;
 }
 

@@ -18,8 +18,10 @@ function threeDigits(value: number): string {
 }
 
 /** A duration in ticks with three significant digits: "1.23 ms". */
-export function duration(ticks: number): string {
-  const ns = toNs(ticks);
+export const duration = (ticks: number): string => nsDuration(toNs(ticks));
+
+/** The same of ns. */
+export function nsDuration(ns: number): string {
   if (ns === 0) return "0 s";
   const size = Math.abs(ns);
   if (size >= 60e9) return longDuration(ns);

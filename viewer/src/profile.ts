@@ -80,3 +80,57 @@ export function callTree(profile: Profile, paths: Paths): Node {
 
 /** The own times of a selection together. */
 export const ownTime = (profile: Profile): number => profile.own.reduce((sum, own) => sum + own, 0);
+
+/** Callers, or callees, of a function: who they are, and what of its time (their time) is due to them. */
+export interface Neighbour {
+  readonly region: number;
+  readonly visits: number;
+  readonly total: number;
+}
+
+/** The functions that call `region`, with its visits and total times from there; NONE: nobody, the outermost. */
+export function callers(profile: Profile, paths: Paths, region: number): Neighbour[] {
+  return neighbours(profile, (path) => {
+    if (paths.region[path] !== region) return null;
+    return paths.parent[path] === NONE ? NONE : paths.region[paths.parent[path]];
+  });
+}
+
+/** The functions that `region` calls, with their visits and total times from there. */
+export function callees(profile: Profile, paths: Paths, region: number): Neighbour[] {
+  return neighbours(profile, (path) => {
+    const parent = paths.parent[path];
+    return parent !== NONE && paths.region[parent] === region ? paths.region[path] : null;
+  });
+}
+
+function neighbours(profile: Profile, regionOf: (path: number) => number | null): Neighbour[] {
+  const sums = new Map<number, { region: number; visits: number; total: number }>();
+  for (let i = 0; i < profile.count; i++) {
+    const region = regionOf(profile.path[i]);
+    if (region === null) continue;
+    const sum = sums.get(region) ?? { region, visits: 0, total: 0 };
+    sum.visits += profile.visits[i];
+    sum.total += profile.inclusive[i];
+    sums.set(region, sum);
+  }
+  return [...sums.values()].sort((a, b) => b.total - a.total || a.region - b.region);
+}
+
+/** How many of some durations (ns) are in [from, to), in steps of 1, 2 and 5. */
+export interface Bin {
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+}
+
+export function histogram(durations: readonly number[]): Bin[] {
+  if (!durations.length) return [];
+  const edges = [0];
+  const most = durations.reduce((all, time) => Math.max(all, time), 1);
+  for (let power = 1; edges[edges.length - 1] <= most; power *= 10) edges.push(power, 2 * power, 5 * power);
+  const counts = edges.map(() => 0);
+  for (const time of durations) counts[edges.findLastIndex((edge) => edge <= time)]++;
+  const first = counts.findIndex((count) => count > 0), last = counts.findLastIndex((count) => count > 0);
+  return edges.slice(first, last + 1).map((from, i) => ({ from, to: edges[first + i + 1] ?? 10 * from, count: counts[first + i] }));
+}

@@ -15,7 +15,7 @@ export function CallPanel() {
   return (
     <div class="call" aria-busy={loading}>
       <div class="about">
-        <h2>{region?.name ?? "call"}</h2>
+        <h2>{region ? <button class="link" title="All calls of this function" onClick={() => viewing.chooseFunction(region.id)}>{region.name}</button> : "call"}</h2>
         <p class="faint">{region?.file ? `${region.file}:${region.line}` : "no file known"} · {run.locations[call.track].name}</p>
         <dl>
           <dt>duration</dt><dd>{duration(length)}</dd>

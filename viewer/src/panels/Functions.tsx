@@ -25,7 +25,7 @@ const TITLES: Record<Column, [string, string]> = {
 };
 
 export function SumsTable({ data, by }: { data: Profiled; by: "function" | "module" }) {
-  const { run, viewing, navigator } = useOpened();
+  const { run, viewing } = useOpened();
   const [sort, setSort] = useState<Column>("own");
   const [all, setAll] = useState(false);
   const nameOf = (row: Row) => (typeof row.key === "string" ? row.key : run.regions[row.key]?.name ?? "(calls beyond the limit of call paths)");
@@ -54,7 +54,7 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
                 <td class="number">{duration(mean(row))}</td><td class="number extreme">{duration(row.min)}</td><td class="number extreme">{duration(row.max)}</td>
                 <th scope="row" class="name">
                   <Swatch region={region} />
-                  <button class="link" title="Find the calls" onClick={() => by === "function" ? navigator.find(`/^${escaped(nameOf(row))}$/`) : viewing.store.set({ find: nameOf(row) })}>{nameOf(row)}</button>
+                  {region ? <button class="link" title="Callers, callees and durations" onClick={() => viewing.chooseFunction(region.id)}>{region.name}</button> : nameOf(row)}
                 </th>
                 {by === "function" && <td class="faint place">{region ? place(region.file, region.line) : ""}</td>}
               </tr>
@@ -67,8 +67,6 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
     </div>
   );
 }
-
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
 function Swatch({ region }: { region: { id: number } | undefined }) {
   const { timeline } = useOpened();

@@ -4,13 +4,14 @@ import { count, duration, instant } from "../format";
 import { PANELS, type Panel as Name } from "../state/view";
 import { CallPanel } from "./Call";
 import { Flame } from "./Flame";
+import { FunctionPanel } from "./Function";
 import { Hits } from "./Hits";
 import { type Profiled, useOpened, useProfile, useView } from "./hooks";
 import { SumsTable } from "./Functions";
 import { Splitter } from "./Splitter";
 import { Tree } from "./Tree";
 
-const WORDS: Record<Name, string> = { call: "Call", functions: "Functions", modules: "Modules", tree: "Call tree", flame: "Flame graph", find: "Hits" };
+const WORDS: Record<Name, string> = { call: "Call", function: "Function", functions: "Functions", modules: "Modules", tree: "Call tree", flame: "Flame graph", find: "Hits" };
 
 export function Panel() {
   const { viewing } = useOpened();
@@ -38,7 +39,7 @@ export function Panel() {
       </div>
       {panelOpen && (
         <div id="panel" class="content" role="tabpanel" aria-labelledby={`tab-${panel}`}>
-          {panel === "call" ? <CallPanel /> : panel === "find" ? <Hits /> : <Profiles panel={panel} />}
+          {panel === "call" ? <CallPanel /> : panel === "function" ? <FunctionPanel /> : panel === "find" ? <Hits /> : <Profiles panel={panel} />}
         </div>
       )}
     </section>

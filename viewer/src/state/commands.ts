@@ -133,6 +133,11 @@ export class Navigator implements Commands {
     this.viewing.store.set({ found, hit: -1, panel: "find", panelOpen: true, said: `${found.calls.length} hits` });
   }
 
+  /** Finds the calls of a function, whatever its name looks like. */
+  findFunction(region: number): void {
+    this.find(`/^${this.viewing.run.regions[region].name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$/`);
+  }
+
   nextHit(by: number): void {
     const { found, hit } = this.viewing.view;
     if (!found?.calls.length) return;

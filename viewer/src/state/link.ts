@@ -37,6 +37,8 @@ export function restore(viewing: Viewing, navigator: Navigator): void {
   if (link.filter) change.filter = link.filter;
   if (link.pinned) change.pinned = link.pinned;
   if (link.toggled) change.toggled = new Set(link.toggled);
+  const func = link.func === undefined ? -1 : run.regions.findIndex((region) => region.name === link.func);
+  if (func >= 0) change.func = func;
   viewing.store.set(change);
   if (link.call && run.locations[link.call.track]) navigator.open(link.call);
   if (link.find && parseQuery(link.find).text !== "") navigator.find(link.find);
@@ -53,6 +55,7 @@ export function follow(viewing: Viewing): () => void {
       ...(view.selection ? { selection: { ...view.selection, tracks: view.selection.tracks && [...view.selection.tracks] } } : {}),
       ...(view.call ? { call: { track: view.call.track, time: view.call.begin, depth: view.call.depth } } : {}),
       ...(view.panelOpen ? { panel: view.panel } : {}),
+      ...(view.panelOpen && view.panel === "function" && view.func >= 0 ? { func: viewing.run.regions[view.func].name } : {}),
       filter: view.filter, sort: view.sort === "order" ? "" : view.sort, pinned: [...view.pinned], toggled: [...view.toggled], find: view.found ? view.find : "",
     });
     history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);

@@ -5,6 +5,8 @@ export interface Link {
   range?: { begin: number; end: number };
   selection?: { begin: number; end: number; tracks: number[] | null };
   call?: { track: number; time: number; depth: number };
+  /** The name of a function: numbers hold for one index only. */
+  func?: string;
   panel?: string;
   filter?: string;
   sort?: string;
@@ -26,7 +28,7 @@ export function write(link: Link): string {
   if (link.range) add("view", pair(link.range));
   if (link.selection) add("select", pair(link.selection) + (link.selection.tracks ? "," + link.selection.tracks.join(",") : ""));
   if (link.call) add("call", [link.call.track, Math.round(link.call.time), link.call.depth].join(","));
-  for (const key of ["panel", "filter", "sort", "find"] as const) if (link[key]) add(key, link[key]);
+  for (const key of ["func", "panel", "filter", "sort", "find"] as const) if (link[key]) add(key, link[key]);
   for (const key of ["pinned", "toggled"] as const) if (link[key]?.length) add(key, link[key].join(","));
   return words.join("&");
 }
@@ -46,7 +48,7 @@ export function read(fragment: string): Link {
   if (selection) link.selection = { ...selection, tracks: tracks.length ? numbers(tracks.join(","), ",") : null };
   const call = numbers(words.get("call") ?? "", ",");
   if (call?.length === 3) link.call = { track: call[0], time: call[1], depth: call[2] };
-  for (const key of ["panel", "filter", "sort", "find"] as const) {
+  for (const key of ["func", "panel", "filter", "sort", "find"] as const) {
     const value = words.get(key);
     if (value) link[key] = value;
   }

@@ -4,7 +4,7 @@ import { around, clamp, move, type Range, zoom } from "../timeline/scale";
 import { History } from "./history";
 import { Store } from "./store";
 
-export const PANELS = ["call", "functions", "modules", "tree", "flame", "find"] as const;
+export const PANELS = ["call", "function", "functions", "modules", "tree", "flame", "find"] as const;
 export type Panel = (typeof PANELS)[number];
 export const SORTS = ["order", "activity", "name"] as const;
 export type Sort = (typeof SORTS)[number];
@@ -20,6 +20,8 @@ export interface View {
   readonly sort: Sort;
   readonly selection: Selection | null;
   readonly call: CallRef | null;
+  /** The region that the panel "function" is about; -1: none. */
+  readonly func: number;
   readonly panel: Panel;
   readonly panelOpen: boolean;
   readonly find: string;
@@ -39,7 +41,7 @@ export class Viewing {
   constructor(readonly run: Run) {
     this.whole = { begin: 0, end: Math.max(run.length, 1) };
     this.store = new Store<View>({
-      range: this.whole, toggled: new Set(), tall: new Set(), pinned: [], filter: "", sort: "order", selection: null, call: null,
+      range: this.whole, toggled: new Set(), tall: new Set(), pinned: [], filter: "", sort: "order", selection: null, call: null, func: -1,
       panel: "functions", panelOpen: false, find: "", found: null, hit: -1, help: false, said: "",
     });
   }
@@ -98,7 +100,7 @@ export class Viewing {
 
   /** Chooses a call; moves the view when the call would not be seen. */
   choose(call: CallRef | null, reveal = false): void {
-    this.store.set(call ? { call, panel: "call", panelOpen: true } : { call: null });
+    this.store.set(call ? { call, func: call.region, panel: "call", panelOpen: true } : { call: null });
     if (call && reveal) this.reveal(call);
   }
 
@@ -112,6 +114,10 @@ export class Viewing {
     } else {
       this.show(move(this.view.range, (call.begin + call.end - begin - end) / 2, this.whole));
     }
+  }
+
+  chooseFunction(func: number): void {
+    this.store.set({ func, panel: "function", panelOpen: true });
   }
 
   toggle(row: number): void {

@@ -32,6 +32,7 @@ export class Cache {
   private bytes = 0;
   private clock = 0;
   private running: AbortController | null = null;
+  private loading: ReadonlySet<string> = new Set();
   private wanted: TileKey[] = [];
 
   /** `changed` is called when there is something new to draw; `failed` when the source has a problem. */
@@ -58,12 +59,21 @@ export class Cache {
     this.clock++;
     const wanted = this.wanted;
     this.wanted = [];
-    if (!wanted.length || this.running) return;
+    if (!wanted.length) return;
+    if (this.running) {
+      // What is on its way is waited for, unless nobody wants any of it now.
+      if (wanted.some((key) => this.loading.has(name(key.track, key.level, key.index)))) return;
+      this.running.abort();
+    }
+    this.loading = new Set(wanted.map((key) => name(key.track, key.level, key.index)));
     const control = (this.running = new AbortController());
     this.load(wanted, control.signal).then(
-      () => ((this.running = null), this.changed()),
+      () => {
+        if (this.running === control) this.running = null;
+        this.changed();
+      },
       (error: Error) => {
-        this.running = null;
+        if (this.running === control) this.running = null;
         if (error.name !== "AbortError") this.failed(error);
       },
     );

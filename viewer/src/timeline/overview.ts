@@ -2,15 +2,39 @@
 import type { Theme } from "../colour";
 import { COLUMNS, WHOLE_RUN } from "../model";
 import type { Viewing } from "../state/view";
-import type { Cache } from "./cache";
+import type { Cache, Piece } from "./cache";
 import { slots } from "./painter";
 import { type Range, span, toTime, toX } from "./scale";
 
-export function drawOverview(context: CanvasRenderingContext2D, width: number, height: number, viewing: Viewing, cache: Cache, theme: Theme, styleOf: (region: number) => string): void {
-  const { whole, view } = viewing;
+/** The bars of the strip, which stay as long as there are no finer ones. */
+export class Overview {
+  private readonly bars = document.createElement("canvas");
+  private drawnFor: readonly unknown[] = [];
+
+  constructor(private readonly viewing: Viewing, private readonly cache: Cache) {}
+
+  draw(context: CanvasRenderingContext2D, width: number, height: number, theme: Theme, styleOf: (region: number) => string): void {
+    const { whole, view } = this.viewing;
+    const pieces = slots(WHOLE_RUN, 1, whole, width).flatMap((slot) => this.cache.pieces(slot));
+    const now = [width, height, window.devicePixelRatio, theme, ...pieces.map(({ tile }) => tile)];
+    if (now.length !== this.drawnFor.length || now.some((value, i) => value !== this.drawnFor[i])) {
+      this.drawnFor = now;
+      const ratio = window.devicePixelRatio || 1;
+      this.bars.width = Math.round(width * ratio);
+      this.bars.height = Math.round(height * ratio);
+      drawBars(this.bars, pieces, whole, theme, styleOf);
+    }
+    context.drawImage(this.bars, 0, 0, width, height);
+    context.fillStyle = theme.accent;
+    for (const call of view.found?.calls ?? []) context.fillRect(Math.round(toX(whole, width, call.begin)), 0, 2, 5);
+    drawWindow(context, width, height, view.range, whole, theme);
+  }
+}
+
+function drawBars(canvas: HTMLCanvasElement, pieces: readonly Piece[], whole: Range, theme: Theme, styleOf: (region: number) => string): void {
+  const { width, height } = canvas, context = canvas.getContext("2d")!;
   context.fillStyle = theme.track;
   context.fillRect(0, 0, width, height);
-  const pieces = slots(WHOLE_RUN, 1, whole, width).flatMap((slot) => cache.pieces(slot));
   // Many tasks that are active one after the other would be a flat line, so the most there is fills the strip.
   const most = pieces.reduce((all, { tile }) => Math.max(all, ...tile.cover), 1);
   for (const { key, tile } of pieces) {
@@ -24,9 +48,6 @@ export function drawOverview(context: CanvasRenderingContext2D, width: number, h
       context.fillRect(x, height - tall, Math.max(1, right - x), tall);
     }
   }
-  context.fillStyle = theme.accent;
-  for (const call of view.found?.calls ?? []) context.fillRect(Math.round(toX(whole, width, call.begin)), 0, 2, 5);
-  drawWindow(context, width, height, view.range, whole, theme);
 }
 
 function drawWindow(context: CanvasRenderingContext2D, width: number, height: number, range: Range, whole: Range, theme: Theme): void {

@@ -8,7 +8,7 @@ import { Cache } from "./cache";
 import { type Hit, hitAt } from "./hit";
 import { layOut, type Layout, type Row, treeOf, visible } from "./layout";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
-import { drawOverview, listenToOverview } from "./overview";
+import { listenToOverview, Overview } from "./overview";
 import { type Frame, Painter } from "./painter";
 import { Pointer, type Surface } from "./pointer";
 import { around, toTime } from "./scale";
@@ -42,11 +42,14 @@ export class Timeline implements Surface {
   readonly cache: Cache;
   private readonly trees: ReturnType<typeof treeOf>;
   private readonly run: Run;
+  private readonly overview: Overview;
   private elements: Elements | null = null;
   private painter: Painter | null = null;
   private all: Layout = { pinned: [], rows: [], pinnedHeight: 0, height: 0 };
   private laidOutFor: unknown[] = [];
   private scheduled = 0;
+  /** Whether more than the marks above the picture has changed. */
+  private changed = true;
   private rubberBand: Selection | null = null;
   private pointerX: number | null = null;
   private asking: ReturnType<typeof setTimeout> | undefined;
@@ -56,6 +59,7 @@ export class Timeline implements Surface {
     this.run = viewing.run;
     this.trees = treeOf(this.run);
     this.cache = new Cache(source, () => this.schedule(), failed);
+    this.overview = new Overview(viewing, this.cache);
     viewing.store.subscribe(() => this.schedule());
   }
 
@@ -65,7 +69,7 @@ export class Timeline implements Surface {
     this.painter.setTheme(this.theme);
     new Pointer(elements.overlay, this.viewing, this);
     listenToOverview(elements.overview, this.viewing);
-    const observer = new ResizeObserver(() => this.draw());
+    const observer = new ResizeObserver(() => ((this.changed = true), this.draw()));
     observer.observe(elements.scroller);
     const scrolled = () => this.schedule();
     elements.scroller.addEventListener("scroll", scrolled);
@@ -91,6 +95,11 @@ export class Timeline implements Surface {
   }
 
   schedule(): void {
+    this.changed = true;
+    this.scheduleMarks();
+  }
+
+  private scheduleMarks(): void {
     if (!this.scheduled) this.scheduled = requestAnimationFrame(() => this.draw());
   }
 
@@ -104,6 +113,8 @@ export class Timeline implements Surface {
     this.scheduled = 0;
     const { elements, painter } = this;
     if (!elements || !painter || !elements.scroller.clientHeight) return;
+    if (!this.changed) return this.drawMarks(this.frame());
+    this.changed = false;
     this.layOut();
     const ratio = window.devicePixelRatio || 1;
     const { height } = fit(elements.picture, ratio);
@@ -112,7 +123,8 @@ export class Timeline implements Surface {
     painter.paint(frame, ratio);
     this.drawMarks(frame);
     fit(elements.overview, ratio);
-    drawOverview(context(elements.overview, ratio), elements.overview.clientWidth, elements.overview.clientHeight, this.viewing, this.cache, this.theme, (region) => painter.styleOf(region));
+    const strip = elements.overview;
+    this.overview.draw(context(strip, ratio), strip.clientWidth, strip.clientHeight, this.theme, (region) => painter.styleOf(region));
     this.tellShown(frame);
     this.cache.fetch();
   }
@@ -161,14 +173,14 @@ export class Timeline implements Surface {
     const same = hit?.call && before.details && sameCall(hit.call, before.details);
     this.pointed.set({ hit, x, y, details: same ? before.details : null });
     if (!same) this.askSoon(hit);
-    this.schedule();
+    this.scheduleMarks();
   }
 
   leave(): void {
     this.pointerX = null;
     this.askSoon(null);
     this.pointed.set({ hit: null, details: null });
-    this.schedule();
+    this.scheduleMarks();
   }
 
   click(x: number, y: number): void {
@@ -187,7 +199,7 @@ export class Timeline implements Surface {
     this.rubberBand = from && this.rangeOf(from, to);
     this.pointerX = to.x;
     if (from) this.pointed.set({ hit: null, details: null });
-    this.schedule();
+    this.scheduleMarks();
   }
 
   selected(from: { x: number; y: number }, to: { x: number; y: number }): void {
@@ -233,7 +245,7 @@ export class Timeline implements Surface {
     this.asking = setTimeout(() => {
       void this.callAt(hit).then((details) => {
         if (details && this.pointed.get().hit === hit) this.pointed.set({ details });
-        this.schedule();
+        this.scheduleMarks();
       });
     }, 60);
   }
