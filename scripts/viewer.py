@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Builds the page of `timeloom view` from viewer/, or checks that the committed page is what would be built.
 
-usage: scripts/viewer.py [--check] [--browser]
+usage: scripts/viewer.py [--check] [--browser] [--compare PROGRAM RUN...]
 
 The page, viewer/dist/index.html, is committed, so nobody who installs Timeloom needs npm. With
 --check, nothing is written: the types are checked, the tests run, and the page is built elsewhere
 and compared byte for byte. With --browser, the page is also used in Debian's Chromium, or in the
-browser that TIMELOOM_CHROMIUM names. Without npm, or where it cannot fetch the packages of
+browser that TIMELOOM_CHROMIUM names. With --compare, the server of a timeloom program and the page
+that it writes with --html are asked the same random questions about some runs. Without npm, or where it cannot fetch the packages of
 viewer/package-lock.json, --check says so and succeeds.
 """
 
@@ -17,10 +18,12 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 VIEWER = ROOT / "viewer"
 PAGE = VIEWER / "dist" / "index.html"
+ROUNDS = "40"
 
 
 class NotHereError(Exception):
@@ -65,17 +68,38 @@ def check_in_browser() -> None:
     run("npm", "run", "--silent", "test-browser")
 
 
+def compare(program: str, runs: list[str]) -> None:
+    """Fails when the server of a run and the page that holds it have different answers."""
+    run("node", "build.mjs", "--tests")
+    for path in runs:
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "run.html")
+            subprocess.run([program, "view", "--html", page, path], check=True, stderr=subprocess.DEVNULL)
+            command = [program, "view", "--no-browser", path]
+            # Standard input stays open: the server may end with it.
+            with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+                try:
+                    assert server.stdout is not None
+                    address = next((word for line in server.stdout for word in line.split() if "#t=" in word), "")
+                    run("node", "build/tests/compare_sources.mjs", address, page, ROUNDS)
+                finally:
+                    server.terminate()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Builds or checks the page of timeloom view.")
     parser.add_argument("--check", action="store_true", help="write nothing, check everything")
+    parser.add_argument("--compare", nargs="+", metavar=("PROGRAM", "RUN"), help="compare the server and the page with a run inside")
     parser.add_argument("--browser", action="store_true", help="use the page in Chromium, too")
     options = parser.parse_args()
     try:
         install()
         if options.check and not check():
             return 1
-        if not options.check:
+        if not options.check and not options.compare:
             run("node", "build.mjs")
+        if options.compare:
+            compare(options.compare[0], options.compare[1:])
         if options.browser:
             check_in_browser()
     except NotHereError as error:

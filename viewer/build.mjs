@@ -41,7 +41,7 @@ async function page(demo) {
 async function tests() {
   const out = join(here, "build/tests");
   rmSync(out, { recursive: true, force: true });
-  const entries = readdirSync(join(here, "tests")).filter((name) => name.endsWith(".test.ts"));
+  const entries = readdirSync(join(here, "tests")).filter((name) => name.endsWith(".test.ts") || name === "compare_sources.ts");
   await esbuild.build({
     ...common, entryPoints: entries.map((name) => `tests/${name}`), outdir: out, outExtension: { ".js": ".mjs" },
     platform: "node", format: "esm", define: { DEMO: "true" }, sourcemap: "inline",

@@ -84,6 +84,8 @@ export interface TileKey {
 export interface Tile {
   readonly rows: number;
   readonly allRows: number;
+  /** Every region is the one that took most of its cell; otherwise one of those that took most. */
+  readonly exact: boolean;
   /** The part of each column in which recording was off, in 255ths. */
   readonly off: Uint8Array;
   /** [row * COLUMNS + column]; row 0: the region with most own time; row 1 + d: calls at depth d. */
@@ -164,4 +166,10 @@ export interface Search {
 export interface Found {
   readonly calls: readonly CallRef[];
   readonly complete: boolean;
+}
+
+/** The name of a location, with that of its process where there are several. */
+export function nameOfLocation(run: Run, track: number): string {
+  const { name, process } = run.locations[track];
+  return run.processes.length > 1 && run.processes[process]?.name ? `${run.processes[process].name} › ${name}` : name;
 }

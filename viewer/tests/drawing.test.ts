@@ -5,6 +5,7 @@ import { COLUMNS, NONE, type TileKey } from "../src/model";
 import { generated } from "../src/source/generated";
 import { isEmpty, parseQuery, regionsOf } from "../src/source/match";
 import { SourceError } from "../src/source/source";
+import { csv } from "../src/save";
 import { Viewing } from "../src/state/view";
 import { Cache } from "../src/timeline/cache";
 import { crowd } from "../src/timeline/crowd";
@@ -24,7 +25,7 @@ function lineOf(calls: [number, number, number][], width: number): Line {
   const of = (part: 0 | 1 | 2) => calls.map((call) => call[part]);
   const exact = { count: calls.length, complete: true, begin: Float64Array.from(of(0)), end: Float64Array.from(of(1)), region: Int32Array.from(of(2)), depth: new Int32Array(calls.length) };
   const key: TileKey = { track: 0, level: 0, index: 0, rows: 2 };
-  const tile = { rows: 2, allRows: 2, off: new Uint8Array(COLUMNS), region: new Int32Array(2 * COLUMNS).fill(NONE), cover: new Uint8Array(2 * COLUMNS) };
+  const tile = { rows: 2, allRows: 2, exact: true, off: new Uint8Array(COLUMNS), region: new Int32Array(2 * COLUMNS).fill(NONE), cover: new Uint8Array(2 * COLUMNS) };
   line.draw([{ key, tile, calls: exact }], key, 1, range);
   return line;
 }
@@ -118,6 +119,10 @@ test("what a person searches for", async () => {
   assert.deepEqual(names("pool.py"), ["multiprocessing.pool.worker"]);
   assert.equal(regionsOf(parseQuery("> 1 s"), regions), null);
   assert.throws(() => regionsOf(parseQuery("/[/"), regions), SourceError);
+});
+
+test("tables are saved as spreadsheets read them", () => {
+  assert.equal(csv([["a", 1, 0.5], ['say "x", y', "line\nbreak", ""]]), 'a,1,0.5\r\n"say ""x"", y","line\nbreak",\r\n');
 });
 
 test("functions that wait are known by the ends of their names", () => {

@@ -1,6 +1,6 @@
 // One call in full.
 import { count, duration, instant, percent, place } from "../format";
-import type { CallRef } from "../model";
+import { type CallRef, nameOfLocation } from "../model";
 import { useAnswer, useOpened, useView } from "./hooks";
 
 export function CallPanel() {
@@ -16,7 +16,7 @@ export function CallPanel() {
     <div class="call" aria-busy={loading}>
       <div class="about">
         <h2>{region ? <button class="link" title="All calls of this function" onClick={() => viewing.chooseFunction(region.id)}>{region.name}</button> : "call"}</h2>
-        <p class="faint">{region?.file ? `${region.file}:${region.line}` : "no file known"} · {run.locations[call.track].name}</p>
+        <p class="faint">{region?.file ? `${region.file}:${region.line}` : "no file known"} · {nameOfLocation(run, call.track)}</p>
         <dl>
           <dt>duration</dt><dd>{duration(length)}</dd>
           <dt>own time</dt><dd>{details ? `${duration(details.own)} (${percent(details.own, length)})` : "…"}</dd>

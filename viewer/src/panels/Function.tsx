@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { count, duration, instant, nsDuration, percent, toNs } from "../format";
-import { type CallRef, NONE, type Selection } from "../model";
+import { type CallRef, nameOfLocation, NONE, type Selection } from "../model";
 import { type Bin, byFunction, callees, callers, histogram, type Neighbour, type Row } from "../profile";
 import { type Opened, type Profiled, useAnswer, useOpened, useProfile, useView } from "./hooks";
 
@@ -84,7 +84,7 @@ function Durations({ scope, func }: { scope: Selection; func: number }) {
       <h3>the longest</h3>
       <table>
         <tbody>{value.longest.map((call: CallRef, i) => (
-          <tr key={i}><td class="number"><button class="link" onClick={() => navigator.go(call, "")}>{duration(call.end - call.begin)}</button></td><td class="number">{instant(call.begin, 1000)}</td><td class="faint">{run.locations[call.track].name}</td></tr>
+          <tr key={i}><td class="number"><button class="link" onClick={() => navigator.go(call, "")}>{duration(call.end - call.begin)}</button></td><td class="number">{instant(call.begin, 1000)}</td><td class="faint">{nameOfLocation(run, call.track)}</td></tr>
         ))}</tbody>
       </table>
     </section>
@@ -128,7 +128,7 @@ function Places({ scope, func }: { scope: Selection; func: number }) {
         <thead><tr><th scope="col">row</th><th scope="col" class="number">visits</th><th scope="col" class="number">own</th><th scope="col" class="number">total</th><th scope="col" aria-label="as bars" /></tr></thead>
         <tbody>{value?.map(({ track, row }) => (
           <tr key={track}>
-            <th scope="row" class="name">{opened.run.locations[track].name}</th><td class="number">{count(row.visits)}</td><td class="number">{duration(row.own)}</td><td class="number">{duration(row.total)}</td>
+            <th scope="row" class="name">{nameOfLocation(opened.run, track)}</th><td class="number">{count(row.visits)}</td><td class="number">{duration(row.own)}</td><td class="number">{duration(row.total)}</td>
             <td class="bars"><span class="bar" style={{ width: `${(100 * row.total) / most}%` }} /></td>
           </tr>
         ))}</tbody>

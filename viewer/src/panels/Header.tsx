@@ -1,6 +1,7 @@
 // The bar at the top: what is open, finding, zooming.
 import { duration, instant } from "../format";
 import { span } from "../timeline/scale";
+import { Save } from "./Save";
 import { useOpened, useView } from "./hooks";
 
 export function Header({ dark, setDark }: { dark: boolean; setDark: (dark: boolean) => void }) {
@@ -27,6 +28,7 @@ export function Header({ dark, setDark }: { dark: boolean; setDark: (dark: boole
         <button aria-label="Zoom in" title="Zoom in (W)" onClick={() => viewing.zoomBy(0.5)}>+</button>
         <button aria-label="Zoom back" title="Back to the zoom before (Backspace)" onClick={() => viewing.back()}>↶</button>
         <button title="The whole run (0)" onClick={() => viewing.showAll()}>All</button>
+        <Save />
         <button aria-label={dark ? "Light colours" : "Dark colours"} title={dark ? "Light colours" : "Dark colours"} onClick={() => setDark(!dark)}>{dark ? "☀" : "☾"}</button>
         <button aria-label="Keys and help" title="Keys and help (?)" onClick={() => viewing.store.set({ help: true })}>?</button>
       </div>

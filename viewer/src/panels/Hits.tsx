@@ -1,6 +1,7 @@
 // The calls that were found.
 import { useState } from "preact/hooks";
 import { count, duration, instant } from "../format";
+import { nameOfLocation } from "../model";
 import { useOpened, useView } from "./hooks";
 
 const MANY = 200;
@@ -23,7 +24,7 @@ export function Hits() {
               <td class="number">{instant(call.begin, 1000)}</td>
               <td class="number">{duration(call.end - call.begin)}</td>
               <th scope="row" class="name"><button class="link" onClick={() => navigator.showHit(i)}>{run.regions[call.region]?.name ?? "call"}</button></th>
-              <td class="faint">{run.locations[call.track].name}</td>
+              <td class="faint">{nameOfLocation(run, call.track)}</td>
             </tr>
           ))}
         </tbody>

@@ -77,7 +77,7 @@ export function useProfile(): Answer<Profiled> {
 
 const knownPaths = new WeakMap<Source, Promise<Paths>>();
 
-function pathsOf(source: Source): Promise<Paths> {
+export function pathsOf(source: Source): Promise<Paths> {
   let paths = knownPaths.get(source);
   if (!paths) knownPaths.set(source, (paths = source.paths()));
   return paths;

@@ -33,7 +33,7 @@ class Row {
 /** A tile without calls. */
 export function emptyTile(rows: number, allRows = rows): Tile {
   return {
-    rows, allRows, off: new Uint8Array(COLUMNS), region: new Int32Array(rows * COLUMNS).fill(NONE), cover: new Uint8Array(rows * COLUMNS),
+    rows, allRows, exact: true, off: new Uint8Array(COLUMNS), region: new Int32Array(rows * COLUMNS).fill(NONE), cover: new Uint8Array(rows * COLUMNS),
   };
 }
 
@@ -50,8 +50,10 @@ function columns(from: number, to: number, begin: number, width: number, fill: (
 /** Columns of `width` ticks from `begin` on; at most `wanted` rows. */
 export function tileOf(lane: Lane, begin: number, width: number, wanted: number): Tile {
   const end = begin + width * COLUMNS;
-  const count = Math.min(wanted, lane.rows + 1);
-  const tile = emptyTile(count, lane.rows + 1);
+  let deepest = 0;
+  eachIn(lane, begin, end, (call) => (deepest = Math.max(deepest, lane.depth[call] + 1)));
+  const count = Math.min(wanted, deepest + 1);
+  const tile = emptyTile(count, deepest + 1);
   const rows = Array.from({ length: count }, (_, row) => new Row(tile, row, width));
   const own = (region: number, from: number, to: number) => columns(from, to, begin, width, (column, time) => rows[0].add(column, region, time));
   const open: number[] = [];
@@ -83,12 +85,12 @@ export function tileOf(lane: Lane, begin: number, width: number, wanted: number)
 }
 
 function fillOff(tile: Tile, lane: Lane, begin: number, width: number): void {
+  const sums = new Float64Array(COLUMNS);
   for (let i = 0; i < lane.off.length; i += 2) {
     if (lane.off[i] >= begin + width * COLUMNS || lane.off[i + 1] <= begin) continue;
-    columns(lane.off[i], lane.off[i + 1], begin, width, (column, time) => {
-      tile.off[column] = Math.min(255, tile.off[column] + Math.ceil((255 * time) / width));
-    });
+    columns(lane.off[i], lane.off[i + 1], begin, width, (column, time) => (sums[column] += time));
   }
+  sums.forEach((time, column) => (tile.off[column] = Math.ceil((255 * time) / width)));
 }
 
 /** The tile of some tracks together: the mean of what is covered of them, and the region that covers most. */
@@ -107,6 +109,7 @@ export function sumOfTiles(tiles: readonly Tile[]): Tile {
     for (const [region, total] of sums) if (total > most) [best, most] = [region, total];
     result.region[column] = best;
     result.cover[column] = Math.ceil(sum / Math.max(1, tiles.length));
+    result.off[column] = Math.ceil(tiles.reduce((all, tile) => all + tile.off[column], 0) / Math.max(1, tiles.length));
   }
   return result;
 }

@@ -79,9 +79,9 @@ export function tilesRequest(keys: readonly TileKey[]): ArrayBuffer {
 export function tilesAnswer(reader: Reader, count: number): Tile[] {
   return Array.from({ length: count }, () => {
     const rows = reader.u32(), allRows = reader.u32();
+    const exact = reader.u32() === 1;
     reader.u32();
-    reader.u32();
-    return { rows, allRows, off: reader.bytes(COLUMNS), region: reader.numbers(rows * COLUMNS), cover: reader.bytes(rows * COLUMNS) };
+    return { rows, allRows, exact, off: reader.bytes(COLUMNS), region: reader.numbers(rows * COLUMNS), cover: reader.bytes(rows * COLUMNS) };
   });
 }
 

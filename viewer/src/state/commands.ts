@@ -1,6 +1,6 @@
 // What keys and buttons do that needs an answer of the source.
 import { duration } from "../format";
-import type { CallRef } from "../model";
+import { type CallRef, nameOfLocation } from "../model";
 import { isEmpty, parseQuery, regionsOf } from "../source/match";
 import type { Source } from "../source/source";
 import type { Timeline } from "../timeline/timeline";
@@ -33,7 +33,7 @@ export class Navigator implements Commands {
     this.viewing.choose(call, true);
     this.timeline.scrollTo(call.track);
     const region = this.viewing.run.regions[call.region];
-    const where = this.viewing.run.locations[call.track].name;
+    const where = nameOfLocation(this.viewing.run, call.track);
     this.viewing.store.set({ said: `${region?.name ?? "call"}, ${duration(call.end - call.begin)}, depth ${call.depth + 1}, ${where}` });
   }
 

@@ -90,6 +90,15 @@ export class Timeline implements Surface {
     return this.elements?.overlay.clientWidth ?? 1;
   }
 
+  /** REQUIRES: mounted. */
+  get canvases(): Elements {
+    return this.elements!;
+  }
+
+  get colours(): Theme {
+    return this.theme;
+  }
+
   get shownHeight(): number {
     return this.elements?.overlay.clientHeight ?? 1;
   }
