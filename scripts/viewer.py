@@ -7,8 +7,8 @@ The page, viewer/dist/index.html, is committed, so nobody who installs Timeloom 
 --check, nothing is written: the types are checked, the tests run, and the page is built elsewhere
 and compared byte for byte. With --browser, the page is also used in Debian's Chromium, or in the
 browser that TIMELOOM_CHROMIUM names. With --compare, the server of a timeloom program and the page
-that it writes with --html are asked the same random questions about some runs. Without npm, or where it cannot fetch the packages of
-viewer/package-lock.json, --check says so and succeeds.
+that it writes with --html are asked the same random questions about some runs. Without npm, or
+where it cannot fetch the packages of viewer/package-lock.json, --check says so and succeeds.
 """
 
 import argparse
@@ -89,7 +89,8 @@ def compare(program: str, runs: list[str]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Builds or checks the page of timeloom view.")
     parser.add_argument("--check", action="store_true", help="write nothing, check everything")
-    parser.add_argument("--compare", nargs="+", metavar=("PROGRAM", "RUN"), help="compare the server and the page with a run inside")
+    compared = "compare the server of a run and the page with the run inside"
+    parser.add_argument("--compare", nargs="+", metavar=("PROGRAM", "RUN"), help=compared)
     parser.add_argument("--browser", action="store_true", help="use the page in Chromium, too")
     options = parser.parse_args()
     try:

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { count } from "../format";
 import { SORTS, type Sort } from "../state/view";
-import { FEW_LEVELS, type Row } from "../timeline/layout";
+import { FEW_LEVELS, MANY_LEVELS, type Row } from "../timeline/layout";
 import { useOpened, useStore, useView } from "./hooks";
 import { Tooltip } from "./Tooltip";
 
@@ -74,7 +74,7 @@ function GutterRow({ row, y }: { row: Row; y: number }) {
   const isPinned = pinned.includes(row.id);
   const location = row.kind === "location" ? run.locations[row.id] : null;
   const about = [row.name, row.detail, location && `${count(location.events)} events, ${count(location.depth)} levels`].filter(Boolean).join("\n");
-  const deep = row.lines > 0 && row.levels > FEW_LEVELS;
+  const deep = row.lines > 0 && row.levels > MANY_LEVELS;
   return (
     <li class={`row ${row.kind} ${row.pinned ? "pinned" : ""}`} style={{ top: `${y}px`, height: `${row.height}px`, paddingLeft: `${4 + row.indent * 14}px` }} title={about}>
       <div class="rowline" style={{ marginTop: `${Math.max(0, Math.min(-y, row.height - 21))}px` }}>

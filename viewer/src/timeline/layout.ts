@@ -5,8 +5,9 @@ import type { Sort, View } from "../state/view";
 export const LINE = 18;
 export const FOLDED = 22;
 export const PADDING = 5;
-/** Levels of calls that a row shows by default, and at most. */
+/** Levels of calls that a row shows if it has more than MANY_LEVELS, unless all are asked for, and at most. */
 export const FEW_LEVELS = 24;
+export const MANY_LEVELS = 32;
 export const MOST_LEVELS = 1000;
 
 /** Lines of calls that are unfolded at first, all rows together. */
@@ -131,7 +132,8 @@ export function layOut(trees: readonly Branch[], view: View): Layout {
   let y = 0;
   const add = (branch: Branch, indent: number, pinned: boolean) => {
     const open = view.toggled.has(branch.id) ? !branch.openFirst : branch.openFirst;
-    const levels = Math.min(branch.levels, view.tall.has(branch.id) ? MOST_LEVELS : FEW_LEVELS);
+    const few = branch.levels > MANY_LEVELS && !view.tall.has(branch.id);
+    const levels = Math.min(branch.levels, few ? FEW_LEVELS : MOST_LEVELS);
     const lines = branch.kind === "location" && open ? levels : 0;
     const height = lines > 1 ? lines * LINE + PADDING : FOLDED;
     const canOpen = branch.kind === "location" ? branch.levels > 1 : branch.inner.length > 0;
