@@ -16,6 +16,7 @@ export function TimelineView() {
     scroller: scroller.current!, picture: picture.current!, overlay: overlay.current!, axis: axis.current!, overview: overview.current!,
   }), [timeline]);
   const { height } = useStore(timeline.shown);
+  const { filter } = useView();
   return (
     <section class="timeline" aria-label="Timeline">
       <div class="strip">
@@ -36,7 +37,7 @@ export function TimelineView() {
             </div>
           </div>
         </div>
-        {height === 0 && <p class="empty">No row has a name like this.</p>}
+        {height === 0 && filter !== "" && <p class="empty">No row has a name like this.</p>}
       </div>
       <Tooltip />
     </section>

@@ -125,6 +125,9 @@ export class Timeline implements Surface {
     if (!this.changed) return this.drawMarks(this.frame());
     this.changed = false;
     this.layOut();
+    // The axis and the strip are as wide as the rows, beside which there may be a scroll bar.
+    const bar = `${elements.scroller.offsetWidth - elements.scroller.clientWidth}px`;
+    for (const above of [elements.axis, elements.overview]) if (above.style.marginRight !== bar) above.style.marginRight = bar;
     const ratio = window.devicePixelRatio || 1;
     const { height } = fit(elements.picture, ratio);
     const top = Math.max(0, Math.min(elements.scroller.scrollTop, this.all.height - height));
