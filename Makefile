@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs real-readers demo bench lint format clean
+.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs real-readers viewer test-viewer demo bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -18,10 +18,11 @@ build: deps-build-test ## build the program and the C++ tests into build/release
 	cmake --preset release
 	cmake --build --preset release
 
-check: deps-check ## check the layers, the format of the C++ code, the rules and types of the Python code
+check: deps-check ## check the layers, the format of the C++ code, the rules and types of the Python code, the page of the viewer
 	python3 scripts/check_layers.py
 	scripts/format.sh --check
 	scripts/check_python.sh
+	python3 scripts/viewer.py --check
 
 test: check test-cpp test-python ## install, build, run the tests with every Python
 
@@ -66,6 +67,12 @@ real-programs: deps-build ## compare profiles and traces of five programs from P
 
 real-readers: deps-build-readers ## compare what the readers of PyPI and Debian say of runs with what Timeloom says
 	python=$$(python3 scripts/environments.py --newest -r scripts/real_readers.txt) && $$python scripts/real_readers.py $(ARGS)
+
+viewer: ## build the page of timeloom view into viewer/dist, which is committed; needs npm
+	python3 scripts/viewer.py
+
+test-viewer: deps-viewer ## use the page of timeloom view in Chromium; needs npm
+	python3 scripts/viewer.py --check --browser
 
 demo: deps-build ## install, build, run the examples, show their reports
 	@scripts/demo.sh

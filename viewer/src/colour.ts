@@ -1,0 +1,91 @@
+// The colours of functions: a hue of each module, from palettes that are told apart with any colour vision.
+
+/** A colour as ImageData stores it on little-endian machines: 0xAABBGGRR. */
+export type Pixel = number;
+
+export interface Theme {
+  readonly dark: boolean;
+  readonly background: string;
+  readonly track: string;
+  readonly line: string;
+  readonly text: string;
+  readonly faint: string;
+  readonly accent: string;
+  readonly palette: readonly string[];
+  readonly waiting: string;
+  readonly nothing: string;
+  readonly lost: string;
+}
+
+// Okabe and Ito's colours, softened, with lighter and darker relatives: neighbours differ in lightness, too.
+const LIGHT = ["#6fb1de", "#e8a33d", "#4fb59a", "#d98bb5", "#e3d75b", "#e0814e", "#8fa2e0", "#a8cf6b", "#c7a27a", "#5fc3d6", "#b58fd6", "#e9a9a0"];
+const DARK = ["#4a93c7", "#cf8a24", "#2f9c80", "#c06c9b", "#b8ac33", "#c96836", "#7488d0", "#7fa843", "#a78357", "#3aa3b8", "#9a72bf", "#c98379"];
+
+export const LIGHT_THEME: Theme = {
+  dark: false, background: "#ffffff", track: "#f5f6f8", line: "#d7dbe0", text: "#1b2228", faint: "#5b6670", accent: "#0b62b0",
+  palette: LIGHT, waiting: "#b9c0c8", nothing: "#e6e8eb", lost: "#c22f2f",
+};
+
+export const DARK_THEME: Theme = {
+  dark: true, background: "#14181c", track: "#1a1f24", line: "#333b43", text: "#e4e8ec", faint: "#9aa6b1", accent: "#62b0f4",
+  palette: DARK, waiting: "#4c555e", nothing: "#2a3036", lost: "#f07470",
+};
+
+export function parts(colour: string): [number, number, number] {
+  const value = parseInt(colour.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+export function pixel(colour: string): Pixel {
+  const [r, g, b] = parts(colour);
+  return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
+/** `share` of `over` upon `under`. */
+export function blend(under: Pixel, over: Pixel, share: number): Pixel {
+  const mix = (shift: number) => {
+    const a = (under >>> shift) & 255, b = (over >>> shift) & 255;
+    return Math.round(a + (b - a) * share) << shift;
+  };
+  return ((255 << 24) | mix(16) | mix(8) | mix(0)) >>> 0;
+}
+
+/** FNV-1a: the same module has the same colour in every run. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return (value ^ (value >>> 15)) >>> 0;
+}
+
+export function luminance(colour: string): number {
+  const [r, g, b] = parts(colour).map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+export function contrast(a: string, b: string): number {
+  const [x, y] = [luminance(a), luminance(b)];
+  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+}
+
+/** The more legible of black and white text upon a colour; one of them has a contrast of 4.5 with any. */
+export function textUpon(colour: string): string {
+  const dark = "#000000", light = "#ffffff";
+  return contrast(colour, dark) >= contrast(colour, light) ? dark : light;
+}
+
+/** A colour made `by` lighter (or darker, below zero). */
+function shade(colour: string, by: number): string {
+  const target = by > 0 ? 255 : 0;
+  const mixed = parts(colour).map((v) => Math.round(v + (target - v) * Math.abs(by)));
+  return "#" + mixed.map((v) => v.toString(16).padStart(2, "0")).join("");
+}
+
+const LIGHT_SHADES = [0, 0.3, -0.14, 0.15, -0.26, 0.42];
+const DARK_SHADES = [0, 0.17, -0.18, 0.08, -0.3, 0.26];
+
+/** The colour of a function: the hue of its module; functions of one module differ a little in lightness. */
+export function functionColour(theme: Theme, name: string, module: string, waits: boolean): string {
+  if (waits) return theme.waiting;
+  const base = theme.palette[hash(module || name) % theme.palette.length];
+  return shade(base, (theme.dark ? DARK_SHADES : LIGHT_SHADES)[hash(name) % LIGHT_SHADES.length]);
+}

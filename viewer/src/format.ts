@@ -1,0 +1,89 @@
+// Numbers as people read them.
+
+let nsPerTick = 1;
+
+/** Says how long the ticks are in which all times come. */
+export function setTicksPerSecond(ticks: number): void {
+  nsPerTick = 1e9 / ticks;
+}
+
+export const toNs = (ticks: number): number => ticks * nsPerTick;
+
+const UNITS: [number, string][] = [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+
+/** A number with three significant digits, without an exponent. */
+function threeDigits(value: number): string {
+  const size = Math.abs(value);
+  return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+}
+
+/** A duration in ticks with three significant digits: "1.23 ms". */
+export const duration = (ticks: number): string => nsDuration(toNs(ticks));
+
+/** The same of ns. */
+export function nsDuration(ns: number): string {
+  if (ns === 0) return "0 s";
+  const size = Math.abs(ns);
+  if (size >= 60e9) return longDuration(ns);
+  // 999.7 µs would be rounded to 1000 µs, so the unit is chosen for the rounded number.
+  const [scale, unit] = UNITS.find(([s]) => size >= s * 0.9995) ?? [1, "ns"];
+  if (scale === 1 && Number.isInteger(ns)) return `${ns} ns`;
+  return `${threeDigits(ns / scale)} ${unit}`;
+}
+
+function longDuration(ns: number): string {
+  const seconds = Math.round(Math.abs(ns) / 1e9);
+  const sign = ns < 0 ? "-" : "";
+  const h = Math.floor(seconds / 3600), min = Math.floor(seconds / 60) % 60, s = seconds % 60;
+  return h ? `${sign}${h} h ${min} min` : `${sign}${min} min ${s} s`;
+}
+
+/** A time since the begin of the run, with as many digits as `step` ticks need to tell neighbours apart. */
+export function instant(ticks: number, step: number): string {
+  const ns = toNs(ticks);
+  const digits = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(Math.max(toNs(step), 1)) - 1e-9)));
+  const sign = ns < 0 ? "-" : "";
+  const rounded = Math.round(Math.abs(ns));
+  const whole = Math.floor(rounded / 1e9);
+  const rest = rounded - whole * 1e9;
+  const fraction = String(rest).padStart(9, "0").slice(0, digits);
+  const grouped = fraction.replace(/(\d{3})(?=\d)/g, "$1 ");
+  const clock = whole < 60 ? String(whole)
+    : [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+      .slice(whole < 3600 ? 1 : 0).map((n, i) => (i ? String(n).padStart(2, "0") : String(n))).join(":");
+  return `${sign}${clock}${digits ? "." + grouped : ""}${whole < 60 ? " s" : ""}`;
+}
+
+/** 12,345,678 */
+export function count(value: number): string {
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+}
+
+/** 12.3 % */
+export function percent(part: number, whole: number): string {
+  if (!(whole > 0)) return "–";
+  const value = (100 * part) / whole;
+  if (value > 0 && value < 0.05) return "< 0.1 %";
+  return `${value >= 99.95 ? value.toFixed(0) : value.toFixed(1)} %`;
+}
+
+/** The end of a path that is told apart from others: "stencil.py:39". */
+export function place(file: string, line: number): string {
+  if (!file) return "";
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  return line > 0 ? `${name}:${line}` : name;
+}
+
+/** A dotted name without its module: "Slab.relax" of "__main__.Slab.relax", but "json.<module>" as it is. */
+export function shortName(name: string, module: string): string {
+  const rest = module && name.startsWith(module + ".") ? name.slice(module.length + 1) : name;
+  return rest.startsWith("<") ? name : rest;
+}
+
+/** A duration as a person writes it ("50 ms", "3us", "2 s") in ns, or null. */
+export function parseDuration(text: string): number | null {
+  const match = /^\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(ns|us|µs|ms|s|min|h)\s*$/.exec(text);
+  if (!match) return null;
+  const unit = match[2] === "us" ? "µs" : match[2];
+  return Number(match[1]) * UNITS.find(([, name]) => name === unit)![0];
+}

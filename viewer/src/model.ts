@@ -1,0 +1,175 @@
+// What the page knows of a run, whichever source it comes from. Times are ticks since the begin of the run
+// (docs/formats/view-http.md); only src/format.ts makes seconds of them.
+
+export interface Region {
+  readonly id: number;
+  readonly name: string;
+  readonly module: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+export interface Process {
+  readonly name: string;
+  readonly pid: number;
+  readonly host: string;
+  readonly command: string;
+  readonly parent: number | null;
+  readonly ending: string;
+}
+
+export interface Location {
+  readonly name: string;
+  readonly process: number;
+  readonly kind: "thread" | "task" | "metrics";
+  readonly events: number;
+  readonly begin: number;
+  readonly end: number;
+  /** The deepest stack. */
+  readonly depth: number;
+}
+
+export interface Marker {
+  readonly time: number;
+  readonly track: number;
+  readonly text: string;
+}
+
+export interface Run {
+  readonly title: string;
+  readonly facts: readonly string[];
+  readonly losses: readonly string[];
+  readonly ticksPerSecond: number;
+  readonly length: number;
+  readonly events: number;
+  /** Seconds that measuring took for each event; 0: not known. */
+  readonly secondsPerEvent: number;
+  readonly regions: readonly Region[];
+  readonly processes: readonly Process[];
+  readonly locations: readonly Location[];
+  readonly markers: readonly Marker[];
+}
+
+/** Parents and regions of call paths by their number; a parent comes before its children. */
+export interface Paths {
+  readonly parent: Int32Array;
+  readonly region: Int32Array;
+}
+
+export interface Progress {
+  readonly state: "indexing" | "ready" | "failed";
+  readonly events: number;
+  /** 0: not known. */
+  readonly total: number;
+  readonly message: string;
+}
+
+/** Columns of a tile. */
+export const COLUMNS = 256;
+/** No region, no call path: NONE of the format. */
+export const NONE = -1;
+/** The tracks that are sums of others. */
+export const WHOLE_RUN = 0xfffffffe;
+export const FIRST_PROCESS = 0x80000000;
+
+export interface TileKey {
+  /** A location, WHOLE_RUN, or FIRST_PROCESS and a number. */
+  readonly track: number;
+  readonly level: number;
+  readonly index: number;
+  /** Rows that are wanted: own times and one for each depth. */
+  readonly rows: number;
+}
+
+export interface Tile {
+  readonly rows: number;
+  readonly allRows: number;
+  /** Every region is the one that took most of its cell; otherwise one of those that took most. */
+  readonly exact: boolean;
+  /** The part of each column in which recording was off, in 255ths. */
+  readonly off: Uint8Array;
+  /** [row * COLUMNS + column]; row 0: the region with most own time; row 1 + d: calls at depth d. */
+  readonly region: Int32Array;
+  /** The part of each cell that is covered by calls, in 255ths; 0 only without any call. */
+  readonly cover: Uint8Array;
+}
+
+/** Calls in order of begin, callers before those they called. */
+export interface Calls {
+  readonly count: number;
+  readonly complete: boolean;
+  readonly begin: Float64Array;
+  readonly end: Float64Array;
+  readonly region: Int32Array;
+  readonly depth: Int32Array;
+}
+
+export interface CallRange {
+  readonly track: number;
+  readonly depths: number;
+  readonly limit: number;
+  readonly begin: number;
+  readonly end: number;
+}
+
+export interface CallRef {
+  readonly track: number;
+  readonly depth: number;
+  readonly begin: number;
+  readonly end: number;
+  readonly region: number;
+}
+
+export interface CallDetails extends CallRef {
+  readonly own: number;
+  /** Calls within it, at any depth. */
+  readonly calls: number;
+  readonly parameters: readonly { readonly name: string; readonly value: string }[];
+  /** Its callers, outermost first. */
+  readonly stack: readonly CallRef[];
+}
+
+/** A range of time over some locations; null: all. */
+export interface Selection {
+  readonly begin: number;
+  readonly end: number;
+  readonly tracks: readonly number[] | null;
+}
+
+/** The calls of a selection by call path; durations are those within it. */
+export interface Profile {
+  readonly count: number;
+  readonly path: Int32Array;
+  readonly visits: Float64Array;
+  readonly cutBegin: Float64Array;
+  readonly cutEnd: Float64Array;
+  readonly own: Float64Array;
+  readonly inclusive: Float64Array;
+  readonly min: Float64Array;
+  readonly max: Float64Array;
+}
+
+export type Order = "earliest" | "latest" | "longest";
+
+/** Calls that begin in [begin, end). */
+export interface Search {
+  readonly order: Order;
+  readonly limit: number;
+  readonly begin: number;
+  readonly end: number;
+  readonly shortest: number;
+  /** null: all. */
+  readonly tracks: readonly number[] | null;
+  readonly regions: readonly number[] | null;
+}
+
+export interface Found {
+  readonly calls: readonly CallRef[];
+  readonly complete: boolean;
+}
+
+/** The name of a location, with that of its process where there are several. */
+export function nameOfLocation(run: Run, track: number): string {
+  const { name, process } = run.locations[track];
+  return run.processes.length > 1 && run.processes[process]?.name ? `${run.processes[process].name} › ${name}` : name;
+}

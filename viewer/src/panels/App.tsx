@@ -1,0 +1,94 @@
+// The page: waiting for a run, telling why there is none, or the run.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { DARK_THEME, LIGHT_THEME } from "../colour";
+import { count, setTicksPerSecond } from "../format";
+import type { Progress, Run } from "../model";
+import { SourceError, type Source } from "../source/source";
+import { Navigator } from "../state/commands";
+import { listenToKeys } from "../state/keys";
+import { follow, restore } from "../state/link";
+import { Viewing } from "../state/view";
+import { Timeline } from "../timeline/timeline";
+import { Header, Losses } from "./Header";
+import { Help } from "./Help";
+import { OpenedContext, useStore } from "./hooks";
+import { Panel } from "./Panel";
+import { TimelineView } from "./Timeline";
+
+export function App({ open }: { open: () => Promise<Source> }) {
+  const [progress, setProgress] = useState<Progress | null>(null);
+  const [opened, setOpened] = useState<{ run: Run; source: Source } | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  useEffect(() => {
+    open().then(async (source) => {
+      const run = await source.run(setProgress);
+      setTicksPerSecond(run.ticksPerSecond);
+      document.title = `${run.title} – Timeloom`;
+      setOpened({ run, source });
+    }).catch(setError);
+  }, []);
+  if (error) return <Problem error={error} />;
+  if (!opened) return <Waiting progress={progress} />;
+  if (!opened.run.locations.some((location) => location.events)) return <Message title={opened.run.title} words="This run has no calls." advice="Nothing was recorded: the program ended before its first call, or a filter left out all of its functions." />;
+  return <RunView {...opened} />;
+}
+
+function Message({ title, words, advice }: { title: string; words: string; advice?: string }) {
+  return <main class="message"><h1>{title}</h1><p>{words}</p>{advice && <p class="faint">{advice}</p>}</main>;
+}
+
+function Problem({ error }: { error: Error }) {
+  return <Message title="Timeloom" words={error.message} advice={error instanceof SourceError ? error.advice : "Reload the page to try again."} />;
+}
+
+function Waiting({ progress }: { progress: Progress | null }) {
+  const part = progress?.total ? progress.events / progress.total : null;
+  return (
+    <main class="message" aria-busy="true">
+      <h1>Timeloom</h1>
+      <p role="status">{progress?.state === "indexing" ? `Reading the run: ${count(progress.events)}${progress.total ? ` of ${count(progress.total)}` : ""} events …` : "Opening the run …"}</p>
+      <progress aria-label="Reading the run" {...(part === null ? {} : { value: part })} />
+    </main>
+  );
+}
+
+function useDark(): [boolean, (dark: boolean) => void] {
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  const [chosen, choose] = useState<boolean | null>(null);
+  const [preferred, setPreferred] = useState(system.matches);
+  useEffect(() => system.addEventListener("change", () => setPreferred(system.matches)), []);
+  const dark = chosen ?? preferred;
+  document.documentElement.dataset["theme"] = dark ? "dark" : "light";
+  return [dark, choose];
+}
+
+function RunView({ run, source }: { run: Run; source: Source }) {
+  const [dark, setDark] = useDark();
+  const [error, setError] = useState<Error | null>(null);
+  const theme = dark ? DARK_THEME : LIGHT_THEME;
+  const opened = useMemo(() => {
+    const viewing = new Viewing(run);
+    const timeline = new Timeline(viewing, source, theme, setError);
+    return { run, source, viewing, timeline, navigator: new Navigator(viewing, source, timeline, setError) };
+  }, []);
+  const { help, said } = useStore(opened.viewing.store);
+  useEffect(() => opened.timeline.setTheme(theme), [dark]);
+  useEffect(() => {
+    restore(opened.viewing, opened.navigator);
+    const ends = [listenToKeys(opened.navigator), follow(opened.viewing)];
+    return () => ends.forEach((end) => end());
+  }, []);
+  return (
+    <OpenedContext.Provider value={{ ...opened, theme }}>
+      <Header dark={dark} setDark={setDark} />
+      <Losses />
+      {error && <p class="problem" role="alert"><b>{error.message}</b> {error instanceof SourceError && error.advice} <button onClick={() => (setError(null), opened.timeline.schedule())}>Try again</button></p>}
+      <main class="body">
+        <TimelineView />
+        <Panel />
+      </main>
+      {help && <Help />}
+      <p class="spoken" role="status" aria-live="polite">{said}</p>
+    </OpenedContext.Provider>
+  );
+}

@@ -1,0 +1,64 @@
+// One call in full.
+import { count, duration, instant, percent, place } from "../format";
+import { type CallRef, nameOfLocation } from "../model";
+import { useAnswer, useOpened, useView } from "./hooks";
+
+export function CallPanel() {
+  const { run, source, navigator, viewing } = useOpened();
+  const { call } = useView();
+  const { value: details, error, loading } = useAnswer(async (signal) => (call ? source.call(call.track, call.depth, call.begin, signal) : null), [call], 0);
+  if (!call) return <p class="empty">Click a call in the timeline, or press Enter there.</p>;
+  if (error) return <p class="empty">{error.message}</p>;
+  const region = run.regions[call.region];
+  const length = call.end - call.begin;
+  const measuring = details && run.secondsPerEvent ? 2 * details.calls * run.secondsPerEvent * run.ticksPerSecond : 0;
+  return (
+    <div class="call" aria-busy={loading}>
+      <div class="about">
+        <h2>{region ? <button class="link" title="All calls of this function" onClick={() => viewing.chooseFunction(region.id)}>{region.name}</button> : "call"}</h2>
+        <p class="faint">{region?.file ? `${region.file}:${region.line}` : "no file known"} · {nameOfLocation(run, call.track)}</p>
+        <dl>
+          <dt>duration</dt><dd>{duration(length)}</dd>
+          <dt>own time</dt><dd>{details ? `${duration(details.own)} (${percent(details.own, length)})` : "…"}</dd>
+          <dt>begin</dt><dd>{instant(call.begin, 1)}</dd>
+          <dt>end</dt><dd>{instant(call.end, 1)}</dd>
+          <dt>calls inside</dt><dd>{details ? count(details.calls) : "…"}</dd>
+          {measuring > 0 && <><dt title="Estimated: the calls inside times what measuring a call takes">measuring</dt><dd>≈ {duration(measuring)} ({percent(measuring, length)})</dd></>}
+          {details?.parameters.map((parameter, i) => [<dt key={`n${i}`}>{parameter.name}</dt>, <dd key={`v${i}`}>{parameter.value}</dd>])}
+        </dl>
+        <div class="buttons">
+          <button title="Previous call of this function (,)" onClick={() => navigator.step("previous")}>‹ previous</button>
+          <button title="Next call of this function (.)" onClick={() => navigator.step("next")}>next ›</button>
+          <button title="Longest call of this function (L)" onClick={() => navigator.step("longest")}>longest</button>
+          <button title="Show it as wide as the window (F)" onClick={() => viewing.show({ begin: call.begin - length * 0.1, end: call.end + length * 0.1 })}>fit</button>
+          <button title="A profile of its time (R)" onClick={() => navigator.selectCall()}>profile</button>
+        </div>
+      </div>
+      <Stack stack={details?.stack ?? []} call={call} />
+    </div>
+  );
+}
+
+function Stack({ stack, call }: { stack: readonly CallRef[]; call: CallRef }) {
+  const { run, navigator } = useOpened();
+  return (
+    <div class="stack tablebox" tabIndex={0} data-keys="own" role="region" aria-label="Callers">
+      <table>
+        <thead><tr><th scope="col">called by</th><th scope="col" class="number">duration</th><th scope="col">place</th></tr></thead>
+        <tbody>
+          {[...stack].reverse().map((caller) => {
+            const region = run.regions[caller.region];
+            return (
+              <tr key={caller.depth}>
+                <th scope="row" class="name"><button class="link" onClick={() => navigator.go(caller, "")}>{region?.name ?? "call"}</button></th>
+                <td class="number">{duration(caller.end - caller.begin)}</td>
+                <td class="faint">{region ? place(region.file, region.line) : ""}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {call.depth === 0 && <p class="empty">The outermost call of its row.</p>}
+    </div>
+  );
+}

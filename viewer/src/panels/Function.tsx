@@ -1,0 +1,139 @@
+// One function in the selection: who calls it, what it calls, how long it takes, where.
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import { count, duration, instant, nsDuration, percent, toNs } from "../format";
+import { type CallRef, nameOfLocation, NONE, type Selection } from "../model";
+import { type Bin, byFunction, callees, callers, histogram, type Neighbour, type Row } from "../profile";
+import { type Opened, type Profiled, useAnswer, useOpened, useProfile, useView } from "./hooks";
+
+const MOST_CALLS = 10_000;
+const MOST_TRACKS = 64;
+const SLOWEST = 10;
+
+export function FunctionPanel() {
+  const { run } = useOpened();
+  const { func } = useView();
+  const { value, error, loading } = useProfile();
+  const region = run.regions[func];
+  if (!region) return <p class="empty">Choose a function: by its name in the tab Functions, or by a click on one of its calls.</p>;
+  if (error) return <p class="empty">{error.message}</p>;
+  if (!value) return <p class="empty">Adding up …</p>;
+  return <div class="function" aria-busy={loading} tabIndex={0} data-keys="own" role="region" aria-label={`Function ${region.name}`}><Sandwich data={value} func={func} /><Durations scope={value.scope} func={func} /><Places scope={value.scope} func={func} /></div>;
+}
+
+function Box({ title, children }: { title: string; children: ComponentChildren }) {
+  return <section><h3>{title}</h3>{children}</section>;
+}
+
+function Sandwich({ data, func }: { data: Profiled; func: number }) {
+  const { run, navigator } = useOpened();
+  const region = run.regions[func];
+  const parts = useMemo(() => ({
+    row: byFunction(data.profile, data.paths).find((row) => row.key === func), in: callers(data.profile, data.paths, func), out: callees(data.profile, data.paths, func),
+  }), [data, func]);
+  return (
+    <section>
+      <h2>{region.name}</h2>
+      <p class="faint">{region.file ? `${region.file}:${region.line}` : "no file known"}</p>
+      <p>{parts.row ? <Sums row={parts.row} /> : "It is not called here."}</p>
+      <button onClick={() => navigator.findFunction(func)}>Find its calls</button>
+      <Neighbours title="called by" list={parts.in} />
+      <Neighbours title="calls" list={parts.out} />
+    </section>
+  );
+}
+
+function Sums({ row }: { row: Row }) {
+  return <>{count(row.visits)} visits · total {duration(row.total)} · own {duration(row.own)} · mean {duration(row.total / row.visits)}</>;
+}
+
+function Neighbours({ title, list }: { title: string; list: readonly Neighbour[] }) {
+  const { run, viewing, timeline } = useOpened();
+  const whole = list.reduce((sum, neighbour) => sum + neighbour.total, 0);
+  return (
+    <table>
+      <thead><tr><th scope="col">{title}</th><th scope="col" class="number">visits</th><th scope="col" class="number">total</th><th scope="col" class="number">share</th></tr></thead>
+      <tbody>
+        {list.map(({ region, visits, total }) => (
+          <tr key={region}>
+            <th scope="row" class="name">{region === NONE ? "nobody: outermost" : <><span class="swatch" style={{ background: timeline.styleOf(region) }} /><button class="link" onClick={() => viewing.chooseFunction(region)}>{run.regions[region].name}</button></>}</th>
+            <td class="number">{count(visits)}</td><td class="number">{duration(total)}</td><td class="number">{percent(total, whole)}</td>
+          </tr>
+        ))}
+        {!list.length && <tr><td class="faint" colSpan={4}>nothing</td></tr>}
+      </tbody>
+    </table>
+  );
+}
+
+function Durations({ scope, func }: { scope: Selection; func: number }) {
+  const { source, navigator, run } = useOpened();
+  const { value, error } = useAnswer(async (signal) => {
+    const search = { begin: scope.begin, end: scope.end, shortest: 0, tracks: scope.tracks, regions: [func] };
+    const [all, longest] = await Promise.all([
+      source.find({ ...search, order: "earliest", limit: MOST_CALLS }, signal), source.find({ ...search, order: "longest", limit: SLOWEST }, signal),
+    ]);
+    return { bins: histogram(all.calls.map((call) => toNs(call.end - call.begin))), complete: all.complete, longest: longest.calls };
+  }, [scope, func]);
+  if (error) return <p class="empty">{error.message}</p>;
+  if (!value) return <Box title="durations"><p class="empty">…</p></Box>;
+  return (
+    <section>
+      <h3>durations of calls that begin here{value.complete ? "" : `: the first ${count(MOST_CALLS)}`}</h3>
+      <Histogram bins={value.bins} />
+      <h3>the longest</h3>
+      <table>
+        <tbody>{value.longest.map((call: CallRef, i) => (
+          <tr key={i}><td class="number"><button class="link" onClick={() => navigator.go(call, "")}>{duration(call.end - call.begin)}</button></td><td class="number">{instant(call.begin, 1000)}</td><td class="faint">{nameOfLocation(run, call.track)}</td></tr>
+        ))}</tbody>
+      </table>
+    </section>
+  );
+}
+
+function Histogram({ bins }: { bins: readonly Bin[] }) {
+  const most = bins.reduce((all, bin) => Math.max(all, bin.count), 1);
+  return (
+    <table class="histogram">
+      <tbody>{bins.map((bin) => (
+        <tr key={bin.from}><th scope="row" class="number">{nsDuration(bin.from)} –</th><td class="bars"><span class="bar" style={{ width: `${(100 * bin.count) / most}%` }} /></td><td class="number">{count(bin.count)}</td></tr>
+      ))}</tbody>
+    </table>
+  );
+}
+
+interface Place {
+  readonly track: number;
+  readonly row: Row;
+}
+
+async function placesOf({ run, source }: Opened, scope: Selection, func: number, data: Profiled, signal: AbortSignal): Promise<Place[]> {
+  const tracks = (scope.tracks ?? run.locations.map((_, track) => track)).filter((track) => run.locations[track].events > 0);
+  const most = [...tracks].sort((a, b) => run.locations[b].events - run.locations[a].events).slice(0, MOST_TRACKS);
+  const found = await Promise.all(most.map(async (track) => {
+    const profile = await source.profile({ ...scope, tracks: [track] }, signal);
+    return { track, row: byFunction(profile, data.paths).find((row) => row.key === func) };
+  }));
+  return found.filter((place): place is Place => place.row !== undefined).sort((a, b) => b.row.total - a.row.total);
+}
+
+function Places({ scope, func }: { scope: Selection; func: number }) {
+  const opened = useOpened();
+  const { value: data } = useProfile();
+  const { value } = useAnswer(async (signal) => (data ? placesOf(opened, scope, func, data, signal) : []), [scope, func, data]);
+  const most = value?.[0]?.row.total ?? 0, sum = (value ?? []).reduce((all, place) => all + place.row.total, 0);
+  return (
+    <Box title="by row">
+      <table>
+        <thead><tr><th scope="col">row</th><th scope="col" class="number">visits</th><th scope="col" class="number">own</th><th scope="col" class="number">total</th><th scope="col" aria-label="as bars" /></tr></thead>
+        <tbody>{value?.map(({ track, row }) => (
+          <tr key={track}>
+            <th scope="row" class="name">{nameOfLocation(opened.run, track)}</th><td class="number">{count(row.visits)}</td><td class="number">{duration(row.own)}</td><td class="number">{duration(row.total)}</td>
+            <td class="bars"><span class="bar" style={{ width: `${(100 * row.total) / most}%` }} /></td>
+          </tr>
+        ))}</tbody>
+      </table>
+      {value && value.length > 1 && most > 0 && <p class="faint">Imbalance: the mean is {percent(most - sum / value.length, most)} below the most.</p>}
+    </Box>
+  );
+}

@@ -1,0 +1,38 @@
+// The keys, and what colours mean.
+import { useEffect, useRef } from "preact/hooks";
+import { KEYS } from "../state/keys";
+import { useOpened } from "./hooks";
+
+export function Help() {
+  const { viewing } = useOpened();
+  const box = useRef<HTMLDialogElement>(null);
+  useEffect(() => box.current!.showModal(), []);
+  const close = () => viewing.store.set({ help: false });
+  return (
+    <dialog ref={box} aria-labelledby="help-title" onClose={close} onClick={(event) => event.target === box.current && close()}>
+      <div class="help">
+        <h2 id="help-title">Keys and mouse</h2>
+        <button class="plain close" aria-label="Close" onClick={close}>×</button>
+        <div class="columns">
+          <table>
+            <tbody>
+              {KEYS.filter((key) => key.shown).map((key) => <tr key={key.shown}><th scope="row"><kbd>{key.shown}</kbd></th><td>{key.words}</td></tr>)}
+            </tbody>
+          </table>
+          <div>
+            <dl>
+              <dt>Wheel</dt><dd>scrolls the rows; zooms when there is nothing to scroll</dd>
+              <dt>Ctrl + wheel, pinch</dt><dd>zooms where the pointer is</dd>
+              <dt>Shift + wheel, sideways</dt><dd>moves in time</dd>
+              <dt>Drag</dt><dd>selects a stretch of time on the rows that the pointer touches: the panel below has its profile</dd>
+              <dt>Shift + drag, middle button, one finger</dt><dd>moves</dd>
+              <dt>Click, double click</dt><dd>chooses a call, zooms to it</dd>
+            </dl>
+            <h3>What is drawn</h3>
+            <p>Each module has a colour; functions that are known to do nothing but wait are grey. Where calls are thinner than a pixel, the colour is as strong as the part of the time that they cover. A row that is folded shows the function with most own time. The strip at the top is as high as the part of all rows that is active. Grey stripes: recording was off.</p>
+          </div>
+        </div>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,76 @@
+// The lower part of the page: tables and graphs of the selection, one call, the hits.
+import { useRef } from "preact/hooks";
+import { count, duration, instant } from "../format";
+import { PANELS, type Panel as Name } from "../state/view";
+import { CallPanel } from "./Call";
+import { Flame } from "./Flame";
+import { FunctionPanel } from "./Function";
+import { Hits } from "./Hits";
+import { type Profiled, useOpened, useProfile, useView } from "./hooks";
+import { SumsTable } from "./Functions";
+import { Splitter } from "./Splitter";
+import { Tree } from "./Tree";
+
+const WORDS: Record<Name, string> = { call: "Call", function: "Function", functions: "Functions", modules: "Modules", tree: "Call tree", flame: "Flame graph", find: "Hits" };
+
+export function Panel() {
+  const { viewing } = useOpened();
+  const { panel, panelOpen } = useView();
+  const box = useRef<HTMLElement>(null);
+  const tab = (by: number) => viewing.openPanel(PANELS[(PANELS.indexOf(panel) + by + PANELS.length) % PANELS.length]);
+  const keys = (event: KeyboardEvent) => {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (!by) return;
+    event.preventDefault();
+    tab(by);
+    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>("[aria-selected=true]")?.focus());
+  };
+  return (
+    <section ref={box} class={`panel ${panelOpen ? "" : "closed"}`} aria-label="Details">
+      {panelOpen && <Splitter of={box} />}
+      <div class="tabs">
+        <div role="tablist" aria-label="Details" onKeyDown={keys}>
+          {PANELS.map((name) => (
+            <button key={name} role="tab" id={`tab-${name}`} aria-controls="panel" aria-selected={panelOpen && panel === name} tabIndex={panel === name ? 0 : -1} onClick={() => viewing.openPanel(name)}>{WORDS[name]}</button>
+          ))}
+        </div>
+        <Scope />
+        <button class="plain" aria-label={panelOpen ? "Close the panel" : "Open the panel"} title="Open or close (P)" onClick={() => viewing.store.set({ panelOpen: !panelOpen })}>{panelOpen ? "▾" : "▴"}</button>
+      </div>
+      {panelOpen && (
+        <div id="panel" class="content" role="tabpanel" aria-labelledby={`tab-${panel}`}>
+          {panel === "call" ? <CallPanel /> : panel === "function" ? <FunctionPanel /> : panel === "find" ? <Hits /> : <Profiles panel={panel} />}
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** What the tables are about. */
+function Scope() {
+  const { run, viewing } = useOpened();
+  const { selection, range } = useView();
+  const { begin, end } = selection ?? range;
+  const step = (end - begin) / 1000;
+  const rows = run.locations.length;
+  return (
+    <p class="scope">
+      <span>{selection ? "selection" : "shown"}: {instant(begin, step)} + {duration(end - begin)}{selection?.tracks ? `, ${count(selection.tracks.length)} of ${count(rows)} rows` : rows > 1 ? `, all ${count(rows)} rows` : ""}</span>
+      {selection && <button onClick={() => viewing.fit()} title="Zoom to the selection (F)">zoom</button>}
+      {selection && <button onClick={() => viewing.select(null)} title="Esc">clear</button>}
+    </p>
+  );
+}
+
+function Profiles({ panel }: { panel: Name }) {
+  const { value, error, loading } = useProfile();
+  if (error) return <p class="empty">{error.message}</p>;
+  if (!value) return <p class="empty">Adding up …</p>;
+  return <div class="profile" aria-busy={loading}>{inside(panel, value)}</div>;
+}
+
+function inside(panel: Name, data: Profiled) {
+  if (panel === "tree") return <Tree data={data} />;
+  if (panel === "flame") return <Flame data={data} />;
+  return <SumsTable data={data} by={panel === "modules" ? "module" : "function"} />;
+}

@@ -1,0 +1,41 @@
+// The menu of what can be kept and given to others.
+import { useRef } from "preact/hooks";
+import { download, picture, tableCsv } from "../save";
+import { pathsOf, useOpened } from "./hooks";
+
+export function Save() {
+  const { run, source, viewing, timeline } = useOpened();
+  const menu = useRef<HTMLDetailsElement>(null);
+  const say = (said: string) => viewing.store.set({ said });
+  const act = (work: () => Promise<string>) => {
+    menu.current!.open = false;
+    work().then(say, (error: Error) => say(error.message));
+  };
+  const link = async () => {
+    // The address follows what is shown a little later than it is shown.
+    await new Promise((resolve) => setTimeout(resolve, 350));
+    await navigator.clipboard.writeText(location.href);
+    return "The link is copied.";
+  };
+  const table = async () => {
+    const scope = viewing.scope();
+    const whole = { begin: Math.floor(scope.begin), end: Math.ceil(scope.end), tracks: scope.tracks };
+    const profile = await source.profile(whole, new AbortController().signal);
+    download("functions.csv", new Blob([tableCsv(run, profile, await pathsOf(source))], { type: "text/csv" }));
+    return "The table is saved.";
+  };
+  const image = async () => {
+    download("timeline.png", await picture(timeline, run));
+    return "The picture is saved.";
+  };
+  return (
+    <details class="menu" ref={menu}>
+      <summary aria-label="Save and share" title="Save and share">⤓</summary>
+      <div>
+        <button class="plain" onClick={() => act(link)}>Copy link to this view</button>
+        <button class="plain" onClick={() => act(image)}>Save picture (PNG)</button>
+        <button class="plain" onClick={() => act(table)}>Save functions (CSV)</button>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,99 @@
+// The rows with their names, the time axis and the strip of the whole run.
+import { useEffect, useRef } from "preact/hooks";
+import { count } from "../format";
+import { SORTS, type Sort } from "../state/view";
+import { FEW_LEVELS, MANY_LEVELS, type Row } from "../timeline/layout";
+import { useOpened, useStore, useView } from "./hooks";
+import { Tooltip } from "./Tooltip";
+
+const SORT_WORDS: Record<Sort, string> = { order: "recorded", activity: "activity", name: "name" };
+
+export function TimelineView() {
+  const { timeline } = useOpened();
+  const scroller = useRef<HTMLDivElement>(null), picture = useRef<HTMLCanvasElement>(null), overlay = useRef<HTMLCanvasElement>(null);
+  const axis = useRef<HTMLCanvasElement>(null), overview = useRef<HTMLCanvasElement>(null);
+  useEffect(() => timeline.mount({
+    scroller: scroller.current!, picture: picture.current!, overlay: overlay.current!, axis: axis.current!, overview: overview.current!,
+  }), [timeline]);
+  const { height } = useStore(timeline.shown);
+  const { filter } = useView();
+  return (
+    <section class="timeline" aria-label="Timeline">
+      <div class="strip">
+        <div class="side faint">whole run</div>
+        <canvas ref={overview} class="overview" aria-hidden="true" />
+      </div>
+      <div class="strip axis">
+        <Controls />
+        <canvas ref={axis} aria-hidden="true" />
+      </div>
+      <div ref={scroller} class="scroller" tabIndex={0} role="group" aria-label="Rows of calls. W, A, S and D zoom and move, Enter chooses a call, arrows go from call to call; ? lists all keys">
+        <div class="space" style={{ height: `${height}px` }}>
+          <div class="stage">
+            <Gutter />
+            <div class="pictures">
+              <canvas ref={picture} aria-hidden="true" />
+              <canvas ref={overlay} class="overlay" aria-hidden="true" />
+            </div>
+          </div>
+        </div>
+        {height === 0 && filter !== "" && <p class="empty">No row has a name like this.</p>}
+      </div>
+      <Tooltip />
+    </section>
+  );
+}
+
+function Controls() {
+  const { viewing } = useOpened();
+  const { filter, sort } = useView();
+  return (
+    <div class="side controls">
+      <input id="filter" type="search" placeholder="Filter rows" aria-label="Filter rows by name" value={filter}
+        onInput={(event) => viewing.store.set({ filter: event.currentTarget.value })}
+        onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()} />
+      <select aria-label="Order of the rows" title="Order of the rows" value={sort} onChange={(event) => viewing.store.set({ sort: event.currentTarget.value as Sort })}>
+        {SORTS.map((word) => <option key={word} value={word}>⇅ {SORT_WORDS[word]}</option>)}
+      </select>
+    </div>
+  );
+}
+
+function Gutter() {
+  const { timeline } = useOpened();
+  const { rows, top } = useStore(timeline.shown);
+  return (
+    <ul class="gutter side" aria-label="Rows">
+      {rows.map((row) => <GutterRow key={`${row.id}${row.pinned ? "p" : ""}`} row={row} y={row.y - top} />)}
+    </ul>
+  );
+}
+
+function GutterRow({ row, y }: { row: Row; y: number }) {
+  const { run, viewing } = useOpened();
+  const { pinned, tall } = viewing.view;
+  const isPinned = pinned.includes(row.id);
+  const location = row.kind === "location" ? run.locations[row.id] : null;
+  const about = [row.name, row.detail, location && `${count(location.events)} events, ${count(location.depth)} levels`].filter(Boolean).join("\n");
+  const deep = row.lines > 0 && row.levels > MANY_LEVELS;
+  return (
+    <li class={`row ${row.kind} ${row.pinned ? "pinned" : ""}`} style={{ top: `${y}px`, height: `${row.height}px`, paddingLeft: `${4 + row.indent * 14}px` }} title={about}>
+      <div class="rowline" style={{ marginTop: `${Math.max(0, Math.min(-y, row.height - 21))}px` }}>
+        {row.canOpen
+          ? <button class="fold" aria-expanded={row.open} aria-label={`${row.open ? "Fold" : "Unfold"} ${row.name}`} onClick={() => viewing.toggle(row.id)}>{row.open ? "▾" : "▸"}</button>
+          : <span class="fold" />}
+        <span class="name">{row.name}</span>
+        {row.height < 40 && row.detail && <span class="faint detail">{row.detail}</span>}
+        <button class={`pin ${isPinned ? "on" : ""}`} aria-pressed={isPinned} aria-label={`Pin ${row.name} to the top`} title="Pin to the top" onClick={() => viewing.pin(row.id)}>
+          <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true"><path fill="currentColor" d="M9.8 1 15 6.2l-1.4.4-2.9 2.9.1 3.1-1.2 1.2-3-3L2.4 15 1 13.6l4.2-4.2-3-3 1.2-1.2 3.1.1 2.9-2.9z" /></svg>
+        </button>
+      </div>
+      {row.height >= 40 && location && <div class="faint under">{count(location.events)} events</div>}
+      {deep && row.height >= 60 && (
+        <button class="link under" onClick={() => viewing.toggleTall(row.id)}>
+          {tall.has(row.id) ? `only ${FEW_LEVELS} levels` : `${row.lines} of ${row.levels} levels: show all`}
+        </button>
+      )}
+    </li>
+  );
+}

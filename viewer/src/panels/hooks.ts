@@ -1,0 +1,84 @@
+// What components share: following a store, and asking a source.
+import { createContext } from "preact";
+import { useContext, useEffect, useReducer, useRef, useState } from "preact/hooks";
+import type { Theme } from "../colour";
+import type { Paths, Profile, Run, Selection } from "../model";
+import type { Source } from "../source/source";
+import type { Navigator } from "../state/commands";
+import type { Store } from "../state/store";
+import type { View, Viewing } from "../state/view";
+import type { Timeline } from "../timeline/timeline";
+
+/** All that belongs to an open run. */
+export interface Opened {
+  readonly run: Run;
+  readonly source: Source;
+  readonly viewing: Viewing;
+  readonly timeline: Timeline;
+  readonly navigator: Navigator;
+  readonly theme: Theme;
+}
+
+export const OpenedContext = createContext<Opened | null>(null);
+
+export const useOpened = (): Opened => useContext(OpenedContext)!;
+
+/** The value of a store; the component is drawn again when it changes. */
+export function useStore<T extends object>(store: Store<T>): T {
+  const [, again] = useReducer((n: number) => n + 1, 0);
+  useEffect(() => store.subscribe(() => again(undefined)), [store]);
+  return store.get();
+}
+
+export const useView = (): View => useStore(useOpened().viewing.store);
+
+export interface Answer<T> {
+  readonly value: T | null;
+  readonly error: Error | null;
+  readonly loading: boolean;
+}
+
+/** The newest answer to a question; the answer before it stays until then. Waits a little for the question to rest. */
+export function useAnswer<T>(ask: (signal: AbortSignal) => Promise<T>, question: readonly unknown[], delay = 120): Answer<T> {
+  const [answer, set] = useState<Answer<T>>({ value: null, error: null, loading: true });
+  const first = useRef(true);
+  useEffect(() => {
+    const control = new AbortController();
+    set((before) => ({ ...before, loading: true }));
+    const timer = setTimeout(() => {
+      first.current = false;
+      ask(control.signal).then(
+        (value) => control.signal.aborted || set({ value, error: null, loading: false }),
+        (error: Error) => control.signal.aborted || set({ value: null, error, loading: false }),
+      );
+    }, first.current ? 0 : delay);
+    return () => (clearTimeout(timer), control.abort());
+  }, question);
+  return answer;
+}
+
+export interface Profiled {
+  readonly profile: Profile;
+  readonly paths: Paths;
+  readonly scope: Selection;
+}
+
+/** The profile of the selection, or else of what is shown. */
+export function useProfile(): Answer<Profiled> {
+  const { source, viewing } = useOpened();
+  const { selection, range } = useView();
+  return useAnswer(async (signal) => {
+    const scope = viewing.scope();
+    const whole = { begin: Math.floor(scope.begin), end: Math.ceil(scope.end), tracks: scope.tracks };
+    const [profile, paths] = await Promise.all([source.profile(whole, signal), pathsOf(source)]);
+    return { profile, paths, scope: whole };
+  }, [selection, selection ? null : range]);
+}
+
+const knownPaths = new WeakMap<Source, Promise<Paths>>();
+
+export function pathsOf(source: Source): Promise<Paths> {
+  let paths = knownPaths.get(source);
+  if (!paths) knownPaths.set(source, (paths = source.paths()));
+  return paths;
+}

@@ -1,0 +1,136 @@
+// Tables and trees of a selection, made of its sums by call path.
+import { NONE, type Paths, type Profile, type Region } from "./model";
+
+/** The sums of a function, a module or a call path. */
+export interface Row {
+  /** What the sums are of: a region's number; a name of a module. */
+  readonly key: number | string;
+  readonly visits: number;
+  /** Visits that began before the selection or go on after it. */
+  readonly cut: number;
+  readonly own: number;
+  /** With all that was called; calls within calls of the same key count once. */
+  readonly total: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface Node {
+  readonly region: number;
+  readonly visits: number;
+  readonly own: number;
+  readonly total: number;
+  readonly children: Node[];
+}
+
+type Key = number | string;
+
+/** One row for each key that `keyOf` gives a region. */
+function rows(profile: Profile, paths: Paths, keyOf: (region: number) => Key): Row[] {
+  const sums = new Map<Key, { -readonly [name in keyof Row]: Row[name] }>();
+  for (let i = 0; i < profile.count; i++) {
+    const path = profile.path[i], key = keyOf(paths.region[path]);
+    let sum = sums.get(key);
+    if (!sum) sums.set(key, (sum = { key, visits: 0, cut: 0, own: 0, total: 0, min: Infinity, max: 0 }));
+    sum.visits += profile.visits[i];
+    sum.cut += Math.max(profile.cutBegin[i], profile.cutEnd[i]);
+    sum.own += profile.own[i];
+    if (!hasCaller(path, key, paths, keyOf)) sum.total += profile.inclusive[i];
+    sum.min = Math.min(sum.min, profile.min[i]);
+    sum.max = Math.max(sum.max, profile.max[i]);
+  }
+  return [...sums.values()].sort((a, b) => b.own - a.own);
+}
+
+function hasCaller(path: number, key: Key, paths: Paths, keyOf: (region: number) => Key): boolean {
+  for (let caller = paths.parent[path]; caller !== NONE; caller = paths.parent[caller]) if (keyOf(paths.region[caller]) === key) return true;
+  return false;
+}
+
+export const byFunction = (profile: Profile, paths: Paths): Row[] => rows(profile, paths, (region) => region);
+
+export function moduleOf(region: Region | undefined): string {
+  return region ? region.module || region.file || "(no module)" : "(calls beyond the limit of call paths)";
+}
+
+export const byModule = (profile: Profile, paths: Paths, regions: readonly Region[]): Row[] => rows(profile, paths, (region) => moduleOf(regions[region]));
+
+/** The call tree; its root is no function, and has all there is. Children: the longest first. */
+export function callTree(profile: Profile, paths: Paths): Node {
+  const root = { region: NONE, visits: 0, own: 0, total: 0, children: [] as Node[] };
+  const nodes = new Map<number, Node & { visits: number; own: number; total: number }>([[NONE, root]]);
+  const nodeOf = (path: number) => {
+    let node = nodes.get(path);
+    if (!node) {
+      nodes.set(path, (node = { region: paths.region[path], visits: 0, own: 0, total: 0, children: [] }));
+      nodeOf(paths.parent[path]).children.push(node);
+    }
+    return node;
+  };
+  for (let i = 0; i < profile.count; i++) {
+    const node = nodeOf(profile.path[i]);
+    node.visits += profile.visits[i];
+    node.own += profile.own[i];
+    node.total += profile.inclusive[i];
+    if (paths.parent[profile.path[i]] === NONE) root.total += profile.inclusive[i];
+  }
+  for (const node of nodes.values()) node.children.sort((a, b) => b.total - a.total || a.region - b.region);
+  return root;
+}
+
+/** The own times of a selection together. */
+export const ownTime = (profile: Profile): number => profile.own.reduce((sum, own) => sum + own, 0);
+
+/** Callers, or callees, of a function: who they are, and what of its time (their time) is due to them. */
+export interface Neighbour {
+  readonly region: number;
+  readonly visits: number;
+  readonly total: number;
+}
+
+/** The functions that call `region`, with its visits and total times from there; NONE: nobody, the outermost. */
+export function callers(profile: Profile, paths: Paths, region: number): Neighbour[] {
+  return neighbours(profile, (path) => {
+    if (paths.region[path] !== region) return null;
+    return paths.parent[path] === NONE ? NONE : paths.region[paths.parent[path]];
+  });
+}
+
+/** The functions that `region` calls, with their visits and total times from there. */
+export function callees(profile: Profile, paths: Paths, region: number): Neighbour[] {
+  return neighbours(profile, (path) => {
+    const parent = paths.parent[path];
+    return parent !== NONE && paths.region[parent] === region ? paths.region[path] : null;
+  });
+}
+
+function neighbours(profile: Profile, regionOf: (path: number) => number | null): Neighbour[] {
+  const sums = new Map<number, { region: number; visits: number; total: number }>();
+  for (let i = 0; i < profile.count; i++) {
+    const region = regionOf(profile.path[i]);
+    if (region === null) continue;
+    const sum = sums.get(region) ?? { region, visits: 0, total: 0 };
+    sum.visits += profile.visits[i];
+    sum.total += profile.inclusive[i];
+    sums.set(region, sum);
+  }
+  return [...sums.values()].sort((a, b) => b.total - a.total || a.region - b.region);
+}
+
+/** How many of some durations (ns) are in [from, to), in steps of 1, 2 and 5. */
+export interface Bin {
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+}
+
+export function histogram(durations: readonly number[]): Bin[] {
+  if (!durations.length) return [];
+  const edges = [0];
+  const most = durations.reduce((all, time) => Math.max(all, time), 1);
+  for (let power = 1; edges[edges.length - 1] <= most; power *= 10) edges.push(power, 2 * power, 5 * power);
+  const counts = edges.map(() => 0);
+  for (const time of durations) counts[edges.findLastIndex((edge) => edge <= time)]++;
+  const first = counts.findIndex((count) => count > 0), last = counts.findLastIndex((count) => count > 0);
+  return edges.slice(first, last + 1).map((from, i) => ({ from, to: edges[first + i + 1] ?? 10 * from, count: counts[first + i] }));
+}

@@ -1,0 +1,57 @@
+// What leaves the page: a picture of the rows, a table, the link.
+import { byFunction } from "./profile";
+import { toNs } from "./format";
+import { nameOfLocation, type Paths, type Profile, type Run } from "./model";
+import type { Timeline } from "./timeline/timeline";
+
+/** Comma-separated values as RFC 4180 has them. */
+export function csv(rows: readonly (readonly (string | number)[])[]): string {
+  const cell = (value: string | number) => (typeof value === "string" && /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : String(value));
+  return rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
+}
+
+/** The table of functions, in seconds. */
+export function tableCsv(run: Run, profile: Profile, paths: Paths): string {
+  const seconds = (ticks: number) => Number((toNs(ticks) / 1e9).toPrecision(15));
+  const rows = byFunction(profile, paths).map((row) => {
+    const region = run.regions[row.key as number];
+    return [region?.name ?? "", region?.module ?? "", region?.file ?? "", region?.line ?? 0, row.visits, row.cut, seconds(row.own), seconds(row.total), seconds(row.min), seconds(row.max)];
+  });
+  return csv([["function", "module", "file", "line", "visits", "cut", "own_s", "total_s", "min_s", "max_s"], ...rows]);
+}
+
+export function download(name: string, content: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** The rows as they are seen, with the time axis and their names. */
+export async function picture(timeline: Timeline, run: Run): Promise<Blob> {
+  const { axis, picture: rows, overlay } = timeline.canvases;
+  const ratio = rows.width / timeline.width, side = Math.round(200 * ratio);
+  const canvas = document.createElement("canvas");
+  canvas.width = side + rows.width;
+  canvas.height = axis.height + rows.height;
+  const context = canvas.getContext("2d")!;
+  context.fillStyle = timeline.colours.background;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(axis, side, 0);
+  context.drawImage(rows, side, axis.height);
+  context.drawImage(overlay, side, axis.height);
+  context.fillStyle = timeline.colours.text;
+  context.font = `${12 * ratio}px system-ui, sans-serif`;
+  context.textBaseline = "middle";
+  context.fillText(run.title, 8 * ratio, axis.height / 2, side - 16 * ratio);
+  const { rows: shown, top } = timeline.shown.get();
+  context.beginPath();
+  context.rect(0, axis.height, side, rows.height);
+  context.clip();
+  for (const row of shown) {
+    const name = row.kind === "location" ? nameOfLocation(run, row.id) : row.name;
+    context.fillText(name, (8 + 12 * row.indent) * ratio, axis.height + (row.y - top + 11) * ratio, side - (16 + 12 * row.indent) * ratio);
+  }
+  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("The browser makes no picture of this size."))), "image/png"));
+}

@@ -1,0 +1,115 @@
+// Tiles made of calls in memory.
+import { COLUMNS, NONE, type Tile } from "../model";
+import { eachIn, type Lane } from "./lane";
+
+/** A row of a tile while its calls come by in order of time: exact sums of the column being filled. */
+class Row {
+  private column = NONE;
+  private readonly sums = new Map<number, number>();
+
+  constructor(private readonly tile: Tile, private readonly row: number, private readonly width: number) {}
+
+  add(column: number, region: number, time: number): void {
+    if (column !== this.column) this.flush();
+    this.column = column;
+    this.sums.set(region, (this.sums.get(region) ?? 0) + time);
+  }
+
+  flush(): void {
+    let best = NONE, most = -1, sum = 0;
+    for (const [region, time] of this.sums) {
+      sum += time;
+      if (time > most) [best, most] = [region, time];
+    }
+    if (this.sums.size) {
+      const cell = this.row * COLUMNS + this.column;
+      this.tile.region[cell] = best;
+      this.tile.cover[cell] = Math.min(255, Math.max(1, Math.ceil((255 * sum) / this.width)));
+    }
+    this.sums.clear();
+  }
+}
+
+/** A tile without calls. */
+export function emptyTile(rows: number, allRows = rows): Tile {
+  return {
+    rows, allRows, exact: true, off: new Uint8Array(COLUMNS), region: new Int32Array(rows * COLUMNS).fill(NONE), cover: new Uint8Array(rows * COLUMNS),
+  };
+}
+
+/** Calls `fill` for each column that [from, to) touches, with the time inside. */
+function columns(from: number, to: number, begin: number, width: number, fill: (column: number, time: number) => void): void {
+  const first = Math.max(0, Math.floor((from - begin) / width));
+  const last = Math.min(COLUMNS - 1, Math.max(first, Math.ceil((to - begin) / width) - 1));
+  for (let column = first; column <= last; column++) {
+    const left = begin + column * width;
+    fill(column, Math.max(0, Math.min(to, left + width) - Math.max(from, left)));
+  }
+}
+
+/** Columns of `width` ticks from `begin` on; at most `wanted` rows. */
+export function tileOf(lane: Lane, begin: number, width: number, wanted: number): Tile {
+  const end = begin + width * COLUMNS;
+  let deepest = 0;
+  eachIn(lane, begin, end, (call) => (deepest = Math.max(deepest, lane.depth[call] + 1)));
+  const count = Math.min(wanted, deepest + 1);
+  const tile = emptyTile(count, deepest + 1);
+  const rows = Array.from({ length: count }, (_, row) => new Row(tile, row, width));
+  const own = (region: number, from: number, to: number) => columns(from, to, begin, width, (column, time) => rows[0].add(column, region, time));
+  const open: number[] = [];
+  let at = begin;
+  // The time up to `time` belongs to the innermost call that is open.
+  const advance = (time: number) => {
+    while (open.length) {
+      const inner = open[open.length - 1];
+      const to = Math.min(lane.end[inner], time, end);
+      if (to > at || lane.end[inner] === lane.begin[inner]) own(lane.region[inner], at, to);
+      at = Math.max(at, to);
+      if (lane.end[inner] > time || at >= end) break;
+      open.pop();
+    }
+    at = Math.max(at, Math.min(time, end));
+  };
+  eachIn(lane, begin, end, (call) => {
+    advance(Math.max(begin, lane.begin[call]));
+    open.push(call);
+    const depth = lane.depth[call];
+    if (depth + 1 < count) {
+      columns(Math.max(lane.begin[call], begin), Math.min(lane.end[call], end), begin, width, (column, time) => rows[depth + 1].add(column, lane.region[call], time));
+    }
+  });
+  advance(end);
+  for (const row of rows) row.flush();
+  fillOff(tile, lane, begin, width);
+  return tile;
+}
+
+function fillOff(tile: Tile, lane: Lane, begin: number, width: number): void {
+  const sums = new Float64Array(COLUMNS);
+  for (let i = 0; i < lane.off.length; i += 2) {
+    if (lane.off[i] >= begin + width * COLUMNS || lane.off[i + 1] <= begin) continue;
+    columns(lane.off[i], lane.off[i + 1], begin, width, (column, time) => (sums[column] += time));
+  }
+  sums.forEach((time, column) => (tile.off[column] = Math.ceil((255 * time) / width)));
+}
+
+/** The tile of some tracks together: the mean of what is covered of them, and the region that covers most. */
+export function sumOfTiles(tiles: readonly Tile[]): Tile {
+  const result = emptyTile(1);
+  for (let column = 0; column < COLUMNS; column++) {
+    const sums = new Map<number, number>();
+    let sum = 0, best = NONE, most = 0;
+    for (const tile of tiles) {
+      const cover = tile.cover[column];
+      if (!cover) continue;
+      sums.set(tile.region[column], (sums.get(tile.region[column]) ?? 0) + cover);
+      sum += cover;
+    }
+    // Of equal ones the first counts, and a Map keeps the order in which they came.
+    for (const [region, total] of sums) if (total > most) [best, most] = [region, total];
+    result.region[column] = best;
+    result.cover[column] = Math.ceil(sum / Math.max(1, tiles.length));
+    result.off[column] = Math.ceil(tiles.reduce((all, tile) => all + tile.off[column], 0) / Math.max(1, tiles.length));
+  }
+  return result;
+}

@@ -1,0 +1,48 @@
+// The JSON of `run` as the page's Run.
+import { count } from "../format";
+import type { Location, Marker, Process, Run } from "../model";
+
+interface Json {
+  title: string;
+  program: string | null;
+  host: string | null;
+  creator: string;
+  start_ns: string | null;
+  ticks_per_second: number;
+  length: number;
+  events: number;
+  losses: string[];
+  cost: { share_cpu: number; share_wall: number; seconds_per_event: number } | null;
+  processes: Process[];
+  tracks: Location[];
+  regions: { name: string; file: string; line: number; group: string }[];
+  markers: Marker[];
+}
+
+/** 2026-11-23 08:14 */
+function dateOf(time: Date): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${two(time.getHours())}:${two(time.getMinutes())}`;
+}
+
+export function runOf(json: unknown): Run {
+  const from = json as Json;
+  const start = from.start_ns ? new Date(Number(BigInt(from.start_ns) / 1_000_000n)) : null;
+  const facts = [
+    from.host, start && dateOf(start), `${count(from.events)} events`, from.creator,
+    from.cost && `estimated overhead ${(100 * from.cost.share_cpu).toFixed(1)} % of CPU time`,
+  ];
+  return {
+    title: from.program || from.title,
+    facts: facts.filter((fact): fact is string => Boolean(fact)),
+    losses: from.losses,
+    ticksPerSecond: from.ticks_per_second,
+    length: from.length,
+    events: from.events,
+    secondsPerEvent: from.cost?.seconds_per_event ?? 0,
+    regions: from.regions.map((region, id) => ({ id, name: region.name, module: region.group, file: region.file, line: region.line })),
+    processes: from.processes,
+    locations: from.tracks,
+    markers: from.markers,
+  };
+}

@@ -1,0 +1,116 @@
+// The data inside a page: the section "Inside a file" of docs/formats/view-http.md.
+import { NONE, type Paths, type Run } from "../model";
+import { runOf } from "./describe";
+import { type Lane, LaneBuilder } from "./lane";
+import { MemorySource } from "./memory";
+import { SourceError } from "./source";
+import { pathsAnswer, Reader } from "./wire";
+
+const ENTER = 0, LEAVE = 1, OTHER = 2;
+
+const damaged = () => new SourceError("The data in this page are damaged.", "Make the file again with “timeloom view RUN --html FILE”.");
+
+export async function open(base64: string): Promise<MemorySource> {
+  return decode(await unpack(base64));
+}
+
+async function unpack(base64: string): Promise<ArrayBuffer> {
+  let packed: Uint8Array<ArrayBuffer>;
+  try {
+    const text = atob(base64.trim());
+    packed = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return await new Response(stream).arrayBuffer();
+  } catch {
+    throw damaged();
+  }
+}
+
+/** The source of the sections, without the packing. */
+export function decode(data: ArrayBuffer): MemorySource {
+  const reader = new Reader(data);
+  let run: Run | null = null, paths: Paths | null = null;
+  const lanes: Lane[] = [];
+  for (;;) {
+    const tag = reader.u32(), size = reader.u32();
+    if (tag === 0) break;
+    const content = reader.bytes(size);
+    reader.pad();
+    if (tag === 1) run = runOf(JSON.parse(new TextDecoder().decode(content)));
+    if (tag === 2) paths = pathsAnswer(new Reader(content.slice().buffer));
+    if (tag === 3 && run && paths) readTrack(content, run, paths, lanes);
+  }
+  if (!run || !paths) throw damaged();
+  for (let track = 0; track < run.locations.length; track++) lanes[track] ??= new LaneBuilder().finish(0);
+  return new MemorySource(run, paths, lanes);
+}
+
+function readTrack(content: Uint8Array, run: Run, paths: Paths, lanes: Lane[]): void {
+  const head = new DataView(content.buffer, content.byteOffset, content.byteLength);
+  const track = head.getUint32(0, true), nodes = head.getUint32(4, true);
+  if (!run.locations[track] || 8 + 4 * nodes > content.byteLength) throw damaged();
+  const list = Array.from({ length: nodes }, (_, node) => head.getInt32(8 + 4 * node, true));
+  lanes[track] = new TrackReader(content, 8 + 4 * nodes, paths, childrenOf(list, paths)).read(run.locations[track].end);
+}
+
+/** The call paths that the nodes of a track have as children, by call path; NONE: the outermost. */
+function childrenOf(nodes: readonly number[], paths: Paths): Map<number, number[]> {
+  const children = new Map<number, number[]>();
+  for (const path of nodes) {
+    const parent = paths.parent[path];
+    const list = children.get(parent);
+    if (list) list.push(path); else children.set(parent, [path]);
+  }
+  return children;
+}
+
+class TrackReader {
+  private readonly lane = new LaneBuilder();
+  private readonly stack: number[] = [];
+  private time = 0;
+
+  constructor(private readonly bytes: Uint8Array, private at: number, private readonly paths: Paths, private readonly children: Map<number, number[]>) {}
+
+  read(end: number): Lane {
+    while (this.at < this.bytes.length) this.event();
+    return this.lane.finish(Math.max(end, this.time));
+  }
+
+  private event(): void {
+    const word = this.varint();
+    const kind = word % 4;
+    this.time += (word - kind) / 4;
+    if (kind === ENTER) this.enter(this.varint());
+    else if (kind === LEAVE) this.leave();
+    else if (kind === OTHER) this.varint(), this.varint(), this.varint();
+    else this.lane.switchRecording(this.time);
+  }
+
+  private enter(child: number): void {
+    const here = this.stack.length ? this.stack[this.stack.length - 1] : NONE;
+    // A call beyond the limit of call paths stays in its node, and says its region itself.
+    const path = here !== NONE && this.paths.region[here] === NONE ? here : this.children.get(here)?.[child];
+    if (path === undefined) throw damaged();
+    const region = this.paths.region[path] === NONE ? this.varint() : this.paths.region[path];
+    this.stack.push(path);
+    this.lane.enter(this.time, path, region);
+  }
+
+  private leave(): void {
+    this.stack.pop();
+    this.lane.leave(this.time);
+  }
+
+  /** Up to 2^53; shifts would end at 32 bits. */
+  private varint(): number {
+    let value = 0, scale = 1;
+    for (;;) {
+      const byte = this.bytes[this.at++];
+      if (byte === undefined) throw damaged();
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+      scale *= 128;
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// The server of `timeloom view`.
+import type { CallDetails, CallRange, CallRef, Calls, Found, Paths, Profile, Progress, Run, Search, Selection, Tile, TileKey } from "../model";
+import { runOf } from "./describe";
+import { type Source, SourceError } from "./source";
+import * as wire from "./wire";
+
+const MOST_TILES = 512;
+const MOST_ROWS = 16384;
+
+interface ProgressJson {
+  state: Progress["state"];
+  events: number;
+  events_total: number;
+  message?: string;
+}
+
+interface CallJson extends CallRef {
+  own: number;
+  calls: number;
+  parameters: { name: string; value: string }[];
+}
+
+export class HttpSource implements Source {
+  constructor(private readonly token: string) {}
+
+  async run(progress: (state: Progress) => void): Promise<Run> {
+    for (;;) {
+      const json = (await (await this.ask("progress")).json()) as ProgressJson;
+      progress({ state: json.state, events: json.events, total: json.events_total, message: json.message ?? "" });
+      if (json.state === "failed") throw new SourceError("The index of this run could not be made.", json.message);
+      if (json.state === "ready") break;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    return runOf(await (await this.ask("run")).json());
+  }
+
+  async paths(): Promise<Paths> {
+    return wire.pathsAnswer(await this.binary("paths"));
+  }
+
+  async tiles(keys: readonly TileKey[], signal: AbortSignal): Promise<Tile[]> {
+    const batches = inBatches(keys);
+    const answers = await Promise.all(batches.map(async (batch) => wire.tilesAnswer(await this.binary("tiles", wire.tilesRequest(batch), signal), batch.length)));
+    return answers.flat();
+  }
+
+  async calls(ranges: readonly CallRange[], signal: AbortSignal): Promise<Calls[]> {
+    return wire.callsAnswer(await this.binary("calls", wire.callsRequest(ranges), signal), ranges.length);
+  }
+
+  async profile(selection: Selection, signal: AbortSignal): Promise<Profile> {
+    return wire.tableAnswer(await this.binary("table", wire.tableRequest(selection), signal));
+  }
+
+  async call(track: number, depth: number, time: number, signal: AbortSignal): Promise<CallDetails | null> {
+    const json = (await (await this.ask("call", wire.callRequest(track, depth, time), signal)).json()) as { call: CallJson | null; stack: CallRef[] };
+    if (!json.call) return null;
+    const { own, calls, parameters } = json.call;
+    return { ...refOf(track, json.call), own, calls, parameters, stack: json.stack.map((caller) => refOf(track, caller)) };
+  }
+
+  async find(search: Search, signal: AbortSignal): Promise<Found> {
+    return wire.findAnswer(await this.binary("find", wire.findRequest(search), signal));
+  }
+
+  private async binary(name: string, body?: ArrayBuffer, signal?: AbortSignal): Promise<wire.Reader> {
+    return new wire.Reader(await (await this.ask(name, body, signal)).arrayBuffer());
+  }
+
+  private async ask(name: string, body?: ArrayBuffer, signal?: AbortSignal): Promise<Response> {
+    let response: Response;
+    try {
+      response = await fetch(`api/${name}`, { method: "POST", headers: { "X-Timeloom-Token": this.token }, body: body ?? null, signal: signal ?? null, cache: "no-store" });
+    } catch (error) {
+      if ((error as Error).name === "AbortError") throw error;
+      throw new SourceError("The server does not answer.", "It was stopped, or the connection is gone. Start “timeloom view” again and open the address that it prints.");
+    }
+    if (response.ok) return response;
+    const words = (await response.text()).trim();
+    if (response.status === 401) throw new SourceError("This address has no valid key.", "Open the whole address that “timeloom view” printed, with all that follows the sign #.");
+    throw new SourceError(words || `The server answered ${response.status}.`);
+  }
+}
+
+const refOf = (track: number, { depth, begin, end, region }: CallRef): CallRef => ({ track, depth, begin, end, region });
+
+/** Keys in requests that the server accepts. */
+function inBatches(keys: readonly TileKey[]): TileKey[][] {
+  const batches: TileKey[][] = [];
+  let rows = Infinity;
+  for (const key of keys) {
+    if (rows + key.rows > MOST_ROWS || batches[batches.length - 1].length === MOST_TILES) batches.push([]), (rows = 0);
+    batches[batches.length - 1].push(key);
+    rows += key.rows;
+  }
+  return batches;
+}

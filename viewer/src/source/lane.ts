@@ -1,0 +1,97 @@
+// The calls of one location in memory.
+import { NONE } from "../model";
+
+/** Calls in the order of their begin, callers before those they called. */
+export interface Lane {
+  readonly count: number;
+  readonly begin: Float64Array;
+  readonly end: Float64Array;
+  readonly depth: Int32Array;
+  readonly path: Int32Array;
+  readonly region: Int32Array;
+  /** The caller; NONE at depth 0. */
+  readonly parent: Int32Array;
+  /** The first call that begins after all that is within this one. */
+  readonly next: Int32Array;
+  readonly own: Float64Array;
+  /** The deepest stack. */
+  readonly rows: number;
+  /** Begins and ends of the stretches in which recording was off. */
+  readonly off: Float64Array;
+}
+
+export class LaneBuilder {
+  private readonly begin: number[] = [];
+  private readonly end: number[] = [];
+  private readonly depth: number[] = [];
+  private readonly path: number[] = [];
+  private readonly region: number[] = [];
+  private readonly parent: number[] = [];
+  private readonly next: number[] = [];
+  private readonly own: number[] = [];
+  private readonly off: number[] = [];
+  private readonly stack: number[] = [];
+  private rows = 0;
+
+  enter(time: number, path: number, region: number): void {
+    this.begin.push(time);
+    this.end.push(time);
+    this.own.push(0);
+    this.next.push(0);
+    this.depth.push(this.stack.length);
+    this.path.push(path);
+    this.region.push(region);
+    this.parent.push(this.stack.length ? this.stack[this.stack.length - 1] : NONE);
+    this.stack.push(this.begin.length - 1);
+    this.rows = Math.max(this.rows, this.stack.length);
+  }
+
+  leave(time: number): void {
+    const call = this.stack.pop();
+    if (call === undefined) return;
+    const length = time - this.begin[call];
+    this.end[call] = time;
+    this.next[call] = this.begin.length;
+    this.own[call] += length;
+    if (this.parent[call] !== NONE) this.own[this.parent[call]] -= length;
+  }
+
+  switchRecording(time: number): void {
+    this.off.push(time);
+  }
+
+  /** Ends all that is open at `time`. */
+  finish(time: number): Lane {
+    while (this.stack.length) this.leave(time);
+    if (this.off.length % 2) this.off.push(time);
+    return {
+      count: this.begin.length, begin: Float64Array.from(this.begin), end: Float64Array.from(this.end),
+      depth: Int32Array.from(this.depth), path: Int32Array.from(this.path), region: Int32Array.from(this.region),
+      parent: Int32Array.from(this.parent), next: Int32Array.from(this.next), own: Float64Array.from(this.own),
+      rows: this.rows, off: Float64Array.from(this.off),
+    };
+  }
+}
+
+/** The first call that begins at `time` or later. */
+export function lowerBound(lane: Lane, time: number): number {
+  let low = 0, high = lane.count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (lane.begin[middle] < time) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+/** The calls that began before `time` and end after it, outermost first. */
+export function openAt(lane: Lane, time: number): number[] {
+  const result: number[] = [];
+  for (let call = lowerBound(lane, time) - 1; call >= 0; call = lane.parent[call]) if (lane.end[call] > time) result.push(call);
+  return result.reverse();
+}
+
+/** Calls `visit` for each call in [begin, end), in order. */
+export function eachIn(lane: Lane, begin: number, end: number, visit: (call: number) => void): void {
+  for (const call of openAt(lane, begin)) visit(call);
+  for (let call = lowerBound(lane, begin); call < lane.count && lane.begin[call] < end; call++) visit(call);
+}

@@ -1,0 +1,120 @@
+// A run whose calls are all in memory: of a page with the data inside, and of generated runs.
+import {
+  type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, FIRST_PROCESS, type Found, type Paths, type Profile, type Run,
+  type Search, type Selection, type Tile, type TileKey, WHOLE_RUN,
+} from "../model";
+import { emptyTile, sumOfTiles, tileOf } from "./cells";
+import { eachIn, type Lane, lowerBound, openAt } from "./lane";
+import type { Source } from "./source";
+
+export class MemorySource implements Source {
+  /** REQUIRES: a lane for each location of the run. */
+  constructor(private readonly description: Run, private readonly callPaths: Paths, private readonly lanes: readonly Lane[]) {}
+
+  async run(): Promise<Run> {
+    return this.description;
+  }
+
+  async paths(): Promise<Paths> {
+    return this.callPaths;
+  }
+
+  async tiles(keys: readonly TileKey[]): Promise<Tile[]> {
+    return keys.map((key) => this.tile(key));
+  }
+
+  async calls(ranges: readonly CallRange[]): Promise<Calls[]> {
+    return ranges.map((range) => this.callsIn(range));
+  }
+
+  async profile(selection: Selection): Promise<Profile> {
+    const { begin: from, end: to } = selection;
+    const size = this.callPaths.parent.length;
+    const sums = { visits: 0, cutBegin: 0, cutEnd: 0, own: 0, inclusive: 0, min: Infinity, max: 0 };
+    type Name = keyof typeof sums;
+    const all = Object.fromEntries(Object.entries(sums).map(([name, value]) => [name, new Float64Array(size).fill(value)])) as Record<Name, Float64Array>;
+    for (const lane of this.selected(selection.tracks)) {
+      eachIn(lane, from, to, (call) => {
+        const path = lane.path[call];
+        const inside = Math.min(lane.end[call], to) - Math.max(lane.begin[call], from);
+        all.visits[path]++;
+        if (lane.begin[call] < from) all.cutBegin[path]++;
+        if (lane.end[call] > to) all.cutEnd[path]++;
+        all.own[path] += inside;
+        const parent = lane.parent[call];
+        if (parent >= 0) all.own[lane.path[parent]] -= inside;
+        if (parent < 0 || lane.path[parent] !== path) all.inclusive[path] += inside;
+        all.min[path] = Math.min(all.min[path], inside);
+        all.max[path] = Math.max(all.max[path], inside);
+      });
+    }
+    const path = Int32Array.from({ length: size }, (_, i) => i).filter((i) => all.visits[i] > 0);
+    const picked = Object.fromEntries(Object.entries(all).map(([name, values]) => [name, Float64Array.from(path, (i) => values[i])]));
+    return { count: path.length, path, ...(picked as Record<Name, Float64Array>) };
+  }
+
+  async call(track: number, depth: number, time: number): Promise<CallDetails | null> {
+    const lane = this.lanes[track];
+    const call = lane && callAt(lane, depth, time);
+    if (call === undefined) return null;
+    const stack: CallRef[] = [];
+    for (let outer = lane.parent[call]; outer >= 0; outer = lane.parent[outer]) stack.unshift(refOf(track, lane, outer));
+    return { ...refOf(track, lane, call), own: lane.own[call], calls: lane.next[call] - call - 1, parameters: [], stack };
+  }
+
+  async find(search: Search): Promise<Found> {
+    const wanted = search.regions && new Set(search.regions);
+    const found: CallRef[] = [];
+    this.lanes.forEach((lane, track) => {
+      if (search.tracks?.length && !search.tracks.includes(track)) return;
+      for (let call = lowerBound(lane, search.begin); call < lane.count && lane.begin[call] < search.end; call++) {
+        if (wanted && !wanted.has(lane.region[call])) continue;
+        if (lane.end[call] - lane.begin[call] >= search.shortest) found.push(refOf(track, lane, call));
+      }
+    });
+    const early = (a: CallRef, b: CallRef) => a.begin - b.begin || a.track - b.track || a.depth - b.depth;
+    const length = (call: CallRef) => call.end - call.begin;
+    found.sort(search.order === "longest" ? (a, b) => length(b) - length(a) || early(a, b) : search.order === "latest" ? (a, b) => early(b, a) : early);
+    return { calls: found.slice(0, search.limit), complete: found.length <= search.limit };
+  }
+
+  private tile(key: TileKey): Tile {
+    const width = 4 ** key.level, begin = key.index * width * COLUMNS;
+    if (key.track < FIRST_PROCESS) {
+      const lane = this.lanes[key.track];
+      return lane ? tileOf(lane, begin, width, key.rows) : emptyTile(0);
+    }
+    const process = key.track - FIRST_PROCESS;
+    const members = this.lanes.filter((_, track) => key.track === WHOLE_RUN || this.description.locations[track].process === process);
+    return sumOfTiles(members.map((lane) => tileOf(lane, begin, width, 1)));
+  }
+
+  private callsIn(range: CallRange): Calls {
+    const lane = this.lanes[range.track];
+    const found: number[] = [];
+    let complete = true;
+    eachIn(lane, range.begin, range.end, (call) => {
+      if (lane.depth[call] >= range.depths) return;
+      if (found.length < range.limit) found.push(call); else complete = false;
+    });
+    return {
+      count: found.length, complete,
+      begin: Float64Array.from(found, (call) => lane.begin[call]), end: Float64Array.from(found, (call) => lane.end[call]),
+      region: Int32Array.from(found, (call) => lane.region[call]), depth: Int32Array.from(found, (call) => lane.depth[call]),
+    };
+  }
+
+  private selected(tracks: readonly number[] | null): Lane[] {
+    return this.lanes.filter((_, track) => !tracks?.length || tracks.includes(track));
+  }
+}
+
+function refOf(track: number, lane: Lane, call: number): CallRef {
+  return { track, depth: lane.depth[call], begin: lane.begin[call], end: lane.end[call], region: lane.region[call] };
+}
+
+/** The call at a depth with begin <= time < end, or that begins at `time` without duration. */
+function callAt(lane: Lane, depth: number, time: number): number | undefined {
+  for (let call = lowerBound(lane, time); call < lane.count && lane.begin[call] === time; call++) if (lane.depth[call] === depth) return call;
+  return openAt(lane, time).find((call) => lane.depth[call] === depth);
+}

@@ -1,0 +1,149 @@
+// The binary answers of docs/formats/view-http.md.
+import { type CallRange, type CallRef, type Calls, COLUMNS, type Found, type Paths, type Profile, type Search, type Selection, type Tile, type TileKey } from "../model";
+import { SourceError } from "./source";
+
+/** Reads an answer from its begin to its end; arrays are views of it. */
+export class Reader {
+  private at = 0;
+
+  constructor(private readonly buffer: ArrayBuffer) {}
+
+  private take(bytes: number): number {
+    const from = this.at;
+    if (from + bytes > this.buffer.byteLength) throw new SourceError("An answer is shorter than it says.", "Reload the page.");
+    this.at += bytes;
+    return from;
+  }
+
+  u32(): number {
+    return new DataView(this.buffer).getUint32(this.take(4), true);
+  }
+
+  f64(): number {
+    return new DataView(this.buffer).getFloat64(this.take(8), true);
+  }
+
+  bytes(count: number): Uint8Array {
+    return new Uint8Array(this.buffer, this.take(count), count);
+  }
+
+  /** Numbers in which NONE is -1. */
+  numbers(count: number): Int32Array {
+    return new Int32Array(this.buffer, this.take(4 * count), count);
+  }
+
+  times(count: number): Float64Array {
+    return new Float64Array(this.buffer, this.take(8 * count), count);
+  }
+
+  pad(): void {
+    this.at = Math.ceil(this.at / 8) * 8;
+  }
+}
+
+class Writer {
+  private readonly view: DataView;
+  private at = 0;
+
+  constructor(bytes: number) {
+    this.view = new DataView(new ArrayBuffer(bytes));
+  }
+
+  u32(...values: number[]): this {
+    return this.list(values);
+  }
+
+  list(values: readonly number[]): this {
+    for (const value of values) this.view.setUint32(this.at, value, true), (this.at += 4);
+    return this;
+  }
+
+  f64(...values: number[]): this {
+    for (const value of values) this.view.setFloat64(this.at, value, true), (this.at += 8);
+    return this;
+  }
+
+  get body(): ArrayBuffer {
+    return this.view.buffer as ArrayBuffer;
+  }
+}
+
+const HIGH = 2 ** 32;
+
+export function tilesRequest(keys: readonly TileKey[]): ArrayBuffer {
+  const writer = new Writer(24 * keys.length);
+  for (const key of keys) writer.u32(key.track, key.level, key.index % HIGH, Math.floor(key.index / HIGH), 0, key.rows);
+  return writer.body;
+}
+
+export function tilesAnswer(reader: Reader, count: number): Tile[] {
+  return Array.from({ length: count }, () => {
+    const rows = reader.u32(), allRows = reader.u32();
+    const exact = reader.u32() === 1;
+    reader.u32();
+    return { rows, allRows, exact, off: reader.bytes(COLUMNS), region: reader.numbers(rows * COLUMNS), cover: reader.bytes(rows * COLUMNS) };
+  });
+}
+
+export function callsRequest(ranges: readonly CallRange[]): ArrayBuffer {
+  const writer = new Writer(32 * ranges.length);
+  for (const range of ranges) writer.u32(range.track, 0, range.depths, range.limit).f64(range.begin, range.end);
+  return writer.body;
+}
+
+export function callsAnswer(reader: Reader, count: number): Calls[] {
+  return Array.from({ length: count }, () => {
+    const size = reader.u32(), complete = reader.u32() === 1;
+    reader.f64();
+    const begin = reader.times(size), end = reader.times(size);
+    const [, region, depth] = [padded(reader, size), padded(reader, size), padded(reader, size)];
+    return { count: size, complete, begin, end, region, depth };
+  });
+}
+
+function padded(reader: Reader, count: number): Int32Array {
+  const result = reader.numbers(count);
+  reader.pad();
+  return result;
+}
+
+export function pathsAnswer(reader: Reader): Paths {
+  const count = reader.u32();
+  reader.u32();
+  return { parent: reader.numbers(count), region: reader.numbers(count) };
+}
+
+export function tableRequest(selection: Selection): ArrayBuffer {
+  const tracks = selection.tracks ?? [];
+  return new Writer(24 + 4 * tracks.length).f64(selection.begin, selection.end).u32(tracks.length, 0).list(tracks).body;
+}
+
+export function tableAnswer(reader: Reader): Profile {
+  const count = reader.u32();
+  reader.u32();
+  const path = padded(reader, count);
+  const [visits, cutBegin, cutEnd, own, inclusive, min, max] = Array.from({ length: 7 }, () => reader.times(count));
+  return { count, path, visits, cutBegin, cutEnd, own, inclusive, min, max };
+}
+
+export function callRequest(track: number, depth: number, time: number): ArrayBuffer {
+  return new Writer(16).u32(track, depth).f64(time).body;
+}
+
+export function findRequest(search: Search): ArrayBuffer {
+  const tracks = search.tracks ?? [], regions = search.regions ?? [];
+  return new Writer(48 + 4 * (tracks.length + regions.length))
+    .u32(["earliest", "latest", "longest"].indexOf(search.order), search.limit)
+    .f64(search.begin, search.end, search.shortest, Number.MAX_SAFE_INTEGER)
+    .u32(tracks.length, regions.length).list(tracks).list(regions).body;
+}
+
+export function findAnswer(reader: Reader): Found {
+  const count = reader.u32(), complete = reader.u32() === 1;
+  const begin = reader.times(count), end = reader.times(count);
+  const track = padded(reader, count), depth = padded(reader, count);
+  padded(reader, count);
+  const region = padded(reader, count);
+  const calls: CallRef[] = Array.from({ length: count }, (_, i) => ({ track: track[i], depth: depth[i], begin: begin[i], end: end[i], region: region[i] }));
+  return { calls, complete };
+}

@@ -1,0 +1,67 @@
+// The state of the page in its address: read at the start, written as it changes.
+import { parseQuery } from "../source/match";
+import type { Navigator } from "./commands";
+import { read, write } from "./url";
+import { type Panel, PANELS, type Sort, SORTS, type View, type Viewing } from "./view";
+
+const QUIET = 300;
+
+/** The token of the server, which leaves the address at once; kept for a reload of this tab. */
+export function takeToken(): string {
+  const words = location.hash.replace(/^#/, "").split("&");
+  const mine = words.filter((word) => word.startsWith("t="));
+  try {
+    if (!mine.length) return sessionStorage.getItem("timeloom-token") ?? "";
+    sessionStorage.setItem("timeloom-token", mine[0].slice(2));
+  } catch {
+    // Without storage a reload asks for the whole address again.
+  }
+  const rest = words.filter((word) => !word.startsWith("t=")).join("&");
+  history.replaceState(null, "", rest ? `#${rest}` : location.pathname + location.search);
+  return mine[0].slice(2);
+}
+
+/** Shows what the address says. */
+export function restore(viewing: Viewing, navigator: Navigator): void {
+  const link = read(location.hash);
+  const { run } = viewing;
+  const change: { -readonly [name in keyof View]?: View[name] } = {};
+  if (link.range && link.range.begin < run.length) viewing.show(link.range);
+  if (link.selection && link.selection.begin < run.length) {
+    const tracks = link.selection.tracks?.filter((track) => run.locations[track]) ?? null;
+    change.selection = { ...link.selection, tracks };
+    change.panelOpen = true;
+  }
+  if (PANELS.includes(link.panel as Panel)) Object.assign(change, { panel: link.panel, panelOpen: true });
+  if (SORTS.includes(link.sort as Sort)) change.sort = link.sort as Sort;
+  if (link.filter) change.filter = link.filter;
+  if (link.pinned) change.pinned = link.pinned;
+  if (link.toggled) change.toggled = new Set(link.toggled);
+  const func = link.func === undefined ? -1 : run.regions.findIndex((region) => region.name === link.func);
+  if (func >= 0) change.func = func;
+  viewing.store.set(change);
+  if (link.call && run.locations[link.call.track]) navigator.open(link.call);
+  if (link.find && parseQuery(link.find).text !== "") navigator.find(link.find);
+}
+
+/** Keeps the address up to date, without a step of the browser's history for each. */
+export function follow(viewing: Viewing): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const now = () => {
+    const { view, whole } = viewing;
+    const moved = view.range.begin !== whole.begin || view.range.end !== whole.end;
+    const fragment = write({
+      ...(moved ? { range: view.range } : {}),
+      ...(view.selection ? { selection: { ...view.selection, tracks: view.selection.tracks && [...view.selection.tracks] } } : {}),
+      ...(view.call ? { call: { track: view.call.track, time: view.call.begin, depth: view.call.depth } } : {}),
+      ...(view.panelOpen ? { panel: view.panel } : {}),
+      ...(view.panelOpen && view.panel === "function" && view.func >= 0 ? { func: viewing.run.regions[view.func].name } : {}),
+      filter: view.filter, sort: view.sort === "order" ? "" : view.sort, pinned: [...view.pinned], toggled: [...view.toggled], find: view.found ? view.find : "",
+    });
+    history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
+  };
+  return viewing.store.subscribe(() => {
+    clearTimeout(timer);
+    timer = setTimeout(now, QUIET);
+  });
+}

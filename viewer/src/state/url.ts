@@ -1,0 +1,60 @@
+// The state that a link keeps, in the fragment of the URL. The token of the server is never part of it.
+
+/** What a link says; absent: as it is by default. */
+export interface Link {
+  range?: { begin: number; end: number };
+  selection?: { begin: number; end: number; tracks: number[] | null };
+  call?: { track: number; time: number; depth: number };
+  /** The name of a function: numbers hold for one index only. */
+  func?: string;
+  panel?: string;
+  filter?: string;
+  sort?: string;
+  pinned?: number[];
+  toggled?: number[];
+  find?: string;
+}
+
+const numbers = (text: string, separator: string): number[] | null => {
+  const values = text.split(separator).map(Number);
+  return text !== "" && values.every((value) => Number.isFinite(value)) ? values : null;
+};
+
+/** The fragment without "#". Whole ns are enough. */
+export function write(link: Link): string {
+  const words: string[] = [];
+  const add = (key: string, value: string) => words.push(`${key}=${encodeURIComponent(value).replace(/%2C/g, ",").replace(/%20/g, "+")}`);
+  const pair = (range: { begin: number; end: number }) => `${Math.round(range.begin)}-${Math.round(range.end)}`;
+  if (link.range) add("view", pair(link.range));
+  if (link.selection) add("select", pair(link.selection) + (link.selection.tracks ? "," + link.selection.tracks.join(",") : ""));
+  if (link.call) add("call", [link.call.track, Math.round(link.call.time), link.call.depth].join(","));
+  for (const key of ["func", "panel", "filter", "sort", "find"] as const) if (link[key]) add(key, link[key]);
+  for (const key of ["pinned", "toggled"] as const) if (link[key]?.length) add(key, link[key].join(","));
+  return words.join("&");
+}
+
+/** Unknown words and nonsense are ignored: links live longer than versions. */
+export function read(fragment: string): Link {
+  const words = new URLSearchParams(fragment.replace(/^#/, ""));
+  const link: Link = {};
+  const range = (text: string) => {
+    const values = /^\d+-\d+$/.test(text) ? numbers(text, "-") : null;
+    return values && values[1] > values[0] ? { begin: values[0], end: values[1] } : null;
+  };
+  const view = range(words.get("view") ?? "");
+  if (view) link.range = view;
+  const [selected, ...tracks] = (words.get("select") ?? "").split(",");
+  const selection = range(selected);
+  if (selection) link.selection = { ...selection, tracks: tracks.length ? numbers(tracks.join(","), ",") : null };
+  const call = numbers(words.get("call") ?? "", ",");
+  if (call?.length === 3) link.call = { track: call[0], time: call[1], depth: call[2] };
+  for (const key of ["func", "panel", "filter", "sort", "find"] as const) {
+    const value = words.get(key);
+    if (value) link[key] = value;
+  }
+  for (const key of ["pinned", "toggled"] as const) {
+    const list = numbers(words.get(key) ?? "", ",");
+    if (list) link[key] = list;
+  }
+  return link;
+}

@@ -1,0 +1,150 @@
+// What the page shows: one value that every part of it reads, and the few functions that change it.
+import type { CallRef, Found, Run, Selection } from "../model";
+import { around, clamp, move, type Range, zoom } from "../timeline/scale";
+import { History } from "./history";
+import { Store } from "./store";
+
+export const PANELS = ["call", "function", "functions", "modules", "tree", "flame", "find"] as const;
+export type Panel = (typeof PANELS)[number];
+export const SORTS = ["order", "activity", "name"] as const;
+export type Sort = (typeof SORTS)[number];
+
+export interface View {
+  readonly range: Range;
+  /** Rows whose fold is not what it is by default. */
+  readonly toggled: ReadonlySet<number>;
+  /** Locations that show all of their levels. */
+  readonly tall: ReadonlySet<number>;
+  readonly pinned: readonly number[];
+  readonly filter: string;
+  readonly sort: Sort;
+  readonly selection: Selection | null;
+  readonly call: CallRef | null;
+  /** The region that the panel "function" is about; -1: none. */
+  readonly func: number;
+  readonly panel: Panel;
+  readonly panelOpen: boolean;
+  readonly find: string;
+  readonly found: Found | null;
+  /** The place in `found`. */
+  readonly hit: number;
+  readonly help: boolean;
+  /** A sentence for those who cannot see what has changed. */
+  readonly said: string;
+}
+
+export class Viewing {
+  readonly store: Store<View>;
+  readonly whole: Range;
+  private readonly history = new History();
+
+  constructor(readonly run: Run) {
+    this.whole = { begin: 0, end: Math.max(run.length, 1) };
+    this.store = new Store<View>({
+      range: this.whole, toggled: new Set(), tall: new Set(), pinned: [], filter: "", sort: "order", selection: null, call: null, func: -1,
+      panel: "functions", panelOpen: false, find: "", found: null, hit: -1, help: false, said: "",
+    });
+  }
+
+  get view(): View {
+    return this.store.get();
+  }
+
+  show(range: Range): void {
+    const next = clamp(range, this.whole);
+    if (next.begin === this.view.range.begin && next.end === this.view.range.end) return;
+    this.history.leave(this.view.range, performance.now());
+    this.store.set({ range: next });
+  }
+
+  zoom(fixed: number, factor: number): void {
+    this.show(zoom(this.view.range, fixed, factor, this.whole));
+  }
+
+  /** Zooms around the middle. */
+  zoomBy(factor: number): void {
+    const { begin, end } = this.view.range;
+    this.zoom((begin + end) / 2, factor);
+  }
+
+  /** Moves by a part of what is shown. */
+  moveBy(part: number): void {
+    const { begin, end } = this.view.range;
+    this.show(move(this.view.range, part * (end - begin), this.whole));
+  }
+
+  showAll(): void {
+    this.show(this.whole);
+  }
+
+  /** Shows the selection, or else the call, with a margin. */
+  fit(): void {
+    const wanted = this.view.selection ?? this.view.call;
+    if (wanted) this.show(around(wanted.begin, wanted.end, this.whole));
+  }
+
+  back(): void {
+    const range = this.history.back(this.view.range);
+    if (range) this.store.set({ range });
+  }
+
+  forward(): void {
+    const range = this.history.forward(this.view.range);
+    if (range) this.store.set({ range });
+  }
+
+  select(selection: Selection | null): void {
+    const panel = this.view.panel === "call" || this.view.panel === "find" ? "functions" : this.view.panel;
+    this.store.set(selection ? { selection, panel, panelOpen: true } : { selection: null });
+  }
+
+  /** Chooses a call; moves the view when the call would not be seen. */
+  choose(call: CallRef | null, reveal = false): void {
+    this.store.set(call ? { call, func: call.region, panel: "call", panelOpen: true } : { call: null });
+    if (call && reveal) this.reveal(call);
+  }
+
+  reveal(call: CallRef): void {
+    const { begin, end } = this.view.range;
+    const pixels = (1000 * (call.end - call.begin)) / (end - begin);
+    if (call.begin >= begin && call.end <= end && pixels >= 4) return;
+    if (pixels < 4 || pixels > 1000) {
+      const length = Math.max(call.end - call.begin, 10);
+      this.show(around(call.begin - length * 2, call.end + length * 2, this.whole));
+    } else {
+      this.show(move(this.view.range, (call.begin + call.end - begin - end) / 2, this.whole));
+    }
+  }
+
+  chooseFunction(func: number): void {
+    this.store.set({ func, panel: "function", panelOpen: true });
+  }
+
+  toggle(row: number): void {
+    this.store.set({ toggled: toggled(this.view.toggled, row) });
+  }
+
+  toggleTall(row: number): void {
+    this.store.set({ tall: toggled(this.view.tall, row) });
+  }
+
+  pin(row: number): void {
+    const { pinned } = this.view;
+    this.store.set({ pinned: pinned.includes(row) ? pinned.filter((other) => other !== row) : [...pinned, row] });
+  }
+
+  openPanel(panel: Panel): void {
+    this.store.set({ panel, panelOpen: true });
+  }
+
+  /** What tables are about: the selection, or else all that is shown. */
+  scope(): Selection {
+    return this.view.selection ?? { ...this.view.range, tracks: null };
+  }
+}
+
+function toggled(set: ReadonlySet<number>, value: number): ReadonlySet<number> {
+  const next = new Set(set);
+  if (!next.delete(value)) next.add(value);
+  return next;
+}

@@ -1,0 +1,181 @@
+// The tiles and calls that were fetched, and the best that there is for a place until finer ones come.
+import { type Calls, COLUMNS, FIRST_PROCESS, NONE, type Tile, type TileKey } from "../model";
+import type { Source } from "../source/source";
+
+const MOST_BYTES = 96e6;
+const MOST_CALLS = 2000;
+/** The server answers at most a million calls at once. */
+const MOST_RANGES = 1e6 / MOST_CALLS;
+/** Cells with borders of calls that a tile may have for its calls to be worth fetching. */
+const MOST_BORDERS = 1400;
+
+interface Slot {
+  readonly key: TileKey;
+  readonly tile: Tile;
+  /** null: not asked for; "many": too many to draw each. */
+  calls: Calls | "many" | null;
+  used: number;
+}
+
+/** What can be drawn of a slot: calls are exact, a tile is as fine as its level. */
+export interface Piece {
+  readonly key: TileKey;
+  readonly tile: Tile;
+  readonly calls: Calls | null;
+}
+
+const name = (track: number, level: number, index: number) => `${track}/${level}/${index}`;
+const sizeOf = (slot: Slot) => slot.tile.rows * COLUMNS * 5 + 256 + (slot.calls && slot.calls !== "many" ? slot.calls.count * 24 : 0);
+
+export class Cache {
+  private readonly slots = new Map<string, Slot>();
+  private bytes = 0;
+  private clock = 0;
+  private running: AbortController | null = null;
+  private loading: ReadonlySet<string> = new Set();
+  private wanted: TileKey[] = [];
+
+  /** `changed` is called when there is something new to draw; `failed` when the source has a problem. */
+  constructor(private readonly source: Source, private readonly changed: () => void, private readonly failed: (error: Error) => void) {}
+
+  /** The best pieces for a slot, to be drawn in this order; says what else is needed by `fetch`. */
+  pieces(key: TileKey): Piece[] {
+    const here = this.slots.get(name(key.track, key.level, key.index));
+    const exact = this.exact(key);
+    if (exact) return [exact];
+    if (here && this.enough(here, key)) {
+      here.used = this.clock;
+      if (here.calls === null && this.sparse(here)) this.wanted.push(key);
+      return [piece(here)];
+    }
+    this.wanted.push(key);
+    const coarser = this.coarser(key);
+    const finer = here ? [piece(here)] : this.finer(key);
+    return coarser ? [coarser, ...finer] : finer;
+  }
+
+  /** Fetches what `pieces` missed since the last call. */
+  fetch(): void {
+    this.clock++;
+    const wanted = this.wanted;
+    this.wanted = [];
+    if (!wanted.length) return;
+    if (this.running) {
+      // What is on its way is waited for, unless nobody wants any of it now.
+      if (wanted.some((key) => this.loading.has(name(key.track, key.level, key.index)))) return;
+      this.running.abort();
+    }
+    this.loading = new Set(wanted.map((key) => name(key.track, key.level, key.index)));
+    const control = (this.running = new AbortController());
+    this.load(wanted, control.signal).then(
+      () => {
+        if (this.running === control) this.running = null;
+        this.changed();
+      },
+      (error: Error) => {
+        if (this.running === control) this.running = null;
+        if (error.name !== "AbortError") this.failed(error);
+      },
+    );
+  }
+
+  /** Whether something is on its way. */
+  get busy(): boolean {
+    return this.running !== null;
+  }
+
+  private async load(wanted: readonly TileKey[], signal: AbortSignal): Promise<void> {
+    const isThere = (key: TileKey) => {
+      const slot = this.slots.get(name(key.track, key.level, key.index));
+      return slot !== undefined && this.enough(slot, key);
+    };
+    const keys = wanted.filter((key) => !isThere(key)).slice(0, 512);
+    const sparse = wanted.filter(isThere).slice(0, MOST_RANGES);
+    const [tiles, calls] = await Promise.all([
+      keys.length ? this.source.tiles(keys, signal) : [],
+      sparse.length ? this.source.calls(sparse.map((key) => this.callRange(key)), signal) : [],
+    ]);
+    keys.forEach((key, i) => this.put({ key, tile: tiles[i], calls: null, used: this.clock }));
+    sparse.forEach((key, i) => {
+      const slot = this.slots.get(name(key.track, key.level, key.index));
+      if (!slot) return;
+      this.bytes -= sizeOf(slot);
+      slot.calls = calls[i].complete ? calls[i] : "many";
+      this.bytes += sizeOf(slot);
+    });
+    this.forget();
+  }
+
+  private callRange(key: TileKey) {
+    const width = 4 ** key.level * COLUMNS;
+    return { track: key.track, depths: key.rows - 1, limit: MOST_CALLS, begin: key.index * width, end: (key.index + 1) * width };
+  }
+
+  private put(slot: Slot): void {
+    const id = name(slot.key.track, slot.key.level, slot.key.index);
+    const old = this.slots.get(id);
+    if (old) this.bytes -= sizeOf(old);
+    this.slots.set(id, slot);
+    this.bytes += sizeOf(slot);
+  }
+
+  private forget(): void {
+    if (this.bytes < MOST_BYTES) return;
+    for (const [id, slot] of [...this.slots].sort(([, a], [, b]) => a.used - b.used)) {
+      if (this.bytes < MOST_BYTES * 0.8) return;
+      this.slots.delete(id);
+      this.bytes -= sizeOf(slot);
+    }
+  }
+
+  private enough(slot: Slot, key: TileKey): boolean {
+    // Of dense tiles fewer rows can be had than there are, so what was asked for counts.
+    return slot.key.rows >= key.rows || slot.tile.rows >= slot.tile.allRows;
+  }
+
+  /** Calls of the slot itself or of a coarser one that holds it. */
+  private exact(key: TileKey): Piece | null {
+    if (key.track >= FIRST_PROCESS) return null;
+    for (let level = key.level, index = key.index; level < key.level + 12; level++, index = Math.floor(index / 4)) {
+      const slot = this.slots.get(name(key.track, level, index));
+      if (!slot || !slot.calls || slot.calls === "many" || !this.enough(slot, key)) continue;
+      // Where recording was off is known by tiles only.
+      if (level > key.level && slot.tile.off.some((part) => part > 0)) return null;
+      slot.used = this.clock;
+      return piece(slot);
+    }
+    return null;
+  }
+
+  private coarser(key: TileKey): Piece | null {
+    for (let level = key.level + 1, index = Math.floor(key.index / 4); level <= 28; level++, index = Math.floor(index / 4)) {
+      const slot = this.slots.get(name(key.track, level, index));
+      if (slot) return piece(slot);
+    }
+    return null;
+  }
+
+  private finer(key: TileKey): Piece[] {
+    if (key.level === 0) return [];
+    return [0, 1, 2, 3].flatMap((child) => {
+      const slot = this.slots.get(name(key.track, key.level - 1, key.index * 4 + child));
+      return slot ? [piece(slot)] : [];
+    });
+  }
+
+  private sparse(slot: Slot): boolean {
+    const { tile, key } = slot;
+    if (key.track >= FIRST_PROCESS || tile.rows < 2) return false;
+    let borders = 0;
+    for (let cell = COLUMNS; cell < tile.rows * COLUMNS; cell++) {
+      const cover = tile.cover[cell];
+      if ((cover > 0 && cover < 255) || (tile.region[cell] !== tile.region[cell - 1] && tile.region[cell] !== NONE)) borders++;
+      if (borders > MOST_BORDERS) return false;
+    }
+    return true;
+  }
+}
+
+function piece(slot: Slot): Piece {
+  return { key: slot.key, tile: slot.tile, calls: slot.calls === "many" ? null : slot.calls };
+}

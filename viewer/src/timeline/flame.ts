@@ -1,0 +1,31 @@
+// Where the boxes of a flame graph are.
+import type { Node } from "../profile";
+
+export interface Box {
+  readonly node: Node;
+  readonly depth: number;
+  /** Parts of the width. */
+  readonly left: number;
+  readonly width: number;
+}
+
+/** The boxes of a tree below `root` that are at least `smallest` wide, from the root on; the longest calls are left. */
+export function boxesOf(root: Node, smallest: number): Box[] {
+  const boxes: Box[] = [];
+  const whole = root.total || 1;
+  let level: Box[] = [{ node: root, depth: 0, left: 0, width: 1 }];
+  while (level.length) {
+    boxes.push(...level);
+    const next: Box[] = [];
+    for (const box of level) {
+      let left = box.left;
+      for (const node of box.node.children) {
+        const width = node.total / whole;
+        if (width >= smallest) next.push({ node, depth: box.depth + 1, left, width });
+        left += width;
+      }
+    }
+    level = next;
+  }
+  return boxes;
+}

@@ -1,0 +1,54 @@
+// What lies under a place of the rows.
+import { type CallRef, COLUMNS, NONE } from "../model";
+import type { Cache } from "./cache";
+import { LINE, type Row, rowAt } from "./layout";
+import { atDepth, firstAfter } from "./lines";
+import { type Frame, slots } from "./painter";
+import { toTime } from "./scale";
+
+export interface Hit {
+  readonly row: Row;
+  readonly time: number;
+  /** -1: own times, in rows that are folded or are sums. */
+  readonly depth: number;
+  readonly region: number;
+  /** How much of the cell is covered, from 0 to 1; 1 of an exact call. */
+  readonly cover: number;
+  readonly call: CallRef | null;
+}
+
+export function hitAt(frame: Frame, cache: Cache, width: number, pixels: number, x: number, y: number): Hit | null {
+  const at = y + frame.top;
+  const row = rowAt(frame.rows, at);
+  if (!row) return null;
+  const time = toTime(frame.range, width, x);
+  const depth = row.lines ? Math.min(row.lines - 1, Math.max(0, Math.floor((at - row.y - 2) / LINE))) : -1;
+  const nothing = { row, time, depth, region: NONE, cover: 0, call: null };
+  const slot = slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, pixels).find((key) => time < (key.index + 1) * COLUMNS * 4 ** key.level);
+  const pieces = slot && row.kind !== "folder" ? cache.pieces(slot) : [];
+  for (const { key, tile, calls } of pieces.reverse()) {
+    if (calls && depth >= 0) {
+      const call = nearest(calls, depth, time, (2 * (frame.range.end - frame.range.begin)) / width);
+      if (call < 0) return nothing;
+      const ref = { track: row.id, depth, begin: calls.begin[call], end: calls.end[call], region: calls.region[call] };
+      return { ...nothing, region: ref.region, cover: 1, call: ref };
+    }
+    const column = Math.floor(time / 4 ** key.level) - key.index * COLUMNS;
+    if (column < 0 || column >= COLUMNS || depth + 1 >= tile.rows) continue;
+    const cell = (depth + 1) * COLUMNS + column;
+    return { ...nothing, region: tile.region[cell], cover: tile.cover[cell] / 255 };
+  }
+  return nothing;
+}
+
+/** The call at `time`, or else the nearest within `reach`. */
+function nearest(calls: Parameters<typeof atDepth>[0], depth: number, time: number, reach: number): number {
+  const list = atDepth(calls, depth);
+  let best = -1, distance = reach;
+  for (let i = firstAfter(calls, list, time - reach); i < list.length && calls.begin[list[i]] <= time + reach; i++) {
+    const call = list[i];
+    const away = Math.max(calls.begin[call] - time, time - calls.end[call], 0);
+    if (away < distance || (away === 0 && distance === 0)) [best, distance] = [call, away];
+  }
+  return best;
+}

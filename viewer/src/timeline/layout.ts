@@ -1,0 +1,193 @@
+// Which rows there are, from the top down, and how high each is. Pixels are those of CSS.
+import { FIRST_PROCESS, type Location, type Run } from "../model";
+import type { Sort, View } from "../state/view";
+
+export const LINE = 18;
+export const FOLDED = 22;
+export const PADDING = 5;
+/** Levels of calls that a row shows if it has more than MANY_LEVELS, unless all are asked for, and at most. */
+export const FEW_LEVELS = 24;
+export const MANY_LEVELS = 32;
+export const MOST_LEVELS = 1000;
+
+/** Lines of calls that are unfolded at first, all rows together. */
+const FIRST_LINES = 48;
+
+/** The rows of folders of tasks: this and the number of the process. */
+export const FIRST_FOLDER = 0xc0000000;
+
+export interface Row {
+  /** What the data know the row as; folders have numbers of their own. */
+  readonly id: number;
+  readonly kind: "process" | "folder" | "location";
+  readonly name: string;
+  readonly detail: string;
+  readonly indent: number;
+  readonly open: boolean;
+  readonly canOpen: boolean;
+  readonly pinned: boolean;
+  /** Locations at and below the row. */
+  readonly locations: readonly number[];
+  /** Lines of calls; 0: one line with what was innermost. */
+  readonly lines: number;
+  readonly levels: number;
+  readonly y: number;
+  readonly height: number;
+}
+
+interface Branch {
+  id: number;
+  kind: Row["kind"];
+  name: string;
+  detail: string;
+  levels: number;
+  /** When it was active first, and how much was recorded. */
+  begin: number;
+  events: number;
+  openFirst: boolean;
+  inner: Branch[];
+  locations: number[];
+}
+
+const plural = (count: number, word: string) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+
+/** The locations that are unfolded at first: threads from the first on, as long as they fill about a screen. */
+function unfolded(run: Run): ReadonlySet<number> {
+  const result = new Set<number>();
+  let room = FIRST_LINES;
+  for (const [id, location] of run.locations.entries()) {
+    if (location.kind !== "thread") continue;
+    room -= Math.min(location.depth, FEW_LEVELS);
+    if (room < 0 && result.size) break;
+    result.add(id);
+  }
+  return result;
+}
+
+function leaf(run: Run, id: number, open: ReadonlySet<number>): Branch {
+  const { name, kind, depth, begin, events } = run.locations[id];
+  return { id, kind: "location", name, detail: kind === "task" ? "task" : "", levels: depth, begin, events, openFirst: open.has(id), inner: [], locations: [id] };
+}
+
+function joined(id: number, kind: Row["kind"], name: string, detail: string, openFirst: boolean, inner: Branch[]): Branch {
+  return {
+    id, kind, name, detail, levels: 0, openFirst, inner,
+    begin: inner.reduce((first, branch) => Math.min(first, branch.begin), Infinity),
+    events: inner.reduce((sum, branch) => sum + branch.events, 0),
+    locations: inner.flatMap((branch) => branch.locations),
+  };
+}
+
+/** The tree of processes with their threads and tasks; a process that was started by another is inside it. */
+export function treeOf(run: Run): Branch[] {
+  const members = new Map<number, number[]>();
+  const open = unfolded(run);
+  run.locations.forEach((location, id) => {
+    if (location.kind === "metrics") return;
+    const list = members.get(location.process);
+    if (list) list.push(id); else members.set(location.process, [id]);
+  });
+  const inside = (process: number, parents: ReadonlySet<number>): Branch[] => {
+    const ids = members.get(process) ?? [];
+    const of = (kind: Location["kind"]) => ids.filter((id) => run.locations[id].kind === kind).map((id) => leaf(run, id, open));
+    const tasks = of("task");
+    const folder = tasks.length > 3 ? [joined(FIRST_FOLDER + process, "folder", "Tasks", plural(tasks.length, "task"), tasks.length <= 8, tasks)] : tasks;
+    const started = run.processes.flatMap((other, id) => (other.parent === process && !parents.has(id) ? [branch(id, parents)] : []));
+    return [...of("thread"), ...folder, ...started];
+  };
+  const branch = (id: number, parents: ReadonlySet<number>): Branch => {
+    const process = run.processes[id];
+    const detail = [process.pid ? `pid ${process.pid}` : "", process.ending].filter(Boolean).join(", ");
+    return joined(FIRST_PROCESS + id, "process", process.name || `process ${process.pid}`, detail, run.processes.length <= 60, inside(id, new Set([...parents, id])));
+  };
+  const roots = run.processes.flatMap((process, id) => (process.parent === null ? [branch(id, new Set())] : []));
+  const used = new Set(roots.flatMap((root) => root.locations));
+  const orphans = [...members.keys()].filter((process) => members.get(process)!.some((id) => !used.has(id)));
+  const trees = [...roots, ...orphans.map((process) => branch(process, new Set()))].filter((root) => root.locations.length);
+  return trees.length === 1 && trees[0].inner.every((inner) => inner.kind !== "process") ? trees[0].inner : trees;
+}
+
+function ordered(branches: readonly Branch[], sort: Sort): readonly Branch[] {
+  if (sort === "activity") return [...branches].sort((a, b) => b.events - a.events);
+  if (sort === "name") return [...branches].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+  return branches;
+}
+
+function matches(branch: Branch, filter: string): boolean {
+  return branch.name.toLowerCase().includes(filter) || branch.detail.toLowerCase().includes(filter) || branch.inner.some((inner) => matches(inner, filter));
+}
+
+export interface Layout {
+  /** Rows that stay at the top; `rows` begin below them. */
+  readonly pinned: readonly Row[];
+  readonly rows: readonly Row[];
+  readonly pinnedHeight: number;
+  readonly height: number;
+}
+
+/** The rows: the pinned first, then the tree as far as it is unfolded. */
+export function layOut(trees: readonly Branch[], view: View): Layout {
+  const rows: Row[] = [];
+  const filter = view.filter.trim().toLowerCase();
+  let y = 0;
+  const add = (branch: Branch, indent: number, pinned: boolean) => {
+    const open = view.toggled.has(branch.id) ? !branch.openFirst : branch.openFirst;
+    const few = branch.levels > MANY_LEVELS && !view.tall.has(branch.id);
+    const levels = Math.min(branch.levels, few ? FEW_LEVELS : MOST_LEVELS);
+    const lines = branch.kind === "location" && open ? levels : 0;
+    const height = lines > 1 ? lines * LINE + PADDING : FOLDED;
+    const canOpen = branch.kind === "location" ? branch.levels > 1 : branch.inner.length > 0;
+    const { id, kind, name, detail, locations } = branch;
+    rows.push({ id, kind, name, detail, locations, indent, open, canOpen, pinned, lines, levels: branch.levels, y, height });
+    y += height;
+    return open;
+  };
+  const walk = (branches: readonly Branch[], indent: number, shown: boolean) => {
+    for (const branch of ordered(branches, view.sort)) {
+      const named = shown || (filter !== "" && (branch.name.toLowerCase().includes(filter) || branch.detail.toLowerCase().includes(filter)));
+      if (filter && !named && !matches(branch, filter)) continue;
+      const open = add(branch, indent, false);
+      if (branch.inner.length && (open || (filter && !named))) walk(branch.inner, indent + 1, named);
+    }
+  };
+  for (const id of view.pinned) {
+    const branch = search(trees, id);
+    if (branch) add(branch, 0, true);
+  }
+  const pinned = rows.splice(0);
+  const pinnedHeight = y;
+  walk(trees, 0, filter === "");
+  return { pinned, rows, pinnedHeight, height: y };
+}
+
+function search(branches: readonly Branch[], id: number): Branch | null {
+  for (const branch of branches) {
+    const found = branch.id === id ? branch : search(branch.inner, id);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** The rows that [top, bottom) touches. REQUIRES: rows from the top down. */
+function touched(rows: readonly Row[], top: number, bottom: number): Row[] {
+  let low = 0, high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle].y + rows[middle].height <= top) low = middle + 1; else high = middle;
+  }
+  const result: Row[] = [];
+  for (let i = low; i < rows.length && rows[i].y < bottom; i++) result.push(rows[i]);
+  return result;
+}
+
+/** The rows that a window of the layout shows: the pinned last, which lie above the others. */
+export function visible(layout: Layout, top: number, height: number): Row[] {
+  const below = touched(layout.rows, top + layout.pinnedHeight, top + height);
+  return [...below, ...layout.pinned.map((row) => ({ ...row, y: row.y + top }))];
+}
+
+/** The row at a place of the layout. */
+export function rowAt(rows: readonly Row[], y: number): Row | undefined {
+  for (let i = rows.length - 1; i >= 0; i--) if (y >= rows[i].y && y < rows[i].y + rows[i].height) return rows[i];
+  return undefined;
+}

@@ -1,0 +1,137 @@
+// One line of pixels: what a row shows at one depth.
+import { blend, type Pixel } from "../colour";
+import { type Calls, COLUMNS, NONE, type TileKey } from "../model";
+import type { Piece } from "./cache";
+import { type Range, span } from "./scale";
+
+/** Calls that are narrower (device pixels) are added up by pixel. */
+const THIN = 1.5;
+/** Calls at least this wide have a gap after them, so that neighbours do not melt into one; others have a faint edge. */
+const GAP_FROM = 4;
+const EDGE = 0.55;
+/** Even the shortest call is seen: the least part of its colour. */
+const FAINTEST = 0.25;
+
+export class Line {
+  readonly pixels: Uint32Array;
+  /** What is where; NONE: nothing, or a gap. */
+  readonly regions: Int32Array;
+  private readonly sums: Float32Array;
+
+  constructor(readonly width: number, private readonly background: Pixel, private readonly colours: Uint32Array) {
+    this.pixels = new Uint32Array(width);
+    this.regions = new Int32Array(width);
+    this.sums = new Float32Array(width);
+  }
+
+  clear(): void {
+    this.pixels.fill(this.background);
+    this.regions.fill(NONE);
+  }
+
+  /** Draws row `row` of the pieces (0: own times; 1 + d: depth d) where the slot is. */
+  draw(pieces: readonly Piece[], slot: TileKey, row: number, range: Range): void {
+    const width = 4 ** slot.level * COLUMNS;
+    for (const piece of pieces) {
+      const pieceWidth = 4 ** piece.key.level * COLUMNS;
+      const begin = Math.max(slot.index * width, piece.key.index * pieceWidth);
+      const end = Math.min((slot.index + 1) * width, (piece.key.index + 1) * pieceWidth);
+      const left = this.clip((begin - range.begin) * (this.width / span(range)));
+      const right = this.clip((end - range.begin) * (this.width / span(range)));
+      if (right <= left) continue;
+      if (piece.calls && row > 0) this.drawCalls(piece.calls, row - 1, range, left, right);
+      else if (row < piece.tile.rows) this.drawTile(piece, row, range, left, right);
+    }
+  }
+
+  /** The first pixel with a centre at `x` or later. */
+  private clip(x: number): number {
+    return Math.min(this.width, Math.max(0, Math.ceil(x - 0.5)));
+  }
+
+  private drawTile(piece: Piece, row: number, range: Range, left: number, right: number): void {
+    const column = 4 ** piece.key.level;
+    const perPixel = span(range) / this.width;
+    const offset = piece.key.index * COLUMNS;
+    const { region, cover } = piece.tile;
+    for (let x = left; x < right; x++) {
+      const first = Math.floor((range.begin + x * perPixel) / column) - offset;
+      const last = Math.max(first, Math.ceil((range.begin + (x + 1) * perPixel) / column) - 1 - offset);
+      let best = NONE, most = 0, sum = 0, columns = 0;
+      for (let c = Math.max(first, 0); c <= Math.min(last, COLUMNS - 1); c++) {
+        const part = cover[row * COLUMNS + c];
+        sum += part;
+        columns++;
+        if (part > most) [best, most] = [region[row * COLUMNS + c], part];
+      }
+      if (best !== NONE) this.set(x, best, sum / columns / 255);
+      else (this.pixels[x] = this.background), (this.regions[x] = NONE);
+    }
+  }
+
+  private drawCalls(calls: Calls, depth: number, range: Range, left: number, right: number): void {
+    this.pixels.fill(this.background, left, right);
+    this.regions.fill(NONE, left, right);
+    const list = atDepth(calls, depth);
+    const scale = this.width / span(range);
+    const thin: number[] = [];
+    for (let i = firstAfter(calls, list, range.begin + (left - 1) / scale); i < list.length; i++) {
+      const call = list[i];
+      const from = (calls.begin[call] - range.begin) * scale, to = (calls.end[call] - range.begin) * scale;
+      if (from >= right) break;
+      if (to - from < THIN) this.addThin(from, to, calls.region[call], left, right, thin);
+      else this.fill(Math.round(from), Math.round(to), calls.region[call], left, right);
+    }
+    for (const x of thin) {
+      this.set(x, this.regions[x], Math.min(1, this.sums[x]));
+      this.sums[x] = 0;
+    }
+  }
+
+  private fill(from: number, to: number, region: number, left: number, right: number): void {
+    const first = Math.max(from, left), last = Math.min(to, right);
+    if (last <= first) return;
+    this.pixels.fill(this.colours[region], first, last);
+    this.regions.fill(region, first, last);
+    if (to > right) return;
+    const wide = to - from >= GAP_FROM;
+    this.pixels[last - 1] = wide ? this.background : blend(this.background, this.colours[region], EDGE);
+    if (wide) this.regions[last - 1] = NONE;
+  }
+
+  private addThin(from: number, to: number, region: number, left: number, right: number, thin: number[]): void {
+    const x = Math.floor(from);
+    if (x < left || x >= right) return;
+    if (this.sums[x] === 0) thin.push(x);
+    this.sums[x] += Math.max(to - from, 1e-6);
+    this.regions[x] = region;
+  }
+
+  private set(x: number, region: number, part: number): void {
+    this.regions[x] = region;
+    this.pixels[x] = blend(this.background, this.colours[region], FAINTEST + (1 - FAINTEST) * part);
+  }
+}
+
+const depths = new WeakMap<Calls, number[][]>();
+
+/** The calls at a depth, in order; they do not overlap. */
+export function atDepth(calls: Calls, depth: number): readonly number[] {
+  let lists = depths.get(calls);
+  if (!lists) {
+    lists = [];
+    for (let call = 0; call < calls.count; call++) (lists[calls.depth[call]] ??= []).push(call);
+    depths.set(calls, lists);
+  }
+  return lists[depth] ?? [];
+}
+
+/** The first place of a list whose call ends after `time`. */
+export function firstAfter(calls: Calls, list: readonly number[], time: number): number {
+  let low = 0, high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (calls.end[list[middle]] < time) low = middle + 1; else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,133 @@
+// What moves above the picture of the rows: selection, chosen and pointed-at call, hits, markers; and the time axis.
+import type { Theme } from "../colour";
+import { instant, toNs } from "../format";
+import type { CallRef, Marker, Selection } from "../model";
+import type { View } from "../state/view";
+import { LINE, type Row } from "./layout";
+import type { Frame } from "./painter";
+import { ticks, toX } from "./scale";
+
+export interface Marks {
+  readonly view: View;
+  readonly frame: Frame;
+  readonly theme: Theme;
+  readonly pointed: CallRef | null;
+  /** Where the pointer is; null: elsewhere. */
+  readonly x: number | null;
+  readonly rubber: Selection | null;
+  readonly markers: readonly Marker[];
+}
+
+const NOT_WIDER_THAN = 20_000;
+
+export function drawOverlay(context: CanvasRenderingContext2D, width: number, height: number, marks: Marks): void {
+  const { view, frame, theme } = marks;
+  context.clearRect(0, 0, width, height);
+  context.fillStyle = theme.dark ? "rgba(255,255,255,.05)" : "rgba(0,0,0,.05)";
+  for (const time of ticks(frame.range, width, 110, toNs(1)).times) context.fillRect(Math.round(toX(frame.range, width, time)), 0, 1, height);
+  const selection = marks.rubber ?? view.selection;
+  if (selection) drawSelection(context, width, height, selection, marks);
+  for (const row of frame.rows) drawRowMarks(context, width, row, marks);
+  for (const call of [view.call, marks.pointed]) if (call) outline(context, width, call, marks, call === view.call);
+  if (marks.x !== null) {
+    context.fillStyle = theme.faint;
+    context.fillRect(Math.round(marks.x), 0, 1, height);
+  }
+}
+
+function drawSelection(context: CanvasRenderingContext2D, width: number, height: number, selection: Selection, marks: Marks): void {
+  const { range, rows, top } = marks.frame;
+  const left = Math.max(-2, toX(range, width, selection.begin)), right = Math.min(width + 2, toX(range, width, selection.end));
+  if (right < 0 || left > width) return;
+  context.fillStyle = marks.theme.dark ? "rgba(0,0,0,.45)" : "rgba(255,255,255,.55)";
+  context.fillRect(0, 0, left, height);
+  context.fillRect(right, 0, width - right, height);
+  for (const row of rows) {
+    const inside = !selection.tracks || row.locations.some((location) => selection.tracks!.includes(location));
+    if (!inside) context.fillRect(left, row.y - top, right - left, row.height);
+  }
+  context.fillStyle = marks.theme.accent;
+  context.fillRect(Math.round(left) - 1, 0, 2, height);
+  context.fillRect(Math.round(right) - 1, 0, 2, height);
+}
+
+/** The top of a call's line in a row, or -1 if the row does not show its depth. */
+function lineTop(row: Row, depth: number): number {
+  if (!row.lines) return row.y + 3;
+  return depth < row.lines ? (row.lines > 1 ? row.y + 2 + depth * LINE : row.y + 3) : -1;
+}
+
+function outline(context: CanvasRenderingContext2D, width: number, call: CallRef, marks: Marks, chosen: boolean): void {
+  const { range, rows, top } = marks.frame;
+  const left = Math.max(-10, toX(range, width, call.begin)), right = Math.min(width + 10, toX(range, width, call.end));
+  if (right < -5 || left > width + 5) return;
+  for (const row of rows) {
+    const y = row.id === call.track ? lineTop(row, call.depth) : -1;
+    if (y < 0 || (!row.pinned && y < marks.frame.pinnedBottom)) continue;
+    context.lineWidth = chosen ? 2 : 1;
+    context.strokeStyle = chosen ? marks.theme.accent : marks.theme.text;
+    context.strokeRect(Math.round(left) - 0.5, y - top - 0.5, Math.max(3, Math.round(right - left)), LINE);
+  }
+}
+
+function drawRowMarks(context: CanvasRenderingContext2D, width: number, row: Row, marks: Marks): void {
+  const { range, top, pinnedBottom } = marks.frame;
+  if (row.kind !== "location" || (!row.pinned && row.y < pinnedBottom)) return;
+  context.fillStyle = marks.theme.text;
+  const seen = (time: number) => time >= range.begin && time <= range.end;
+  for (const marker of marks.markers) if (marker.track === row.id && seen(marker.time)) triangle(context, toX(range, width, marker.time), row.y - top);
+  const { found, hit } = marks.view;
+  if (!found) return;
+  found.calls.forEach((call, i) => {
+    if (call.track !== row.id || call.end < range.begin || call.begin > range.end) return;
+    const y = lineTop(row, call.depth);
+    if (y < 0) return;
+    const left = Math.max(0, toX(range, width, call.begin)), right = Math.min(width, toX(range, width, call.end));
+    context.fillStyle = marks.theme.accent;
+    context.fillRect(left, y - top + LINE - 4, Math.min(NOT_WIDER_THAN, Math.max(2, right - left - 1)), i === hit ? 4 : 3);
+  });
+}
+
+function triangle(context: CanvasRenderingContext2D, x: number, y: number): void {
+  context.beginPath();
+  context.moveTo(x - 5, y);
+  context.lineTo(x + 5, y);
+  context.lineTo(x, y + 7);
+  context.fill();
+}
+
+/** The time axis; `at`: a time to be told in full. */
+export function drawAxis(context: CanvasRenderingContext2D, width: number, height: number, marks: Marks): void {
+  const { frame: { range }, theme, view } = marks;
+  context.fillStyle = theme.background;
+  context.fillRect(0, 0, width, height);
+  const { step, times } = ticks(range, width, 110, toNs(1));
+  context.font = "11.5px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  for (const time of times) {
+    const x = Math.round(toX(range, width, time));
+    context.fillStyle = theme.line;
+    context.fillRect(x, 0, 1, height);
+    context.fillStyle = theme.faint;
+    context.fillText(instant(time, step), x + 5, height / 2 + 1);
+  }
+  const selection = marks.rubber ?? view.selection;
+  if (selection) {
+    context.fillStyle = theme.accent;
+    const left = toX(range, width, selection.begin);
+    context.fillRect(left, height - 3, toX(range, width, selection.end) - left, 3);
+  }
+  if (marks.x !== null) drawTime(context, width, height, marks, marks.x);
+}
+
+function drawTime(context: CanvasRenderingContext2D, width: number, height: number, marks: Marks, x: number): void {
+  const { range } = marks.frame;
+  const time = range.begin + (x / width) * (range.end - range.begin);
+  const text = instant(time, (range.end - range.begin) / width);
+  const room = context.measureText(text).width + 12;
+  const left = Math.min(Math.max(0, x - room / 2), width - room);
+  context.fillStyle = marks.theme.text;
+  context.fillRect(left, 1, room, height - 3);
+  context.fillStyle = marks.theme.background;
+  context.fillText(text, left + 6, height / 2 + 1);
+}

@@ -1,0 +1,92 @@
+// The strip of the whole run: how much of all tracks was active, and what is shown of it.
+import type { Theme } from "../colour";
+import { COLUMNS, WHOLE_RUN } from "../model";
+import type { Viewing } from "../state/view";
+import type { Cache, Piece } from "./cache";
+import { slots } from "./painter";
+import { type Range, span, toTime, toX } from "./scale";
+
+/** The bars of the strip, which stay as long as there are no finer ones. */
+export class Overview {
+  private readonly bars = document.createElement("canvas");
+  private drawnFor: readonly unknown[] = [];
+
+  constructor(private readonly viewing: Viewing, private readonly cache: Cache) {}
+
+  draw(context: CanvasRenderingContext2D, width: number, height: number, theme: Theme, styleOf: (region: number) => string): void {
+    const { whole, view } = this.viewing;
+    const pieces = slots(WHOLE_RUN, 1, whole, width).flatMap((slot) => this.cache.pieces(slot));
+    const now = [width, height, window.devicePixelRatio, theme, ...pieces.map(({ tile }) => tile)];
+    if (now.length !== this.drawnFor.length || now.some((value, i) => value !== this.drawnFor[i])) {
+      this.drawnFor = now;
+      const ratio = window.devicePixelRatio || 1;
+      this.bars.width = Math.round(width * ratio);
+      this.bars.height = Math.round(height * ratio);
+      drawBars(this.bars, pieces, whole, theme, styleOf);
+    }
+    context.drawImage(this.bars, 0, 0, width, height);
+    context.fillStyle = theme.accent;
+    for (const call of view.found?.calls ?? []) context.fillRect(Math.round(toX(whole, width, call.begin)), 0, 2, 5);
+    drawWindow(context, width, height, view.range, whole, theme);
+  }
+}
+
+function drawBars(canvas: HTMLCanvasElement, pieces: readonly Piece[], whole: Range, theme: Theme, styleOf: (region: number) => string): void {
+  const { width, height } = canvas, context = canvas.getContext("2d")!;
+  context.fillStyle = theme.track;
+  context.fillRect(0, 0, width, height);
+  // Many tasks that are active one after the other would be a flat line, so the most there is fills the strip.
+  const most = pieces.reduce((all, { tile }) => Math.max(all, ...tile.cover), 1);
+  for (const { key, tile } of pieces) {
+    const column = 4 ** key.level;
+    for (let c = 0; c < COLUMNS; c++) {
+      if (!tile.cover[c]) continue;
+      const begin = (key.index * COLUMNS + c) * column;
+      const x = Math.round(toX(whole, width, begin)), right = Math.round(toX(whole, width, begin + column));
+      const tall = Math.max(2, (tile.cover[c] / most) * (height - 4));
+      context.fillStyle = styleOf(tile.region[c]);
+      context.fillRect(x, height - tall, Math.max(1, right - x), tall);
+    }
+  }
+}
+
+function drawWindow(context: CanvasRenderingContext2D, width: number, height: number, range: Range, whole: Range, theme: Theme): void {
+  if (span(range) >= span(whole) * 0.9999) return;
+  const left = toX(whole, width, range.begin), right = Math.max(left + 3, toX(whole, width, range.end));
+  context.fillStyle = theme.dark ? "rgba(0,0,0,.55)" : "rgba(255,255,255,.65)";
+  context.fillRect(0, 0, left, height);
+  context.fillRect(right, 0, width - right, height);
+  context.strokeStyle = theme.accent;
+  context.lineWidth = 2;
+  context.strokeRect(left, 1, right - left, height - 2);
+}
+
+/** Drags on the strip: of the window, or of a new one. */
+export function listenToOverview(element: HTMLElement, viewing: Viewing): void {
+  let start: { x: number; range: Range; moves: boolean } | null = null;
+  const timeAt = (x: number) => toTime(viewing.whole, element.clientWidth, x);
+  element.addEventListener("pointerdown", (event) => {
+    element.setPointerCapture(event.pointerId);
+    const { range } = viewing.view;
+    const time = timeAt(event.offsetX);
+    const moves = span(range) < span(viewing.whole) * 0.98 && time >= range.begin && time <= range.end;
+    start = { x: event.offsetX, range, moves };
+  });
+  element.addEventListener("pointermove", (event) => {
+    if (!start) return;
+    const by = timeAt(event.offsetX) - timeAt(start.x);
+    if (start.moves) viewing.show({ begin: start.range.begin + by, end: start.range.end + by });
+    else if (Math.abs(event.offsetX - start.x) > 3) viewing.show({ begin: Math.min(timeAt(start.x), timeAt(event.offsetX)), end: Math.max(timeAt(start.x), timeAt(event.offsetX)) });
+  });
+  element.addEventListener("pointerup", (event) => {
+    if (start && Math.abs(event.offsetX - start.x) <= 3 && !start.moves) {
+      const half = span(viewing.view.range) / 2, time = timeAt(event.offsetX);
+      viewing.show({ begin: time - half, end: time + half });
+    }
+    start = null;
+  });
+  element.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    viewing.zoom(timeAt(event.offsetX), Math.exp(Math.max(-100, Math.min(100, event.deltaY)) * 0.004));
+  }, { passive: false });
+}

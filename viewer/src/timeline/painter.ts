@@ -1,0 +1,170 @@
+// The picture of the rows: pixels of tiles and calls, then names upon them.
+import { blend, functionColour, pixel, textUpon, type Theme } from "../colour";
+import { shortName } from "../format";
+import { COLUMNS, NONE, type Run, type TileKey } from "../model";
+import { waits } from "../waiting";
+import type { Cache, Piece } from "./cache";
+import { crowd, drawCrowd } from "./crowd";
+import { LINE, type Row } from "./layout";
+import { Line } from "./lines";
+import { levelFor, type Range, span } from "./scale";
+
+/** What is seen of the rows. */
+export interface Frame {
+  readonly range: Range;
+  readonly rows: readonly Row[];
+  /** The first pixel of the rows that is seen. */
+  readonly top: number;
+  /** Where the rows that are pinned end. */
+  readonly pinnedBottom: number;
+}
+
+const SMALLEST_LABEL = 26;
+const HATCH = 7;
+
+/** The slots of tiles that a range touches. */
+export function slots(track: number, rows: number, range: Range, width: number): TileKey[] {
+  const level = Math.min(levelFor(span(range) / width), 28);
+  const size = 4 ** level * COLUMNS;
+  const keys: TileKey[] = [];
+  for (let index = Math.max(0, Math.floor(range.begin / size)); index * size < range.end; index++) keys.push({ track, level, index, rows });
+  return keys;
+}
+
+/** The begin of a text of a width that has room, or "". */
+export function shortened(context: CanvasRenderingContext2D, text: string, room: number, width: number): string {
+  let count = Math.floor((room / width) * text.length);
+  while (count >= 3 && context.measureText(text.slice(0, count) + "…").width > room) count--;
+  return count < 3 ? "" : text.slice(0, count) + "…";
+}
+
+export class Painter {
+  private image: ImageData | null = null;
+  private buffer = new Uint32Array(0);
+  private line: Line | null = null;
+  private colours = new Uint32Array(0);
+  private styles: string[] = [];
+  private texts: string[] = [];
+  private theme: Theme | null = null;
+
+  constructor(private readonly canvas: HTMLCanvasElement, private readonly cache: Cache, private readonly run: Run) {}
+
+  setTheme(theme: Theme): void {
+    this.theme = theme;
+    this.styles = this.run.regions.map((region) => functionColour(theme, region.name, region.module, waits(region.name)));
+    this.colours = Uint32Array.from(this.styles, pixel);
+    this.texts = this.styles.map(textUpon);
+    this.line = null;
+  }
+
+  styleOf(region: number): string {
+    return this.styles[region] ?? this.theme!.nothing;
+  }
+
+  paint(frame: Frame, ratio: number): void {
+    const { width, height } = this.canvas;
+    if (!width || !height || !this.theme) return;
+    this.prepare(width, height);
+    const context = this.canvas.getContext("2d", { alpha: false })!;
+    this.buffer.fill(pixel(this.theme.background));
+    const labels: (() => void)[] = [];
+    for (const row of frame.rows) this.paintRow(row, frame, ratio, labels, context);
+    context.putImageData(this.image!, 0, 0);
+    context.font = `${Math.round(11.5 * ratio)}px system-ui, sans-serif`;
+    context.textBaseline = "middle";
+    for (const label of labels) label();
+  }
+
+  private prepare(width: number, height: number): void {
+    if (this.image?.width !== width || this.image.height !== height) {
+      this.image = new ImageData(width, height);
+      this.buffer = new Uint32Array(this.image.data.buffer);
+    }
+    if (this.line?.width !== width) this.line = new Line(width, pixel(this.theme!.track), this.colours);
+  }
+
+  private paintRow(row: Row, frame: Frame, ratio: number, labels: (() => void)[], context: CanvasRenderingContext2D): void {
+    const top = Math.round((row.y - frame.top) * ratio), bottom = Math.round((row.y + row.height - frame.top) * ratio);
+    this.fill(top, bottom, pixel(this.theme!.track));
+    const wanted = row.kind === "folder" ? [] : slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, this.canvas.width);
+    const found = wanted.map((slot): [TileKey, Piece[]] => [slot, this.cache.pieces(slot)]);
+    const first = row.lines ? 1 : 0;
+    for (let index = first; index <= row.lines; index++) {
+      const y = row.lines > 1 ? row.y + (index - 1) * LINE + 2 : row.y + 3;
+      const from = Math.round((y - frame.top) * ratio), to = Math.round((y - frame.top + LINE - 1) * ratio);
+      if (to <= 0 || from >= this.canvas.height) continue;
+      const line = this.line!;
+      line.clear();
+      if (row.kind === "folder") {
+        const { range } = frame;
+        drawCrowd(line.pixels, crowd(this.run.locations, row.locations, range, line.width), pixel(this.theme!.track), pixel(this.theme!.faint));
+      }
+      for (const [slot, pieces] of found) line.draw(pieces, slot, index, frame.range);
+      this.copy(line.pixels, from, to);
+      if (row.pinned || y >= frame.pinnedBottom) this.label(line, from, to, ratio, labels, context);
+    }
+    for (const [slot, pieces] of found) for (const piece of pieces) this.hatch(piece, slot, frame.range, top, bottom);
+    this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(this.theme!.line));
+  }
+
+  private fill(from: number, to: number, colour: number): void {
+    const { width, height } = this.canvas;
+    const first = Math.max(0, from), last = Math.min(height, to);
+    if (last > first) this.buffer.fill(colour, first * width, last * width);
+  }
+
+  private copy(pixels: Uint32Array, from: number, to: number): void {
+    const { width, height } = this.canvas;
+    for (let y = Math.max(0, from); y < Math.min(height, to); y++) this.buffer.set(pixels, y * width);
+  }
+
+  /** Stripes where recording was off. */
+  private hatch(piece: Piece, slot: TileKey, range: Range, top: number, bottom: number): void {
+    const { off } = piece.tile;
+    if (!off.some((part) => part > 0)) return;
+    const { width, height } = this.canvas;
+    const scale = width / span(range), column = 4 ** piece.key.level, size = 4 ** slot.level * COLUMNS;
+    const left = Math.max(0, Math.round((slot.index * size - range.begin) * scale));
+    const right = Math.min(width, Math.round(((slot.index + 1) * size - range.begin) * scale));
+    const stripe = pixel(this.theme!.faint), under = pixel(this.theme!.nothing);
+    for (let x = left; x < right; x++) {
+      const part = off[Math.floor((range.begin + (x + 0.5) / scale) / column) - piece.key.index * COLUMNS] ?? 0;
+      if (!part) continue;
+      for (let y = Math.max(0, top); y < Math.min(height, bottom); y++) {
+        const at = y * width + x;
+        this.buffer[at] = blend(this.buffer[at], (x + y) % HATCH < 2 ? stripe : under, (part / 255) * 0.75);
+      }
+    }
+  }
+
+  /** Names of what is wide enough. */
+  private label(line: Line, from: number, to: number, ratio: number, labels: (() => void)[], context: CanvasRenderingContext2D): void {
+    const { regions, width } = line;
+    const smallest = SMALLEST_LABEL * ratio;
+    for (let x = 0, begin = 0; x < width; begin = x) {
+      const region = regions[begin];
+      while (x < width && regions[x] === region) x++;
+      if (region === NONE || x - begin < smallest) continue;
+      const left = begin, room = x - begin - 8 * ratio;
+      const faint = line.pixels[(left + x) >> 1] !== this.colours[region];
+      labels.push(() => {
+        const text = this.cut(context, region, room);
+        if (!text) return;
+        context.fillStyle = faint ? this.theme!.text : this.texts[region];
+        context.fillText(text, left + 4 * ratio, (from + to) / 2 + ratio / 2);
+      });
+    }
+  }
+
+  private readonly widths = new Map<string, number>();
+
+  private cut(context: CanvasRenderingContext2D, region: number, room: number): string {
+    const { name, module } = this.run.regions[region];
+    const text = shortName(name, module);
+    const key = context.font + text;
+    let width = this.widths.get(key);
+    if (width === undefined) this.widths.set(key, (width = context.measureText(text).width));
+    if (width <= room) return text;
+    return shortened(context, text, room, width);
+  }
+}

@@ -1,0 +1,291 @@
+// The rows on the screen: keeps the pictures up to date with what is to be shown.
+import type { Theme } from "../colour";
+import type { CallDetails, CallRef, Run, Selection } from "../model";
+import type { Source } from "../source/source";
+import { Store } from "../state/store";
+import type { Viewing } from "../state/view";
+import { Cache } from "./cache";
+import { type Hit, hitAt } from "./hit";
+import { layOut, type Layout, type Row, treeOf, visible } from "./layout";
+import { drawAxis, drawOverlay, type Marks } from "./overlay";
+import { listenToOverview, Overview } from "./overview";
+import { type Frame, Painter } from "./painter";
+import { Pointer, type Surface } from "./pointer";
+import { around, toTime } from "./scale";
+
+/** What the pointer is on. */
+export interface Hover {
+  readonly hit: Hit | null;
+  readonly details: CallDetails | null;
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Elements {
+  readonly scroller: HTMLElement;
+  readonly picture: HTMLCanvasElement;
+  readonly overlay: HTMLCanvasElement;
+  readonly axis: HTMLCanvasElement;
+  readonly overview: HTMLCanvasElement;
+}
+
+/** The rows of the gutter. */
+export interface Shown {
+  readonly rows: readonly Row[];
+  readonly top: number;
+  readonly height: number;
+}
+
+export class Timeline implements Surface {
+  readonly pointed = new Store<Hover>({ hit: null, details: null, x: 0, y: 0 });
+  readonly shown = new Store<Shown>({ rows: [], top: 0, height: 0 });
+  readonly cache: Cache;
+  private readonly trees: ReturnType<typeof treeOf>;
+  private readonly run: Run;
+  private readonly overview: Overview;
+  private elements: Elements | null = null;
+  private painter: Painter | null = null;
+  private all: Layout = { pinned: [], rows: [], pinnedHeight: 0, height: 0 };
+  private laidOutFor: unknown[] = [];
+  private scheduled = 0;
+  /** Whether more than the marks above the picture has changed. */
+  private changed = true;
+  private rubberBand: Selection | null = null;
+  private pointerX: number | null = null;
+  private asking: ReturnType<typeof setTimeout> | undefined;
+  private control = new AbortController();
+
+  constructor(readonly viewing: Viewing, readonly source: Source, private theme: Theme, failed: (error: Error) => void) {
+    this.run = viewing.run;
+    this.trees = treeOf(this.run);
+    this.cache = new Cache(source, () => this.schedule(), failed);
+    this.overview = new Overview(viewing, this.cache);
+    viewing.store.subscribe(() => this.schedule());
+  }
+
+  mount(elements: Elements): () => void {
+    this.elements = elements;
+    this.painter = new Painter(elements.picture, this.cache, this.run);
+    this.painter.setTheme(this.theme);
+    new Pointer(elements.overlay, this.viewing, this);
+    listenToOverview(elements.overview, this.viewing);
+    const observer = new ResizeObserver(() => ((this.changed = true), this.draw()));
+    observer.observe(elements.scroller);
+    const scrolled = () => this.schedule();
+    elements.scroller.addEventListener("scroll", scrolled);
+    return () => observer.disconnect();
+  }
+
+  setTheme(theme: Theme): void {
+    this.theme = theme;
+    this.painter?.setTheme(theme);
+    this.schedule();
+  }
+
+  styleOf(region: number): string {
+    return this.painter?.styleOf(region) ?? "";
+  }
+
+  get width(): number {
+    return this.elements?.overlay.clientWidth ?? 1;
+  }
+
+  /** REQUIRES: mounted. */
+  get canvases(): Elements {
+    return this.elements!;
+  }
+
+  get colours(): Theme {
+    return this.theme;
+  }
+
+  get shownHeight(): number {
+    return this.elements?.overlay.clientHeight ?? 1;
+  }
+
+  schedule(): void {
+    this.changed = true;
+    this.scheduleMarks();
+  }
+
+  private scheduleMarks(): void {
+    if (!this.scheduled) this.scheduled = requestAnimationFrame(() => this.draw());
+  }
+
+  /** Whether all that is shown is as fine as it gets. */
+  get settled(): boolean {
+    return this.scheduled === 0 && !this.cache.busy;
+  }
+
+  private draw(): void {
+    cancelAnimationFrame(this.scheduled);
+    this.scheduled = 0;
+    const { elements, painter } = this;
+    if (!elements || !painter || !elements.scroller.clientHeight) return;
+    if (!this.changed) return this.drawMarks(this.frame());
+    this.changed = false;
+    this.layOut();
+    // The axis and the strip are as wide as the rows, beside which there may be a scroll bar.
+    const bar = `${elements.scroller.offsetWidth - elements.scroller.clientWidth}px`;
+    for (const above of [elements.axis, elements.overview]) if (above.style.marginRight !== bar) above.style.marginRight = bar;
+    const ratio = window.devicePixelRatio || 1;
+    const { height } = fit(elements.picture, ratio);
+    const top = Math.max(0, Math.min(elements.scroller.scrollTop, this.all.height - height));
+    const frame = { range: this.viewing.view.range, rows: visible(this.all, top, height), top, pinnedBottom: top + this.all.pinnedHeight };
+    painter.paint(frame, ratio);
+    this.drawMarks(frame);
+    fit(elements.overview, ratio);
+    const strip = elements.overview;
+    this.overview.draw(context(strip, ratio), strip.clientWidth, strip.clientHeight, this.theme, (region) => painter.styleOf(region));
+    this.tellShown(frame);
+    this.cache.fetch();
+  }
+
+  private layOut(): void {
+    const { view } = this.viewing;
+    const inputs = [view.toggled, view.tall, view.pinned, view.filter, view.sort];
+    if (inputs.every((input, i) => input === this.laidOutFor[i])) return;
+    this.laidOutFor = inputs;
+    this.all = layOut(this.trees, view);
+  }
+
+  private drawMarks(frame: Frame): void {
+    const { elements } = this;
+    if (!elements) return;
+    const ratio = window.devicePixelRatio || 1;
+    const { hit, details } = this.pointed.get();
+    const pointed = details ?? hit?.call ?? null;
+    const marks: Marks = {
+      view: this.viewing.view, frame, theme: this.theme, pointed, x: this.pointerX, rubber: this.rubberBand, markers: this.run.markers,
+    };
+    const over = fit(elements.overlay, ratio), axis = fit(elements.axis, ratio);
+    drawOverlay(context(elements.overlay, ratio), over.width, over.height, marks);
+    drawAxis(context(elements.axis, ratio), axis.width, axis.height, marks);
+  }
+
+  private tellShown(frame: Frame): void {
+    const { top } = frame;
+    const before = this.shown.get().rows;
+    const same = before.length === frame.rows.length && top === this.shown.get().top && frame.rows.every((row, i) => row === before[i] || (row.pinned && row.id === before[i].id && row.height === before[i].height));
+    this.shown.set({ rows: same ? before : frame.rows, top, height: this.all.height });
+  }
+
+  private frame(): Frame {
+    const { rows, top } = this.shown.get();
+    return { range: this.viewing.view.range, rows, top, pinnedBottom: top + this.all.pinnedHeight };
+  }
+
+  private hitAt(x: number, y: number): Hit | null {
+    return hitAt(this.frame(), this.cache, this.width, this.elements?.picture.width ?? 1, x, y);
+  }
+
+  hover(x: number, y: number): void {
+    this.pointerX = x;
+    const hit = this.hitAt(x, y), before = this.pointed.get();
+    const same = hit?.call && before.details && sameCall(hit.call, before.details);
+    this.pointed.set({ hit, x, y, details: same ? before.details : null });
+    if (!same) this.askSoon(hit);
+    this.scheduleMarks();
+  }
+
+  leave(): void {
+    this.pointerX = null;
+    this.askSoon(null);
+    this.pointed.set({ hit: null, details: null });
+    this.scheduleMarks();
+  }
+
+  click(x: number, y: number): void {
+    const hit = this.hitAt(x, y);
+    if (!hit || hit.depth < 0 || hit.region < 0) return this.viewing.choose(null);
+    if (hit.call) return this.viewing.choose(hit.call);
+    void this.callAt(hit).then((call) => call && this.viewing.choose(call));
+  }
+
+  doubleClick(x: number, y: number): void {
+    const call = this.hitAt(x, y)?.call;
+    if (call) this.viewing.show(around(call.begin, call.end, this.viewing.whole));
+  }
+
+  rubber(from: { x: number; y: number } | null, to: { x: number; y: number }): void {
+    this.rubberBand = from && this.rangeOf(from, to);
+    this.pointerX = to.x;
+    if (from) this.pointed.set({ hit: null, details: null });
+    this.scheduleMarks();
+  }
+
+  selected(from: { x: number; y: number }, to: { x: number; y: number }): void {
+    this.viewing.select(this.rangeOf(from, to));
+  }
+
+  scrollBy(pixels: number): void {
+    this.elements?.scroller.scrollBy(0, pixels);
+  }
+
+  canScroll(): boolean {
+    const { scroller } = this.elements!;
+    return scroller.scrollHeight > scroller.clientHeight + 1;
+  }
+
+  /** Scrolls to the row of a location, if there is one. */
+  scrollTo(track: number): void {
+    const { scroller } = this.elements!;
+    const row = this.all.rows.find((other) => other.id === track);
+    if (!row) return;
+    const top = row.y - this.all.pinnedHeight;
+    if (top >= scroller.scrollTop && row.y + Math.min(row.height, 100) <= scroller.scrollTop + scroller.clientHeight) return;
+    scroller.scrollTo({ top: Math.max(0, top - 40) });
+  }
+
+  /** The range and the locations between two places. */
+  private rangeOf(from: { x: number; y: number }, to: { x: number; y: number }): Selection {
+    const { range } = this.viewing.view, { top, rows } = this.shown.get();
+    const time = (x: number) => Math.round(toTime(range, this.width, Math.min(Math.max(x, 0), this.width)));
+    const [y0, y1] = [Math.min(from.y, to.y) + top, Math.max(from.y, to.y) + top];
+    const touched = rows.filter((row) => row.y <= y1 && row.y + row.height > y0);
+    const tracks = [...new Set(touched.flatMap((row) => row.locations))];
+    const all = tracks.length === 0 || tracks.length === this.run.locations.length;
+    const [begin, end] = [time(Math.min(from.x, to.x)), time(Math.max(from.x, to.x))];
+    return { begin, end: Math.max(end, begin + 1), tracks: all ? null : tracks };
+  }
+
+  /** Asks for the details of what is pointed at when the pointer rests. */
+  private askSoon(hit: Hit | null): void {
+    clearTimeout(this.asking);
+    this.control.abort();
+    if (!hit || hit.depth < 0 || hit.region < 0) return;
+    this.asking = setTimeout(() => {
+      void this.callAt(hit).then((details) => {
+        if (details && this.pointed.get().hit === hit) this.pointed.set({ details });
+        this.scheduleMarks();
+      });
+    }, 60);
+  }
+
+  private async callAt(hit: Hit): Promise<CallDetails | null> {
+    this.control = new AbortController();
+    const time = hit.call ? hit.call.begin : Math.floor(hit.time);
+    try {
+      return await this.source.call(hit.row.id, hit.depth, time, this.control.signal);
+    } catch {
+      return null;  // the pointer has moved on, or the timeline tells the problem itself
+    }
+  }
+}
+
+const sameCall = (a: CallRef, b: CallRef) => a.track === b.track && a.depth === b.depth && a.begin === b.begin;
+
+/** Gives a canvas the pixels of its place; returns its size in CSS pixels. */
+function fit(canvas: HTMLCanvasElement, ratio: number): { width: number; height: number } {
+  const width = canvas.clientWidth, height = canvas.clientHeight;
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w) canvas.width = w;
+  if (canvas.height !== h) canvas.height = h;
+  return { width, height };
+}
+
+function context(canvas: HTMLCanvasElement, ratio: number): CanvasRenderingContext2D {
+  const result = canvas.getContext("2d")!;
+  result.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return result;
+}

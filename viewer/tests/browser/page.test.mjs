@@ -1,0 +1,247 @@
+// The page with its generated run in a browser: mouse, keys, tables, colours, accessibility.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const PAGE = new URL("../../build/demo.html", import.meta.url).href;
+const AXE = readFileSync(fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url)), "utf8");
+
+let browser;
+before(async () => { browser = await chromium.launch({ executablePath: process.env.TIMELOOM_CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] }); });
+after(() => browser.close());
+
+/** The page, drawn; problems that it tells the console fail the test at `close`. */
+async function open(fragment = "", options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+  page.setDefaultTimeout(60_000);
+  const problems = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && !/willReadFrequently/.test(message.text()) && problems.push(message.text()));
+  page.on("pageerror", (error) => problems.push(error.message));
+  await page.goto(PAGE + fragment);
+  await drawn(page);
+  return { page, close: async () => { assert.deepEqual(problems, []); await page.close(); } };
+}
+
+/** Waits until the picture stays as it is. */
+async function drawn(page) {
+  await page.waitForSelector(".gutter li");
+  await page.evaluate(async () => {
+    const canvas = document.querySelector(".pictures canvas");
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    for (let last = "", same = 0; same < 3;) {
+      await frame();
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      const now = canvas.toDataURL();
+      same = now === last ? same + 1 : 0;
+      last = now;
+    }
+  });
+}
+
+const fragment = (page) => page.evaluate(() => new Promise((resolve) => setTimeout(() => resolve(location.hash), 500)));
+const view = async (page) => ((await fragment(page)).match(/view=(\d+)-(\d+)/) ?? []).slice(1).map(Number);
+const texts = (page, selector) => page.locator(selector).allTextContents();
+
+/** A pixel of the picture as "r,g,b". */
+const pixel = (page, x, y) => page.evaluate(([x, y]) => {
+  const canvas = document.querySelector(".pictures canvas");
+  return canvas.getContext("2d").getImageData(x, y, 1, 1).data.slice(0, 3).join();
+}, [x, y]);
+
+test("rows, title and losses are there", async () => {
+  const { page, close } = await open();
+  assert.equal(await page.title(), "plate.py -n 1000 – Timeloom");
+  assert.deepEqual((await texts(page, ".gutter .name")).slice(0, 3), ["plate.py", "MainThread", "Thread-1 (solve)"]);
+  assert.match(await page.locator(".losses").innerText(), /12 events could not be recorded/);
+  await close();
+});
+
+test("the wheel zooms where the pointer is, Backspace goes back", async () => {
+  const { page, close } = await open();
+  const box = await page.locator(".overlay").boundingBox();
+  const length = 1_520_000_000;
+  const at = 0.25;
+  await page.mouse.move(box.x + box.width * at, box.y + 60);
+  await page.keyboard.down("Control");
+  for (let i = 0; i < 5; i++) await page.mouse.wheel(0, -100);
+  await page.keyboard.up("Control");
+  const [begin, end] = await view(page);
+  assert.ok(end - begin < length * 0.2);
+  const whole = await page.evaluate(() => document.querySelector(".zooming .shownrange").textContent);
+  assert.match(whole, /\+/);
+  // Turns of the wheel in quick succession are one step; a slow machine has several.
+  for (let i = 0; i < 5; i++) await page.keyboard.press("Backspace");
+  assert.deepEqual(await view(page), []);
+  await close();
+});
+
+test("keys zoom, move and show everything", async () => {
+  const { page, close } = await open();
+  for (const key of ["w", "w", "w"]) await page.keyboard.press(key);
+  const [begin, end] = await view(page);
+  await page.keyboard.press("d");
+  const [later, laterEnd] = await view(page);
+  assert.ok(later > begin && Math.abs(laterEnd - later - (end - begin)) <= 1);
+  await page.keyboard.press("0");
+  assert.deepEqual(await view(page), []);
+  await close();
+});
+
+test("a drag selects a range, and the table is of it", async () => {
+  const { page, close } = await open();
+  const box = await page.locator(".overlay").boundingBox();
+  await page.mouse.move(box.x + 200, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 400, box.y + 90, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForSelector("tbody tr");
+  assert.match(await fragment(page), /select=\d+-\d+,0&panel=functions/);
+  assert.equal((await texts(page, "tbody th.name"))[0], "plate.Slab.relax");
+  assert.match(await page.locator(".scope").innerText(), /1 of 47 rows/);
+  await page.keyboard.press("Escape");
+  assert.ok(!(await fragment(page)).includes("select"));
+  await close();
+});
+
+test("the table of a range has just its calls", async () => {
+  const { page, close } = await open("#select=0-50000000,0&panel=functions");
+  await page.waitForSelector("tbody tr");
+  assert.deepEqual((await texts(page, "tbody th.name")).sort(), ["__main__.<module>", "importlib._bootstrap._find_and_load"]);
+  await close();
+});
+
+test("a click chooses a call, and arrows go from call to call", async () => {
+  const { page, close } = await open("#view=300000000-310000000");
+  const box = await page.locator(".overlay").boundingBox();
+  await page.mouse.click(box.x + 500, box.y + 22 + 2 + 18 * 3 + 9);
+  await page.waitForSelector(".call h2");
+  assert.equal(await page.locator(".call h2").innerText(), "plate.Plate.step");
+  const first = await fragment(page);
+  await page.keyboard.press("ArrowRight");
+  const second = await fragment(page);
+  assert.notEqual(first, second);
+  await page.keyboard.press("ArrowLeft");
+  assert.match(await fragment(page), new RegExp(first.match(/call=[\d,]+/)[0]));
+  await page.keyboard.press("ArrowDown");
+  await page.waitForFunction(() => document.querySelector(".call h2").textContent === "plate.Slab.relax");
+  await page.keyboard.press("ArrowUp");
+  await page.waitForFunction(() => document.querySelector(".call h2").textContent === "plate.Plate.step");
+  assert.match(await page.locator(".spoken").innerText(), /plate\.Plate\.step, .*depth 4, MainThread/);
+  await close();
+});
+
+test("the same function: next, previous, longest", async () => {
+  const { page, close } = await open("#view=300000000-310000000&call=0,300000000,3&panel=call");
+  await page.waitForSelector(".call h2");
+  const start = (await fragment(page)).match(/call=([\d,]+)/)[1];
+  await page.keyboard.press(".");
+  const next = (await fragment(page)).match(/call=([\d,]+)/)[1];
+  assert.notEqual(next, start);
+  await page.keyboard.press(",");
+  assert.equal((await fragment(page)).match(/call=([\d,]+)/)[1], start);
+  await page.keyboard.press("l");
+  assert.notEqual((await fragment(page)).match(/call=([\d,]+)/)[1], start);
+  await close();
+});
+
+test("finding by name and duration steps through the hits", async () => {
+  const { page, close } = await open();
+  await page.keyboard.press("/");
+  await page.keyboard.type("wait > 900 us");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("tbody tr");
+  const durations = await texts(page, "tbody td:nth-child(2)");
+  assert.ok(durations.every((text) => / ms$/.test(text) || Number.parseFloat(text) >= 900));
+  await page.locator(".scroller").focus();
+  await page.keyboard.press("n");
+  await page.keyboard.press("n");
+  await page.waitForSelector("tr.chosen:nth-child(2)");
+  await page.fill("#find", "/[/");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("[role=alert]");
+  assert.match(await page.locator("[role=alert]").innerText(), /not a regular expression/);
+  await close();
+});
+
+test("names with markup are text", async () => {
+  const { page, close } = await open("#panel=functions&select=0-1500000000");
+  await page.waitForSelector("tbody tr");
+  assert.ok((await texts(page, "tbody th.name")).includes("service.render <b>page</b>"));
+  assert.equal(await page.locator("tbody b").count(), 0);
+  await close();
+});
+
+test("rows fold, unfold, are filtered, sorted and pinned", async () => {
+  const { page, close } = await open();
+  await page.getByRole("button", { name: "Unfold Tasks" }).click();
+  await page.fill("#filter", "Task-1");
+  await drawn(page);
+  assert.deepEqual(await texts(page, ".gutter .name"), ["service.py", "Tasks", "Task-1", ...Array.from({ length: 10 }, (_, i) => `Task-${i + 10}`)]);
+  await page.fill("#filter", "no such row");
+  await page.waitForSelector("text=No row has a name like this.");
+  await page.fill("#filter", "");
+  await page.selectOption(".controls select", "name");
+  await page.getByRole("button", { name: "Pin Thread-3 (solve) to the top" }).click();
+  await page.waitForSelector(".gutter .pinned >> text=Thread-3 (solve)");
+  const link = await fragment(page);
+  assert.match(link, /sort=name/);
+  assert.match(link, /pinned=3/);
+  await close();
+});
+
+test("calls have the colours of their functions, and time without calls has none", async () => {
+  const { page, close } = await open("#view=300000000-310000000");
+  const y = (depth) => 22 + 2 + 18 * depth + 9;
+  const outer = await pixel(page, 1000, y(0)), thread = await pixel(page, 1000, y(1)), nothing = await pixel(page, 1000, y(11));
+  assert.equal(new Set([outer, thread, nothing]).size, 3);
+  assert.equal(nothing, "245,246,248");
+  await page.getByRole("button", { name: "Dark colours" }).click();
+  await drawn(page);
+  assert.equal(await pixel(page, 1000, y(11)), "26,31,36");
+  await close();
+});
+
+test("a flame graph is zoomed by a click", async () => {
+  const { page, close } = await open("#panel=flame&select=300000000-310000000,0");
+  const canvas = page.locator(".flame canvas");
+  await canvas.click({ position: { x: 100, y: 19 * 3 + 8 } });
+  assert.equal(await page.locator(".flame .line b").innerText(), "__main__.main");
+  await page.getByRole("button", { name: "all", exact: true }).click();
+  assert.equal(await page.locator(".flame .line b").innerText(), "all calls");
+  await close();
+});
+
+test("the call tree folds with arrows", async () => {
+  const { page, close } = await open("#panel=tree&select=300000000-310000000,0");
+  await page.waitForSelector("tbody tr");
+  const before_ = await page.locator("tbody tr").count();
+  await page.locator("tbody button.fold").first().focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await page.locator("tbody tr").count(), before_);
+  await close();
+});
+
+test("nothing is cut off on a small window", async () => {
+  const { page, close } = await open("#panel=functions", { viewport: { width: 640, height: 400 } });
+  const wide = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth, document.querySelector(".timeline").clientHeight]);
+  assert.ok(wide[0] <= wide[1], "the page is wider than the window");
+  assert.ok(wide[2] >= 90);
+  await close();
+});
+
+for (const [name, link] of [["tables", "#panel=functions"], ["tree", "#panel=tree"], ["flame graph", "#panel=flame"], ["a call", "#call=0,300000000,3&panel=call"], ["hits", "#find=relax"]]) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`axe finds nothing wrong: ${name}, ${colorScheme}`, async () => {
+      const { page, close } = await open(link, { colorScheme });
+      await page.waitForSelector("tbody tr, .flame canvas");
+      await page.evaluate((source) => { new Function(source)(); }, AXE).catch(() => page.addScriptTag({ content: AXE }));
+      const found = await page.evaluate(async () => (await globalThis.axe.run(document)).violations.map((problem) => `${problem.id}: ${problem.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`));
+      assert.deepEqual(found, []);
+      await close();
+    });
+  }
+}

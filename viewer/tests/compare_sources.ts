@@ -1,0 +1,59 @@
+// Asks the server of a run and the page that holds the same run inside random questions, and compares all answers.
+//
+// usage: node build/tests/compare_sources.mjs URL FILE ROUNDS
+//
+// URL is what `timeloom view --no-browser RUN` prints, FILE what `timeloom view --html FILE RUN` writes. scripts/viewer.py
+// --compare does all of it.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { COLUMNS, FIRST_PROCESS, type Run, type Tile, WHOLE_RUN } from "../src/model";
+import { isDeepStrictEqual } from "node:util";
+import { open } from "../src/source/embedded";
+import { random } from "../src/source/generated";
+import { HttpSource } from "../src/source/http";
+import type { Source } from "../src/source/source";
+
+const never = new AbortController().signal;
+
+function serverAt(url: string): HttpSource {
+  const [base, fragment] = url.split("#");
+  const fetchHere = globalThis.fetch;
+  globalThis.fetch = ((path: string, options: RequestInit) => fetchHere(base + path, options)) as typeof fetch;
+  return new HttpSource(/t=([\w-]+)/.exec(fragment)![1]);
+}
+
+/** What a round asks: the same for both sources. */
+async function answers(source: Source, run: Run, seed: number): Promise<Record<string, unknown>> {
+  const chance = random(seed);
+  const below = (n: number) => Math.floor(chance() * n);
+  const length = Math.max(1, Math.floor(run.length * chance() ** 6)), begin = below(Math.max(1, run.length - length)), end = begin + length;
+  const level = below(15), index = Math.floor(begin / (COLUMNS * 4 ** level));
+  const track = () => below(run.locations.length);
+  const tracks = chance() < 0.3 ? null : [track()];
+  const keys = [track(), track(), WHOLE_RUN, FIRST_PROCESS].map((one) => ({ track: one, level, index, rows: 1 + below(30) }));
+  const range = { track: track(), depths: 1 + below(20), limit: 1 + below(3000), begin, end };
+  const search = { limit: 1 + below(200), begin, end, shortest: below(2) ? 0 : below(100_000), tracks, regions: below(2) ? null : [below(run.regions.length)] };
+  const call = await source.call(track(), below(6), begin, never);
+  return {
+    tiles: await source.tiles(keys, never), profile: await source.profile({ begin, end, tracks }, never), calls: await source.calls([range], never),
+    earliest: await source.find({ ...search, order: "earliest" }, never), latest: await source.find({ ...search, order: "latest" }, never),
+    longest: await source.find({ ...search, order: "longest" }, never),
+    call: call && { ...call, parameters: [] },  // a page does not hold them
+  };
+}
+
+const [url, file, rounds] = process.argv.slice(2);
+const server = serverAt(url);
+const page = await open(/id="timeloom-data">([^<]*)</.exec(readFileSync(file, "latin1"))![1]);
+const run = await server.run(() => {});
+const inside = await page.run();
+for (const key of ["regions", "locations", "processes", "length", "ticksPerSecond", "losses", "markers"] as const) assert.deepEqual(inside[key], run[key], key);
+assert.deepEqual(await page.paths(), await server.paths());
+for (let seed = 1; seed <= Number(rounds); seed++) {
+  const [expected, given] = [await answers(server, run, seed), await answers(page, run, seed)];
+  const tiles = given["tiles"] as Tile[];
+  // Of coarse tiles the server knows one of those that took most of a cell, which need not be the same.
+  (expected["tiles"] as Tile[]).forEach((tile, i) => tile.exact || (tiles[i] = { ...tiles[i], exact: false, region: tile.region }));
+  for (const name of Object.keys(expected)) assert.ok(isDeepStrictEqual(given[name], expected[name]), `${name} of round ${seed} differ`);
+}
+console.log(`${rounds} rounds: no answer differs`);

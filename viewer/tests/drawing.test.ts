@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { contrast, DARK_THEME, functionColour, LIGHT_THEME, pixel, textUpon } from "../src/colour";
+import { COLUMNS, NONE, type TileKey } from "../src/model";
+import { generated } from "../src/source/generated";
+import { isEmpty, parseQuery, regionsOf } from "../src/source/match";
+import { SourceError } from "../src/source/source";
+import { csv } from "../src/save";
+import { Viewing } from "../src/state/view";
+import { Cache } from "../src/timeline/cache";
+import { crowd } from "../src/timeline/crowd";
+import { FIRST_FOLDER, layOut, rowAt, treeOf, visible } from "../src/timeline/layout";
+import { Line } from "../src/timeline/lines";
+import { slots } from "../src/timeline/painter";
+import { levelFor } from "../src/timeline/scale";
+import { waits } from "../src/waiting";
+
+const background = pixel("#ffffff");
+const colours = Uint32Array.of(pixel("#ff0000"), pixel("#00ff00"));
+const range = { begin: 0, end: 100 };
+
+function lineOf(calls: [number, number, number][], width: number): Line {
+  const line = new Line(width, background, colours);
+  line.clear();
+  const of = (part: 0 | 1 | 2) => calls.map((call) => call[part]);
+  const exact = { count: calls.length, complete: true, begin: Float64Array.from(of(0)), end: Float64Array.from(of(1)), region: Int32Array.from(of(2)), depth: new Int32Array(calls.length) };
+  const key: TileKey = { track: 0, level: 0, index: 0, rows: 2 };
+  const tile = { rows: 2, allRows: 2, exact: true, off: new Uint8Array(COLUMNS), region: new Int32Array(2 * COLUMNS).fill(NONE), cover: new Uint8Array(2 * COLUMNS) };
+  line.draw([{ key, tile, calls: exact }], key, 1, range);
+  return line;
+}
+
+test("wide calls end with a gap, so that equal neighbours are two", () => {
+  const line = lineOf([[0, 50, 0], [50, 100, 0]], 100);
+  assert.deepEqual([line.regions[0], line.regions[48], line.regions[49], line.regions[50], line.regions[98]], [0, 0, NONE, 0, 0]);
+  assert.equal(line.pixels[49], background);
+  assert.equal(line.pixels[10], colours[0]);
+});
+
+test("calls thinner than a pixel are as strong as what they cover, and never vanish", () => {
+  const one = lineOf([[10, 10.01, 0]], 10).pixels[1];
+  const many = lineOf(Array.from({ length: 9 }, (_, i): [number, number, number] => [10 + i, 10.9 + i, 0]), 10).pixels[1];
+  const green = (colour: number) => (colour >> 8) & 255;
+  assert.ok(one !== background && green(one) > green(many) && green(many) > 0);
+  assert.equal(lineOf([[10, 10, 1]], 10).regions[1], 1);
+});
+
+test("a coarser picture stays until the finer is there", async () => {
+  const source = generated();
+  const run = await source.run();
+  let changes = 0;
+  const cache = new Cache(source, () => changes++, (error) => assert.fail(error));
+  const coarse = { track: 0, level: 12, index: 0, rows: 5 }, fine = { track: 0, level: 11, index: 1, rows: 5 };
+  assert.deepEqual(cache.pieces(coarse), []);
+  cache.fetch();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(changes, 1);
+  assert.deepEqual(cache.pieces(fine).map((piece) => piece.key), [coarse]);
+  cache.fetch();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(cache.pieces(fine).map((piece) => piece.key), [fine]);
+  assert.ok(run.length > 4 ** 11 * COLUMNS);
+});
+
+test("slots cover a range with columns of at most two pixels", () => {
+  const keys = slots(0, 1, { begin: 1e6, end: 5e6 }, 1000);
+  const width = 4 ** levelFor(4000) * COLUMNS;
+  assert.ok(keys[0].index * width <= 1e6 && (keys.at(-1)!.index + 1) * width >= 5e6);
+  assert.deepEqual(keys.map((key) => key.index), keys.map((_, i) => keys[0].index + i));
+});
+
+test("rows are a tree of processes, threads and tasks", async () => {
+  const run = await generated().run();
+  const viewing = new Viewing(run);
+  const names = () => layOut(treeOf(run), viewing.view).rows.map((row) => "  ".repeat(row.indent) + row.name);
+  assert.deepEqual(names(), [
+    "plate.py", "  MainThread", "  Thread-1 (solve)", "  Thread-2 (solve)", "  Thread-3 (solve)", "  ForkPoolWorker-1", "    MainThread", "  ForkPoolWorker-2",
+    "    MainThread", "service.py", "  MainThread", "  Tasks",
+  ]);
+  viewing.store.set({ filter: "task-4" });
+  assert.deepEqual(names(), ["service.py", "  Tasks", "    Task-4", "    Task-40"]);
+  viewing.store.set({ filter: "", sort: "activity" });
+  assert.equal(names()[0], "plate.py");
+  viewing.toggle(FIRST_FOLDER + 3);
+  assert.equal(names().length, 12 + 40);
+  viewing.pin(2);
+  const layout = layOut(treeOf(run), viewing.view);
+  assert.deepEqual(layout.pinned.map((row) => row.id), [2]);
+  const seen = visible(layout, 300, 400);
+  assert.equal(seen.at(-1)!.y, 300);
+  assert.equal(rowAt(seen, 301)!.id, 2);
+  assert.ok(seen.slice(0, -1).every((row) => row.y < 700 && row.y + row.height > 300 + layout.pinnedHeight));
+});
+
+test("a crowd of locations is counted by column", () => {
+  const location = (begin: number, end: number) => ({ name: "", process: 0, kind: "task" as const, events: 2, begin, end, depth: 1 });
+  assert.deepEqual(Array.from(crowd([location(0, 50), location(40, 60), location(99, 99), location(200, 300)], [0, 1, 2, 3], range, 10)), [1, 1, 1, 1, 2, 1, 0, 0, 0, 1]);
+});
+
+test("texts upon all colours are legible", () => {
+  for (const theme of [LIGHT_THEME, DARK_THEME]) {
+    for (let i = 0; i < 400; i++) {
+      const colour = functionColour(theme, `f${i}`, `module${i % 40}`, i % 9 === 0);
+      assert.ok(contrast(colour, textUpon(colour)) >= 4.5, `${colour} ${contrast(colour, textUpon(colour))}`);
+    }
+    assert.ok(contrast(theme.text, theme.background) >= 7 && contrast(theme.faint, theme.background) >= 4.5 && contrast(theme.accent, theme.background) >= 3);
+  }
+});
+
+test("what a person searches for", async () => {
+  assert.deepEqual(parseQuery("  relax > 50 ms"), { text: "relax", regex: false, longer: 50e6 });
+  assert.deepEqual(parseQuery("/a > b/"), { text: "a > b", regex: true, longer: 0 });
+  assert.deepEqual(parseQuery(">1.5us"), { text: "", regex: false, longer: 1500 });
+  assert.ok(isEmpty(parseQuery("  ")));
+  const { regions } = await generated().run();
+  const names = (text: string) => (regionsOf(parseQuery(text), regions) ?? []).map((region) => regions[region].name);
+  assert.deepEqual(names("SLAB."), ["plate.Slab.relax", "plate.Slab.measure_change"]);
+  assert.deepEqual(names("/^json\\.enc.*iter/"), ["json.encoder._iterencode"]);
+  assert.deepEqual(names("pool.py"), ["multiprocessing.pool.worker"]);
+  assert.equal(regionsOf(parseQuery("> 1 s"), regions), null);
+  assert.throws(() => regionsOf(parseQuery("/[/"), regions), SourceError);
+});
+
+test("tables are saved as spreadsheets read them", () => {
+  assert.equal(csv([["a", 1, 0.5], ['say "x", y', "line\nbreak", ""]]), 'a,1,0.5\r\n"say ""x"", y","line\nbreak",\r\n');
+});
+
+test("functions that wait are known by the ends of their names", () => {
+  assert.ok(waits("threading.Condition.wait") && waits("suspended") && waits("time.sleep"));
+  assert.ok(!waits("my.mytime.sleeper") && !waits("mytime.sleep"));
+});

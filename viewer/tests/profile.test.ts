@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { NONE } from "../src/model";
+import { byFunction, callees, callers, histogram, callTree, type Node } from "../src/profile";
+import { MemorySource } from "../src/source/memory";
+import { boxesOf } from "../src/timeline/flame";
+import { allCalls, randomRun } from "./random_run";
+
+test("callers and callees of a function are those of its calls", async () => {
+  for (let seed = 1; seed <= 10; seed++) {
+    const made = randomRun(seed);
+    const whole = { begin: 0, end: made.run.length + 1, tracks: null };
+    const profile = await new MemorySource(made.run, made.paths, made.lanes).profile(whole);
+    for (let region = 0; region < 6; region++) {
+      const from = new Map<number, number>(), to = new Map<number, number>();
+      for (const lane of made.lanes) {
+        for (let call = 0; call < lane.count; call++) {
+          const caller = lane.parent[call] === NONE ? NONE : lane.region[lane.parent[call]];
+          if (lane.region[call] === region) from.set(caller, (from.get(caller) ?? 0) + 1);
+          if (caller === region) to.set(lane.region[call], (to.get(lane.region[call]) ?? 0) + 1);
+        }
+      }
+      const counts = (list: readonly { region: number; visits: number }[]) => new Map(list.map((one) => [one.region, one.visits]));
+      assert.deepEqual(counts(callers(profile, made.paths, region)), new Map([...counts(callers(profile, made.paths, region)).keys()].map((key) => [key, from.get(key)])));
+      assert.equal(callers(profile, made.paths, region).length, from.size);
+      assert.equal(callees(profile, made.paths, region).length, to.size);
+      for (const { region: key, visits } of callees(profile, made.paths, region)) assert.equal(visits, to.get(key));
+    }
+    assert.equal(byFunction(profile, made.paths).reduce((sum, row) => sum + row.visits, 0), allCalls(made).length);
+  }
+});
+
+test("durations are counted in steps of 1, 2 and 5", () => {
+  assert.deepEqual(histogram([]), []);
+  assert.deepEqual(histogram([0]), [{ from: 0, to: 1, count: 1 }]);
+  assert.deepEqual(histogram([3, 4.9, 5, 30]), [{ from: 2, to: 5, count: 2 }, { from: 5, to: 10, count: 1 }, { from: 10, to: 20, count: 0 }, { from: 20, to: 50, count: 1 }]);
+});
+
+test("boxes of a flame graph are as wide as their calls and inside their callers", async () => {
+  const made = randomRun(4);
+  const root: Node = callTree(await new MemorySource(made.run, made.paths, made.lanes).profile({ begin: 0, end: made.run.length, tracks: null }), made.paths);
+  const boxes = boxesOf(root, 0);
+  const count = (node: Node): number => 1 + node.children.reduce((sum, child) => sum + count(child), 0);
+  assert.equal(boxes.length, count(root));
+  for (const box of boxes) {
+    assert.ok(Math.abs(box.width - box.node.total / root.total) < 1e-12);
+    for (const child of boxes.filter((other) => box.node.children.includes(other.node))) {
+      assert.ok(child.left >= box.left - 1e-12 && child.left + child.width <= box.left + box.width + 1e-12);
+    }
+  }
+  assert.ok(boxesOf(root, 0.2).every((box) => box.width >= 0.2));
+});

@@ -1,0 +1,80 @@
+// Random runs, and answers by brute force to compare with.
+import { type CallRef, COLUMNS, NONE, type Paths, type Run } from "../src/model";
+import { random } from "../src/source/generated";
+import { type Lane, LaneBuilder } from "../src/source/lane";
+
+export interface Made {
+  readonly run: Run;
+  readonly paths: Paths;
+  readonly lanes: Lane[];
+  /** What happened on each location: [time, path, region] enters, [time] leaves. */
+  readonly events: { time: number; enter?: { path: number; region: number } }[][];
+}
+
+export function randomRun(seed: number, locations = 3, calls = 120, regions = 6): Made {
+  const chance = random(seed);
+  const below = (n: number) => Math.floor(chance() * n);
+  const parent: number[] = [], region: number[] = [];
+  const pathOf = (outer: number, name: number) => {
+    for (let path = 0; path < parent.length; path++) if (parent[path] === outer && region[path] === name) return path;
+    region.push(name);
+    return parent.push(outer) - 1;
+  };
+  const lanes: Lane[] = [], events: Made["events"] = [];
+  for (let location = 0; location < locations; location++) {
+    const builder = new LaneBuilder();
+    const list: Made["events"][number] = [];
+    const stack: number[] = [];
+    let time = below(50);
+    for (let entered = 0; entered < calls || stack.length;) {
+      time += chance() < 0.25 ? 0 : below(chance() < 0.1 ? 3000 : 20);
+      if (entered < calls && (stack.length === 0 || (stack.length < 7 && chance() < 0.52))) {
+        const path = pathOf(stack.at(-1) ?? NONE, below(regions));
+        builder.enter(time, path, region[path]);
+        list.push({ time, enter: { path, region: region[path] } });
+        stack.push(path);
+        entered++;
+      } else {
+        builder.leave(time);
+        list.push({ time });
+        stack.pop();
+      }
+    }
+    lanes.push(builder.finish(time));
+    events.push(list);
+  }
+  return { run: describe(lanes, regions), paths: { parent: Int32Array.from(parent), region: Int32Array.from(region) }, lanes, events };
+}
+
+function describe(lanes: readonly Lane[], regions: number): Run {
+  const end = (lane: Lane) => lane.end.reduce((last, time) => Math.max(last, time), 0);
+  return {
+    title: "random", facts: [], losses: [], ticksPerSecond: 1e9, length: Math.max(...lanes.map(end)), events: 0, secondsPerEvent: 0,
+    regions: Array.from({ length: regions }, (_, id) => ({ id, name: `module${id % 2}.f${id}`, module: `module${id % 2}`, file: `/m${id % 2}.py`, line: id })),
+    processes: [{ name: "p", pid: 1, host: "h", command: "c", parent: null, ending: "" }],
+    locations: lanes.map((lane, id) => ({ name: `T${id}`, process: 0, kind: "thread", events: 2 * lane.count, begin: 0, end: end(lane), depth: lane.rows })),
+    markers: [],
+  };
+}
+
+/** All calls of a run, as far as a source tells them. */
+export function allCalls(made: Made): CallRef[] {
+  return made.lanes.flatMap((lane, track) => Array.from({ length: lane.count }, (_, i) => ({
+    track, depth: lane.depth[i], begin: lane.begin[i], end: lane.end[i], region: lane.region[i],
+  })));
+}
+
+/** Own times of a stretch of a lane by region, tick by tick. */
+export function ownByTick(lane: Lane, begin: number, end: number): Map<number, number> {
+  const sums = new Map<number, number>();
+  for (let tick = begin; tick < end; tick++) {
+    let inner = NONE;
+    for (let call = 0; call < lane.count; call++) {
+      if (lane.begin[call] <= tick && lane.end[call] > tick && (inner === NONE || lane.depth[call] > lane.depth[inner])) inner = call;
+    }
+    if (inner !== NONE) sums.set(lane.region[inner], (sums.get(lane.region[inner]) ?? 0) + 1);
+  }
+  return sums;
+}
+
+export const cellsOf = (row: number): [number, number] => [row * COLUMNS, (row + 1) * COLUMNS];

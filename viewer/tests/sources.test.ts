@@ -1,0 +1,113 @@
+// The same questions to all sources have the same answers.
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { test } from "node:test";
+import { FIRST_PROCESS, NONE, WHOLE_RUN } from "../src/model";
+import { decode, open } from "../src/source/embedded";
+import { HttpSource } from "../src/source/http";
+import { MemorySource } from "../src/source/memory";
+import { type Source, SourceError } from "../src/source/source";
+import { type Made, randomRun } from "./random_run";
+import { answer, Bytes, description, pathsBytes } from "./server";
+
+const never = new AbortController().signal;
+
+/** The file of a run: section "Inside a file" of the format. */
+function packed(made: Made): ArrayBuffer {
+  const section = (tag: number, content: Uint8Array) => new Uint8Array(new Bytes().u32(tag, content.length).raw(content).pad().buffer);
+  const out = new Bytes().raw(section(1, new TextEncoder().encode(JSON.stringify(description(made))))).raw(section(2, new Uint8Array(pathsBytes(made.paths))));
+  made.events.forEach((events, track) => {
+    const nodes = [...new Set(events.flatMap((event) => (event.enter ? [event.enter.path] : [])))];
+    const bytes: number[] = [];
+    const varint = (value: number) => {
+      for (; value >= 128; value = Math.floor(value / 128)) bytes.push((value % 128) + 128);
+      bytes.push(value);
+    };
+    const stack: number[] = [];
+    let last = 0;
+    for (const event of events) {
+      varint((event.time - last) * 4 + (event.enter ? 0 : 1));
+      last = event.time;
+      if (!event.enter) { stack.pop(); continue; }
+      const here = stack.at(-1) ?? NONE;
+      varint(nodes.filter((path) => made.paths.parent[path] === here).indexOf(event.enter.path));
+      stack.push(event.enter.path);
+    }
+    out.raw(section(3, new Uint8Array(new Bytes().u32(track, nodes.length, ...nodes).raw(Uint8Array.from(bytes)).buffer)));
+  });
+  return out.raw(section(0, new Uint8Array())).buffer;
+}
+
+function served(made: Made): HttpSource {
+  const source = new MemorySource(made.run, made.paths, made.lanes);
+  globalThis.fetch = (async (url: string, options: RequestInit) => {
+    assert.equal((options.headers as Record<string, string>)["X-Timeloom-Token"], "key");
+    return new Response(await answer(made, source, url.replace(/^api\//, ""), options.body as ArrayBuffer | null));
+  }) as typeof fetch;
+  return new HttpSource("key");
+}
+
+async function everything(source: Source): Promise<unknown[]> {
+  const run = await source.run(() => {});
+  const range = { begin: Math.floor(run.length * 0.2), end: Math.floor(run.length * 0.7) };
+  const keys = [0, 1, 2, WHOLE_RUN, FIRST_PROCESS].flatMap((track) => [0, 2, 5].map((level) => ({ track, level, index: level ? 0 : 3, rows: track ? 1 + level : 3 })));
+  const answers: unknown[] = [run.regions, run.locations, run.length];
+  answers.push(await source.paths(), await source.tiles(keys, never));
+  answers.push(await source.calls([{ track: 0, depths: 4, limit: 30, ...range }, { track: 2, depths: 9, limit: 9999, ...range }], never));
+  for (const tracks of [null, [1], [0, 2]]) {
+    answers.push(await source.profile({ ...range, tracks }, never));
+    for (const order of ["earliest", "latest", "longest"] as const) answers.push(await source.find({ ...range, order, limit: 20, shortest: 3, tracks, regions: tracks && [1, 3] }, never));
+  }
+  for (let time = 0; time < run.length; time += 97) answers.push(await source.call(1, time % 5, time, never));
+  return answers;
+}
+
+test("the server and the data inside a page answer as the calls in memory", async () => {
+  for (let seed = 1; seed <= 6; seed++) {
+    const made = randomRun(seed);
+    const expected = await everything(new MemorySource(made.run, made.paths, made.lanes));
+    for (const source of [served(made), decode(packed(made))]) {
+      const answers = await everything(source);
+      answers.forEach((given, i) => assert.deepEqual(given, expected[i], `answer ${i} of seed ${seed}`));
+    }
+  }
+});
+
+test("the data of a page are unpacked", async () => {
+  const made = randomRun(3);
+  const source = await open(gzipSync(new Uint8Array(packed(made))).toString("base64"));
+  assert.deepEqual((await source.run()).locations, made.run.locations);
+});
+
+test("calls beyond the limit of call paths keep their regions", () => {
+  // One node, beyond the limit, in which all calls are: regions 2, inside it 4, beside it 2.
+  const made = randomRun(1, 1, 4);
+  const limited: Made = { ...made, paths: { parent: Int32Array.of(NONE, 0), region: Int32Array.of(0, NONE) } };
+  const section = (tag: number, content: Uint8Array) => new Uint8Array(new Bytes().u32(tag, content.length).raw(content).pad().buffer);
+  const events = [0, 0, /* enter root */ 4 * 4, 0, 2, /* inside: region 2 */ 4 * 4, 0, 4, /* inside that: region 4 */ 4 * 4 + 1, 4 * 4 + 1, 4 * 4, 0, 2, 5, 5];
+  const bytes = new Bytes().raw(section(1, new TextEncoder().encode(JSON.stringify(description(limited))))).raw(section(2, new Uint8Array(pathsBytes(limited.paths))))
+    .raw(section(3, new Uint8Array(new Bytes().u32(0, 2, 0, 1).raw(Uint8Array.from(events)).buffer))).raw(section(0, new Uint8Array())).buffer;
+  return decode(bytes).calls([{ track: 0, depths: 9, limit: 9, begin: 0, end: 999 }]).then(([calls]) => {
+    assert.deepEqual(Array.from(calls.region), [0, 2, 4, 2]);
+    assert.deepEqual(Array.from(calls.depth), [0, 1, 2, 1]);
+    assert.deepEqual(Array.from(calls.end), [22, 16, 12, 21]);
+  });
+});
+
+test("damaged data are told, wherever they end", async () => {
+  const made = randomRun(2, 1, 10);
+  const whole = packed(made);
+  for (let size = 0; size < whole.byteLength - 8; size += 3) assert.throws(() => decode(whole.slice(0, size)), SourceError);
+  await assert.rejects(open("no base64!"), SourceError);
+  await assert.rejects(open(Buffer.from("no gzip").toString("base64")), SourceError);
+});
+
+test("problems of the server are told in words", async () => {
+  const failing = (response: () => Response | Promise<Response>) => {
+    globalThis.fetch = (async () => response()) as typeof fetch;
+    return new HttpSource("").paths();
+  };
+  await assert.rejects(failing(() => new Response("no", { status: 401 })), /no valid key/);
+  await assert.rejects(failing(() => new Response("limit is 0\n", { status: 400 })), /^Error: limit is 0$/);
+  await assert.rejects(failing(() => { throw new TypeError("Failed to fetch"); }), /does not answer/);
+});
