@@ -37,6 +37,7 @@ from timeloom._measurement import Measurement
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING: typing would show in the program's sys.modules
 if TYPE_CHECKING:
     from os import PathLike
+    from typing import Any
 
     from timeloom._read import Run
 
@@ -73,3 +74,17 @@ def read(run: "str | PathLike[str]") -> "Run":
     from timeloom._read import Run  # not for programs that are measured
 
     return Run(run)
+
+
+def load_ipython_extension(shell: "Any") -> None:
+    """Let a notebook measure its cells: IPython calls this for ``%load_ext timeloom``."""
+    from timeloom_kernel import load_ipython_extension
+
+    load_ipython_extension(shell)
+
+
+def unload_ipython_extension(shell: "Any") -> None:
+    """Undo that: IPython calls this for ``%unload_ext timeloom``."""
+    from timeloom_kernel import unload_ipython_extension
+
+    unload_ipython_extension(shell)

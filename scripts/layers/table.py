@@ -34,8 +34,12 @@ ALLOWED_IMPORTS: dict[str, tuple[str, ...]] = {
     "scorep": ("timeloom",),
     "omnitrace": ("timeloom",),
     "rocprofsys": ("omnitrace",),
-    "timeloom_kernel": ("timeloom",),
+    "timeloom_kernel": ("timeloom", "scorep"),
+    "scorep_jupyter": ("timeloom_kernel",),
 }
+
+# The module that IPython is given the name of, which hands what it is asked for on.
+HANDS_ON = {"timeloom/__init__.py": "timeloom_kernel"}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -104,6 +104,10 @@ void sample_metrics(State& s, ThreadRecorder& recorder) {
 ThreadRecorder* join_measurement(State& s) {
   const std::lock_guard lock(s.mutex);
   if (!g_active) return nullptr;
+  if (s.kept_off.contains(os::thread_id())) {
+    t_recorder = &g_kept_off;  // it does not come here again
+    return nullptr;
+  }
   ThreadRecorder* recorder = own_recorder();
   if (recorder->attached()) return recorder;
   s.attached.push_back({recorder, static_cast<std::uintptr_t>(pthread_self())});
@@ -153,6 +157,12 @@ ThreadRecorder* attach_unrecorded() noexcept {
   } catch (const std::bad_alloc&) {
     return nullptr;  // this thread goes on unrecorded
   }
+}
+
+void keep_off_threads(std::span<const std::uint64_t> threads) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.kept_off.insert(threads.begin(), threads.end());
 }
 
 void set_thread_namer(ThreadNamer namer) noexcept {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -139,6 +140,11 @@ using ThreadNamer = std::string (*)(std::uint32_t location);
 void set_thread_namer(ThreadNamer namer) noexcept;
 // Names the attached threads anew, by their pthread ids.
 void rename_threads(const std::map<std::uintptr_t, std::string>& names) noexcept;
+
+// Threads, by their ids of the kernel (gettid), that take no part in any measurement from now
+// on: those of a host of the program, such as the kernel of a notebook. Later calls add to them.
+// Throws std::bad_alloc.
+void keep_off_threads(std::span<const std::uint64_t> threads);
 
 // The location began now as the thread or task of this number; called by the namer.
 void note_creation(std::uint32_t location, std::uint64_t number) noexcept;

@@ -25,7 +25,8 @@ struct State {
   std::atomic<int> halting = 0;  // objects of class Halted; read without the mutex
   DefinitionTable definitions;
   std::unique_ptr<spool::Writer> writer;
-  std::vector<Attached> attached;  // the recorders that take part, one a thread
+  std::vector<Attached> attached;    // the recorders that take part, one a thread
+  std::set<std::uint64_t> kept_off;  // threads that take no part in any measurement
   std::uint32_t next_location = 0;
   std::uint32_t tracks = 0;           // of these
   std::uint32_t of_process = 0;       // 1: one of these has its metrics only

@@ -241,3 +241,48 @@ print(overhead_of_event(50) / overhead_of_event(1))
     done = run_python(["program.py"], tmp_path)
     # Events alone would give 1; fifty lines cost more than the two events of their function.
     assert done.returncode == 0 and float(done.stdout) > 2
+
+
+def test_variables_of_score_p_hold_for_a_block_that_asks_for_them(tmp_path):
+    """Its directory stays one of Timeloom."""
+    (tmp_path / "program.py").write_text("""
+import timeloom
+for layout in ("scorep", "timeloom"):
+    with timeloom.Measurement(output=layout, layout=layout) as m:
+        pass
+    print(m.totals["profile"])
+""")
+    done = run_python(["program.py"], tmp_path, env={"SCOREP_ENABLE_PROFILING": "true"})
+    assert done.stdout.split() == ["True", "False"], done.stderr
+    assert not (tmp_path / "scorep" / "traces.otf2").exists() and (tmp_path / "timeloom" / "traces.otf2").exists()
+
+
+def test_threads_that_are_kept_off_are_never_recorded(tmp_path):
+    (tmp_path / "program.py").write_text("""
+import threading, timeloom
+from timeloom import _core
+
+def work(): pass
+
+def serve():
+    while not over.wait(0):
+        asked.acquire()
+        work()
+        answered.release()
+
+over, asked, answered = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
+host = threading.Thread(target=serve, daemon=True)
+host.start()
+_core.keep_off_threads([host.native_id])
+for number in range(2):
+    with timeloom.Measurement(output=f"run{number}", weave=False) as m:
+        work()
+        asked.release()
+        answered.acquire()
+    print(m.totals["threads"])
+""")
+    done = run_python(["program.py"], tmp_path)
+    assert done.stdout.split() == ["1", "1"], done.stderr
+    for number in range(2):
+        (spool,) = spools_of(tmp_path / f"run{number}")
+        assert [event[1] for event in spool.events(0) if event[0] == "enter"].count("__main__.work") == 1

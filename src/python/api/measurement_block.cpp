@@ -154,7 +154,7 @@ PyObject* totals_dict(const SessionResult& result) {
   PyObject* run = object_of(result.run);
   if (run == nullptr) return nullptr;
   return Py_BuildValue(
-      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:s,s:K}", "run", run,
+      "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:d,s:s,s:K}", "run", run,
       "instrumenter", result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False,
       "events", static_cast<unsigned long long>(result.events), "folded_events",
       static_cast<unsigned long long>(result.folded_events), "threads",
@@ -165,7 +165,8 @@ PyObject* totals_dict(const SessionResult& result) {
       static_cast<unsigned long long>(result.dropped_events), "at_limit",
       result.at_limit ? Py_True : Py_False, "unmatched_leaves",
       static_cast<unsigned long long>(result.unmatched_leaves), "error", result.error,
-      "wall_seconds", result.wall_seconds, "overhead_seconds", result.cost.total(), "window",
+      "wall_seconds", result.wall_seconds, "overhead_seconds", result.cost.total(),
+      "overhead_inside_seconds", result.cost.total() - result.cost.start, "window",
       result.window.c_str(), "windows", static_cast<unsigned long long>(result.windows));
 }
 

@@ -1,4 +1,7 @@
 // The extension module timeloom._core: what Python sees of the rest.
+#include <cstdint>
+#include <vector>
+
 #include "python/api/measurement_block.hpp"
 #include "python/api/user_api.hpp"
 #include "python/api/user_region.hpp"
@@ -33,6 +36,18 @@ PyObject* paused(PyObject*, PyObject*) { return PyBool_FromLong(instrumentation_
 PyObject* enable_recording(PyObject*, PyObject*) { return none_if(set_recording(true)); }
 PyObject* disable_recording(PyObject*, PyObject*) { return none_if(set_recording(false)); }
 PyObject* recording(PyObject*, PyObject*) { return PyBool_FromLong(record::recording()); }
+
+PyObject* keep_off_threads(PyObject*, PyObject* ids) {
+  const Ref fast(PySequence_Fast(ids, "the native ids of threads are a sequence"));
+  if (!fast) return nullptr;
+  std::vector<std::uint64_t> threads;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.get()); ++i) {
+    threads.push_back(PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(fast.get(), i)));
+    if (PyErr_Occurred() != nullptr) return nullptr;
+  }
+  record::keep_off_threads(threads);
+  Py_RETURN_NONE;
+}
 
 PyObject* before_fork(PyObject* module, PyObject*) {
   lock_control();
@@ -69,6 +84,8 @@ PyMethodDef kSessionMethods[] = {
     {"enable_recording", guarded<enable_recording>, METH_NOARGS, "Switch all recording on."},
     {"disable_recording", guarded<disable_recording>, METH_NOARGS, "Switch all recording off."},
     {"recording", recording, METH_NOARGS, "Whether anything is being recorded."},
+    {"keep_off_threads", guarded<keep_off_threads>, METH_O,
+     "Threads, by their native ids, that are never recorded from now on."},
     {"finish_run_now", guarded<finish_now>, METH_NOARGS,
      "Finish and weave the run of this process; nothing is recorded afterwards."},
     {"finish_run_earlier", guarded<finish_earlier>, METH_NOARGS,

@@ -35,9 +35,9 @@ Settings read_settings(PyObject* pyproject, const std::function<void(Settings&)>
   apply_pyproject(pyproject, settings);
   apply_variables(settings);
   given(settings);
+  layout_of(settings).apply_variables(settings);
   // A directory that a layout describes as a whole is one of a whole program.
   if (measured == Measured::kBlock) settings.set("layout", run::kTimeloomLayout.name, "layout");
-  layout_of(settings).apply_variables(settings);
   check(settings, measured);
   check_session(settings);
   return settings;

@@ -74,7 +74,8 @@ constinit std::atomic<bool> g_leave_out = false;  // they leave out more than wh
 
 const RegionRules& rules() { return g_rules.load(std::memory_order_acquire)->rules; }
 
-constexpr std::string_view kOwnPackages[] = {"timeloom/", "scorep/", "omnitrace/", "rocprofsys/"};
+constexpr std::string_view kOwnPackages[] = {"timeloom/",   "scorep/",          "omnitrace/",
+                                             "rocprofsys/", "timeloom_kernel/", "scorep_jupyter/"};
 
 std::string module_of(PyObject* globals) {
   if (globals == nullptr || !PyDict_Check(globals)) return {};

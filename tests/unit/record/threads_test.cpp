@@ -2,6 +2,7 @@
 #include <atomic>
 #include <thread>
 
+#include "os/thread.hpp"
 #include "record_fixture.hpp"
 
 namespace timeloom::record {
@@ -127,6 +128,33 @@ TEST_F(ThreadsTest, AThreadFromBeforeTakesPartInEveryMeasurement) {
     round = i;
     while (done < i) std::this_thread::yield();
     EXPECT_EQ(end().threads.at(1), (Lines{"enter f", "leave f"}));
+    next_spool();
+  }
+  worker.join();
+}
+
+TEST_F(ThreadsTest, AThreadThatIsKeptOffTakesPartInNone) {
+  const EventWord f = region("f");
+  std::atomic<int> round = 0, done = 0;
+  std::thread worker([&] {
+    const std::uint64_t id = os::thread_id();
+    keep_off_threads({&id, 1});
+    for (int i = 1; i <= 2; ++i) {
+      while (round < i) std::this_thread::yield();
+      enter(f);
+      leave(f);
+      done = i;
+    }
+  });
+  for (int i = 1; i <= 2; ++i) {
+    begin();
+    enter(f);
+    round = i;
+    while (done < i) std::this_thread::yield();
+    leave(f);
+    const Recorded found = end();
+    EXPECT_EQ(found.threads.size(), 1u);
+    EXPECT_EQ(found.threads.at(0), (Lines{"enter f", "leave f"}));
     next_spool();
   }
   worker.join();

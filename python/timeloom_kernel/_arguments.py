@@ -1,0 +1,122 @@
+"""The options of ``%%timeloom`` and the arguments of the Score-P bindings, as settings of a measurement."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shlex
+from typing import Any, NamedTuple
+
+from scorep import _command_line
+from timeloom import Error, _core
+
+# Options of the cell itself; all others are settings of `timeloom run`.
+_OWN = {"fresh": False, "ranks": True, "return": True, "repeat": True}  # whether it has a value
+_LATER = {
+    "mpp": "ranks of MPI are not recorded yet",
+    "mpi": "ranks of MPI are not recorded yet",
+    "io": "I/O of the system is not recorded yet",
+    "thread": "threads of native code are not recorded yet; those of Python always are",
+}
+_LISTS = ("exclude", "include")
+
+# Frames between a measurement and the cell: of the kernel, and of all that it is made of.
+HIDDEN = [
+    "IPython", "ipykernel", "ipykernel_launcher", "jupyter_client", "jupyter_core", "traitlets", "zmq", "tornado",
+    "comm", "debugpy", "decorator", "matplotlib_inline", "pydevd", "_pydevd_bundle", "_pydev_bundle",
+    "__main__.<module>", "__main__.<cell line: *>", "__main__:<module>", "__main__:<cell line: *>",
+]
+# The event loop, for cells with await: the kernel runs on it, too.
+EVENT_LOOP = ["asyncio", "selectors", "nest_asyncio", "nest_asyncio2"]
+
+
+class CellOptions(NamedTuple):
+    """What the line of a measuring magic asks for."""
+
+    settings: dict[str, Any]
+    own: dict[str, str]  # options of the cell itself
+
+
+def of_timeloom(line: str) -> CellOptions:
+    """The options of ``%%timeloom``. Raises Error for what is no option."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise Error(f"{line}: {error}") from None
+    settings: dict[str, Any] = {}
+    own: dict[str, str] = {}
+    while words:
+        name, value = _next_option(words)
+        if name in _LATER:
+            raise Error(f"--{name}: {_LATER[name]}")
+        if name in _OWN:
+            own[name] = value if isinstance(value, str) else ""
+            if _OWN[name] and not own[name]:
+                raise Error(f"--{name} needs a value")
+        elif value is True and name.removeprefix("no-") not in _switches():
+            raise Error(f"--{name} needs a value")
+        elif name in _LISTS:
+            settings.setdefault(name, []).append(value)
+        elif name.startswith("no-") and value is True:
+            settings[name[3:].replace("-", "_")] = False
+        else:
+            settings[name.replace("-", "_")] = value
+    return CellOptions(settings, own)
+
+
+@functools.cache
+def _switches() -> frozenset[str]:
+    """The settings that are on or off; those that do not exist are refused where they are used."""
+    page = _core.settings_page()
+    others = set(re.findall(r"^\| `(?:-\w, )?--([a-z-]+) ", page, re.MULTILINE))
+    return frozenset(set(re.findall(r"--([a-z-]+)", page)) - others)
+
+
+def _next_option(words: list[str]) -> tuple[str, str | bool]:
+    word = words.pop(0)
+    if word == "-o" and words:
+        return "output", words.pop(0)
+    if not word.startswith("--") or len(word) < 3:
+        raise Error(f"{word}: options begin with --, and the code is in the lines below")
+    name, equals, value = word[2:].partition("=")
+    if equals:
+        return name, value
+    if words and not words[0].startswith("-") and _OWN.get(name, True):
+        return name, words.pop(0)
+    return name, True
+
+
+def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """The settings of arguments of the Score-P bindings, and remarks on them. Raises Error."""
+    try:
+        line = _command_line.parse([*arguments, "--", "cell"])
+    except _command_line.UsageError as error:
+        raise Error(str(error)) from None
+    settings: dict[str, Any] = {
+        "layout": "scorep", "region_names": "scorep", "location_names": "scorep", "imports": True, "waiting": False,
+        "instrumenter": line.instrumenter, "paused": line.off, "keep_spool": line.keep_files,
+    }
+    return settings, line.remarks
+
+
+def with_hidden(settings: dict[str, Any], has_await: bool) -> dict[str, Any]:
+    """The settings with what hides the kernel's own frames; patterns of the user come after those, and so decide."""
+    hidden = HIDDEN + EVENT_LOOP if has_await else HIDDEN
+    exclude, include = settings.get("exclude", []), settings.get("include", [])
+    rest = {name: value for name, value in settings.items() if name not in _LISTS}
+    if include and not exclude:  # nothing else is to be recorded
+        return {**rest, "include": include, "exclude": hidden}
+    return {**rest, "exclude": hidden + exclude, "include": include}
+
+
+def environment(words: str) -> dict[str, str]:
+    """The variables of lines NAME=VALUE. Raises Error for another line."""
+    variables = {}
+    for line in words.splitlines():
+        if not line.strip():
+            continue
+        name, equals, value = line.strip().partition("=")
+        if not equals or not name.strip():
+            raise Error(f"{line.strip()}: write NAME=VALUE")
+        variables[name.strip()] = value.strip()
+    return variables

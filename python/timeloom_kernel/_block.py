@@ -1,0 +1,190 @@
+"""What a measured cell shows, as text and as HTML: self-contained, without script, for light and dark pages."""
+
+from __future__ import annotations
+
+import html
+from typing import Any, NamedTuple
+
+from timeloom_kernel import _svg
+from timeloom_kernel._fold import Folded
+from timeloom_kernel._handle import OPENED_BY, duration
+
+_ROWS = 10  # of hot spots
+_TREE_ROWS = 60
+_SMALL = 0.005  # of the time: call paths with less are summed up
+
+
+class Head(NamedTuple):
+    """The facts of a cell."""
+
+    cell: str  # In [5]
+    seconds: float
+    cpu_seconds: float
+    threads: int
+    events: int
+    overhead: float | None  # share of the CPU time; None: not known
+    run: str
+    partial: str  # the exception that has ended it; empty: none
+    resident: int  # bytes at its end
+    resident_rise: int
+    before: float | None  # seconds of the same cell when it ran last
+    problem: str = ""  # why it could not be woven
+
+
+def _grouped(number: int) -> str:
+    return f"{number:,}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{_grouped(number)} {word}" + ("" if number == 1 else "s")
+
+
+def verdict(overhead: float | None) -> str:
+    """A sentence about the cost of measuring."""
+    if overhead is None:
+        return "overhead not known"
+    percent = f"about {100 * overhead:.0f} %" if overhead >= 0.01 else "below 1 %"
+    if overhead < 0.1:
+        return f"overhead {percent}: times are trustworthy"
+    if overhead < 0.4:
+        return f"overhead {percent}: times of small functions are too long"
+    return f"overhead {percent}: filter the most called functions"
+
+
+def _summary(head: Head) -> str:
+    partial = f", partial: stopped by {head.partial}" if head.partial else ""
+    return (f"{head.cell}{partial}: {duration(head.seconds)}, CPU {duration(head.cpu_seconds)}, "
+            f"{_count(head.threads, 'thread')}, {_count(head.events, 'event')}")
+
+
+def _comparison(head: Head) -> str:
+    if not head.before:
+        return ""
+    change = head.seconds / head.before - 1
+    word = "slower" if change > 0 else "faster"
+    return f"{abs(change):.0%} {word} than when this cell ran before ({duration(head.before)})"
+
+
+def _resources(head: Head) -> str:
+    rise = f", {head.resident_rise / 1e6:+.1f} MB in the cell" if abs(head.resident_rise) >= 1e5 else ""
+    return f"memory {head.resident / 1e6:.0f} MB{rise}"
+
+
+def advice(head: Head, folded: Folded | None) -> list[str]:
+    """At most three lines, each with the option that does it."""
+    if folded is None:
+        return []
+    lines = []
+    calls = sorted((row for row in folded.flat if "." in row["name"]), key=lambda row: -row["visits"])
+    total = sum(row["visits"] for row in folded.flat)
+    if head.overhead is not None and head.overhead >= 0.1 and calls and total:
+        most = [row for row in calls[:3] if row["visits"] > 0.1 * total]
+        options = " ".join(f"--exclude {row['name']}" for row in most)
+        share = sum(row["visits"] for row in most) / total
+        if most:
+            lines.append(f"{share:.0%} of all calls are not recorded with: %%timeloom {options}")
+    if head.events > 5_000_000:
+        lines.append("a trace of this size is slow to open; call paths alone: %%timeloom --profile")
+    own = folded.flat[0] if folded.flat else None
+    if own is not None and own["name"].startswith("In [") and own["exclusive_s"] > 0.5 * head.seconds:
+        lines.append("most time is in the cell itself or in C functions: %%timeloom --c-functions shows these")
+    return lines[:3]
+
+
+# ---- text
+
+
+def as_text(head: Head, folded: Folded | None) -> str:
+    """At most 15 lines."""
+    lines = [_summary(head), verdict(head.overhead) + _dash(_comparison(head))]
+    if folded is not None:
+        lines.append(f"{'calls':>9}  {'self':>8}  {'total':>8}  function")
+        lines += [f"{row['visits']:>9,}  {duration(row['exclusive_s']):>8}  {duration(row['inclusive_s']):>8}  "
+                  f"{_place(row)}" for row in folded.flat[:7]]
+    lines += advice(head, folded)
+    lines.append(_state(head, folded))
+    return "\n".join(lines[:14] + [f"run: {head.run}  (in Python: _run)"])
+
+
+def _dash(text: str) -> str:
+    return f"; {text}" if text else ""
+
+
+def _state(head: Head, folded: Folded | None) -> str:
+    if head.problem:
+        return f"not woven: {head.problem}"
+    return _resources(head) + ("" if folded is not None else "; functions are shown when the run is woven: _run.top()")
+
+
+def _place(row: dict[str, Any]) -> str:
+    return f"{row['name']}  {row['place']}" if row.get("place") else str(row["name"])
+
+
+# ---- HTML
+
+_MUTED = "opacity:.65"
+_CELL = "text-align:right;padding:1px 8px"
+
+
+def as_html(head: Head, folded: Folded | None) -> str:
+    """The same, with bars and pictures."""
+    parts = [f"<div style='margin:2px 0'><b>{html.escape(_summary(head))}</b></div>",
+             f"<div style='{_MUTED}'>{html.escape(verdict(head.overhead) + _dash(_comparison(head)))}</div>"]
+    if folded is not None:
+        parts += [_table(folded.flat[:_ROWS], head), _tree(folded), _pictures(folded)]
+    parts += [f"<div>&#9656; {html.escape(line)}</div>" for line in advice(head, folded)]
+    parts.append(f"<div style='{_MUTED}'>{html.escape(_state(head, folded))}</div>")
+    parts.append(_links(head))
+    return ("<div style='font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.45;"
+            "color:var(--jp-content-font-color1,inherit);max-width:960px'>" + "".join(parts) + "</div>")
+
+
+def _table(rows: list[dict[str, Any]], head: Head) -> str:
+    whole = max(sum(row["exclusive_s"] for row in rows), head.seconds, 1e-9)
+    lines = [f"<tr style='{_MUTED}'><th style='{_CELL}'>calls</th><th style='{_CELL}'>self</th>"
+             f"<th style='{_CELL}'>total</th><th style='{_CELL}'></th>"
+             "<th style='text-align:left;padding:1px 8px'>function</th></tr>"]
+    for row in rows:
+        width = max(1, round(100 * row["exclusive_s"] / whole))
+        bar = f"<div style='background:{_svg.colour(row['name'])};height:9px;width:{width}px'></div>"
+        lines.append(
+            f"<tr style='background:none'><td style='{_CELL}'>{_grouped(row['visits'])}</td>"
+            f"<td style='{_CELL}'>{duration(row['exclusive_s'])}</td>"
+            f"<td style='{_CELL}'>{duration(row['inclusive_s'])}</td>"
+            f"<td style='padding:1px 8px;width:100px'>{bar}</td><td style='text-align:left;padding:1px 8px'>"
+            f"<code style='background:none'>{html.escape(row['name'])}</code> "
+            f"<span style='{_MUTED}'>{html.escape(row.get('place', ''))}</span></td></tr>"
+        )
+    return f"<table style='border-collapse:collapse;margin:6px 0;border:none'>{''.join(lines)}</table>"
+
+
+def _tree(folded: Folded) -> str:
+    whole = sum(row["inclusive_s"] for row in folded.tree if row["depth"] == 0) or 1e-9
+    shown = [row for row in folded.tree if row["inclusive_s"] >= _SMALL * whole][:_TREE_ROWS]
+    lines = [f"{100 * row['inclusive_s'] / whole:5.1f} %  {duration(row['inclusive_s']):>8}  {row['visits']:>8,} ×  "
+             f"{'  ' * row['depth']}{html.escape(row['name'])}" for row in shown]
+    if hidden := len(folded.tree) - len(shown):
+        lines.append(f"{'':27}{_count(hidden, 'smaller call path')}")
+    text = "\n".join(lines)
+    return _details("call tree", f"<pre style='margin:2px 0;font-size:12px;background:none'>{text}</pre>")
+
+
+def _pictures(folded: Folded) -> str:
+    parts = []
+    if flame := _svg.flame_graph(folded.tree):
+        parts.append(_details("flame graph", _svg.as_image(flame, "flame graph"), True))
+    if timeline := _svg.timeline(folded.lanes):
+        parts.append(_details("timeline", _svg.as_image(timeline, "timeline"), True))
+    return "".join(parts)
+
+
+def _details(title: str, content: str, is_open: bool = False) -> str:
+    return (f"<details{' open' if is_open else ''} style='margin:3px 0'>"
+            f"<summary style='cursor:pointer'>{title}</summary>{content}</details>")
+
+
+def _links(head: Head) -> str:
+    run = html.escape(head.run)
+    return (f"<div style='{_MUTED}'>run <code style='background:none'>{run}</code> &middot; in Python "
+            "<code style='background:none'>_run</code>: .top() .tree() .to_pandas() .diff(other) .save(path) &middot; "
+            f"for {OPENED_BY}</div>")

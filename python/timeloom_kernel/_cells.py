@@ -1,0 +1,81 @@
+"""The magic in the first line of a cell, when it is one of ours. Pure functions of the text."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+MEASURING = ("execute_with_scorep", "timeloom")
+SETTING = (
+    "scorep_env",
+    "scorep_python_binding_arguments",
+    "serializer_settings",
+    "marshalling_settings",
+    "enable_multicellmode",
+    "finalize_multicellmode",
+    "abort_multicellmode",
+    "start_writefile",
+    "end_writefile",
+    "abort_writefile",
+    "enable_vampir_launch_on_scorep_instrumented",
+    "disable_vampir_launch",
+    "kernel_debug",
+)
+
+# Blank lines and comments may come first. A question mark asks IPython for help.
+_FIRST = re.compile(r"((?:[ \t]*(?:#[^\n]*)?\n)*)[ \t]*%%(\w+)(?![\w?])([^\n]*)(?:\n|$)")
+
+
+class Cell(NamedTuple):
+    """A cell that begins with a magic of ours."""
+
+    magic: str
+    line: str  # the rest of the line of the magic
+    before: str  # the lines in front of it
+    body: str
+
+
+def parse(raw: str) -> Cell | None:
+    """The parts of a cell; None when its first line is not one of our magics."""
+    found = _FIRST.match(raw)
+    if found is None or found[2] not in (*MEASURING, *SETTING):
+        return None
+    return Cell(found[2], found[3].strip(), found[1], raw[found.end() :])
+
+
+def transform(lines: list[str]) -> list[str]:
+    """An input transformer of IPython: measured cells without their magic, the other magics of ours as calls.
+
+    It has no side effect: IPython also calls it to ask whether a cell is complete.
+    """
+    cell = parse("".join(lines))
+    if cell is None:
+        return lines
+    if cell.magic in MEASURING:
+        return _without_magic(cell).splitlines(keepends=True)
+    return [call_of(cell)]
+
+
+def _without_magic(cell: Cell) -> str:
+    """The cell, with its lines where they were; a cell magic that comes next is in the first line."""
+    if cell.body.lstrip().startswith("%%"):
+        return cell.body.lstrip()
+    return f"{cell.before}\n{cell.body}"
+
+
+def code_of(raw: str) -> str:
+    """What a cell runs: itself, or what is below a measuring magic."""
+    cell = parse(raw)
+    return raw if cell is None or cell.magic not in MEASURING else cell.body
+
+
+def is_special(cell: Cell) -> bool:
+    """Whether the magic asks for something else than to run the cell here: help, or another process."""
+    words = cell.line.split()
+    return any(word.split("=")[0] in ("--help", "-h", "--fresh", "--ranks") for word in words)
+
+
+def call_of(cell: Cell) -> str:
+    """The cell as a call of its magic; for an empty body IPython would not call it."""
+    body = cell.body if cell.body.strip() else "\n"
+    return f"get_ipython().run_cell_magic({cell.magic!r}, {cell.line!r}, {body!r})\n"

@@ -1,0 +1,99 @@
+"""``_run``: the run of the cell that was measured last, in Python."""
+
+from __future__ import annotations
+
+import shutil
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import timeloom
+from timeloom import _core
+
+if TYPE_CHECKING:
+    from timeloom._read import Run
+    from timeloom_kernel._weaver import Weaving
+
+
+OPENED_BY = "timeloom report, Vampir, and with timeloom convert Perfetto and others"
+
+
+class Table(list[dict[str, Any]]):
+    """Rows of a run, which a notebook shows as a table of text."""
+
+    def __init__(self, rows: list[dict[str, Any]], indented: bool) -> None:
+        super().__init__(rows)
+        self._indented = indented
+
+    def __repr__(self) -> str:
+        lines = [f"{'calls':>9}  {'self':>9}  {'total':>9}  function"]
+        for row in self:
+            indent = "  " * row["depth"] if self._indented else ""
+            lines.append(f"{row['visits']:>9}  {duration(row['exclusive_s']):>9}  "
+                         f"{duration(row['inclusive_s']):>9}  {indent}{row['name']}")
+        return "\n".join(lines)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
+
+class CellRun:
+    """The run of a cell, as soon as it is woven: asking for anything but its path waits until then.
+
+    Everything that :func:`timeloom.read` gives is an attribute, too: ``info``, ``flat``, ``threads``, ``events()``.
+    Raises :class:`timeloom.Error` when the run could not be woven.
+    """
+
+    def __init__(self, path: str, weaving: Weaving | None) -> None:
+        self.path = path
+        self._weaving = weaving
+
+    def __repr__(self) -> str:
+        return f"timeloom.read({self.path!r})"
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    @cached_property
+    def run(self) -> Run:
+        """The same as :func:`timeloom.read` returns it."""
+        with _core.unrecorded():
+            if self._weaving is not None:
+                self._weaving.wait()
+                if self._weaving.error:
+                    raise timeloom.Error(self._weaving.error)
+            return timeloom.read(self.path)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.run, name)
+
+    def top(self, count: int = 10) -> Table:
+        """The regions with the most time of their own."""
+        return Table(self.run.flat[:count], indented=False)
+
+    def tree(self, depth: int | None = None) -> Table:
+        """The call paths, callers first; as many levels as asked for."""
+        rows = self.run.tree
+        return Table([row for row in rows if depth is None or row["depth"] < depth], indented=True)
+
+    def diff(self, other: CellRun | Run | str) -> dict[str, Any]:
+        """What ``other``, a later run, does otherwise: see ``timeloom diff --json``."""
+        return self.run.diff(other.run if isinstance(other, CellRun) else other)
+
+    def save(self, path: str) -> str:
+        """Copy the run to a new directory, and return its path."""
+        self.run  # noqa: B018  # it is complete
+        return str(shutil.copytree(self.path, path))
+
+    def view(self) -> None:
+        """Say how to see the run."""
+        print(f"there is no viewer yet; {self.path} is for {OPENED_BY}")
+
+
+def duration(seconds: float) -> str:
+    """The time in three digits and a unit."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if abs(seconds) >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"

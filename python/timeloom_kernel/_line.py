@@ -1,0 +1,110 @@
+"""``%timeloom``: one line, and words about what was measured."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+
+import timeloom
+from timeloom_kernel._handle import OPENED_BY, duration
+from timeloom_kernel._measured import MeasuredCell
+from timeloom_kernel._messages import show_text
+
+if TYPE_CHECKING:
+    from timeloom_kernel._notebook import Notebook
+    from timeloom_kernel._runs import CellRecord
+
+_FILE = "<timeloom line>"
+
+
+def run(notebook: Notebook, line: str) -> Any:
+    """Do what the line says. Raises UsageError."""
+    words = line.split()
+    if not words:
+        raise UsageError("%timeloom needs a statement, or one of: runs, diff, wait, view; %timeloom --help says more")
+    try:
+        if words == ["runs"]:
+            return _list_runs(notebook)
+        if words[0] == "diff" and all(word.isdigit() for word in words[1:]) and len(words) <= 3:
+            return _diff(notebook, [int(word) for word in words[1:]])
+        if words == ["wait"]:
+            return notebook.runs.wait()
+        if words[0] == "view" and len(words) <= 2:
+            return show_text(f"there is no viewer yet; %timeloom runs lists the runs, for {OPENED_BY}")
+    except timeloom.Error as error:
+        raise UsageError(f"timeloom: {error}") from None
+    return _measure(notebook, line)
+
+
+def _measure(notebook: Notebook, line: str) -> Any:
+    """Run a line measured, and return the value of an expression."""
+    shell = notebook.shell
+    tree = ast.parse(shell.transform_cell(line))
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    codes: list[Any] = [(compile(tree, _FILE, "exec"), exec)] if tree.body else []
+    if isinstance(last, ast.Expr):
+        codes.append((compile(ast.Expression(last.value), _FILE, "eval"), eval))
+    if notebook.measuring:
+        return _run(codes, shell)
+    measured = MeasuredCell(notebook, "timeloom", "", line, has_await=False)
+    try:
+        measurement = measured.begin(_FILE)
+        assert measurement is not None
+        with measurement.user_code():
+            return _run(codes, shell)
+    except BaseException as error:
+        measured.error = error
+        raise
+    finally:
+        measured.end()
+        notebook.runs.answer(measured)
+
+
+def _run(codes: list[Any], shell: Any) -> Any:
+    value = None
+    for code, runs in codes:
+        value = runs(code, shell.user_global_ns, shell.user_ns)
+    return value
+
+
+def _list_runs(notebook: Notebook) -> None:
+    lines = [f"{record.head.cell:>9}  {duration(record.head.seconds):>8}  {record.head.events:>11,} events  "
+             f"{_state(record):<9}  {record.head.run}" for record in notebook.runs.records]
+    show_text("\n".join(lines) or "no cell of this notebook has been measured")
+
+
+def _state(record: CellRecord) -> str:
+    if not record.weaving.wait(0):
+        return "recorded"
+    return "not woven" if record.weaving.error else "woven"
+
+
+def _diff(notebook: Notebook, numbers: list[int]) -> None:
+    before, after = _two_runs(notebook, numbers)
+    difference = before.run.diff(after.run)
+    lines = [f"{before.head.cell} -> {after.head.cell}: {_changed(difference['change_s'])}"]
+    for row in difference["regions"]["rows"]:
+        if row["change"] != "same":
+            old, new = (0 if row[when] is None else row[when]["visits"] for when in ("before", "after"))
+            lines.append(f"{_changed(row['exclusive_change_s']):>11}  calls {old:,} -> {new:,}  {row['change']:<7}  "
+                         f"{row['name']}")
+    show_text("\n".join(lines[:15]) if len(lines) > 1 else f"{lines[0]}, no region is slower or faster")
+
+
+def _changed(seconds: float) -> str:
+    return f"{'+' if seconds >= 0 else '-'}{duration(abs(seconds))}"
+
+
+def _two_runs(notebook: Notebook, numbers: list[int]) -> tuple[CellRecord, CellRecord]:
+    records = notebook.runs.records
+    if not numbers:
+        if len(records) < 2:
+            raise UsageError("%timeloom diff needs two measured cells")
+        return records[-2], records[-1]
+    found = [next((one for one in reversed(records) if one.head.cell == f"In [{number}]"), None) for number in numbers]
+    if None in found:
+        raise UsageError(f"In [{numbers[found.index(None)]}] was not measured; %timeloom runs lists the runs")
+    pair = [one for one in found if one is not None]
+    return (pair[0], records[-1]) if len(pair) == 1 else (pair[0], pair[1])

@@ -1,0 +1,232 @@
+"""What the extension knows of a notebook, and its places in IPython's shell.
+
+Cells are run by IPython itself. The shell's own methods are wrapped where a cell begins, where its statements run, and
+where IPython does what is not part of the cell. Nothing of ours raises out of a cell: errors are answered as
+UsageError, in one line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import TYPE_CHECKING, Any
+
+from timeloom import _core
+from timeloom_kernel import _cells
+from timeloom_kernel._measure import hide_kernel_threads
+from timeloom_kernel._measured import SCOREP, MeasuredCell
+from timeloom_kernel._messages import say
+from timeloom_kernel._multicell import Multicell, frame_before
+from timeloom_kernel._places import Places
+from timeloom_kernel._runs import Runs
+from timeloom_kernel._writefile import WriteMode
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+_ATTRIBUTE = "timeloom"  # of the shell
+
+
+class Settings:
+    """What the magics have set for the cells to come."""
+
+    def __init__(self) -> None:
+        self.environment: dict[str, str] = {}
+        self.binding_arguments: list[str] = []
+        self.marshaller, self.marshalling_mode = "dill", "memory"
+        self.launch_vampir = False
+        self.measure_every_cell = False
+        self.report = "static"
+
+
+class Notebook:
+    """The extension in one shell."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self.shell = shell
+        self.settings = Settings()
+        self.places = Places()
+        self.multicell = Multicell()
+        self.writefile = WriteMode()
+        self.runs = Runs(self)
+        self._measured: MeasuredCell | None = None
+        self._running = False  # a statement of the measured cell
+        self._ended: list[MeasuredCell] = []
+        self._kept = ""  # the cell that keep_cell() is about
+        self._wrapped: list[tuple[Any, str]] = []
+
+    # ---- loading
+
+    @classmethod
+    def load(cls, shell: InteractiveShell) -> Notebook:
+        """Load the extension into a shell, unless it is there already."""
+        from timeloom_kernel._magics import TimeloomMagics
+
+        known: Notebook | None = getattr(shell, _ATTRIBUTE, None)
+        if known is not None:
+            return known
+        notebook = cls(shell)
+        setattr(shell, _ATTRIBUTE, notebook)
+        shell.input_transformer_manager.cleanup_transforms.append(_cells.transform)
+        shell.register_magics(TimeloomMagics(notebook))
+        notebook._wrap("run_cell_async", notebook._run_cell)
+        notebook._wrap("run_code", notebook._run_code)
+        notebook._wrap("should_run_async", notebook._should_run_async)
+        notebook._wrap("showtraceback", _unrecorded)
+        shell.display_trap.hook = functools.partial(_unrecorded, shell.displayhook)
+        shell.events.register("post_run_cell", notebook._after_cell)
+        hide_kernel_threads()
+        return notebook
+
+    @classmethod
+    def unload(cls, shell: InteractiveShell) -> None:
+        """Take everything out of the shell again, except for the names of the magics."""
+        notebook: Notebook | None = getattr(shell, _ATTRIBUTE, None)
+        if notebook is None:
+            return
+        with contextlib.suppress(ValueError):
+            shell.input_transformer_manager.cleanup_transforms.remove(_cells.transform)
+        for owner, name in notebook._wrapped:
+            vars(owner).pop(name, None)
+        shell.display_trap.hook = shell.displayhook
+        shell.events.unregister("post_run_cell", notebook._after_cell)
+        delattr(shell, _ATTRIBUTE)
+
+    def _wrap(self, name: str, wrapper: Callable[..., Any]) -> None:
+        original = getattr(self.shell, name)
+
+        @functools.wraps(original)
+        def wrapped(*arguments: Any, **named: Any) -> Any:
+            return wrapper(original, *arguments, **named)
+
+        setattr(self.shell, name, wrapped)
+        self._wrapped.append((self.shell, name))
+
+    # ---- cells
+
+    @property
+    def mode(self) -> str:
+        """The word for what happens to cells: default, multicell or writefile."""
+        if self.writefile.on:
+            return "writefile"
+        return "multicell" if self.multicell.on else "default"
+
+    @property
+    def measuring(self) -> bool:
+        """Whether a cell is being measured."""
+        return self._measured is not None
+
+    async def _run_cell(
+        self, original: Any, raw_cell: str, store_history: bool = False, silent: bool = False, *rest: Any, **named: Any
+    ) -> Any:
+        """In the place of the shell's run_cell_async."""
+
+        async def run(transformed_cell: str | None = None) -> Any:
+            if transformed_cell is not None:
+                named.update(transformed_cell=transformed_cell, preprocessing_exc_tuple=None)
+            return await original(raw_cell, store_history, silent, *rest, **named)
+
+        # Front ends ask in this way for variables and the like: these are no cells of the user.
+        if silent or not store_history or not raw_cell.strip() or self.measuring:
+            return await run()
+        self._after_cell()
+        cell = _cells.parse(raw_cell)
+        if cell is not None and cell.magic in _cells.SETTING:
+            finalizes = cell.magic == "finalize_multicellmode" and self.mode == "multicell"
+            return await (self._finalize(original, run) if finalizes else run())
+        if self.mode != "default":
+            self._kept = raw_cell
+            return await run(f"get_ipython().{_ATTRIBUTE}.keep_cell()\n")
+        if cell is not None and _cells.is_special(cell):
+            return await run(_cells.call_of(cell))
+        if cell is None and not self.settings.measure_every_cell:
+            return await run()
+        has_await = self._has_await(raw_cell, named.get("transformed_cell"))
+        magic, line = ("timeloom", "") if cell is None else (cell.magic, cell.line)
+        return await self._measure(MeasuredCell(self, magic, line, raw_cell, has_await), run)
+
+    async def _measure(self, measured: MeasuredCell, run: Callable[[], Awaitable[Any]]) -> Any:
+        self._measured = measured
+        result: Any = None
+        try:
+            result = await run()
+            measured.error = result.error_before_exec or result.error_in_exec
+        except BaseException as error:
+            measured.error = error
+            raise
+        finally:
+            self._measured = None
+            measured.end()
+            self._ended.append(measured)
+        return result
+
+    async def _finalize(self, original: Any, run: Callable[..., Awaitable[Any]]) -> Any:
+        """Run the marked cells in one measurement, then the magic itself as a cell that does nothing."""
+        cells = self.multicell.take()
+        measured = MeasuredCell(self, SCOREP, "", "\n".join(cells), any(map(self._has_await, cells)))
+
+        async def run_marked() -> Any:
+            failed: Any = None
+            for number, code in enumerate(cells):
+                say(frame_before(number, code))
+                measured.region = f"In [{measured.number}] cell {number}"
+                done = await original(code, False, False, transformed_cell=self.shell.transform_cell(code))
+                say("\n\n")
+                if not done.success:
+                    failed = done
+                    break
+            result = await run("pass\n")
+            if failed is not None:
+                result.error_before_exec, result.error_in_exec = failed.error_before_exec, failed.error_in_exec
+            return result
+
+        return await self._measure(measured, run_marked)
+
+    def keep_cell(self) -> None:
+        """Mark or write the cell that runs now, in its place. Raises UsageError."""
+        if self.writefile.on:
+            self.writefile.add(self._kept, instrumented=self.multicell.on)
+        else:
+            position = self.multicell.mark(_cells.code_of(self._kept))
+            say(f"Cell marked for multicell mode. It will be executed at position {position}")
+
+    # ---- statements
+
+    async def _run_code(self, original: Any, code: Any, *arguments: Any, **named: Any) -> Any:
+        """In the place of the shell's run_code, which runs one statement at the top of a cell."""
+        if self._measured is None or self._running:
+            return await original(code, *arguments, **named)
+        measurement = self._measured.begin(code.co_filename)
+        if measurement is None:
+            return await original(code, *arguments, **named)
+        with measurement.user_code():
+            self._running = True
+            try:
+                return await original(code, *arguments, **named)
+            finally:
+                self._running = False
+
+    def _has_await(self, raw: str, transformed: str | None = None) -> bool:
+        if transformed is None:
+            transformed = self.shell.transform_cell(raw)
+        return bool(self.shell.should_run_async(raw, transformed_cell=transformed))
+
+    def _should_run_async(self, original: Any, raw_cell: str, **named: Any) -> bool:
+        if self.mode == "multicell" and raw_cell.lstrip().startswith("%%finalize_multicellmode"):
+            return any(self._has_await(code) for code in self.multicell.cells)
+        return bool(original(raw_cell, **named))
+
+    # ---- afterwards
+
+    def _after_cell(self, result: Any = None) -> None:
+        """Answer measured cells that have ended: before the reply, and after what the cell itself shows."""
+        while self._ended:
+            self.runs.answer(self._ended.pop(0))
+        self.runs.show_updates()
+
+
+def _unrecorded(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    with _core.unrecorded():
+        return function(*arguments, **named)

@@ -1,0 +1,159 @@
+"""The runs of a notebook's cells, and what is shown of them."""
+
+from __future__ import annotations
+
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from IPython.display import display
+
+from timeloom_kernel import _block, _vampir
+from timeloom_kernel._fold import Folded, Lane, Span, fold
+from timeloom_kernel._handle import CellRun
+from timeloom_kernel._messages import say, say_error, show_text
+from timeloom_kernel._weaver import Weaver, Weaving
+
+if TYPE_CHECKING:
+    from timeloom_kernel._measured import MeasuredCell
+    from timeloom_kernel._notebook import Notebook
+
+_NOT_SAVED = "KernelWarning: Path of Instrumentation results could not be determined or were not saved locally."
+_QUICK = 10_000  # events that are folded before the reply in any case
+_EVENTS_A_SECOND = 1_000_000  # folded
+_MOST_EVENTS = 20_000  # of a timeline
+
+
+class CellRecord:
+    """One measured cell of the notebook."""
+
+    def __init__(self, head: _block.Head, run: CellRun, weaving: Weaving, key: str, complete: bool) -> None:
+        self.head = head
+        self.run = run
+        self.weaving = weaving
+        self.key = key  # of the source of the cell
+        self.complete = complete  # what was shown at once
+        self.block: Any = None  # the handle of what is shown
+        self.update: dict[str, str] = {}  # what is to be shown instead
+
+
+class Runs:
+    """All of them, the newest last. On the thread of the shell, except where said."""
+
+    def __init__(self, notebook: Notebook) -> None:
+        self._notebook = notebook
+        self._weaver = Weaver()
+        self.records: list[CellRecord] = []
+        self._updated: list[CellRecord] = []  # appended by the weaver's thread
+
+    def answer(self, measured: MeasuredCell) -> None:
+        """Show what has come of a cell; never raises."""
+        try:
+            self._answer(measured)
+        except Exception:
+            say_error(f"timeloom: the cell was measured, but its result cannot be shown:\n{traceback.format_exc()}")
+
+    def _answer(self, measured: MeasuredCell) -> None:
+        totals = None if measured.measurement is None else measured.measurement.totals
+        if measured.run is None or totals is None or measured.measurement is None:
+            if measured.error is None:
+                self._say_nothing(measured)
+            return
+        if measured.scorep:
+            say(f"Instrumentation results can be found in {measured.shown}")
+        for remark in measured.remarks:
+            show_text(remark)
+        head = self._head(measured, totals)
+        quick = max(_QUICK, int(measured.measurement.seconds / 10 * _EVENTS_A_SECOND))
+        folded = fold(measured.run) if totals["profile"] or totals["events"] <= quick else None
+        weaving = Weaving(measured.run, measured.keep_spool, lambda: self._woven(record))
+        record = CellRecord(head, CellRun(measured.run, weaving), weaving, measured.key, folded is not None)
+        self.records.append(record)
+        self._notebook.shell.user_ns["_run"] = record.run
+        self._notebook.shell.user_ns_hidden["_run"] = record.run
+        if self._notebook.settings.report != "off":
+            record.block = display(self._mime(head, folded), raw=True, display_id=True)
+        self._weaver.weave(weaving)
+        if measured.scorep and self._notebook.settings.launch_vampir:
+            weaving.wait()
+            _vampir.launch(measured.run)
+
+    @staticmethod
+    def _say_nothing(measured: MeasuredCell) -> None:
+        if measured.scorep:
+            say_error(_NOT_SAVED)
+        else:
+            show_text("nothing was measured: the cell has no code")
+
+    def _head(self, measured: MeasuredCell, totals: Any) -> _block.Head:
+        cell = measured.measurement
+        assert cell is not None
+        before = next((record.head for record in reversed(self.records) if record.key == measured.key), None)
+        cost = totals["overhead_inside_seconds"]
+        return _block.Head(
+            cell=f"In [{measured.number}]", seconds=cell.seconds, cpu_seconds=cell.cpu_seconds,
+            threads=totals["threads"], events=totals["events"],
+            overhead=cost / cell.cpu_seconds if cost and cell.cpu_seconds > 0 else None,
+            run=measured.shown, partial="" if measured.error is None else type(measured.error).__name__,
+            resident=cell.resident, resident_rise=cell.resident_rise,
+            before=None if before is None else before.seconds,
+        )
+
+    def _mime(self, head: _block.Head, folded: Folded | None) -> dict[str, str]:
+        if folded is not None:
+            self._name_places(folded)
+        data = {"text/plain": _block.as_text(head, folded)}
+        if self._notebook.settings.report == "static":
+            data["text/html"] = _block.as_html(head, folded)
+        return data
+
+    def _name_places(self, folded: Folded) -> None:
+        """Cells by their numbers, for what are files of the kernel's otherwise."""
+        cells = getattr(self._notebook.shell.compile, "_filename_map", {})
+        for row in folded.flat:
+            file, line = row["file"], row["line"]
+            if file in cells:
+                row["place"] = f"In[{cells[file]}]:{line}"
+            elif file and line and not row["name"].startswith("In ["):
+                row["place"] = f"{file.rsplit('/', 1)[-1]}:{line}"
+
+    # ---- when they are woven
+
+    def _woven(self, record: CellRecord) -> None:
+        """Show what only a woven run tells; on the weaver's thread, beside the next cells."""
+        if record.block is None or (record.complete and not record.weaving.error):
+            return
+        head = record.head._replace(problem=record.weaving.error)
+        record.update = self._mime(head, None if record.weaving.error else woven_rows(record.run))
+        record.block.update(record.update, raw=True)
+        self._updated.append(record)
+
+    def show_updates(self) -> None:
+        """Show updates once more, as part of the cell that runs now: some front ends drop what comes between cells."""
+        while self._updated:
+            record = self._updated.pop(0)
+            record.block.update(record.update, raw=True)
+
+    def wait(self) -> None:
+        """Wait until all runs are woven."""
+        self._weaver.wait()
+
+
+def woven_rows(run: CellRun) -> Folded:
+    """The rows of a run that is woven."""
+    events = list(run.events()) if run.info["events"] <= _MOST_EVENTS else []
+    return Folded(run.run.flat, run.run.tree, _lanes_of(events))
+
+
+def _lanes_of(events: list[dict[str, Any]]) -> list[Lane]:
+    lanes: dict[str, Lane] = {}
+    begins: dict[tuple[str, int], float] = {}
+    times = [event["time_ns"] for event in events if event["event"] == "enter"]
+    first = min(times, default=0)
+    for event in events:
+        thread, depth = event["thread"], event["depth"]
+        if event["event"] == "enter":
+            begins[thread, depth] = (event["time_ns"] - first) * 1e-9
+        elif event["event"] == "leave" and (thread, depth) in begins:
+            lane = lanes.setdefault(thread, Lane(thread, []))
+            lane.spans.append(Span(depth, begins[thread, depth], (event["time_ns"] - first) * 1e-9, event["name"]))
+    return list(lanes.values())

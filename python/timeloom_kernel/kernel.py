@@ -1,0 +1,27 @@
+"""The kernel: IPython's own, with the extension in it from the beginning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ipykernel.ipkernel import IPythonKernel
+
+import timeloom
+from timeloom_kernel import load_ipython_extension
+from timeloom_kernel._measure import hide_kernel_threads
+
+
+class TimeloomKernel(IPythonKernel):
+    """Everything is IPython's; the extension gives its shell the magics."""
+
+    implementation = "timeloom"
+    implementation_version = timeloom.__version__
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(**named)
+        load_ipython_extension(self.shell)
+
+    def start(self) -> None:
+        """Begin to serve; the threads that there are now are the kernel's."""
+        super().start()
+        hide_kernel_threads(everything=True)

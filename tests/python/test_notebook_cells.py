@@ -1,0 +1,205 @@
+"""Measured cells in a real kernel: exact calls, nothing of the kernel's own, and what IPython does with a cell."""
+
+import collections
+
+import pytest
+
+pytest.importorskip("ipykernel")
+
+from notebooks import Kernel, read
+
+KERNELS_OWN = ("IPython", "ipykernel", "traitlets", "zmq", "tornado", "asyncio", "selectors", "timeloom", "jupyter",
+               "comm", "threading", "contextlib", "json", "enum", "codeop", "_")
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    cwd = tmp_path_factory.mktemp("notebook")
+    kernel = Kernel(tmp_path_factory.mktemp("jupyter"), cwd)
+    assert kernel.run("def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)").status == "ok"
+    yield kernel
+    kernel.close()
+
+
+def calls(path):
+    """The visits of all regions of a run."""
+    return {row["name"]: row["visits"] for row in read(path).flat}
+
+
+def test_a_measured_cell_has_its_calls_and_no_others(kernel):
+    answer = kernel.run("%%timeloom\nx = fib(5)\nprint(x)\nfib(3)")
+    number = answer.reply["content"]["execution_count"]
+    assert (answer.status, answer.stdout, answer.result) == ("ok", "5\n", "2")
+    assert calls(answer.run) == {f"In [{number}]": 1, "__main__.fib": 20}
+    assert [thread["name"] for thread in read(answer.run).threads] == ["MainThread"]
+
+
+def test_the_block_has_the_calls_before_the_reply(kernel):
+    answer = kernel.run("%%timeloom\nfib(6)")
+    (block,) = answer.of("display_data")
+    assert any(line.split()[0] == "25" and line.split()[-2] == "__main__.fib"
+               for line in block["data"]["text/plain"].splitlines())
+    assert len(block["data"]["text/plain"].splitlines()) <= 15
+    page = block["data"]["text/html"]
+    assert "__main__.fib" in page and "<script" not in page and "http" not in page and len(page) < 200_000
+    kinds = [kind for kind, _ in answer.messages]
+    assert kinds.index("display_data") < len(kinds) - 1  # idle comes last
+
+
+def test_the_same_calls_without_reading_the_fold(kernel):
+    """The fold in process and the woven run count the same."""
+    answer = kernel.run("%%timeloom\nimport json\nfor _ in range(3):\n    json.dumps({'a': [1, 2.5, None]}, indent=1)")
+    woven = read(answer.run)
+    rows = {(row["depth"], row["name"]): row["visits"] for row in woven.tree}
+    text = answer.shown[0]
+    top = woven.flat[0]
+    assert rows[0, next(name for depth, name in rows if depth == 0)] == 1
+    assert f"{top['visits']:,}" in text and top["name"] in text
+
+
+def test_execute_with_scorep_answers_with_the_directory(kernel):
+    answer = kernel.run("%%execute_with_scorep\nfib(4)\nprint('x')")
+    assert answer.stdout.startswith("x\nInstrumentation results can be found in ")
+    directory = answer.stdout.rsplit(" ", 1)[1]
+    assert "scorep-" in directory and not directory.endswith("\n")
+    number = answer.reply["content"]["execution_count"]
+    assert calls(directory) == {f"In [{number}]": 1, "__main__:fib": 9}
+
+
+def test_output_of_many_kinds_leaves_no_frames(kernel):
+    code = """%%timeloom
+import sys
+from IPython.display import display
+print("a"); sys.stderr.write("b\\n"); sys.stdout.flush()
+display({"text/html": "<b>c</b>"}, raw=True)
+fib(2)
+[1, 2]"""
+    answer = kernel.run(code)
+    assert answer.stdout == "a\n" and answer.stderr == "b\n" and answer.result == "[1, 2]"
+    found = [name for name in calls(answer.run) if not name.startswith(("In [", "__main__.fib"))]
+    assert found == []
+
+
+def test_an_error_is_the_cells_and_the_measurement_is_kept(kernel):
+    answer = kernel.run("%%timeloom\nfib(3)\n1/0\nfib(20)")
+    assert answer.status == "error" and answer.reply["content"]["ename"] == "ZeroDivisionError"
+    assert "partial: stopped by ZeroDivisionError" in answer.shown[0]
+    assert sorted(calls(answer.run).values()) == [1, 5]
+
+
+def test_a_syntax_error_has_a_reply_and_no_run(kernel):
+    answer = kernel.run("%%timeloom\nx = ")
+    assert answer.status == "error" and answer.reply["content"]["ename"] == "SyntaxError" and answer.shown == []
+
+
+def test_await_is_part_of_the_cell(kernel):
+    code = """%%timeloom
+import asyncio
+async def step(n):
+    await asyncio.sleep(0.01)
+    return fib(n)
+await asyncio.gather(step(2), step(3))"""
+    answer = kernel.run(code)
+    assert answer.result == "[1, 2]"
+    found = calls(answer.run)
+    assert found["__main__.fib"] == 8
+    assert not [name for name in found if name.startswith(("asyncio", "selectors", "tornado", "ipykernel"))]
+
+
+def test_magics_inside_a_measured_cell(kernel):
+    answer = kernel.run("%%timeloom\n%time y = fib(4)\nfiles = !echo one\nprint(files, y)")
+    assert answer.status == "ok" and "['one'] 3" in answer.stdout
+    assert calls(answer.run)["__main__.fib"] == 9
+
+
+def test_another_cell_magic_inside(kernel):
+    answer = kernel.run("%%timeloom\n%%time\nfib(4)\nfib(1);")
+    assert answer.status == "ok" and calls(answer.run)["__main__.fib"] == 10
+
+
+def test_threads_of_the_cell_are_recorded(kernel):
+    code = """%%timeloom
+import threading
+thread = threading.Thread(target=fib, args=(4,), name="mine")
+thread.start(); thread.join()"""
+    answer = kernel.run(code)
+    run = read(answer.run)
+    assert sorted(thread["name"] for thread in run.threads) == ["MainThread", "mine"]
+    assert calls(answer.run)["__main__.fib"] == 9
+
+
+def test_a_line_and_its_value(kernel):
+    answer = kernel.run("z = 3\n%timeloom fib(z)")
+    assert answer.result == "2" and calls(answer.run)["__main__.fib"] == 5
+
+
+def test_input_in_a_measured_cell(kernel):
+    answer = kernel.run("%%timeloom\nname = input('who? ')\nprint(name)", answers=["me"])
+    assert answer.stdout == "me\n" and list(calls(answer.run).values()) == [1]
+
+
+def test_run_is_in_python(kernel):
+    kernel.run("%%timeloom\nfib(5)")
+    assert kernel.run("[row['visits'] for row in _run.top(5) if row['name'].endswith('fib')]").result == "[15]"
+    assert kernel.run("print(_run.tree(1))").stdout.count("\n") == 2
+    assert kernel.run("sum(1 for event in _run.events())").result == "32"
+
+
+def test_nothing_is_left_between_cells(kernel):
+    code = "import sys; (sys.getprofile(), sys.gettrace(), [sys.monitoring.get_tool(i) for i in range(6)])"
+    kernel.run("%%timeloom\nfib(5)")
+    assert kernel.run(code).result == "(None, None, [None, None, None, None, None, None])"
+
+
+def test_silent_requests_are_no_cells(kernel):
+    kernel.run("%timeloom_config measure_every_cell=True")
+    answer = kernel.run("fib(3)", silent=True, store_history=False)
+    assert answer.shown == []
+    answer = kernel.run("fib(3)")
+    assert calls(answer.run)["__main__.fib"] == 5
+    kernel.run("%timeloom_config measure_every_cell=False")
+    assert kernel.run("fib(3)").shown == []
+
+
+def test_leading_comments_and_blank_lines(kernel):
+    answer = kernel.run("\n# a comment\n\n%%timeloom --c-functions\nlen('abc')")
+    assert answer.result == "3" and calls(answer.run)["builtins.len"] == 1
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ("--colour blue", "no such setting"), ("stray", "options begin with --"), ("--output", "--output needs a value"),
+    ("--mpp=mpi", "not recorded yet"), ("'", "No closing quotation"),
+])  # fmt: skip
+def test_wrong_options_are_answered_in_one_line(kernel, line, said):
+    answer = kernel.run(f"%%timeloom {line}\nfib(3)")
+    assert answer.status == "error" and answer.reply["content"]["ename"] == "UsageError"
+    assert answer.stderr.count("\n") <= 1 and said in answer.stderr
+
+
+def test_an_empty_measured_cell_is_answered(kernel):
+    assert "no code" in kernel.run("%%timeloom").shown[0]
+    assert kernel.run("%%execute_with_scorep").stderr.startswith("KernelWarning: Path of Instrumentation results")
+
+
+def test_help_and_completion(kernel):
+    assert "measures the cell" in kernel.run("%%timeloom --help").shown[0]
+    assert kernel.run("%%timeloom?").status == "ok"
+    kernel.client.complete("%%execute_w", 11)
+    while (reply := kernel.client.get_shell_msg(timeout=30))["msg_type"] != "complete_reply":
+        pass
+    assert "%%execute_with_scorep" in reply["content"]["matches"]
+
+
+def test_runs_and_their_difference(kernel):
+    first = kernel.run("%%timeloom\nfib(5)").reply["content"]["execution_count"]
+    second = kernel.run("%%timeloom\nfib(7)").reply["content"]["execution_count"]
+    listed = kernel.run("%timeloom runs").shown[0].splitlines()
+    assert [line.split()[1] for line in listed[-2:]] == [f"[{first}]", f"[{second}]"]
+    text = kernel.run(f"%timeloom diff {first} {second}").shown[0]
+    assert "calls 15 -> 41" in text and "__main__.fib" in text
+    assert "was not measured" in kernel.run("%timeloom diff 1").stderr
+
+
+def test_runs_have_directories_of_their_own(kernel):
+    runs = [kernel.run("%%timeloom\nfib(2)").run for _ in range(3)]
+    assert len(set(runs)) == 3 and collections.Counter(run.parent for run in runs)[runs[0].parent] == 3
