@@ -176,7 +176,7 @@ export class Timeline implements Surface {
   }
 
   private hitAt(x: number, y: number): Hit | null {
-    return hitAt(this.frame(), this.cache, this.width, this.elements?.picture.width ?? 1, x, y);
+    return hitAt(this.frame(), this.cache, this.run, this.width, this.elements?.picture.width ?? 1, x, y);
   }
 
   hover(x: number, y: number): void {
@@ -196,8 +196,9 @@ export class Timeline implements Surface {
   }
 
   click(x: number, y: number): void {
-    const hit = this.hitAt(x, y);
-    if (!hit || hit.depth < 0 || hit.region < 0) return this.viewing.choose(null);
+    let hit = this.hitAt(x, y);
+    if (hit?.row.kind === "lane") hit = { ...hit, depth: 0 };
+    else if (!hit || hit.depth < 0 || hit.region < 0) return this.viewing.choose(null);
     if (hit.call) return this.viewing.choose(hit.call);
     void this.callAt(hit).then((call) => call && this.viewing.choose(call));
   }
@@ -230,7 +231,8 @@ export class Timeline implements Surface {
   /** Scrolls to the row of a location, if there is one. */
   scrollTo(track: number): void {
     const { scroller } = this.elements!;
-    const row = this.all.rows.find((other) => other.id === track);
+    const { rows } = this.all;
+    const row = rows.find((other) => other.id === track) ?? rows.find((other) => other.kind === "lane" && other.locations.includes(track));
     if (!row) return;
     const top = row.y - this.all.pinnedHeight;
     if (top >= scroller.scrollTop && row.y + Math.min(row.height, 100) <= scroller.scrollTop + scroller.clientHeight) return;

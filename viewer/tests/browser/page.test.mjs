@@ -128,7 +128,7 @@ test("a click chooses a call, and arrows go from call to call", async () => {
   await page.waitForFunction(() => document.querySelector(".call h2").textContent === "plate.Slab.relax");
   await page.keyboard.press("ArrowUp");
   await page.waitForFunction(() => document.querySelector(".call h2").textContent === "plate.Plate.step");
-  assert.match(await page.locator(".spoken").innerText(), /plate\.Plate\.step, .*depth 4, MainThread/);
+  assert.match(await page.locator(".spoken").innerText(), /plate\.Plate\.step, .*depth 4, plate\.py › MainThread/);
   await close();
 });
 
