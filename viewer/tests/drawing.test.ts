@@ -63,6 +63,27 @@ test("a coarser picture stays until the finer is there", async () => {
   assert.ok(run.length > 4 ** 11 * COLUMNS);
 });
 
+test("what is fetched ahead is fetched once, and only when nothing else is", async () => {
+  let asked = 0;
+  const source = generated();
+  const tiles = source.tiles.bind(source);
+  source.tiles = (keys) => ((asked += keys.length), tiles(keys));
+  const cache = new Cache(source, () => {}, (error) => assert.fail(error));
+  const keys = [0, 1].map((track) => ({ track, level: 11, index: 0, rows: 3 }));
+  const settle = () => new Promise((resolve) => setTimeout(resolve, 50));
+  cache.pieces({ ...keys[0], index: 1 });
+  cache.fetch();
+  cache.prefetch(keys);
+  assert.equal(asked, 1);
+  await settle();
+  cache.prefetch(keys);
+  await settle();
+  cache.prefetch(keys);
+  await settle();
+  assert.equal(asked, 3);
+  assert.deepEqual(cache.pieces(keys[1]).map((piece) => piece.key), [keys[1]]);
+});
+
 test("slots cover a range with columns of at most two pixels", () => {
   const keys = slots(0, 1, { begin: 1e6, end: 5e6 }, 1000);
   const width = 4 ** levelFor(4000) * COLUMNS;

@@ -20,6 +20,18 @@ export interface Frame {
   readonly pinnedBottom: number;
 }
 
+/** The slots beside those that are seen, and the coarser ones above all of these: for the next move and the next zoom. */
+export function around(frame: Frame, width: number, whole: Range): TileKey[] {
+  const { range } = frame;
+  const half = span(range) / 2;
+  const wide = { begin: range.begin - half, end: range.end + half };
+  const keys = frame.rows.filter((row) => row.kind === "location" || row.kind === "process").flatMap((row) => {
+    const rows = row.lines ? row.lines + 1 : 1;
+    return [...slots(row.id, rows, wide, 2 * width), ...slots(row.id, rows, wide, width)];
+  });
+  return keys.filter((key) => key.index * 4 ** key.level * COLUMNS < whole.end);
+}
+
 const SMALLEST_LABEL = 26;
 /** Locations in a lane that are narrower show only that they are there. */
 const SMALLEST_MEMBER = 12;

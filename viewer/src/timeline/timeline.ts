@@ -9,7 +9,7 @@ import { type Hit, hitAt } from "./hit";
 import { layOut, type Layout, type Row, treeOf, visible } from "./layout";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
 import { listenToOverview, Overview } from "./overview";
-import { type Frame, Painter } from "./painter";
+import { around as slotsAround, type Frame, Painter } from "./painter";
 import { Pointer, type Surface } from "./pointer";
 import { around, toTime } from "./scale";
 
@@ -36,6 +36,9 @@ export interface Shown {
   readonly height: number;
 }
 
+/** ms without a change before tiles are fetched that may be seen next. */
+const QUIET = 150;
+
 export class Timeline implements Surface {
   readonly pointed = new Store<Hover>({ hit: null, details: null, x: 0, y: 0 });
   readonly shown = new Store<Shown>({ rows: [], top: 0, height: 0 });
@@ -52,6 +55,7 @@ export class Timeline implements Surface {
   private changed = true;
   private rubberBand: Selection | null = null;
   private pointerX: number | null = null;
+  private ahead: ReturnType<typeof setTimeout> | undefined;
   private asking: ReturnType<typeof setTimeout> | undefined;
   private control = new AbortController();
 
@@ -139,6 +143,8 @@ export class Timeline implements Surface {
     this.overview.draw(context(strip, ratio), strip.clientWidth, strip.clientHeight, this.theme, (region) => painter.styleOf(region));
     this.tellShown(frame);
     this.cache.fetch();
+    clearTimeout(this.ahead);
+    this.ahead = setTimeout(() => this.cache.prefetch(slotsAround(frame, elements.picture.width, this.viewing.whole)), QUIET);
   }
 
   private layOut(): void {
