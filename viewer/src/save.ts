@@ -1,7 +1,7 @@
 // What leaves the page: a picture of the rows, a table, the link.
 import { byFunction } from "./profile";
 import { toNs } from "./format";
-import { nameOfLocation, type Paths, type Profile, type Run } from "./model";
+import type { Paths, Profile, Run } from "./model";
 import type { Timeline } from "./timeline/timeline";
 
 /** Comma-separated values as RFC 4180 has them. */
@@ -50,8 +50,7 @@ export async function picture(timeline: Timeline, run: Run): Promise<Blob> {
   context.rect(0, axis.height, side, rows.height);
   context.clip();
   for (const row of shown) {
-    const name = row.kind === "location" ? nameOfLocation(run, row.id) : row.name;
-    context.fillText(name, (8 + 12 * row.indent) * ratio, axis.height + (row.y - top + 11) * ratio, side - (16 + 12 * row.indent) * ratio);
+    context.fillText(row.name, (8 + 12 * row.indent) * ratio, axis.height + (row.y - top + 11) * ratio, side - (16 + 12 * row.indent) * ratio);
   }
   return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("The browser makes no picture of this size."))), "image/png"));
 }

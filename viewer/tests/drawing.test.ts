@@ -10,6 +10,7 @@ import { Viewing } from "../src/state/view";
 import { Cache } from "../src/timeline/cache";
 import { crowd } from "../src/timeline/crowd";
 import { FIRST_FOLDER, layOut, rowAt, treeOf, visible } from "../src/timeline/layout";
+import { inLane, lanesOf, memberAt } from "../src/timeline/lanes";
 import { Line } from "../src/timeline/lines";
 import { slots } from "../src/timeline/painter";
 import { levelFor } from "../src/timeline/scale";
@@ -62,6 +63,27 @@ test("a coarser picture stays until the finer is there", async () => {
   assert.ok(run.length > 4 ** 11 * COLUMNS);
 });
 
+test("what is fetched ahead is fetched once, and only when nothing else is", async () => {
+  let asked = 0;
+  const source = generated();
+  const tiles = source.tiles.bind(source);
+  source.tiles = (keys) => ((asked += keys.length), tiles(keys));
+  const cache = new Cache(source, () => {}, (error) => assert.fail(error));
+  const keys = [0, 1].map((track) => ({ track, level: 11, index: 0, rows: 3 }));
+  const settle = () => new Promise((resolve) => setTimeout(resolve, 50));
+  cache.pieces({ ...keys[0], index: 1 });
+  cache.fetch();
+  cache.prefetch(keys);
+  assert.equal(asked, 1);
+  await settle();
+  cache.prefetch(keys);
+  await settle();
+  cache.prefetch(keys);
+  await settle();
+  assert.equal(asked, 3);
+  assert.deepEqual(cache.pieces(keys[1]).map((piece) => piece.key), [keys[1]]);
+});
+
 test("slots cover a range with columns of at most two pixels", () => {
   const keys = slots(0, 1, { begin: 1e6, end: 5e6 }, 1000);
   const width = 4 ** levelFor(4000) * COLUMNS;
@@ -83,6 +105,10 @@ test("rows are a tree of processes, threads and tasks", async () => {
   assert.equal(names()[0], "plate.py");
   viewing.toggle(FIRST_FOLDER + 3);
   assert.equal(names().length, 12 + 40);
+  viewing.store.set({ sort: "order" });
+  const lanes = layOut(treeOf(run), viewing.view).rows.slice(12);
+  assert.deepEqual(lanes.flatMap((row) => row.locations).sort((a, b) => a - b), run.locations.flatMap((location, id) => (location.kind === "task" ? [id] : [])));
+  for (const lane of lanes) lane.locations.forEach((id, i) => assert.ok(i === 0 || run.locations[lane.locations[i - 1]].end <= run.locations[id].begin));
   viewing.pin(2);
   const layout = layOut(treeOf(run), viewing.view);
   assert.deepEqual(layout.pinned.map((row) => row.id), [2]);
@@ -95,6 +121,15 @@ test("rows are a tree of processes, threads and tasks", async () => {
 test("a crowd of locations is counted by column", () => {
   const location = (begin: number, end: number) => ({ name: "", process: 0, kind: "task" as const, events: 2, begin, end, depth: 1 });
   assert.deepEqual(Array.from(crowd([location(0, 50), location(40, 60), location(99, 99), location(200, 300)], [0, 1, 2, 3], range, 10)), [1, 1, 1, 1, 2, 1, 0, 0, 0, 1]);
+});
+
+test("locations share a lane when they are not there at the same time", () => {
+  const at = (begin: number, end: number) => ({ name: "", process: 0, kind: "task" as const, events: 2, begin, end, depth: 1 });
+  const locations = [at(0, 10), at(5, 20), at(10, 12), at(12, 30), at(40, 50)];
+  const lanes = lanesOf(locations, [0, 1, 2, 3, 4]);
+  assert.deepEqual(lanes, [[0, 2, 3, 4], [1]]);
+  assert.deepEqual(inLane(locations, lanes[0], 11, 35), [1, 3]);
+  assert.deepEqual([memberAt(locations, lanes[0], 11, 1), memberAt(locations, lanes[0], 35, 2), memberAt(locations, lanes[0], 38, 3)], [2, -1, 4]);
 });
 
 test("texts upon all colours are legible", () => {

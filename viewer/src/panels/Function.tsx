@@ -125,7 +125,7 @@ function Places({ scope, func }: { scope: Selection; func: number }) {
   return (
     <Box title="by row">
       <table>
-        <thead><tr><th scope="col">row</th><th scope="col" class="number">visits</th><th scope="col" class="number">own</th><th scope="col" class="number">total</th><th scope="col" aria-label="as bars" /></tr></thead>
+        <thead><tr><th scope="col">row</th><th scope="col" class="number">visits</th><th scope="col" class="number">own</th><th scope="col" class="number">total</th><td /></tr></thead>
         <tbody>{value?.map(({ track, row }) => (
           <tr key={track}>
             <th scope="row" class="name">{nameOfLocation(opened.run, track)}</th><td class="number">{count(row.visits)}</td><td class="number">{duration(row.own)}</td><td class="number">{duration(row.total)}</td>

@@ -6,6 +6,8 @@ const MOST_BYTES = 96e6;
 const MOST_CALLS = 2000;
 /** The server answers at most a million calls at once. */
 const MOST_RANGES = 1e6 / MOST_CALLS;
+/** Tiles that are fetched before they are seen. */
+const MOST_AHEAD = 96;
 /** Cells with borders of calls that a tile may have for its calls to be worth fetching. */
 const MOST_BORDERS = 1400;
 
@@ -77,6 +79,17 @@ export class Cache {
         if (error.name !== "AbortError") this.failed(error);
       },
     );
+  }
+
+  /** Fetches what is likely to be wanted next, when there is nothing else to do. */
+  prefetch(keys: readonly TileKey[]): void {
+    if (this.running) return;
+    const missing = keys.filter((key) => {
+      const slot = this.slots.get(name(key.track, key.level, key.index));
+      return !slot || !this.enough(slot, key);
+    });
+    this.wanted = missing.slice(0, MOST_AHEAD);
+    this.fetch();
   }
 
   /** Whether something is on its way. */

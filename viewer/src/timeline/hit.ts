@@ -1,6 +1,7 @@
 // What lies under a place of the rows.
-import { type CallRef, COLUMNS, NONE } from "../model";
+import { type CallRef, COLUMNS, NONE, type Run } from "../model";
 import type { Cache } from "./cache";
+import { memberAt } from "./lanes";
 import { LINE, type Row, rowAt } from "./layout";
 import { atDepth, firstAfter } from "./lines";
 import { type Frame, slots } from "./painter";
@@ -17,18 +18,21 @@ export interface Hit {
   readonly call: CallRef | null;
 }
 
-export function hitAt(frame: Frame, cache: Cache, width: number, pixels: number, x: number, y: number): Hit | null {
+export function hitAt(frame: Frame, cache: Cache, run: Run, width: number, pixels: number, x: number, y: number): Hit | null {
   const at = y + frame.top;
-  const row = rowAt(frame.rows, at);
-  if (!row) return null;
-  const time = toTime(frame.range, width, x);
+  const found = rowAt(frame.rows, at);
+  if (!found) return null;
+  const time = toTime(frame.range, width, x), reach = (2 * (frame.range.end - frame.range.begin)) / width;
+  const member = found.kind === "lane" ? memberAt(run.locations, found.locations, time, reach) : -1;
+  const row = member < 0 ? found : { ...found, id: member, name: run.locations[member].name };
+  if (found.kind === "lane" && member < 0) return null;
   const depth = row.lines ? Math.min(row.lines - 1, Math.max(0, Math.floor((at - row.y - 2) / LINE))) : -1;
   const nothing = { row, time, depth, region: NONE, cover: 0, call: null };
   const slot = slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, pixels).find((key) => time < (key.index + 1) * COLUMNS * 4 ** key.level);
   const pieces = slot && row.kind !== "folder" ? cache.pieces(slot) : [];
   for (const { key, tile, calls } of pieces.reverse()) {
     if (calls && depth >= 0) {
-      const call = nearest(calls, depth, time, (2 * (frame.range.end - frame.range.begin)) / width);
+      const call = nearest(calls, depth, time, reach);
       if (call < 0) return nothing;
       const ref = { track: row.id, depth, begin: calls.begin[call], end: calls.end[call], region: calls.region[call] };
       return { ...nothing, region: ref.region, cover: 1, call: ref };

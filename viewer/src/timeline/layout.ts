@@ -1,5 +1,6 @@
 // Which rows there are, from the top down, and how high each is. Pixels are those of CSS.
 import { FIRST_PROCESS, type Location, type Run } from "../model";
+import { lanesOf } from "./lanes";
 import type { Sort, View } from "../state/view";
 
 export const LINE = 18;
@@ -16,10 +17,14 @@ const FIRST_LINES = 48;
 /** The rows of folders of tasks: this and the number of the process. */
 export const FIRST_FOLDER = 0xc0000000;
 
+/** The rows of their lanes: this, a million for each process, and the number of the lane. */
+const FIRST_LANE = 2 ** 33;
+
 export interface Row {
   /** What the data know the row as; folders have numbers of their own. */
   readonly id: number;
-  readonly kind: "process" | "folder" | "location";
+  /** A lane has many locations, one after the other. */
+  readonly kind: "process" | "folder" | "lane" | "location";
   readonly name: string;
   readonly detail: string;
   readonly indent: number;
@@ -46,6 +51,8 @@ interface Branch {
   events: number;
   openFirst: boolean;
   inner: Branch[];
+  /** Of folders: what they show instead of `inner` as long as rows are in the order of the recording. */
+  lanes?: () => Branch[];
   locations: number[];
 }
 
@@ -78,6 +85,18 @@ function joined(id: number, kind: Row["kind"], name: string, detail: string, ope
   };
 }
 
+function folderOf(run: Run, process: number, tasks: Branch[]): Branch {
+  const folder = joined(FIRST_FOLDER + process, "folder", "Tasks", plural(tasks.length, "task"), tasks.length <= 8, tasks);
+  let lanes: Branch[] | undefined;
+  const laneOf = (locations: number[], lane: number): Branch => {
+    const only = leaf(run, locations[0], new Set());
+    if (locations.length === 1) return only;
+    return { ...only, id: FIRST_LANE + process * 1e6 + lane, kind: "lane", name: plural(locations.length, "task"), detail: "", levels: 0, locations };
+  };
+  folder.lanes = () => (lanes ??= lanesOf(run.locations, folder.locations).map(laneOf));
+  return folder;
+}
+
 /** The tree of processes with their threads and tasks; a process that was started by another is inside it. */
 export function treeOf(run: Run): Branch[] {
   const members = new Map<number, number[]>();
@@ -91,7 +110,7 @@ export function treeOf(run: Run): Branch[] {
     const ids = members.get(process) ?? [];
     const of = (kind: Location["kind"]) => ids.filter((id) => run.locations[id].kind === kind).map((id) => leaf(run, id, open));
     const tasks = of("task");
-    const folder = tasks.length > 3 ? [joined(FIRST_FOLDER + process, "folder", "Tasks", plural(tasks.length, "task"), tasks.length <= 8, tasks)] : tasks;
+    const folder = tasks.length > 3 ? [folderOf(run, process, tasks)] : tasks;
     const started = run.processes.flatMap((other, id) => (other.parent === process && !parents.has(id) ? [branch(id, parents)] : []));
     return [...of("thread"), ...folder, ...started];
   };
@@ -147,7 +166,8 @@ export function layOut(trees: readonly Branch[], view: View): Layout {
       const named = shown || (filter !== "" && (branch.name.toLowerCase().includes(filter) || branch.detail.toLowerCase().includes(filter)));
       if (filter && !named && !matches(branch, filter)) continue;
       const open = add(branch, indent, false);
-      if (branch.inner.length && (open || (filter && !named))) walk(branch.inner, indent + 1, named);
+      const inner = branch.lanes && filter === "" && view.sort === "order" ? branch.lanes() : branch.inner;
+      if (inner.length && (open || (filter && !named))) walk(inner, indent + 1, named);
     }
   };
   for (const id of view.pinned) {

@@ -29,19 +29,34 @@ export class Line {
     this.regions.fill(NONE);
   }
 
-  /** Draws row `row` of the pieces (0: own times; 1 + d: depth d) where the slot is. */
-  draw(pieces: readonly Piece[], slot: TileKey, row: number, range: Range): void {
+  /** Draws row `row` of the pieces (0: own times; 1 + d: depth d) where the slot is, and inside `part`. */
+  draw(pieces: readonly Piece[], slot: TileKey, row: number, range: Range, part: Range = range): void {
     const width = 4 ** slot.level * COLUMNS;
     for (const piece of pieces) {
       const pieceWidth = 4 ** piece.key.level * COLUMNS;
-      const begin = Math.max(slot.index * width, piece.key.index * pieceWidth);
-      const end = Math.min((slot.index + 1) * width, (piece.key.index + 1) * pieceWidth);
+      const begin = Math.max(slot.index * width, piece.key.index * pieceWidth, part.begin);
+      const end = Math.min((slot.index + 1) * width, (piece.key.index + 1) * pieceWidth, part.end);
       const left = this.clip((begin - range.begin) * (this.width / span(range)));
       const right = this.clip((end - range.begin) * (this.width / span(range)));
       if (right <= left) continue;
       if (piece.calls && row > 0) this.drawCalls(piece.calls, row - 1, range, left, right);
       else if (row < piece.tile.rows) this.drawTile(piece, row, range, left, right);
     }
+  }
+
+  /** Draws something of which only its place is known, with a gap after it. */
+  block(begin: number, end: number, colour: Pixel, range: Range): void {
+    const scale = this.width / span(range);
+    const left = this.clip((begin - range.begin) * scale), right = this.clip((end - range.begin) * scale);
+    this.pixels.fill(colour, left, Math.max(left + 1, right - 1));
+  }
+
+  /** Ends what was drawn up to a time with a gap. */
+  gap(end: number, range: Range): void {
+    const x = this.clip((end - range.begin) * (this.width / span(range))) - 1;
+    if (x < 0 || x >= this.width - 1) return;
+    this.pixels[x] = this.background;
+    this.regions[x] = NONE;
   }
 
   /** The first pixel with a centre at `x` or later. */

@@ -62,7 +62,8 @@ function outline(context: CanvasRenderingContext2D, width: number, call: CallRef
   const left = Math.max(-10, toX(range, width, call.begin)), right = Math.min(width + 10, toX(range, width, call.end));
   if (right < -5 || left > width + 5) return;
   for (const row of rows) {
-    const y = row.id === call.track ? lineTop(row, call.depth) : -1;
+    const here = row.id === call.track || (row.kind === "lane" && row.locations.includes(call.track));
+    const y = here ? lineTop(row, call.depth) : -1;
     if (y < 0 || (!row.pinned && y < marks.frame.pinnedBottom)) continue;
     context.lineWidth = chosen ? 2 : 1;
     context.strokeStyle = chosen ? marks.theme.accent : marks.theme.text;

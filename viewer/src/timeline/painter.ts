@@ -5,6 +5,7 @@ import { COLUMNS, NONE, type Run, type TileKey } from "../model";
 import { waits } from "../waiting";
 import type { Cache, Piece } from "./cache";
 import { crowd, drawCrowd } from "./crowd";
+import { inLane } from "./lanes";
 import { LINE, type Row } from "./layout";
 import { Line } from "./lines";
 import { levelFor, type Range, span } from "./scale";
@@ -19,7 +20,21 @@ export interface Frame {
   readonly pinnedBottom: number;
 }
 
+/** The slots beside those that are seen, and the coarser ones above all of these: for the next move and the next zoom. */
+export function around(frame: Frame, width: number, whole: Range): TileKey[] {
+  const { range } = frame;
+  const half = span(range) / 2;
+  const wide = { begin: range.begin - half, end: range.end + half };
+  const keys = frame.rows.filter((row) => row.kind === "location" || row.kind === "process").flatMap((row) => {
+    const rows = row.lines ? row.lines + 1 : 1;
+    return [...slots(row.id, rows, wide, 2 * width), ...slots(row.id, rows, wide, width)];
+  });
+  return keys.filter((key) => key.index * 4 ** key.level * COLUMNS < whole.end);
+}
+
 const SMALLEST_LABEL = 26;
+/** Locations in a lane that are narrower show only that they are there. */
+const SMALLEST_MEMBER = 12;
 const HATCH = 7;
 
 /** The slots of tiles that a range touches. */
@@ -86,7 +101,7 @@ export class Painter {
   private paintRow(row: Row, frame: Frame, ratio: number, labels: (() => void)[], context: CanvasRenderingContext2D): void {
     const top = Math.round((row.y - frame.top) * ratio), bottom = Math.round((row.y + row.height - frame.top) * ratio);
     this.fill(top, bottom, pixel(this.theme!.track));
-    const wanted = row.kind === "folder" ? [] : slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, this.canvas.width);
+    const wanted = row.kind === "folder" || row.kind === "lane" ? [] : slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, this.canvas.width);
     const found = wanted.map((slot): [TileKey, Piece[]] => [slot, this.cache.pieces(slot)]);
     const first = row.lines ? 1 : 0;
     for (let index = first; index <= row.lines; index++) {
@@ -99,12 +114,32 @@ export class Painter {
         const { range } = frame;
         drawCrowd(line.pixels, crowd(this.run.locations, row.locations, range, line.width), pixel(this.theme!.track), pixel(this.theme!.faint));
       }
+      if (row.kind === "lane") this.drawLane(line, row, frame.range, ratio);
       for (const [slot, pieces] of found) line.draw(pieces, slot, index, frame.range);
       this.copy(line.pixels, from, to);
       if (row.pinned || y >= frame.pinnedBottom) this.label(line, from, to, ratio, labels, context);
     }
     for (const [slot, pieces] of found) for (const piece of pieces) this.hatch(piece, slot, frame.range, top, bottom);
     this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(this.theme!.line));
+  }
+
+  /** The locations of a lane: what was innermost in each, and a gap after it. */
+  private drawLane(line: Line, row: Row, range: Range, ratio: number): void {
+    const { locations } = this.run;
+    const [first, last] = inLane(locations, row.locations, range.begin, range.end);
+    const shortest = (SMALLEST_MEMBER * ratio * span(range)) / line.width;
+    const faint = blend(pixel(this.theme!.track), pixel(this.theme!.faint), 0.5);
+    for (let i = first; i < last; i++) {
+      const track = row.locations[i], part = locations[track];
+      if (part.end - part.begin < shortest) {
+        line.block(part.begin, part.end, faint, range);
+        continue;
+      }
+      const seen = { begin: Math.max(part.begin, range.begin), end: Math.min(part.end, range.end) };
+      const width = (line.width * span(seen)) / span(range);
+      for (const slot of slots(track, 1, seen, Math.max(1, width))) line.draw(this.cache.pieces(slot), slot, 0, range, seen);
+      line.gap(part.end, range);
+    }
   }
 
   private fill(from: number, to: number, colour: number): void {

@@ -9,7 +9,7 @@ import { type Hit, hitAt } from "./hit";
 import { layOut, type Layout, type Row, treeOf, visible } from "./layout";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
 import { listenToOverview, Overview } from "./overview";
-import { type Frame, Painter } from "./painter";
+import { around as slotsAround, type Frame, Painter } from "./painter";
 import { Pointer, type Surface } from "./pointer";
 import { around, toTime } from "./scale";
 
@@ -36,6 +36,9 @@ export interface Shown {
   readonly height: number;
 }
 
+/** ms without a change before tiles are fetched that may be seen next. */
+const QUIET = 150;
+
 export class Timeline implements Surface {
   readonly pointed = new Store<Hover>({ hit: null, details: null, x: 0, y: 0 });
   readonly shown = new Store<Shown>({ rows: [], top: 0, height: 0 });
@@ -52,6 +55,7 @@ export class Timeline implements Surface {
   private changed = true;
   private rubberBand: Selection | null = null;
   private pointerX: number | null = null;
+  private ahead: ReturnType<typeof setTimeout> | undefined;
   private asking: ReturnType<typeof setTimeout> | undefined;
   private control = new AbortController();
 
@@ -139,6 +143,8 @@ export class Timeline implements Surface {
     this.overview.draw(context(strip, ratio), strip.clientWidth, strip.clientHeight, this.theme, (region) => painter.styleOf(region));
     this.tellShown(frame);
     this.cache.fetch();
+    clearTimeout(this.ahead);
+    this.ahead = setTimeout(() => this.cache.prefetch(slotsAround(frame, elements.picture.width, this.viewing.whole)), QUIET);
   }
 
   private layOut(): void {
@@ -176,7 +182,7 @@ export class Timeline implements Surface {
   }
 
   private hitAt(x: number, y: number): Hit | null {
-    return hitAt(this.frame(), this.cache, this.width, this.elements?.picture.width ?? 1, x, y);
+    return hitAt(this.frame(), this.cache, this.run, this.width, this.elements?.picture.width ?? 1, x, y);
   }
 
   hover(x: number, y: number): void {
@@ -196,8 +202,9 @@ export class Timeline implements Surface {
   }
 
   click(x: number, y: number): void {
-    const hit = this.hitAt(x, y);
-    if (!hit || hit.depth < 0 || hit.region < 0) return this.viewing.choose(null);
+    let hit = this.hitAt(x, y);
+    if (hit?.row.kind === "lane") hit = { ...hit, depth: 0 };
+    else if (!hit || hit.depth < 0 || hit.region < 0) return this.viewing.choose(null);
     if (hit.call) return this.viewing.choose(hit.call);
     void this.callAt(hit).then((call) => call && this.viewing.choose(call));
   }
@@ -230,7 +237,8 @@ export class Timeline implements Surface {
   /** Scrolls to the row of a location, if there is one. */
   scrollTo(track: number): void {
     const { scroller } = this.elements!;
-    const row = this.all.rows.find((other) => other.id === track);
+    const { rows } = this.all;
+    const row = rows.find((other) => other.id === track) ?? rows.find((other) => other.kind === "lane" && other.locations.includes(track));
     if (!row) return;
     const top = row.y - this.all.pinnedHeight;
     if (top >= scroller.scrollTop && row.y + Math.min(row.height, 100) <= scroller.scrollTop + scroller.clientHeight) return;

@@ -128,7 +128,7 @@ test("a click chooses a call, and arrows go from call to call", async () => {
   await page.waitForFunction(() => document.querySelector(".call h2").textContent === "plate.Slab.relax");
   await page.keyboard.press("ArrowUp");
   await page.waitForFunction(() => document.querySelector(".call h2").textContent === "plate.Plate.step");
-  assert.match(await page.locator(".spoken").innerText(), /plate\.Plate\.step, .*depth 4, MainThread/);
+  assert.match(await page.locator(".spoken").innerText(), /plate\.Plate\.step, .*depth 4, plate\.py › MainThread/);
   await close();
 });
 
@@ -213,6 +213,39 @@ test("a flame graph is zoomed by a click", async () => {
   await close();
 });
 
+test("one function: callers, durations, rows", async () => {
+  const { page, close } = await open("#panel=functions&select=300000000-310000000,0");
+  await page.getByRole("button", { name: "plate.Slab.relax" }).click();
+  await page.waitForSelector(".histogram tr");
+  assert.equal(await page.locator(".function h2").innerText(), "plate.Slab.relax");
+  assert.deepEqual((await texts(page, ".function th.name")).slice(0, 1), ["plate.Plate.step"]);
+  assert.match(await fragment(page), /func=plate\.Slab\.relax&panel=function/);
+  await close();
+});
+
+test("tasks that are not there at the same time share a row, and a click chooses their outermost call", async () => {
+  const { page, close } = await open("#toggled=0,1,2,3");
+  await page.getByRole("button", { name: "Unfold Tasks" }).click();
+  await page.waitForSelector(".row.lane");
+  assert.deepEqual(await texts(page, ".row.lane .name"), ["40 tasks"]);
+  const [lane, overlay] = [await page.locator(".row.lane").boundingBox(), await page.locator(".overlay").boundingBox()];
+  await page.mouse.click(overlay.x + (overlay.width * 0.12) / 1.52 + 2, lane.y + 10);
+  await page.waitForSelector(".call h2");
+  assert.equal(await page.locator(".call h2").innerText(), "service.handle");
+  await close();
+});
+
+test("a picture and a table are saved", async () => {
+  const { page, close } = await open();
+  for (const [name, file] of [["Save picture (PNG)", "timeline.png"], ["Save functions (CSV)", "functions.csv"]]) {
+    await page.locator(".menu summary").click();
+    const [saved] = await Promise.all([page.waitForEvent("download"), page.getByText(name).click()]);
+    assert.equal(saved.suggestedFilename(), file);
+    assert.ok(readFileSync(await saved.path()).length > 500);
+  }
+  await close();
+});
+
 test("the call tree folds with arrows", async () => {
   const { page, close } = await open("#panel=tree&select=300000000-310000000,0");
   await page.waitForSelector("tbody tr");
@@ -233,7 +266,7 @@ test("nothing is cut off on a small window", async () => {
   await close();
 });
 
-for (const [name, link] of [["tables", "#panel=functions"], ["tree", "#panel=tree"], ["flame graph", "#panel=flame"], ["a call", "#call=0,300000000,3&panel=call"], ["hits", "#find=relax"]]) {
+for (const [name, link] of [["tables", "#panel=functions"], ["tree", "#panel=tree"], ["flame graph", "#panel=flame"], ["a call", "#call=0,300000000,3&panel=call"], ["hits", "#find=relax"], ["a function", "#panel=function&func=plate.Slab.relax"]]) {
   for (const colorScheme of ["light", "dark"]) {
     test(`axe finds nothing wrong: ${name}, ${colorScheme}`, async () => {
       const { page, close } = await open(link, { colorScheme });

@@ -1,0 +1,39 @@
+"""The page of `timeloom view` answers from the data inside a file as the server of the same run does, and the program
+serves the page that is committed."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from converted import each_run
+
+pytestmark = pytest.mark.any_python
+
+__all__ = ["each_run"]
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "scripts" / "viewer.py"
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+def test_the_page_answers_as_the_server(each_run, program, tmp_path):
+    run = shutil.copytree(each_run, tmp_path / "run")
+    command = [sys.executable, SCRIPT, "--compare", program, run]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250)
+    if "cannot fetch" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no answer differs" in done.stdout
+
+
+def test_the_file_holds_the_committed_page(each_run, program, tmp_path):
+    run = shutil.copytree(each_run, tmp_path / "run")
+    file = tmp_path / "run.html"
+    subprocess.run([program, "view", "--html", file, run], check=True, capture_output=True)
+    page = (ROOT / "viewer" / "dist" / "index.html").read_text()
+    written = file.read_text()
+    data = written[written.index('<script type="application/octet-stream"') :]
+    data = data[: data.index("</script>") + len("</script>")]
+    assert written.replace(data, "").replace("connect-src 'none'", "connect-src 'self'", 1).replace("\n", "") == page.replace("\n", "")

@@ -1,0 +1,44 @@
+// Many short locations in few rows: those that are not there at the same time share a lane.
+import type { Location } from "../model";
+
+/** The members of each lane in the order of their begin; each goes to the first lane that is free. */
+export function lanesOf(locations: readonly Location[], members: readonly number[]): number[][] {
+  const lanes: number[][] = [], ends: number[] = [];
+  const inOrder = [...members].sort((a, b) => locations[a].begin - locations[b].begin || a - b);
+  for (const member of inOrder) {
+    const { begin, end } = locations[member];
+    let lane = ends.findIndex((other) => other <= begin);
+    if (lane < 0) lane = lanes.push([]) - 1;
+    lanes[lane].push(member);
+    ends[lane] = end;
+  }
+  return lanes;
+}
+
+/** The places in a lane of the members that [begin, end) touches: from the first up to before the second. */
+export function inLane(locations: readonly Location[], lane: readonly number[], begin: number, end: number): [number, number] {
+  const first = lowerBound(lane, (member) => locations[member].end >= begin);
+  return [first, Math.max(first, lowerBound(lane, (member) => locations[member].begin >= end))];
+}
+
+/** The first place from which on `holds`. */
+function lowerBound(lane: readonly number[], holds: (member: number) => boolean): number {
+  let low = 0, high = lane.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(lane[middle])) high = middle; else low = middle + 1;
+  }
+  return low;
+}
+
+/** The member of a lane at a time, or the nearest within `reach`; -1: none. */
+export function memberAt(locations: readonly Location[], lane: readonly number[], time: number, reach: number): number {
+  const [first, last] = inLane(locations, lane, time - reach, time + reach);
+  let best = -1, distance = Infinity;
+  for (let i = first; i < last; i++) {
+    const { begin, end } = locations[lane[i]];
+    const away = Math.max(begin - time, time - end, 0);
+    if (away < distance) [best, distance] = [lane[i], away];
+  }
+  return best;
+}
