@@ -8,6 +8,7 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 
 import pytest
 from archives import MAIN, WORKER, make_archive
@@ -350,6 +351,25 @@ def test_a_signal_ends_it(program, one_run, number):
     with Viewer(program, one_run) as viewer:
         viewer.wait()
         assert viewer.stop(number) == (0, "")
+
+
+def test_the_browser_learns_the_address_from_a_file(program, one_run, tmp_path):
+    browser, seen = tmp_path / "browser", tmp_path / "seen"
+    browser.write_text(f'#!/bin/sh\nstat -c %a "$1" > {seen}.new\ncat "$1" >> {seen}.new\nmv {seen}.new {seen}\n')
+    browser.chmod(0o755)
+    with Viewer(program, one_run, browser=True, BROWSER=str(browser), XDG_RUNTIME_DIR=str(tmp_path)) as viewer:
+        while not seen.exists():
+            time.sleep(0.01)
+        mode, page = seen.read_text().split("\n", 1)
+        assert mode == "600" and f"{viewer.address}/#t={viewer.token}" in page
+        assert viewer.stop() == (0, "")
+    assert not list(tmp_path.glob("timeloom-view-*"))
+
+
+def test_a_browser_that_is_missing(program, one_run):
+    with Viewer(program, one_run, browser=True, BROWSER="/nowhere/browser") as viewer:
+        assert viewer.request("GET", "/")[0] == 200
+        assert "open the address yourself" in viewer.stop()[1]
 
 
 def test_it_ends_when_nobody_asks(program, one_run):

@@ -53,9 +53,9 @@ class Tile:
 class Viewer:
     """`timeloom view` of a run, until stop()."""
 
-    def __init__(self, program: str, run: Path, *arguments: str, **variables: str):
+    def __init__(self, program: str, run: Path, *arguments: str, browser: bool = False, **variables: str):
         self.process = subprocess.Popen(
-            [program, "view", str(run), "--no-browser", *arguments],
+            [program, "view", str(run), *([] if browser else ["--no-browser"]), *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

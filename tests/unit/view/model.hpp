@@ -175,7 +175,7 @@ class IndexOfModel {
  public:
   static constexpr std::uint64_t kSource = 4711;
 
-  explicit IndexOfModel(Model& model, std::uint32_t most_paths = RunPaths::kMost) {
+  explicit IndexOfModel(RunSource& model, std::uint32_t most_paths = RunPaths::kMost) {
     const std::string path = directory_ / "view.timeloom";
     {
       const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
