@@ -332,10 +332,16 @@ def check_timemory(run: Run) -> None:
     variables = {**os.environ, "OMNITRACE_PROFILE": "ON", "OMNITRACE_USE_PID": "OFF"}
     subprocess.run([run.timeloom, "convert", run.directory, "--to", "omnitrace", "-o", directory], check=True,
                    env=variables, capture_output=True)  # fmt: skip
-    frame = hatchet.GraphFrame.from_timemory(str(directory / "wall_clock.json")).dataframe
-    calls = frame.groupby("name")[["count", "sum.wall_clock"]].sum()
-    visits = collections.Counter({name: int(count) for name, count in calls["count"].items()})
-    same_sums("hatchet's timemory", run, visits, dict(calls["sum.wall_clock"]))
+    visits: collections.Counter[str] = collections.Counter()
+    seconds: dict[str, float] = collections.defaultdict(float)
+    for file in directory.glob("wall_clock*.tree.json"):  # one a process
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            frame = hatchet.GraphFrame.from_timemory(str(file)).dataframe
+        for name, calls in frame.groupby("name")[["count", "sum.wall_clock"]].sum().iterrows():
+            visits[str(name)] += int(calls["count"])
+            seconds[str(name)] += float(calls["sum.wall_clock"])
+    same_sums("hatchet's timemory", run, visits, seconds)
 
 
 def check_pandas(run: Run) -> None:

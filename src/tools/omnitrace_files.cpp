@@ -188,10 +188,16 @@ class FilesWriter {
                   std::size_t group) {
     if (!style_.flat_json && !style_.tree_json) return;
     if (!settings_.flag("OMNITRACE_FILE_OUTPUT")) return;
+    const omnitrace::JsonProcess process{process_id(group), 0};
     convert::Destination out = begin("json", flat.metric().label, "json", group);
-    omnitrace::write_json_report(flat, tree, style_, {process_id(group), 0},
+    omnitrace::write_json_report(flat, tree, style_, process,
                                  [&](std::string_view piece) { out.write(piece); });
     out.finish();
+    if (!style_.tree_json) return;
+    convert::Destination apart = begin("json", flat.metric().label, "tree.json", group);
+    omnitrace::write_json_tree(flat, style_, process,
+                               [&](std::string_view piece) { apart.write(piece); });
+    apart.finish();
   }
 
   convert::Destination begin(const std::string& kind, std::string_view metric,
