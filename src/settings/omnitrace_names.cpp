@@ -142,6 +142,21 @@ class Keys {
   const OmnitraceFacts& facts_;
 };
 
+// A relative path that stays below where it starts.
+std::string staying(std::string_view path) {
+  std::string result;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, end);
+    const bool folder = end < path.size();
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (folder && (part.empty() || part == ".")) continue;
+    result += folder && part == ".." ? "_" : part;
+    if (folder) result += '/';
+  }
+  return result;
+}
+
 bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
 }  // namespace
@@ -208,7 +223,7 @@ OmnitracePlace place_of(const OmnitraceSettings& omnitrace, const OmnitraceFacts
     if (!time.empty()) place.directory += "/" + time;
   }
   const std::string prefix = omnitrace.text("OMNITRACE_OUTPUT_PREFIX");
-  place.prefix = with_keys(prefix, omnitrace, facts);
+  place.prefix = staying(with_keys(prefix, omnitrace, facts));
   if (!prefix.empty() && is_alphanumeric(prefix.back())) place.prefix += "-";
   if (facts.rank) {
     place.suffix = "-" + std::to_string(*facts.rank);
@@ -216,6 +231,7 @@ OmnitracePlace place_of(const OmnitraceSettings& omnitrace, const OmnitraceFacts
     place.suffix = "-" + std::to_string(facts.process);
   }
   place.perfetto = with_keys(omnitrace.text("OMNITRACE_PERFETTO_FILE"), omnitrace, facts);
+  if (!fs::path(place.perfetto).is_absolute()) place.perfetto = staying(place.perfetto);
   return place;
 }
 
@@ -239,6 +255,11 @@ OmnitracePlace place_from_text(std::string_view text) {
   place.prefix = text.substr(0, first);
   place.suffix = text.substr(first + 1, second - first - 1);
   place.perfetto = text.substr(second + 1);
+  const bool absolute = fs::path(place.perfetto).is_absolute();
+  const bool stays = place.prefix == staying(place.prefix) &&
+                     place.suffix.find('/') == std::string::npos &&
+                     (absolute || place.perfetto == staying(place.perfetto));
+  if (!stays) throw Error("the names of the run lead out of its directory");
   return place;
 }
 

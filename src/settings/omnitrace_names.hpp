@@ -1,8 +1,9 @@
 // The names of the files that Omnitrace writes: OMNITRACE_OUTPUT_PATH, _OUTPUT_PREFIX,
 // _TIME_OUTPUT, _USE_PID, _PERFETTO_FILE, and the keys in them (%tag%, %pid%, %env{NAME}%, ...).
 //
-// What a key stands for never leads to another directory: a slash in it becomes '_'.
-// Plain values and functions, for any thread; only facts_of_this_process() looks at the system.
+// What a key stands for never leads to another directory: a slash in it becomes '_'. Nor do
+// prefixes and relative names of the trace: ".." in them becomes '_'. Plain values and functions,
+// for any thread; only facts_of_this_process() looks at the system.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +51,8 @@ std::string file_name(const OmnitracePlace& place, std::string_view name,
 // The same for the Perfetto trace.
 std::string perfetto_file_name(const OmnitracePlace& place);
 
-// The place as a text without its directory, and back; throws Error for another text.
+// The place as a text without its directory, and back; throws Error for another text, and for names
+// that lead out of the directory, other than an absolute path of the trace.
 std::string as_text(const OmnitracePlace& place);
 OmnitracePlace place_from_text(std::string_view text);
 

@@ -188,10 +188,16 @@ class FilesWriter {
                   std::size_t group) {
     if (!style_.flat_json && !style_.tree_json) return;
     if (!settings_.flag("OMNITRACE_FILE_OUTPUT")) return;
+    const omnitrace::JsonProcess process{process_id(group), 0};
     convert::Destination out = begin("json", flat.metric().label, "json", group);
-    omnitrace::write_json_report(flat, tree, style_, {process_id(group), 0},
+    omnitrace::write_json_report(flat, tree, style_, process,
                                  [&](std::string_view piece) { out.write(piece); });
     out.finish();
+    if (!style_.tree_json) return;
+    convert::Destination apart = begin("json", flat.metric().label, "tree.json", group);
+    omnitrace::write_json_tree(flat, style_, process,
+                               [&](std::string_view piece) { apart.write(piece); });
+    apart.finish();
   }
 
   convert::Destination begin(const std::string& kind, std::string_view metric,
@@ -287,7 +293,6 @@ OmnitraceJob omnitrace_job(const fs::path& run, const std::optional<std::string>
   OmnitraceJob job;
   job.run = run;
   const std::string recorded = property_of(definitions, kOmnitraceProperty);
-  const std::string names = property_of(definitions, kOmnitraceNamesProperty);
   const OmnitraceSettings now(environ);
   for (const std::string& remark : now.remarks()) say(remark);
   job.settings = OmnitraceSettings::from_text(recorded + now.as_text());
@@ -298,11 +303,9 @@ OmnitraceJob omnitrace_job(const fs::path& run, const std::optional<std::string>
     job.settings.set("OMNITRACE_PROFILE", "ON", "default");
   }
   for (const std::string& wish : unmet_wishes(job.settings)) say(wish);
-  const bool renamed = now.given("OMNITRACE_OUTPUT_PREFIX") || now.given("OMNITRACE_USE_PID") ||
-                       now.given("OMNITRACE_PERFETTO_FILE");
-  const OmnitracePlace from_now = place_of(job.settings, facts_from(definitions));
-  job.place = names.empty() || renamed ? from_now : place_from_text(names);
-  job.place.directory = directory ? *directory : from_now.directory;
+  // A run may come from anybody: it says how reports look, never where files go.
+  job.place = place_of(now, facts_from(definitions));
+  if (directory) job.place.directory = *directory;
   return job;
 }
 
@@ -320,6 +323,12 @@ void write_files_beside(const fs::path& run) {
     const std::string names = property_of(definitions, kOmnitraceNamesProperty);
     job.place =
         names.empty() ? place_of(job.settings, facts_from(definitions)) : place_from_text(names);
+    // An absolute path is one only if the user of this command has asked for it.
+    const bool asked = OmnitraceSettings(environ).text("OMNITRACE_PERFETTO_FILE") ==
+                       job.settings.text("OMNITRACE_PERFETTO_FILE");
+    if (fs::path(job.place.perfetto).is_absolute() && !asked) {
+      job.place.perfetto = fs::path(job.place.perfetto).filename().string();
+    }
     job.place.directory = beside(run);
     job.threads = std::max(1u, std::thread::hardware_concurrency());
     if (const std::string remark = make_place(job.place); !remark.empty()) say(remark);

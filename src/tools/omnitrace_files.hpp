@@ -24,8 +24,8 @@ struct OmnitraceJob {
   unsigned threads = 1;
 };
 
-// The settings and names that a run was recorded with, or else those of the environment, with
-// which the first may be overruled. `directory`: the files go there, and no time is in its name.
+// The settings that a run was recorded with, overruled by those of the environment, which alone say
+// where files go. `directory`: they go there, and no time is in its name.
 OmnitraceJob omnitrace_job(const std::filesystem::path& run,
                            const std::optional<std::string>& directory);
 

@@ -10,15 +10,21 @@ from pathlib import Path
 COMMAND = (sys.executable, "-m", "omnitrace")
 
 
-def run_omnitrace(directory, *words, status=0, command=COMMAND, given="", **variables):
-    """`python -m omnitrace words` in `directory`; setuptools has no part in what it imports."""
+def variables_of(directory, **variables):
+    """The environment of a program; setuptools has no part in what it imports."""
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith(("OMNITRACE_", "ROCPROFSYS_", "TIMELOOM_"))}  # fmt: skip
     kept["PATH"] = f"{Path(sys.executable).parent}:{kept['PATH']}"
+    ours = {"PYTHONHASHSEED": "0", "HOME": str(directory), "SETUPTOOLS_USE_DISTUTILS": "stdlib",
+            "OMNITRACE_VERBOSE": "-1", "OMNITRACE_TIME_OUTPUT": "OFF"}  # fmt: skip
+    return {**kept, **ours, **variables}
+
+
+def run_omnitrace(directory, *words, status=0, command=COMMAND, given="", **variables):
+    """`python -m omnitrace words` in `directory`."""
     done = subprocess.run(
         [*command, *map(str, words)], cwd=directory, text=True, capture_output=True, timeout=120, input=given,
-        env={**kept, "PYTHONHASHSEED": "0", "HOME": str(directory), "OMNITRACE_VERBOSE": "-1",
-             "OMNITRACE_TIME_OUTPUT": "OFF", "SETUPTOOLS_USE_DISTUTILS": "stdlib", **variables},
+        env=variables_of(directory, **variables),
     )  # fmt: skip
     assert done.returncode == status, (done.stdout, done.stderr)
     return done

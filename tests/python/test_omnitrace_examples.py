@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from omnitrace_runs import COMMAND, run_omnitrace
+from omnitrace_runs import COMMAND, run_omnitrace, variables_of
 
 FIB = "def fib(n):\n   return n if n < 2 else (fib(n - 1) + fib(n - 2))\n"
 INEFFICIENT = """def inefficient(n):
@@ -100,3 +100,37 @@ def test_tables_are_printed_where_that_is_asked_for(tmp_path):
                          OMNITRACE_TIMEMORY_COMPONENTS="trip_count")  # fmt: skip
     (path,) = tmp_path.rglob("trip_count-*.txt")
     assert done.stdout == path.read_text()
+
+
+MANY = """import threading, multiprocessing
+def leaf(n): return n
+def work(n):
+    for i in range(n): leaf(i)
+def main():
+    for _ in range(2):
+        thread = threading.Thread(target=work, args=(3,))
+        thread.start(); thread.join()
+    process = multiprocessing.get_context("METHOD").Process(target=work, args=(5,))
+    process.start(); process.join()
+if __name__ == "__main__": main()
+"""
+
+
+@pytest.mark.parametrize("method, outer", [("fork", "main"), ("spawn", None)])
+def test_threads_have_rows_and_processes_files_of_their_own(tmp_path, method, outer):
+    (tmp_path / "example.py").write_text(MANY.replace("METHOD", method))
+    run_omnitrace(tmp_path, "-MR", r"/example\.py$", "--", "example.py", OMNITRACE_PROFILE="ON", OMNITRACE_TIMEMORY_COMPONENTS="trip_count")
+    tables = sorted(path.read_text() for path in tmp_path.rglob("trip_count-*.txt"))
+    labels = [re.findall(r"^\| (\|\d>>> +(?:\|_)?\w+) +\| +(\d+)", text, re.MULTILINE) for text in tables]
+    threads = [("|0>>> main", "1"), *((f"|{i}>>> {name}", n) for i in (1, 2) for name, n in (("|_work", "1"), ("  |_leaf", "3")))]
+    of_child = ["work", "leaf"] if outer is None else [outer, "work", "leaf"]
+    child = [("|0>>> " + (f"{'  ' * (i - 1)}|_" if i else "") + name, "5" if name == "leaf" else "1") for i, name in enumerate(of_child)]
+    assert sorted(labels) == sorted([threads, child])
+
+
+def test_the_layout_of_timeloom_run(tmp_path, timeloom_program):
+    (tmp_path / "example.py").write_text("def f(): pass\nf()\n")
+    command = [timeloom_program, "run", "--layout", "omnitrace", "-o", "out", "--quiet", "example.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=variables_of(tmp_path, OMNITRACE_USE_PID="OFF"))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"metadata.json", "perfetto-trace.proto", "timeloom-run"}

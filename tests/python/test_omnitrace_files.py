@@ -58,6 +58,8 @@ WALL_CLOCK = """\
 |----------------------------------------------------------------------------------------------------------------------------------------|
 """
 
+REPORTS = ("wall_clock.txt", "wall_clock.json", "wall_clock.tree.json")
+
 ROWS = [
     ("|0>>> main", 1, 0), ("|0>>> |_Solver.step", 2, 1), ("|0>>>   |_dot", 2, 2), ("|0>>> |_fib", 1, 1),
     ("|0>>>   |_fib", 1, 2), ("|0>>>     |_fib", 1, 3), ("|1>>> |_Solver.step", 1, 1),
@@ -67,7 +69,7 @@ ROWS = [
 def test_the_table_of_a_run(files):
     found = files()
     assert set(found) - {"stderr", "stdout"} == {
-        "wall_clock.txt", "wall_clock.json", "perfetto-trace.proto", "metadata.json", "functions.json"}  # fmt: skip
+        "wall_clock.txt", "wall_clock.json", "wall_clock.tree.json", "perfetto-trace.proto", "metadata.json", "functions.json"}  # fmt: skip
     assert found["wall_clock.txt"].decode() == WALL_CLOCK
     assert rows(found["wall_clock.txt"]) == ROWS
     assert found["stdout"] == ""
@@ -76,12 +78,13 @@ def test_the_table_of_a_run(files):
 def test_what_is_said(files, tmp_path):
     pid = r"\[omnitrace\]\[\d+\]"
     lines = files(OMNITRACE_TIMEMORY_COMPONENTS="trip_count")["stderr"].splitlines()
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert re.fullmatch(pid + r"\[trip_count\]> Outputting 'out/trip_count.txt'", lines[0])
     assert re.fullmatch(pid + r"\[trip_count\]> Outputting 'out/trip_count.json'", lines[1])
+    assert re.fullmatch(pid + r"\[trip_count\]> Outputting 'out/trip_count.tree.json'", lines[2])
     trace = re.escape(str(tmp_path / "out/perfetto-trace.proto"))
-    assert re.fullmatch(pid + rf"\[perfetto\]> Outputting '{trace}' \([\d.]+ KB / [\d.]+ MB / [\d.]+ GB\)\.\.\. Done", lines[2])
-    assert re.fullmatch(pid + r"\[metadata\]> Outputting 'out/metadata.json' and 'out/functions.json'", lines[3])
+    assert re.fullmatch(pid + rf"\[perfetto\]> Outputting '{trace}' \([\d.]+ KB / [\d.]+ MB / [\d.]+ GB\)\.\.\. Done", lines[3])
+    assert re.fullmatch(pid + r"\[metadata\]> Outputting 'out/metadata.json' and 'out/functions.json'", lines[4])
     assert files(OMNITRACE_VERBOSE="-1")["stderr"] == ""
 
 
@@ -127,16 +130,16 @@ def test_numbers(files, variables, cells):
 
 @pytest.mark.parametrize(("variables", "names"), [
     ({"OMNITRACE_TRACE": "ON"}, {"perfetto-trace.proto", "metadata.json"}),
-    ({"OMNITRACE_PROFILE": "ON"}, {"wall_clock.txt", "wall_clock.json", "metadata.json", "functions.json"}),
-    ({"OMNITRACE_TRACE": "OFF"}, {"wall_clock.txt", "wall_clock.json", "metadata.json", "functions.json"}),
-    ({"OMNITRACE_PROFILE": "ON", "OMNITRACE_TEXT_OUTPUT": "OFF"}, {"wall_clock.json", "metadata.json", "functions.json"}),
+    ({"OMNITRACE_PROFILE": "ON"}, {*REPORTS, "metadata.json", "functions.json"}),
+    ({"OMNITRACE_TRACE": "OFF"}, {*REPORTS, "metadata.json", "functions.json"}),
+    ({"OMNITRACE_PROFILE": "ON", "OMNITRACE_TEXT_OUTPUT": "OFF"}, {"wall_clock.json", "wall_clock.tree.json", "metadata.json", "functions.json"}),
     ({"OMNITRACE_PROFILE": "ON", "OMNITRACE_JSON_OUTPUT": "OFF", "OMNITRACE_TREE_OUTPUT": "OFF"},
      {"wall_clock.txt", "metadata.json", "functions.json"}),
     ({"OMNITRACE_PROFILE": "ON", "OMNITRACE_FILE_OUTPUT": "OFF"}, set()),
     ({"OMNITRACE_PROFILE": "ON", "OMNITRACE_OUTPUT_PREFIX": "pre"},
-     {"pre-wall_clock.txt", "pre-wall_clock.json", "pre-metadata.json", "pre-functions.json"}),
+     {f"pre-{one}" for one in (*REPORTS, "metadata.json", "functions.json")}),
     ({"OMNITRACE_PROFILE": "ON", "OMNITRACE_OUTPUT_PREFIX": "x/y/"},
-     {"x/y/wall_clock.txt", "x/y/wall_clock.json", "x/y/metadata.json", "x/y/functions.json"}),
+     {f"x/y/{one}" for one in (*REPORTS, "metadata.json", "functions.json")}),
     ({"OMNITRACE_TRACE": "ON", "OMNITRACE_PERFETTO_FILE": "a.pftrace"}, {"a.pftrace", "metadata.json"}),
 ])  # fmt: skip
 def test_which_files_there_are(files, variables, names):
@@ -153,6 +156,24 @@ def test_json_without_its_parts(files):
     assert "graph" in tree and "ranks" not in tree
     ranks = json.loads(files(OMNITRACE_TREE_OUTPUT="OFF")["wall_clock.json"])["timemory"]["wall_clock"]
     assert "ranks" in ranks and "graph" not in ranks
+
+
+def test_the_tree_apart_by_threads(files):
+    """The form in which hatchet reads several threads; scripts/real_readers.py has it read them."""
+
+    def nodes(one):
+        node = one["node"]
+        yield node["prefix"], node["tid"], node["inclusive"]["entry"]["laps"], node["exclusive"]["entry"]["value"]
+        for child in one["children"]:
+            yield from nodes(child)
+
+    tree = json.loads(files()["wall_clock.tree.json"])["timemory"]["wall_clock"]
+    assert "graph" not in tree and "ranks" not in tree
+    assert list(nodes(tree["mpi"][0][0])) == [
+        ("unknown-hash=0", [0], 0, -100_000_000), ("main", [0], 1, 61_000_000), ("Solver.step", [0], 2, 13_000_000),
+        ("dot", [0], 2, 6_000_000), ("fib", [0], 1, 6_000_000), ("fib", [0], 1, 2_000_000), ("fib", [0], 1, 2_000_000),
+        ("Solver.step", [1], 1, 10_000_000),
+    ]  # fmt: skip
 
 
 def test_directories(timeloom, run, tmp_path):
@@ -238,7 +259,7 @@ def test_each_process_has_files_of_its_own(program, files):
 def test_a_run_without_events(timeloom, tmp_path):
     empty = make_archive(tmp_path / "empty", {"MainThread": []})
     timeloom("convert", empty, "--to", "omnitrace", "-o", "out", cwd=tmp_path, **PLAIN)
-    assert sorted(os.listdir(tmp_path / "out")) == ["functions.json", "metadata.json", "wall_clock.json", "wall_clock.txt"]
+    assert sorted(os.listdir(tmp_path / "out")) == ["functions.json", "metadata.json", "wall_clock.json", "wall_clock.tree.json", "wall_clock.txt"]
     assert rows((tmp_path / "out/wall_clock.txt").read_bytes()) == []
 
 

@@ -25,14 +25,16 @@ class JsonReport {
       : flat_(flat), tree_(tree), style_(style), process_(process), write_(write) {}
 
   void run() {
-    text_ = R"({"timemory":{)";
-    string(metric().id);
-    text_ += ":{";
-    add_head();
+    begin();
     if (style_.flat_json) add_rows();
-    if (style_.tree_json) add_tree();
-    text_ += "}}}";
-    write_(text_);
+    if (style_.tree_json) add_tree("graph");
+    end();
+  }
+
+  void run_tree() {
+    begin();
+    add_tree("mpi");
+    end();
   }
 
  private:
@@ -78,6 +80,18 @@ class JsonReport {
   void version(bool& written) {
     if (!written) number("cereal_class_version", 0);
     written = true;
+  }
+
+  void begin() {
+    text_ = R"({"timemory":{)";
+    string(metric().id);
+    text_ += ":{";
+    add_head();
+  }
+
+  void end() {
+    text_ += "}}}";
+    write_(text_);
   }
 
   void add_head() {
@@ -196,8 +210,8 @@ class JsonReport {
     text_ += '}';
   }
 
-  void add_tree() {
-    key("graph");
+  void add_tree(std::string_view name) {
+    key(name);
     text_ += "[[{";
     number("cereal_class_version", 0);
     add_root();
@@ -316,6 +330,11 @@ std::uint64_t hash_of(std::string_view label) noexcept {
 void write_json_report(const MetricRows& flat, const MetricRows& tree, const ReportStyle& style,
                        const JsonProcess& process, const TextWriter& write) {
   JsonReport(flat, tree, style, process, write).run();
+}
+
+void write_json_tree(const MetricRows& rows, const ReportStyle& style, const JsonProcess& process,
+                     const TextWriter& write) {
+  JsonReport(rows, rows, style, process, write).run_tree();
 }
 
 }  // namespace timeloom::omnitrace

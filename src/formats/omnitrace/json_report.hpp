@@ -21,6 +21,11 @@ struct JsonProcess {
 void write_json_report(const MetricRows& flat, const MetricRows& tree, const ReportStyle& style,
                        const JsonProcess& process, const TextWriter& write);
 
+// The tree alone, of rows that are apart by thread, in the form that hatchet reads of runs with
+// several threads and ranks.
+void write_json_tree(const MetricRows& rows, const ReportStyle& style, const JsonProcess& process,
+                     const TextWriter& write);
+
 // The number that stands for a label; 0, which is that of the root, for none.
 std::uint64_t hash_of(std::string_view label) noexcept;
 

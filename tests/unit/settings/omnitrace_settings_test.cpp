@@ -255,6 +255,8 @@ TEST(OmnitraceNames, AreThoseOfOmnitrace) {
   EXPECT_EQ(prefixed("pre_"), "o/pre_trip_count.txt");
   EXPECT_EQ(prefixed("x/y/"), "o/x/y/trip_count.txt");
   EXPECT_EQ(prefixed("%tag%"), "o/externaltrip_count.txt");
+  EXPECT_EQ(prefixed("../../up/"), "o/_/_/up/trip_count.txt");
+  EXPECT_EQ(prefixed("/etc/./x_"), "o/etc/x_trip_count.txt");
   OmnitraceFacts rank = facts();
   rank.rank = 3;
   EXPECT_EQ(trip_count({plain, "OMNITRACE_OUTPUT_PATH=o"}, rank), "o/trip_count-3.txt");
@@ -268,6 +270,7 @@ TEST(OmnitraceNames, OfTheTrace) {
   EXPECT_EQ(name("%tag%.pftrace"), "external-4711.pftrace");
   EXPECT_EQ(name("a"), "a-4711.proto");
   EXPECT_EQ(name("/tmp/a.proto"), "/tmp/a.proto");
+  EXPECT_EQ(name("../x/a.proto"), "_/x/a-4711.proto");
 }
 
 TEST(OmnitraceNames, GoWithTheRun) {
@@ -277,7 +280,9 @@ TEST(OmnitraceNames, GoWithTheRun) {
   EXPECT_EQ(again.prefix, "x/");
   EXPECT_EQ(again.suffix, "-4711");
   EXPECT_EQ(perfetto_file_name(again), "x/perfetto-trace-4711.proto");
-  EXPECT_THROW(place_from_text("x"), Error);
+  for (const char* wrong : {"x", "../\n-1\na", "/a/\n-1\na", "a\n/../b\na", "a\n-1\n../a.proto"}) {
+    EXPECT_THROW(place_from_text(wrong), Error) << wrong;
+  }
 }
 
 TEST(OmnitraceNames, FallBackToTheCurrentDirectory) {
