@@ -11,6 +11,7 @@ from timeloom_kernel._handle import OPENED_BY, duration
 
 _ROWS = 10  # of hot spots
 _TREE_ROWS = 60
+_MOST_IMAGES = 170_000  # bytes, so that a block has less than 200 kB
 _SMALL = 0.005  # of the time: call paths with less are summed up
 
 
@@ -170,11 +171,12 @@ def _tree(folded: Folded) -> str:
 
 
 def _pictures(folded: Folded) -> str:
-    parts = []
-    if flame := _svg.flame_graph(folded.tree):
-        parts.append(_details("flame graph", _svg.as_image(flame, "flame graph"), True))
-    if timeline := _svg.timeline(folded.lanes):
-        parts.append(_details("timeline", _svg.as_image(timeline, "timeline"), True))
+    parts, room = [], _MOST_IMAGES
+    for title, picture in (("flame graph", _svg.flame_graph(folded.tree)), ("timeline", _svg.timeline(folded.lanes))):
+        image = _svg.as_image(picture, title)
+        if picture and len(image) <= room:
+            parts.append(_details(title, image, True))
+            room -= len(image)
     return "".join(parts)
 
 

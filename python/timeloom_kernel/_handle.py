@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from timeloom_kernel._weaver import Weaving
 
 
-OPENED_BY = "timeloom report, Vampir, and with timeloom convert Perfetto and others"
+OPENED_BY = "timeloom report and view, Vampir, and with timeloom convert Perfetto and others"
 
 
 class Table(list[dict[str, Any]]):
@@ -87,8 +87,10 @@ class CellRun:
         return str(shutil.copytree(self.path, path))
 
     def view(self) -> None:
-        """Say how to see the run."""
-        print(f"there is no viewer yet; {self.path} is for {OPENED_BY}")
+        """Show the timeline of the run below the cell."""
+        from timeloom_kernel import _viewer
+
+        _viewer.show(self.run.path)
 
 
 def duration(seconds: float) -> str:

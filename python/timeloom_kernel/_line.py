@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 import timeloom
-from timeloom_kernel._handle import OPENED_BY, duration
+from timeloom_kernel._handle import duration
 from timeloom_kernel._measured import MeasuredCell
 from timeloom_kernel._messages import show_text
 
@@ -31,8 +31,8 @@ def run(notebook: Notebook, line: str) -> Any:
             return _diff(notebook, [int(word) for word in words[1:]])
         if words == ["wait"]:
             return notebook.runs.wait()
-        if words[0] == "view" and len(words) <= 2:
-            return show_text(f"there is no viewer yet; %timeloom runs lists the runs, for {OPENED_BY}")
+        if words[0] == "view" and all(word.isdigit() for word in words[1:]) and len(words) <= 2:
+            return _view(notebook, words[1:])
     except timeloom.Error as error:
         raise UsageError(f"timeloom: {error}") from None
     return _measure(notebook, line)
@@ -93,6 +93,13 @@ def _diff(notebook: Notebook, numbers: list[int]) -> None:
     show_text("\n".join(lines[:15]) if len(lines) > 1 else f"{lines[0]}, no region is slower or faster")
 
 
+def _view(notebook: Notebook, numbers: list[str]) -> None:
+    if not notebook.runs.records:
+        raise UsageError("no cell of this notebook has been measured")
+    record = _record(notebook, int(numbers[0])) if numbers else notebook.runs.records[-1]
+    record.run.view()
+
+
 def _changed(seconds: float) -> str:
     return f"{'+' if seconds >= 0 else '-'}{duration(abs(seconds))}"
 
@@ -103,8 +110,12 @@ def _two_runs(notebook: Notebook, numbers: list[int]) -> tuple[CellRecord, CellR
         if len(records) < 2:
             raise UsageError("%timeloom diff needs two measured cells")
         return records[-2], records[-1]
-    found = [next((one for one in reversed(records) if one.head.cell == f"In [{number}]"), None) for number in numbers]
-    if None in found:
-        raise UsageError(f"In [{numbers[found.index(None)]}] was not measured; %timeloom runs lists the runs")
-    pair = [one for one in found if one is not None]
+    pair = [_record(notebook, number) for number in numbers]
     return (pair[0], records[-1]) if len(pair) == 1 else (pair[0], pair[1])
+
+
+def _record(notebook: Notebook, number: int) -> CellRecord:
+    for record in reversed(notebook.runs.records):
+        if record.head.cell == f"In [{number}]":
+            return record
+    raise UsageError(f"In [{number}] was not measured; %timeloom runs lists the runs")

@@ -65,7 +65,7 @@ class TimeloomMagics(Magics):
         %timeloom runs              lists the runs of this notebook
         %timeloom diff [A [B]]      compares two of them by their numbers; without numbers the last two
         %timeloom wait              waits until all runs are woven
-        %timeloom view              shows a run
+        %timeloom view [A]          shows the timeline of a run
         """
         if _answered(line, self.timeloom):
             return None

@@ -14,7 +14,7 @@ _WIDTH = 940
 _ROW = 17
 _LEAST = 1.0  # pixels: what is narrower is not drawn
 _MOST_LEVELS = 24
-_MOST_BOXES = 700
+_MOST_BOXES = 400  # of a picture
 _COLOURS = (
     "#e8a87c", "#7fb5d6", "#9ac78f", "#d69bc0", "#e3c76a", "#8fc9c0", "#b7a6dc", "#e59a94", "#b5c36f", "#9fb1c9",
 )
@@ -91,7 +91,7 @@ def timeline(lanes: list[Lane]) -> str:
         parts.append(f"<text x='0' y='{y + 11}' fill='{_GREY}'>{html.escape(lane.name)}</text>")
         y += 15
         parts.append(f"<rect x='0' y='{y}' width='{_WIDTH}' height='{levels * _ROW}' fill='{_GREY}' opacity='.1'/>")
-        parts += _lane(lane, y, levels, end)
+        parts += _lane(lane, y, levels, end, _MOST_BOXES // min(len(lanes), 16))
         y += levels * _ROW + 4
     for tenth in range(0, 11, 2):
         anchor = "start" if tenth == 0 else "end" if tenth == 10 else "middle"
@@ -100,13 +100,13 @@ def timeline(lanes: list[Lane]) -> str:
     return _picture(y + 14, parts)
 
 
-def _lane(lane: Lane, y: int, levels: int, end: float) -> list[str]:
+def _lane(lane: Lane, y: int, levels: int, end: float, most: int) -> list[str]:
     from timeloom_kernel._handle import duration
 
     parts: list[str] = []
     drawn = [-1.0] * levels  # the pixel up to which each level is covered
     for span in sorted(lane.spans, key=lambda one: (one.begin, one.depth)):
-        if span.depth >= levels or len(parts) >= _MOST_BOXES:
+        if span.depth >= levels or len(parts) >= most:
             continue
         x, width = span.begin / end * _WIDTH, (span.end - span.begin) / end * _WIDTH
         if width < _LEAST:

@@ -72,6 +72,7 @@ class WriteMode:
             return
         self._cells += 1
         head = f"\n# Cell {self._cells}{'' if instrumented else ', not measured'}\n"
+        code = self._future_first(code)
         before, after = ("", "") if instrumented else _UNMEASURED
         try:
             with self._script.open("a") as file:
@@ -79,6 +80,18 @@ class WriteMode:
         except OSError as error:
             raise UsageError(f"the cell is not recorded: {error}") from None
         say(f"Python commands {'with' if instrumented else 'without'} instrumentation recorded.")
+
+    def _future_first(self, code: str) -> str:
+        """Move imports of __future__ to the beginning of the script; return the rest of the cell."""
+        lines = code.splitlines(keepends=True)
+        future = [line for line in lines if line.startswith("from __future__ import ")]
+        if not future:
+            return code
+        script = self._script.read_text()
+        head = '"""\n'  # the end of the docstring
+        at = script.index(head, 3) + len(head)
+        self._script.write_text(script[:at] + "".join(future) + script[at:])
+        return "".join(line for line in lines if line not in future)
 
     def end(self) -> None:
         """Write the shell script. Raises UsageError."""

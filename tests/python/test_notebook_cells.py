@@ -203,3 +203,35 @@ def test_runs_and_their_difference(kernel):
 def test_runs_have_directories_of_their_own(kernel):
     runs = [kernel.run("%%timeloom\nfib(2)").run for _ in range(3)]
     assert len(set(runs)) == 3 and collections.Counter(run.parent for run in runs)[runs[0].parent] == 3
+
+
+def test_the_timeline_of_a_run_in_a_frame(kernel):
+    kernel.run("%%timeloom\nfib(3)")
+    kernel.run("%timeloom wait")
+    (frame,) = kernel.run("%timeloom view").of("display_data")
+    assert "timeloom view" in frame["data"]["text/plain"]
+    page = frame["data"].get("text/html", "<iframe srcdoc=")  # a large page is named only
+    assert page.startswith("<iframe srcdoc=") and 'src="http' not in page
+    assert "was not measured" in kernel.run("%timeloom view 1").stderr
+
+
+def test_a_cell_in_a_new_python(kernel):
+    kernel.run("factor = 3\nlock = __import__('threading').Lock()")
+    answer = kernel.run("%%timeloom --fresh --return product,number\n"
+                        "import os\nproduct = factor * 7\nnumber = os.getpid()\nprint('there')")
+    assert (answer.status, answer.stdout) == ("ok", "there\n"), answer.stderr
+    assert kernel.run("import os; product, number != os.getpid()").result == "(21, True)"
+    assert "cannot be handed to another process" in kernel.run("%%timeloom --fresh\nprint(lock)").stderr
+    assert "ended with status 3" in kernel.run("%%timeloom --fresh\nraise SystemExit(3)").stderr
+    assert "--ranks takes a number" in kernel.run("%%timeloom --ranks many\n1").stderr
+
+
+def test_a_block_that_comes_later(kernel):
+    """Too many events for the time until the reply: the rest comes as an update, here with the next cell."""
+    answer = kernel.run("%%timeloom\nfor _ in range(20_000): fib(1)")
+    assert "when the run is woven" in answer.shown[0]
+    answer = kernel.run("%timeloom wait")
+    updates = answer.of("update_display_data")
+    while not updates:  # the run is woven, its block is being made
+        updates = kernel.run("import time; time.sleep(0.1)").of("update_display_data")
+    assert "20,000" in updates[0]["data"]["text/plain"]

@@ -222,7 +222,7 @@ def test_marked_cells_are_listed_and_dropped(kernel):
 
 def test_a_script_of_difficult_cells(kernel):
     cells = [
-        "text = '''two\nlines'''", "# only a comment", "%%html\n<b>x</b>", "%time y = len(text)", "files = !ls",
+        "from __future__ import annotations\ntext = '''two\nlines'''", "# only a comment", "%%html\n<b>x</b>", "%time y = len(text)", "files = !ls",
         "%env A_VARIABLE=with blanks", "%env SCOREP_MACHINE_NAME=my machine", "%timeit -n1 -r1 y",
         "print(repr(text), y, __import__('os').environ['A_VARIABLE'])", "if y:\n    !echo no",
     ]  # fmt: skip
