@@ -95,10 +95,22 @@ class Answer {
   Answer& operator=(const Answer&) = delete;
   int fd() const noexcept { return fd_; }
 
-  std::optional<WovenCounts> counts() const noexcept {
-    char text[512] = "";
+  // A line of numbers, and one about functions that were not timed to the end where there are any.
+  WeaveResult result() const {
+    char text[4096] = "";
     const ssize_t size = fd_ < 0 ? -1 : ::pread(fd_, text, sizeof text - 1, 0);
-    if (size <= 0 || text[size - 1] != '\n') return std::nullopt;
+    const std::string_view all(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+    const std::size_t first = all.find('\n');
+    WeaveResult result{WeaveOutcome::kDone};
+    if (first == std::string_view::npos) return result;
+    result.counts = counts_in(text);
+    const std::string_view rest = all.substr(first + 1);
+    result.given_up = rest.substr(0, rest.find('\n'));
+    return result;
+  }
+
+ private:
+  static std::optional<WovenCounts> counts_in(const char* text) noexcept {
     unsigned long long n[11];
     const int read =
         std::sscanf(text, "woven %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu", &n[0],
@@ -107,7 +119,6 @@ class Answer {
     return WovenCounts{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]};
   }
 
- private:
   int fd_;
 };
 
@@ -202,7 +213,7 @@ WeaveResult weave_in_child(const std::string& run, const std::string& package, b
     return {WeaveOutcome::kFailed};
   }
   if (!succeeded(child, run)) return {WeaveOutcome::kFailed};
-  return {WeaveOutcome::kDone, answer.counts()};
+  return answer.result();
 }
 
 }  // namespace timeloom::python
