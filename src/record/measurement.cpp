@@ -207,6 +207,12 @@ Totals totals() noexcept {
   return g_active ? totals_locked(state()) : Totals{};
 }
 
+void note_property(const std::string& key, const std::string& value) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (g_active) s.writer->define_property(key, value);
+}
+
 void add_property(const std::string& spool, const std::string& key,
                   const std::string& value) noexcept {
   spool::add_property(spool, key, value);

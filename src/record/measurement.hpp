@@ -74,6 +74,10 @@ Totals stop(Ending ending = {}) noexcept;
 // The totals so far.
 Totals totals() noexcept;
 
+// Adds a property to the spool of the running measurement, where it stays whatever becomes of
+// the process.
+void note_property(const std::string& key, const std::string& value) noexcept;
+
 // Adds a property to the spool of a measurement that has been stopped. A failure is ignored.
 void add_property(const std::string& spool, const std::string& key,
                   const std::string& value) noexcept;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "settings/overhead_setting.hpp"
 #include "settings/window_settings.hpp"
 
 namespace timeloom {
@@ -18,6 +19,16 @@ void check_tasks(const Settings& settings) {
               (profile ? settings.origin("profile") : settings.origin("at-max-size") + "=profile"));
 }
 
+// Functions are given up one by one, by what the interpreter reports of calls of Python code.
+void check_overhead(const Settings& settings) {
+  if (!overhead_limit_of(settings)) return;
+  for (const char* other : {"c-functions", "async-tasks"}) {
+    if (!settings.flag(other)) continue;
+    throw Error(settings.origin("overhead") + " cannot be kept with " + settings.origin(other) +
+                "; leave one of them out");
+  }
+}
+
 // A program may be run without recording it, as Score-P does; a block is there to be recorded.
 void check_results(const Settings& settings, Measured measured) {
   if (measured == Measured::kBlock && settings.text("results") == "none") {
@@ -30,6 +41,7 @@ void check_results(const Settings& settings, Measured measured) {
 
 void check(const Settings& settings, Measured measured) {
   check_tasks(settings);
+  check_overhead(settings);
   static_cast<void>(window_of(settings));
   check_results(settings, measured);
 }

@@ -90,6 +90,9 @@ constexpr std::array kTable = {
             0,
             1,
             1'000'000'000},
+    Setting{"overhead", kString, "", kRecording, "SHARE",
+            "the share of CPU time that measuring may take (5%): functions that are called often "
+            "and briefly are found while the program runs, and timed no longer (docs/overhead.md)"},
     Setting{"waiting", kBool, "on", kRecording, "",
             "measure how long threads wait: where one records nothing for 100 us, the time in "
             "which it did not run"},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/given_up.hpp"
 #include "core/run_properties.hpp"
 #include "tools/compensation.hpp"
 #include "tools/short_name.hpp"
@@ -24,17 +25,18 @@ constexpr double kLeastWaiting = 0.01;  // of all time, for a row
 constexpr double kLongStretch = 100e-6;
 constexpr double kMuchStretch = 0.3;  // of the working time
 
-std::string numbers(double share, double time, std::int64_t visits, const Terminal& terminal) {
-  return fmt::format("{} {} {}", pad_left(percent(share), 6), pad_left(duration(time, terminal), 6),
-                     pad_left(short_count(visits), 7));
-}
+constexpr std::size_t kVisits = 7;   // columns
+constexpr std::size_t kAtLeast = 3;  // more, where functions were not timed to the end
 
 double part(double time, double all) { return all == 0 ? 0 : time / std::abs(all); }
 
 class AnswerWriter {
  public:
   AnswerWriter(const Answer& answer, const Terminal& terminal, Output& output)
-      : answer_(answer), terminal_(terminal), output_(output) {}
+      : answer_(answer),
+        given_up_(answer.definitions().properties),
+        terminal_(terminal),
+        output_(output) {}
 
   // `taken`: lines of the head.
   void write(std::size_t taken) {
@@ -54,7 +56,19 @@ class AnswerWriter {
  private:
   std::size_t gaps() const { return terminal_.height >= kSpacious ? 4 : 0; }
 
-  void title(const std::string& columns, const std::string& text, const std::string& rest) {
+  std::string numbers(RegionId region, double share, double time, std::int64_t visits) const {
+    const auto& regions = answer_.definitions().regions;
+    const bool at_least = region.defined() && given_up_.holds(regions[region.value()]);
+    return fmt::format("{} {} {}", pad_left(percent(share), 6),
+                       pad_left(duration(time, terminal_), 6),
+                       pad_left(visits_text(visits, at_least, terminal_), visits_width()));
+  }
+  std::size_t visits_width() const { return kVisits + (given_up_.any() ? kAtLeast : 0); }
+
+  // `before`: the headings before that of the visits, and `after` those behind it.
+  void title(const std::string& before, const std::string& text, const std::string& rest,
+             const std::string& after = {}) {
+    const std::string columns = before + pad_left("visits", visits_width() + 1) + after;
     if (gaps() > 0) output_.write("\n");
     const std::size_t room = terminal_.width - std::min(terminal_.width, columns.size() + 2);
     const std::string shown = shorten_right(text, room, terminal_);
@@ -66,13 +80,13 @@ class AnswerWriter {
 
   void functions(std::size_t rows) {
     const WorkTimes& times = answer_.times();
-    title(answer_.cost() ? " share   own*  visits measured" : " share    own  visits",
-          "where the time went",
-          fmt::format("  100% = {} of work", duration(times.all_working, terminal_, " ")));
+    title(answer_.cost() ? " share   own*" : " share    own", "where the time went",
+          fmt::format("  100% = {} of work", duration(times.all_working, terminal_, " ")),
+          answer_.cost() ? " measured" : "");
     for (std::size_t i = 0; i < rows; ++i) {
       const FunctionRow& row = answer_.functions()[i];
       std::string shown =
-          numbers(part(row.working, times.all_working), row.working, row.visits, terminal_);
+          numbers(row.region, part(row.working, times.all_working), row.working, row.visits);
       if (answer_.cost()) shown += " " + pad_left(duration(row.measured, terminal_), 8);
       line(row.region, shown, {}, {});
     }
@@ -87,24 +101,24 @@ class AnswerWriter {
 
   void waiting(std::size_t rows) {
     const WorkTimes& times = answer_.times();
-    title(" share waited  visits", "waiting",
+    title(" share waited", "waiting",
           fmt::format("  {}{}", duration(times.all_waiting, terminal_, " "),
                       times.measured ? " in which threads did not run"
                                      : " in functions that are known to wait"));
     for (std::size_t i = 0; i < rows; ++i) {
       const FunctionRow& row = answer_.waiting()[i];
       const double all = times.all_working + times.all_waiting;
-      line(row.region, numbers(part(row.waiting, all), row.waiting, row.visits, terminal_), {},
+      line(row.region, numbers(row.region, part(row.waiting, all), row.waiting, row.visits), {},
            row.user.defined() ? " for " + answer_.name_of(row.user) : "");
     }
   }
 
   void tree(std::size_t rows) {
     const double all = answer_.times().all_working;
-    title(" share  total  visits", "call tree", "  of the work, with what is called inside");
+    title(" share  total", "call tree", "  of the work, with what is called inside");
     TreeMarks marks(terminal_.unicode);
     for (const ShortRow& row : answer_.tree(rows)) {
-      line(row.region, numbers(part(row.total, all), row.total, row.visits, terminal_),
+      line(row.region, numbers(row.region, part(row.total, all), row.total, row.visits),
            marks.next(row.depth, row.only_child, row.last_child), hidden(row));
     }
   }
@@ -172,6 +186,7 @@ class AnswerWriter {
   }
 
   const Answer& answer_;
+  const GivenUp given_up_;
   const Terminal& terminal_;
   Output& output_;
 };

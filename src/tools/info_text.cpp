@@ -23,6 +23,7 @@ class InfoWriter {
   void write(const std::vector<RunFile>& files, const std::string& run) {
     output_.write(terminal_.paint(printable(run), Ink::kBold) + "\n\n");
     facts();
+    given_up();
     this->files(files);
     processes();
     threads();
@@ -95,6 +96,12 @@ class InfoWriter {
                                  "new functions {}, start and end {}, recorder {}",
                                  100 * shares.cpu, 100 * shares.wall, time(cost->events),
                                  time(cost->functions), time(cost->start), time(cost->recorder)));
+  }
+
+  void given_up() {
+    const std::vector<std::string> functions = facts_of(all_).given_up;
+    if (!functions.empty()) title("Not timed to the end (--overhead)");
+    for (const std::string& function : functions) line("", function);
   }
 
   void files(const std::vector<RunFile>& files) {

@@ -30,6 +30,7 @@ inline void add_facts(nlohmann::ordered_json& object, const RunFacts& facts,
   object["tasks"] = facts.tasks;
   object["task_lanes"] = facts.task_lanes;
   object["events"] = facts.events;
+  object["given_up"] = facts.given_up;
   object["losses"] = facts.losses;
 }
 

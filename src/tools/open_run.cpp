@@ -63,6 +63,18 @@ void say(const std::string& line) {
   std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, printable(line).c_str());
 }
 
+std::string given_up_text(const weave::WeaveSummary& summary) {
+  constexpr std::size_t kMostNamed = 5;
+  const auto& all = summary.given_up;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + printable(all[i].name);
+    if (all[i].visits > 0) text += " after " + plural(all[i].visits, "visit");
+  }
+  if (all.size() > kMostNamed) text += " and " + plural(all.size() - kMostNamed, "other");
+  return text;
+}
+
 std::string describe(const weave::WeaveSummary& summary) {
   std::string line = plural(summary.events, "event") + " of " +
                      threads_and_tasks(summary.threads, summary.tasks, summary.task_lanes) +
@@ -76,6 +88,7 @@ std::string describe(const weave::WeaveSummary& summary) {
   if (summary.folded_events > 0) {
     line += ", " + plural(summary.folded_events, "event") + " in the profile only";
   }
+  if (!summary.given_up.empty()) line += ", not timed to the end: " + given_up_text(summary);
   if (!summary.ending.empty()) line += ", " + summary.ending;
   if (summary.closed_regions > 0) {
     line += ", " + plural(summary.closed_regions, "region") + " cut off by the end of the program";

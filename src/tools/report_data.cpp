@@ -34,6 +34,7 @@ ordered_json row_json(const Row& row, bool tree, const ReportData& data) {
   one["line"] = region.first_line;
   one["group"] = region.group;
   one["visits"] = figures.visits;
+  one["given_up"] = figures.at_least;
   one["inclusive_s"] = figures.inclusive;
   one["exclusive_s"] = figures.exclusive;
   if (data.cost()) {

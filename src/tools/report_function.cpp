@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "core/given_up.hpp"
 #include "tools/answer_text.hpp"
 #include "tools/json_text.hpp"
 #include "tools/run_facts.hpp"
@@ -187,10 +188,13 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
                     const Terminal& terminal, Output& output) {
   const Region& region = tree.definitions.regions[facts.region.value()];
   const CodeOwner owner(tree.definitions);
+  const GivenUp given_up(tree.definitions.properties);
+  const bool at_least = given_up.holds(region);
   output.write(terminal.paint(printable(name_of(tree.definitions, facts.region)), Ink::kBold));
   if (const std::string place = place_of(region); !place.empty()) output.write("  " + place);
   output.write(fmt::format("\n{}{}own {}",
-                           plural(static_cast<std::uint64_t>(facts.visits), "visit"),
+                           (at_least ? std::string(terminal.at_least()) : "") +
+                               plural(static_cast<std::uint64_t>(facts.visits), "visit"),
                            terminal.dot(), duration(facts.own, terminal, " ")));
   if (facts.waiting > 0)
     output.write(fmt::format(", {} of it waiting", duration(facts.waiting, terminal, " ")));
@@ -200,12 +204,18 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
                              duration(facts.shortest, terminal, " "),
                              duration(facts.longest, terminal, " ")));
   }
+  // Calls that one of the two functions was not timed for are not in these numbers.
+  const auto is_given_up = [&](const Neighbour& one) {
+    return at_least ||
+           (one.region.defined() && given_up.holds(tree.definitions.regions[one.region.value()]));
+  };
+  const std::size_t width = given_up.any() ? 10 : 7;
   const auto line = [&](const Neighbour& one, const std::string& name) {
     AnswerLine drawn_line;
     const double share = facts.total == 0 ? 0 : one.total / facts.total;
-    drawn_line.numbers = fmt::format("{} {} {}", pad_left(percent(share), 6),
-                                     pad_left(duration(one.total, terminal), 6),
-                                     pad_left(short_count(one.visits), 7));
+    drawn_line.numbers = fmt::format(
+        "{} {} {}", pad_left(percent(share), 6), pad_left(duration(one.total, terminal), 6),
+        pad_left(visits_text(one.visits, is_given_up(one), terminal), width));
     drawn_line.name = printable(name);
     drawn_line.project = owner.is_project(one.region);
     if (one.region.defined()) {
@@ -213,13 +223,16 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
     }
     output.write(drawn(drawn_line, terminal));
   };
-  output.write("\n" + terminal.paint(" share  total  visits  ", Ink::kDim) +
-               terminal.paint("called by", Ink::kAccent) + "\n");
+  const auto title = [&](const char* text) {
+    output.write(terminal.paint(" share  total" + pad_left("visits", width + 1) + "  ", Ink::kDim) +
+                 terminal.paint(text, Ink::kAccent) + "\n");
+  };
+  output.write("\n");
+  title("called by");
   for (const Neighbour& one : facts.callers) {
     line(one, one.region.defined() ? name_of(tree.definitions, one.region) : "(the thread itself)");
   }
-  output.write(terminal.paint(" share  total  visits  ", Ink::kDim) +
-               terminal.paint("calls", Ink::kAccent) + "\n");
+  title("calls");
   line({{}, facts.own, facts.visits}, "(its own code)");
   for (const Neighbour& one : facts.callees) line(one, name_of(tree.definitions, one.region));
 }
@@ -245,6 +258,7 @@ void write_function_json(const FunctionFacts& facts, const profile::CallTree& tr
                             {"file", region.file},
                             {"line", region.first_line},
                             {"visits", facts.visits},
+                            {"given_up", GivenUp(tree.definitions.properties).holds(region)},
                             {"own_s", facts.own},
                             {"waiting_s", facts.waiting},
                             {"total_s", facts.total},

@@ -32,6 +32,7 @@ double value_of(const Figures& figures, SortKey key) {
 
 ReportData::ReportData(const CallTree& tree, const profile::LocationFilter& filter)
     : tree_(&tree),
+      given_up_(tree.definitions.properties),
       totals_(profile::sum_locations(tree, filter)),
       compensated_(totals_),
       total_(profile::total_time(tree, totals_)) {}
@@ -61,17 +62,18 @@ std::string ReportData::name_of(RegionId id) const {
   return name.empty() ? "region " + std::to_string(id.value()) : name;
 }
 
-Figures ReportData::figures_of(RegionId region, const Totals& totals, const Totals& compensated,
+Figures ReportData::figures_of(RegionId id, const Totals& totals, const Totals& compensated,
                                std::uint64_t visit_time) const {
   Figures figures;
   figures.visits = profile::signed_value(totals.visits);
+  figures.at_least = id.defined() && given_up_.holds(region(id));
   figures.inclusive = to_seconds(totals.inclusive);
   figures.exclusive = to_seconds(totals.exclusive);
   figures.compensated_inclusive = to_seconds(compensated.inclusive);
   figures.compensated_exclusive = to_seconds(compensated.exclusive);
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   // Beyond a limit the time is that of some of the visits only.
-  const bool mean_known = totals.visits != 0 && region.defined();
+  const bool mean_known = totals.visits != 0 && id.defined();
   figures.mean =
       mean_known ? to_seconds(visit_time) / static_cast<double>(figures.visits) : kUnknown;
   // Not every profile of another tool holds them.

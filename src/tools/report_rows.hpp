@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "profile/call_tree.hpp"
 #include "profile/flat_profile.hpp"
@@ -28,6 +29,7 @@ struct RowOptions {
 // Times in seconds; shares of the time of all roots, 0 to 1. Unknown values are NaN.
 struct Figures {
   std::int64_t visits = 0;
+  bool at_least = false;  // as many visits: the function was not timed to the end
   double inclusive = 0;
   double exclusive = 0;
   // Less what measuring cost; without ReportData::compensate() as above.
@@ -102,6 +104,7 @@ class ReportData {
   Row tree_row(std::uint32_t node) const;
 
   const profile::CallTree* tree_;
+  GivenUp given_up_;
   std::vector<profile::Totals> totals_;       // by node, of the locations that were taken
   std::vector<profile::Totals> compensated_;  // the same less what measuring cost
   std::optional<CallCost> cost_;

@@ -26,7 +26,9 @@ struct Heading {
 
 std::string inclusive(const Figures& one, const Terminal& t) { return duration(one.inclusive, t); }
 std::string exclusive(const Figures& one, const Terminal& t) { return duration(one.exclusive, t); }
-std::string visits(const Figures& one, const Terminal&) { return short_count(one.visits); }
+std::string visits(const Figures& one, const Terminal& t) {
+  return visits_text(one.visits, one.at_least, t);
+}
 std::string if_known(double seconds, const Terminal& t) {
   return std::isnan(seconds) ? "-" : duration(seconds, t);
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "core/given_up.hpp"
 #include "core/run_properties.hpp"
 #include "core/shell_word.hpp"
 #include "profile/call_tree.hpp"
@@ -144,6 +145,8 @@ RunFacts facts_of(const Definitions& definitions) {
   facts.task_lanes = std::min(number(definitions, kTaskLanes), facts.threads);
   if (facts.task_lanes == 0) facts.tasks = std::min(facts.tasks, facts.threads);
   facts.threads -= facts.task_lanes > 0 ? facts.task_lanes : facts.tasks;
+  const GivenUp given_up(definitions.properties);
+  facts.given_up.assign(given_up.entries().begin(), given_up.entries().end());
   facts.losses = losses_of(definitions);
   return facts;
 }

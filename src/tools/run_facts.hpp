@@ -23,7 +23,8 @@ struct RunFacts {
   std::uint64_t tasks = 0;
   std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
   std::uint64_t events = 0;
-  std::vector<std::string> losses;  // lost and cut-off parts, one sentence each
+  std::vector<std::string> given_up;  // functions that were not timed to the end, with their places
+  std::vector<std::string> losses;    // lost and cut-off parts, one sentence each
 };
 
 // The warning that the profile of a run lost levels of calls: their number, and the setting

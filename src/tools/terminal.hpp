@@ -28,6 +28,7 @@ struct Terminal {
   std::string paint(std::string_view text, Ink ink) const;
   std::string_view ellipsis() const { return unicode ? "\u2026" : "..."; }
   std::string_view micro() const { return unicode ? "\u00b5s" : "us"; }
+  std::string_view at_least() const { return unicode ? "\u2265 " : ">= "; }
   std::string_view dot() const { return unicode ? " \u00b7 " : ", "; }
 };
 

@@ -103,6 +103,10 @@ std::string short_count(std::int64_t number) {
   return three_digits(value / 1e12) + "T";
 }
 
+std::string visits_text(std::int64_t visits, bool at_least, const Terminal& terminal) {
+  return (at_least ? std::string(terminal.at_least()) : std::string()) + short_count(visits);
+}
+
 std::string percent(double share) {
   const double value = share * 100;
   return value < 99.95 ? fmt::format("{:.1f}%", value) : fmt::format("{:.0f}%", value);

@@ -21,6 +21,9 @@ std::string count(std::uint64_t number);
 // Exact below a million, three significant digits above: "999,999", "1.23M".
 std::string short_count(std::int64_t number);
 
+// The same of visits; `at_least`: those of a function that was not timed to the end.
+std::string visits_text(std::int64_t visits, bool at_least, const Terminal& terminal);
+
 // "12.3%", "100%".
 std::string percent(double share);
 

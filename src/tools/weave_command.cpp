@@ -32,7 +32,8 @@ std::string numbers_of(const weave::WeaveSummary& summary) {
         millionths(summary.overhead.cpu), millionths(summary.overhead.wall)}) {
     text += " " + std::to_string(number);
   }
-  return text + "\n";
+  text += "\n";
+  return summary.given_up.empty() ? text : text + "untimed " + given_up_text(summary) + "\n";
 }
 
 int run_weave(WeaveCommandOptions options) {

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -19,10 +20,12 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/given_up.hpp"
 #include "core/run_properties.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
+#include "profile/flat_profile.hpp"
 #include "run/directory.hpp"
 #include "run/manifest.hpp"
 #include "spool/reader.hpp"
@@ -180,9 +183,36 @@ void write_profile(const profile::CallTree& folded, const SpoolSource& source, b
   if (cube::save(folded, file, facts)) const cube::Reader written(file);
 }
 
-// Returns what the profile says of the run.
-Definitions write_results(SpoolSource& source, const fs::path& directory,
-                          const WeaveOptions& options) {
+std::vector<GivenUpFunction> given_up_of(const profile::CallTree& tree) {
+  const GivenUp given_up(tree.definitions.properties);
+  std::vector<GivenUpFunction> functions;
+  if (!given_up.any()) return functions;
+  for (const profile::FlatRow& row : profile::flat_profile(tree, profile::sum_locations(tree))) {
+    if (!row.region.defined()) continue;
+    const Region& region = tree.definitions.regions[row.region.value()];
+    if (given_up.holds(region)) functions.push_back({region.name, row.totals.visits});
+  }
+  std::ranges::stable_sort(functions, std::ranges::greater(), &GivenUpFunction::visits);
+  return functions;
+}
+
+// Without a profile.
+std::vector<GivenUpFunction> given_up_of(const Definitions& definitions) {
+  const GivenUp given_up(definitions.properties);
+  std::vector<GivenUpFunction> functions;
+  for (const Region& region : definitions.regions) {
+    if (given_up.holds(region)) functions.push_back({region.name});
+  }
+  return functions;
+}
+
+// What the profile says of the run, or the trace where there is none.
+struct Written {
+  Definitions definitions;
+  std::vector<GivenUpFunction> given_up;
+};
+
+Written write_results(SpoolSource& source, const fs::path& directory, const WeaveOptions& options) {
   profile::CallTreeSink tree;
   std::vector<RunSink*> sinks;
   std::unique_ptr<RunSink> trace;
@@ -200,16 +230,17 @@ Definitions write_results(SpoolSource& source, const fs::path& directory,
     const ProgressLine line(source, options.progress);
     source.feed(sinks, options.threads != 0 ? options.threads : cores);
   }
-  if (!with_profile) return source.definitions();
+  if (!with_profile) return {source.definitions(), given_up_of(source.definitions())};
   profile::CallTree folded = tree.take();
   write_profile(folded, source, with_trace, directory);
-  return std::move(folded.definitions);
+  std::vector<GivenUpFunction> given_up = given_up_of(folded);
+  return {std::move(folded.definitions), std::move(given_up)};
 }
 
 // The writers know the directory by a path that no rename leads elsewhere, and a message by
 // the one that the user knows.
-Definitions write_results(SpoolSource& source, const run::Directory& directory,
-                          const WeaveOptions& options) try {
+Written write_results(SpoolSource& source, const run::Directory& directory,
+                      const WeaveOptions& options) try {
   return write_results(source, directory.fixed_path(), options);
 } catch (const Error& error) {
   std::string message = error.what();
@@ -296,7 +327,7 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   count_unmeasured(run, source);
   const run::Layout& layout = layout_of(source);
   const WorkingDirectory working(run);
-  const Definitions definitions = write_results(source, working.get(), options);
+  Written written = write_results(source, working.get(), options);
   const bool running = source.running() != 0;
   const bool keep_spool =
       options.keep_spool || damaged(source) || running || source.out_of_sight() != 0;
@@ -306,7 +337,8 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   }
   if (running) mark_as_running(run);
   replace_results(working.get(), run, layout);
-  WeaveSummary summary = summary_of(source, definitions);
+  WeaveSummary summary = summary_of(source, written.definitions);
+  summary.given_up = std::move(written.given_up);
   summary.refused_profile_name = name_profile(source, run);
   if (!running) mark_as_ended(run);
   if (!keep_spool) run.remove_spool();

@@ -6,11 +6,18 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/measuring_cost.hpp"
 #include "run/layout.hpp"
 
 namespace timeloom::weave {
+
+// A function that was not timed to its end, see core/given_up.hpp.
+struct GivenUpFunction {
+  std::string name;
+  std::uint64_t visits = 0;  // before; 0: not known, there is no profile
+};
 
 // The outcome of a weave, for one line on the terminal.
 struct WeaveSummary {
@@ -24,11 +31,12 @@ struct WeaveSummary {
   std::uint64_t out_of_sight = 0;  // processes that may still run elsewhere: the spool is kept
   std::uint64_t lost_events = 0;   // could not be recorded
   std::uint64_t older_events = 0;  // given up for newer ones at the size limit
-  std::uint64_t closed_regions = 0;    // left open by the end of the program, closed here
-  std::uint64_t damaged_segments = 0;  // parts of spools that were not sound
-  std::string ending;                  // how the program ended; empty: normally
-  std::uint64_t folded_events = 0;     // of events: only the profile has them
-  Shares overhead;                     // zeros: not known
+  std::uint64_t closed_regions = 0;         // left open by the end of the program, closed here
+  std::uint64_t damaged_segments = 0;       // parts of spools that were not sound
+  std::string ending;                       // how the program ended; empty: normally
+  std::uint64_t folded_events = 0;          // of events: only the profile has them
+  Shares overhead;                          // zeros: not known
+  std::vector<GivenUpFunction> given_up{};  // by their visits, the most first
   // Levels of call paths that the profile keeps apart, and those that there were; 0: no
   // more than it keeps.
   std::uint64_t profile_depth = 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/run_properties.hpp"
 #include "os/process.hpp"
@@ -53,6 +54,13 @@ void SpoolSource::take_names() {
   has_aliases_ = !take(kLocationNames).empty();
 }
 
+void SpoolSource::note_given_up(const Process& process, const std::string& ids) {
+  for (const std::uint32_t id : ids_of(ids)) {
+    const std::uint32_t in_run = process.ids.regions[id];
+    if (in_run < definitions_.regions.size()) given_up_.insert(in_run);
+  }
+}
+
 // Losses go into the trace, under names of our own.
 void SpoolSource::add_properties() {
   std::uint64_t bad_definitions = 0;
@@ -71,6 +79,11 @@ void SpoolSource::add_properties() {
   put("timeloom::dropped_events", dropped_events_);
   put("timeloom::kept_rewinds", kept_rewinds_);
   put("timeloom::unreadable_spools", unreadable_spools_);
+  if (!given_up_.empty()) {
+    std::vector<const Region*> regions;
+    for (const std::uint32_t id : given_up_) regions.push_back(&definitions_.regions[id]);
+    definitions_.properties[kGivenUp] = given_up_text(regions);
+  }
   if (const std::string text = ending(); !text.empty()) {
     definitions_.properties["timeloom::ending"] = text;
   }

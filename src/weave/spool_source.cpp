@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/error.hpp"
+#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
@@ -120,6 +121,8 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   for (const auto& [key, value] : from.properties) {
     if (key == kProcessCost)
       cost_.add(process_cost_of(value));
+    else if (key.starts_with(kGivenUpIds))
+      note_given_up(process, value);
     else
       definitions_.properties.try_emplace(key, value);
   }

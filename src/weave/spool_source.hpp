@@ -7,6 +7,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,7 @@ class SpoolSource : public RunSource {
   void add_properties();
   void add_aliases();
   void add_cost();
+  void note_given_up(const Process& process, const std::string& ids);
   std::uint64_t tasks_of_threads() const;
   void feed_thread(const Task& task, std::span<RunSink* const> sinks);
 
@@ -111,8 +113,9 @@ class SpoolSource : public RunSource {
   std::map<LocationId, profile::FoldedLocation> profiles_;
   profile::FoldedLocation folded_samples_;  // only the samples, of all profiles
   bool profile_mode_ = false;
-  CostSum cost_;                     // of measuring, over all processes
-  std::uint64_t folded_events_ = 0;  // of threads that have others, too
+  std::set<std::uint32_t> given_up_;  // regions that some process has not timed to its end
+  CostSum cost_;                      // of measuring, over all processes
+  std::uint64_t folded_events_ = 0;   // of threads that have others, too
   std::uint64_t total_bytes_ = 0;
   std::uint64_t profile_bytes_ = 0;
   bool ended_ = true;

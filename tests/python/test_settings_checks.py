@@ -23,6 +23,12 @@ CHECKS = {
     "after without a region": ({"from": "1s", "after": "2"}, "after", " counts calls of the region of --from"),
     "until what is not recorded": (
         {"until": "a.f", "include": "b"}, "until", ": a.f is not recorded by the rules of --exclude and --include"),
+    "a limit with C functions": (
+        {"overhead": "5%", "c-functions": "on"}, "overhead", " cannot be kept with "),
+    "a limit with tasks": ({"overhead": "5%", "async-tasks": "on"}, "overhead", " cannot be kept with "),
+    "a limit by profile": (
+        {"overhead": "5%", "instrumenter": "profile"}, "overhead", ': the instrumenter "profile" cannot stop timing'),
+    "no percentage": ({"overhead": "5"}, "overhead", ": '5' is not accepted; write a percentage between 0 and 100"),
     "unknown counters": ({"metric-rusage": "ru_nothing"}, "metric-rusage", ": "),
 }  # fmt: skip
 BLOCK_CHECKS = {

@@ -129,6 +129,15 @@ std::string unmeasured(const std::string& run) {
          " not measured: --follow all\n";
 }
 
+// The line about functions that are not timed to the end; `woven`: with their visits.
+std::string given_up(const SessionResult& result, const std::optional<WeaveResult>& woven) {
+  if (woven && !woven->given_up.empty()) {
+    return line_start() + "not timed to the end: " + woven->given_up + "\n";
+  }
+  if (result.given_up == 0) return {};
+  return line_start() + plural(result.given_up, "function") + " not timed to the end\n";
+}
+
 // Makes the result that of all processes of the run, and says how many they are.
 std::string count_all_processes(SessionResult& result, const WovenCounts& all) {
   result.events = all.events - std::min<std::uint64_t>(all.events, result.profile ? 0 : kOfProgram);
@@ -261,8 +270,9 @@ void finish_weave_and_report() {
     return;
   }
   std::string others = children(result.run);  // the spools are gone after weaving
-  const std::string left_out = unmeasured(result.run);
+  std::string left_out = unmeasured(result.run);
   const std::optional<WeaveResult> woven = weave_run(result);
+  left_out += given_up(result, woven);
   if (woven && woven->counts && woven->counts->processes > 1) {
     others = count_all_processes(result, *woven->counts);
   }

@@ -84,8 +84,6 @@ class ChildSignal {
   bool was_pending_ = false;
 };
 
-constexpr std::string_view kCounts = "woven ";
-
 // Where the command prints what it has counted, and what the user wants printed. A file, since a
 // pipe may be held open by processes that other threads of the program fork meanwhile.
 class Answer {
@@ -98,6 +96,14 @@ class Answer {
   Answer& operator=(const Answer&) = delete;
   int fd() const noexcept { return fd_; }
 
+  WeaveResult result() const {
+    WeaveResult result{WeaveOutcome::kDone, {}, text()};
+    result.counts = counts_in(take_line(result.printed, "woven "));
+    result.given_up = take_line(result.printed, "untimed ");
+    return result;
+  }
+
+ private:
   // All that it has printed.
   std::string text() const {
     struct stat status {};
@@ -108,24 +114,27 @@ class Answer {
     return text;
   }
 
-  // Takes the line of the counts out of the text.
-  static std::optional<WovenCounts> take_counts(std::string& text) {
-    const std::size_t begin =
-        text.starts_with(kCounts) ? 0 : text.find("\n" + std::string(kCounts));
-    if (begin == std::string::npos) return std::nullopt;
-    const std::size_t line = begin == 0 ? 0 : begin + 1;
+  // Takes the line that begins with `prefix` out of the text; what follows the prefix.
+  static std::string take_line(std::string& text, const std::string& prefix) {
+    const std::size_t found = text.starts_with(prefix) ? 0 : text.find("\n" + prefix);
+    if (found == std::string::npos) return {};
+    const std::size_t line = found == 0 ? 0 : found + 1;
     const std::size_t end = text.find('\n', line);
-    if (end == std::string::npos) return std::nullopt;
-    unsigned long long n[11];
-    const int read = std::sscanf(
-        text.c_str() + line, "woven %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu", &n[0],
-        &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9], &n[10]);
-    if (read != 11) return std::nullopt;
+    if (end == std::string::npos) return {};
+    std::string rest = text.substr(line + prefix.size(), end - line - prefix.size());
     text.erase(line, end + 1 - line);
+    return rest;
+  }
+
+  static std::optional<WovenCounts> counts_in(const std::string& text) {
+    unsigned long long n[11];
+    const int read =
+        std::sscanf(text.c_str(), "%llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu", &n[0],
+                    &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9], &n[10]);
+    if (read != 11) return std::nullopt;
     return WovenCounts{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]};
   }
 
- private:
   int fd_;
 };
 
@@ -220,9 +229,7 @@ WeaveResult weave_in_child(const std::string& run, const std::string& package, b
     return {WeaveOutcome::kFailed};
   }
   if (!succeeded(child, run)) return {WeaveOutcome::kFailed};
-  WeaveResult result{WeaveOutcome::kDone, {}, answer.text()};
-  result.counts = Answer::take_counts(result.printed);
-  return result;
+  return answer.result();
 }
 
 }  // namespace timeloom::python

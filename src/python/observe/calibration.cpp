@@ -241,45 +241,71 @@ double first_call_seconds(const Instrumenter& instrumenter, double event_seconds
   return std::max(extra.seconds - extra.events * event_seconds, 0.0) / kFunctions;
 }
 
-EventCost measure_events(const Instrumenter& instrumenter) {
-  const Ref names(names_of(kProgram));
-  if (!names) throw PythonError();
-  const auto item = [&](const char* name) { return PyDict_GetItemString(names.get(), name); };
-  mark_all(item("observed"), observed());
-  mark_all(item("unobserved"), kExcluded);
-  const auto program = [&](const char* name) {
-    return
-        [function = item(name)] { return static_cast<bool>(Ref(PyObject_CallNoArgs(function))); };
-  };
-  EventCost cost;
-  const Extra c_calls = extra_of(instrumenter, true, program("c_calls"));
-  if (c_calls.ignored > 0) cost.ignored_seconds = c_calls.seconds / c_calls.ignored;
-  const Extra mixture = extra_of(instrumenter, true, program("mixture"));
-  const double others = mixture.ignored * cost.ignored_seconds;
-  if (mixture.events > 0) {
-    cost.event_seconds = std::max(mixture.seconds - others, 0.0) / mixture.events;
+// The functions of kProgram.
+class Programs {
+ public:
+  Programs() : names_(names_of(kProgram)) {
+    if (!names_) throw PythonError();
+    mark_all(item("observed"), observed());
+    mark_all(item("unobserved"), kExcluded);
   }
-  const Extra leaves = extra_of(instrumenter, true, program("leaves"));
+  Extra extra(const Instrumenter& instrumenter, const char* name) const {
+    return extra_of(instrumenter, true, [function = item(name)] {
+      return static_cast<bool>(Ref(PyObject_CallNoArgs(function)));
+    });
+  }
+
+ private:
+  PyObject* item(const char* name) const { return PyDict_GetItemString(names_.get(), name); }
+  Ref names_;
+};
+
+double event_seconds(const Programs& programs, const Instrumenter& instrumenter,
+                     double ignored_seconds) {
+  const Extra mixture = programs.extra(instrumenter, "mixture");
+  if (mixture.events == 0) return 0;
+  return std::max(mixture.seconds - mixture.ignored * ignored_seconds, 0.0) / mixture.events;
+}
+
+EventCost measure_events(const Instrumenter& instrumenter) {
+  const Programs programs;
+  EventCost cost;
+  const Extra c_calls = programs.extra(instrumenter, "c_calls");
+  if (c_calls.ignored > 0) cost.ignored_seconds = c_calls.seconds / c_calls.ignored;
+  cost.event_seconds = event_seconds(programs, instrumenter, cost.ignored_seconds);
+  const Extra leaves = programs.extra(instrumenter, "leaves");
   if (leaves.events > 0) cost.inside_seconds = 2 * leaves.inside / leaves.events;
   cost.function_seconds = first_call_seconds(instrumenter, cost.event_seconds);
   return cost;
 }
 
-}  // namespace
-
-EventCost calibrate_events(const Instrumenter& instrumenter) noexcept try {
-  // Once in a process: a notebook may have hundreds of measurements.
-  static std::map<const Instrumenter*, EventCost> known;  // guarded by the control lock
-  const auto found = known.find(&instrumenter);
-  if (found != known.end()) return found->second;
+// Its result; nothing (zeros) where it fails.
+template <typename Measure>
+auto measured(const Measure& measure) noexcept -> decltype(measure()) try {
   const ErrorGuard guard;
-  return known[&instrumenter] = measure_events(instrumenter);
+  return measure();
 } catch (const Failed&) {
   return {};
 } catch (const PythonError&) {
-  return put_off_exception(), EventCost{};
+  return put_off_exception(), decltype(measure()){};
 } catch (const std::bad_alloc&) {
   return {};
+}
+
+}  // namespace
+
+EventCost calibrate_events(const Instrumenter& instrumenter) noexcept {
+  // Once in a process: a notebook may have hundreds of measurements.
+  static std::map<const Instrumenter*, EventCost> known;  // guarded by the control lock
+  return measured([&] {
+    const auto found = known.find(&instrumenter);
+    if (found != known.end()) return found->second;
+    return known[&instrumenter] = measure_events(instrumenter);
+  });
+}
+
+double calibrate_event(const Instrumenter& instrumenter) noexcept {
+  return measured([&] { return event_seconds(Programs(), instrumenter, 0); });
 }
 
 }  // namespace timeloom::python

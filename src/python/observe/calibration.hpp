@@ -20,4 +20,7 @@ struct EventCost {
 // runs. Needs the GIL and a recorder on this thread.
 EventCost calibrate_events(const Instrumenter& instrumenter) noexcept;
 
+// The first of these costs alone, in a fraction of the time.
+double calibrate_event(const Instrumenter& instrumenter) noexcept;
+
 }  // namespace timeloom::python

@@ -234,6 +234,7 @@ void enter_code(PyCodeObject* code, EventWord word) noexcept {
     return record::t_recorder->enter(token_of(code), word);
   }
   const FirstSightTimer timer;
+  if (known_word(code) == kGivenUp) return;  // by another thread, meanwhile
   if (!record::enter_region(token_of(code), word)) return;
   const CriticalSection critical;
   store_code_extra(code, index, ready);

@@ -42,6 +42,9 @@ inline constexpr EventWord kExcludedFile = kExcluded | EventWord{3} << kKindBits
 // Kept with a code object that is watched, see watched.hpp; the word to enter is there.
 inline constexpr EventWord kWatched = kExcluded | EventWord{2} << kKindBits;
 
+// Kept with a code object whose calls are no longer recorded, see budget.hpp.
+inline constexpr EventWord kGivenUp = kExcluded | EventWord{3} << kKindBits;
+
 // Side by side for the event path.
 struct Keeping {
   // Where code objects keep what the rules in force decide.

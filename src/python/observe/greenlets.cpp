@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "python/observe/budget.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/lanes.hpp"
 #include "python/observe/tasks.hpp"
@@ -85,6 +86,7 @@ void switch_regions(Thread& thread, PyObject* origin, PyObject* target) {
   if (is_dead(origin)) thread.greenlets.erase(origin);
   const auto known = thread.greenlets.find(target);
   if (known != thread.greenlets.end() && !is_main(target)) {
+    leave_out_given_up(known->second.regions);
     record::t_recorder->enter_again(known->second.regions);
   }
 }

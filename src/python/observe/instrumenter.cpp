@@ -10,6 +10,7 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
 #include "record/measurement.hpp"
+#include "settings/overhead_setting.hpp"
 
 namespace timeloom::python {
 
@@ -39,7 +40,8 @@ const Instrumenter& find_instrumenter(const std::string& name, const InstrumentO
 InstrumentOptions instrument_options(const Settings& settings) {
   return {.c_functions = settings.flag("c-functions"),
           .tasks = settings.flag("async-tasks"),
-          .lanes = settings.text("task-layout") == "lanes"};
+          .lanes = settings.text("task-layout") == "lanes",
+          .budget = overhead_limit_of(settings).has_value()};
 }
 
 const Instrumenter& instrumenter_of(const Settings& settings) {
@@ -61,6 +63,12 @@ const Instrumenter& instrumenter_of(const Settings& settings) {
     throw Error(settings.origin("async-tasks") + ": " + the_instrumenter +
                 " cannot tell tasks apart; use --instrumenter " + choose({.tasks = true})->name +
                 " with --async-tasks" + (what.c_functions ? " and without --c-functions" : ""));
+  }
+  if (what.budget && !instrumenter.can.budget) {
+    throw Error(
+        settings.origin("overhead") + ": " + the_instrumenter +
+        " cannot stop timing single functions; " +
+        (kHasMonitoring ? "use --instrumenter monitoring" : "that needs Python 3.12 or later"));
   }
   return instrumenter;
 }

@@ -15,8 +15,9 @@ namespace timeloom::python {
 // Observations besides calls of Python functions.
 struct InstrumentOptions {
   bool c_functions = false;
-  bool tasks = false;  // see tasks.hpp
-  bool lanes = false;  // of tasks, see lanes.hpp
+  bool tasks = false;   // see tasks.hpp
+  bool lanes = false;   // of tasks, see lanes.hpp
+  bool budget = false;  // see budget.hpp; alone
 };
 
 struct Instrumenter {

@@ -2,6 +2,7 @@
 //
 // A code object that is excluded returns DISABLE from each of its places once
 // and costs nothing afterwards.
+#include "python/observe/budget.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/instrumenter.hpp"
 #include "python/observe/monitoring_tool.hpp"
@@ -104,6 +105,22 @@ constexpr MonitoringEvent kEvents[] = {
 };
 constexpr std::size_t kPythonEvents = 6;  // the first ones; the others are of C functions
 
+// The same where measuring may take a share of the CPU time only: some of the enters are samples.
+
+// PY_START, PY_RESUME
+PyObject* on_counted_enter(PyObject* self, PyObject* const* arguments, std::size_t count,
+                           PyObject* names) noexcept {
+  if (is_sample()) [[unlikely]]
+    take_sample(code_argument(arguments));
+  return on_enter(self, arguments, count, names);
+}
+
+constexpr MonitoringEvent kCountedEvents[] = {
+    {"PY_START", on_counted_enter, false}, {"PY_RESUME", on_counted_enter, false},
+    {"PY_RETURN", on_leave, false},        {"PY_YIELD", on_leave, false},
+    {"PY_THROW", on_throw, false},         {"PY_UNWIND", on_unwind, false},
+};
+
 // The same with tasks as tracks: a frame of an awaitable asks before its enter
 // and leave. Such frames report even when a filter excludes them.
 
@@ -186,6 +203,7 @@ constexpr MonitoringEvent kTaskEvents[] = {
 bool g_tasks = false;
 
 bool install(const InstrumentOptions& what) {
+  if (what.budget) return subscribe(kCountedEvents);
   const std::span all = what.tasks ? std::span(kTaskEvents) : std::span(kEvents);
   g_tasks = what.tasks;
   if (g_tasks) begin_tasks(what.lanes);
@@ -200,6 +218,6 @@ void uninstall() {
 }  // namespace
 
 const Instrumenter kMonitoring{
-    "monitoring", {.c_functions = true, .tasks = true}, true, install, uninstall};
+    "monitoring", {.c_functions = true, .tasks = true, .budget = true}, true, install, uninstall};
 
 }  // namespace timeloom::python

@@ -9,6 +9,7 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/interpreter/set_profile.hpp"
+#include "python/observe/budget.hpp"
 #include "python/observe/calibration.hpp"
 #include "python/observe/closed_generators.hpp"
 #include "python/observe/code_regions.hpp"
@@ -45,6 +46,7 @@ struct Session {
   std::uint64_t ignored_before = 0;
 };
 Session g_session;
+bool g_starting = false;                              // other threads may run while we calibrate
 constinit std::atomic<bool> g_watching = false;       // the instrumenter is installed
 constinit std::atomic<bool> g_instrumenting = false;  // and it observes calls
 
@@ -184,6 +186,20 @@ void start_recording(Session& session) {
   if (session.context.program.start_ns == 0) session.context.program.start_ns = session.start_ns;
 }
 
+// While a session starts: no other may.
+class Starting {
+ public:
+  Starting() {
+    if (runs() || g_starting) {
+      throw Error("a measurement is already running in this process; finish it first");
+    }
+    g_starting = true;
+  }
+  ~Starting() { g_starting = false; }
+  Starting(const Starting&) = delete;
+  Starting& operator=(const Starting&) = delete;
+};
+
 // Observes from here on, or from where the first window begins.
 bool begin_observing(Session& session) {
   const bool from_here = begin_windows(session.plan.window, session.context.program.start_ns,
@@ -215,7 +231,7 @@ bool change_session(const Settings& settings) try {
 bool start_session(const Settings& settings, const SessionContext& context) try {
   const ControlLock control;
   const CriticalSection critical;
-  if (runs()) throw Error("a measurement is already running in this process; finish it first");
+  const Starting starting;
   Session session{
       .settings = settings,
       .context = context,
@@ -223,10 +239,13 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
       .paused = settings.flag("paused"),
       .cpu = {.launched_ns = context.launched_cpu_ns, .begin_ns = record::process_cpu_ns()}};
   take_rules(session.plan);
+  const std::optional<double> limit = session.plan.overhead_limit;
+  const double event_seconds = limit ? calibrate_event(*session.plan.instrumenter) : 0;
   record::end_program_session();
   install_thread_namer();
   watch_threads();
   start_recording(session);
+  if (limit) begin_budget(*limit, event_seconds);
   session.ignored_before = session.plan.instrumenter->ignored_callbacks();
   session.started = true;
   g_session = std::move(session);
@@ -239,6 +258,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   end_windows();
   record::on_switch_of_recording(nullptr);
   with_world_stopped([] { record::stop(); });
+  end_budget();
   g_session = {};
   return false;
 } catch (...) {
@@ -263,6 +283,8 @@ bool finish_session(SessionResult& result, Ending ending) {
   forget_tasks();
   forget_greenlets();
   unwatch_process_end();
+  result.given_up = given_up_functions();
+  end_budget();
   // Now, when what other threads do is not recorded any more.
   const bool last = ending.kind == EndingKind::kNone && s.context.parent.empty();
   const std::uint64_t ignored = s.plan.instrumenter->ignored_callbacks() - s.ignored_before;
@@ -337,6 +359,7 @@ void forget_session() {
   unwatch_process_end();
   if (g_session.started && g_watching) g_session.plan.instrumenter->uninstall();
   set_watching(false);
+  end_budget();
   g_session = {};
 }
 
@@ -351,6 +374,7 @@ void start_after_fork() {
   forget_greenlets();
   record::start_in_child(start);
   begin_definitions(true);
+  continue_budget();
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();
   const std::uint64_t cpu_ns = record::process_cpu_ns();

@@ -5,6 +5,7 @@
 #include "python/interpreter/errors.hpp"
 #include "python/observe/filter_choices.hpp"
 #include "python/session/session.hpp"
+#include "settings/overhead_setting.hpp"
 #include "settings/window_settings.hpp"
 
 namespace timeloom::python {
@@ -42,6 +43,7 @@ SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
           .what = instrument_options(settings),
           .metrics = metrics_of(settings),
           .window = window_of(settings),
+          .overhead_limit = overhead_limit_of(settings),
           .rules = {.filter = filter_of(settings, filter),
                     .packages = package.substr(0, package.rfind('/') + 1),
                     .style = &find_region_style(settings.text("region-names")),

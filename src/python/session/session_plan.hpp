@@ -1,6 +1,8 @@
 // The settings as a measurement of this process understands them. Needs the GIL.
 #pragma once
 
+#include <optional>
+
 #include "core/window.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/instrumenter.hpp"
@@ -15,6 +17,7 @@ struct SessionPlan {
   InstrumentOptions what;
   record::MetricPlan metrics;
   Window window;
+  std::optional<double> overhead_limit;  // a share of CPU time; none: any
   RegionRules rules;
 };
 

@@ -39,6 +39,24 @@ TEST(Check, TasksNeedATrace) {
   EXPECT_EQ(error_of({{"async-tasks", "off"}, {"profile", "on"}}, Measured::kProgram), "");
 }
 
+TEST(Check, TheOverheadIsAPercentage) {
+  for (const char* right : {"5%", "0.01%", "12.5 %", "99.9%", ""}) {
+    EXPECT_EQ(error_of({{"overhead", right}}, Measured::kProgram), "") << right;
+  }
+  for (const char* wrong : {"5", "0%", "-1%", "100%", "nan%", "inf%", "%", "5%%", "5 % ", "x"}) {
+    EXPECT_EQ(error_of({{"overhead", wrong}}, Measured::kProgram),
+              "<overhead>: '" + std::string(wrong) +
+                  "' is not accepted; write a percentage between 0 and 100, such as 5%");
+  }
+}
+
+TEST(Check, TheOverheadIsThatOfPythonCallsAlone) {
+  EXPECT_EQ(error_of({{"overhead", "5%"}, {"c-functions", "on"}}, Measured::kProgram),
+            "<overhead> cannot be kept with <c-functions>; leave one of them out");
+  EXPECT_EQ(error_of({{"overhead", "5%"}, {"async-tasks", "on"}}, Measured::kBlock),
+            "<overhead> cannot be kept with <async-tasks>; leave one of them out");
+}
+
 TEST(Check, WindowsAreChecked) {
   EXPECT_EQ(error_of({{"from", "2s"}, {"until", "1s"}}, Measured::kBlock),
             "<until>: the window ends before it begins; write a later time");

@@ -1,0 +1,226 @@
+#include "python/observe/budget.hpp"
+
+#include <algorithm>
+#include <new>
+#include <unordered_map>
+#include <utility>
+
+#include "core/given_up.hpp"
+#include "python/interpreter/errors.hpp"
+#include "python/interpreter/free_threading.hpp"
+#include "python/observe/code_regions.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+
+constinit thread_local int t_enters_to_sample = kEntersPerSample;
+
+namespace {
+
+constexpr std::uint64_t kWindowNs = 20'000'000;  // of CPU time, between two decisions
+constexpr std::uint64_t kLookNs = 1'000'000;     // between two looks at the CPU clock
+constexpr double kLeft = 0.7;  // of the limit: what a decision leaves, so that it lasts
+// The calibrated program leaves more in the caches and branch predictors of the processor than
+// most do: what an event costs in others was up to three times as much (bench/truth.py).
+constexpr double kTrueCost = 2;
+constexpr double kLeastEventSeconds = 20e-9;  // where calibrating was disturbed
+constexpr double kEventsPerCall = 2;
+
+// Code that is kept alive here, so that no other takes its address meanwhile.
+using Samples = std::unordered_map<PyCodeObject*, std::uint64_t>;
+
+struct GivenUpCode {
+  PyCodeObject* code;  // owned
+  Py_ssize_t index;    // where its word is kept
+  EventWord word;      // that it had before
+};
+
+struct Budget {
+  bool on = false;
+  double limit = 0;
+  double sample_seconds = 0;  // cost of the calls that a sample stands for
+  std::uint64_t begin_cpu_ns = 0;
+  std::uint64_t all_samples = 0;
+  std::uint64_t window_cpu_ns = 0;  // when the window began
+  std::uint64_t window_samples = 0;
+  std::uint64_t next_look_ns = 0;
+  std::uint64_t decisions = 0;
+  Samples samples;  // of the window
+  std::vector<GivenUpCode> given_up;
+  std::vector<record::Token> tokens;  // of these, in order
+};
+
+Budget& budget() {
+  static auto* const kInstance = new Budget;
+  return *kInstance;
+}
+
+bool is_given_up(const record::OpenRegion& open) noexcept {
+  const std::vector<record::Token>& tokens = budget().tokens;
+  return record::is_function(open.token) &&
+         std::ranges::binary_search(tokens, record::bare_token(open.token));
+}
+
+// Leaves the visits of given-up functions that are open, and what was entered inside them, whose
+// ends are then not recorded.
+void close_given_up(record::ThreadRecorder& recorder, std::uintptr_t, void*) {
+  const auto open = recorder.open_regions();
+  const auto first = std::ranges::find_if(open, is_given_up);
+  if (first == open.end()) return;
+  std::vector<record::OpenRegion> inside(first, open.end());
+  recorder.close_from(static_cast<std::size_t>(first - open.begin()));
+  for (const record::OpenRegion& region : inside) {
+    if (is_given_up(region) || region.token == record::kEndedUnseen) continue;
+    recorder.enter_unrecorded(region.token);
+  }
+}
+
+// Without memory they are closed later, by an outer leave.
+void close_visits() noexcept {
+  with_world_stopped([] {
+    try {
+      record::for_each_recorder(close_given_up, nullptr);
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+  });
+}
+
+// Marks the code objects; ids of their regions.
+std::vector<std::uint32_t> mark(Budget& b, const std::vector<PyCodeObject*>& codes) {
+  std::vector<std::uint32_t> ids;
+  for (PyCodeObject* code : codes) {
+    const EventWord word = known_word(code);
+    if (!is_region(word)) continue;
+    const RegionId id{payload_of(word)};
+    record::define(id);  // all its calls may have been deeper than is recorded
+    ids.push_back(id.value());
+    b.given_up.push_back({code, code_index(), word});
+    Py_INCREF(code);
+    store_code_extra(code, code_index(), kGivenUp);
+    b.tokens.push_back(token_of(code));
+  }
+  std::ranges::sort(b.tokens);
+  return ids;
+}
+
+// Those with the most samples, until the samples of the others are at most `kept`.
+std::vector<PyCodeObject*> most_sampled(const Samples& samples, double kept) {
+  std::vector<std::pair<std::uint64_t, PyCodeObject*>> order;
+  double left = 0;
+  for (const auto& [code, count] : samples) {
+    order.emplace_back(count, code);
+    left += static_cast<double>(count);
+  }
+  std::ranges::sort(order, std::ranges::greater());
+  std::vector<PyCodeObject*> codes;
+  for (const auto& [count, code] : order) {
+    if (left <= kept) break;
+    codes.push_back(code);
+    left -= static_cast<double>(count);
+  }
+  return codes;
+}
+
+// The window is over: gives up what is too much.
+void decide(Budget& b, std::uint64_t cpu_ns) {
+  const double window = static_cast<double>(cpu_ns - b.window_cpu_ns) * 1e-9;
+  const double all = static_cast<double>(cpu_ns - b.begin_cpu_ns) * 1e-9;
+  const double cost = static_cast<double>(b.window_samples) * b.sample_seconds;
+  const double all_cost = static_cast<double>(b.all_samples) * b.sample_seconds;
+  if (cost <= b.limit * window && all_cost <= b.limit * all) return;
+  const double kept = kLeft * b.limit * window / b.sample_seconds;
+  const std::vector<std::uint32_t> ids = mark(b, most_sampled(b.samples, kept));
+  if (ids.empty()) return;
+  close_visits();
+  record::note_property(kGivenUpIds + std::to_string(++b.decisions), ids_text(ids));
+}
+
+void begin_window(Budget& b, std::uint64_t cpu_ns) noexcept {
+  b.window_cpu_ns = cpu_ns;
+  b.window_samples = 0;
+}
+
+void release(Samples& samples) noexcept {
+  for (const auto& [code, count] : samples) Py_DECREF(code);
+  samples.clear();
+}
+
+// Returns the samples of a window that is over: code that only they keep alive must not die
+// before all is done.
+Samples sampled(Budget& b, PyCodeObject* code) {
+  if (!b.on || !is_region(known_word(code))) return {};
+  if (b.samples[code]++ == 0) Py_INCREF(code);
+  ++b.window_samples;
+  ++b.all_samples;
+  const std::uint64_t now = record::monotonic_ns();
+  if (now < b.next_look_ns) return {};
+  b.next_look_ns = now + kLookNs;
+  const std::uint64_t cpu_ns = record::process_cpu_ns();
+  if (cpu_ns - b.window_cpu_ns < kWindowNs) return {};
+  decide(b, cpu_ns);
+  begin_window(b, cpu_ns);
+  return std::exchange(b.samples, {});
+}
+
+}  // namespace
+
+void take_sample(PyCodeObject* code) noexcept {
+  t_enters_to_sample = kEntersPerSample;
+  const ErrorGuard guard;
+  Samples over;
+  try {
+    const CriticalSection critical;
+    over = sampled(budget(), code);
+  } catch (const std::bad_alloc&) {
+    return;  // one sample less
+  }
+  release(over);
+}
+
+void begin_budget(double limit, double event_seconds) noexcept {
+  const CriticalSection critical;
+  Budget& b = budget();
+  const double cost = std::max(event_seconds, kLeastEventSeconds) * kTrueCost;
+  b.limit = limit;
+  b.sample_seconds = kEntersPerSample * kEventsPerCall * cost;
+  b.decisions = 0;
+  b.on = true;
+  continue_budget();
+}
+
+void continue_budget() noexcept {
+  Budget& b = budget();
+  b.begin_cpu_ns = record::process_cpu_ns();
+  b.all_samples = 0;
+  release(b.samples);
+  begin_window(b, b.begin_cpu_ns);
+}
+
+void end_budget() noexcept {
+  const CriticalSection critical;
+  Budget& b = budget();
+  b.on = false;
+  b.tokens.clear();
+  release(b.samples);
+  for (const GivenUpCode& one : b.given_up) {
+    store_code_extra(one.code, one.index, one.word);
+    Py_DECREF(one.code);
+  }
+  b.given_up.clear();
+}
+
+std::size_t given_up_functions() noexcept {
+  const CriticalSection critical;
+  return budget().given_up.size();
+}
+
+void leave_out_given_up(std::vector<record::OpenRegion>& regions) noexcept {
+  const CriticalSection critical;
+  const auto first = std::ranges::find_if(regions, is_given_up);
+  if (first == regions.end()) return;
+  regions.erase(std::remove_if(first, regions.end(), is_given_up), regions.end());
+  for (auto open = first; open != regions.end(); ++open) open->token |= record::kUnrecorded;
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,45 @@
+// The promise of the setting overhead: functions that are called often and briefly are found
+// while the program runs, and given up, so that measuring takes at most a share of the CPU time.
+//
+// One enter in kEntersPerSample of a thread is a sample. From the number of samples, the cost of
+// an event and the CPU time of the process follows the share that measuring takes. Where it is too
+// much, the code objects with the most samples are given up: their visits are exact until then,
+// and from there on their time is that of their callers. They keep kGivenUp as their word, and
+// sys.monitoring makes no further calls for them. Needs the GIL, or on builds without one an
+// attached thread state; nothing throws.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "python/interpreter/compat.hpp"
+#include "record/thread_recorder.hpp"
+
+namespace timeloom::python {
+
+// A prime, so that no loop of the program is in step with it.
+inline constexpr int kEntersPerSample = 251;
+
+// Found by a load, as the thread's recorder is.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local int t_enters_to_sample;
+
+inline bool is_sample() noexcept { return --t_enters_to_sample <= 0; }
+// Takes the enter of this code object, which is about to be recorded, as a sample. May give up
+// functions, this one, too.
+void take_sample(PyCodeObject* code) noexcept;
+
+// From now on, in a measurement that has begun: at most `limit` of the CPU time is for measuring.
+// `event_seconds`: as calibrated.
+void begin_budget(double limit, double event_seconds) noexcept;
+// In the child of a fork: what was given up stays so.
+void continue_budget() noexcept;
+// The measurement has ended: later ones time all functions again.
+void end_budget() noexcept;
+
+// The functions that this process has given up.
+std::size_t given_up_functions() noexcept;
+// Takes visits that may be entered again without those given up, and those inside them as
+// unrecorded.
+void leave_out_given_up(std::vector<record::OpenRegion>& regions) noexcept;
+
+}  // namespace timeloom::python

@@ -1,0 +1,189 @@
+"""timeloom run --overhead: functions that are called often are given up, and all else stays exact.
+
+The limit is so small that some functions are given up in any case; which ones depends on the time,
+so that the tests ask the run for them.
+"""
+
+import collections
+import json
+import subprocess
+import sys
+
+import pytest
+from archives import one_line
+from spool_reader import spools_of
+from streams import PROGRAMS, assert_balanced, environment, streams_of
+
+pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="needs sys.monitoring")
+
+SMALL = "--overhead=0.01%"
+HOT = """
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+"""
+
+
+def record(directory, *options, program=PROGRAMS / "promise.py", returncode=0):
+    done = subprocess.run(
+        [sys.executable, "-m", "timeloom", "--output", "run", "--keep-spool", *options, str(program)],
+        cwd=directory, capture_output=True, text=True, timeout=240, env=environment())  # fmt: skip
+    assert done.returncode == returncode, done.stderr
+    return done
+
+
+def visits(streams):
+    return collections.Counter(name for stream in streams for kind, name in stream if kind == "enter")
+
+
+def given_up(spool):
+    """Names of the functions of which the spool says so."""
+    lists = [value for key, value in spool.properties.items() if key.startswith("timeloom::given_up_ids_")]
+    return {spool.regions[int(word)]["name"] for one in lists for word in one.split()}
+
+
+def places(spool):
+    regions = [one for one in spool.regions.values() if one["name"] in given_up(spool)]
+    return sorted(f"{one['name']} ({one['file']}:{one['first']})" for one in regions)
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory):
+    """The visits of a run without the limit."""
+    directory = tmp_path_factory.mktemp("exact")
+    record(directory, "--no-weave")
+    return visits(streams_of(directory / "run"))
+
+
+@pytest.mark.parametrize("options", [(), ("--buffer-size=1M", "--max-depth=150")], ids=["plain", "limited"])
+def test_all_that_is_not_given_up_is_recorded_exactly(options, exact, tmp_path):
+    if options:
+        whole = tmp_path / "whole"
+        whole.mkdir()
+        record(whole, "--no-weave", *options)
+        exact = visits(streams_of(whole / "run"))
+    record(tmp_path, "--no-weave", SMALL, *options)
+    recorded = visits(streams_of(tmp_path / "run"))  # balanced, too
+    (spool,) = spools_of(tmp_path / "run")
+    left_out = given_up(spool)
+    assert "__main__.fib" in left_out
+    for name, number in exact.items():
+        if name in left_out:
+            assert recorded[name] <= number, name
+        elif not options:  # deeper calls are nearer where a function is given up
+            assert recorded[name] == number, name
+    assert recorded["__main__.fib"] < exact["__main__.fib"]
+    assert recorded.keys() <= exact.keys()
+
+
+def test_profiles_have_the_same_visits(exact, tmp_path, timeloom):
+    record(tmp_path, SMALL, "--profile")
+    report = json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)
+    rows = {row["name"]: row for row in report["flat"]["rows"] if row["name"] in exact}
+    assert rows["__main__.fib"]["given_up"]
+    for name, number in exact.items():
+        if rows[name]["given_up"]:
+            assert 0 < rows[name]["visits"] <= number, name
+        else:
+            assert rows[name]["visits"] == number, name
+
+
+def test_everything_that_shows_visits_names_them(tmp_path, timeloom):
+    done = record(tmp_path, SMALL)
+    (spool,) = spools_of(tmp_path / "run")
+    known = places(spool)
+    info = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)
+    assert sorted(info["given_up"]) == known != []
+    assert "timeloom::given_up" in info["properties"]
+    text = timeloom("info", "run", cwd=tmp_path, COLUMNS="300").stdout
+    assert "\nNot timed to the end (--overhead)\n" in text
+    assert all(f" {place}\n" in text for place in known)
+    report = json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)
+    rows = {row["name"]: row for row in report["flat"]["rows"]}
+    assert {name for name, row in rows.items() if row["given_up"]} == given_up(spool)
+    seen = rows["__main__.fib"]["visits"]
+    (line,) = [line for line in done.stderr.splitlines() if "not timed to the end" in line]
+    most = max((row["visits"], name) for name, row in rows.items() if row["given_up"])
+    assert line.startswith(f"timeloom: not timed to the end: {most[1]} after {most[0]:,} visits")
+    full = timeloom("report", "--full", "--flat", "run", cwd=tmp_path, COLUMNS="200").stdout
+    assert f" >= {seen:,} " in one_line(full)
+    assert f" \u2265 {seen:,} " in one_line(
+        timeloom("report", "--full", "--flat", "run", cwd=tmp_path, COLUMNS="200", LC_ALL="C.UTF-8").stdout)
+    answer = timeloom("report", "run", cwd=tmp_path, COLUMNS="120").stdout
+    assert any(f">= {seen:,}" in row and "fib" in row for row in answer.splitlines())
+    one = timeloom("report", "--function", "fib", "run", cwd=tmp_path).stdout
+    assert f"\n>= {seen:,} visits" in one
+    facts = json.loads(timeloom("report", "--function", "fib", "--json", "run", cwd=tmp_path).stdout)
+    assert facts["given_up"] is True and facts["visits"] == seen
+
+
+def test_a_killed_run_names_them(tmp_path, timeloom):
+    (tmp_path / "app.py").write_text(HOT + "import os\nfib(24)\nos.kill(os.getpid(), 9)\n")
+    record(tmp_path, SMALL, program="app.py", returncode=-9)
+    info = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)
+    assert any(place.startswith("__main__.fib (") for place in info["given_up"])
+
+
+def test_without_weaving_the_summary_counts_them(tmp_path):
+    (tmp_path / "app.py").write_text(HOT + "fib(24)\n")
+    done = record(tmp_path, SMALL, "--no-weave", program="app.py")
+    assert "timeloom: 1 function not timed to the end\n" in done.stderr
+
+
+def test_a_limit_that_is_not_reached_gives_nothing_up(tmp_path, timeloom):
+    (tmp_path / "app.py").write_text("def f(): pass\nf()\n")
+    done = record(tmp_path, "--overhead=99%", program="app.py")
+    assert "not timed" not in done.stderr
+    assert json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)["given_up"] == []
+    assert ">=" not in timeloom("report", "--full", "run", cwd=tmp_path).stdout
+
+
+def test_a_forked_child_goes_on_without_them(tmp_path, timeloom):
+    (tmp_path / "app.py").write_text(HOT + (
+        "import os\ndef child(): fib(22)\nfib(24)\n"
+        "if (pid := os.fork()) == 0:\n    child()\nelse:\n    os.waitpid(pid, 0)\n"))
+    record(tmp_path, SMALL, "--no-weave", program="app.py")
+    child, parent = sorted(spools_of(tmp_path / "run"), key=lambda spool: len(given_up(spool)))
+    seen = collections.Counter(name for location in child.locations() for kind, name, *_ in child.events(location)
+                               if kind == "enter")  # fmt: skip
+    assert seen["__main__.child"] == 1 and seen["__main__.fib"] == 0
+    assert given_up(parent) == {"__main__.fib"} and given_up(child) == set()
+    info = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)
+    assert any(place.startswith("__main__.fib (") for place in info["given_up"])
+
+
+def test_the_next_measurement_times_all_functions_again(tmp_path):
+    (tmp_path / "app.py").write_text(HOT + (
+        "import timeloom\n"
+        "with timeloom.Measurement(output='first', overhead='0.01%', weave=False): fib(24)\n"
+        "with timeloom.Measurement(output='second', weave=False): fib(15)\n"
+        "with timeloom.Measurement(output='third', overhead='0.01%', weave=False): fib(24)\n"))
+    subprocess.run([sys.executable, "app.py"], cwd=tmp_path, check=True, timeout=240, env=environment())
+    assert visits(streams_of(tmp_path / "second"))["__main__.fib"] == 1973
+    for run in ("first", "third"):
+        (spool,) = spools_of(tmp_path / run)
+        assert given_up(spool) == {"__main__.fib"}
+        assert 0 < visits(streams_of(tmp_path / run))["__main__.fib"] < 150049
+
+
+def test_regions_of_the_program_end_where_a_function_around_them_is_given_up(tmp_path):
+    (tmp_path / "app.py").write_text(
+        "import timeloom\n"
+        "def hot(n):\n"
+        "    if n == 0: return inside()\n"
+        "    return hot(n - 1)\n"
+        "def inside():\n"
+        "    with timeloom.region('part'):\n"
+        "        return fib(24)\n"
+        "def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
+        "def main():\n"
+        "    for _ in range(3): hot(400)\n"
+        "    with timeloom.region('last'): pass\n"
+        "main()\n")
+    record(tmp_path, SMALL, "--no-weave", program="app.py")
+    (spool,) = spools_of(tmp_path / "run")
+    seen = collections.Counter()
+    for location in spool.locations():
+        assert_balanced(spool, location)
+        seen.update(name for kind, name, *_ in spool.events(location) if kind == "enter")
+    assert (seen["part"], seen["last"], seen["__main__.main"]) == (3, 1, 1)
