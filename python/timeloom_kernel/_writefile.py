@@ -155,10 +155,11 @@ def _env(line: str) -> tuple[str, str | None]:
 def _plain(code: str) -> list[str]:
     """The lines of Python that IPython makes of a cell, where calls of IPython are comments."""
     try:
-        code = TransformerManager().transform_cell(code)
+        plain = TransformerManager().transform_cell(code)
+        compile(plain, "<cell>", "exec")  # await at the top is for notebooks only
     except SyntaxError:
         return [f"# {line}\n" for line in code.splitlines()]
-    return [_without_ipython(line) for line in code.splitlines(keepends=True)]
+    return [_without_ipython(line) for line in plain.splitlines(keepends=True)]
 
 
 def _without_ipython(line: str) -> str:

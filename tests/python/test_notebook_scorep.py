@@ -224,7 +224,7 @@ def test_a_script_of_difficult_cells(kernel):
     cells = [
         "from __future__ import annotations\ntext = '''two\nlines'''", "# only a comment", "%%html\n<b>x</b>", "%time y = len(text)", "files = !ls",
         "%env A_VARIABLE=with blanks", "%env SCOREP_MACHINE_NAME=my machine", "%timeit -n1 -r1 y",
-        "print(repr(text), y, __import__('os').environ['A_VARIABLE'])", "if y:\n    !echo no",
+        "print(repr(text), y, __import__('os').environ['A_VARIABLE'])", "if y:\n    !echo no", "await nothing", "x = ",
     ]  # fmt: skip
     assert kernel.run("%%start_writefile difficult").status == "ok"
     assert "already been enabled" in kernel.run("%%start_writefile").stderr
