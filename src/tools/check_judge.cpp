@@ -49,6 +49,21 @@ double excess(const Rule& rule, double measured) {
   return 0;
 }
 
+// Whether more visits, of a function that was not timed to the end, cannot change the answer.
+bool is_certain(const Rule& rule, double measured) {
+  const bool grows = rule.quantity == Quantity::kVisits || rule.quantity == Quantity::kTotal ||
+                     rule.quantity == Quantity::kSelf || rule.quantity == Quantity::kMax;
+  if (!grows || rule.is_share()) return false;
+  switch (rule.comparison) {
+    case Comparison::kLess:
+    case Comparison::kAtMost: return !rule.holds(measured);
+    case Comparison::kMore:
+    case Comparison::kAtLeast: return rule.holds(measured);
+    case Comparison::kEqual: return measured > rule.limit;
+  }
+  return false;
+}
+
 std::optional<double> overhead_of(const Definitions& definitions) {
   const auto cost = measuring_cost_of(definitions.properties);
   return cost ? std::optional(shares_of(*cost).cpu) : std::nullopt;
@@ -101,8 +116,10 @@ class Judge {
     for (const Row& row : matching(rule.region)) {
       const Region& region = data_.region(row.region);
       const double measured = figure(row.figures, rule);
-      if (std::isnan(measured)) {
+      const bool unknown_rest = row.figures.at_least && !is_certain(rule, measured);
+      if (std::isnan(measured) || unknown_rest) {
         verdict.problem = "the profile does not say it of " + data_.name_of(row.region);
+        if (unknown_rest) verdict.problem += ", which was not timed to the end (--overhead)";
         verdict.regions.clear();
         return;
       }

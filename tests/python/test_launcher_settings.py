@@ -147,6 +147,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "METRIC_PAPI_PER_PROCESS": "",
         "METRIC_PAPI_SEP": ",",
         "RECORD_ARGUMENTS": "masked",
+        "OVERHEAD": "",
         "WAITING": "on",
         "FOLLOW": "workers",
         "FROM": "",

@@ -119,6 +119,20 @@ def test_everything_that_shows_visits_names_them(tmp_path, timeloom):
     assert facts["given_up"] is True and facts["visits"] == seen
 
 
+def test_rules_are_judged_by_what_is_certain(tmp_path, timeloom):
+    (tmp_path / "app.py").write_text(HOT + "fib(28)\n")
+    record(tmp_path, SMALL, program="app.py")
+    for rule, status in {
+        "visits(__main__.fib) >= 10": 0, "visits(__main__.fib) <= 10": 1, "visits(__main__.fib) == 10": 1,
+        "visits(__main__.<module>) == 1": 0,
+    }.items():  # fmt: skip
+        timeloom("check", "run", rule, cwd=tmp_path, status=status)
+    for rule in ("visits(__main__.fib) <= 2000000", "visits(__main__.fib) == 1028457", "mean(__main__.fib) < 1min",
+                 "visits(__main__.fib) >= 1028457", "self(__main__.fib) < 99%"):  # fmt: skip
+        done = timeloom("check", "run", rule, cwd=tmp_path, status=3)
+        assert "__main__.fib, which was not timed to the end (--overhead)" in done.stdout + done.stderr, rule
+
+
 def test_a_killed_run_names_them(tmp_path, timeloom):
     (tmp_path / "app.py").write_text(HOT + "import os\nfib(28)\nos.kill(os.getpid(), 9)\n")
     record(tmp_path, SMALL, program="app.py", returncode=-9)
