@@ -114,26 +114,6 @@ void watch_again() {
   say("calls are not recorded from here on: " + take_exception_text());
 }
 
-// The options of the recording, or (`awaiting`) those under which nothing is recorded
-// until the region of a window is entered. Watched functions need rules of their own.
-bool set_rules(const SessionPlan& plan, bool awaiting) {
-  if (!plan.window.any()) return set_rules(plan.rules);
-  FilterChoices choices = plan.rules.filter.choices();
-  if (awaiting) choices.rules = {{false, "*"}};
-  choices.rules.push_back({false, "\n" + describe(plan.window)});  // matches nothing
-  RegionRules rules = plan.rules;
-  rules.filter = Filter(std::move(choices));
-  return set_rules(rules);
-}
-
-// Also those of its window; throws Error.
-void take_rules(const SessionPlan& plan) {
-  if (set_rules(plan, true) && set_rules(plan, false)) return;
-  throw Error(
-      "the interpreter has no room left to mark code objects: a process may use about 250 "
-      "different filters; use the same ones again");
-}
-
 // True if it changed.
 bool switch_recording(bool on) noexcept {
   bool changed = false;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/observe/filter_choices.hpp"
 #include "python/session/session.hpp"
@@ -50,6 +51,24 @@ SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
                     .label = label_parts(settings),
                     .search = SearchFilter(settings),
                     .said = settings.number("say-filtered")}};
+}
+
+// Watched functions need rules of their own.
+bool set_rules(const SessionPlan& plan, bool awaiting) {
+  if (!plan.window.any()) return set_rules(plan.rules);
+  FilterChoices choices = plan.rules.filter.choices();
+  if (awaiting) choices.rules = {{false, "*"}};
+  choices.rules.push_back({false, "\n" + describe(plan.window)});  // matches nothing
+  RegionRules rules = plan.rules;
+  rules.filter = Filter(std::move(choices));
+  return set_rules(rules);
+}
+
+void take_rules(const SessionPlan& plan) {
+  if (set_rules(plan, true) && set_rules(plan, false)) return;
+  throw Error(
+      "the interpreter has no room left to mark code objects: a process may use about 250 "
+      "different filters; use the same ones again");
 }
 
 }  // namespace timeloom::python

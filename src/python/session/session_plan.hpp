@@ -28,4 +28,11 @@ void check_session(const Settings& settings);
 // REQUIRES: settings that both have accepted, else it throws Error as they do.
 SessionPlan plan_session(const Settings& settings, const FilterSource& filter);
 
+// Takes the rules of the recording for all decisions, or (`awaiting`) those under which nothing is
+// recorded until the region of a window is entered. False when the interpreter has no room.
+bool set_rules(const SessionPlan& plan, bool awaiting);
+
+// Makes room for both and takes those of the recording. Throws Error.
+void take_rules(const SessionPlan& plan);
+
 }  // namespace timeloom::python
