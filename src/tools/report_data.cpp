@@ -88,14 +88,15 @@ void write_csv_rows(const char* table, const Rows& rows, const ReportData& data,
     if (output.closed()) return;
     const Figures& figures = row.figures;
     const Region& region = data.region(row.region);
-    output.write(fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", table,
-        tree ? fmt::to_string(row.node.value()) : "",
-        row.parent.defined() ? fmt::to_string(row.parent.value()) : "",
-        tree ? fmt::to_string(row.depth) : "", csv_field(data.name_of(row)), csv_field(region.file),
-        region.first_line, csv_field(region.group), figures.visits, figures.inclusive,
-        figures.exclusive, csv_number(figures.mean), csv_number(figures.min),
-        csv_number(figures.max), figures.inclusive_share, figures.exclusive_share));
+    output.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:d}", table,
+                             tree ? fmt::to_string(row.node.value()) : "",
+                             row.parent.defined() ? fmt::to_string(row.parent.value()) : "",
+                             tree ? fmt::to_string(row.depth) : "", csv_field(data.name_of(row)),
+                             csv_field(region.file), region.first_line, csv_field(region.group),
+                             figures.visits, figures.inclusive, figures.exclusive,
+                             csv_number(figures.mean), csv_number(figures.min),
+                             csv_number(figures.max), figures.inclusive_share,
+                             figures.exclusive_share, figures.at_least));
     if (data.cost()) {
       output.write(
           fmt::format(",{},{}", figures.compensated_inclusive, figures.compensated_exclusive));
@@ -136,7 +137,7 @@ void write_json(const ReportData& data, const RunFacts& facts, const std::string
 void write_csv(const ReportData& data, const DataOptions& options, Output& output) {
   output.write(
       "table,id,parent,depth,name,file,line,group,visits,inclusive_s,exclusive_s,mean_s,min_s,"
-      "max_s,inclusive_share,exclusive_share");
+      "max_s,inclusive_share,exclusive_share,given_up");
   if (data.cost()) output.write(",compensated_inclusive_s,compensated_exclusive_s");
   output.write(data.metric() == nullptr ? "\n" : ",metric_inclusive,metric_exclusive\n");
   if (options.tree) write_csv_rows("tree", data.tree_rows(options.rows), data, output);

@@ -232,7 +232,8 @@ def test_the_layout_is_a_setting_of_ours_too(app, timeloom):
         "with timeloom.Measurement(layout='scorep', output='block'):\n"
         "    pass\n"
     )
-    subprocess.run([sys.executable, "block.py"], cwd=app, check=True, timeout=60)
+    variables = {**os.environ, "SCOREP_ENABLE_TRACING": "true"}
+    subprocess.run([sys.executable, "block.py"], cwd=app, check=True, timeout=60, env=variables)
     assert "traces.otf2" in contents(app / "block")
     assert (app / "block" / "MANIFEST.md").read_text().startswith("# A run measured by Timeloom\n")
 
