@@ -1,4 +1,4 @@
-"""What is profiled and how it is called: ``omnitrace.profiler.config``, a class with static properties."""
+"""``omnitrace.profiler.config``: static properties of a class, which choose the profiled functions and their labels."""
 
 from timeloom import _core
 

@@ -5,41 +5,9 @@
 
 import sys
 
-from omnitrace import (
-    Config,
-    FakeProfiler,
-    Profiler,
-    config,
-    finalize,
-    initialize,
-    is_finalized,
-    is_initialized,
-    noprofile,
-    profile,
-    profiler,
-    profiler_finalize,
-    profiler_function,
-    profiler_init,
-    user,
-)
-
-__all__ = [
-    "Config",
-    "FakeProfiler",
-    "Profiler",
-    "config",
-    "finalize",
-    "initialize",
-    "is_finalized",
-    "is_initialized",
-    "noprofile",
-    "profile",
-    "profiler",
-    "profiler_finalize",
-    "profiler_function",
-    "profiler_init",
-    "user",
-]
+from omnitrace import *  # noqa: F403
+from omnitrace import __all__ as __all__
+from omnitrace import profiler, user
 
 sys.modules["rocprofsys.profiler"] = profiler
 sys.modules["rocprofsys.user"] = user

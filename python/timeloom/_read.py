@@ -146,7 +146,7 @@ class Run:
         return hatchet.GraphFrame.from_literal(literal_of(self.tree))
 
     def to_networkx(self) -> networkx.DiGraph[Any]:
-        """Who calls whom, of all threads together, as a :class:`networkx.DiGraph`.
+        """The call graph of all threads together, as a :class:`networkx.DiGraph`.
 
         A node for each region: ``(name, file, line)``, with the keys of a row of ``flat``. Edges have ``visits`` and
         ``inclusive_s``.

@@ -34,7 +34,7 @@ class Lane(NamedTuple):
 
 
 class Folded(NamedTuple):
-    """What is shown of a cell."""
+    """The figures of a cell that its block shows."""
 
     flat: list[dict[str, Any]]
     tree: list[dict[str, Any]]

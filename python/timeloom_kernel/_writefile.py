@@ -28,7 +28,7 @@ _UNMEASURED = ("unmeasured = scorep.instrumenter.disable()\nunmeasured.__enter__
 
 
 class WriteMode:
-    """What is being written."""
+    """The files of write mode, while cells are added to them."""
 
     def __init__(self) -> None:
         self.on = False

@@ -34,7 +34,6 @@ ReportData::ReportData(const CallTree& tree, const profile::LocationFilter& filt
     : tree_(&tree),
       given_up_(tree.definitions.properties),
       totals_(profile::sum_locations(tree, filter)),
-      compensated_(totals_),
       total_(profile::total_time(tree, totals_)) {}
 
 void ReportData::compensate(const CallCost& cost) {
@@ -109,7 +108,8 @@ Row ReportData::tree_row(std::uint32_t node) const {
   row.region = tree_->nodes[node].region;
   row.parameters = tree_->nodes[node].parameters;
   row.depth = tree_->nodes[node].depth;
-  row.figures = figures_of(row.region, totals_[node], compensated_[node], totals_[node].inclusive);
+  const Totals& less = cost_ ? compensated_[node] : totals_[node];
+  row.figures = figures_of(row.region, totals_[node], less, totals_[node].inclusive);
   if (metric_) row.metric = metric_->of_node(row.node);
   return row;
 }
@@ -154,14 +154,15 @@ Rows ReportData::flat_rows(const RowOptions& options) const {
   Rows result;
   const SortKey key = options.sort.value_or(SortKey::kExclusive);
   // In the same order; what was never visited and has no time left is not in it.
-  const std::vector<FlatRow> compensated = profile::flat_profile(*tree_, compensated_);
+  const std::vector<FlatRow> compensated =
+      cost_ ? profile::flat_profile(*tree_, compensated_) : std::vector<FlatRow>();
   auto less = compensated.begin();
   for (const FlatRow& region : profile::flat_profile(*tree_, totals_)) {
     Row row;
     row.region = region.region;
     const bool left = less != compensated.end() && less->region == region.region;
-    row.figures = figures_of(region.region, region.totals, left ? less++->totals : Totals(),
-                             region.visit_time);
+    const Totals without = left ? less++->totals : cost_ ? Totals() : region.totals;
+    row.figures = figures_of(region.region, region.totals, without, region.visit_time);
     if (metric_) row.metric = metric_->of_region(region.region);
     const double measure =
         key == SortKey::kInclusive ? row.figures.inclusive_share : row.figures.exclusive_share;

@@ -106,7 +106,7 @@ class ReportData {
   const profile::CallTree* tree_;
   GivenUp given_up_;
   std::vector<profile::Totals> totals_;       // by node, of the locations that were taken
-  std::vector<profile::Totals> compensated_;  // the same less what measuring cost
+  std::vector<profile::Totals> compensated_;  // with cost_: the same less it
   std::optional<CallCost> cost_;
   std::uint64_t total_;
   std::optional<MetricColumns> metric_;

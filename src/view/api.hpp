@@ -17,7 +17,7 @@
 
 namespace timeloom::view {
 
-// What is shown: a run, and its index as soon as there is one. Any thread.
+// The content of the viewer: a run, and its index as soon as there is one. Any thread.
 class Content {
  public:
   // `describe` makes the description of the run, as JSON; with the index, if there is one. Both

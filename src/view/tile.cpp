@@ -153,7 +153,7 @@ Tile draw(const Track& track, const TilePlace& place, std::uint32_t first_row, s
     last = time;
   }
   if (!ended) {
-    // What was left at the end of the tile was open in it.
+    // A call that is left at the end of the tile was open in it.
     std::vector<Frame> open = cursor.open();
     if (cursor.token() == Token::kLeave) open.push_back(cursor.frame());
     for (std::uint32_t depth = 0; depth < open.size(); ++depth) {

@@ -23,7 +23,7 @@ def make_spec(directory, name=KERNEL, argv=None):
 
 
 def environment(directory, **variables):
-    """That of a kernel: nothing of the user's."""
+    """The environment of a kernel, without anything of the user's."""
     place = Path(directory)
     return {**os.environ, "JUPYTER_PATH": str(place), "JUPYTER_DATA_DIR": str(place / "data"),
             "JUPYTER_RUNTIME_DIR": str(place / "runtime"), "IPYTHONDIR": str(place / "ipython"),

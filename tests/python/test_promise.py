@@ -69,6 +69,24 @@ def test_all_that_is_not_given_up_is_recorded_exactly(exact, tmp_path):
     assert recorded.keys() == exact.keys()
 
 
+def test_what_follows_a_given_up_visit_is_not_inside_it(tmp_path, timeloom):
+    """The visits that were open when fib was given up, on both threads, are closed there and then."""
+    (tmp_path / "app.py").write_text(
+        "import threading\n" + HOT + "def after():\n    pass\n\n"
+        "def main(n):\n    fib(n)\n    after()\n\n"
+        "def late():\n    begun.set()\n    fib(26)\n    after()\n\n"
+        "begun = threading.Event()\n"
+        "other = threading.Thread(target=late)\n"
+        "other.start()\nbegun.wait()\nmain(28)\nother.join()\n"
+    )
+    record(tmp_path, SMALL, program="app.py")
+    rows = json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)["tree"]["rows"]
+    names = {row["id"]: row["name"] for row in rows}
+    above = {names[row["parent"]] for row in rows if row["name"] == "__main__.after"}
+    assert {row["name"] for row in rows if row.get("given_up")} == {"__main__.fib"}
+    assert above == {"__main__.main", "__main__.late"}
+
+
 def test_nothing_is_recorded_twice_below_a_limit_of_the_depth(exact, tmp_path):
     """Deeper calls are less deep where a function above them is given up."""
     record(tmp_path, "--no-weave", SMALL, "--max-depth=150", "--buffer-size=1M")

@@ -63,7 +63,7 @@ export class Cache {
     this.wanted = [];
     if (!wanted.length) return;
     if (this.running) {
-      // What is on its way is waited for, unless nobody wants any of it now.
+      // Tiles on their way are waited for, unless nobody wants any of them now.
       if (wanted.some((key) => this.loading.has(name(key.track, key.level, key.index)))) return;
       this.running.abort();
     }
