@@ -16,11 +16,13 @@
 #include "python/observe/greenlets.hpp"
 #include "python/observe/instrumenter.hpp"
 #include "python/observe/lanes.hpp"
+#include "python/observe/open_calls.hpp"
 #include "python/observe/reconcile.hpp"
 #include "python/observe/rest.hpp"
 #include "python/observe/tasks.hpp"
 #include "python/observe/thread_events.hpp"
 #include "python/observe/thread_names.hpp"
+#include "python/session/native_switch.hpp"
 #include "python/session/process_end.hpp"
 #include "python/session/session_cost.hpp"
 #include "python/session/session_plan.hpp"
@@ -122,17 +124,6 @@ bool switch_recording(bool on) noexcept {
   return changed;
 }
 
-// Called by native code, also on threads that Python does not know.
-void switch_for_native_code(bool on) noexcept {
-  if (Py_IsInitialized() == 0) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  {
-    const ErrorGuard guard;
-    if (!set_recording(on)) PyErr_Clear();
-  }
-  PyGILState_Release(state);
-}
-
 void open_window() {
   watch(false);
   set_rules(g_session.plan, false);
@@ -188,7 +179,9 @@ bool begin_observing(Session& session) {
   if (!from_here) switch_recording(false);
   if (!from_here && !awaits_region()) return true;
   set_rules(session.plan, awaits_region());
-  return session.paused || watch(true);
+  if (session.paused) return true;
+  if (from_here && session.context.enters_open_calls) enter_open_calls(session.context.innermost);
+  return watch(true);
 }
 
 }  // namespace
