@@ -48,7 +48,7 @@ template <typename Call>
 }
 
 constinit Next<int(FILE*, const char*, va_list)> next_vfprintf{"vfprintf"}, next_vfscanf{"vfscanf"},
-    next_isoc99_vfscanf{"__isoc99_vfscanf"};
+    next_isoc99_vfscanf{"__isoc99_vfscanf"}, next_isoc23_vfscanf{"__isoc23_vfscanf"};
 constinit Next<int(FILE*, int, const char*, va_list)> next_vfprintf_chk{"__vfprintf_chk"};
 
 int print_to(StdioFunction which, const void* caller, FILE* stream, const char* format,
@@ -119,4 +119,11 @@ TIMELOOM_WRAPPER(int, __isoc99_fscanf, FILE* stream, const char* format, ...) {
 }
 TIMELOOM_WRAPPER(int, __isoc99_vfscanf, FILE* stream, const char* format, va_list values) {
   return scan_from(kVfscanf, CALLER, stream, format, values, next_isoc99_vfscanf);
+}
+// Of the C library from 2.38 on.
+TIMELOOM_WRAPPER(int, __isoc23_fscanf, FILE* stream, const char* format, ...) {
+  WITH_VALUES(format, scan_from(kFscanf, CALLER, stream, format, values, next_isoc23_vfscanf));
+}
+TIMELOOM_WRAPPER(int, __isoc23_vfscanf, FILE* stream, const char* format, va_list values) {
+  return scan_from(kVfscanf, CALLER, stream, format, values, next_isoc23_vfscanf);
 }

@@ -160,10 +160,10 @@ AT(pwrite64, kPwrite, IoOperation::kWrite, const void*)
 AT_CHECKED(pread_chk, __pread_chk)
 AT_CHECKED(pread64_chk, __pread64_chk)
 
-#define VECTOR(name, which, operation)                                                        \
-  TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count) {            \
-    const auto call = [&] { return next_##name(descriptor, parts, count); };                  \
-    if (!wrapping()) return call();                                                           \
+#define VECTOR(name, which, operation)                                                       \
+  TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count) {           \
+    const auto call = [&] { return next_##name(descriptor, parts, count); };                 \
+    if (!wrapping()) return call();                                                          \
     return transfer_by(which, CALLER, descriptor, {operation, size_of(parts, count)}, call); \
   }
 VECTOR(readv, kReadv, IoOperation::kRead)
@@ -174,7 +174,7 @@ VECTOR(writev, kWritev, IoOperation::kWrite)
     const auto call = [&] { return next_##name(descriptor, parts, count, offset); };               \
     if (!wrapping()) return call();                                                                \
     return transfer_by(which, CALLER, descriptor,                                                  \
-                       {operation, size_of(parts, count), offset_of(offset)}, call);              \
+                       {operation, size_of(parts, count), offset_of(offset)}, call);               \
   }
 VECTOR_AT(preadv, kPreadv, IoOperation::kRead)
 VECTOR_AT(preadv64, kPreadv, IoOperation::kRead)
