@@ -17,7 +17,16 @@
 namespace timeloom {
 
 // The source of a region's events (OTF2 paradigm of the region).
-enum class Paradigm : std::uint8_t { kUnknown, kUser, kCompiler, kMeasurement, kOther };
+enum class Paradigm : std::uint8_t {
+  kUnknown,
+  kUser,
+  kCompiler,
+  kMeasurement,
+  kOther,
+  kIo,  // calls of the system's input and output
+  kMpi,
+  kPthread
+};
 
 // The kind of code that a region is (OTF2 region role).
 enum class RegionRole : std::uint8_t {
@@ -27,7 +36,18 @@ enum class RegionRole : std::uint8_t {
   kLoop,
   kWrapper,
   kArtificial,
-  kOther
+  kOther,
+  kFileIo,          // transfers data
+  kFileIoMetadata,  // opens, closes, seeks …
+  kThreadCreate,
+  kThreadWait,
+  kPointToPoint,
+  kBarrier,
+  kOneToAll,
+  kAllToOne,
+  kAllToAll,
+  kCollective,  // any other
+  kRma
 };
 
 struct Region {
@@ -129,6 +149,19 @@ inline std::string unit_text(const Metric& metric) {
   return (metric.binary ? "2^" : "10^") + std::to_string(metric.exponent) + " " + metric.unit;
 }
 
+// The interface by which a file is used.
+enum class IoParadigm : std::uint8_t { kPosix, kIsoC, kMpi, kOther };
+
+struct IoHandle {    // an open file, from its opening to its closing
+  std::string name;  // of what is no file: pipe, socket; empty otherwise
+  std::string file;  // absolute path; empty: it is no file
+  IoParadigm paradigm = IoParadigm::kPosix;
+  IoHandleId parent{};       // the handle of the other interface upon which it was opened
+  bool pre_created = false;  // open before it was first seen
+  std::uint8_t access = 0;   // of such a handle, as in core/io.hpp
+  std::uint32_t status = 0;
+};
+
 struct Marker {
   Timestamp time{};
   LocationId location;
@@ -152,6 +185,7 @@ struct Definitions {
   std::vector<Parameter> parameters;  // by ParameterId
   std::vector<Metric> metrics;        // by MetricId
   std::vector<Location> locations;    // in order of their ids
+  std::vector<IoHandle> io_handles;   // by IoHandleId
   std::vector<Marker> markers;        // in order of time
   // Further facts about the run, e.g. losses ("timeloom::lost_events" -> "12"). Written to
   // the trace as its properties.

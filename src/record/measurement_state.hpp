@@ -36,6 +36,7 @@ struct State {
   std::map<std::uintptr_t, Brought> brought;  // by pthread id
   std::set<std::uint64_t> kept_off;           // threads that take no part in any measurement
   std::uint32_t next_location = 0;
+  std::uint32_t next_io_handle = 0;
   std::uint32_t tracks = 0;           // of these
   std::uint32_t of_process = 0;       // 1: one of these has its metrics only
   std::set<std::uint32_t> created;    // threads that run and of which note_creation() spoke
@@ -66,6 +67,8 @@ State& state();
 // Forgets the threads that were brought in and recorded nothing themselves. REQUIRES: the mutex,
 // and that their recorders take no part any more.
 void forget_brought(State& state) noexcept;
+// The id of the process that measures itself; 0: none has.
+std::uint64_t measured_process() noexcept;
 
 // The mutex of the state, while no thread is inside a NativeCall and none begins one:
 // for functions that touch the recorders of other threads. Not inside a NativeCall.

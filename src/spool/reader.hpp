@@ -34,6 +34,7 @@ struct ProcessDefinitions {
   std::map<std::uint32_t, std::string> strings;
   std::map<std::uint32_t, Parameter> parameters;
   std::map<std::uint32_t, Metric> metrics;
+  std::map<std::uint32_t, IoHandle> io_handles;
   struct Thread {
     std::string name;
     std::uint64_t thread_id = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/io.hpp"
+
 namespace timeloom::spool {
 namespace {
 
@@ -108,6 +110,61 @@ bool add_samples(std::span<const std::uint64_t> words, std::uint64_t time,
   return true;
 }
 
+std::optional<EventKind> io_kind(ExtendedKind kind, std::uint32_t number) {
+  constexpr auto kOperations = static_cast<std::uint32_t>(IoOperation::kFlush) + 1;
+  const auto of_operation = [&](EventKind first) -> std::optional<EventKind> {
+    if (number >= kOperations) return std::nullopt;
+    return static_cast<EventKind>(static_cast<std::uint32_t>(first) + number);
+  };
+  switch (kind) {
+    case ExtendedKind::kIoCreate: return EventKind::kIoCreate;
+    case ExtendedKind::kIoDestroy: return EventKind::kIoDestroy;
+    case ExtendedKind::kIoDuplicate: return EventKind::kIoDuplicate;
+    case ExtendedKind::kIoSeek: return EventKind::kIoSeek;
+    case ExtendedKind::kIoStatusFlags: return EventKind::kIoStatusFlags;
+    case ExtendedKind::kIoDelete: return EventKind::kIoDelete;
+    case ExtendedKind::kIoBegin: return of_operation(EventKind::kIoRead);
+    case ExtendedKind::kIoComplete: return of_operation(EventKind::kIoReadDone);
+    default: return std::nullopt;
+  }
+}
+
+// Whether the record of input or output has as many words as it should.
+bool has_io_words(ExtendedKind kind, std::size_t words) {
+  switch (kind) {
+    case ExtendedKind::kIoDestroy:
+    case ExtendedKind::kIoDelete: return words == 1;
+    case ExtendedKind::kIoSeek: return words == 3;
+    case ExtendedKind::kIoBegin: return words == 2 || words == 3;
+    default: return words == 2;
+  }
+}
+
+// One event, and before it the offset if the record has one. False: it is no sound record.
+bool add_io(ExtendedKind kind, std::span<const std::uint64_t> words, std::uint64_t time,
+            std::vector<Event>& events) {
+  if (!has_io_words(kind, words.size())) return false;
+  const std::uint32_t number = io_number_of(words[0]);
+  const auto event = io_kind(kind, number);
+  if (!event) return false;
+  const std::uint32_t handle = io_handle_of(words[0]);
+  if (kind == ExtendedKind::kIoDelete) {
+    events.push_back({Timestamp{time}, *event, number, handle});
+    return true;
+  }
+  const bool seek = kind == ExtendedKind::kIoSeek;
+  if (words.size() == 3) {
+    events.push_back(
+        {Timestamp{time}, EventKind::kIoOffset, seek ? number : 0, words[seek ? 1 : 2]});
+  }
+  events.push_back({Timestamp{time}, *event, handle, words.size() == 1 ? 0 : words[seek ? 2 : 1]});
+  return true;
+}
+
+constexpr bool is_io(ExtendedKind kind) {
+  return kind >= ExtendedKind::kIoCreate && kind <= ExtendedKind::kIoStatusFlags;
+}
+
 bool is_track(EventWord word) {
   return kind_of(word) == WordKind::kExtended && extended_kind_of(word) == ExtendedKind::kTrack;
 }
@@ -173,6 +230,9 @@ bool SegmentDecoder::decode_extended(EventWord head, std::uint64_t& last_ticks,
   } else if (kind == ExtendedKind::kSamples) {
     if (!advance(base_ + delta_of(head), last_ticks)) return false;
     if (!add_samples(words, last_ticks, events)) return false;
+  } else if (is_io(kind)) {
+    if (payload_of(head) >> 16 != 0 || !advance(base_ + delta_of(head), last_ticks)) return false;
+    if (!add_io(kind, words, last_ticks, events)) return false;
   } else if (kind == ExtendedKind::kTimeBase) {
     if (payload_of(head) >> 16 != 0 || !set_base(words, base_)) return false;
   } else {

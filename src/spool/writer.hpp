@@ -111,6 +111,7 @@ class Writer {
   void define_string(StringId id, const std::string& text) noexcept;
   void define_parameter(ParameterId id, const Parameter& parameter) noexcept;
   void define_metric(MetricId id, const Metric& metric) noexcept;
+  void define_io_handle(IoHandleId id, const IoHandle& handle) noexcept;
   void define_marker(std::uint32_t location, std::uint64_t ticks, const std::string& text) noexcept;
   void define_property(const std::string& key, const std::string& value) noexcept;
   void define_clock_sync(const os::ClockSync& sync) noexcept;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/definitions.hpp"
+#include "core/io.hpp"
 
 namespace timeloom::cube {
 
@@ -47,20 +48,34 @@ inline constexpr char kSet[] = "timeloom::set";  // of a metric
 inline constexpr char kOfProgram[] =
     "timeloom::of_program";  // of a region, see profile_regions.hpp
 
-inline constexpr std::array<std::pair<Paradigm, std::string_view>, 4> kParadigms = {{
+inline constexpr std::array<std::pair<Paradigm, std::string_view>, 7> kParadigms = {{
     {Paradigm::kUnknown, "unknown"},
     {Paradigm::kUser, "user"},
     {Paradigm::kCompiler, "compiler"},
     {Paradigm::kMeasurement, kMeasurementParadigm},
+    {Paradigm::kIo, "io"},
+    {Paradigm::kMpi, "mpi"},
+    {Paradigm::kPthread, "pthread"},
 }};
 
-inline constexpr std::array<std::pair<RegionRole, std::string_view>, 6> kRoles = {{
+inline constexpr std::array<std::pair<RegionRole, std::string_view>, 17> kRoles = {{
     {RegionRole::kUnknown, "unknown"},
     {RegionRole::kFunction, "function"},
     {RegionRole::kCode, "code"},
     {RegionRole::kLoop, "loop"},
     {RegionRole::kWrapper, "wrapper"},
     {RegionRole::kArtificial, kArtificialRole},
+    {RegionRole::kFileIo, "file io"},
+    {RegionRole::kFileIoMetadata, "file io metadata"},
+    {RegionRole::kThreadCreate, "thread create"},
+    {RegionRole::kThreadWait, "thread wait"},
+    {RegionRole::kPointToPoint, "point2point"},
+    {RegionRole::kBarrier, "barrier"},
+    {RegionRole::kOneToAll, "one2all"},
+    {RegionRole::kAllToOne, "all2one"},
+    {RegionRole::kAllToAll, "all2all"},
+    {RegionRole::kCollective, "other collective"},
+    {RegionRole::kRma, "rma"},
 }};
 
 inline constexpr std::array<std::pair<LocationType, std::string_view>, 3> kLocationTypes = {{
@@ -68,6 +83,11 @@ inline constexpr std::array<std::pair<LocationType, std::string_view>, 3> kLocat
     {LocationType::kAcceleratorStream, "accelerator stream"},
     {LocationType::kMetric, "metric"},
 }};
+
+// Whether a metric of that name counts bytes that were transferred: of these the sum says all.
+inline bool is_bytes_name(std::string_view name) {
+  return name == kIoBytesRead || name == kIoBytesWritten;
+}
 
 // Whether a metric of that name is one that every profile has.
 inline bool is_core_name(std::string_view name) {

@@ -4,10 +4,12 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "chunk_check.hpp"
 #include "core/error.hpp"
+#include "io_writer.hpp"
 
 namespace timeloom::otf2 {
 
@@ -140,8 +142,31 @@ class LocationWriter : public LocationSink {
         return OTF2_EvtWriter_ThreadEnd(writer_, nullptr, time, kThreads, event.value);
       case EventKind::kThreadWait:
         return OTF2_EvtWriter_ThreadWait(writer_, nullptr, time, kThreads, event.value);
-      default: return OTF2_ERROR_INVALID_ARGUMENT;
+      default: return is_io(event.kind) ? write_io(event, time) : OTF2_ERROR_INVALID_ARGUMENT;
     }
+  }
+
+  OTF2_ErrorCode write_io(const Event& event, OTF2_TimeStamp time) {
+    if (event.kind == EventKind::kIoOffset) {
+      offset_ = event;
+      return OTF2_SUCCESS;
+    }
+    if (event.kind == EventKind::kIoDelete) {
+      const auto path = shared_.definitions->strings.at(event.value);
+      return OTF2_EvtWriter_IoDeleteFile(writer_, nullptr, time,
+                                         static_cast<OTF2_IoParadigmRef>(event.ref),
+                                         io_file(shared_, path));
+    }
+    return write_io_event(writer_, attributes_, event, std::exchange(offset_, std::nullopt),
+                          interface_of(event));
+  }
+
+  IoParadigm interface_of(const Event& event) const {
+    if (event.ref >= shared_.definitions->io_handles.size()) {
+      throw Error(what() + ": an event refers to I/O handle " + std::to_string(event.ref) +
+                  ", which is not defined");
+    }
+    return shared_.definitions->io_handles[event.ref].paradigm;
   }
 
   OTF2_StringRef string_of(const Event& event) const {
@@ -197,7 +222,8 @@ class LocationWriter : public LocationSink {
   std::array<OTF2_MetricValue, UINT8_MAX> values_{};
   Written::Span times_;
   EventDigest digest_;
-  std::uint64_t waited_ = 0;  // nanoseconds, before the next enter or leave
+  std::optional<Event> offset_;  // of the event of input or output that comes next
+  std::uint64_t waited_ = 0;     // nanoseconds, before the next enter or leave
 };
 
 }  // namespace
