@@ -73,6 +73,7 @@ constexpr char kUnmeasuredVariable[] = "TIMELOOM_UNMEASURED";
   if (!skips_site(line)) refuse_without_timeloom(python, line.interpreter_flags);
   std::vector<std::string> words = python_words(line, python);
   unsetenv(kNativeSettingsVariable);  // of a run around this one
+  unsetenv(kNativeSpoolsVariable);
   become(words);
 }
 

@@ -28,7 +28,9 @@
 #include "profile/call_tree_sink.hpp"
 #include "profile/flat_profile.hpp"
 #include "run/directory.hpp"
+#include "run/job.hpp"
 #include "run/manifest.hpp"
+#include "run/spools.hpp"
 #include "spool/reader.hpp"
 #include "weave/run_contents.hpp"
 #include "weave/spool_source.hpp"
@@ -141,14 +143,12 @@ void mark_as_ended(const run::Directory& run) {
   if (const auto spool = run.open_directory(Item::kSpool)) spool->remove(Item::kRunning);
 }
 
-void count_unmeasured(const run::Directory& run, SpoolSource& source) {
-  const std::optional<run::Directory> spool = run.open_directory(Item::kSpool);
-  if (!spool) return;
-  const os::File file = spool->open_file(Item::kUnmeasured);
-  if (!file.is_open()) return;
-  const auto [processes, interpreters] = read_unmeasured(file);
-  if (processes != 0) source.set_property(kUnmeasuredProcesses, std::to_string(processes));
-  if (interpreters != 0) source.set_property(kSubInterpreters, std::to_string(interpreters));
+void note_unmeasured(SpoolSource& source, const Unmeasured& counts) {
+  const auto put = [&source](const char* key, std::uint64_t number) {
+    if (number != 0) source.set_property(key, std::to_string(number));
+  };
+  put(kUnmeasuredProcesses, counts.processes);
+  put(kSubInterpreters, counts.interpreters);
 }
 
 std::string manifest_of(const run::Directory& run, const run::Directory& results, bool spool_stays,
@@ -327,11 +327,11 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   const std::vector<spool::SpoolDirectory> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(path);
   SpoolSource source(spools);
-  count_unmeasured(run, source);
+  note_unmeasured(source, run::unmeasured_in(path));
   const run::Layout& layout = layout_of(source);
   const WorkingDirectory working(run);
   Written written = write_results(source, working.get(), options);
-  const bool running = source.running() != 0;
+  const bool running = source.running() != 0 || run::take_awaited(path);
   const bool keep_spool =
       options.keep_spool || damaged(source) || running || source.out_of_sight() != 0;
   if (layout.weaves(Item::kManifest)) {
@@ -344,7 +344,10 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   summary.given_up = std::move(written.given_up);
   summary.refused_profile_name = name_profile(source, run);
   if (!running) mark_as_ended(run);
-  if (!keep_spool) run.remove_spool();
+  if (!keep_spool) {
+    run::forget_job(run);
+    run.remove_spool();
+  }
   return summary;
 } catch (const std::system_error& error) {
   std::error_code ignored;

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -21,6 +20,7 @@
 #include "python/launch/measure.hpp"
 #include "python/launch/weave_process.hpp"
 #include "python/session/session.hpp"
+#include "run/spools.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -111,21 +111,17 @@ std::string plural(unsigned long long count, const char* word) {
 }
 
 // The other processes that have recorded into the run.
-std::string children(const std::string& run) {
-  namespace fs = std::filesystem;
-  unsigned long long spools = 0;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(run + "/spool", error)) {
-    if (entry.is_directory(error)) ++spools;
-  }
+std::string others_in(const std::string& run, bool ranks) {
+  const std::uint64_t spools = run::count_spools(run);
   if (spools < 2) return {};
-  return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
+  return ", beside " + grouped(spools - 1) + (ranks ? " other" : " child") +
+         (spools == 2 ? " process" : " processes");
 }
 
 // The lines about Python processes that the program has started, and sub-interpreters, that are
 // not measured.
 std::string unmeasured(const std::string& run) {
-  const Unmeasured counts = read_unmeasured(run + "/spool/unmeasured");
+  const Unmeasured counts = run::unmeasured_in(run);
   std::string text;
   if (counts.processes > 0) {
     text += line_start() + grouped(counts.processes) +
@@ -200,13 +196,13 @@ std::string overhead(const Shares& shares) {
          formatted(100 * shares.wall, 1) + " % of wall time";
 }
 
-std::string summary(const SessionResult& result, const std::string& children,
+std::string summary(const SessionResult& result, const std::string& others,
                     const std::string& left_out, const std::string& weaving) {
   const std::uint64_t events = result.events + (result.profile ? 0 : kOfProgram);
   const std::string tasks = result.tasks > 0 ? " and " + plural(result.tasks, "task") : "";
   std::string text = line_start() + formatted(result.wall_seconds, 3) + " s, " +
                      plural(events, "event") + " of " + plural(result.threads, "thread") + tasks +
-                     children + ", " + size_text(result.bytes) + overhead(result.overhead) + "\n" +
+                     others + ", " + size_text(result.bytes) + overhead(result.overhead) + "\n" +
                      losses(result) + left_out;
   if (!weaving.empty()) text += line_start() + weaving + "\n";
   if (result.error == ENOENT) return text;
@@ -269,9 +265,14 @@ class RunEnd {
   bool finished_ = false;
 };
 
-void weave_and_report(SessionResult& result, RunEnd& end) {
-  std::string others = children(result.run);  // the spools are gone after weaving
+// Whether another rank is still to end, which then sees to everything else.
+bool others_go_on() { return g_start->place && !g_start->place->is_last(); }
+
+// `ranks`: the run is one of several; `missing`: a line about those that are not in it.
+void weave_and_report(SessionResult& result, RunEnd& end, bool ranks, const std::string& missing) {
+  std::string others = others_in(result.run, ranks);  // the spools are gone after weaving
   std::string left_out = unmeasured(result.run);
+  if (!missing.empty()) left_out += line_start() + missing + "\n";
   const std::optional<WeaveResult> woven = weave_run(result);
   left_out += given_up(result, woven);
   if (woven && woven->counts && (woven->counts->processes > 1 || result.events == 0)) {
@@ -292,12 +293,17 @@ void weave_and_report(SessionResult& result, RunEnd& end) {
 }
 
 void finish_weave_and_report() {
-  RunEnd end(std::move(g_start->place));
   SessionResult result;
-  if (finish_measurement(result)) return weave_and_report(result, end);
-  if (PyErr_Occurred() == nullptr) return;  // the program has finished it itself
-  write_error_output(line_start() +
-                     "the measurement could not be finished: " + take_exception_text() + "\n");
+  const bool finished = finish_measurement(result);
+  if (!finished && PyErr_Occurred() != nullptr) {
+    write_error_output(line_start() +
+                       "the measurement could not be finished: " + take_exception_text() + "\n");
+  }
+  if (others_go_on()) return g_start->place.reset();
+  const bool ranks = g_start->place && g_start->place->rank();
+  const std::string missing = g_start->place ? g_start->place->missing() : std::string();
+  RunEnd end(std::move(g_start->place));
+  if (finished) weave_and_report(result, end, ranks, missing);  // else by the program itself
 }
 
 // The process that started it sees to everything else.
@@ -371,7 +377,7 @@ void note_start(const Settings& settings, std::shared_ptr<RunPlace> place) {
 void report_run_of_other(const Settings& settings, SessionResult result) {
   note_start(settings, nullptr);
   RunEnd end(nullptr);
-  weave_and_report(result, end);
+  weave_and_report(result, end, false, {});
 }
 
 bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> place) {
