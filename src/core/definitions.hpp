@@ -17,7 +17,16 @@
 namespace timeloom {
 
 // The source of a region's events (OTF2 paradigm of the region).
-enum class Paradigm : std::uint8_t { kUnknown, kUser, kCompiler, kMeasurement, kOther };
+enum class Paradigm : std::uint8_t {
+  kUnknown,
+  kUser,
+  kCompiler,
+  kMeasurement,
+  kOther,
+  kIo,  // calls of the system's input and output
+  kMpi,
+  kPthread
+};
 
 // The kind of code that a region is (OTF2 region role).
 enum class RegionRole : std::uint8_t {
@@ -27,7 +36,18 @@ enum class RegionRole : std::uint8_t {
   kLoop,
   kWrapper,
   kArtificial,
-  kOther
+  kOther,
+  kFileIo,          // transfers data
+  kFileIoMetadata,  // opens, closes, seeks …
+  kThreadCreate,
+  kThreadWait,
+  kPointToPoint,
+  kBarrier,
+  kOneToAll,
+  kAllToOne,
+  kAllToAll,
+  kCollective,  // any other
+  kRma
 };
 
 struct Region {
@@ -129,6 +149,26 @@ inline std::string unit_text(const Metric& metric) {
   return (metric.binary ? "2^" : "10^") + std::to_string(metric.exponent) + " " + metric.unit;
 }
 
+// A communicator of MPI: processes, by their ranks in it.
+struct Communicator {
+  std::string name;                 // empty: none
+  CommunicatorId parent{};          // from which it was made; undefined: none that is known
+  bool self = false;                // one process alone; the same definition for all processes
+  std::vector<LocationId> members;  // by rank: the first thread of the process; undefined: not known
+};
+
+// The same as one of its processes knows it.
+struct LocalCommunicator {
+  std::uint64_t identity = 0;  // the same in all its processes
+  std::uint64_t parent = 0;    // identity of the one that it was made from; 0: none
+  bool self = false;           // this process alone
+  std::uint32_t size = 0;
+  std::uint32_t rank = 0;  // of this process
+  std::string name{};
+};
+
+inline constexpr std::uint32_t kNoRoot = UINT32_MAX;
+
 struct Marker {
   Timestamp time{};
   LocationId location;
@@ -151,6 +191,7 @@ struct Definitions {
   std::vector<LocationGroup> groups;  // by LocationGroupId
   std::vector<Parameter> parameters;  // by ParameterId
   std::vector<Metric> metrics;        // by MetricId
+  std::vector<Communicator> communicators;  // by CommunicatorId
   std::vector<Location> locations;    // in order of their ids
   std::vector<Marker> markers;        // in order of time
   // Further facts about the run, e.g. losses ("timeloom::lost_events" -> "12"). Written to

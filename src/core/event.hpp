@@ -31,6 +31,22 @@ enum class EventKind : std::uint8_t {
   // No event of its own: of the time between the event before and the enter or leave that comes
   // next, `value` nanoseconds were waiting: the thread did not run.
   kWaiting,
+  // Messages of MPI; the operands before them are described in core/mpi_event.hpp.
+  kOperand,              // no event of its own: ref: place, value: of the event that comes next
+  kMpiSend,              // ref: communicator, value: bytes
+  kMpiRecv,              // the same; it has arrived
+  kMpiIsend,             // the same
+  kMpiIsendComplete,     // value: request
+  kMpiIrecvRequest,      // value: request
+  kMpiIrecv,             // ref: communicator, value: bytes
+  kMpiRequestTest,       // value: request, which is not complete yet
+  kMpiRequestCancelled,  // value: request
+  kMpiCollectiveBegin,
+  kMpiCollectiveEnd,       // ref: communicator, value: bytes sent
+  kMpiCollectiveRequest,   // value: request
+  kMpiCollectiveComplete,  // ref: communicator, value: bytes sent
+  kCommCreate,             // ref: communicator
+  kCommDestroy,            // ref: communicator
   // Only in streams read from a spool, where the stream of a thread also holds the events of
   // its tracks (tasks, greenlets).
   kTrack,     // ref: index of the location that the following events belong to
@@ -39,6 +55,11 @@ enum class EventKind : std::uint8_t {
   kRewindBegin,  // ref: name, as a string id
   kRewindEnd,    // ref: name; value: 1 when all since the begin of that name is discarded
 };
+
+// What comes with an event rather than is one.
+constexpr bool is_no_event(EventKind kind) noexcept {
+  return kind == EventKind::kWaiting || kind == EventKind::kOperand;
+}
 
 inline constexpr std::int64_t kUnknownExitStatus = INT64_MIN;
 
@@ -49,6 +70,7 @@ struct Event {
   std::uint64_t value = 0;
 
   RegionId region() const noexcept { return RegionId{ref}; }
+  CommunicatorId communicator() const noexcept { return CommunicatorId{ref}; }
   ParameterId parameter() const noexcept { return ParameterId{ref}; }
   MetricId metric() const noexcept { return MetricId{ref}; }
   StringId string() const noexcept { return StringId{static_cast<std::uint32_t>(value)}; }

@@ -152,6 +152,7 @@ void LocationFold::other(const Event& event, std::span<const Event> before) {
     case EventKind::kParameterString: return parameter(event, before);
     case EventKind::kMetric: return metric(event);
     case EventKind::kWaiting: ++together_; return waited(event.value);
+    case EventKind::kOperand: ++together_; return;
     default: return;
   }
 }

@@ -5,8 +5,8 @@
 namespace timeloom::record {
 namespace {
 
-// Words kept free behind limit_: a time base (2) and the longest extended record (3).
-constexpr std::size_t kReserve = 8;
+// Words kept free behind limit_: a time base (2), waiting (2) and the longest extended record (6).
+constexpr std::size_t kReserve = 12;
 
 }  // namespace
 

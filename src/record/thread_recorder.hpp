@@ -151,7 +151,7 @@ class ThreadRecorder {
   // Requests a call of the leave callback when the innermost open region is left.
   void request_leave_callback() noexcept;
 
-  // Records an event with up to two further words.
+  // Records an event with up to five further words.
   void extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept;
 
   // While recording is off: remembers an enter without recording it, and a

@@ -85,10 +85,16 @@ void SpoolSource::sort_processes() {
 // child that was killed at once has compared its clocks only once.
 void SpoolSource::set_process_clocks() {
   std::map<std::pair<std::string, os::ClockSource>, std::vector<os::ClockSync>> hosts;
+  std::map<std::string, std::vector<ClockOffset>> offsets;
   for (const Process& process : processes_) {
     const spool::ProcessDefinitions& from = process.reader->definitions();
     auto& syncs = hosts[{from.process.hostname, from.clock_source}];
     syncs.insert(syncs.end(), from.clock_syncs.begin(), from.clock_syncs.end());
+    auto& of_host = offsets[from.process.hostname];
+    of_host.insert(of_host.end(), from.clock_offsets.begin(), from.clock_offsets.end());
+  }
+  for (auto& [host, of_host] : offsets) {
+    std::ranges::stable_sort(of_host, {}, &ClockOffset::monotonic_ns);
   }
   for (auto& [host, syncs] : hosts) {
     std::stable_sort(
@@ -98,7 +104,8 @@ void SpoolSource::set_process_clocks() {
   for (Process& process : processes_) {
     const spool::ProcessDefinitions& from = process.reader->definitions();
     process.clock =
-        ProcessClock{from.clock_source, hosts[{from.process.hostname, from.clock_source}]};
+        ProcessClock{from.clock_source, hosts[{from.process.hostname, from.clock_source}],
+                     offsets[from.process.hostname]};
     set_lifetime(process);
   }
 }
@@ -208,6 +215,17 @@ void SpoolSource::add_location(const Process& process, std::uint32_t index) {
   definitions_.locations.push_back(std::move(location));
 }
 
+// Each process has said which rank it has in its communicators.
+void SpoolSource::add_members(const Process& process) {
+  constexpr std::uint32_t kMost = 1 << 24;  // more come from damage
+  for (const auto& [id, local] : process.reader->definitions().communicators) {
+    if (local.self || local.size > kMost || local.rank >= local.size) continue;
+    auto& members = definitions_.communicators[process.ids.communicators[id]].members;
+    if (members.size() < local.size) members.resize(local.size);
+    members[local.rank] = location_id(process, 0);
+  }
+}
+
 void SpoolSource::add_markers(const Process& process) {
   for (const auto& mark : process.reader->definitions().markers) {
     const LocationId location = location_id(process, mark.thread);
@@ -228,6 +246,7 @@ void SpoolSource::add_locations() {
     if (process.locations.empty()) process.locations.push_back(0);
     if (dense) process.first_location = LocationId{definitions_.locations.size()};
     for (const std::uint32_t index : process.locations) add_location(process, index);
+    add_members(process);
     add_markers(process);
   }
   std::stable_sort(definitions_.locations.begin(), definitions_.locations.end(),

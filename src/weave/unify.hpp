@@ -57,6 +57,7 @@ struct ProcessIds {
   IdMap parameters;
   std::uint32_t task_parameter = IdMap::kNone;  // of these: the one that names tasks, in the run
   IdMap metrics;
+  IdMap communicators;
 };
 
 // Equal definitions of different processes become one; ids of the run are in
@@ -74,7 +75,10 @@ class Unifier {
                       std::vector<Definition>& table, const Definition& definition);
 
   Definitions& run_;
+  void add_communicators(const spool::ProcessDefinitions& process, IdMap& ids);
+
   std::map<std::string, std::uint32_t> regions_, strings_, parameters_, metrics_;
+  std::map<std::uint64_t, std::uint32_t> communicators_;  // by identity
 };
 
 }  // namespace timeloom::weave

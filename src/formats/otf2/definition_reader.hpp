@@ -37,6 +37,7 @@ struct References {
   ReferenceTable regions;
   ReferenceTable groups;
   ReferenceTable parameters;
+  ReferenceTable communicators;
   std::unordered_map<OTF2_MetricRef, std::vector<std::uint32_t>> metrics;  // class or instance
   OTF2_AttributeRef process_id = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef waiting = OTF2_UNDEFINED_ATTRIBUTE;

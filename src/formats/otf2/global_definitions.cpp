@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 
+#include "message_writer.hpp"
+
 namespace timeloom::otf2 {
 
 namespace {
@@ -14,6 +16,7 @@ OTF2_Paradigm paradigm_of(Paradigm paradigm) {
     case Paradigm::kCompiler: return OTF2_PARADIGM_COMPILER;
     case Paradigm::kMeasurement: return OTF2_PARADIGM_MEASUREMENT_SYSTEM;
     case Paradigm::kOther: return OTF2_PARADIGM_NONE;
+    case Paradigm::kMpi: return OTF2_PARADIGM_MPI;
     case Paradigm::kUnknown: break;
   }
   return OTF2_PARADIGM_UNKNOWN;
@@ -26,6 +29,14 @@ OTF2_RegionRole role_of(RegionRole role) {
     case RegionRole::kLoop: return OTF2_REGION_ROLE_LOOP;
     case RegionRole::kWrapper: return OTF2_REGION_ROLE_WRAPPER;
     case RegionRole::kArtificial: return OTF2_REGION_ROLE_ARTIFICIAL;
+    case RegionRole::kBarrier: return OTF2_REGION_ROLE_BARRIER;
+    case RegionRole::kOneToAll: return OTF2_REGION_ROLE_COLL_ONE2ALL;
+    case RegionRole::kAllToOne: return OTF2_REGION_ROLE_COLL_ALL2ONE;
+    case RegionRole::kAllToAll: return OTF2_REGION_ROLE_COLL_ALL2ALL;
+    case RegionRole::kCollective: return OTF2_REGION_ROLE_COLL_OTHER;
+    case RegionRole::kPointToPoint: return OTF2_REGION_ROLE_POINT2POINT;
+    case RegionRole::kRma: return OTF2_REGION_ROLE_RMA;
+    case RegionRole::kFileIo: return OTF2_REGION_ROLE_FILE_IO;
     case RegionRole::kOther:
     case RegionRole::kUnknown: break;
   }
@@ -113,7 +124,8 @@ class GlobalDefinitions {
     write_processes();
     write_locations();
     write_regions();
-    write_threads(write_region_groups(region_groups()));
+    const OTF2_GroupRef next = write_threads(write_region_groups(region_groups()));
+    write_communicators(shared_, writer_, next);
     write_metrics();
     write_parameters();
   }
@@ -237,14 +249,15 @@ class GlobalDefinitions {
   }
 
   // One communicator for all threads of the run: a group of the locations, and a
-  // group that has all of these. Runs with more locations than a record holds go without.
-  void write_threads(OTF2_GroupRef group) {
+  // group that has all of these. Runs with more locations than a record holds go without. The id
+  // of the next group.
+  OTF2_GroupRef write_threads(OTF2_GroupRef group) {
     std::vector<std::uint64_t> locations;
     for (const Location& location : definitions_.locations) {
       if (location.type != LocationType::kMetric) locations.push_back(location.id.value());
     }
     const std::size_t count = locations.size();
-    if (count < 2 || count > kGroupMembers) return;
+    if (count < 2 || count > kGroupMembers) return group;
     std::vector<std::uint64_t> ranks(count);
     std::iota(ranks.begin(), ranks.end(), std::uint64_t{0});
     const auto write = [&](OTF2_GroupType type, const std::vector<std::uint64_t>& members) {
@@ -256,6 +269,7 @@ class GlobalDefinitions {
     write(OTF2_GROUP_TYPE_COMM_GROUP, ranks);
     ok(OTF2_GlobalDefWriter_WriteComm(writer_, kThreads, ref(kThreadsName), group - 1,
                                       OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    return group;
   }
 
   // A class of its own for each counter that comes alone, one for those that are
@@ -356,6 +370,7 @@ void intern_names(Shared& shared) {
     ref(metric.description);
   }
   for (const Parameter& parameter : definitions.parameters) ref(parameter.name);
+  intern_communicators(shared);
 }
 
 void write_global_definitions(Shared& shared, const Written& written, const Epoch& epoch) {

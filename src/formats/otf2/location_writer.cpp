@@ -8,6 +8,7 @@
 
 #include "chunk_check.hpp"
 #include "core/error.hpp"
+#include "message_writer.hpp"
 
 namespace timeloom::otf2 {
 
@@ -140,7 +141,9 @@ class LocationWriter : public LocationSink {
         return OTF2_EvtWriter_ThreadEnd(writer_, nullptr, time, kThreads, event.value);
       case EventKind::kThreadWait:
         return OTF2_EvtWriter_ThreadWait(writer_, nullptr, time, kThreads, event.value);
-      default: return OTF2_ERROR_INVALID_ARGUMENT;
+      default:
+        if (operands_.take(event)) return OTF2_SUCCESS;
+        return write_message(writer_, event, operands_);
     }
   }
 
@@ -197,6 +200,7 @@ class LocationWriter : public LocationSink {
   std::array<OTF2_MetricValue, UINT8_MAX> values_{};
   Written::Span times_;
   EventDigest digest_;
+  Operands operands_;
   std::uint64_t waited_ = 0;  // nanoseconds, before the next enter or leave
 };
 

@@ -20,6 +20,7 @@ Paradigm paradigm_of(OTF2_Paradigm paradigm) {
     case OTF2_PARADIGM_USER: return Paradigm::kUser;
     case OTF2_PARADIGM_COMPILER: return Paradigm::kCompiler;
     case OTF2_PARADIGM_MEASUREMENT_SYSTEM: return Paradigm::kMeasurement;
+    case OTF2_PARADIGM_MPI: return Paradigm::kMpi;
     default: return Paradigm::kOther;
   }
 }
@@ -32,6 +33,14 @@ RegionRole role_of(OTF2_RegionRole role) {
     case OTF2_REGION_ROLE_LOOP: return RegionRole::kLoop;
     case OTF2_REGION_ROLE_WRAPPER: return RegionRole::kWrapper;
     case OTF2_REGION_ROLE_ARTIFICIAL: return RegionRole::kArtificial;
+    case OTF2_REGION_ROLE_BARRIER: return RegionRole::kBarrier;
+    case OTF2_REGION_ROLE_COLL_ONE2ALL: return RegionRole::kOneToAll;
+    case OTF2_REGION_ROLE_COLL_ALL2ONE: return RegionRole::kAllToOne;
+    case OTF2_REGION_ROLE_COLL_ALL2ALL: return RegionRole::kAllToAll;
+    case OTF2_REGION_ROLE_COLL_OTHER: return RegionRole::kCollective;
+    case OTF2_REGION_ROLE_POINT2POINT: return RegionRole::kPointToPoint;
+    case OTF2_REGION_ROLE_RMA: return RegionRole::kRma;
+    case OTF2_REGION_ROLE_FILE_IO: return RegionRole::kFileIo;
     default: return RegionRole::kOther;
   }
 }
@@ -80,6 +89,7 @@ class Resolver {
     locations();
     metrics();
     parameters();
+    communicators();
     for (const RawDefinitions::Attribute& attribute : raw_.attributes) {
       if (text(attribute.name) == "ProcessId") references_.process_id = attribute.self;
       if (text(attribute.name) == kWaitingName) references_.waiting = attribute.self;
@@ -294,6 +304,33 @@ class Resolver {
     for (const RawDefinitions::NamedParameter& raw : raw_.parameters) {
       if (!references_.parameters.add(raw.self, size_of(definitions_.parameters))) continue;
       definitions_.parameters.push_back({text(raw.name), parameter_type_of(raw.type)});
+    }
+  }
+
+  // Those of MPI: the members of a group are places in the list of all its locations.
+  void communicators() {
+    std::vector<std::uint64_t> all;
+    std::unordered_map<OTF2_GroupRef, const RawDefinitions::MpiGroup*> groups;
+    for (const RawDefinitions::MpiGroup& group : raw_.mpi_groups) {
+      if (group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS) all = group.members;
+      groups.try_emplace(group.self, &group);
+    }
+    for (const RawDefinitions::Comm& raw : raw_.comms) {
+      const auto group = groups.find(raw.group);
+      if (group == groups.end()) continue;
+      if (!references_.communicators.add(raw.self, size_of(definitions_.communicators))) continue;
+      Communicator& made = definitions_.communicators.emplace_back();
+      made.name = text(raw.name);
+      made.self = group->second->type == OTF2_GROUP_TYPE_COMM_SELF;
+      for (const std::uint64_t place : group->second->members) {
+        made.members.push_back(place < all.size() ? LocationId{all[place]} : LocationId{});
+      }
+    }
+    for (const RawDefinitions::Comm& raw : raw_.comms) {
+      const std::uint32_t self = references_.communicators.find(raw.self);
+      const std::uint32_t parent = references_.communicators.find(raw.parent);
+      if (self == kNoIndex || parent == kNoIndex || self == parent) continue;
+      definitions_.communicators[self].parent = CommunicatorId{parent};
     }
   }
 
