@@ -21,6 +21,7 @@
 #include "tools/report_by.hpp"
 #include "tools/report_data.hpp"
 #include "tools/report_function.hpp"
+#include "tools/report_mpi.hpp"
 #include "tools/report_text.hpp"
 #include "tools/slowest_visits.hpp"
 #include "tools/text.hpp"
@@ -45,6 +46,7 @@ struct ReportOptions {
   std::optional<GroupKey> by;
   std::string function;
   bool slowest = false;
+  bool mpi = false;
   bool compensate = false;
   std::string from;
   std::string to;
@@ -156,6 +158,30 @@ int print_slowest(const ReportOptions& options, const std::filesystem::path& run
   return kDone;
 }
 
+// Who sent what to whom is in the trace only.
+int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
+  profile::MessageSink messages;
+  const std::array<RunSink*, 1> sinks = {&messages};
+  std::unique_ptr<RunSource> source;
+  if (weave::has_trace(run)) {
+    source = otf2::open(weave::trace_of(run));
+    source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
+  }
+  const MpiFacts facts = mpi_facts(call_tree_of(run), messages.summary());
+  if (facts.functions.empty() && facts.messages.messages == 0) {
+    throw Error(run.string() +
+                " has no calls of MPI; mpirun ... timeloom run records them, as docs/mpi.md says");
+  }
+  Output output;
+  if (options.json) {
+    write_mpi_json(facts, output);
+  } else {
+    write_mpi(facts, Terminal::detect(options.colour), output);
+  }
+  output.flush();
+  return kDone;
+}
+
 int print_by(const ReportOptions& options, const profile::CallTree& tree,
              const std::set<LocationId>& ids) {
   const std::vector<GroupRow> rows = group_rows(tree, *options.by, ids, taken_away(options, tree));
@@ -217,6 +243,7 @@ int run_report(ReportOptions options) {
   }
   const std::filesystem::path run = open_run(options.run);
   if (options.slowest) return print_slowest(options, run);
+  if (options.mpi) return print_mpi(options, run);
   const profile::CallTree tree = chosen_tree(options, run);
   const std::set<LocationId> ids = selected(options, tree.definitions);
   if (options.by) return print_by(options, tree, ids);
@@ -291,6 +318,8 @@ Command register_report(CLI::App& program) {
              "One function, its callers and what it calls; the end of its name will do");
   known.flag("--slowest", options->slowest,
              "The slowest single visits with their parameters (of --function), from the trace");
+  known.flag("--mpi", options->mpi,
+             "Time in MPI, messages between processes, waiting for each other, load balance");
   known.flag("--compensate", options->compensate,
              "Take from the times what measuring cost, as far as it is known");
   known.exclude("--compensate", "--function");
