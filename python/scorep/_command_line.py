@@ -46,10 +46,10 @@ CONFIG_OPTIONS = {
     "--thread=pthread": None,
     "--thread=omp": "OpenMP",
     "--io=none": None,
-    "--io=posix": "I/O of the system",
-    "--io=isoc": "I/O of the system",
-    "--io=runtime:posix": "I/O of the system",
-    "--io=runtime:isoc": "I/O of the system",
+    "--io=posix": None,
+    "--io=isoc": None,
+    "--io=runtime:posix": None,
+    "--io=runtime:isoc": None,
     "--user": None,
     "--nouser": None,
     "--compiler": "native code",
@@ -108,6 +108,7 @@ class CommandLine:
         self.verbose = False
         self.instrumenter = "auto"
         self.off = False  # begins without instrumentation
+        self.io = "none"
         self.file: str | None = None  # to run before the program
         self.remarks: list[str] = []  # lines for stderr
         self.program: _Program | None = None  # (kind, target, arguments)
@@ -206,6 +207,8 @@ def _take_config_option(line: CommandLine, word: str) -> None:
         line.remarks.append(
             "Warning: The option '--mpi' is deprecated and will be removed in future."
         )
+    if word.startswith("--io="):
+        line.io = "none" if word == "--io=none" else "posix"
     remarks = _remarks_on(word)
     if remarks is not None:
         line.remarks += [f"{word}: {remark}" for remark in remarks]

@@ -14,6 +14,9 @@ Category category_of(const Region& region) {
     case Paradigm::kCompiler: return Category::kFunction;
     case Paradigm::kMeasurement: return Category::kMeasurement;
     case Paradigm::kUnknown:
+    case Paradigm::kIo:
+    case Paradigm::kMpi:
+    case Paradigm::kPthread:
     case Paradigm::kOther: break;
   }
   return Category::kOther;

@@ -151,10 +151,11 @@ inline std::string unit_text(const Metric& metric) {
 
 // A communicator of MPI: processes, by their ranks in it.
 struct Communicator {
-  std::string name;                 // empty: none
-  CommunicatorId parent{};          // from which it was made; undefined: none that is known
-  bool self = false;                // one process alone; the same definition for all processes
-  std::vector<LocationId> members;  // by rank: the first thread of the process; undefined: not known
+  std::string name;         // empty: none
+  CommunicatorId parent{};  // from which it was made; undefined: none that is known
+  bool self = false;        // one process alone; the same definition for all processes
+  std::vector<LocationId>
+      members;  // by rank: the first thread of the process; undefined: not known
 };
 
 // The same as one of its processes knows it.
@@ -168,6 +169,19 @@ struct LocalCommunicator {
 };
 
 inline constexpr std::uint32_t kNoRoot = UINT32_MAX;
+
+// The interface by which a file is used.
+enum class IoParadigm : std::uint8_t { kPosix, kIsoC, kMpi, kOther };
+
+struct IoHandle {    // an open file, from its opening to its closing
+  std::string name;  // of what is no file: pipe, socket; empty otherwise
+  std::string file;  // absolute path; empty: it is no file
+  IoParadigm paradigm = IoParadigm::kPosix;
+  IoHandleId parent{};       // the handle of the other interface upon which it was opened
+  bool pre_created = false;  // open before it was first seen
+  std::uint8_t access = 0;   // of such a handle, as in core/io.hpp
+  std::uint32_t status = 0;
+};
 
 struct Marker {
   Timestamp time{};
@@ -184,16 +198,17 @@ struct ClockProperties {
 
 struct Definitions {
   ClockProperties clock;
-  std::string creator;                // program that wrote the trace; empty: unknown
-  std::string machine_name;           // empty: unknown
-  std::vector<std::string> strings;   // by StringId
-  std::vector<Region> regions;        // by RegionId
-  std::vector<LocationGroup> groups;  // by LocationGroupId
-  std::vector<Parameter> parameters;  // by ParameterId
-  std::vector<Metric> metrics;        // by MetricId
+  std::string creator;                      // program that wrote the trace; empty: unknown
+  std::string machine_name;                 // empty: unknown
+  std::vector<std::string> strings;         // by StringId
+  std::vector<Region> regions;              // by RegionId
+  std::vector<LocationGroup> groups;        // by LocationGroupId
+  std::vector<Parameter> parameters;        // by ParameterId
+  std::vector<Metric> metrics;              // by MetricId
   std::vector<Communicator> communicators;  // by CommunicatorId
-  std::vector<Location> locations;    // in order of their ids
-  std::vector<Marker> markers;        // in order of time
+  std::vector<Location> locations;          // in order of their ids
+  std::vector<IoHandle> io_handles;         // by IoHandleId
+  std::vector<Marker> markers;              // in order of time
   // Further facts about the run, e.g. losses ("timeloom::lost_events" -> "12"). Written to
   // the trace as its properties.
   std::map<std::string, std::string> properties;

@@ -31,6 +31,28 @@ enum class EventKind : std::uint8_t {
   // No event of its own: of the time between the event before and the enter or leave that comes
   // next, `value` nanoseconds were waiting: the thread did not run.
   kWaiting,
+  // Only in streams read from a spool, where the stream of a thread also holds the events of
+  // its tracks (tasks, greenlets).
+  kTrack,     // ref: index of the location that the following events belong to
+  kTrackEnd,  // that location ends
+  // Only in streams read from a spool; the weave discards the events between them.
+  kRewindBegin,  // ref: name, as a string id
+  kRewindEnd,    // ref: name; value: 1 when all since the begin of that name is discarded
+  // Input and output; the numbers are those of core/io.hpp.
+  kIoOffset,       // no event of its own. ref: whence, value: offset, of the event that comes next
+  kIoCreate,       // ref: handle, value: io_modes()
+  kIoDestroy,      // ref: handle
+  kIoDuplicate,    // ref: handle, value: the new handle | status flags << 32
+  kIoSeek,         // ref: handle, value: offset reached; after a kIoOffset
+  kIoStatusFlags,  // ref: handle, value: status flags
+  kIoDelete,       // ref: interface, value: path, as a string id
+  // The begin of a transfer and its end; each of a handle in turn. ref: handle, value: bytes
+  kIoRead,
+  kIoWrite,
+  kIoFlush,
+  kIoReadDone,
+  kIoWriteDone,
+  kIoFlushDone,
   // Messages of MPI; the operands before them are described in core/mpi_event.hpp.
   kOperand,              // no event of its own: ref: place, value: of the event that comes next
   kMpiSend,              // ref: communicator, value: bytes
@@ -47,18 +69,17 @@ enum class EventKind : std::uint8_t {
   kMpiCollectiveComplete,  // ref: communicator, value: bytes sent
   kCommCreate,             // ref: communicator
   kCommDestroy,            // ref: communicator
-  // Only in streams read from a spool, where the stream of a thread also holds the events of
-  // its tracks (tasks, greenlets).
-  kTrack,     // ref: index of the location that the following events belong to
-  kTrackEnd,  // that location ends
-  // Only in streams read from a spool; the weave discards the events between them.
-  kRewindBegin,  // ref: name, as a string id
-  kRewindEnd,    // ref: name; value: 1 when all since the begin of that name is discarded
 };
 
+constexpr bool is_io(EventKind kind) noexcept {
+  return kind >= EventKind::kIoOffset && kind <= EventKind::kIoFlushDone;
+}
+constexpr bool is_mpi(EventKind kind) noexcept {
+  return kind >= EventKind::kOperand && kind <= EventKind::kCommDestroy;
+}
 // What comes with an event rather than is one.
 constexpr bool is_no_event(EventKind kind) noexcept {
-  return kind == EventKind::kWaiting || kind == EventKind::kOperand;
+  return kind == EventKind::kWaiting || kind == EventKind::kOperand || kind == EventKind::kIoOffset;
 }
 
 inline constexpr std::int64_t kUnknownExitStatus = INT64_MIN;
@@ -72,6 +93,7 @@ struct Event {
   RegionId region() const noexcept { return RegionId{ref}; }
   CommunicatorId communicator() const noexcept { return CommunicatorId{ref}; }
   ParameterId parameter() const noexcept { return ParameterId{ref}; }
+  IoHandleId io_handle() const noexcept { return IoHandleId{ref}; }
   MetricId metric() const noexcept { return MetricId{ref}; }
   StringId string() const noexcept { return StringId{static_cast<std::uint32_t>(value)}; }
   std::int64_t as_int() const noexcept { return std::bit_cast<std::int64_t>(value); }

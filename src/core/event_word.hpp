@@ -76,6 +76,16 @@ enum class ExtendedKind : std::uint8_t {
   kMpiCollectiveComplete = 43,  // as kMpiCollectiveEnd, request
   kCommCreate = 44,             // communicator
   kCommDestroy = 45,            // communicator
+  // 32 to 63: MPI. 64 to 79: input and output, see core/io.hpp.
+  kIoCreate = 64,       // handle, io_modes()
+  kIoDestroy = 65,      // handle
+  kIoDuplicate = 66,    // handle, the new handle | status flags << 32
+  kIoSeek = 67,         // handle | whence << 32, offset asked for, offset reached
+  kIoBegin = 68,        // handle | operation << 32, bytes asked for; then, where the call says
+                        // it, the offset
+  kIoComplete = 69,     // handle | operation << 32, bytes transferred
+  kIoDelete = 70,       // string id of the path of a deleted file | interface << 32
+  kIoStatusFlags = 71,  // handle, status flags
 };
 
 // A word without a time; the event path adds the time to it with one `or`.

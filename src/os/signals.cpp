@@ -55,6 +55,10 @@ void watch(int signal) noexcept {
 // Enough for handlers of others, too; nothing of it is touched before a signal comes.
 constexpr std::size_t kStackSize = std::size_t{32} << 10;
 
+std::span<const std::byte> bytes_of(const stack_t& stack) noexcept {
+  return {static_cast<const std::byte*>(stack.ss_sp), stack.ss_size};
+}
+
 // Of a thread that ends. The program may have replaced it meanwhile.
 void remove_stack(void* memory) {
   stack_t present{};
@@ -78,25 +82,27 @@ void watch_fatal_signal_again(int signal) noexcept {
   watch(signal);
 }
 
-void give_signal_stack() noexcept {
+std::span<const std::byte> give_signal_stack() noexcept {
   static const std::optional<pthread_key_t> kKey = [] {
     pthread_key_t key{};
     return pthread_key_create(&key, remove_stack) == 0 ? std::optional(key) : std::nullopt;
   }();
   stack_t present{};
-  const bool wanted = kKey && pthread_getspecific(*kKey) == nullptr &&
-                      ::sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE) != 0;
-  if (!wanted) return;
+  if (::sigaltstack(nullptr, &present) != 0) return {};
+  if ((present.ss_flags & SS_DISABLE) == 0) return bytes_of(present);
+  if (!kKey || pthread_getspecific(*kKey) != nullptr) return {};
   void* const memory =
       ::mmap(nullptr, kStackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;
+  if (memory == MAP_FAILED) return {};
   stack_t ours{};
   ours.ss_sp = memory;
   ours.ss_size = kStackSize;
   if (pthread_setspecific(*kKey, memory) != 0 || ::sigaltstack(&ours, nullptr) != 0) {
     pthread_setspecific(*kKey, nullptr);
     ::munmap(memory, kStackSize);
+    return {};
   }
+  return bytes_of(ours);
 }
 
 void unwatch_fatal_signals() noexcept {

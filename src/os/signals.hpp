@@ -2,6 +2,9 @@
 // Used by one thread at a time; nothing throws.
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 namespace timeloom::os {
 
 // Installs handlers that call `note` with the number of a signal that is about to end
@@ -15,8 +18,9 @@ void watch_fatal_signals(void (*note)(int signal)) noexcept;
 void watch_fatal_signal_again(int signal) noexcept;
 
 // Gives the calling thread a stack for handlers of signals, if it has none, until it ends:
-// without one no handler runs when the thread's own stack has overflown.
-void give_signal_stack() noexcept;
+// without one no handler runs when the thread's own stack has overflown. The stack that it has now;
+// empty: none.
+std::span<const std::byte> give_signal_stack() noexcept;
 
 // Restores the default action of those signals whose handler is still ours.
 void unwatch_fatal_signals() noexcept;

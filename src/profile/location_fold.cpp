@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/io.hpp"
 
 namespace timeloom::profile {
 
@@ -151,6 +152,9 @@ void LocationFold::other(const Event& event, std::span<const Event> before) {
     case EventKind::kParameterFloat:
     case EventKind::kParameterString: return parameter(event, before);
     case EventKind::kMetric: return metric(event);
+    case EventKind::kIoReadDone: return transferred(event, kIoBytesRead);
+    case EventKind::kIoWriteDone: return transferred(event, kIoBytesWritten);
+    case EventKind::kIoOffset: ++together_; return;
     case EventKind::kWaiting: ++together_; return waited(event.value);
     case EventKind::kOperand: ++together_; return;
     default: return;
@@ -230,15 +234,29 @@ void LocationFold::metric(const Event& event) {
     if (event.ref > 0 && metrics[event.ref - 1].set == definition.set) ++together_;
     return sample(event, definition);
   }
+  add_value(event.metric(), number_of(event, definition.type));
+}
+
+void LocationFold::add_value(MetricId metric, double value) {
   const std::uint32_t node = innermost().node;
   if (node == 0) return;  // of no call path
-  std::uint32_t place = metrics_.find(node, event.ref);
+  std::uint32_t place = metrics_.find(node, metric.value());
   if (place == ChildTable::kNone) {
     place = static_cast<std::uint32_t>(folded_.metrics.size());
-    folded_.metrics.push_back({node, event.metric(), {}});
-    metrics_.insert(node, event.ref, place);
+    folded_.metrics.push_back({node, metric, {}});
+    metrics_.insert(node, metric.value(), place);
   }
-  folded_.metrics[place].statistics.add_value(number_of(event, definition.type));
+  folded_.metrics[place].statistics.add_value(value);
+}
+
+// The bytes of a call are a value of the metric of that name, if the run has it.
+void LocationFold::transferred(const Event& event, const char* name) {
+  if (event.value == 0 || event.value == kNoBytes) return;
+  const auto& metrics = definitions_->metrics;
+  const auto metric = std::ranges::find(metrics, name, &Metric::name);
+  if (metric == metrics.end() || metric->sampled()) return;
+  add_value(MetricId{static_cast<std::uint32_t>(metric - metrics.begin())},
+            static_cast<double>(event.value));
 }
 
 // The value comes before its enter or leave: what was counted since the last one

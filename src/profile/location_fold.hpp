@@ -108,6 +108,8 @@ class LocationFold {
   bool just_begun(std::span<const Event> before) const;
   void parameter(const Event& event, std::span<const Event> before);
   void metric(const Event& event);
+  void add_value(MetricId metric, double value);
+  void transferred(const Event& event, const char* name);
   void sample(const Event& event, const Metric& metric);
   void waited(std::uint64_t time);
   void add_sample(MetricId id, std::uint64_t value, const Metric& metric);

@@ -121,7 +121,8 @@ class MessageSink::OneLocation final : public LocationSink {
     const std::uint64_t entered = open_.empty() ? time : open_.back();
     const Channel channel{event.ref, sent ? process_ : peer, sent ? peer : process_,
                           operands_.tag()};
-    ends_.push_back({channel, sent,
+    ends_.push_back({channel,
+                     sent,
                      {.entered = entered,
                       .left = time,
                       .time = time,
@@ -138,11 +139,11 @@ class MessageSink::OneLocation final : public LocationSink {
     totals.received += operands_.received();
     if (!blocks) return;
     const std::uint64_t time = ticks(event.time);
-    const bool root = operands_.root() != kNoRoot &&
-                      sink_.process_at(event.ref, operands_.root()) == process_;
-    visits_.push_back({{event.ref, counts_[event.ref]++},
-                       {process_, open_.empty() ? time : open_.back(), time,
-                        operands_.operation(), root}});
+    const bool root =
+        operands_.root() != kNoRoot && sink_.process_at(event.ref, operands_.root()) == process_;
+    visits_.push_back(
+        {{event.ref, counts_[event.ref]++},
+         {process_, open_.empty() ? time : open_.back(), time, operands_.operation(), root}});
   }
 
   MessageSink& sink_;

@@ -27,12 +27,12 @@ struct Traffic {
 
 // Times are ticks; by the process that waits.
 enum class WaitKind : std::uint8_t {
-  kLateSender,     // receives before the message is sent
-  kLateReceiver,   // sends, and is held until it is received
-  kBarrier,        // at a barrier, for the last
-  kAllToAll,       // at an operation that all take part in, for the last
-  kLateRoot,       // for the root of an operation from one to all
-  kEarlyRoot,      // the root, of an operation from all to one
+  kLateSender,    // receives before the message is sent
+  kLateReceiver,  // sends, and is held until it is received
+  kBarrier,       // at a barrier, for the last
+  kAllToAll,      // at an operation that all take part in, for the last
+  kLateRoot,      // for the root of an operation from one to all
+  kEarlyRoot,     // the root, of an operation from all to one
 };
 inline constexpr std::size_t kWaitKinds = 6;
 const char* name_of(WaitKind kind) noexcept;
@@ -52,9 +52,9 @@ struct MessageSummary {
   std::map<ProcessPair, Traffic> traffic;
   std::map<std::uint32_t, std::vector<Wait>> waits;  // by process, then by kind
   std::map<CollectiveKind, CollectiveTotals> collectives;
-  std::uint64_t messages = 0;   // whose sender and receiver are known
-  std::uint64_t unmatched = 0;  // sent and never received, or the other way round
-  std::uint64_t backwards = 0;  // received before they were sent
+  std::uint64_t messages = 0;        // whose sender and receiver are known
+  std::uint64_t unmatched = 0;       // sent and never received, or the other way round
+  std::uint64_t backwards = 0;       // received before they were sent
   std::uint64_t most_backwards = 0;  // ticks
 };
 

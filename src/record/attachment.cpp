@@ -152,7 +152,7 @@ ThreadRecorder* attach_unrecorded() noexcept {
     if (!recorder->attached()) return nullptr;
     s.writer->define_location(recorder->location(), os::thread_id(), name);
     t_recorder = recorder;
-    os::give_signal_stack();
+    recorder->use_signal_stack(os::give_signal_stack());
     return recorder;
   } catch (const std::bad_alloc&) {
     return nullptr;  // this thread goes on unrecorded

@@ -10,14 +10,11 @@
 
 #include "record/measurement.hpp"
 #include "record/native_call.hpp"
+#include "record/region_state.hpp"
 #include "timeloom/timeloom.h"
 
 namespace timeloom::record {
 namespace {
-
-// A timeloom_region keeps the id that its region has in one measurement, with the number
-// of that measurement: another one may give it another id.
-constexpr unsigned kNumberShift = 32;
 
 std::string text_of(const char* text) { return text == nullptr ? std::string() : text; }
 
@@ -44,17 +41,8 @@ Region definition_of(const timeloom_region& region) {
   return result;
 }
 
-// The enter word of the region in the measurement of this number; 0: not known yet.
-EventWord known_word(const timeloom_region& region, std::uint32_t number) noexcept {
-  const std::uint64_t state = __atomic_load_n(&region.state, __ATOMIC_RELAXED);
-  if (state >> kNumberShift != number) return 0;
-  return enter_word(RegionId{static_cast<std::uint32_t>(state)});
-}
-
 bool define(timeloom_region& region) noexcept try {
-  const std::uint64_t number = measurement_number();
-  const RegionId id = define_region(definition_of(region));
-  __atomic_store_n(&region.state, number << kNumberShift | id.value(), __ATOMIC_RELAXED);
+  define_in(region.state, definition_of(region));
   return true;
 } catch (const std::exception&) {
   return false;  // no memory
@@ -69,7 +57,7 @@ void with_region(timeloom_region* region, Record record) noexcept {
   do {
     const NativeCall call;
     if (call.recorder() == nullptr) return;
-    if (const EventWord word = known_word(*region, measurement_number())) [[likely]]
+    if (const EventWord word = known_word(region->state, measurement_number())) [[likely]]
       return record(*call.recorder(), word);
   } while (define(*region));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/io.hpp"
 #include "core/waiting_metric.hpp"
 #include "os/process.hpp"
 #include "os/signals.hpp"
@@ -52,6 +53,10 @@ void define_metrics(State& s, const MetricPlan& metrics) {
   if (!metrics.process.empty()) {
     s.metrics_of_process = s.definitions.metrics(metrics_of(metrics.process, true), s.writer.get());
   }
+}
+
+MetricId define_io_metric(State& s, const char* name) {
+  return s.definitions.metric(name, "bytes", MetricValueType::kUint64, s.writer.get());
 }
 
 void lock_for_fork() { state().mutex.lock(); }
@@ -103,6 +108,8 @@ Totals totals_locked(const State& s) {
 
 }  // namespace
 
+std::uint64_t measured_process() noexcept { return g_measured_process; }
+
 void start(const StartOptions& options) {
   State& s = state();
   static const bool kForkHandled = [] {
@@ -132,6 +139,7 @@ void start(const StartOptions& options) {
     if (options.waiting) s.waiting = s.definitions.metrics({waiting_metric()}, s.writer.get());
     s.writer->release_definitions();
     s.next_location = 0;
+    s.next_io_handle = 0;
     s.tracks = 0;
     s.of_process = 0;
     s.created.clear();
@@ -306,6 +314,14 @@ void note_clock_offset(std::int64_t offset_ns) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   if (g_active) s.writer->define_clock_offset(monotonic_ns(), offset_ns);
+}
+
+MetricId io_metric(bool written) noexcept try {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return define_io_metric(s, written ? kIoBytesWritten : kIoBytesRead);
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 double metric_value(MetricId id, std::uint64_t bits) noexcept {

@@ -28,6 +28,7 @@ struct State {
   std::vector<Attached> attached;    // the recorders that take part, one a thread
   std::set<std::uint64_t> kept_off;  // threads that take no part in any measurement
   std::uint32_t next_location = 0;
+  std::uint32_t next_io_handle = 0;
   std::uint32_t tracks = 0;           // of these
   std::uint32_t of_process = 0;       // 1: one of these has its metrics only
   std::set<std::uint32_t> created;    // threads that run and of which note_creation() spoke
@@ -54,6 +55,9 @@ struct State {
 
 // Never destroyed: threads may outlive the static objects of the program.
 State& state();
+
+// The id of the process that measures itself; 0: none has.
+std::uint64_t measured_process() noexcept;
 
 // The mutex of the state, while no thread is inside a NativeCall and none begins one:
 // for functions that touch the recorders of other threads. Not inside a NativeCall.

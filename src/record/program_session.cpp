@@ -23,6 +23,7 @@
 #include "os/thread.hpp"
 #include "record/measurement.hpp"
 #include "record/this_process.hpp"
+#include "record/wrapper_interface.hpp"
 #include "record/writer_options.hpp"
 
 namespace timeloom::record {
@@ -140,6 +141,7 @@ void begin(const std::string& settings_file) {
   watch_signals();
   os::at_fork_in_child(go_on_in_child);
   std::atexit(end_program_session);
+  set_wrapping(true);
 }
 
 [[gnu::constructor]] void begin_when_loaded() {
@@ -160,6 +162,7 @@ void begin(const std::string& settings_file) {
 void end_program_session() noexcept {
   const Session* const session = std::exchange(g_session, nullptr);
   if (session == nullptr) return;
+  set_wrapping(false);
   unwatch_signals();
   set_thread_namer(nullptr);
   const Totals totals = stop();

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "core/io.hpp"
+
 namespace timeloom::record {
 namespace {
 
-// Words kept free behind limit_: a time base (2), waiting (2) and the longest extended record (6).
+// Words kept free behind limit_: a time base (2), a waiting (2) and the longest extended record
+// (7).
 constexpr std::size_t kReserve = 12;
 
 }  // namespace
@@ -313,34 +316,41 @@ void ThreadRecorder::enter_slow(Token token, EventWord enter, std::uint64_t now)
   writer_->count_lost(1);
 }
 
-void ThreadRecorder::extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept {
+void ThreadRecorder::extended(ExtendedKind kind, std::span<const std::uint64_t> words,
+                              std::uint64_t now) noexcept {
   if (!attached()) {
     ThreadRecorder* recorder = attach_this_thread();
     if (recorder != nullptr) recorder->extended(kind, words);
     return;
   }
-  if (profile_ != nullptr) return fold_extended(kind, words);
-  const std::uint64_t now = os::now();
+  if (profile_ != nullptr) return fold_extended(kind, words, now);
   const std::uint64_t waited = now - base_ > horizon_ ? waited_until(now) : 0;
   if (make_room(now, top_)) {
     put_waiting(waited, now);
     return put_extended(kind, words, now);
   }
-  profile_ != nullptr ? fold_extended(kind, words) : writer_->count_lost(1);
+  profile_ != nullptr ? fold_extended(kind, words, now) : writer_->count_lost(1);
 }
 
-// When recording was off and who waited for whom has no place in a profile.
-void ThreadRecorder::fold_extended(ExtendedKind kind,
-                                   std::span<const std::uint64_t> words) noexcept {
+// When recording was off, who waited for whom and which file was used has no place in a profile.
+void ThreadRecorder::fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
+                                   std::uint64_t now) noexcept {
   switch (kind) {
     case ExtendedKind::kParameterInt:
     case ExtendedKind::kParameterUint:
     case ExtendedKind::kParameterFloat:
     case ExtendedKind::kParameterString:
-      return profile_->parameter(static_cast<std::uint32_t>(words[0]), words[1], os::now());
+      return profile_->parameter(static_cast<std::uint32_t>(words[0]), words[1], now);
     case ExtendedKind::kMetric: {
       const MetricId metric{static_cast<std::uint32_t>(words[0])};
       return profile_->metric(metric.value(), metric_value(metric, words[1]));
+    }
+    case ExtendedKind::kIoComplete: {
+      const auto operation = static_cast<IoOperation>(io_number_of(words[0]));
+      if (operation == IoOperation::kFlush || words[1] == 0) return;
+      const MetricId metric = io_metric(operation == IoOperation::kWrite);
+      if (metric.defined()) profile_->metric(metric.value(), static_cast<double>(words[1]));
+      return;
     }
     default: return;
   }

@@ -120,6 +120,8 @@ class ThreadRecorder {
   void leave_hiding(Token token) noexcept;
   // The same for all functions of the thread from here on, whatever is open.
   void hide_functions(bool hide) noexcept;
+  // Whether the innermost open region was entered without being recorded.
+  bool innermost_unrecorded() const noexcept { return (top_->token & kUnrecorded) != 0; }
   // Whether an enter of `token` would be recorded now, if there is room.
   bool records(Token token) noexcept;
 
@@ -151,8 +153,9 @@ class ThreadRecorder {
   // Requests a call of the leave callback when the innermost open region is left.
   void request_leave_callback() noexcept;
 
-  // Records an event with up to five further words.
-  void extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept;
+  // Records an event with up to six further words.
+  void extended(ExtendedKind kind, std::span<const std::uint64_t> words,
+                std::uint64_t now = os::now()) noexcept;
 
   // While recording is off: remembers an enter without recording it, and a
   // leave that must not be recorded.
@@ -202,6 +205,14 @@ class ThreadRecorder {
   // In the child of a fork: forgets segment and writer without touching them.
   void abandon() noexcept;
   bool attached() const noexcept { return writer_ != nullptr; }
+  // Whether calls are folded into a profile.
+  bool folds() const noexcept { return profile_ != nullptr; }
+  // The stack of its thread for handlers of signals.
+  void use_signal_stack(std::span<const std::byte> stack) noexcept { signal_stack_ = stack; }
+  bool on_signal_stack(const void* frame) const noexcept {
+    const auto* const place = static_cast<const std::byte*>(frame);
+    return place >= signal_stack_.data() && place < signal_stack_.data() + signal_stack_.size();
+  }
   // While its thread records on its own; see native_call.hpp.
   void begin_native_call() noexcept { in_native_call_.store(true); }
   void end_native_call() noexcept { in_native_call_.store(false, std::memory_order_release); }
@@ -244,7 +255,8 @@ class ThreadRecorder {
   bool has_room(std::size_t words) noexcept;
   bool next_segment(std::uint64_t now, const OpenRegion* last) noexcept;
   void fold_from_here(std::uint64_t now, const OpenRegion* last) noexcept;
-  void fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words) noexcept;
+  void fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
+                     std::uint64_t now) noexcept;
   void say_open_regions(std::uint64_t now) noexcept;
   void put_open_regions(const OpenRegion* last, const std::uint64_t* end) noexcept;
   std::uint64_t last_time(std::uint64_t now) const noexcept;
@@ -288,6 +300,7 @@ class ThreadRecorder {
   std::size_t hidden_depth_ = SIZE_MAX;  // functions inside as many open regions are hidden
   bool may_hide_ = false;                // the stacks may have regions that hide calls
   bool hides_all_ = false;
+  std::span<const std::byte> signal_stack_;
   std::atomic<bool> in_native_call_ = false;
 };
 
@@ -305,6 +318,8 @@ ThreadRecorder* attach_this_thread() noexcept;
 // The same also while recording is off, to remember what is entered meanwhile.
 ThreadRecorder* attach_unrecorded() noexcept;
 
+// The metric of the bytes that calls read or write, of a profile; undefined: there is no memory.
+MetricId io_metric(bool written) noexcept;
 // The value of a metric event as a number; 0 for a metric without a definition.
 double metric_value(MetricId metric, std::uint64_t bits) noexcept;
 

@@ -17,6 +17,8 @@ constexpr std::string_view kLimits = "Memory and disk";
 constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitoring", "frame",
                                                             "profile", "trace",      "dummy"};
 
+constexpr std::array<std::string_view, 2> kIo = {"none", "posix"};
+constexpr std::array<std::string_view, 2> kThread = {"none", "pthread"};
 constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
 constexpr std::array<std::string_view, 3> kRecordArguments = {"all", "masked", "none"};
 constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile"};
@@ -109,6 +111,13 @@ constexpr std::array kTable = {
             "the same for the first thread of each process only"},
     Setting{"metric-papi-sep", kString, ",", kRecording, "TEXT",
             "the separator between events of PAPI"},
+    Setting{"io", kChoice, "none", kRecording, "WHAT",
+            "record input and output: posix are the calls of the system and of C for files, with "
+            "their bytes (docs/wrappers.md)",
+            kIo},
+    Setting{"thread", kChoice, "none", kRecording, "WHAT",
+            "record how threads of native code begin and end: pthread", kThread},
+    Setting{"mpi", kBool, "off", kRecording, "", "record calls of MPI"},
     Setting{"follow", kChoice, "workers", kRecording, "CHILDREN",
             "which child processes are recorded, too: workers are those that are forked or "
             "started by multiprocessing, concurrent.futures or joblib; all adds every other "

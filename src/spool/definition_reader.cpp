@@ -173,6 +173,20 @@ bool parse_marker(Cursor in, ProcessDefinitions& out) {
   return in.ok();
 }
 
+bool parse_io_handle(Cursor in, ProcessDefinitions& out) {
+  const auto id = in.number<std::uint32_t>();
+  IoHandle handle;
+  handle.name = in.text();
+  handle.file = in.text();
+  handle.paradigm = enumerator(in.number<std::uint8_t>(), IoParadigm::kOther, IoParadigm::kOther);
+  handle.parent = IoHandleId{in.number<std::uint32_t>()};
+  handle.pre_created = in.number<std::uint8_t>() != 0;
+  handle.access = std::min<std::uint8_t>(in.number<std::uint8_t>(), 2);
+  handle.status = in.number<std::uint32_t>();
+  if (in.ok()) out.io_handles[id] = std::move(handle);
+  return in.ok();
+}
+
 bool parse_property(Cursor in, ProcessDefinitions& out) {
   std::string key = in.text();
   std::string value = in.text();
@@ -238,6 +252,7 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
     case DefinitionKind::kMetric:
     case DefinitionKind::kSampledMetric: return parse_metric(kind, in, out.metrics);
     case DefinitionKind::kMetricLocation: return parse_metric_location(in, out);
+    case DefinitionKind::kIoHandle: return parse_io_handle(in, out);
     case DefinitionKind::kMarker: return parse_marker(in, out);
     case DefinitionKind::kProperty: return parse_property(in, out);
     case DefinitionKind::kEnd: return parse_end(in, out);

@@ -215,6 +215,19 @@ void Writer::define_marker(std::uint32_t location, std::uint64_t ticks,
   append(DefinitionKind::kMarker, Payload{}.number(location).number(ticks).text(text).bytes());
 }
 
+void Writer::define_io_handle(IoHandleId id, const IoHandle& handle) noexcept {
+  append(DefinitionKind::kIoHandle, Payload{}
+                                        .number(id.value())
+                                        .text(handle.name)
+                                        .text(handle.file)
+                                        .number(static_cast<std::uint8_t>(handle.paradigm))
+                                        .number(handle.parent.value())
+                                        .number(std::uint8_t{handle.pre_created})
+                                        .number(handle.access)
+                                        .number(handle.status)
+                                        .bytes());
+}
+
 void Writer::define_property(const std::string& key, const std::string& value) noexcept {
   append(DefinitionKind::kProperty, property_of(key, value).bytes());
 }

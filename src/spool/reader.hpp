@@ -40,6 +40,7 @@ struct ProcessDefinitions {
     std::int64_t offset_ns = 0;  // to be added for the clock of rank 0
   };
   std::vector<ClockOffset> clock_offsets;  // in order of time
+  std::map<std::uint32_t, IoHandle> io_handles;
   struct Thread {
     std::string name;
     std::uint64_t thread_id = 0;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/mpi_event.hpp"
+#include "core/io.hpp"
+#include "spool/mpi_records.hpp"
 
 namespace timeloom::spool {
 namespace {
@@ -28,20 +29,6 @@ bool set_base(std::span<const std::uint64_t> words, std::uint64_t& base) {
   if (words.size() != 1 || words[0] < base || words[0] >= kLatest) return false;
   base = words[0];
   return true;
-}
-
-// One word: a communicator, or a request.
-std::optional<EventKind> mpi_word_kind(ExtendedKind kind) {
-  switch (kind) {
-    case ExtendedKind::kMpiIsendComplete: return EventKind::kMpiIsendComplete;
-    case ExtendedKind::kMpiIrecvRequest: return EventKind::kMpiIrecvRequest;
-    case ExtendedKind::kMpiRequestTest: return EventKind::kMpiRequestTest;
-    case ExtendedKind::kMpiRequestCancelled: return EventKind::kMpiRequestCancelled;
-    case ExtendedKind::kMpiCollectiveRequest: return EventKind::kMpiCollectiveRequest;
-    case ExtendedKind::kCommCreate: return EventKind::kCommCreate;
-    case ExtendedKind::kCommDestroy: return EventKind::kCommDestroy;
-    default: return std::nullopt;
-  }
 }
 
 // A record that is one event; false: it is none that is known.
@@ -79,18 +66,6 @@ bool decode_one(EventWord head, std::span<const std::uint64_t> words, Event& eve
     event.kind =
         kind == ExtendedKind::kRecordingOff ? EventKind::kRecordingOff : EventKind::kRecordingOn;
     return words.empty();
-  }
-  if (kind == ExtendedKind::kMpiCollectiveBegin) {
-    event.kind = EventKind::kMpiCollectiveBegin;
-    return words.empty();
-  }
-  if (const auto mpi = mpi_word_kind(kind)) {
-    if (words.size() != 1) return false;
-    event.kind = *mpi;
-    const bool of_communicator = *mpi == EventKind::kCommCreate || *mpi == EventKind::kCommDestroy;
-    if (of_communicator) event.ref = first_of(words[0]);
-    event.value = of_communicator ? 0 : words[0];
-    return true;
   }
   if (const auto valued = valued_kind(kind)) {
     if (words.size() != 2 || words[0] >= UINT32_MAX) return false;
@@ -136,38 +111,59 @@ bool add_samples(std::span<const std::uint64_t> words, std::uint64_t time,
   return true;
 }
 
-// The event kind of a message or collective operation, and whether it has a request.
-struct MpiRecord {
-  EventKind kind;
-  bool collective;
-  bool has_request;
-};
-std::optional<MpiRecord> mpi_record(ExtendedKind kind) {
+std::optional<EventKind> io_kind(ExtendedKind kind, std::uint32_t number) {
+  constexpr auto kOperations = static_cast<std::uint32_t>(IoOperation::kFlush) + 1;
+  const auto of_operation = [&](EventKind first) -> std::optional<EventKind> {
+    if (number >= kOperations) return std::nullopt;
+    return static_cast<EventKind>(static_cast<std::uint32_t>(first) + number);
+  };
   switch (kind) {
-    case ExtendedKind::kMpiSend: return MpiRecord{EventKind::kMpiSend, false, false};
-    case ExtendedKind::kMpiRecv: return MpiRecord{EventKind::kMpiRecv, false, false};
-    case ExtendedKind::kMpiIsend: return MpiRecord{EventKind::kMpiIsend, false, true};
-    case ExtendedKind::kMpiIrecv: return MpiRecord{EventKind::kMpiIrecv, false, true};
-    case ExtendedKind::kMpiCollectiveEnd:
-      return MpiRecord{EventKind::kMpiCollectiveEnd, true, false};
-    case ExtendedKind::kMpiCollectiveComplete:
-      return MpiRecord{EventKind::kMpiCollectiveComplete, true, true};
+    case ExtendedKind::kIoCreate: return EventKind::kIoCreate;
+    case ExtendedKind::kIoDestroy: return EventKind::kIoDestroy;
+    case ExtendedKind::kIoDuplicate: return EventKind::kIoDuplicate;
+    case ExtendedKind::kIoSeek: return EventKind::kIoSeek;
+    case ExtendedKind::kIoStatusFlags: return EventKind::kIoStatusFlags;
+    case ExtendedKind::kIoDelete: return EventKind::kIoDelete;
+    case ExtendedKind::kIoBegin: return of_operation(EventKind::kIoRead);
+    case ExtendedKind::kIoComplete: return of_operation(EventKind::kIoReadDone);
     default: return std::nullopt;
   }
 }
 
-// The operands, then the event.
-bool add_mpi(const MpiRecord& record, std::span<const std::uint64_t> words, std::uint64_t ticks,
-             std::vector<Event>& events) {
-  const std::size_t fixed = record.collective ? 4 : 3;
-  if (words.size() != fixed + (record.has_request ? 1 : 0)) return false;
-  const Timestamp time{ticks};
-  events.push_back(operand(time, OperandPlace::kPeerAndTag,
-                           pair_of(second_of(words[0]), first_of(words[1]))));
-  if (record.collective) events.push_back(operand(time, OperandPlace::kReceived, words[3]));
-  if (record.has_request) events.push_back(operand(time, OperandPlace::kRequest, words.back()));
-  events.push_back({time, record.kind, first_of(words[0]), words[2]});
+// Whether the record of input or output has as many words as it should.
+bool has_io_words(ExtendedKind kind, std::size_t words) {
+  switch (kind) {
+    case ExtendedKind::kIoDestroy:
+    case ExtendedKind::kIoDelete: return words == 1;
+    case ExtendedKind::kIoSeek: return words == 3;
+    case ExtendedKind::kIoBegin: return words == 2 || words == 3;
+    default: return words == 2;
+  }
+}
+
+// One event, and before it the offset if the record has one. False: it is no sound record.
+bool add_io(ExtendedKind kind, std::span<const std::uint64_t> words, std::uint64_t time,
+            std::vector<Event>& events) {
+  if (!has_io_words(kind, words.size())) return false;
+  const std::uint32_t number = io_number_of(words[0]);
+  const auto event = io_kind(kind, number);
+  if (!event) return false;
+  const std::uint32_t handle = io_handle_of(words[0]);
+  if (kind == ExtendedKind::kIoDelete) {
+    events.push_back({Timestamp{time}, *event, number, handle});
+    return true;
+  }
+  const bool seek = kind == ExtendedKind::kIoSeek;
+  if (words.size() == 3) {
+    events.push_back(
+        {Timestamp{time}, EventKind::kIoOffset, seek ? number : 0, words[seek ? 1 : 2]});
+  }
+  events.push_back({Timestamp{time}, *event, handle, words.size() == 1 ? 0 : words[seek ? 2 : 1]});
   return true;
+}
+
+constexpr bool is_io(ExtendedKind kind) {
+  return kind >= ExtendedKind::kIoCreate && kind <= ExtendedKind::kIoStatusFlags;
 }
 
 bool is_track(EventWord word) {
@@ -235,9 +231,12 @@ bool SegmentDecoder::decode_extended(EventWord head, std::uint64_t& last_ticks,
   } else if (kind == ExtendedKind::kSamples) {
     if (!advance(base_ + delta_of(head), last_ticks)) return false;
     if (!add_samples(words, last_ticks, events)) return false;
-  } else if (const auto mpi = mpi_record(kind)) {
-    if (!advance(base_ + delta_of(head), last_ticks)) return false;
-    if (!add_mpi(*mpi, words, last_ticks, events)) return false;
+  } else if (is_io(kind)) {
+    if (payload_of(head) >> 16 != 0 || !advance(base_ + delta_of(head), last_ticks)) return false;
+    if (!add_io(kind, words, last_ticks, events)) return false;
+  } else if (is_mpi(kind)) {
+    if (payload_of(head) >> 16 != 0 || !advance(base_ + delta_of(head), last_ticks)) return false;
+    if (!add_mpi(kind, words, Timestamp{last_ticks}, events)) return false;
   } else if (kind == ExtendedKind::kTimeBase) {
     if (payload_of(head) >> 16 != 0 || !set_base(words, base_)) return false;
   } else {

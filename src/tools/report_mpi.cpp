@@ -26,8 +26,8 @@ class Folder {
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
       const profile::Node& node = tree.nodes[i];
       const bool inside = node.parent.defined() && is_mpi_[node.parent.value()];
-      const bool own = node.region.defined() &&
-                       all_.regions[node.region.value()].paradigm == Paradigm::kMpi;
+      const bool own =
+          node.region.defined() && all_.regions[node.region.value()].paradigm == Paradigm::kMpi;
       is_mpi_[i] = inside || own;
     }
   }

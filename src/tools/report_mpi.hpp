@@ -1,5 +1,5 @@
-// `timeloom report --mpi`: time in MPI by function and by caller, who sent how much to whom, waiting,
-// and how evenly the work is spread over the processes.
+// `timeloom report --mpi`: time in MPI by function and by caller, who sent how much to whom,
+// waiting, and how evenly the work is spread over the processes.
 //
 // Plain values made from a CallTree and the messages of a trace. Nothing throws but the functions
 // that write, as Output does.

@@ -13,15 +13,29 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kRows = 10;       // of each table
+constexpr std::size_t kRows = 10;          // of each table
 constexpr std::size_t kMostInMatrix = 16;  // processes; of more, the pairs with the most bytes
 
 const char* operation_name(CollectiveKind kind) noexcept {
-  constexpr const char* kNames[] = {
-      "Barrier",   "Bcast",     "Gather",    "Gatherv", "Scatter",        "Scatterv",
-      "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw",    "Allreduce",
-      "Reduce",    "Reduce_scatter", "Scan", "Exscan",  "Reduce_scatter_block",
-      "make a handle", "free a handle"};
+  constexpr const char* kNames[] = {"Barrier",
+                                    "Bcast",
+                                    "Gather",
+                                    "Gatherv",
+                                    "Scatter",
+                                    "Scatterv",
+                                    "Allgather",
+                                    "Allgatherv",
+                                    "Alltoall",
+                                    "Alltoallv",
+                                    "Alltoallw",
+                                    "Allreduce",
+                                    "Reduce",
+                                    "Reduce_scatter",
+                                    "Scan",
+                                    "Exscan",
+                                    "Reduce_scatter_block",
+                                    "make a handle",
+                                    "free a handle"};
   const auto index = static_cast<std::size_t>(kind);
   return index < std::size(kNames) ? kNames[index] : "other";
 }
@@ -61,10 +75,10 @@ class Writer {
     for (std::size_t i = 0; i < std::min(rows.size(), kRows); ++i) {
       const MpiRow& row = rows[i];
       const std::string where = facts_.processes.size() > 1 ? "  " + name(row.time.process) : "";
-      const std::string numbers = fmt::format(
-          "{} {}{}{} {}  ", pad_left(percent(all == 0 ? 0 : row.time.sum() / all), 6),
-          time(row.time.mean), time(row.time.least), time(row.time.most),
-          pad_left(short_count(static_cast<std::int64_t>(row.visits)), 7));
+      const std::string numbers =
+          fmt::format("{} {}{}{} {}  ", pad_left(percent(all == 0 ? 0 : row.time.sum() / all), 6),
+                      time(row.time.mean), time(row.time.least), time(row.time.most),
+                      pad_left(short_count(static_cast<std::int64_t>(row.visits)), 7));
       const std::size_t taken = std::min(columns(numbers + where), terminal_.width - 12);
       line(numbers + shorten_left(printable(row.name), terminal_.width - taken, terminal_) + where);
     }
@@ -142,10 +156,11 @@ class Writer {
                        plural(messages.unmatched, "message")));
     }
     if (messages.backwards != 0) {
-      line(fmt::format("{} received before they were sent, by up to {}: the clocks of the hosts "
-                       "differ",
-                       plural(messages.backwards, "message"),
-                       duration(seconds(messages.most_backwards), terminal_)));
+      line(
+          fmt::format("{} received before they were sent, by up to {}: the clocks of the hosts "
+                      "differ",
+                      plural(messages.backwards, "message"),
+                      duration(seconds(messages.most_backwards), terminal_)));
     }
   }
 
@@ -155,8 +170,11 @@ class Writer {
 };
 
 ordered_json spread_json(const Spread& spread) {
-  return {{"total_s", spread.sum()}, {"mean_s", spread.mean},     {"min_s", spread.least},
-          {"max_s", spread.most},    {"process", spread.process}};
+  return {{"total_s", spread.sum()},
+          {"mean_s", spread.mean},
+          {"min_s", spread.least},
+          {"max_s", spread.most},
+          {"process", spread.process}};
 }
 
 ordered_json rows_json(const std::vector<MpiRow>& rows) {
@@ -207,11 +225,11 @@ void write_mpi_json(const MpiFacts& facts, Output& output) {
   for (const auto& [process, waits] : messages.waits) {
     for (std::size_t kind = 0; kind < waits.size(); ++kind) {
       if (waits[kind].count == 0) continue;
-      all["waits"].push_back({{"process", process},
-                              {"kind", name_of(static_cast<profile::WaitKind>(kind))},
-                              {"count", waits[kind].count},
-                              {"time_s", static_cast<double>(waits[kind].time) *
-                                             facts.tick_seconds}});
+      all["waits"].push_back(
+          {{"process", process},
+           {"kind", name_of(static_cast<profile::WaitKind>(kind))},
+           {"count", waits[kind].count},
+           {"time_s", static_cast<double>(waits[kind].time) * facts.tick_seconds}});
     }
   }
   all["matched"] = messages.messages;

@@ -27,6 +27,8 @@
 #include "run/run_directory.hpp"
 #include "tools/find_python.hpp"
 #include "tools/open_run.hpp"
+#include "tools/output.hpp"
+#include "tools/wrapper_files.hpp"
 #include "weave/run.hpp"
 
 namespace timeloom::tools {
@@ -45,6 +47,9 @@ constexpr std::string_view kNativeSettings[] = {"output",
                                                 "buffer-size",
                                                 "max-size",
                                                 "at-max-size",
+                                                "io",
+                                                "thread",
+                                                "mpi",
                                                 "profile",
                                                 "profile-depth",
                                                 "max-depth",
@@ -148,10 +153,13 @@ int status_of(pid_t child) {
 }
 
 // `directory`: the run that it records; empty: it records none.
-int run_program(const CommandLine& line, const std::string& program, const fs::path& directory) {
+// `wrappers`: the value of LD_PRELOAD; empty: as it is.
+int run_program(const CommandLine& line, const std::string& program, const fs::path& directory,
+                const std::string& wrappers = {}) {
   const fs::path settings =
       directory.empty() ? directory : directory / run::entry(run::Item::kSettings).name;
   ::setenv(kNativeSettingsVariable, settings.c_str(), 1);
+  if (!wrappers.empty()) ::setenv(kPreloadVariable, wrappers.c_str(), 1);
   const Signals signals;
   pid_t child = 0;
   const int error = spawn(line, program, signals, child);
@@ -161,6 +169,13 @@ int run_program(const CommandLine& line, const std::string& program, const fs::p
   const int status = status_of(child);
   g_program = 0;
   return status;
+}
+
+// Empty: nothing is to be preloaded.
+std::string preload_value(const Settings& settings) {
+  const std::vector<std::string> files = files_of(wanted_wrappers(settings));
+  const char* const present = std::getenv(kPreloadVariable);
+  return files.empty() ? std::string() : with_libraries(present == nullptr ? "" : present, files);
 }
 
 bool has_recorded(const fs::path& directory) {
@@ -232,7 +247,7 @@ int run_native(const CommandLine& line) {
   const auto begin = std::chrono::steady_clock::now();
   int status = 0;
   try {
-    status = run_program(line, program, directory);
+    status = run_program(line, program, directory, preload_value(settings));
   } catch (const Error&) {
     run::forget_directory(directory, existed);
     throw;

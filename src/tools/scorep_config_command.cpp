@@ -1,6 +1,5 @@
-// `scorep-config` and `scorep-preload-init`: what build and job scripts call on
-// the way to Score-P. Nothing has to be compiled, linked or loaded for Timeloom,
-// so the answers are empty, and the scripts go on.
+// `scorep-config`: what build scripts call on the way to Score-P. Nothing has to be compiled or
+// linked for Timeloom, so the answers are empty, and the scripts go on.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -57,26 +56,12 @@ int run_config(const std::vector<std::string>& words) {
   return print(answer + "\n");
 }
 
-// LD_PRELOAD=$(scorep-preload-init --user --value-only app)
-int run_preload(const std::vector<std::string>& words) {
-  const bool value_only = std::ranges::find(words, "--value-only") != words.end();
-  const bool clean = std::ranges::find(words, "--clean") != words.end();
-  return print(clean ? "" : value_only ? "\n" : "LD_PRELOAD=\n");
-}
-
 }  // namespace
 
 Command register_scorep_config(CLI::App& program) {
   CommandOptions known(program, "scorep-config", "Answers to build scripts for Score-P");
   known.hide();
   return {known.app(), [] { return run_config({}); }, run_config};
-}
-
-Command register_scorep_preload(CLI::App& program) {
-  CommandOptions known(program, "scorep-preload-init",
-                       "Libraries for job scripts to preload: none");
-  known.hide();
-  return {known.app(), [] { return run_preload({}); }, run_preload};
 }
 
 }  // namespace timeloom::tools

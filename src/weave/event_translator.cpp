@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/io.hpp"
+
 namespace timeloom::weave {
 
 // Counters of two cores may differ by a few ticks around the first event.
@@ -56,8 +58,26 @@ bool EventTranslator::translate(Event& event) {
     case EventKind::kRewindEnd: return true;
     case EventKind::kTrack:
     case EventKind::kTrackEnd: return false;  // not of one location
+    default: return is_io(event.kind) && io_event(event);
   }
-  return false;
+}
+
+bool EventTranslator::io_event(Event& event) {
+  switch (event.kind) {
+    case EventKind::kIoOffset: return true;
+    case EventKind::kIoDelete:
+      event.value = ids_.strings[static_cast<std::uint32_t>(event.value)];
+      return event.value != IdMap::kNone;
+    case EventKind::kIoDuplicate: {
+      const std::uint32_t copy = ids_.io_handles[io_handle_of(event.value)];
+      event.value = io_word(copy, io_number_of(event.value));
+      if (copy == IdMap::kNone) return false;
+      break;
+    }
+    default: break;
+  }
+  event.ref = ids_.io_handles[event.ref];
+  return event.ref != IdMap::kNone;
 }
 
 // False when the event is to come later, or never: a thread that could not be
@@ -144,7 +164,7 @@ void EventTranslator::pass_other(Event& event) {
     if (!pass(event)) ++dropped_;
   } else if (translate(event)) {
     output_.push_back(event);
-  } else if (event.kind < EventKind::kThreadCreate || event.kind > EventKind::kWaiting) {
+  } else if (event.kind < EventKind::kThreadCreate || is_io(event.kind) || is_mpi(event.kind)) {
     ++dropped_;
   }
 }

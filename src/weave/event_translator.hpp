@@ -47,6 +47,7 @@ class EventTranslator {
   bool pass(const Event& event);
   bool translate(Event& event);
   bool thread_event(Event& event);
+  bool io_event(Event& event);
   void end_waits(Timestamp time);
   bool leave(std::uint32_t region, Timestamp time);
 

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/given_up.hpp"
+#include "core/io.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
@@ -40,6 +41,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) 
   sort_processes();
   Unifier unifier(definitions_);
   for (Process& process : processes_) add_process(process, unifier);
+  add_io_metrics();
   add_creators();
   take_names();
   set_clock();
@@ -132,6 +134,23 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
       note_given_up(process, value);
     else
       definitions_.properties.try_emplace(key, value);
+  }
+}
+
+// The bytes of input and output by call path: what folds events finds them by their names.
+void SpoolSource::add_io_metrics() {
+  if (definitions_.io_handles.empty()) return;
+  for (const char* name : {kIoBytesRead, kIoBytesWritten}) {
+    if (std::ranges::find(definitions_.metrics, name, &Metric::name) !=
+        definitions_.metrics.end()) {
+      continue;
+    }
+    Metric metric;
+    metric.name = name;
+    metric.unit = "bytes";
+    metric.type = MetricValueType::kUint64;
+    metric.source = MetricSource::kOther;
+    definitions_.metrics.push_back(std::move(metric));
   }
 }
 

@@ -92,6 +92,7 @@ class SpoolSource : public RunSource {
   static void set_created(Process& process);
   void add_profiles();
   void add_creators();
+  void add_io_metrics();
   void take_names();
   // In words; empty: normally.
   static std::string ending_of(const spool::ProcessDefinitions& process, bool running);

@@ -177,8 +177,8 @@ void ThreadFeed::hand_on(Output& output, std::span<const Event> events) {
     waiting_ += events.size();
     return;
   }
-  events_ += events.size() - static_cast<std::size_t>(std::ranges::count_if(
-                                 events, [](const Event& event) { return is_no_event(event.kind); }));
+  events_ += events.size() -
+             static_cast<std::size_t>(std::ranges::count_if(events, is_no_event, &Event::kind));
   for (const auto& sink : output.sinks) sink->consume(events);
 }
 

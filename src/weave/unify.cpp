@@ -69,6 +69,7 @@ ProcessIds Unifier::add(const spool::ProcessDefinitions& process, bool complete)
     ids.metrics.set(id, unify(metrics_, key_of(metric), run_.metrics, metric));
   }
   add_communicators(process, ids.communicators);
+  add_io_handles(process, ids);
   return ids;
 }
 
@@ -91,6 +92,20 @@ void Unifier::add_communicators(const spool::ProcessDefinitions& process, IdMap&
     if (local.parent != 0 && parent != communicators_.end()) {
       made.parent = CommunicatorId{parent->second};
     }
+  }
+}
+
+// Each is a definition of its own, whatever file it is of.
+void Unifier::add_io_handles(const spool::ProcessDefinitions& process, ProcessIds& ids) {
+  ids.io_handles.expect(process.io_handles.size());
+  const std::size_t first = run_.io_handles.size();
+  for (const auto& [id, handle] : process.io_handles) {
+    ids.io_handles.set(id, static_cast<std::uint32_t>(run_.io_handles.size()));
+    run_.io_handles.push_back(handle);
+  }
+  for (std::size_t i = first; i < run_.io_handles.size(); ++i) {
+    IoHandleId& parent = run_.io_handles[i].parent;
+    if (parent.defined()) parent = IoHandleId{ids.io_handles[parent.value()]};
   }
 }
 

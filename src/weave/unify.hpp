@@ -58,6 +58,7 @@ struct ProcessIds {
   std::uint32_t task_parameter = IdMap::kNone;  // of these: the one that names tasks, in the run
   IdMap metrics;
   IdMap communicators;
+  IdMap io_handles;
 };
 
 // Equal definitions of different processes become one; ids of the run are in
@@ -73,6 +74,7 @@ class Unifier {
   template <typename Definition>
   std::uint32_t unify(std::map<std::string, std::uint32_t>& known, const std::string& key,
                       std::vector<Definition>& table, const Definition& definition);
+  void add_io_handles(const spool::ProcessDefinitions& process, ProcessIds& ids);
 
   Definitions& run_;
   void add_communicators(const spool::ProcessDefinitions& process, IdMap& ids);

@@ -47,29 +47,34 @@ inline constexpr char kSet[] = "timeloom::set";  // of a metric
 inline constexpr char kOfProgram[] =
     "timeloom::of_program";  // of a region, see profile_regions.hpp
 
-inline constexpr std::array<std::pair<Paradigm, std::string_view>, 5> kParadigms = {{
+inline constexpr std::array<std::pair<Paradigm, std::string_view>, 7> kParadigms = {{
     {Paradigm::kUnknown, "unknown"},
     {Paradigm::kUser, "user"},
     {Paradigm::kCompiler, "compiler"},
     {Paradigm::kMeasurement, kMeasurementParadigm},
+    {Paradigm::kIo, "io"},
     {Paradigm::kMpi, "mpi"},
+    {Paradigm::kPthread, "pthread"},
 }};
 
-inline constexpr std::array<std::pair<RegionRole, std::string_view>, 14> kRoles = {{
+inline constexpr std::array<std::pair<RegionRole, std::string_view>, 17> kRoles = {{
     {RegionRole::kUnknown, "unknown"},
     {RegionRole::kFunction, "function"},
     {RegionRole::kCode, "code"},
     {RegionRole::kLoop, "loop"},
     {RegionRole::kWrapper, "wrapper"},
     {RegionRole::kArtificial, kArtificialRole},
+    {RegionRole::kFileIo, "file io"},
+    {RegionRole::kFileIoMetadata, "file io metadata"},
+    {RegionRole::kThreadCreate, "thread create"},
+    {RegionRole::kThreadWait, "thread wait"},
+    {RegionRole::kPointToPoint, "point2point"},
     {RegionRole::kBarrier, "barrier"},
     {RegionRole::kOneToAll, "one2all"},
     {RegionRole::kAllToOne, "all2one"},
     {RegionRole::kAllToAll, "all2all"},
     {RegionRole::kCollective, "other collective"},
-    {RegionRole::kPointToPoint, "point2point"},
     {RegionRole::kRma, "rma"},
-    {RegionRole::kFileIo, "file io"},
 }};
 
 inline constexpr std::array<std::pair<LocationType, std::string_view>, 3> kLocationTypes = {{

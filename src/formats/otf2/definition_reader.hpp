@@ -39,6 +39,10 @@ struct References {
   ReferenceTable parameters;
   ReferenceTable communicators;
   std::unordered_map<OTF2_MetricRef, std::vector<std::uint32_t>> metrics;  // class or instance
+  ReferenceTable io_handles;
+  ReferenceTable io_files;       // the strings that name them
+  ReferenceTable io_interfaces;  // values of IoParadigm
+  OTF2_AttributeRef offset = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef process_id = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef waiting = OTF2_UNDEFINED_ATTRIBUTE;
 };

@@ -100,6 +100,7 @@ std::uint64_t most_bytes(const Shared& shared) {
   const Definitions& all = *shared.definitions;
   const std::uint64_t records = all.regions.size() + all.groups.size() + all.locations.size() +
                                 all.metrics.size() + all.parameters.size() +
+                                2 * all.io_handles.size() + shared.io_files.strings().size() +
                                 shared.strings.strings().size();
   std::uint64_t texts = 0;
   for (const std::string& text : shared.strings.strings()) texts += text.size();

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "io_writer.hpp"
 #include "message_writer.hpp"
 
 namespace timeloom::otf2 {
@@ -15,8 +16,10 @@ OTF2_Paradigm paradigm_of(Paradigm paradigm) {
     case Paradigm::kUser: return OTF2_PARADIGM_USER;
     case Paradigm::kCompiler: return OTF2_PARADIGM_COMPILER;
     case Paradigm::kMeasurement: return OTF2_PARADIGM_MEASUREMENT_SYSTEM;
-    case Paradigm::kOther: return OTF2_PARADIGM_NONE;
     case Paradigm::kMpi: return OTF2_PARADIGM_MPI;
+    case Paradigm::kPthread: return OTF2_PARADIGM_PTHREAD;
+    case Paradigm::kIo:
+    case Paradigm::kOther: return OTF2_PARADIGM_NONE;
     case Paradigm::kUnknown: break;
   }
   return OTF2_PARADIGM_UNKNOWN;
@@ -29,14 +32,17 @@ OTF2_RegionRole role_of(RegionRole role) {
     case RegionRole::kLoop: return OTF2_REGION_ROLE_LOOP;
     case RegionRole::kWrapper: return OTF2_REGION_ROLE_WRAPPER;
     case RegionRole::kArtificial: return OTF2_REGION_ROLE_ARTIFICIAL;
+    case RegionRole::kFileIo: return OTF2_REGION_ROLE_FILE_IO;
+    case RegionRole::kFileIoMetadata: return OTF2_REGION_ROLE_FILE_IO_METADATA;
+    case RegionRole::kThreadCreate: return OTF2_REGION_ROLE_THREAD_CREATE;
+    case RegionRole::kThreadWait: return OTF2_REGION_ROLE_THREAD_WAIT;
+    case RegionRole::kPointToPoint: return OTF2_REGION_ROLE_POINT2POINT;
     case RegionRole::kBarrier: return OTF2_REGION_ROLE_BARRIER;
     case RegionRole::kOneToAll: return OTF2_REGION_ROLE_COLL_ONE2ALL;
     case RegionRole::kAllToOne: return OTF2_REGION_ROLE_COLL_ALL2ONE;
     case RegionRole::kAllToAll: return OTF2_REGION_ROLE_COLL_ALL2ALL;
     case RegionRole::kCollective: return OTF2_REGION_ROLE_COLL_OTHER;
-    case RegionRole::kPointToPoint: return OTF2_REGION_ROLE_POINT2POINT;
     case RegionRole::kRma: return OTF2_REGION_ROLE_RMA;
-    case RegionRole::kFileIo: return OTF2_REGION_ROLE_FILE_IO;
     case RegionRole::kOther:
     case RegionRole::kUnknown: break;
   }
@@ -128,6 +134,7 @@ class GlobalDefinitions {
     write_communicators(shared_, writer_, next);
     write_metrics();
     write_parameters();
+    write_io_definitions(shared_, writer_);
   }
 
  private:
@@ -370,6 +377,7 @@ void intern_names(Shared& shared) {
     ref(metric.description);
   }
   for (const Parameter& parameter : definitions.parameters) ref(parameter.name);
+  intern_io_names(shared);
   intern_communicators(shared);
 }
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
+#include <map>
+#include <new>
 
 #include "chunk_check.hpp"
+#include "core/io.hpp"
 #include "message_reader.hpp"
 
 namespace timeloom::otf2 {
@@ -53,6 +56,7 @@ class Translator {
     OTF2_EvtReaderCallbacks_SetThreadEndCallback(all, on_thread<EventKind::kThreadEnd>);
     OTF2_EvtReaderCallbacks_SetThreadWaitCallback(all, on_thread<EventKind::kThreadWait>);
     MessageCallbacks<Translator>::register_in(all);
+    register_io(all);
     check(OTF2_Reader_RegisterEvtCallbacks(reader, events, all, this), what);
   }
 
@@ -163,6 +167,117 @@ class Translator {
     return self(data).add(time, EventKind::kProgramEnd, 0, std::bit_cast<std::uint64_t>(status));
   }
 
+  // ---- Input and output
+
+  static void register_io(OTF2_EvtReaderCallbacks* all) {
+    OTF2_EvtReaderCallbacks_SetIoCreateHandleCallback(all, on_io_create);
+    OTF2_EvtReaderCallbacks_SetIoDestroyHandleCallback(all, on_io_destroy);
+    OTF2_EvtReaderCallbacks_SetIoDuplicateHandleCallback(all, on_io_duplicate);
+    OTF2_EvtReaderCallbacks_SetIoSeekCallback(all, on_io_seek);
+    OTF2_EvtReaderCallbacks_SetIoChangeStatusFlagsCallback(all, on_io_status);
+    OTF2_EvtReaderCallbacks_SetIoDeleteFileCallback(all, on_io_delete);
+    OTF2_EvtReaderCallbacks_SetIoOperationBeginCallback(all, on_io_begin);
+    OTF2_EvtReaderCallbacks_SetIoOperationCompleteCallback(all, on_io_complete);
+  }
+
+  std::uint32_t handle_of(OTF2_IoHandleRef handle) const {
+    return source_.references.io_handles.find(handle);
+  }
+
+  static OTF2_CallbackCode on_io_create(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                        void* data, OTF2_AttributeList*, OTF2_IoHandleRef handle,
+                                        OTF2_IoAccessMode access, OTF2_IoCreationFlag creation,
+                                        OTF2_IoStatusFlag status) noexcept {
+    return self(data).add(time, EventKind::kIoCreate, self(data).handle_of(handle),
+                          io_modes(static_cast<IoAccess>(access), creation, status));
+  }
+
+  static OTF2_CallbackCode on_io_destroy(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                         void* data, OTF2_AttributeList*,
+                                         OTF2_IoHandleRef handle) noexcept {
+    return self(data).add(time, EventKind::kIoDestroy, self(data).handle_of(handle));
+  }
+
+  static OTF2_CallbackCode on_io_duplicate(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                           void* data, OTF2_AttributeList*, OTF2_IoHandleRef old,
+                                           OTF2_IoHandleRef copy,
+                                           OTF2_IoStatusFlag status) noexcept {
+    const std::uint32_t handle = self(data).handle_of(copy);
+    return self(data).add(time, EventKind::kIoDuplicate,
+                          handle == kNoIndex ? kNoIndex : self(data).handle_of(old),
+                          io_word(handle, status));
+  }
+
+  static OTF2_CallbackCode on_io_seek(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                      void* data, OTF2_AttributeList*, OTF2_IoHandleRef handle,
+                                      std::int64_t asked, OTF2_IoSeekOption whence,
+                                      std::uint64_t reached) noexcept {
+    Translator& translator = self(data);
+    const std::uint32_t index = translator.handle_of(handle);
+    if (index != kNoIndex) {
+      (void)translator.add(time, EventKind::kIoOffset, whence, std::bit_cast<std::uint64_t>(asked));
+    }
+    return translator.add(time, EventKind::kIoSeek, index, reached);
+  }
+
+  static OTF2_CallbackCode on_io_status(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                        void* data, OTF2_AttributeList*, OTF2_IoHandleRef handle,
+                                        OTF2_IoStatusFlag status) noexcept {
+    return self(data).add(time, EventKind::kIoStatusFlags, self(data).handle_of(handle), status);
+  }
+
+  static OTF2_CallbackCode on_io_delete(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                        void* data, OTF2_AttributeList*,
+                                        OTF2_IoParadigmRef interface,
+                                        OTF2_IoFileRef file) noexcept {
+    const References& references = self(data).source_.references;
+    const std::uint32_t path = references.io_files.find(file);
+    const std::uint32_t index = references.io_interfaces.find(interface);
+    return self(data).add(time, EventKind::kIoDelete, path == kNoIndex ? path : index, path);
+  }
+
+  static OTF2_CallbackCode on_io_begin(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                       void* data, OTF2_AttributeList* attributes,
+                                       OTF2_IoHandleRef handle, OTF2_IoOperationMode mode,
+                                       OTF2_IoOperationFlag, std::uint64_t bytes,
+                                       std::uint64_t matching) noexcept try {
+    Translator& translator = self(data);
+    const std::uint32_t index = translator.handle_of(handle);
+    const std::uint32_t kind = std::min<std::uint32_t>(mode, OTF2_IO_OPERATION_MODE_FLUSH);
+    translator.operations_[{index, matching}] = kind;
+    std::uint64_t offset = 0;
+    if (index != kNoIndex && attributes != nullptr &&
+        translator.source_.references.offset != OTF2_UNDEFINED_ATTRIBUTE &&
+        OTF2_AttributeList_GetNumberOfElements(attributes) != 0 &&
+        OTF2_AttributeList_GetUint64(attributes, translator.source_.references.offset, &offset) ==
+            OTF2_SUCCESS) {
+      (void)translator.add(time, EventKind::kIoOffset, 0, offset);
+    }
+    return translator.add(time, operation(EventKind::kIoRead, kind), index, bytes);
+  } catch (const std::bad_alloc&) {
+    self(data).failure = std::current_exception();
+    return OTF2_CALLBACK_INTERRUPT;
+  }
+
+  // The end does not say what has ended.
+  static OTF2_CallbackCode on_io_complete(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                          void* data, OTF2_AttributeList*, OTF2_IoHandleRef handle,
+                                          std::uint64_t bytes, std::uint64_t matching) noexcept {
+    Translator& translator = self(data);
+    const std::uint32_t index = translator.handle_of(handle);
+    const auto begun = translator.operations_.find({index, matching});
+    if (begun == translator.operations_.end()) {
+      return translator.add(time, EventKind::kIoReadDone, kNoIndex);
+    }
+    const std::uint32_t kind = begun->second;
+    translator.operations_.erase(begun);
+    return translator.add(time, operation(EventKind::kIoReadDone, kind), index, bytes);
+  }
+
+  static EventKind operation(EventKind first, std::uint32_t kind) {
+    return static_cast<EventKind>(static_cast<std::uint32_t>(first) + kind);
+  }
+
   // One event for each member of the class.
   static OTF2_CallbackCode on_metric(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
                                      void* data, OTF2_AttributeList*, OTF2_MetricRef metric,
@@ -202,6 +317,8 @@ class Translator {
   const Source& source_;
   const Location& location_;
   EventBalance balance_;
+  // Transfers under way, by handle and the number that their end has, too.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> operations_;
 };
 
 void hand_on(Translator& translator, std::span<const std::unique_ptr<LocationSink>> sinks) {

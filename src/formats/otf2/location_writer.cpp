@@ -4,10 +4,12 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "chunk_check.hpp"
 #include "core/error.hpp"
+#include "io_writer.hpp"
 #include "message_writer.hpp"
 
 namespace timeloom::otf2 {
@@ -142,9 +144,31 @@ class LocationWriter : public LocationSink {
       case EventKind::kThreadWait:
         return OTF2_EvtWriter_ThreadWait(writer_, nullptr, time, kThreads, event.value);
       default:
+        if (is_io(event.kind)) return write_io(event, time);
         if (operands_.take(event)) return OTF2_SUCCESS;
         return write_message(writer_, event, operands_);
     }
+  }
+
+  OTF2_ErrorCode write_io(const Event& event, OTF2_TimeStamp time) {
+    if (event.kind == EventKind::kIoOffset) {
+      offset_ = event;
+      return OTF2_SUCCESS;
+    }
+    if (event.kind == EventKind::kIoDelete) {
+      const auto path = shared_.definitions->strings.at(event.value);
+      return OTF2_EvtWriter_IoDeleteFile(writer_, nullptr, time, event.ref, io_file(shared_, path));
+    }
+    return write_io_event(writer_, attributes_, event, std::exchange(offset_, std::nullopt),
+                          interface_of(event));
+  }
+
+  IoParadigm interface_of(const Event& event) const {
+    if (event.ref >= shared_.definitions->io_handles.size()) {
+      throw Error(what() + ": an event refers to I/O handle " + std::to_string(event.ref) +
+                  ", which is not defined");
+    }
+    return shared_.definitions->io_handles[event.ref].paradigm;
   }
 
   OTF2_StringRef string_of(const Event& event) const {
@@ -201,7 +225,8 @@ class LocationWriter : public LocationSink {
   Written::Span times_;
   EventDigest digest_;
   Operands operands_;
-  std::uint64_t waited_ = 0;  // nanoseconds, before the next enter or leave
+  std::optional<Event> offset_;  // of the event of input or output that comes next
+  std::uint64_t waited_ = 0;     // nanoseconds, before the next enter or leave
 };
 
 }  // namespace

@@ -31,6 +31,7 @@ struct Shared {
   std::filesystem::path files;  // the directory of the files of locations
   const Definitions* definitions = nullptr;
   StringTable strings;
+  StringTable io_files;                           // paths; their references as files are one less
   std::vector<OTF2_StringRef> string_references;  // by StringId
   struct Program {
     OTF2_StringRef name = 0;
@@ -49,6 +50,9 @@ inline constexpr OTF2_AttributeRef kProcessIdAttribute = 0;
 inline constexpr OTF2_AttributeRef kThreadIdAttribute = 1;
 // Of an enter or leave: nanoseconds that the innermost region had waited before it.
 inline constexpr OTF2_AttributeRef kWaitingAttribute = 2;
+// Of the begin of a transfer: where in the file.
+inline constexpr OTF2_AttributeRef kOffsetAttribute = 3;
+inline constexpr char kOffsetName[] = "Offset";
 inline constexpr char kWaitingName[] = "timeloom::waiting";
 
 // The communicator of all locations, among which threads create and await each other.
@@ -72,6 +76,11 @@ class Written {
   std::map<LocationId, std::uint64_t> events_;
   Span times_;
 };
+
+inline OTF2_IoFileRef io_file(Shared& shared, const std::string& path) {
+  (void)shared.strings.intern(path);  // by which it is named
+  return shared.io_files.intern(path) - 1;
+}
 
 std::unique_ptr<LocationSink> open_location_writer(Shared& shared, Written& written,
                                                    const Location& location);

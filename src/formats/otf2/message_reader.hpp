@@ -70,9 +70,8 @@ class MessageCallbacks {
     return Translator::self(data).add(time, kKind, 0, request);
   }
 
-  static OTF2_CallbackCode on_collective_begin(OTF2_LocationRef, OTF2_TimeStamp time,
-                                               std::uint64_t, void* data,
-                                               OTF2_AttributeList*) noexcept {
+  static OTF2_CallbackCode on_collective_begin(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
+                                               void* data, OTF2_AttributeList*) noexcept {
     return Translator::self(data).add(time, EventKind::kMpiCollectiveBegin, 0);
   }
 
@@ -94,10 +93,12 @@ class MessageCallbacks {
                       received);
   }
 
-  static OTF2_CallbackCode on_collective_complete(
-      OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data, OTF2_AttributeList*,
-      OTF2_CollectiveOp operation, OTF2_CommRef comm, std::uint32_t root, std::uint64_t sent,
-      std::uint64_t received, std::uint64_t request) noexcept {
+  static OTF2_CallbackCode on_collective_complete(OTF2_LocationRef, OTF2_TimeStamp time,
+                                                  std::uint64_t, void* data, OTF2_AttributeList*,
+                                                  OTF2_CollectiveOp operation, OTF2_CommRef comm,
+                                                  std::uint32_t root, std::uint64_t sent,
+                                                  std::uint64_t received,
+                                                  std::uint64_t request) noexcept {
     (void)put(data, time, OperandPlace::kRequest, request);
     return collective(data, time, EventKind::kMpiCollectiveComplete, operation, comm, root, sent,
                       received);

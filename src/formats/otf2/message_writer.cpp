@@ -97,8 +97,7 @@ class Communicators {
 
 }  // namespace
 
-OTF2_ErrorCode write_message(OTF2_EvtWriter* writer, const Event& event,
-                             const Operands& operands) {
+OTF2_ErrorCode write_message(OTF2_EvtWriter* writer, const Event& event, const Operands& operands) {
   const OTF2_TimeStamp time = ticks(event.time);
   const OTF2_CommRef communicator = communicator_of(event);
   const std::uint32_t peer = operands.peer(), tag = operands.tag();

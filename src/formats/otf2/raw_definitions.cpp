@@ -99,9 +99,7 @@ OTF2_CallbackCode on_any_group(void* data, OTF2_GroupRef self, OTF2_StringRef na
 
 OTF2_CallbackCode on_comm(void* data, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group,
                           OTF2_CommRef parent, OTF2_CommFlag) noexcept {
-  return keep(data, [&](RawDefinitions& all) {
-    all.comms.push_back({self, name, group, parent});
-  });
+  return keep(data, [&](RawDefinitions& all) { all.comms.push_back({self, name, group, parent}); });
 }
 
 OTF2_CallbackCode on_metric_member(void* data, OTF2_MetricMemberRef self, OTF2_StringRef name,
@@ -134,6 +132,37 @@ OTF2_CallbackCode on_parameter(void* data, OTF2_ParameterRef self, OTF2_StringRe
   return keep(data, [&](RawDefinitions& all) { all.parameters.push_back({self, name, type}); });
 }
 
+OTF2_CallbackCode on_io_interface(void* data, OTF2_IoParadigmRef self,
+                                  OTF2_StringRef identification, OTF2_StringRef,
+                                  OTF2_IoParadigmClass, OTF2_IoParadigmFlag, std::uint8_t,
+                                  const OTF2_IoParadigmProperty*, const OTF2_Type*,
+                                  const OTF2_AttributeValue*) noexcept {
+  return keep(data, [&](RawDefinitions& all) {
+    all.io_interfaces.push_back({self, identification});
+  });
+}
+
+OTF2_CallbackCode on_io_file(void* data, OTF2_IoFileRef self, OTF2_StringRef name,
+                             OTF2_SystemTreeNodeRef) noexcept {
+  return keep(data, [&](RawDefinitions& all) { all.io_files.push_back({self, name}); });
+}
+
+OTF2_CallbackCode on_io_handle(void* data, OTF2_IoHandleRef self, OTF2_StringRef name,
+                               OTF2_IoFileRef file, OTF2_IoParadigmRef interface,
+                               OTF2_IoHandleFlag flags, OTF2_CommRef,
+                               OTF2_IoHandleRef parent) noexcept {
+  return keep(data, [&](RawDefinitions& all) {
+    all.io_handles.push_back({self, name, file, interface, flags, parent});
+  });
+}
+
+OTF2_CallbackCode on_io_state(void* data, OTF2_IoHandleRef handle, OTF2_IoAccessMode access,
+                              OTF2_IoStatusFlag status) noexcept {
+  return keep(data, [&](RawDefinitions& all) {
+    all.io_states.push_back({handle, access, status});
+  });
+}
+
 }  // namespace
 
 void RawDefinitions::read(OTF2_Reader* reader, const std::string& what) {
@@ -158,6 +187,11 @@ void RawDefinitions::read(OTF2_Reader* reader, const std::string& what) {
   OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(callbacks, on_metric_class);
   OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(callbacks, on_metric_instance);
   OTF2_GlobalDefReaderCallbacks_SetParameterCallback(callbacks, on_parameter);
+  OTF2_GlobalDefReaderCallbacks_SetIoParadigmCallback(callbacks, on_io_interface);
+  OTF2_GlobalDefReaderCallbacks_SetIoRegularFileCallback(callbacks, on_io_file);
+  OTF2_GlobalDefReaderCallbacks_SetIoDirectoryCallback(callbacks, on_io_file);
+  OTF2_GlobalDefReaderCallbacks_SetIoHandleCallback(callbacks, on_io_handle);
+  OTF2_GlobalDefReaderCallbacks_SetIoPreCreatedHandleStateCallback(callbacks, on_io_state);
   check(OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, this), what);
   std::uint64_t read = 0;
   // Up to the end of the file, whatever number the anchor tells.

@@ -88,6 +88,27 @@ class RawDefinitions {
     OTF2_AttributeRef self;
     OTF2_StringRef name;
   };
+  struct IoInterface {
+    OTF2_IoParadigmRef self;
+    OTF2_StringRef identification;
+  };
+  struct IoFile {
+    OTF2_IoFileRef self;
+    OTF2_StringRef name;
+  };
+  struct IoHandle {
+    OTF2_IoHandleRef self;
+    OTF2_StringRef name;
+    OTF2_IoFileRef file;
+    OTF2_IoParadigmRef interface;
+    OTF2_IoHandleFlag flags;
+    OTF2_IoHandleRef parent;
+  };
+  struct IoState {
+    OTF2_IoHandleRef handle;
+    OTF2_IoAccessMode access;
+    OTF2_IoStatusFlag status;
+  };
   // Of a location or location group.
   struct Property {
     std::uint64_t owner;
@@ -112,6 +133,10 @@ class RawDefinitions {
   std::vector<MetricInstance> metric_instances;
   std::vector<NamedParameter> parameters;
   std::vector<Attribute> attributes;
+  std::vector<IoInterface> io_interfaces;
+  std::vector<IoFile> io_files;
+  std::vector<IoHandle> io_handles;
+  std::vector<IoState> io_states;
   std::vector<Property> group_properties;
   std::vector<Property> location_properties;
 };

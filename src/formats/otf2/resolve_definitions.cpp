@@ -21,6 +21,7 @@ Paradigm paradigm_of(OTF2_Paradigm paradigm) {
     case OTF2_PARADIGM_COMPILER: return Paradigm::kCompiler;
     case OTF2_PARADIGM_MEASUREMENT_SYSTEM: return Paradigm::kMeasurement;
     case OTF2_PARADIGM_MPI: return Paradigm::kMpi;
+    case OTF2_PARADIGM_PTHREAD: return Paradigm::kPthread;
     default: return Paradigm::kOther;
   }
 }
@@ -33,14 +34,17 @@ RegionRole role_of(OTF2_RegionRole role) {
     case OTF2_REGION_ROLE_LOOP: return RegionRole::kLoop;
     case OTF2_REGION_ROLE_WRAPPER: return RegionRole::kWrapper;
     case OTF2_REGION_ROLE_ARTIFICIAL: return RegionRole::kArtificial;
+    case OTF2_REGION_ROLE_FILE_IO: return RegionRole::kFileIo;
+    case OTF2_REGION_ROLE_FILE_IO_METADATA: return RegionRole::kFileIoMetadata;
+    case OTF2_REGION_ROLE_THREAD_CREATE: return RegionRole::kThreadCreate;
+    case OTF2_REGION_ROLE_THREAD_WAIT: return RegionRole::kThreadWait;
+    case OTF2_REGION_ROLE_POINT2POINT: return RegionRole::kPointToPoint;
     case OTF2_REGION_ROLE_BARRIER: return RegionRole::kBarrier;
     case OTF2_REGION_ROLE_COLL_ONE2ALL: return RegionRole::kOneToAll;
     case OTF2_REGION_ROLE_COLL_ALL2ONE: return RegionRole::kAllToOne;
     case OTF2_REGION_ROLE_COLL_ALL2ALL: return RegionRole::kAllToAll;
     case OTF2_REGION_ROLE_COLL_OTHER: return RegionRole::kCollective;
-    case OTF2_REGION_ROLE_POINT2POINT: return RegionRole::kPointToPoint;
     case OTF2_REGION_ROLE_RMA: return RegionRole::kRma;
-    case OTF2_REGION_ROLE_FILE_IO: return RegionRole::kFileIo;
     default: return RegionRole::kOther;
   }
 }
@@ -90,8 +94,10 @@ class Resolver {
     metrics();
     parameters();
     communicators();
+    io();
     for (const RawDefinitions::Attribute& attribute : raw_.attributes) {
       if (text(attribute.name) == "ProcessId") references_.process_id = attribute.self;
+      if (text(attribute.name) == kOffsetName) references_.offset = attribute.self;
       if (text(attribute.name) == kWaitingName) references_.waiting = attribute.self;
     }
     if (references_.waiting != OTF2_UNDEFINED_ATTRIBUTE) {
@@ -132,6 +138,9 @@ class Resolver {
       region.last_line = raw.last_line;
       region.paradigm = paradigm_of(raw.paradigm);
       region.role = role_of(raw.role);
+      const bool file =
+          region.role == RegionRole::kFileIo || region.role == RegionRole::kFileIoMetadata;
+      if (file && raw.paradigm == OTF2_PARADIGM_NONE) region.paradigm = Paradigm::kIo;
       definitions_.regions.push_back(std::move(region));
     }
     for (const RawDefinitions::RegionGroup& raw : raw_.region_groups) name_group(raw);
@@ -332,6 +341,47 @@ class Resolver {
       if (self == kNoIndex || parent == kNoIndex || self == parent) continue;
       definitions_.communicators[self].parent = CommunicatorId{parent};
     }
+  }
+
+  void io() {
+    for (const RawDefinitions::IoInterface& raw : raw_.io_interfaces) {
+      const std::string name = text(raw.identification);
+      const IoParadigm interface = name == "POSIX"    ? IoParadigm::kPosix
+                                   : name == "ISOC"   ? IoParadigm::kIsoC
+                                   : name == "MPI-IO" ? IoParadigm::kMpi
+                                                      : IoParadigm::kOther;
+      (void)references_.io_interfaces.add(raw.self, static_cast<std::uint32_t>(interface));
+    }
+    for (const RawDefinitions::IoFile& raw : raw_.io_files) {
+      (void)references_.io_files.add(raw.self, references_.strings.find(raw.name));
+    }
+    for (const RawDefinitions::IoHandle& raw : raw_.io_handles) {
+      if (!references_.io_handles.add(raw.self, size_of(definitions_.io_handles))) continue;
+      definitions_.io_handles.push_back(io_handle(raw));
+    }
+    for (std::size_t i = 0; i < definitions_.io_handles.size(); ++i) {
+      IoHandleId& parent = definitions_.io_handles[i].parent;
+      if (parent.defined()) parent = IoHandleId{references_.io_handles.find(parent.value())};
+    }
+    for (const RawDefinitions::IoState& raw : raw_.io_states) {
+      const std::uint32_t index = references_.io_handles.find(raw.handle);
+      if (index == kNoIndex) continue;
+      definitions_.io_handles[index].access = raw.access;
+      definitions_.io_handles[index].status = raw.status;
+    }
+  }
+
+  IoHandle io_handle(const RawDefinitions::IoHandle& raw) const {
+    IoHandle handle;
+    handle.name = text(raw.name);
+    const std::uint32_t file = references_.io_files.find(raw.file);
+    if (file != kNoIndex) handle.file = definitions_.strings[file];
+    const std::uint32_t interface = references_.io_interfaces.find(raw.interface);
+    handle.paradigm =
+        interface == kNoIndex ? IoParadigm::kOther : static_cast<IoParadigm>(interface);
+    handle.parent = IoHandleId{raw.parent};
+    handle.pre_created = (raw.flags & OTF2_IO_HANDLE_FLAG_PRE_CREATED) != 0;
+    return handle;
   }
 
   std::vector<bool> can_be_sampled_;  // of metrics

@@ -236,8 +236,7 @@ int alltoallw(Call&, Real real, When when, const void* sendbuf, const Size* send
   const auto bytes = [&](Team team) {
     const std::uint64_t all = typed_sum(recvcounts, recvtypes, team.size);
     if (!in_place(sendbuf)) return Bytes{typed_sum(sendcounts, sendtypes, team.size), all};
-    const std::uint64_t own =
-        bytes_of(recvcounts[team.rank], abi()->load(recvtypes, team.rank));
+    const std::uint64_t own = bytes_of(recvcounts[team.rank], abi()->load(recvtypes, team.rank));
     return Bytes{all - own, all - own};
   };
   return collect(when, {Kind::kAlltoallw, comm}, bytes, [&] {
@@ -266,9 +265,8 @@ int allreduce(Call&, Real real, When when, const void* sendbuf, void* recvbuf, S
     const std::uint64_t all = (team.size - in_place(sendbuf)) * bytes_of(count, datatype);
     return Bytes{all, all};
   };
-  return collect(when, {Kind::kAllreduce, comm}, bytes, [&] {
-    return real(sendbuf, recvbuf, count, datatype, op, comm, request...);
-  });
+  return collect(when, {Kind::kAllreduce, comm}, bytes,
+                 [&] { return real(sendbuf, recvbuf, count, datatype, op, comm, request...); });
 }
 
 template <typename Real, typename When, typename Size, typename... Request>
@@ -278,8 +276,7 @@ int reduce_scatter(Call&, Real real, When when, const void* sendbuf, void* recvb
   const auto bytes = [&](Team team) {
     const std::uint64_t type = bytes_of(1, datatype), kept = in_place(sendbuf) ? 1 : 0;
     const auto own = static_cast<std::uint64_t>(recvcounts[team.rank]);
-    return Bytes{(sum(recvcounts, team.size) - kept * own) * type,
-                 (team.size - kept) * own * type};
+    return Bytes{(sum(recvcounts, team.size) - kept * own) * type, (team.size - kept) * own * type};
   };
   return collect(when, {Kind::kReduceScatter, comm}, bytes, [&] {
     return real(sendbuf, recvbuf, recvcounts, datatype, op, comm, request...);
@@ -294,9 +291,8 @@ int reduce_scatter_block(Call&, Real real, When when, const void* sendbuf, void*
     const std::uint64_t all = (team.size - in_place(sendbuf)) * bytes_of(recvcount, datatype);
     return Bytes{all, all};
   };
-  return collect(when, {Kind::kReduceScatterBlock, comm}, bytes, [&] {
-    return real(sendbuf, recvbuf, recvcount, datatype, op, comm, request...);
-  });
+  return collect(when, {Kind::kReduceScatterBlock, comm}, bytes,
+                 [&] { return real(sendbuf, recvbuf, recvcount, datatype, op, comm, request...); });
 }
 
 template <typename Real, typename When, typename Size, typename... Request>
@@ -306,9 +302,8 @@ int scan(Call&, Real real, When when, const void* sendbuf, void* recvbuf, Size c
     const std::uint64_t size = bytes_of(count, datatype), kept = in_place(sendbuf) ? 1 : 0;
     return Bytes{(team.size - team.rank - kept) * size, (team.rank + 1 - kept) * size};
   };
-  return collect(when, {Kind::kScan, comm}, bytes, [&] {
-    return real(sendbuf, recvbuf, count, datatype, op, comm, request...);
-  });
+  return collect(when, {Kind::kScan, comm}, bytes,
+                 [&] { return real(sendbuf, recvbuf, count, datatype, op, comm, request...); });
 }
 
 template <typename Real, typename When, typename Size, typename... Request>
@@ -318,9 +313,8 @@ int exscan(Call&, Real real, When when, const void* sendbuf, void* recvbuf, Size
     const std::uint64_t size = bytes_of(count, datatype);
     return Bytes{(team.size - team.rank - 1) * size, team.rank * size};
   };
-  return collect(when, {Kind::kExscan, comm}, bytes, [&] {
-    return real(sendbuf, recvbuf, count, datatype, op, comm, request...);
-  });
+  return collect(when, {Kind::kExscan, comm}, bytes,
+                 [&] { return real(sendbuf, recvbuf, count, datatype, op, comm, request...); });
 }
 
 }  // namespace collective

@@ -8,6 +8,7 @@
 
 #include "core/checksum.hpp"
 #include "record/measurement.hpp"
+#include "record/wrapper_interface.hpp"
 
 namespace timeloom::mpi {
 namespace {
@@ -66,7 +67,6 @@ std::uint64_t members_of(Handle comm, std::uint32_t size) {
   for (const int rank : in_world) hash = timeloom::mix(hash, static_cast<std::uint64_t>(rank) + 1);
   return hash;
 }
-
 
 void ask_about(Communicator& one, Handle handle) noexcept {
   using Ask = int(Handle, int*);
@@ -134,7 +134,7 @@ void define(Communicator& one) noexcept {
 }
 
 Communicator* defined_communicator(Handle handle) noexcept {
-  if (!record::recording()) return nullptr;
+  if (!record::wrapping() || !record::recording()) return nullptr;
   Communicator* const one = communicator(handle);
   if (one != nullptr) define(*one);
   return one;

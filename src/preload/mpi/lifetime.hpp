@@ -59,11 +59,11 @@ int idup(Call&, Real real, Handle comm, void* newcomm, Arguments... arguments) {
   if (!ok(result) || abi() == nullptr) return result;
   const void* const request = std::get<sizeof...(arguments) - 1>(std::tie(arguments...));
   add_request(abi()->load(request), {.kind = Pending::Kind::kCommunicator,
-                                  .active = true,
-                                  .number = next_request(),
-                                  .made = newcomm,
-                                  .identity = next_identity(comm),
-                                  .parent = comm});
+                                     .active = true,
+                                     .number = next_request(),
+                                     .made = newcomm,
+                                     .identity = next_identity(comm),
+                                     .parent = comm});
   return result;
 }
 

@@ -63,8 +63,7 @@ Envelope envelope_of(const void* status) noexcept {
   return envelope;
 }
 
-void put_send(Handle comm, int dest, int tag, std::uint64_t bytes,
-              std::uint64_t request) noexcept {
+void put_send(Handle comm, int dest, int tag, std::uint64_t bytes, std::uint64_t request) noexcept {
   const Communicator* const communicator = defined_communicator(comm);
   if (communicator == nullptr || dest == abi()->proc_null) return;
   const std::uint64_t to = where(*communicator, static_cast<std::uint32_t>(dest));
@@ -88,8 +87,8 @@ void put_completion(Handle request, const void* status) noexcept {
   const auto pending = complete_request(request);
   if (!pending) return;
   if (pending->kind == Pending::Kind::kCommunicator) {
-    Communicator* const made = add_promised(pending->parent, abi()->load(pending->made),
-                                            pending->identity);
+    Communicator* const made =
+        add_promised(pending->parent, abi()->load(pending->made), pending->identity);
     if (made == nullptr || !record::recording()) return;
     define(*made);
     return put(ExtendedKind::kCommCreate, {made->id});

@@ -61,8 +61,7 @@ int sendrecv_replace(Call&, Real real, void* buf, Size count, Handle datatype, i
   }
   put_send(comm, dest, sendtag, bytes_of(count, datatype), 0);
   Status own(status);
-  const int result =
-      real(buf, count, datatype, dest, sendtag, source, recvtag, comm, own.get());
+  const int result = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, own.get());
   if (ok(result)) put_receive(comm, own.get());
   return result;
 }
@@ -107,14 +106,12 @@ int irecv(Call&, Real real, void* buf, Size count, Handle datatype, int source, 
           Handle comm, void* request) {
   Communicator* const communicator = defined_communicator(comm);
   const bool from_nobody = communicator != nullptr && source == abi()->proc_null;
-  return begin_receive(from_nobody ? nullptr : communicator, request, [&] {
-    return real(buf, count, datatype, source, tag, comm, request);
-  });
+  return begin_receive(from_nobody ? nullptr : communicator, request,
+                       [&] { return real(buf, count, datatype, source, tag, comm, request); });
 }
 
 template <typename Real, typename Size>
-int imrecv(Call&, Real real, void* buf, Size count, Handle datatype, void* message,
-           void* request) {
+int imrecv(Call&, Real real, void* buf, Size count, Handle datatype, void* message, void* request) {
   const Handle comm = abi() == nullptr ? 0 : take_message(abi()->load(message));
   return begin_receive(comm == 0 ? nullptr : defined_communicator(comm), request,
                        [&] { return real(buf, count, datatype, message, request); });
@@ -141,9 +138,8 @@ int recv_init(Call&, Real real, void* buf, Size count, Handle datatype, int sour
   const int result = real(buf, count, datatype, source, tag, comm, request);
   Communicator* const communicator = defined_communicator(comm);
   if (!ok(result) || communicator == nullptr || source == abi()->proc_null) return result;
-  add_request(abi()->load(request), {.kind = Pending::Kind::kReceive,
-                                     .persistent = true,
-                                     .communicator = communicator});
+  add_request(abi()->load(request),
+              {.kind = Pending::Kind::kReceive, .persistent = true, .communicator = communicator});
   return result;
 }
 

@@ -11,21 +11,21 @@
 #include "core/mpi_event.hpp"
 #include "library.hpp"
 #include "record/measurement.hpp"
+#include "record/wrapper_interface.hpp"
 
 namespace timeloom::mpi {
-
-inline bool measuring() noexcept { return record::active(); }
 
 // The region of a call, for as long as the object lives.
 class Call {
  public:
-  explicit Call(Function function) noexcept;
+  // `caller`: the return address of the wrapper.
+  Call(Function function, const void* caller) noexcept;
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
  private:
-  EventWord word_ = 0;  // 0: nothing is recorded
+  record::WrappedFunction* function_ = nullptr;  // nullptr: nothing is recorded
 };
 
 // An event of the innermost region.

@@ -11,24 +11,25 @@
 
 namespace timeloom::mpi {
 
-#define TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)  \
-  {                                                                     \
-    auto* const real = mpi::real<int PARAMETERS>(Function::k##NAME);    \
-    if (MAY_PASS && !measuring()) return real ARGUMENTS;                \
-    [[maybe_unused]] Call call(Function::k##NAME);                      \
-    return BODY;                                                        \
+#define TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS) \
+  {                                                                    \
+    auto* const real = mpi::real<int PARAMETERS>(Function::k##NAME);   \
+    if (MAY_PASS && !record::wrapping()) return real ARGUMENTS;        \
+    Call call(Function::k##NAME, __builtin_return_address(0));         \
+    (void)call;                                                        \
+    return BODY;                                                       \
   }
 
-#define TIMELOOM_MPI_PLAIN(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS) \
-  [[gnu::visibility("default")]] int MPI_##NAME PARAMETERS              \
-      TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)
+#define TIMELOOM_MPI_PLAIN(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)       \
+  [[gnu::visibility("default")]] int MPI_##NAME PARAMETERS TIMELOOM_MPI_BODY( \
+      NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)
 
-#define TIMELOOM_MPI_IF_THERE(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                  \
-  static int timeloom_late_##NAME PARAMETERS                                                \
-      TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                        \
-  [[gnu::used]] static decltype(&timeloom_late_##NAME) timeloom_find_##NAME() {             \
-    return may_have(Function::k##NAME) ? &timeloom_late_##NAME : nullptr;                   \
-  }                                                                                         \
+#define TIMELOOM_MPI_IF_THERE(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                        \
+  static int timeloom_late_##NAME PARAMETERS TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, BODY, \
+                                                               MAY_PASS)                          \
+      [[gnu::used]] static decltype(&timeloom_late_##NAME) timeloom_find_##NAME() {               \
+    return may_have(Function::k##NAME) ? &timeloom_late_##NAME : nullptr;                         \
+  }                                                                                               \
   [[gnu::visibility("default"), gnu::ifunc("timeloom_find_" #NAME)]] int MPI_##NAME PARAMETERS;
 
 #define TIMELOOM_MPI(NAME, ROLE, ...) TIMELOOM_MPI_PLAIN(NAME, __VA_ARGS__, true)

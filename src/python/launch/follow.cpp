@@ -8,6 +8,7 @@
 #include "python/interpreter/text.hpp"
 #include "python/launch/end_of_run.hpp"
 #include "python/launch/measure.hpp"
+#include "python/launch/preload.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/session/session.hpp"
 #include "python/session/window.hpp"
@@ -126,6 +127,7 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
   if (session_running()) Py_RETURN_NONE;  // timeloom.pth was read twice
   const std::string spool = bytes_of(parent);
   const Inheritance inheritance = load_inheritance(settings_file(spool));
+  load_wrappers(inheritance.settings);
   g_core = core;
   if (std::strcmp(role, "server") == 0) {
     g_of_children = new Inheritance(inheritance);  // lives as long as the process

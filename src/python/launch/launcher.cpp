@@ -20,6 +20,7 @@
 #include "python/launch/end_of_run.hpp"
 #include "python/launch/layout.hpp"
 #include "python/launch/measure.hpp"
+#include "python/launch/preload.hpp"
 #include "python/launch/python_values.hpp"
 #include "python/launch/read_settings.hpp"
 #include "python/launch/run_program.hpp"
@@ -173,6 +174,7 @@ void start_measuring(const Settings& settings, const FilterSource& filter,
 // `before`: a callable or None.
 PyObject* measure_program(const Door& door, const Settings& settings, Program program,
                           PyObject* brought, PyObject* before) {
+  load_wrappers(settings);
   std::FILE* file = nullptr;
   open_program(program, file);
   const std::shared_ptr<RunPlace> place = plan_run(settings, program, door);
@@ -242,6 +244,7 @@ PyObject* begin_run(PyObject*, PyObject* arguments) {
   const Door& door = find_door(name);
   speak_as(door.name);
   const Settings settings = settings_of_door(door, values, pyproject);
+  say_missing_wrappers(settings);
   Program program = program_of(words);
   program.path = absolute_path(program.target);
   const std::shared_ptr<RunPlace> place = plan_run(settings, program, door);

@@ -27,6 +27,7 @@
 #include "python/session/window.hpp"
 #include "record/measurement.hpp"
 #include "record/program_session.hpp"
+#include "record/wrapper_interface.hpp"
 #include "record/writer_options.hpp"
 
 namespace timeloom::python {
@@ -233,6 +234,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   record::on_switch_of_recording(switch_for_native_code);
   if (begin_observing(g_session)) {
     g_session.cpu.started_ns = record::process_cpu_ns();
+    record::set_wrapping(true);
     return true;
   }
   end_windows();
@@ -251,6 +253,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   Session& s = g_session;
   if (!runs() || s.finishing) return false;
   s.finishing = true;
+  record::set_wrapping(false);
   const std::uint64_t end_ns = record::monotonic_ns();
   s.cpu.end_ns = record::process_cpu_ns();
   end_windows();
@@ -333,6 +336,7 @@ Inheritance session_inheritance() {
 namespace {
 
 void forget_session() {
+  record::set_wrapping(false);
   record::on_switch_of_recording(nullptr);
   forget_tasks();
   forget_greenlets();

@@ -1,0 +1,22 @@
+// Input and output in an archive that is being written: files, handles, and the events of handles.
+#pragma once
+
+#include <optional>
+
+#include "core/event.hpp"
+#include "library.hpp"
+#include "location_writer.hpp"
+
+namespace timeloom::otf2 {
+
+// An event of a handle that is used by `interface`. `offset`: the event kIoOffset before it.
+// `attributes` is empty, and is again afterwards.
+OTF2_ErrorCode write_io_event(OTF2_EvtWriter* writer, OTF2_AttributeList* attributes,
+                              const Event& event, const std::optional<Event>& offset,
+                              IoParadigm interface);
+
+// Interns the texts of write_io_definitions(), for which strings have been written by then.
+void intern_io_names(Shared& shared);
+void write_io_definitions(Shared& shared, OTF2_GlobalDefWriter* writer);
+
+}  // namespace timeloom::otf2

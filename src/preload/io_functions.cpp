@@ -1,0 +1,77 @@
+#include "preload/io_functions.hpp"
+
+#include <array>
+
+namespace timeloom::preload {
+namespace {
+
+using record::WrappedFunction;
+
+constexpr WrappedFunction posix(const char* name, RegionRole role) {
+  return {name, "POSIX I/O", "POSIX_IO", Paradigm::kIo, role};
+}
+constexpr WrappedFunction isoc(const char* name, RegionRole role) {
+  return {name, "ISO C I/O", "ISOC", Paradigm::kIo, role};
+}
+constexpr RegionRole kData = RegionRole::kFileIo;
+constexpr RegionRole kMeta = RegionRole::kFileIoMetadata;
+
+// In the order of PosixFunction.
+constinit std::array g_posix = {posix("open", kMeta),      posix("openat", kMeta),
+                                posix("creat", kMeta),     posix("close", kMeta),
+                                posix("read", kData),      posix("write", kData),
+                                posix("pread", kData),     posix("pwrite", kData),
+                                posix("readv", kData),     posix("writev", kData),
+                                posix("preadv", kData),    posix("pwritev", kData),
+                                posix("lseek", kMeta),     posix("dup", kMeta),
+                                posix("dup2", kMeta),      posix("dup3", kMeta),
+                                posix("fcntl", kMeta),     posix("fsync", kData),
+                                posix("fdatasync", kData), posix("sync", kData),
+                                posix("syncfs", kData),    posix("unlink", kMeta),
+                                posix("unlinkat", kMeta),  posix("remove", kMeta),
+                                posix("sendfile", kData),  posix("copy_file_range", kData)};
+
+// In the order of StdioFunction.
+constinit std::array g_stdio = {
+    isoc("fopen", kMeta),    isoc("fdopen", kMeta), isoc("freopen", kMeta), isoc("fclose", kMeta),
+    isoc("fread", kData),    isoc("fwrite", kData), isoc("fgets", kData),   isoc("fputs", kData),
+    isoc("puts", kData),     isoc("fgetc", kData),  isoc("getc", kData),    isoc("getchar", kData),
+    isoc("fputc", kData),    isoc("putc", kData),   isoc("putchar", kData), isoc("fprintf", kData),
+    isoc("vfprintf", kData), isoc("printf", kData), isoc("vprintf", kData), isoc("fscanf", kData),
+    isoc("vfscanf", kData),  isoc("fseek", kMeta),  isoc("fseeko", kMeta),  isoc("fsetpos", kMeta),
+    isoc("rewind", kMeta),   isoc("fflush", kData)};
+
+static_assert(g_posix.size() == static_cast<std::size_t>(PosixFunction::kCopyFileRange) + 1);
+static_assert(g_stdio.size() == static_cast<std::size_t>(StdioFunction::kFflush) + 1);
+
+}  // namespace
+
+WrappedFunction& function_of(PosixFunction which) noexcept {
+  return g_posix[static_cast<std::size_t>(which)];
+}
+
+WrappedFunction& function_of(StdioFunction which) noexcept {
+  return g_stdio[static_cast<std::size_t>(which)];
+}
+
+bool begin_call(WrappedFunction& function, const void* caller) noexcept {
+  record::WrapperScope scope(caller);
+  if (scope.wanted()) scope.enter(function);
+  return scope.wanted();
+}
+
+void end_call(WrappedFunction& function) noexcept {
+  record::WrapperScope(record::kAgain).leave(function);
+}
+
+void end_transfer(WrappedFunction& function, const BegunCall& begun, IoOperation operation,
+                  std::uint64_t bytes) noexcept {
+  record::WrapperScope scope(record::kAgain);
+  if (begun.handle.defined()) {
+    scope.put(ExtendedKind::kIoComplete,
+              {io_word(begun.handle.value(), static_cast<std::uint32_t>(operation)), bytes});
+  }
+  scope.leave(function);
+}
+
+}  // namespace timeloom::preload

@@ -1,0 +1,125 @@
+// The functions of input and output that are wrapped, and what their calls have in common.
+//
+// Any thread may call these functions; nothing throws.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "core/definitions.hpp"
+#include "core/io.hpp"
+#include "record/wrapper_interface.hpp"
+
+namespace timeloom::preload {
+
+// Regions are named as the functions, without the 64 of variants for large files and the like.
+enum class PosixFunction : std::uint8_t {
+  kOpen,
+  kOpenat,
+  kCreat,
+  kClose,
+  kRead,
+  kWrite,
+  kPread,
+  kPwrite,
+  kReadv,
+  kWritev,
+  kPreadv,
+  kPwritev,
+  kLseek,
+  kDup,
+  kDup2,
+  kDup3,
+  kFcntl,
+  kFsync,
+  kFdatasync,
+  kSync,
+  kSyncfs,
+  kUnlink,
+  kUnlinkat,
+  kRemove,
+  kSendfile,
+  kCopyFileRange
+};
+enum class StdioFunction : std::uint8_t {
+  kFopen,
+  kFdopen,
+  kFreopen,
+  kFclose,
+  kFread,
+  kFwrite,
+  kFgets,
+  kFputs,
+  kPuts,
+  kFgetc,
+  kGetc,
+  kGetchar,
+  kFputc,
+  kPutc,
+  kPutchar,
+  kFprintf,
+  kVfprintf,
+  kPrintf,
+  kVprintf,
+  kFscanf,
+  kVfscanf,
+  kFseek,
+  kFseeko,
+  kFsetpos,
+  kRewind,
+  kFflush
+};
+record::WrappedFunction& function_of(PosixFunction which) noexcept;
+record::WrappedFunction& function_of(StdioFunction which) noexcept;
+
+// A call whose begin has been recorded; `recorded` is false for others.
+struct BegunCall {
+  bool recorded = false;
+  IoHandleId handle{};  // of what it uses; undefined: not known
+};
+
+// ---- Calls without a transfer: what they do is recorded between the two.
+
+// Enters the region.
+bool begin_call(record::WrappedFunction& function, const void* caller) noexcept;
+// Leaves it.
+void end_call(record::WrappedFunction& function) noexcept;
+
+// ---- Transfers of data on a handle
+
+struct Transfer {
+  IoOperation operation;
+  std::uint64_t asked;  // bytes; kNoBytes: not known before, or none
+  std::optional<std::uint64_t> offset{};
+};
+
+// `handle` finds the handle, when the call is known to be recorded.
+template <typename FindHandle>
+BegunCall begin_transfer(record::WrappedFunction& function, const void* caller,
+                         const Transfer& transfer, FindHandle find) noexcept {
+  record::WrapperScope scope(caller);
+  if (!scope.wanted()) return {};
+  const IoHandleId handle = find();
+  scope.enter(function);
+  if (!handle.defined()) return {true, handle};
+  const std::uint64_t word =
+      io_word(handle.value(), static_cast<std::uint32_t>(transfer.operation));
+  if (transfer.offset) {
+    scope.put(ExtendedKind::kIoBegin, {word, transfer.asked, *transfer.offset});
+  } else {
+    scope.put(ExtendedKind::kIoBegin, {word, transfer.asked});
+  }
+  return {true, handle};
+}
+// `bytes`: that were transferred; kNoBytes for a flush.
+void end_transfer(record::WrappedFunction& function, const BegunCall& begun, IoOperation operation,
+                  std::uint64_t bytes) noexcept;
+
+// The bytes that the result of a system call says; an error transfers none.
+inline std::uint64_t bytes_of(ssize_t result) noexcept {
+  return result < 0 ? 0 : static_cast<std::uint64_t>(result);
+}
+
+}  // namespace timeloom::preload

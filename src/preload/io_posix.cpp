@@ -1,0 +1,458 @@
+// The wrappers of the system's calls for files.
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <new>
+#include <string>
+
+#include "preload/io_functions.hpp"
+#include "preload/io_handles.hpp"
+#include "preload/next_function.hpp"
+#include "record/measurement.hpp"
+
+// The return address of a wrapper, of which the caller's library is known.
+#define CALLER __builtin_return_address(0)
+
+namespace timeloom::preload {
+namespace {
+
+using enum PosixFunction;
+using record::WrappedFunction;
+using record::wrapping;
+
+// ---- Opening and closing
+
+// A descriptor has been opened, by a call that begin_call() has recorded.
+int opened(WrappedFunction& function, int descriptor, int flags) noexcept {
+  record::WrapperScope scope(record::kAgain);
+  if (descriptor >= 0 && scope.wanted()) {
+    const IoHandleId handle = new_handle(descriptor);
+    if (handle.defined()) {
+      scope.put(ExtendedKind::kIoCreate,
+                {handle.value(), io_modes(access_of(flags), creation_of(flags), status_of(flags))});
+    }
+  }
+  scope.leave(function);
+  return descriptor;
+}
+
+// Between vfork() and exec a child has our memory, but descriptors of its own.
+bool begins_here(WrappedFunction& function, const void* caller) noexcept {
+  return record::in_measured_process() && begin_call(function, caller);
+}
+
+template <typename Call>
+[[gnu::noinline]] int open_by(PosixFunction which, const void* caller, int flags,
+                              Call call) noexcept {
+  WrappedFunction& function = function_of(which);
+  if (!begins_here(function, caller)) return call();
+  return opened(function, call(), flags);
+}
+
+void put_destroyed(record::WrapperScope& scope, const ClosedHandles& closed) noexcept {
+  for (const IoHandleId handle : {closed.descriptor, closed.stream}) {
+    if (handle.defined()) scope.put(ExtendedKind::kIoDestroy, {handle.value()});
+  }
+}
+
+template <typename Call>
+[[gnu::noinline]] int close_by(WrappedFunction& function, const void* caller, int descriptor,
+                               Call call) noexcept {
+  if (!record::in_measured_process()) return call();
+  // Before it is closed: then another thread may be given the number.
+  const bool recorded = begin_call(function, caller);
+  const ClosedHandles closed = take_handles(descriptor);
+  const int result = call();
+  if (!recorded) return result;
+  record::WrapperScope scope(record::kAgain);
+  if (result == 0) put_destroyed(scope, closed);
+  scope.leave(function);
+  return result;
+}
+
+bool needs_mode(int flags) noexcept {
+  return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+// ---- Transfers
+
+template <typename Call>
+[[gnu::noinline]] ssize_t transfer_by(PosixFunction which, const void* caller, int descriptor,
+                                      const Transfer& transfer, Call call) noexcept {
+  WrappedFunction& function = function_of(which);
+  const BegunCall begun =
+      begin_transfer(function, caller, transfer, [&] { return handle_of(descriptor); });
+  const ssize_t result = call();
+  if (begun.recorded) end_transfer(function, begun, transfer.operation, bytes_of(result));
+  return result;
+}
+
+template <typename Call>
+[[gnu::noinline]] int flush_by(PosixFunction which, const void* caller, int descriptor,
+                               Call call) noexcept {
+  WrappedFunction& function = function_of(which);
+  const BegunCall begun = begin_transfer(function, caller, {IoOperation::kFlush, kNoBytes},
+                                         [&] { return handle_of(descriptor); });
+  const int result = call();
+  if (begun.recorded) end_transfer(function, begun, IoOperation::kFlush, kNoBytes);
+  return result;
+}
+
+std::uint64_t bytes_of(const iovec* parts, int count) noexcept {
+  std::uint64_t bytes = 0;
+  for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
+  return bytes;
+}
+
+std::uint64_t offset_of(off64_t offset) noexcept { return static_cast<std::uint64_t>(offset); }
+
+// ---- Other descriptors
+
+template <typename Call>
+[[gnu::noinline]] int duplicate_by(PosixFunction which, const void* caller, int from, int to,
+                                   Call call) noexcept {
+  WrappedFunction& function = function_of(which);
+  if (!record::in_measured_process()) return call();
+  const bool recorded = begin_call(function, caller);
+  const ClosedHandles closed = to >= 0 && to != from ? take_handles(to) : ClosedHandles{};
+  const int result = call();
+  if (!recorded) return result;
+  record::WrapperScope scope(record::kAgain);
+  if (result >= 0 && result != from && scope.wanted()) {
+    put_destroyed(scope, closed);
+    const IoHandleId old = handle_of(from);
+    const IoHandleId copy = new_handle(result);
+    if (old.defined() && copy.defined()) {
+      scope.put(ExtendedKind::kIoDuplicate, {old.value(), copy.value()});
+    }
+  }
+  scope.leave(function);
+  return result;
+}
+
+// Relative paths are completed; nothing of them is resolved.
+std::string absolute_path(int directory, const char* path) {
+  std::string name = path == nullptr ? "" : path;
+  if (name.starts_with('/')) return name;
+  std::string base = "/proc/self/cwd";
+  if (directory != AT_FDCWD) base = "/proc/self/fd/" + std::to_string(directory);
+  char target[4096];
+  const ssize_t size = ::readlink(base.c_str(), target, sizeof target);
+  return size <= 0 ? name : std::string(target, static_cast<std::size_t>(size)) + "/" + name;
+}
+
+void put_deleted(record::WrapperScope& scope, const std::string& path) noexcept try {
+  const StringId id = record::define_string(path);
+  scope.put(ExtendedKind::kIoDelete, {io_word(id.value(), 0)});
+} catch (const std::bad_alloc&) {
+  return;
+}
+
+template <typename Call>
+[[gnu::noinline]] int delete_by(PosixFunction which, const void* caller, int directory,
+                                const char* path, Call call) noexcept try {
+  WrappedFunction& function = function_of(which);
+  if (!begin_call(function, caller)) return call();
+  const int result = call();
+  record::WrapperScope scope(record::kAgain);
+  if (result == 0 && scope.wanted()) put_deleted(scope, absolute_path(directory, path));
+  scope.leave(function);
+  return result;
+} catch (const std::bad_alloc&) {
+  return 0;  // after the call, which has succeeded
+}
+
+IoWhence whence_of(int whence) noexcept {
+  switch (whence) {
+    case SEEK_CUR: return IoWhence::kCurrent;
+    case SEEK_END: return IoWhence::kEnd;
+    case SEEK_DATA: return IoWhence::kData;
+    case SEEK_HOLE: return IoWhence::kHole;
+    default: return IoWhence::kStart;
+  }
+}
+
+template <typename Call>
+[[gnu::noinline]] off64_t seek_by(const void* caller, int descriptor, off64_t offset, int whence,
+                                  Call call) noexcept {
+  WrappedFunction& function = function_of(kLseek);
+  if (!begin_call(function, caller)) return call();
+  const off64_t result = call();
+  record::WrapperScope scope(record::kAgain);
+  if (result >= 0 && scope.wanted()) {
+    const IoHandleId handle = handle_of(descriptor);
+    if (handle.defined()) {
+      scope.put(ExtendedKind::kIoSeek,
+                {io_word(handle.value(), static_cast<std::uint32_t>(whence_of(whence))),
+                 offset_of(offset), offset_of(result)});
+    }
+  }
+  scope.leave(function);
+  return result;
+}
+
+void change_status(WrappedFunction& function, int descriptor, int flags, int result) noexcept {
+  record::WrapperScope scope(record::kAgain);
+  if (result >= 0 && scope.wanted()) {
+    const IoHandleId handle = handle_of(descriptor);
+    if (handle.defined()) {
+      scope.put(ExtendedKind::kIoStatusFlags, {handle.value(), status_of(flags)});
+    }
+  }
+  scope.leave(function);
+}
+
+// Of its commands those that make or change a handle.
+int control(Next<int(int, int, ...)>& next, const void* caller, int descriptor, int command,
+            void* argument) noexcept {
+  const auto call = [&] { return next(descriptor, command, argument); };
+  if (!wrapping()) [[likely]]
+    return call();
+  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
+    return duplicate_by(kFcntl, caller, descriptor, -1, call);
+  }
+  if (command != F_SETFL || !begin_call(function_of(kFcntl), caller)) return call();
+  const int result = call();
+  const auto flags = static_cast<int>(reinterpret_cast<std::intptr_t>(argument));
+  change_status(function_of(kFcntl), descriptor, flags, result);
+  return result;
+}
+
+constinit Next<int(const char*, int, ...)> next_open{"open"}, next_open64{"open64"};
+constinit Next<int(int, const char*, int, ...)> next_openat{"openat"}, next_openat64{"openat64"};
+constinit Next<int(const char*, int)> next_open_2{"__open_2"}, next_open64_2{"__open64_2"};
+constinit Next<int(int, const char*, int)> next_openat_2{"__openat_2"},
+    next_openat64_2{"__openat64_2"};
+constinit Next<int(const char*, mode_t)> next_creat{"creat"}, next_creat64{"creat64"};
+constinit Next<int(int)> next_close{"close"}, next_dup{"dup"}, next_fsync{"fsync"},
+    next_fdatasync{"fdatasync"}, next_syncfs{"syncfs"};
+constinit Next<int(unsigned, unsigned, int)> next_close_range{"close_range"};
+constinit Next<void(int)> next_closefrom{"closefrom"};
+constinit Next<int(int, int)> next_dup2{"dup2"};
+constinit Next<int(int, int, int)> next_dup3{"dup3"};
+constinit Next<int(int, int, ...)> next_fcntl{"fcntl"}, next_fcntl64{"fcntl64"};
+constinit Next<ssize_t(int, void*, size_t)> next_read{"read"};
+constinit Next<ssize_t(int, const void*, size_t)> next_write{"write"};
+constinit Next<ssize_t(int, void*, size_t, size_t)> next_read_chk{"__read_chk"};
+constinit Next<ssize_t(int, void*, size_t, off64_t)> next_pread{"pread"}, next_pread64{"pread64"};
+constinit Next<ssize_t(int, const void*, size_t, off64_t)> next_pwrite{"pwrite"},
+    next_pwrite64{"pwrite64"};
+constinit Next<ssize_t(int, void*, size_t, off64_t, size_t)> next_pread_chk{"__pread_chk"},
+    next_pread64_chk{"__pread64_chk"};
+constinit Next<ssize_t(int, const iovec*, int)> next_readv{"readv"}, next_writev{"writev"};
+constinit Next<ssize_t(int, const iovec*, int, off64_t)> next_preadv{"preadv"},
+    next_preadv64{"preadv64"}, next_pwritev{"pwritev"}, next_pwritev64{"pwritev64"};
+constinit Next<off64_t(int, off64_t, int)> next_lseek{"lseek"}, next_lseek64{"lseek64"};
+constinit Next<void()> next_sync{"sync"};
+constinit Next<int(const char*)> next_unlink{"unlink"}, next_remove{"remove"};
+constinit Next<int(int, const char*, int)> next_unlinkat{"unlinkat"};
+
+}  // namespace
+}  // namespace timeloom::preload
+
+using namespace timeloom;
+using namespace timeloom::preload;
+
+// ---- open
+
+#define OPEN(name)                                                    \
+  TIMELOOM_WRAPPER(int, name, const char* path, int flags, ...) {     \
+    mode_t mode = 0;                                                  \
+    if (needs_mode(flags)) {                                          \
+      va_list more;                                                   \
+      va_start(more, flags);                                          \
+      mode = va_arg(more, mode_t);                                    \
+      va_end(more);                                                   \
+    }                                                                 \
+    const auto call = [&] { return next_##name(path, flags, mode); }; \
+    return wrapping() ? open_by(kOpen, CALLER, flags, call) : call(); \
+  }
+OPEN(open)
+OPEN(open64)
+
+#define OPENAT(name)                                                             \
+  TIMELOOM_WRAPPER(int, name, int directory, const char* path, int flags, ...) { \
+    mode_t mode = 0;                                                             \
+    if (needs_mode(flags)) {                                                     \
+      va_list more;                                                              \
+      va_start(more, flags);                                                     \
+      mode = va_arg(more, mode_t);                                               \
+      va_end(more);                                                              \
+    }                                                                            \
+    const auto call = [&] { return next_##name(directory, path, flags, mode); }; \
+    return wrapping() ? open_by(kOpenat, CALLER, flags, call) : call();          \
+  }
+OPENAT(openat)
+OPENAT(openat64)
+
+TIMELOOM_WRAPPER(int, __open_2, const char* path, int flags) {
+  const auto call = [&] { return next_open_2(path, flags); };
+  return wrapping() ? open_by(kOpen, CALLER, flags, call) : call();
+}
+TIMELOOM_WRAPPER(int, __open64_2, const char* path, int flags) {
+  const auto call = [&] { return next_open64_2(path, flags); };
+  return wrapping() ? open_by(kOpen, CALLER, flags, call) : call();
+}
+TIMELOOM_WRAPPER(int, __openat_2, int directory, const char* path, int flags) {
+  const auto call = [&] { return next_openat_2(directory, path, flags); };
+  return wrapping() ? open_by(kOpenat, CALLER, flags, call) : call();
+}
+TIMELOOM_WRAPPER(int, __openat64_2, int directory, const char* path, int flags) {
+  const auto call = [&] { return next_openat64_2(directory, path, flags); };
+  return wrapping() ? open_by(kOpenat, CALLER, flags, call) : call();
+}
+TIMELOOM_WRAPPER(int, creat, const char* path, mode_t mode) {
+  const auto call = [&] { return next_creat(path, mode); };
+  return wrapping() ? open_by(kCreat, CALLER, O_CREAT | O_WRONLY | O_TRUNC, call) : call();
+}
+TIMELOOM_WRAPPER(int, creat64, const char* path, mode_t mode) {
+  const auto call = [&] { return next_creat64(path, mode); };
+  return wrapping() ? open_by(kCreat, CALLER, O_CREAT | O_WRONLY | O_TRUNC, call) : call();
+}
+
+// ---- close
+
+TIMELOOM_WRAPPER(int, close, int descriptor) {
+  const auto call = [&] { return next_close(descriptor); };
+  return wrapping() ? close_by(function_of(kClose), CALLER, descriptor, call) : call();
+}
+TIMELOOM_WRAPPER(int, close_range, unsigned first, unsigned last, int flags) {
+  if (wrapping() && flags == 0 && record::in_measured_process()) forget_handles(first, last);
+  return next_close_range(first, last, flags);
+}
+TIMELOOM_WRAPPER(void, closefrom, int first) {
+  if (wrapping() && first >= 0 && record::in_measured_process()) {
+    forget_handles(static_cast<unsigned>(first), UINT32_MAX);
+  }
+  next_closefrom(first);
+}
+
+// ---- dup, fcntl
+
+TIMELOOM_WRAPPER(int, dup, int descriptor) {
+  const auto call = [&] { return next_dup(descriptor); };
+  return wrapping() ? duplicate_by(kDup, CALLER, descriptor, -1, call) : call();
+}
+TIMELOOM_WRAPPER(int, dup2, int from, int to) {
+  const auto call = [&] { return next_dup2(from, to); };
+  return wrapping() ? duplicate_by(kDup2, CALLER, from, to, call) : call();
+}
+TIMELOOM_WRAPPER(int, dup3, int from, int to, int flags) {
+  const auto call = [&] { return next_dup3(from, to, flags); };
+  return wrapping() ? duplicate_by(kDup3, CALLER, from, to, call) : call();
+}
+
+// Whatever the command takes fits into a pointer.
+#define FCNTL(name)                                                     \
+  TIMELOOM_WRAPPER(int, name, int descriptor, int command, ...) {       \
+    va_list more;                                                       \
+    va_start(more, command);                                            \
+    void* const argument = va_arg(more, void*);                         \
+    va_end(more);                                                       \
+    return control(next_##name, CALLER, descriptor, command, argument); \
+  }
+FCNTL(fcntl)
+FCNTL(fcntl64)
+
+// ---- read, write
+
+TIMELOOM_WRAPPER(ssize_t, read, int descriptor, void* data, size_t size) {
+  if (!wrapping()) [[likely]]
+    return next_read(descriptor, data, size);
+  return transfer_by(kRead, CALLER, descriptor, {IoOperation::kRead, size},
+                     [&] { return next_read(descriptor, data, size); });
+}
+TIMELOOM_WRAPPER(ssize_t, write, int descriptor, const void* data, size_t size) {
+  if (!wrapping()) [[likely]]
+    return next_write(descriptor, data, size);
+  return transfer_by(kWrite, CALLER, descriptor, {IoOperation::kWrite, size},
+                     [&] { return next_write(descriptor, data, size); });
+}
+TIMELOOM_WRAPPER(ssize_t, __read_chk, int descriptor, void* data, size_t size, size_t room) {
+  const auto call = [&] { return next_read_chk(descriptor, data, size, room); };
+  if (!wrapping()) return call();
+  return transfer_by(kRead, CALLER, descriptor, {IoOperation::kRead, size}, call);
+}
+
+#define AT(name, which, operation, pointer)                                                    \
+  TIMELOOM_WRAPPER(ssize_t, name, int descriptor, pointer data, size_t size, off64_t offset) { \
+    const auto call = [&] { return next_##name(descriptor, data, size, offset); };             \
+    if (!wrapping()) return call();                                                            \
+    return transfer_by(which, CALLER, descriptor, {operation, size, offset_of(offset)}, call); \
+  }
+AT(pread, kPread, IoOperation::kRead, void*)
+AT(pread64, kPread, IoOperation::kRead, void*)
+AT(pwrite, kPwrite, IoOperation::kWrite, const void*)
+AT(pwrite64, kPwrite, IoOperation::kWrite, const void*)
+
+#define AT_CHECKED(name, symbol)                                                                  \
+  TIMELOOM_WRAPPER(ssize_t, symbol, int descriptor, void* data, size_t size, off64_t offset,      \
+                   size_t room) {                                                                 \
+    const auto call = [&] { return next_##name(descriptor, data, size, offset, room); };          \
+    if (!wrapping()) return call();                                                               \
+    return transfer_by(kPread, CALLER, descriptor, {IoOperation::kRead, size, offset_of(offset)}, \
+                       call);                                                                     \
+  }
+AT_CHECKED(pread_chk, __pread_chk)
+AT_CHECKED(pread64_chk, __pread64_chk)
+
+#define VECTOR(name, which, operation)                                                        \
+  TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count) {            \
+    const auto call = [&] { return next_##name(descriptor, parts, count); };                  \
+    if (!wrapping()) return call();                                                           \
+    return transfer_by(which, CALLER, descriptor, {operation, bytes_of(parts, count)}, call); \
+  }
+VECTOR(readv, kReadv, IoOperation::kRead)
+VECTOR(writev, kWritev, IoOperation::kWrite)
+
+#define VECTOR_AT(name, which, operation)                                                          \
+  TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count, off64_t offset) { \
+    const auto call = [&] { return next_##name(descriptor, parts, count, offset); };               \
+    if (!wrapping()) return call();                                                                \
+    return transfer_by(which, CALLER, descriptor,                                                  \
+                       {operation, bytes_of(parts, count), offset_of(offset)}, call);              \
+  }
+VECTOR_AT(preadv, kPreadv, IoOperation::kRead)
+VECTOR_AT(preadv64, kPreadv, IoOperation::kRead)
+VECTOR_AT(pwritev, kPwritev, IoOperation::kWrite)
+VECTOR_AT(pwritev64, kPwritev, IoOperation::kWrite)
+
+// ---- The rest
+
+#define SEEK(name)                                                                  \
+  TIMELOOM_WRAPPER(off64_t, name, int descriptor, off64_t offset, int whence) {     \
+    const auto call = [&] { return next_##name(descriptor, offset, whence); };      \
+    return wrapping() ? seek_by(CALLER, descriptor, offset, whence, call) : call(); \
+  }
+SEEK(lseek)
+SEEK(lseek64)
+
+#define FLUSH(name, which)                                                  \
+  TIMELOOM_WRAPPER(int, name, int descriptor) {                             \
+    const auto call = [&] { return next_##name(descriptor); };              \
+    return wrapping() ? flush_by(which, CALLER, descriptor, call) : call(); \
+  }
+FLUSH(fsync, kFsync)
+FLUSH(fdatasync, kFdatasync)
+FLUSH(syncfs, kSyncfs)
+
+TIMELOOM_WRAPPER(void, sync, void) {
+  const bool recorded = wrapping() && begin_call(function_of(kSync), CALLER);
+  next_sync();
+  if (recorded) end_call(function_of(kSync));
+}
+
+TIMELOOM_WRAPPER(int, unlink, const char* path) {
+  const auto call = [&] { return next_unlink(path); };
+  return wrapping() ? delete_by(kUnlink, CALLER, AT_FDCWD, path, call) : call();
+}
+TIMELOOM_WRAPPER(int, unlinkat, int directory, const char* path, int flags) {
+  const auto call = [&] { return next_unlinkat(directory, path, flags); };
+  return wrapping() ? delete_by(kUnlinkat, CALLER, directory, path, call) : call();
+}
+TIMELOOM_WRAPPER(int, remove, const char* path) {
+  const auto call = [&] { return next_remove(path); };
+  return wrapping() ? delete_by(kRemove, CALLER, AT_FDCWD, path, call) : call();
+}

@@ -1,0 +1,408 @@
+// The wrappers of C's calls for streams. A stream without a descriptor, in memory say, is no file:
+// its calls are regions without handles.
+#include <stdio.h>
+#include <wchar.h>
+
+#include <cstdarg>
+#include <cstring>
+
+#include "preload/io_functions.hpp"
+#include "preload/io_handles.hpp"
+#include "preload/next_function.hpp"
+
+#define CALLER __builtin_return_address(0)
+
+namespace timeloom::preload {
+namespace {
+
+using enum StdioFunction;
+using record::WrappedFunction;
+using record::wrapping;
+
+// Of a valid stream; -1: it has none.
+int descriptor_of(FILE* stream) noexcept {
+  return stream == nullptr ? -1 : ::fileno_unlocked(stream);
+}
+
+// ---- Opening and closing
+
+// The descriptor belongs to the stream, so it is upon the stream's handle.
+void put_created(record::WrapperScope& scope, FILE* stream, const char* mode) noexcept {
+  const int descriptor = descriptor_of(stream);
+  const IoHandleId handle = new_stream(descriptor);
+  const IoHandleId below = handle.defined() ? new_handle(descriptor, handle) : IoHandleId{};
+  if (!below.defined()) return;
+  const int flags = flags_of_mode(mode);
+  const std::uint64_t modes = io_modes(access_of(flags), creation_of(flags), status_of(flags));
+  scope.put(ExtendedKind::kIoCreate, {below.value(), modes});
+  scope.put(ExtendedKind::kIoCreate, {handle.value(), modes});
+}
+
+void put_destroyed(record::WrapperScope& scope, const ClosedHandles& closed) noexcept {
+  for (const IoHandleId handle : {closed.descriptor, closed.stream}) {
+    if (handle.defined()) scope.put(ExtendedKind::kIoDestroy, {handle.value()});
+  }
+}
+
+template <typename Call>
+[[gnu::noinline]] FILE* open_by(StdioFunction which, const void* caller, const char* mode,
+                                FILE* before, Call call) noexcept {
+  WrappedFunction& function = function_of(which);
+  if (!record::in_measured_process()) return call();
+  const bool recorded = begin_call(function, caller);
+  const ClosedHandles closed =
+      before == nullptr ? ClosedHandles{} : take_handles(descriptor_of(before));
+  FILE* const stream = call();
+  if (!recorded) return stream;
+  record::WrapperScope scope(record::kAgain);
+  if (scope.wanted()) put_destroyed(scope, closed);
+  if (stream != nullptr && scope.wanted()) put_created(scope, stream, mode);
+  scope.leave(function);
+  return stream;
+}
+
+// The descriptor was open before: only the stream is new.
+template <typename Call>
+[[gnu::noinline]] FILE* open_upon(const void* caller, const char* mode, Call call) noexcept {
+  WrappedFunction& function = function_of(kFdopen);
+  if (!begin_call(function, caller)) return call();
+  FILE* const stream = call();
+  record::WrapperScope scope(record::kAgain);
+  if (stream != nullptr && scope.wanted()) {
+    const IoHandleId handle = new_stream(descriptor_of(stream));
+    const std::uint64_t modes = io_modes(access_of(flags_of_mode(mode)), 0, 0);
+    if (handle.defined()) scope.put(ExtendedKind::kIoCreate, {handle.value(), modes});
+  }
+  scope.leave(function);
+  return stream;
+}
+
+template <typename Call>
+[[gnu::noinline]] int close_by(const void* caller, FILE* stream, Call call) noexcept {
+  WrappedFunction& function = function_of(kFclose);
+  if (!record::in_measured_process()) return call();
+  const bool recorded = begin_call(function, caller);
+  const ClosedHandles closed = take_handles(descriptor_of(stream));
+  const int result = call();
+  if (!recorded) return result;
+  record::WrapperScope scope(record::kAgain);
+  if (scope.wanted()) put_destroyed(scope, closed);
+  scope.leave(function);
+  return result;
+}
+
+// ---- Transfers
+
+// `bytes`: what a result says.
+template <typename Call, typename Bytes>
+[[gnu::noinline]] auto transfer_by(StdioFunction which, IoOperation operation, const void* caller,
+                                   FILE* stream, std::uint64_t asked, Call call,
+                                   Bytes bytes) noexcept {
+  WrappedFunction& function = function_of(which);
+  const BegunCall begun = begin_transfer(function, caller, {operation, asked},
+                                         [&] { return stream_of(descriptor_of(stream)); });
+  const auto result = call();
+  if (begun.recorded) end_transfer(function, begun, operation, bytes(result));
+  return result;
+}
+
+// Of calls that say how much they have written, or that they have failed.
+std::uint64_t bytes_written(int result) noexcept { return bytes_of(result); }
+std::uint64_t one_byte(int result) noexcept { return result == EOF ? 0 : 1; }
+// Of calls that do not say how much they have read, the position does.
+class Position {
+ public:
+  explicit Position(FILE* stream) noexcept : stream_(stream), begin_(at()) {}
+  std::uint64_t passed() const noexcept {
+    const off64_t end = at();
+    return begin_ < 0 || end < begin_ ? 0 : static_cast<std::uint64_t>(end - begin_);
+  }
+
+ private:
+  off64_t at() const noexcept {
+    const int error = errno;
+    const off64_t position = ::ftello64(stream_);
+    errno = error;
+    return position;
+  }
+  FILE* stream_;
+  off64_t begin_;
+};
+
+template <typename Call>
+[[gnu::noinline]] int scan_by(StdioFunction which, const void* caller, FILE* stream,
+                              Call call) noexcept {
+  const Position position(stream);
+  return transfer_by(which, IoOperation::kRead, caller, stream, kNoBytes, call,
+                     [&](int) { return position.passed(); });
+}
+
+// ---- Seeking and flushing
+
+template <typename Call>
+[[gnu::noinline]] int seek_by(StdioFunction which, const void* caller, FILE* stream, off64_t offset,
+                              int whence, Call call) noexcept {
+  WrappedFunction& function = function_of(which);
+  if (!begin_call(function, caller)) return call();
+  const int result = call();
+  record::WrapperScope scope(record::kAgain);
+  if (result == 0 && scope.wanted()) {
+    const IoHandleId handle = stream_of(descriptor_of(stream));
+    const auto reached = static_cast<std::uint64_t>(::ftello64(stream));
+    if (handle.defined()) {
+      scope.put(ExtendedKind::kIoSeek, {io_word(handle.value(), static_cast<std::uint32_t>(whence)),
+                                        static_cast<std::uint64_t>(offset), reached});
+    }
+  }
+  scope.leave(function);
+  return result;
+}
+
+template <typename Call>
+[[gnu::noinline]] int flush_by(const void* caller, FILE* stream, Call call) noexcept {
+  return transfer_by(kFflush, IoOperation::kFlush, caller, stream, kNoBytes, call,
+                     [](int) { return kNoBytes; });
+}
+
+constinit Next<FILE*(const char*, const char*)> next_fopen{"fopen"}, next_fopen64{"fopen64"};
+constinit Next<FILE*(const char*, const char*, FILE*)> next_freopen{"freopen"},
+    next_freopen64{"freopen64"};
+constinit Next<FILE*(int, const char*)> next_fdopen{"fdopen"};
+constinit Next<int(FILE*)> next_fclose{"fclose"}, next_fflush{"fflush"}, next_fgetc{"fgetc"},
+    next_getc{"getc"};
+constinit Next<size_t(void*, size_t, size_t, FILE*)> next_fread{"fread"},
+    next_fread_unlocked{"fread_unlocked"};
+constinit Next<size_t(void*, size_t, size_t, size_t, FILE*)> next_fread_chk{"__fread_chk"};
+constinit Next<size_t(const void*, size_t, size_t, FILE*)> next_fwrite{"fwrite"},
+    next_fwrite_unlocked{"fwrite_unlocked"};
+constinit Next<char*(char*, int, FILE*)> next_fgets{"fgets"};
+constinit Next<char*(char*, size_t, int, FILE*)> next_fgets_chk{"__fgets_chk"};
+constinit Next<int(const char*, FILE*)> next_fputs{"fputs"};
+constinit Next<int(const char*)> next_puts{"puts"};
+constinit Next<int()> next_getchar{"getchar"};
+constinit Next<int(int, FILE*)> next_fputc{"fputc"}, next_putc{"putc"};
+constinit Next<int(int)> next_putchar{"putchar"};
+constinit Next<int(FILE*, const char*, va_list)> next_vfprintf{"vfprintf"}, next_vfscanf{"vfscanf"},
+    next_isoc99_vfscanf{"__isoc99_vfscanf"};
+constinit Next<int(FILE*, int, const char*, va_list)> next_vfprintf_chk{"__vfprintf_chk"};
+constinit Next<int(FILE*, long, int)> next_fseek{"fseek"};
+constinit Next<int(FILE*, off64_t, int)> next_fseeko{"fseeko"}, next_fseeko64{"fseeko64"};
+constinit Next<int(FILE*, const fpos_t*)> next_fsetpos{"fsetpos"}, next_fsetpos64{"fsetpos64"};
+constinit Next<void(FILE*)> next_rewind{"rewind"};
+
+}  // namespace
+}  // namespace timeloom::preload
+
+using namespace timeloom;
+using namespace timeloom::preload;
+
+// ---- Opening and closing
+
+#define FOPEN(name)                                                            \
+  TIMELOOM_WRAPPER(FILE*, name, const char* path, const char* mode) {          \
+    const auto call = [&] { return next_##name(path, mode); };                 \
+    return wrapping() ? open_by(kFopen, CALLER, mode, nullptr, call) : call(); \
+  }
+FOPEN(fopen)
+FOPEN(fopen64)
+
+#define FREOPEN(name)                                                               \
+  TIMELOOM_WRAPPER(FILE*, name, const char* path, const char* mode, FILE* stream) { \
+    const auto call = [&] { return next_##name(path, mode, stream); };              \
+    return wrapping() ? open_by(kFreopen, CALLER, mode, stream, call) : call();     \
+  }
+FREOPEN(freopen)
+FREOPEN(freopen64)
+
+TIMELOOM_WRAPPER(FILE*, fdopen, int descriptor, const char* mode) {
+  const auto call = [&] { return next_fdopen(descriptor, mode); };
+  return wrapping() ? open_upon(CALLER, mode, call) : call();
+}
+TIMELOOM_WRAPPER(int, fclose, FILE* stream) {
+  const auto call = [&] { return next_fclose(stream); };
+  return wrapping() ? close_by(CALLER, stream, call) : call();
+}
+
+// ---- Items and lines
+
+#define FREAD(name)                                                                     \
+  TIMELOOM_WRAPPER(size_t, name, void* data, size_t size, size_t count, FILE* stream) { \
+    const auto call = [&] { return next_##name(data, size, count, stream); };           \
+    if (!wrapping()) return call();                                                     \
+    return transfer_by(kFread, IoOperation::kRead, CALLER, stream, size * count, call,  \
+                       [&](size_t items) { return std::uint64_t{size} * items; });      \
+  }
+FREAD(fread)
+FREAD(fread_unlocked)
+
+TIMELOOM_WRAPPER(size_t, __fread_chk, void* data, size_t room, size_t size, size_t count,
+                 FILE* stream) {
+  const auto call = [&] { return next_fread_chk(data, room, size, count, stream); };
+  if (!wrapping()) return call();
+  return transfer_by(kFread, IoOperation::kRead, CALLER, stream, size * count, call,
+                     [&](size_t items) { return std::uint64_t{size} * items; });
+}
+
+#define FWRITE(name)                                                                          \
+  TIMELOOM_WRAPPER(size_t, name, const void* data, size_t size, size_t count, FILE* stream) { \
+    const auto call = [&] { return next_##name(data, size, count, stream); };                 \
+    if (!wrapping()) return call();                                                           \
+    return transfer_by(kFwrite, IoOperation::kWrite, CALLER, stream, size * count, call,      \
+                       [&](size_t items) { return std::uint64_t{size} * items; });            \
+  }
+FWRITE(fwrite)
+FWRITE(fwrite_unlocked)
+
+#define LINE(symbol, call_of, ...)                                                                \
+  TIMELOOM_WRAPPER(char*, symbol, __VA_ARGS__) {                                                  \
+    const auto call = [&] { return call_of; };                                                    \
+    if (!wrapping()) return call();                                                               \
+    return transfer_by(                                                                           \
+        kFgets, IoOperation::kRead, CALLER, stream,                                               \
+        static_cast<std::uint64_t>(room > 0 ? room - 1 : 0), call,                                \
+        [](const char* line) { return std::uint64_t{line == nullptr ? 0 : std::strlen(line)}; }); \
+  }
+LINE(fgets, next_fgets(line_to, room, stream), char* line_to, int room, FILE* stream)
+LINE(__fgets_chk, next_fgets_chk(line_to, size, room, stream), char* line_to, size_t size, int room,
+     FILE* stream)
+
+TIMELOOM_WRAPPER(int, fputs, const char* text, FILE* stream) {
+  const auto call = [&] { return next_fputs(text, stream); };
+  if (!wrapping()) return call();
+  const std::uint64_t size = std::strlen(text);
+  return transfer_by(kFputs, IoOperation::kWrite, CALLER, stream, size, call,
+                     [&](int result) { return result == EOF ? 0 : size; });
+}
+TIMELOOM_WRAPPER(int, puts, const char* text) {
+  const auto call = [&] { return next_puts(text); };
+  if (!wrapping()) return call();
+  const std::uint64_t size = std::strlen(text) + 1;
+  return transfer_by(kPuts, IoOperation::kWrite, CALLER, stdout, size, call,
+                     [&](int result) { return result == EOF ? 0 : size; });
+}
+
+// ---- Characters
+
+#define GET(name, which, stream, arguments, ...)                                      \
+  TIMELOOM_WRAPPER(int, name, __VA_ARGS__) {                                          \
+    const auto call = [&] { return next_##name arguments; };                          \
+    if (!wrapping()) return call();                                                   \
+    return transfer_by(which, IoOperation::kRead, CALLER, stream, 1, call, one_byte); \
+  }
+GET(fgetc, kFgetc, from, (from), FILE* from)
+GET(getc, kGetc, from, (from), FILE* from)
+GET(getchar, kGetchar, stdin, (), void)
+
+#define PUT(name, which, stream, arguments, ...)                                       \
+  TIMELOOM_WRAPPER(int, name, __VA_ARGS__) {                                           \
+    const auto call = [&] { return next_##name arguments; };                           \
+    if (!wrapping()) return call();                                                    \
+    return transfer_by(which, IoOperation::kWrite, CALLER, stream, 1, call, one_byte); \
+  }
+PUT(fputc, kFputc, to, (character, to), int character, FILE* to)
+PUT(putc, kPutc, to, (character, to), int character, FILE* to)
+PUT(putchar, kPutchar, stdout, (character), int character)
+
+// ---- Formatted text
+
+namespace timeloom::preload {
+namespace {
+
+int print_to(StdioFunction which, const void* caller, FILE* stream, const char* format,
+             va_list values) noexcept {
+  const auto call = [&] { return next_vfprintf(stream, format, values); };
+  if (!wrapping()) return call();
+  return transfer_by(which, IoOperation::kWrite, caller, stream, kNoBytes, call, bytes_written);
+}
+
+int print_checked(StdioFunction which, const void* caller, FILE* stream, int flag,
+                  const char* format, va_list values) noexcept {
+  const auto call = [&] { return next_vfprintf_chk(stream, flag, format, values); };
+  if (!wrapping()) return call();
+  return transfer_by(which, IoOperation::kWrite, caller, stream, kNoBytes, call, bytes_written);
+}
+
+int scan_from(StdioFunction which, const void* caller, FILE* stream, const char* format,
+              va_list values, Next<int(FILE*, const char*, va_list)>& next) noexcept {
+  const auto call = [&] { return next(stream, format, values); };
+  return wrapping() ? scan_by(which, caller, stream, call) : call();
+}
+
+}  // namespace
+}  // namespace timeloom::preload
+
+#define WITH_VALUES(last, call_of) \
+  va_list values;                  \
+  va_start(values, last);          \
+  const int result = call_of;      \
+  va_end(values);                  \
+  return result
+
+TIMELOOM_WRAPPER(int, fprintf, FILE* stream, const char* format, ...) {
+  WITH_VALUES(format, print_to(kFprintf, CALLER, stream, format, values));
+}
+TIMELOOM_WRAPPER(int, printf, const char* format, ...) {
+  WITH_VALUES(format, print_to(kPrintf, CALLER, stdout, format, values));
+}
+TIMELOOM_WRAPPER(int, vfprintf, FILE* stream, const char* format, va_list values) {
+  return print_to(kVfprintf, CALLER, stream, format, values);
+}
+TIMELOOM_WRAPPER(int, vprintf, const char* format, va_list values) {
+  return print_to(kVprintf, CALLER, stdout, format, values);
+}
+TIMELOOM_WRAPPER(int, __fprintf_chk, FILE* stream, int flag, const char* format, ...) {
+  WITH_VALUES(format, print_checked(kFprintf, CALLER, stream, flag, format, values));
+}
+TIMELOOM_WRAPPER(int, __printf_chk, int flag, const char* format, ...) {
+  WITH_VALUES(format, print_checked(kPrintf, CALLER, stdout, flag, format, values));
+}
+TIMELOOM_WRAPPER(int, __vfprintf_chk, FILE* stream, int flag, const char* format, va_list values) {
+  return print_checked(kVfprintf, CALLER, stream, flag, format, values);
+}
+TIMELOOM_WRAPPER(int, __vprintf_chk, int flag, const char* format, va_list values) {
+  return print_checked(kVprintf, CALLER, stdout, flag, format, values);
+}
+TIMELOOM_WRAPPER(int, fscanf, FILE* stream, const char* format, ...) {
+  WITH_VALUES(format, scan_from(kFscanf, CALLER, stream, format, values, next_vfscanf));
+}
+TIMELOOM_WRAPPER(int, vfscanf, FILE* stream, const char* format, va_list values) {
+  return scan_from(kVfscanf, CALLER, stream, format, values, next_vfscanf);
+}
+TIMELOOM_WRAPPER(int, __isoc99_fscanf, FILE* stream, const char* format, ...) {
+  WITH_VALUES(format, scan_from(kFscanf, CALLER, stream, format, values, next_isoc99_vfscanf));
+}
+TIMELOOM_WRAPPER(int, __isoc99_vfscanf, FILE* stream, const char* format, va_list values) {
+  return scan_from(kVfscanf, CALLER, stream, format, values, next_isoc99_vfscanf);
+}
+
+// ---- Positions and buffers
+
+#define FSEEK(name, which, offset_type)                                                \
+  TIMELOOM_WRAPPER(int, name, FILE* stream, offset_type offset, int whence) {          \
+    const auto call = [&] { return next_##name(stream, offset, whence); };             \
+    return wrapping() ? seek_by(which, CALLER, stream, offset, whence, call) : call(); \
+  }
+FSEEK(fseek, kFseek, long)
+FSEEK(fseeko, kFseeko, off64_t)
+FSEEK(fseeko64, kFseeko, off64_t)
+
+#define FSETPOS(name)                                                          \
+  TIMELOOM_WRAPPER(int, name, FILE* stream, const fpos_t* position) {          \
+    const auto call = [&] { return next_##name(stream, position); };           \
+    if (!wrapping()) return call();                                            \
+    return seek_by(kFsetpos, CALLER, stream, position->__pos, SEEK_SET, call); \
+  }
+FSETPOS(fsetpos)
+FSETPOS(fsetpos64)
+
+TIMELOOM_WRAPPER(void, rewind, FILE* stream) {
+  const auto call = [&] {
+    next_rewind(stream);
+    return 0;
+  };
+  static_cast<void>(wrapping() ? seek_by(kRewind, CALLER, stream, 0, SEEK_SET, call) : call());
+}
+TIMELOOM_WRAPPER(int, fflush, FILE* stream) {
+  const auto call = [&] { return next_fflush(stream); };
+  return wrapping() ? flush_by(CALLER, stream, call) : call();
+}

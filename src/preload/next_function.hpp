@@ -1,0 +1,43 @@
+// The functions that a wrapper library stands before.
+//
+// Found when they are called first, which may be before any constructor has run, on any thread and
+// in a handler of a signal; constant from then on. A wrapper has the name of what it wraps in the
+// binary interface and another in C++, so that the declarations of headers do not matter.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <atomic>
+
+// Defines the function `name` of the library, as wrapped_NAME in C++.
+#define TIMELOOM_WRAPPER(result, name, ...)                                                    \
+  extern "C" [[gnu::visibility("default")]] result wrapped_##name(__VA_ARGS__) __asm__(#name); \
+  extern "C" result wrapped_##name(__VA_ARGS__)
+
+namespace timeloom::preload {
+
+// `Function` may take any number of arguments. REQUIRES: a library of the process has a function of
+// that name, which is no wrapper of ours.
+template <typename Function>
+class Next {
+ public:
+  constexpr explicit Next(const char* name) noexcept : name_(name) {}
+
+  template <typename... Arguments>
+  auto operator()(Arguments... arguments) noexcept {
+    Function* const known = function_.load(std::memory_order_relaxed);
+    return (known != nullptr ? known : find())(arguments...);
+  }
+
+ private:
+  [[gnu::noinline, gnu::cold]] Function* find() noexcept {
+    auto* const found = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name_));
+    function_.store(found, std::memory_order_relaxed);
+    return found;
+  }
+
+  const char* name_;
+  std::atomic<Function*> function_ = nullptr;
+};
+
+}  // namespace timeloom::preload

@@ -1,0 +1,126 @@
+#include "python/launch/preload.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "python/interpreter/errors.hpp"
+#include "python/interpreter/say.hpp"
+#include "python/interpreter/text.hpp"
+#include "record/measurement.hpp"
+#include "settings/wrappers.hpp"
+
+namespace timeloom::python {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_loaded(const Wrapper& wrapper) {
+  void* const library = ::dlopen(std::string(wrapper.library).c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (library != nullptr) ::dlclose(library);
+  return library != nullptr;
+}
+
+// The file of the wrapper, beside libtimeloom.so; empty: it is not installed.
+std::string file_of(const Wrapper& wrapper) {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<void*>(&record::stop), &info) == 0) return {};
+  std::error_code error;
+  const fs::path file = fs::absolute(info.dli_fname, error).parent_path() / wrapper.library;
+  return fs::exists(file, error) ? file.string() : std::string();
+}
+
+std::string variable() {
+  const char* const value = std::getenv(kPreloadVariable);
+  return value == nullptr ? std::string() : value;
+}
+
+// In the environment of the process and, where Python has read it already, in os.environ.
+void set_variable(const std::string& value) {
+  value.empty() ? ::unsetenv(kPreloadVariable) : ::setenv(kPreloadVariable, value.c_str(), 1);
+  const bool has_os = PyDict_GetItemString(PyImport_GetModuleDict(), "os") != nullptr;
+  const Ref module(PyImport_ImportModule(has_os ? "os" : "posix"));
+  const Ref variables(module ? PyObject_GetAttrString(module.get(), "environ") : nullptr);
+  const auto text = [&](const std::string& bytes) {
+    return Ref(
+        has_os ? object_of(bytes)
+               : PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+  };
+  const Ref name = text(kPreloadVariable);
+  if (variables && name && value.empty()) {
+    if (PyMapping_HasKey(variables.get(), name.get())) {
+      (void)PyObject_DelItem(variables.get(), name.get());
+    }
+  } else if (variables && name) {
+    (void)PyObject_SetItem(variables.get(), name.get(), text(value).get());
+  }
+  PyErr_Clear();
+}
+
+void say_not_recorded(const Wrapper& wrapper, const std::string& why) {
+  say(std::string(wrapper.what) + " not recorded: " + why);
+}
+
+// The words by which this Python was started; none: they are not known.
+std::vector<std::string> own_words() {
+  PyObject* const words = PySys_GetObject("orig_argv");  // borrowed
+  return words == nullptr ? std::vector<std::string>() : words_of(words);
+}
+
+std::string own_program() {
+  PyObject* const program = PySys_GetObject("executable");  // borrowed
+  const std::string path =
+      program != nullptr && PyUnicode_Check(program) ? bytes_of(program) : std::string();
+  return path.empty() ? "/proc/self/exe" : path;
+}
+
+// Returns where the system does not start it again.
+void begin_again(const std::string& preload) {
+  std::vector<std::string> words = own_words();
+  if (words.empty()) return;
+  const std::string before = variable();
+  ::setenv(kPreloadVariable, preload.c_str(), 1);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv(own_program().c_str(), arguments.data());
+  before.empty() ? ::unsetenv(kPreloadVariable) : ::setenv(kPreloadVariable, before.c_str(), 1);
+}
+
+}  // namespace
+
+void load_wrappers(const Settings& settings) {
+  const std::string present = variable();
+  std::vector<std::string> files;
+  std::vector<Wrapper> missing;
+  for (const Wrapper& wrapper : wanted_wrappers(settings)) {
+    if (is_loaded(wrapper)) continue;
+    const std::string file = file_of(wrapper);
+    if (file.empty()) {
+      say_not_recorded(wrapper, "this Timeloom has no wrapper for it");
+    } else if (preloads(present, wrapper.library)) {
+      say_not_recorded(wrapper, "the system does not load " + file + " into this program");
+    } else {
+      files.push_back(file);
+      missing.push_back(wrapper);
+    }
+  }
+  if (!files.empty()) begin_again(with_libraries(present, files));
+  for (const Wrapper& wrapper : missing)
+    say_not_recorded(wrapper, "Python cannot be started again");
+  if (const std::string rest = without_wrappers(present); rest != present) set_variable(rest);
+}
+
+void say_missing_wrappers(const Settings& settings) {
+  for (const Wrapper& wrapper : wanted_wrappers(settings)) {
+    if (is_loaded(wrapper)) continue;
+    say_not_recorded(wrapper, "start Python with LD_PRELOAD=$(timeloom preload --print " +
+                                  std::string(wrapper.option) + ")");
+  }
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,19 @@
+// Loading the wrapper libraries that the settings ask for (src/preload).
+//
+// The dynamic linker loads them when a process begins, so the launcher begins once more in the same
+// process, with LD_PRELOAD. Afterwards LD_PRELOAD is what it was before, so that no child inherits
+// it. A user may have set it by hand: then nothing begins again. Main thread, with the GIL.
+#pragma once
+
+#include "settings/settings.hpp"
+
+namespace timeloom::python {
+
+// Begins the process again if wrappers are missing, and does not return then. REQUIRES: the program
+// has not begun. Where that does not help, a line says what is not recorded.
+void load_wrappers(const Settings& settings);
+
+// The same where the program has begun: nothing begins again.
+void say_missing_wrappers(const Settings& settings);
+
+}  // namespace timeloom::python

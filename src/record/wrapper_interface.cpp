@@ -1,0 +1,151 @@
+#include "record/wrapper_interface.hpp"
+
+#include <link.h>
+
+#include <array>
+#include <cerrno>
+#include <exception>
+
+#include "os/process.hpp"
+#include "record/measurement_state.hpp"
+#include "record/region_state.hpp"
+
+namespace timeloom::record {
+
+constinit std::atomic<bool> detail::g_wrapping = false;
+
+namespace {
+
+// The code of the recorder, of the wrappers and of the Python extension.
+struct CodeRange {
+  std::atomic<std::uintptr_t> begin = 0;
+  std::atomic<std::uintptr_t> end = 0;
+};
+constinit std::array<CodeRange, 8> g_own_code;
+
+bool is_own_code(const void* caller) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(caller);
+  for (const CodeRange& range : g_own_code) {
+    if (range.begin == 0) return false;
+    if (address >= range.begin && address < range.end) return true;
+  }
+  return false;
+}
+
+struct Found {
+  std::uintptr_t inside;
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+
+// A callback of dl_iterate_phdr(); 1 ends the search.
+int find_segment(dl_phdr_info* info, std::size_t, void* data) noexcept {
+  auto& found = *static_cast<Found*>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+    if (found.inside < begin || found.inside >= begin + header.p_memsz) continue;
+    found.begin = begin;
+    found.end = begin + header.p_memsz;
+    return 1;
+  }
+  return 0;
+}
+
+[[gnu::constructor]] void add_recorder() noexcept {
+  add_own_code(reinterpret_cast<const void*>(&find_segment));
+}
+
+Region region_of(const WrappedFunction& function) {
+  Region region;
+  region.name = region.canonical_name = function.name;
+  region.file = function.file;
+  region.group = function.group;
+  region.paradigm = function.paradigm;
+  region.role = function.role;
+  return region;
+}
+
+// The enter word of the function; 0: there is no memory for it.
+EventWord word_of(WrappedFunction& function) noexcept try {
+  const EventWord known = known_word(function.state, measurement_number());
+  if (known != 0) [[likely]]
+    return known;
+  define_in(function.state, region_of(function));
+  return known_word(function.state, measurement_number());
+} catch (const std::exception&) {
+  return 0;
+}
+
+}  // namespace
+
+void add_own_code(const void* inside) noexcept {
+  Found found{reinterpret_cast<std::uintptr_t>(inside)};
+  if (::dl_iterate_phdr(find_segment, &found) == 0 || is_own_code(inside)) return;
+  for (CodeRange& range : g_own_code) {
+    if (range.begin != 0) continue;
+    range.end = found.end;
+    range.begin = found.begin;
+    return;
+  }
+}
+
+void set_wrapping(bool on) noexcept { detail::g_wrapping = on; }
+
+bool in_measured_process() noexcept { return os::process_id() == measured_process(); }
+
+WrapperScope::WrapperScope(const void* caller) noexcept : error_(errno) {
+  if (!recording() || is_own_code(caller)) return;
+  // A handler of a signal may have interrupted the recorder of its thread anywhere.
+  const ThreadRecorder& present = *t_recorder;
+  if (present.in_native_call() || present.on_signal_stack(__builtin_frame_address(0))) return;
+  call_.emplace();
+  recorder_ = call_->recorder();
+  now_ = os::now();
+}
+
+WrapperScope::WrapperScope(Again) noexcept : error_(errno) {
+  if (t_recorder->in_native_call()) return;
+  call_.emplace();
+  recorder_ = call_->recorder();
+  now_ = os::now();
+}
+
+WrapperScope::~WrapperScope() {
+  call_.reset();
+  errno = error_;
+}
+
+void WrapperScope::enter(WrappedFunction& function) noexcept {
+  if (const EventWord word = word_of(function)) recorder_->enter(user_token(word), word, now_);
+}
+
+void WrapperScope::put(ExtendedKind kind, std::initializer_list<std::uint64_t> words) noexcept {
+  if (recorder_ == nullptr || !recording() || recorder_->innermost_unrecorded()) return;
+  recorder_->extended(kind, {words.begin(), words.size()}, now_);
+}
+
+void WrapperScope::leave(WrappedFunction& function) noexcept {
+  const EventWord word = known_word(function.state, measurement_number());
+  if (recorder_ == nullptr || word == 0) return;
+  const Token token = user_token(word);
+  if (recording()) [[likely]] {
+    if (!recorder_->leave_last(token, now_)) recorder_->leave_own(token);
+  } else {
+    recorder_->leave_unrecorded(token);
+  }
+}
+
+bool WrapperScope::folds() const noexcept { return recorder_ != nullptr && recorder_->folds(); }
+
+IoHandleId define_io_handle(const IoHandle& handle) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (!active() || s.writer == nullptr) return {};
+  const IoHandleId id{s.next_io_handle++};
+  s.writer->define_io_handle(id, handle);
+  return id;
+}
+
+}  // namespace timeloom::record

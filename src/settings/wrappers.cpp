@@ -1,0 +1,72 @@
+#include "settings/wrappers.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace timeloom {
+namespace {
+
+constexpr std::array kWrappers = {
+    Wrapper{"io", "libtimeloom_wrap_io.so", "--io posix", "input and output is"},
+    Wrapper{"thread", "libtimeloom_wrap_thread.so", "--thread pthread",
+            "threads of native code are"},
+    Wrapper{"mpi", "libtimeloom_wrap_mpi.so", "--mpi", "MPI is"},
+};
+
+bool asked_for(const Settings& settings, const Wrapper& wrapper) {
+  const Setting* const setting = find_setting(wrapper.setting);
+  return setting->type == SettingType::kBool ? settings.flag(wrapper.setting)
+                                             : settings.text(wrapper.setting) != "none";
+}
+
+// The linker takes blanks and colons between names.
+std::vector<std::string_view> names_in(std::string_view value) {
+  std::vector<std::string_view> names;
+  while (!value.empty()) {
+    const std::size_t end = std::min(value.find_first_of(" :"), value.size());
+    if (end > 0) names.push_back(value.substr(0, end));
+    value.remove_prefix(std::min(end + 1, value.size()));
+  }
+  return names;
+}
+
+std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string joined(std::span<const std::string_view> names) {
+  std::string value;
+  for (const std::string_view name : names) value.append(value.empty() ? "" : ":").append(name);
+  return value;
+}
+
+}  // namespace
+
+std::span<const Wrapper> all_wrappers() noexcept { return kWrappers; }
+
+std::vector<Wrapper> wanted_wrappers(const Settings& settings) {
+  std::vector<Wrapper> wanted;
+  std::ranges::copy_if(kWrappers, std::back_inserter(wanted),
+                       [&](const Wrapper& one) { return asked_for(settings, one); });
+  return wanted;
+}
+
+bool preloads(std::string_view value, std::string_view library) {
+  return std::ranges::any_of(names_in(value),
+                             [&](std::string_view name) { return file_of(name) == library; });
+}
+
+std::string with_libraries(std::string_view value, std::span<const std::string> files) {
+  std::vector<std::string_view> names(files.begin(), files.end());
+  std::ranges::copy(names_in(value), std::back_inserter(names));
+  return joined(names);
+}
+
+std::string without_wrappers(std::string_view value) {
+  std::vector<std::string_view> names = names_in(value);
+  std::erase_if(names, [](std::string_view name) {
+    return std::ranges::any_of(kWrappers,
+                               [&](const Wrapper& one) { return file_of(name) == one.library; });
+  });
+  return joined(names);
+}
+
+}  // namespace timeloom

@@ -1,0 +1,93 @@
+// `timeloom preload` and `scorep-preload-init`: the value of LD_PRELOAD with which a program of
+// the user's own command line is recorded by the wrapper libraries.
+#include <algorithm>
+#include <string_view>
+
+#include "core/error.hpp"
+#include "settings/wrappers.hpp"
+#include "tools/command_options.hpp"
+#include "tools/commands.hpp"
+#include "tools/output.hpp"
+#include "tools/wrapper_files.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+struct PreloadOptions {
+  bool print = false;  // only the value
+  std::string io = "none";
+  std::string thread = "none";
+  bool mpi = false;
+};
+
+std::string value_for(const Settings& settings) {
+  return with_libraries({}, files_of(wanted_wrappers(settings)));
+}
+
+int run_preload(const PreloadOptions& options) {
+  Settings settings;
+  settings.set("io", options.io, "--io");
+  settings.set("thread", options.thread, "--thread");
+  if (options.mpi) settings.set("mpi", "on", "--mpi");
+  const std::string value = value_for(settings);
+  return print((options.print ? "" : std::string(kPreloadVariable) + "=") + value + "\n");
+}
+
+// ---- scorep-preload-init
+
+// What an option of Score-P's instrumenter asks for; false: none of ours.
+bool take(std::string_view word, Settings& settings) {
+  const std::size_t equals = word.find('=');
+  const std::string_view name = word.substr(0, equals);
+  const std::string_view value = equals == std::string_view::npos ? "" : word.substr(equals + 1);
+  const auto has = [&](std::string_view one) { return value.find(one) != std::string_view::npos; };
+  if (name == "--io") {
+    if (has("posix") || has("isoc")) settings.set("io", "posix", "--io");
+  } else if (name == "--thread") {
+    if (has("pthread")) settings.set("thread", "pthread", "--thread");
+  } else if (name == "--mpp" || name == "--mpi") {
+    if (has("mpi") || name == "--mpi") settings.set("mpi", "on", "--mpp");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Other options are accepted, and the program that is named.
+int run_scorep_preload(const std::vector<std::string>& words) {
+  Settings settings;
+  bool value_only = false;
+  for (const std::string& word : words) {
+    if (take(word, settings)) continue;
+    if (word == "--clean") return kDone;
+    if (word == "--value-only") value_only = true;
+    if (word == "--user") {
+      say("scorep-preload-init: warning: option not suitable for uninstrumented applications: '" +
+          word + "'");
+    }
+  }
+  return print((value_only ? "" : std::string(kPreloadVariable) + "=") + value_for(settings) +
+               "\n");
+}
+
+}  // namespace
+
+Command register_preload(CLI::App& program) {
+  static PreloadOptions options;
+  CommandOptions known(program, "preload",
+                       "Print what to preload so that I/O, threads and MPI are recorded");
+  known.flag("--print", options.print, "only the value, without LD_PRELOAD=");
+  known.text("--io", "WHAT", options.io, "posix: input and output");
+  known.text("--thread", "WHAT", options.thread, "pthread: threads of native code");
+  known.flag("--mpi", options.mpi, "calls of MPI");
+  return {known.app(), [] { return run_preload(options); }};
+}
+
+Command register_scorep_preload(CLI::App& program) {
+  CommandOptions known(program, "scorep-preload-init", "The libraries that job scripts preload");
+  known.hide();
+  return {known.app(), [] { return run_scorep_preload({}); }, run_scorep_preload};
+}
+
+}  // namespace timeloom::tools
