@@ -39,7 +39,9 @@ constexpr Abi kOpenMpi{.name = "Open MPI",
                        .self = 0,
                        .no_comm = 0,
                        .no_request = 0,
-                       .byte = 0};
+                       .byte = 0,
+                       .unsigned_long = 0,
+                       .max = 0};
 
 // MPICH since 3.1 and what shares its interface: Intel MPI, MVAPICH, Cray MPICH.
 constexpr Abi kMpich{.name = "MPICH",
@@ -58,7 +60,9 @@ constexpr Abi kMpich{.name = "MPICH",
                      .self = 0x44000001,
                      .no_comm = 0x04000000,
                      .no_request = 0x2c000000,
-                     .byte = 0x4c00010d};
+                     .byte = 0x4c00010d,
+                     .unsigned_long = 0x4c000808,
+                     .max = 0x58000001};
 
 // Written once, by whichever thread comes first; all find the same.
 struct Found {
@@ -95,6 +99,8 @@ bool set_abi(const LoadedLibrary& library, Abi& abi) noexcept {
     abi.no_comm = address("ompi_mpi_comm_null");
     abi.no_request = address("ompi_request_null");
     abi.byte = address("ompi_mpi_byte");
+    abi.unsigned_long = address("ompi_mpi_unsigned_long");
+    abi.max = address("ompi_mpi_op_max");
     return true;
   }
   if (!is_mpich(library)) return false;
