@@ -40,7 +40,7 @@ def check(mpi, ranks, directory, pattern):
 @each_library
 def test_a_ring_of_two(mpi, tmp_path):
     read = check(mpi, 2, tmp_path, "ring")
-    assert read["processes"][0]["regions"]["MPI_Finalize"] == 1
+    assert read["processes"][0]["regions"]["MPI_Init_thread"] == 1
     world = next(one for one in read["communicators"].values() if one["name"] == "MPI_COMM_WORLD")
     assert world["members"] == [0, 1]
 

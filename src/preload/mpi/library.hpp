@@ -70,13 +70,19 @@ extern std::atomic<void*> g_real[kFunctions];
 void* find_real(Function function) noexcept;
 }  // namespace detail
 
-// PMPI_Send for Function::kSend. Where the library has none, a function that fails.
+// PMPI_Send for Function::kSend, if it was called before; nullptr: real() finds it.
+template <typename Signature>
+Signature* known_real(Function function) noexcept {
+  return reinterpret_cast<Signature*>(
+      detail::g_real[static_cast<std::size_t>(function)].load(std::memory_order_relaxed));
+}
+
+// The same in any case. Where the library has none, a function that fails.
 template <typename Signature>
 Signature* real(Function function) noexcept {
-  void* found = detail::g_real[static_cast<std::size_t>(function)].load(std::memory_order_relaxed);
-  if (found == nullptr) [[unlikely]]
-    found = detail::find_real(function);
-  return reinterpret_cast<Signature*>(found);
+  if (Signature* const known = known_real<Signature>(function)) [[likely]]
+    return known;
+  return reinterpret_cast<Signature*>(detail::find_real(function));
 }
 
 }  // namespace timeloom::mpi

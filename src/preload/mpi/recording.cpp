@@ -17,9 +17,10 @@ static_assert(std::size(g_functions) == kFunctions);
 
 }  // namespace
 
-Call::Call(Function function, const void* caller) noexcept {
+// Who calls does not matter: no code of ours calls MPI by its wrappers.
+Call::Call(Function function) noexcept {
   if (!record::wrapping()) return;
-  record::WrapperScope scope(caller);
+  record::WrapperScope scope(nullptr);
   if (!scope.wanted()) return;
   function_ = &g_functions[static_cast<std::size_t>(function)];
   scope.enter(*function_);

@@ -18,8 +18,7 @@ namespace timeloom::mpi {
 // The region of a call, for as long as the object lives.
 class Call {
  public:
-  // `caller`: the return address of the wrapper.
-  Call(Function function, const void* caller) noexcept;
+  explicit Call(Function function) noexcept;
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;

@@ -11,25 +11,35 @@
 
 namespace timeloom::mpi {
 
-#define TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS) \
-  {                                                                    \
-    auto* const real = mpi::real<int PARAMETERS>(Function::k##NAME);   \
-    if (MAY_PASS && !record::wrapping()) return real ARGUMENTS;        \
-    Call call(Function::k##NAME, __builtin_return_address(0));         \
-    (void)call;                                                        \
-    return BODY;                                                       \
+// Apart from the wrapper, which then takes a few instructions while nothing is measured.
+#define TIMELOOM_MPI_SEEN(NAME, PARAMETERS, BODY)                    \
+  [[gnu::noinline]] static int timeloom_seen_##NAME PARAMETERS {     \
+    auto* const real = mpi::real<int PARAMETERS>(Function::k##NAME); \
+    Call call(Function::k##NAME);                                    \
+    (void)call;                                                      \
+    return BODY;                                                     \
   }
 
-#define TIMELOOM_MPI_PLAIN(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)       \
-  [[gnu::visibility("default")]] int MPI_##NAME PARAMETERS TIMELOOM_MPI_BODY( \
-      NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)
+#define TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, MAY_PASS)          \
+  {                                                                       \
+    if (auto* const real = known_real<int PARAMETERS>(Function::k##NAME); \
+        MAY_PASS && real != nullptr && !record::wrapping()) [[likely]]    \
+      return real ARGUMENTS;                                              \
+    return timeloom_seen_##NAME ARGUMENTS;                                \
+  }
 
-#define TIMELOOM_MPI_IF_THERE(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                        \
-  static int timeloom_late_##NAME PARAMETERS TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, BODY, \
-                                                               MAY_PASS)                          \
-      [[gnu::used]] static decltype(&timeloom_late_##NAME) timeloom_find_##NAME() {               \
-    return may_have(Function::k##NAME) ? &timeloom_late_##NAME : nullptr;                         \
-  }                                                                                               \
+#define TIMELOOM_MPI_PLAIN(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                        \
+  TIMELOOM_MPI_SEEN(NAME, PARAMETERS, BODY)                                                    \
+  [[gnu::visibility("default")]] int MPI_##NAME PARAMETERS TIMELOOM_MPI_BODY(NAME, PARAMETERS, \
+                                                                             ARGUMENTS, MAY_PASS)
+
+#define TIMELOOM_MPI_IF_THERE(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                  \
+  TIMELOOM_MPI_SEEN(NAME, PARAMETERS, BODY)                                                 \
+  static int timeloom_late_##NAME PARAMETERS TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, \
+                                                               MAY_PASS)                    \
+      [[gnu::used]] static decltype(&timeloom_late_##NAME) timeloom_find_##NAME() {         \
+    return may_have(Function::k##NAME) ? &timeloom_late_##NAME : nullptr;                   \
+  }                                                                                         \
   [[gnu::visibility("default"), gnu::ifunc("timeloom_find_" #NAME)]] int MPI_##NAME PARAMETERS;
 
 #define TIMELOOM_MPI(NAME, ROLE, ...) TIMELOOM_MPI_PLAIN(NAME, __VA_ARGS__, true)

@@ -19,16 +19,16 @@ Story job() {
   Definitions& all = run.definitions;
   all.clock = {1'000'000'000, 0, 1000, {}};
   all.strings = {""};
-  all.regions = {{"MPI_Send", "MPI_Send", "MPI", "MPI", 0, 0, Paradigm::kMpi,
-                  RegionRole::kPointToPoint},
-                 {"MPI_Barrier", "MPI_Barrier", "MPI", "MPI", 0, 0, Paradigm::kMpi,
-                  RegionRole::kBarrier}};
+  all.regions = {
+      {"MPI_Send", "MPI_Send", "MPI", "MPI", 0, 0, Paradigm::kMpi, RegionRole::kPointToPoint},
+      {"MPI_Barrier", "MPI_Barrier", "MPI", "MPI", 0, 0, Paradigm::kMpi, RegionRole::kBarrier}};
   all.groups = {{"MPI Rank 0", "node", 1, "", {}}, {"MPI Rank 1", "node", 2, "", {}}};
   all.locations = {{LocationId{0}, "Master thread", LocationGroupId{0}, LocationType::kCpuThread},
                    {LocationId{1}, "Master thread", LocationGroupId{1}, LocationType::kCpuThread}};
-  all.communicators = {{"MPI_COMM_WORLD", {}, false, {LocationId{0}, LocationId{1}}},
-                       {"MPI_COMM_SELF", {}, true, {}},
-                       {"other way round", CommunicatorId{0}, false, {LocationId{1}, LocationId{0}}}};
+  all.communicators = {
+      {"MPI_COMM_WORLD", {}, false, {LocationId{0}, LocationId{1}}},
+      {"MPI_COMM_SELF", {}, true, {}},
+      {"other way round", CommunicatorId{0}, false, {LocationId{1}, LocationId{0}}}};
   run.events[LocationId{0}] = {
       event(1, kCommCreate, 2),
       event(2, kEnter, 0),
