@@ -74,4 +74,19 @@ void end_transfer(WrappedFunction& function, const BegunCall& begun, IoOperation
   scope.leave(function);
 }
 
+void begin_inside(const BegunCall& begun, const Transfer& transfer) noexcept {
+  if (!begun.handle.defined()) return;
+  record::WrapperScope(record::kAgain)
+      .put(ExtendedKind::kIoBegin,
+           {io_word(begun.handle.value(), static_cast<std::uint32_t>(transfer.operation)),
+            transfer.asked});
+}
+
+void end_inside(const BegunCall& begun, IoOperation operation, std::uint64_t bytes) noexcept {
+  if (!begun.handle.defined()) return;
+  record::WrapperScope(record::kAgain)
+      .put(ExtendedKind::kIoComplete,
+           {io_word(begun.handle.value(), static_cast<std::uint32_t>(operation)), bytes});
+}
+
 }  // namespace timeloom::preload

@@ -117,6 +117,10 @@ BegunCall begin_transfer(record::WrappedFunction& function, const void* caller,
 void end_transfer(record::WrappedFunction& function, const BegunCall& begun, IoOperation operation,
                   std::uint64_t bytes) noexcept;
 
+// A second transfer inside the region of the first.
+void begin_inside(const BegunCall& begun, const Transfer& transfer) noexcept;
+void end_inside(const BegunCall& begun, IoOperation operation, std::uint64_t bytes) noexcept;
+
 // The bytes that the result of a system call says; an error transfers none.
 inline std::uint64_t bytes_of(ssize_t result) noexcept {
   return result < 0 ? 0 : static_cast<std::uint64_t>(result);

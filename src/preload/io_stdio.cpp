@@ -1,13 +1,10 @@
-// The wrappers of C's calls for streams. A stream without a descriptor, in memory say, is no file:
-// its calls are regions without handles.
+// The wrappers of C's calls for streams, but for those of formatted text.
 #include <stdio.h>
-#include <wchar.h>
-
-#include <cstdarg>
 #include <cstring>
 
 #include "preload/io_functions.hpp"
 #include "preload/io_handles.hpp"
+#include "preload/io_streams.hpp"
 #include "preload/next_function.hpp"
 
 #define CALLER __builtin_return_address(0)
@@ -18,11 +15,6 @@ namespace {
 using enum StdioFunction;
 using record::WrappedFunction;
 using record::wrapping;
-
-// Of a valid stream; -1: it has none.
-int descriptor_of(FILE* stream) noexcept {
-  return stream == nullptr ? -1 : ::fileno_unlocked(stream);
-}
 
 // ---- Opening and closing
 
@@ -93,50 +85,7 @@ template <typename Call>
 
 // ---- Transfers
 
-// `bytes`: what a result says.
-template <typename Call, typename Bytes>
-[[gnu::noinline]] auto transfer_by(StdioFunction which, IoOperation operation, const void* caller,
-                                   FILE* stream, std::uint64_t asked, Call call,
-                                   Bytes bytes) noexcept {
-  WrappedFunction& function = function_of(which);
-  const BegunCall begun = begin_transfer(function, caller, {operation, asked},
-                                         [&] { return stream_of(descriptor_of(stream)); });
-  const auto result = call();
-  if (begun.recorded) end_transfer(function, begun, operation, bytes(result));
-  return result;
-}
-
-// Of calls that say how much they have written, or that they have failed.
-std::uint64_t bytes_written(int result) noexcept { return bytes_of(result); }
 std::uint64_t one_byte(int result) noexcept { return result == EOF ? 0 : 1; }
-// Of calls that do not say how much they have read, the position does.
-class Position {
- public:
-  explicit Position(FILE* stream) noexcept : stream_(stream), begin_(at()) {}
-  std::uint64_t passed() const noexcept {
-    const off64_t end = at();
-    return begin_ < 0 || end < begin_ ? 0 : static_cast<std::uint64_t>(end - begin_);
-  }
-
- private:
-  off64_t at() const noexcept {
-    const int error = errno;
-    const off64_t position = ::ftello64(stream_);
-    errno = error;
-    return position;
-  }
-  FILE* stream_;
-  off64_t begin_;
-};
-
-template <typename Call>
-[[gnu::noinline]] int scan_by(StdioFunction which, const void* caller, FILE* stream,
-                              Call call) noexcept {
-  const Position position(stream);
-  return transfer_by(which, IoOperation::kRead, caller, stream, kNoBytes, call,
-                     [&](int) { return position.passed(); });
-}
-
 // ---- Seeking and flushing
 
 template <typename Call>
@@ -182,9 +131,6 @@ constinit Next<int(const char*)> next_puts{"puts"};
 constinit Next<int()> next_getchar{"getchar"};
 constinit Next<int(int, FILE*)> next_fputc{"fputc"}, next_putc{"putc"};
 constinit Next<int(int)> next_putchar{"putchar"};
-constinit Next<int(FILE*, const char*, va_list)> next_vfprintf{"vfprintf"}, next_vfscanf{"vfscanf"},
-    next_isoc99_vfscanf{"__isoc99_vfscanf"};
-constinit Next<int(FILE*, int, const char*, va_list)> next_vfprintf_chk{"__vfprintf_chk"};
 constinit Next<int(FILE*, long, int)> next_fseek{"fseek"};
 constinit Next<int(FILE*, off64_t, int)> next_fseeko{"fseeko"}, next_fseeko64{"fseeko64"};
 constinit Next<int(FILE*, const fpos_t*)> next_fsetpos{"fsetpos"}, next_fsetpos64{"fsetpos64"};
@@ -302,78 +248,6 @@ GET(getchar, kGetchar, stdin, (), void)
 PUT(fputc, kFputc, to, (character, to), int character, FILE* to)
 PUT(putc, kPutc, to, (character, to), int character, FILE* to)
 PUT(putchar, kPutchar, stdout, (character), int character)
-
-// ---- Formatted text
-
-namespace timeloom::preload {
-namespace {
-
-int print_to(StdioFunction which, const void* caller, FILE* stream, const char* format,
-             va_list values) noexcept {
-  const auto call = [&] { return next_vfprintf(stream, format, values); };
-  if (!wrapping()) return call();
-  return transfer_by(which, IoOperation::kWrite, caller, stream, kNoBytes, call, bytes_written);
-}
-
-int print_checked(StdioFunction which, const void* caller, FILE* stream, int flag,
-                  const char* format, va_list values) noexcept {
-  const auto call = [&] { return next_vfprintf_chk(stream, flag, format, values); };
-  if (!wrapping()) return call();
-  return transfer_by(which, IoOperation::kWrite, caller, stream, kNoBytes, call, bytes_written);
-}
-
-int scan_from(StdioFunction which, const void* caller, FILE* stream, const char* format,
-              va_list values, Next<int(FILE*, const char*, va_list)>& next) noexcept {
-  const auto call = [&] { return next(stream, format, values); };
-  return wrapping() ? scan_by(which, caller, stream, call) : call();
-}
-
-}  // namespace
-}  // namespace timeloom::preload
-
-#define WITH_VALUES(last, call_of) \
-  va_list values;                  \
-  va_start(values, last);          \
-  const int result = call_of;      \
-  va_end(values);                  \
-  return result
-
-TIMELOOM_WRAPPER(int, fprintf, FILE* stream, const char* format, ...) {
-  WITH_VALUES(format, print_to(kFprintf, CALLER, stream, format, values));
-}
-TIMELOOM_WRAPPER(int, printf, const char* format, ...) {
-  WITH_VALUES(format, print_to(kPrintf, CALLER, stdout, format, values));
-}
-TIMELOOM_WRAPPER(int, vfprintf, FILE* stream, const char* format, va_list values) {
-  return print_to(kVfprintf, CALLER, stream, format, values);
-}
-TIMELOOM_WRAPPER(int, vprintf, const char* format, va_list values) {
-  return print_to(kVprintf, CALLER, stdout, format, values);
-}
-TIMELOOM_WRAPPER(int, __fprintf_chk, FILE* stream, int flag, const char* format, ...) {
-  WITH_VALUES(format, print_checked(kFprintf, CALLER, stream, flag, format, values));
-}
-TIMELOOM_WRAPPER(int, __printf_chk, int flag, const char* format, ...) {
-  WITH_VALUES(format, print_checked(kPrintf, CALLER, stdout, flag, format, values));
-}
-TIMELOOM_WRAPPER(int, __vfprintf_chk, FILE* stream, int flag, const char* format, va_list values) {
-  return print_checked(kVfprintf, CALLER, stream, flag, format, values);
-}
-TIMELOOM_WRAPPER(int, __vprintf_chk, int flag, const char* format, va_list values) {
-  return print_checked(kVprintf, CALLER, stdout, flag, format, values);
-}
-TIMELOOM_WRAPPER(int, fscanf, FILE* stream, const char* format, ...) {
-  WITH_VALUES(format, scan_from(kFscanf, CALLER, stream, format, values, next_vfscanf));
-}
-TIMELOOM_WRAPPER(int, vfscanf, FILE* stream, const char* format, va_list values) {
-  return scan_from(kVfscanf, CALLER, stream, format, values, next_vfscanf);
-}
-TIMELOOM_WRAPPER(int, __isoc99_fscanf, FILE* stream, const char* format, ...) {
-  WITH_VALUES(format, scan_from(kFscanf, CALLER, stream, format, values, next_isoc99_vfscanf));
-}
-TIMELOOM_WRAPPER(int, __isoc99_vfscanf, FILE* stream, const char* format, va_list values) {
-  return scan_from(kVfscanf, CALLER, stream, format, values, next_isoc99_vfscanf);
-}
 
 // ---- Positions and buffers
 

@@ -53,7 +53,7 @@ int find_segment(dl_phdr_info* info, std::size_t, void* data) noexcept {
   return 0;
 }
 
-[[gnu::constructor]] void add_recorder() noexcept {
+[[gnu::constructor(200)]] void add_recorder() noexcept {
   add_own_code(reinterpret_cast<const void*>(&find_segment));
 }
 
@@ -92,6 +92,10 @@ void add_own_code(const void* inside) noexcept {
 }
 
 void set_wrapping(bool on) noexcept { detail::g_wrapping = on; }
+
+void use_signal_stack(std::span<const std::byte> stack) noexcept {
+  if (t_recorder->attached()) t_recorder->use_signal_stack(stack);
+}
 
 bool in_measured_process() noexcept { return os::process_id() == measured_process(); }
 
@@ -143,6 +147,7 @@ IoHandleId define_io_handle(const IoHandle& handle) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   if (!active() || s.writer == nullptr) return {};
+  if (s.profile) return IoHandleId{0};  // no event has a place there, nor the file that it is of
   const IoHandleId id{s.next_io_handle++};
   s.writer->define_io_handle(id, handle);
   return id;

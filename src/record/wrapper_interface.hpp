@@ -16,6 +16,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -55,6 +56,9 @@ void add_own_code(const void* inside) noexcept;
 // Whether this process is the one that is measured, rather than its child between vfork() and
 // exec, which has the same memory. Costs a system call.
 bool in_measured_process() noexcept;
+
+// The calling thread has another stack for handlers of signals; empty: none.
+void use_signal_stack(std::span<const std::byte> stack) noexcept;
 
 struct Again {};
 inline constexpr Again kAgain{};

@@ -188,7 +188,6 @@ constexpr std::string_view kAskForMore[] = {
     "SCOREP_SELECTIVE_CONFIG_FILE",
     "SCOREP_ENABLE_UNWINDING",
     "SCOREP_MEMORY_RECORDING",
-    "SCOREP_IO_POSIX",
     "SCOREP_LIBWRAP_ENABLE",
     "SCOREP_MPI_MEMORY_RECORDING",
     "SCOREP_CUDA_ENABLE",
@@ -295,6 +294,7 @@ void apply(const ScorepSettings& scorep, Settings& settings) {
   set("profile", profiling && !tracing ? "on" : "off", "SCOREP_ENABLE_PROFILING");
   const std::string_view results = profiling ? "all" : tracing ? "trace" : "none";
   set("results", std::string(results), "SCOREP_ENABLE_TRACING");
+  if (scorep.flag("SCOREP_IO_POSIX")) set("io", "posix", "SCOREP_IO_POSIX");
   for (const auto& [setting, variable] : kSameValue) set(setting, scorep.text(variable), variable);
 }
 

@@ -67,7 +67,7 @@ class ScorepSettings {
   std::map<std::string_view, std::string> values_;  // checked; by the table's names
 };
 
-// The requests of variables that are not met, a line each: "SCOREP_IO_POSIX=true: ...". Without
+// The requests of variables that are not met, a line each: "SCOREP_CUDA_ENABLE=true: ...". Without
 // `all` only where the results would be others; with it also what changes nothing in them.
 std::vector<std::string> unmet_wishes(const ScorepSettings& scorep, bool all);
 

@@ -28,7 +28,6 @@ constexpr Words kNoPlugins = "plug-ins of Score-P are not loaded";
 constexpr Words kNoTopology = "no topology is written";
 constexpr Words kNoMpi = "MPI is not recorded yet";
 constexpr Words kNoDevices = "devices are not recorded";
-constexpr Words kNoIo = "I/O of the system is not recorded yet";
 constexpr bool kNotInCfg = false;
 
 constexpr std::array kTable = {
@@ -140,7 +139,7 @@ constexpr std::array kTable = {
                    "allocations are not recorded yet",
                    {},
                    kNotInCfg},
-    ScorepVariable{"SCOREP_IO_POSIX", kBool, "false", "record POSIX I/O", kNoIo, {}, kNotInCfg},
+    ScorepVariable{"SCOREP_IO_POSIX", kBool, "false", "record POSIX I/O", {}, {}, kNotInCfg},
     ScorepVariable{"SCOREP_LIBWRAP_ENABLE",
                    kString,
                    "",

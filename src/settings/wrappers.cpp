@@ -44,6 +44,7 @@ std::span<const Wrapper> all_wrappers() noexcept { return kWrappers; }
 
 std::vector<Wrapper> wanted_wrappers(const Settings& settings) {
   std::vector<Wrapper> wanted;
+  if (settings.text("results") == "none") return wanted;
   std::ranges::copy_if(kWrappers, std::back_inserter(wanted),
                        [&](const Wrapper& one) { return asked_for(settings, one); });
   return wanted;

@@ -23,7 +23,7 @@ struct Wrapper {
 };
 
 std::span<const Wrapper> all_wrappers() noexcept;
-// Those that the settings ask for.
+// Those that the settings ask for, if they ask for results at all.
 std::vector<Wrapper> wanted_wrappers(const Settings& settings);
 
 // Whether the value of LD_PRELOAD names the library, in whatever directory.

@@ -1,6 +1,7 @@
 // `timeloom preload` and `scorep-preload-init`: the value of LD_PRELOAD with which a program of
 // the user's own command line is recorded by the wrapper libraries.
-#include <algorithm>
+#include <memory>
+#include <string>
 #include <string_view>
 
 #include "core/error.hpp"
@@ -54,7 +55,7 @@ bool take(std::string_view word, Settings& settings) {
   return true;
 }
 
-// Other options are accepted, and the program that is named.
+// Other options are accepted, and the program that is named: nothing depends on them.
 int run_scorep_preload(const std::vector<std::string>& words) {
   Settings settings;
   bool value_only = false;
@@ -62,10 +63,6 @@ int run_scorep_preload(const std::vector<std::string>& words) {
     if (take(word, settings)) continue;
     if (word == "--clean") return kDone;
     if (word == "--value-only") value_only = true;
-    if (word == "--user") {
-      say("scorep-preload-init: warning: option not suitable for uninstrumented applications: '" +
-          word + "'");
-    }
   }
   return print((value_only ? "" : std::string(kPreloadVariable) + "=") + value_for(settings) +
                "\n");
@@ -74,14 +71,14 @@ int run_scorep_preload(const std::vector<std::string>& words) {
 }  // namespace
 
 Command register_preload(CLI::App& program) {
-  static PreloadOptions options;
+  const auto options = std::make_shared<PreloadOptions>();
   CommandOptions known(program, "preload",
                        "Print what to preload so that I/O, threads and MPI are recorded");
-  known.flag("--print", options.print, "only the value, without LD_PRELOAD=");
-  known.text("--io", "WHAT", options.io, "posix: input and output");
-  known.text("--thread", "WHAT", options.thread, "pthread: threads of native code");
-  known.flag("--mpi", options.mpi, "calls of MPI");
-  return {known.app(), [] { return run_preload(options); }};
+  known.flag("--print", options->print, "only the value, without LD_PRELOAD=");
+  known.text("--io", "WHAT", options->io, "posix: input and output");
+  known.text("--thread", "WHAT", options->thread, "pthread: threads of native code");
+  known.flag("--mpi", options->mpi, "calls of MPI");
+  return {known.app(), [options] { return run_preload(*options); }};
 }
 
 Command register_scorep_preload(CLI::App& program) {

@@ -21,6 +21,7 @@
 #include "tools/report_by.hpp"
 #include "tools/report_data.hpp"
 #include "tools/report_function.hpp"
+#include "tools/report_io.hpp"
 #include "tools/report_mpi.hpp"
 #include "tools/report_text.hpp"
 #include "tools/slowest_visits.hpp"
@@ -47,6 +48,7 @@ struct ReportOptions {
   std::string function;
   bool slowest = false;
   bool mpi = false;
+  bool io = false;
   bool compensate = false;
   std::string from;
   std::string to;
@@ -182,6 +184,23 @@ int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
   return kDone;
 }
 
+// The files that were used are in a trace only.
+int print_io(const ReportOptions& options, const std::filesystem::path& run) {
+  if (!weave::has_trace(run)) {
+    throw Error(run.string() +
+                " has a profile and no trace, so its files are not known; timeloom run --io posix "
+                "without --profile makes a trace");
+  }
+  const std::unique_ptr<RunSource> source = otf2::open(weave::trace_of(run));
+  IoReport report(selected(options, source->definitions()));
+  const std::array<RunSink*, 1> sinks = {&report};
+  source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
+  Output output;
+  options.json ? report.write_json(output) : report.write(Terminal::detect(options.colour), output);
+  output.flush();
+  return kDone;
+}
+
 int print_by(const ReportOptions& options, const profile::CallTree& tree,
              const std::set<LocationId>& ids) {
   const std::vector<GroupRow> rows = group_rows(tree, *options.by, ids, taken_away(options, tree));
@@ -237,13 +256,15 @@ profile::CallTree chosen_tree(const ReportOptions& options, const std::filesyste
 }
 
 int run_report(ReportOptions options) {
-  if (of_a_part(options) && (options.slowest || !options.metric.empty())) {
-    say("--from and --to do not go with --slowest and --metric; see 'timeloom report --help'");
+  if (of_a_part(options) && (options.slowest || options.io || !options.metric.empty())) {
+    say("--from and --to do not go with --slowest, --io and --metric; see 'timeloom report "
+        "--help'");
     return kWrongUsage;
   }
   const std::filesystem::path run = open_run(options.run);
   if (options.slowest) return print_slowest(options, run);
   if (options.mpi) return print_mpi(options, run);
+  if (options.io) return print_io(options, run);
   const profile::CallTree tree = chosen_tree(options, run);
   const std::set<LocationId> ids = selected(options, tree.definitions);
   if (options.by) return print_by(options, tree, ids);
@@ -320,6 +341,8 @@ Command register_report(CLI::App& program) {
              "The slowest single visits with their parameters (of --function), from the trace");
   known.flag("--mpi", options->mpi,
              "Time in MPI, messages between processes, waiting for each other, load balance");
+  known.flag("--io", options->io,
+             "Input and output by file and call path, where it was recorded (run --io posix)");
   known.flag("--compensate", options->compensate,
              "Take from the times what measuring cost, as far as it is known");
   known.exclude("--compensate", "--function");

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "tools/find_python.hpp"
-#include "tools/output.hpp"
+#include "tools/open_run.hpp"
 
 namespace timeloom::tools {
 

@@ -37,9 +37,9 @@ std::uint64_t TrackWriter::time_of(const Event& event) const {
   return std::max(last_, std::min(time > begin ? time - begin : 0, kLastTime));
 }
 
-// Values that come with every event are left out.
+// Values that come with every event, and what calls have read and written, are left out.
 bool TrackWriter::keeps(const Event& event) const {
-  if (event.kind == EventKind::kWaiting) return false;
+  if (event.kind == EventKind::kWaiting || is_io(event.kind)) return false;
   if (event.kind != EventKind::kMetric) return true;
   return event.ref < definitions_.metrics.size() && !definitions_.metrics[event.ref].sampled();
 }

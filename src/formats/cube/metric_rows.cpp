@@ -67,6 +67,11 @@ void CounterRows::fill(ValueType type, CnodeId cnode, std::span<std::byte> row) 
   fill_neutral(type, row);
   for (const Value& one : equal_to(values_, cnode, &Value::cnode)) {
     const profile::MetricStatistics& from = *one.statistics;
+    if (type.type == DataType::kUint64) {
+      const auto sum = static_cast<std::uint64_t>(from.sum);
+      std::memcpy(row.data() + one.location * sizeof sum, &sum, sizeof sum);
+      continue;
+    }
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(from.count, UINT32_MAX));
     std::byte* to = row.data() + one.location * type.size();
     std::memcpy(to, &count, sizeof count);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/definitions.hpp"
+#include "core/io.hpp"
 
 namespace timeloom::cube {
 
@@ -82,6 +83,11 @@ inline constexpr std::array<std::pair<LocationType, std::string_view>, 3> kLocat
     {LocationType::kAcceleratorStream, "accelerator stream"},
     {LocationType::kMetric, "metric"},
 }};
+
+// Whether a metric of that name counts bytes that were transferred: of these the sum says all.
+inline bool is_bytes_name(std::string_view name) {
+  return name == kIoBytesRead || name == kIoBytesWritten;
+}
 
 // Whether a metric of that name is one that every profile has.
 inline bool is_core_name(std::string_view name) {

@@ -186,6 +186,8 @@ class ProfileReader {
         read_samples(CubeMetricId{i}, metric);
       } else if (cube_.metrics[i].type.type == DataType::kTauAtomic) {
         read_counter(CubeMetricId{i}, metric);
+      } else if (is_bytes_name(cube_.metrics[i].unique_name)) {
+        read_bytes(CubeMetricId{i}, metric);
       }
     }
     for (LocationProfile& location : tree_.locations) {
@@ -220,14 +222,33 @@ class ProfileReader {
         std::memcpy(&count, from, sizeof count);
         std::memcpy(numbers, from + sizeof count, sizeof numbers);
         if (count == 0) continue;
-        std::vector<profile::MetricCell>& cells = tree_.locations[i].metrics;
-        const NodeId node = node_of(cnode);
-        if (cells.empty() || cells.back().metric != metric || cells.back().node != node) {
-          cells.push_back({metric, node, {}});
-        }
-        cells.back().statistics.add({count, numbers[2], numbers[0], numbers[1], numbers[3]});
+        add_value(i, metric, node_of(cnode),
+                  {count, numbers[2], numbers[0], numbers[1], numbers[3]});
       }
     }
+  }
+
+  // Sums, so that each is one value.
+  void read_bytes(CubeMetricId id, MetricId metric) {
+    const ValueTable values(reader_, id, MetricKind::kExclusive);
+    std::vector<double> row(tree_.locations.size());
+    for (const CnodeId cnode : order_) {
+      if (paths_.fate(cnode) == Fate::kLifted || values.empty_row(cnode)) continue;
+      values.get(cnode, 0, row);
+      for (std::uint32_t i = 0; i < row.size(); ++i) {
+        if (row[i] > 0) add_value(i, metric, node_of(cnode), {1, row[i], row[i], row[i], 0});
+      }
+    }
+  }
+
+  // REQUIRES: nodes of a metric come in their order.
+  void add_value(std::uint32_t location, MetricId metric, NodeId node,
+                 const profile::MetricStatistics& value) {
+    std::vector<profile::MetricCell>& cells = tree_.locations[location].metrics;
+    if (cells.empty() || cells.back().metric != metric || cells.back().node != node) {
+      cells.push_back({metric, node, {}});
+    }
+    cells.back().statistics.add(value);
   }
 
   Cell& cell(std::uint32_t location, NodeId node) {

@@ -127,7 +127,7 @@ class ProfileWriter {
   }
 
   // Each value that a counter had is one of a tuple: its sum alone would mean
-  // nothing for many of them.
+  // nothing for many of them; but of bytes it does.
   void add_counters() {
     for (const timeloom::Metric& from : all_.metrics) {
       Metric metric;
@@ -141,6 +141,8 @@ class ProfileWriter {
         metric.type = {from.counts() ? DataType::kUint64 : DataType::kMaxDouble, 1};
         metric.kind = from.counts() ? MetricKind::kInclusive : MetricKind::kExclusive;
         metric.attributes.push_back({kSet, from.set});
+      } else if (is_bytes_name(from.name)) {
+        metric.type = {DataType::kUint64, 1};
       }
       cube_.metrics.push_back(std::move(metric));
     }

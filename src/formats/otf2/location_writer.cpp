@@ -157,7 +157,9 @@ class LocationWriter : public LocationSink {
     }
     if (event.kind == EventKind::kIoDelete) {
       const auto path = shared_.definitions->strings.at(event.value);
-      return OTF2_EvtWriter_IoDeleteFile(writer_, nullptr, time, event.ref, io_file(shared_, path));
+      return OTF2_EvtWriter_IoDeleteFile(writer_, nullptr, time,
+                                         static_cast<OTF2_IoParadigmRef>(event.ref),
+                                         io_file(shared_, path));
     }
     return write_io_event(writer_, attributes_, event, std::exchange(offset_, std::nullopt),
                           interface_of(event));

@@ -12,12 +12,17 @@
 #include "python/interpreter/say.hpp"
 #include "python/interpreter/text.hpp"
 #include "record/measurement.hpp"
+#include "record/wrapper_interface.hpp"
 #include "settings/wrappers.hpp"
 
 namespace timeloom::python {
 namespace {
 
 namespace fs = std::filesystem;
+
+[[gnu::constructor]] void add_extension() noexcept {
+  record::add_own_code(reinterpret_cast<const void*>(&add_extension));
+}
 
 bool is_loaded(const Wrapper& wrapper) {
   void* const library = ::dlopen(std::string(wrapper.library).c_str(), RTLD_LAZY | RTLD_NOLOAD);

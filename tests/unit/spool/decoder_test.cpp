@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/io.hpp"
 #include "spool_fixture.hpp"
 
 namespace timeloom::spool {
@@ -97,6 +98,51 @@ TEST(SegmentDecoder, TakesNoBaseThatNoCounterReaches) {
   EXPECT_FALSE(decoder.decode(1000, last_ticks, events));
   EXPECT_EQ(decoder.used(), 0u);
   EXPECT_TRUE(events.empty());
+}
+
+struct IoRecord {
+  ExtendedKind kind;
+  std::vector<std::uint64_t> words;
+};
+
+Decoded decode_io(const IoRecord& record) {
+  std::vector<EventWord> words = {
+      at(make_extended(record.kind, static_cast<unsigned>(record.words.size())), 7)};
+  words.insert(words.end(), record.words.begin(), record.words.end());
+  return decode(words, 100);
+}
+
+// The offset comes as an event of its own before that which it belongs to.
+TEST(SegmentDecoder, DecodesInputAndOutput) {
+  struct Case {
+    IoRecord record;
+    std::vector<Event> events;
+  };
+  const Timestamp time{107};
+  const std::uint64_t modes = io_modes(IoAccess::kReadWrite, 3, 5);
+  const Case cases[] = {
+      {{ExtendedKind::kIoCreate, {4, modes}}, {{time, EventKind::kIoCreate, 4, modes}}},
+      {{ExtendedKind::kIoDestroy, {4}}, {{time, EventKind::kIoDestroy, 4, 0}}},
+      {{ExtendedKind::kIoDuplicate, {4, io_word(9, 2)}},
+       {{time, EventKind::kIoDuplicate, 4, io_word(9, 2)}}},
+      {{ExtendedKind::kIoSeek, {io_word(4, 2), 10, 90}},
+       {{time, EventKind::kIoOffset, 2, 10}, {time, EventKind::kIoSeek, 4, 90}}},
+      {{ExtendedKind::kIoBegin, {io_word(4, 0), 64}}, {{time, EventKind::kIoRead, 4, 64}}},
+      {{ExtendedKind::kIoBegin, {io_word(4, 1), 64, 8}},
+       {{time, EventKind::kIoOffset, 0, 8}, {time, EventKind::kIoWrite, 4, 64}}},
+      {{ExtendedKind::kIoComplete, {io_word(4, 2), kNoBytes}},
+       {{time, EventKind::kIoFlushDone, 4, kNoBytes}}},
+      {{ExtendedKind::kIoDelete, {io_word(12, 1)}}, {{time, EventKind::kIoDelete, 1, 12}}},
+      {{ExtendedKind::kIoStatusFlags, {4, 6}}, {{time, EventKind::kIoStatusFlags, 4, 6}}},
+  };
+  for (const Case& one : cases) {
+    const Decoded expected{one.events, 107, 1 + one.record.words.size()};
+    EXPECT_EQ(decode_io(one.record), expected) << static_cast<int>(one.record.kind);
+    IoRecord longer = one.record;  // by one word too many
+    longer.words.insert(longer.words.end(), 3, 0);
+    EXPECT_TRUE(decode_io(longer).events.empty());
+  }
+  EXPECT_TRUE(decode_io({ExtendedKind::kIoBegin, {io_word(4, 3), 64}}).events.empty());
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
-// The wrappers of the system's calls for files.
+// The wrappers of the system's calls that open, close and copy descriptors, and delete files.
 #include <fcntl.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cstdarg>
@@ -76,38 +75,6 @@ bool needs_mode(int flags) noexcept {
   return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-// ---- Transfers
-
-template <typename Call>
-[[gnu::noinline]] ssize_t transfer_by(PosixFunction which, const void* caller, int descriptor,
-                                      const Transfer& transfer, Call call) noexcept {
-  WrappedFunction& function = function_of(which);
-  const BegunCall begun =
-      begin_transfer(function, caller, transfer, [&] { return handle_of(descriptor); });
-  const ssize_t result = call();
-  if (begun.recorded) end_transfer(function, begun, transfer.operation, bytes_of(result));
-  return result;
-}
-
-template <typename Call>
-[[gnu::noinline]] int flush_by(PosixFunction which, const void* caller, int descriptor,
-                               Call call) noexcept {
-  WrappedFunction& function = function_of(which);
-  const BegunCall begun = begin_transfer(function, caller, {IoOperation::kFlush, kNoBytes},
-                                         [&] { return handle_of(descriptor); });
-  const int result = call();
-  if (begun.recorded) end_transfer(function, begun, IoOperation::kFlush, kNoBytes);
-  return result;
-}
-
-std::uint64_t bytes_of(const iovec* parts, int count) noexcept {
-  std::uint64_t bytes = 0;
-  for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
-  return bytes;
-}
-
-std::uint64_t offset_of(off64_t offset) noexcept { return static_cast<std::uint64_t>(offset); }
-
 // ---- Other descriptors
 
 template <typename Call>
@@ -164,35 +131,6 @@ template <typename Call>
   return 0;  // after the call, which has succeeded
 }
 
-IoWhence whence_of(int whence) noexcept {
-  switch (whence) {
-    case SEEK_CUR: return IoWhence::kCurrent;
-    case SEEK_END: return IoWhence::kEnd;
-    case SEEK_DATA: return IoWhence::kData;
-    case SEEK_HOLE: return IoWhence::kHole;
-    default: return IoWhence::kStart;
-  }
-}
-
-template <typename Call>
-[[gnu::noinline]] off64_t seek_by(const void* caller, int descriptor, off64_t offset, int whence,
-                                  Call call) noexcept {
-  WrappedFunction& function = function_of(kLseek);
-  if (!begin_call(function, caller)) return call();
-  const off64_t result = call();
-  record::WrapperScope scope(record::kAgain);
-  if (result >= 0 && scope.wanted()) {
-    const IoHandleId handle = handle_of(descriptor);
-    if (handle.defined()) {
-      scope.put(ExtendedKind::kIoSeek,
-                {io_word(handle.value(), static_cast<std::uint32_t>(whence_of(whence))),
-                 offset_of(offset), offset_of(result)});
-    }
-  }
-  scope.leave(function);
-  return result;
-}
-
 void change_status(WrappedFunction& function, int descriptor, int flags, int result) noexcept {
   record::WrapperScope scope(record::kAgain);
   if (result >= 0 && scope.wanted()) {
@@ -226,26 +164,12 @@ constinit Next<int(const char*, int)> next_open_2{"__open_2"}, next_open64_2{"__
 constinit Next<int(int, const char*, int)> next_openat_2{"__openat_2"},
     next_openat64_2{"__openat64_2"};
 constinit Next<int(const char*, mode_t)> next_creat{"creat"}, next_creat64{"creat64"};
-constinit Next<int(int)> next_close{"close"}, next_dup{"dup"}, next_fsync{"fsync"},
-    next_fdatasync{"fdatasync"}, next_syncfs{"syncfs"};
+constinit Next<int(int)> next_close{"close"}, next_dup{"dup"};
 constinit Next<int(unsigned, unsigned, int)> next_close_range{"close_range"};
 constinit Next<void(int)> next_closefrom{"closefrom"};
 constinit Next<int(int, int)> next_dup2{"dup2"};
 constinit Next<int(int, int, int)> next_dup3{"dup3"};
 constinit Next<int(int, int, ...)> next_fcntl{"fcntl"}, next_fcntl64{"fcntl64"};
-constinit Next<ssize_t(int, void*, size_t)> next_read{"read"};
-constinit Next<ssize_t(int, const void*, size_t)> next_write{"write"};
-constinit Next<ssize_t(int, void*, size_t, size_t)> next_read_chk{"__read_chk"};
-constinit Next<ssize_t(int, void*, size_t, off64_t)> next_pread{"pread"}, next_pread64{"pread64"};
-constinit Next<ssize_t(int, const void*, size_t, off64_t)> next_pwrite{"pwrite"},
-    next_pwrite64{"pwrite64"};
-constinit Next<ssize_t(int, void*, size_t, off64_t, size_t)> next_pread_chk{"__pread_chk"},
-    next_pread64_chk{"__pread64_chk"};
-constinit Next<ssize_t(int, const iovec*, int)> next_readv{"readv"}, next_writev{"writev"};
-constinit Next<ssize_t(int, const iovec*, int, off64_t)> next_preadv{"preadv"},
-    next_preadv64{"preadv64"}, next_pwritev{"pwritev"}, next_pwritev64{"pwritev64"};
-constinit Next<off64_t(int, off64_t, int)> next_lseek{"lseek"}, next_lseek64{"lseek64"};
-constinit Next<void()> next_sync{"sync"};
 constinit Next<int(const char*)> next_unlink{"unlink"}, next_remove{"remove"};
 constinit Next<int(int, const char*, int)> next_unlinkat{"unlinkat"};
 
@@ -356,93 +280,7 @@ TIMELOOM_WRAPPER(int, dup3, int from, int to, int flags) {
 FCNTL(fcntl)
 FCNTL(fcntl64)
 
-// ---- read, write
-
-TIMELOOM_WRAPPER(ssize_t, read, int descriptor, void* data, size_t size) {
-  if (!wrapping()) [[likely]]
-    return next_read(descriptor, data, size);
-  return transfer_by(kRead, CALLER, descriptor, {IoOperation::kRead, size},
-                     [&] { return next_read(descriptor, data, size); });
-}
-TIMELOOM_WRAPPER(ssize_t, write, int descriptor, const void* data, size_t size) {
-  if (!wrapping()) [[likely]]
-    return next_write(descriptor, data, size);
-  return transfer_by(kWrite, CALLER, descriptor, {IoOperation::kWrite, size},
-                     [&] { return next_write(descriptor, data, size); });
-}
-TIMELOOM_WRAPPER(ssize_t, __read_chk, int descriptor, void* data, size_t size, size_t room) {
-  const auto call = [&] { return next_read_chk(descriptor, data, size, room); };
-  if (!wrapping()) return call();
-  return transfer_by(kRead, CALLER, descriptor, {IoOperation::kRead, size}, call);
-}
-
-#define AT(name, which, operation, pointer)                                                    \
-  TIMELOOM_WRAPPER(ssize_t, name, int descriptor, pointer data, size_t size, off64_t offset) { \
-    const auto call = [&] { return next_##name(descriptor, data, size, offset); };             \
-    if (!wrapping()) return call();                                                            \
-    return transfer_by(which, CALLER, descriptor, {operation, size, offset_of(offset)}, call); \
-  }
-AT(pread, kPread, IoOperation::kRead, void*)
-AT(pread64, kPread, IoOperation::kRead, void*)
-AT(pwrite, kPwrite, IoOperation::kWrite, const void*)
-AT(pwrite64, kPwrite, IoOperation::kWrite, const void*)
-
-#define AT_CHECKED(name, symbol)                                                                  \
-  TIMELOOM_WRAPPER(ssize_t, symbol, int descriptor, void* data, size_t size, off64_t offset,      \
-                   size_t room) {                                                                 \
-    const auto call = [&] { return next_##name(descriptor, data, size, offset, room); };          \
-    if (!wrapping()) return call();                                                               \
-    return transfer_by(kPread, CALLER, descriptor, {IoOperation::kRead, size, offset_of(offset)}, \
-                       call);                                                                     \
-  }
-AT_CHECKED(pread_chk, __pread_chk)
-AT_CHECKED(pread64_chk, __pread64_chk)
-
-#define VECTOR(name, which, operation)                                                        \
-  TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count) {            \
-    const auto call = [&] { return next_##name(descriptor, parts, count); };                  \
-    if (!wrapping()) return call();                                                           \
-    return transfer_by(which, CALLER, descriptor, {operation, bytes_of(parts, count)}, call); \
-  }
-VECTOR(readv, kReadv, IoOperation::kRead)
-VECTOR(writev, kWritev, IoOperation::kWrite)
-
-#define VECTOR_AT(name, which, operation)                                                          \
-  TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count, off64_t offset) { \
-    const auto call = [&] { return next_##name(descriptor, parts, count, offset); };               \
-    if (!wrapping()) return call();                                                                \
-    return transfer_by(which, CALLER, descriptor,                                                  \
-                       {operation, bytes_of(parts, count), offset_of(offset)}, call);              \
-  }
-VECTOR_AT(preadv, kPreadv, IoOperation::kRead)
-VECTOR_AT(preadv64, kPreadv, IoOperation::kRead)
-VECTOR_AT(pwritev, kPwritev, IoOperation::kWrite)
-VECTOR_AT(pwritev64, kPwritev, IoOperation::kWrite)
-
-// ---- The rest
-
-#define SEEK(name)                                                                  \
-  TIMELOOM_WRAPPER(off64_t, name, int descriptor, off64_t offset, int whence) {     \
-    const auto call = [&] { return next_##name(descriptor, offset, whence); };      \
-    return wrapping() ? seek_by(CALLER, descriptor, offset, whence, call) : call(); \
-  }
-SEEK(lseek)
-SEEK(lseek64)
-
-#define FLUSH(name, which)                                                  \
-  TIMELOOM_WRAPPER(int, name, int descriptor) {                             \
-    const auto call = [&] { return next_##name(descriptor); };              \
-    return wrapping() ? flush_by(which, CALLER, descriptor, call) : call(); \
-  }
-FLUSH(fsync, kFsync)
-FLUSH(fdatasync, kFdatasync)
-FLUSH(syncfs, kSyncfs)
-
-TIMELOOM_WRAPPER(void, sync, void) {
-  const bool recorded = wrapping() && begin_call(function_of(kSync), CALLER);
-  next_sync();
-  if (recorded) end_call(function_of(kSync));
-}
+// ---- unlink
 
 TIMELOOM_WRAPPER(int, unlink, const char* path) {
   const auto call = [&] { return next_unlink(path); };

@@ -1,0 +1,129 @@
+// The wrappers of C's calls for formatted text.
+#include <stdio.h>
+
+#include <cerrno>
+#include <cstdarg>
+
+#include "preload/io_functions.hpp"
+#include "preload/io_streams.hpp"
+#include "preload/next_function.hpp"
+
+#define CALLER __builtin_return_address(0)
+
+namespace timeloom::preload {
+namespace {
+
+using enum StdioFunction;
+using record::wrapping;
+
+// Of calls that say how much they have written, or that they have failed.
+std::uint64_t bytes_written(int result) noexcept { return bytes_of(result); }
+
+// Of calls that do not say how much they have read, the position does.
+class Position {
+ public:
+  explicit Position(FILE* stream) noexcept : stream_(stream), begin_(at()) {}
+  std::uint64_t passed() const noexcept {
+    const off64_t end = at();
+    return begin_ < 0 || end < begin_ ? 0 : static_cast<std::uint64_t>(end - begin_);
+  }
+
+ private:
+  off64_t at() const noexcept {
+    const int error = errno;
+    const off64_t position = ::ftello64(stream_);
+    errno = error;
+    return position;
+  }
+  FILE* stream_;
+  off64_t begin_;
+};
+
+template <typename Call>
+[[gnu::noinline]] int scan_by(StdioFunction which, const void* caller, FILE* stream,
+                              Call call) noexcept {
+  const Position position(stream);
+  return transfer_by(which, IoOperation::kRead, caller, stream, kNoBytes, call,
+                     [&](int) { return position.passed(); });
+}
+
+constinit Next<int(FILE*, const char*, va_list)> next_vfprintf{"vfprintf"}, next_vfscanf{"vfscanf"},
+    next_isoc99_vfscanf{"__isoc99_vfscanf"}, next_isoc23_vfscanf{"__isoc23_vfscanf"};
+constinit Next<int(FILE*, int, const char*, va_list)> next_vfprintf_chk{"__vfprintf_chk"};
+
+int print_to(StdioFunction which, const void* caller, FILE* stream, const char* format,
+             va_list values) noexcept {
+  const auto call = [&] { return next_vfprintf(stream, format, values); };
+  if (!wrapping()) return call();
+  return transfer_by(which, IoOperation::kWrite, caller, stream, kNoBytes, call, bytes_written);
+}
+
+int print_checked(StdioFunction which, const void* caller, FILE* stream, int flag,
+                  const char* format, va_list values) noexcept {
+  const auto call = [&] { return next_vfprintf_chk(stream, flag, format, values); };
+  if (!wrapping()) return call();
+  return transfer_by(which, IoOperation::kWrite, caller, stream, kNoBytes, call, bytes_written);
+}
+
+int scan_from(StdioFunction which, const void* caller, FILE* stream, const char* format,
+              va_list values, Next<int(FILE*, const char*, va_list)>& next) noexcept {
+  const auto call = [&] { return next(stream, format, values); };
+  return wrapping() ? scan_by(which, caller, stream, call) : call();
+}
+
+}  // namespace
+}  // namespace timeloom::preload
+
+using namespace timeloom;
+using namespace timeloom::preload;
+
+#define WITH_VALUES(last, call_of) \
+  va_list values;                  \
+  va_start(values, last);          \
+  const int result = call_of;      \
+  va_end(values);                  \
+  return result
+
+TIMELOOM_WRAPPER(int, fprintf, FILE* stream, const char* format, ...) {
+  WITH_VALUES(format, print_to(kFprintf, CALLER, stream, format, values));
+}
+TIMELOOM_WRAPPER(int, printf, const char* format, ...) {
+  WITH_VALUES(format, print_to(kPrintf, CALLER, stdout, format, values));
+}
+TIMELOOM_WRAPPER(int, vfprintf, FILE* stream, const char* format, va_list values) {
+  return print_to(kVfprintf, CALLER, stream, format, values);
+}
+TIMELOOM_WRAPPER(int, vprintf, const char* format, va_list values) {
+  return print_to(kVprintf, CALLER, stdout, format, values);
+}
+TIMELOOM_WRAPPER(int, __fprintf_chk, FILE* stream, int flag, const char* format, ...) {
+  WITH_VALUES(format, print_checked(kFprintf, CALLER, stream, flag, format, values));
+}
+TIMELOOM_WRAPPER(int, __printf_chk, int flag, const char* format, ...) {
+  WITH_VALUES(format, print_checked(kPrintf, CALLER, stdout, flag, format, values));
+}
+TIMELOOM_WRAPPER(int, __vfprintf_chk, FILE* stream, int flag, const char* format, va_list values) {
+  return print_checked(kVfprintf, CALLER, stream, flag, format, values);
+}
+TIMELOOM_WRAPPER(int, __vprintf_chk, int flag, const char* format, va_list values) {
+  return print_checked(kVprintf, CALLER, stdout, flag, format, values);
+}
+TIMELOOM_WRAPPER(int, fscanf, FILE* stream, const char* format, ...) {
+  WITH_VALUES(format, scan_from(kFscanf, CALLER, stream, format, values, next_vfscanf));
+}
+TIMELOOM_WRAPPER(int, vfscanf, FILE* stream, const char* format, va_list values) {
+  return scan_from(kVfscanf, CALLER, stream, format, values, next_vfscanf);
+}
+TIMELOOM_WRAPPER(int, __isoc99_fscanf, FILE* stream, const char* format, ...) {
+  WITH_VALUES(format, scan_from(kFscanf, CALLER, stream, format, values, next_isoc99_vfscanf));
+}
+TIMELOOM_WRAPPER(int, __isoc99_vfscanf, FILE* stream, const char* format, va_list values) {
+  return scan_from(kVfscanf, CALLER, stream, format, values, next_isoc99_vfscanf);
+}
+// Of the C library from 2.38 on.
+TIMELOOM_WRAPPER(int, __isoc23_fscanf, FILE* stream, const char* format, ...) {
+  WITH_VALUES(format, scan_from(kFscanf, CALLER, stream, format, values, next_isoc23_vfscanf));
+}
+TIMELOOM_WRAPPER(int, __isoc23_vfscanf, FILE* stream, const char* format, va_list values) {
+  return scan_from(kVfscanf, CALLER, stream, format, values, next_isoc23_vfscanf);
+}

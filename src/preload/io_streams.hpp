@@ -1,0 +1,30 @@
+// What the wrappers of C's streams have in common. A stream without a descriptor, in memory say, is
+// no file: its calls are regions without handles. Any thread; nothing throws.
+#pragma once
+
+#include <stdio.h>
+
+#include "preload/io_functions.hpp"
+#include "preload/io_handles.hpp"
+
+namespace timeloom::preload {
+
+// Of a valid stream; -1: it has none.
+inline int descriptor_of(FILE* stream) noexcept {
+  return stream == nullptr ? -1 : ::fileno_unlocked(stream);
+}
+
+// `bytes`: what a result says.
+template <typename Call, typename Bytes>
+[[gnu::noinline]] auto transfer_by(StdioFunction which, IoOperation operation, const void* caller,
+                                   FILE* stream, std::uint64_t asked, Call call,
+                                   Bytes bytes) noexcept {
+  record::WrappedFunction& function = function_of(which);
+  const BegunCall begun = begin_transfer(function, caller, {operation, asked},
+                                         [&] { return stream_of(descriptor_of(stream)); });
+  const auto result = call();
+  if (begun.recorded) end_transfer(function, begun, operation, bytes(result));
+  return result;
+}
+
+}  // namespace timeloom::preload

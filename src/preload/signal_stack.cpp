@@ -1,0 +1,24 @@
+// Part of each wrapper library: a handler of a signal that runs on its thread's signal stack may
+// have interrupted a recorder, so nothing is recorded there. The program may choose another stack.
+#include <signal.h>
+
+#include "preload/next_function.hpp"
+#include "record/wrapper_interface.hpp"
+
+namespace timeloom::preload {
+namespace {
+
+constinit Next<int(const stack_t*, stack_t*)> next_sigaltstack{"sigaltstack"};
+
+}  // namespace
+}  // namespace timeloom::preload
+
+TIMELOOM_WRAPPER(int, sigaltstack, const stack_t* stack, stack_t* before) {
+  const int result = timeloom::preload::next_sigaltstack(stack, before);
+  if (result == 0 && stack != nullptr && timeloom::record::wrapping()) {
+    const bool disabled = (stack->ss_flags & SS_DISABLE) != 0;
+    timeloom::record::use_signal_stack(
+        {static_cast<const std::byte*>(stack->ss_sp), disabled ? 0 : stack->ss_size});
+  }
+  return result;
+}

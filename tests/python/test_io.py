@@ -1,0 +1,319 @@
+"""Input and output in traces and profiles: the wrapper library of `--io posix`."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections import Counter
+
+import pytest
+from archives import DEBIAN_PYTHON
+from streams import environment
+
+pytestmark = pytest.mark.any_python
+
+PROGRAM = '''
+import os
+import sys
+
+
+def write_whole(path):
+    with open(path, "wb", buffering=0) as file:
+        for _ in range(10):
+            file.write(b"x" * 100)
+
+
+def read_parts(path):
+    with open(path, "rb", buffering=0) as file:
+        while file.read(64):
+            pass
+
+
+def at_offsets(path):
+    file = os.open(path, os.O_RDWR | os.O_APPEND)
+    os.pread(file, 30, 5)
+    os.lseek(file, 0, os.SEEK_END)
+    copy = os.dup(file)
+    os.write(copy, b"12345")
+    os.fsync(copy)
+    os.close(copy)
+    os.writev(file, [b"ab", b"cde"])
+    os.close(file)
+
+
+def forget(path):
+    os.unlink(path)
+
+
+folder = sys.argv[1]
+write_whole(folder + "/data")
+read_parts(folder + "/data")
+at_offsets(folder + "/data")
+write_whole(folder + "/gone")
+forget(folder + "/gone")
+'''
+
+
+@pytest.fixture
+def record(tmp_path, timeloom_program):
+    """Runs a program under Timeloom; the folder of its files is its first argument."""
+    data = tmp_path / "files"
+    data.mkdir()
+
+    def record(text, *options, io=("--io", "posix"), status=0, said="", **variables):
+        program = tmp_path / "program.py"
+        program.write_text(textwrap.dedent(text))
+        done = subprocess.run(
+            [timeloom_program, "run", "--quiet", "-o", tmp_path / "run", *io, *options, program, data],
+            cwd=tmp_path, capture_output=True, text=True, timeout=200, env=environment(variables),
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (status, said)
+        return tmp_path / "run"
+
+    record.data = data
+    return record
+
+
+@pytest.fixture
+def io_of(timeloom_program):
+    def io_of(run):
+        done = subprocess.run(
+            [timeloom_program, "report", "--io", "--json", run], capture_output=True, text=True, check=True
+        )
+        return json.loads(done.stdout)
+
+    return io_of
+
+
+def by_file(report, folder):
+    """(operations, bytes, smallest, largest) of files in the folder, by name and operation."""
+    return {
+        (os.path.relpath(row["file"], folder), row["operation"]):
+            (row["operations"], row["bytes"], row["smallest"], row["largest"])
+        for row in report["files"] if row["file"].startswith(f"{folder}/")
+    }  # fmt: skip
+
+
+EXPECTED = {
+    ("data", "write"): (10 + 2, 1000 + 10, 5, 100),
+    ("data", "read"): (17 + 1, 1000 + 30, 0, 64),
+    ("data", "flush"): (1, 0, 0, 0),
+    ("gone", "write"): (10, 1000, 100, 100),
+}
+
+
+def test_operations_and_bytes_are_those_of_the_program(record, io_of):
+    report = io_of(record(PROGRAM))
+    assert (report["format"], report["version"]) == ("timeloom-report-io", 1)
+    assert by_file(report, record.data) == EXPECTED
+
+
+def test_calls_lie_below_the_function_that_caused_them(record, io_of):
+    report = io_of(record(PROGRAM))
+    found = {
+        (*row["path"][-2:], row["operation"]): (row["operations"], row["bytes"])
+        for row in report["call_paths"] if row["path"][-2].startswith("__main__.")
+    }  # fmt: skip
+    assert found == {
+        ("__main__.write_whole", "write", "write"): (20, 2000),
+        ("__main__.read_parts", "read", "read"): (17, 1000),
+        ("__main__.at_offsets", "pread", "read"): (1, 30),
+        ("__main__.at_offsets", "write", "write"): (1, 5),
+        ("__main__.at_offsets", "fsync", "flush"): (1, 0),
+        ("__main__.at_offsets", "writev", "write"): (1, 5),
+    }
+
+
+def test_nothing_of_our_own_files_and_of_the_start(record, io_of):
+    run = record("pass\n")
+    assert io_of(run)["files"] == []
+
+
+def test_without_the_option_nothing_is_recorded(record, io_of):
+    assert io_of(record(PROGRAM, io=()))["files"] == []
+
+
+def test_children_do_not_inherit_the_wrapper(record):
+    run = record("""
+        import os, subprocess, sys
+        assert "LD_PRELOAD" not in os.environ
+        said = subprocess.run(["env"], capture_output=True, text=True).stdout
+        assert "LD_PRELOAD" not in said
+    """)
+    assert run.exists()
+
+
+def test_preload_of_the_user_stays(record):
+    libc = next(line.split()[2] for line in subprocess.run(
+        ["ldd", "/bin/ls"], capture_output=True, text=True, check=True).stdout.splitlines() if "libc.so" in line)
+    record("""
+        import os
+        assert os.environ["LD_PRELOAD"].endswith("libc.so.6"), os.environ["LD_PRELOAD"]
+    """, LD_PRELOAD=libc)  # fmt: skip
+
+
+def test_wrapper_preloaded_by_hand_and_twice(record, io_of, timeloom_program):
+    value = subprocess.run(
+        [timeloom_program, "preload", "--print", "--io", "posix"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert os.path.basename(value) == "libtimeloom_wrap_io.so"
+    run = record(PROGRAM, io=(), LD_PRELOAD=f"{value} {value}")
+    assert by_file(io_of(run), record.data) == EXPECTED
+
+
+def test_bytes_in_the_profile_of_a_trace(record, timeloom_program):
+    """CUBE's metrics have the names of Score-P."""
+    run = record(PROGRAM)
+    done = subprocess.run(
+        [timeloom_program, "convert", "--to", "json", "-o", "-", run], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_profile_mode_has_regions_and_bytes(record, timeloom_program):
+    run = record(PROGRAM, "--profile")
+    done = subprocess.run(
+        [timeloom_program, "report", "--flat", "--json", run], capture_output=True, text=True, check=True
+    )
+    rows = {row["name"]: row["visits"] for row in json.loads(done.stdout)["flat"]}
+    assert (rows["write"], rows["pread"], rows["writev"], rows["unlink"]) == (21, 1, 1, 1)
+    failed = subprocess.run([timeloom_program, "report", "--io", run], capture_output=True, text=True, check=False)
+    assert failed.returncode == 1 and "no trace" in failed.stderr
+
+
+READER = """
+import json, sys
+import otf2
+from otf2.events import *
+events = []
+with otf2.reader.open(sys.argv[1]) as trace:
+    handles = {h.file.name if h.file else h.name for h in trace.definitions.io_handles}
+    for location, event in trace.events:
+        name = type(event).__name__
+        if not name.startswith("Io"):
+            continue
+        if name == "IoDeleteFile":
+            events.append([name, event.file.name])
+            continue
+        handle = getattr(event, "handle", None) or event.old_handle
+        extra = []
+        if name == "IoOperationBegin":
+            extra = [event.mode.name, event.bytes_request]
+            extra += [value for key, value in (event.attributes or {}).items() if key.name == "Offset"]
+        if name == "IoOperationComplete":
+            extra = [event.bytes_result]
+        if name == "IoSeek":
+            extra = [event.offset_request, event.whence.name, event.offset_result]
+        if name == "IoCreateHandle":
+            extra = [event.mode.name]
+        events.append([name, handle.file.name if handle.file else handle.name, *extra])
+print(json.dumps(events))
+"""
+
+
+def test_archive_as_others_read_it(record):
+    run = record(PROGRAM)
+    done = subprocess.run(
+        [DEBIAN_PYTHON, "-c", READER, run / "traces.otf2"], capture_output=True, text=True, check=True
+    )
+    data = str(record.data / "data")
+    events = [event for event in json.loads(done.stdout) if event[1] == data]
+    at = events.index(["IoOperationBegin", data, "READ", 30, 5])
+    assert events[at:] == [
+        ["IoOperationBegin", data, "READ", 30, 5],
+        ["IoOperationComplete", data, 30],
+        ["IoSeek", data, 0, "FROM_END", 1000],
+        ["IoDuplicateHandle", data],
+        ["IoOperationBegin", data, "WRITE", 5],
+        ["IoOperationComplete", data, 5],
+        ["IoOperationBegin", data, "FLUSH", 2**64 - 1],
+        ["IoOperationComplete", data, 2**64 - 1],
+        ["IoDestroyHandle", data],
+        ["IoOperationBegin", data, "WRITE", 5],
+        ["IoOperationComplete", data, 5],
+        ["IoDestroyHandle", data],
+    ]
+    assert Counter(name for name, *_ in events) == {
+        "IoCreateHandle": 3, "IoDestroyHandle": 4, "IoDuplicateHandle": 1, "IoSeek": 1,
+        "IoOperationBegin": 31, "IoOperationComplete": 31,
+    }  # fmt: skip
+    assert ["IoDeleteFile", str(record.data / "gone")] in json.loads(done.stdout)
+
+
+CALL = re.compile(r"^\d+ +(\w+)\(\d+<([^>]*)>.*= (\d+)$")
+
+
+def traced(program, folder, trace):
+    """Calls and bytes by file and system call, as strace sees them in plain Python."""
+    calls = "read,write,pread64,pwrite64,readv,writev"
+    done = subprocess.run(
+        ["strace", "-f", "-y", "-o", trace, "-e", f"trace={calls}", sys.executable, program, folder],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        pytest.skip(f"strace does not run here: {done.stderr.strip()}")
+    sums = {}
+    for line in trace.read_text().splitlines():
+        found = CALL.match(line)
+        if found and found[2].startswith(f"{folder}/"):
+            key = (os.path.relpath(found[2], folder), "read" if "read" in found[1] else "write")
+            operations, size = sums.get(key, (0, 0))
+            sums[key] = (operations + 1, size + int(found[3]))
+    return sums
+
+
+MANY = '''
+import sqlite3
+import sys
+import shutil
+
+folder = sys.argv[1]
+with open(folder + "/lines", "w") as file:
+    for i in range(5000):
+        print("line", i, file=file)
+with open(folder + "/lines") as file:
+    assert sum(1 for line in file) == 5000
+base = sqlite3.connect(folder + "/base")
+base.execute("create table t (a, b)")
+base.executemany("insert into t values (?, ?)", [(i, str(i)) for i in range(1000)])
+base.commit()
+assert base.execute("select count(*) from t").fetchone() == (1000,)
+base.close()
+'''
+
+
+def test_sums_are_those_of_strace(record, io_of, tmp_path):
+    """Of Python's own files and of a C library, sqlite3."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed (scripts/install_deps.sh installs it)")
+    report = by_file(io_of(record(MANY)), record.data)
+    for path in record.data.iterdir():
+        path.unlink()
+    expected = traced(tmp_path / "program.py", record.data, tmp_path / "strace")
+    sums = {key: figures[:2] for key, figures in report.items() if key[1] != "flush" and figures[1]}
+    assert {key: value for key, value in expected.items() if value[1]} == sums
+
+
+def test_many_small_writes_are_said(record, timeloom_program):
+    run = record('''
+        import sys
+        with open(sys.argv[1] + "/small", "wb", buffering=0) as file:
+            for _ in range(200):
+                file.write(b"0123456789")
+    ''')
+    done = subprocess.run([timeloom_program, "report", "--io", run], capture_output=True, text=True, check=True)
+    assert "many small writes: 200 of 10 B on average to " in done.stdout
+    assert re.search(r"^ *200 +2.0 kB +10 B +10 B .*write .*small$", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("option", ["--io=runtime:posix", "--io=posix", "--io=runtime:posix,isoc"])
+def test_scorep_preload_init(timeloom_program, option):
+    command = [timeloom_program, "scorep-preload-init", "--user", option, "/x/app"]
+    done = subprocess.run([*command, "--value-only"], capture_output=True, text=True, check=True)
+    assert os.path.basename(done.stdout) == "libtimeloom_wrap_io.so\n"
+    assert os.path.isabs(done.stdout) and done.stderr == ""
+    whole = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert whole.stdout == "LD_PRELOAD=" + done.stdout

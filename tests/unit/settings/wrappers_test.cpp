@@ -1,0 +1,49 @@
+#include "settings/wrappers.hpp"
+
+#include <gtest/gtest.h>
+
+namespace timeloom {
+namespace {
+
+std::vector<std::string> names(const std::vector<Wrapper>& wrappers) {
+  std::vector<std::string> result;
+  for (const Wrapper& one : wrappers) result.emplace_back(one.setting);
+  return result;
+}
+
+TEST(Wrappers, AreAskedForBySettings) {
+  Settings settings;
+  EXPECT_TRUE(wanted_wrappers(settings).empty());
+  settings.set("io", "posix", "--io");
+  settings.set("mpi", "on", "--mpi");
+  EXPECT_EQ(names(wanted_wrappers(settings)), (std::vector<std::string>{"io", "mpi"}));
+  settings.set("io", "none", "--io");
+  EXPECT_EQ(names(wanted_wrappers(settings)), (std::vector<std::string>{"mpi"}));
+  settings.set("results", "none", "--results");
+  EXPECT_TRUE(wanted_wrappers(settings).empty());
+}
+
+TEST(Wrappers, StandBeforeWhatIsPreloadedAnyway) {
+  const std::vector<std::string> files = {"/a/libtimeloom_wrap_io.so"};
+  EXPECT_EQ(with_libraries("", files), "/a/libtimeloom_wrap_io.so");
+  EXPECT_EQ(with_libraries("libx.so /b/liby.so", files),
+            "/a/libtimeloom_wrap_io.so:libx.so:/b/liby.so");
+}
+
+TEST(Wrappers, AreTakenOutAgain) {
+  EXPECT_EQ(without_wrappers(""), "");
+  EXPECT_EQ(without_wrappers("/a/libtimeloom_wrap_io.so"), "");
+  EXPECT_EQ(without_wrappers("libx.so  /a/libtimeloom_wrap_io.so:/b/liby.so:"),
+            "libx.so:/b/liby.so");
+  EXPECT_EQ(without_wrappers("/a/libtimeloom_wrap_io.so.bak"), "/a/libtimeloom_wrap_io.so.bak");
+}
+
+TEST(Wrappers, AreFoundInWhateverDirectory) {
+  EXPECT_TRUE(preloads("libx.so:/a/b/libtimeloom_wrap_io.so", "libtimeloom_wrap_io.so"));
+  EXPECT_TRUE(preloads("libtimeloom_wrap_io.so", "libtimeloom_wrap_io.so"));
+  EXPECT_FALSE(preloads("/a/libtimeloom_wrap_io.so/libx.so", "libtimeloom_wrap_io.so"));
+  EXPECT_FALSE(preloads("", "libtimeloom_wrap_io.so"));
+}
+
+}  // namespace
+}  // namespace timeloom
