@@ -38,9 +38,9 @@ OPTIONS = {
 
 # Options of scorep-config. The text says what is not recorded; None: nothing is missing.
 CONFIG_OPTIONS = {
-    "--mpi": "MPI",
+    "--mpi": None,
     "--mpp=none": None,
-    "--mpp=mpi": "MPI",
+    "--mpp=mpi": None,
     "--mpp=shmem": "SHMEM",
     "--thread=none": None,
     "--thread=pthread": None,
@@ -109,6 +109,7 @@ class CommandLine:
         self.instrumenter = "auto"
         self.off = False  # begins without instrumentation
         self.io = "none"
+        self.mpi = False
         self.file: str | None = None  # to run before the program
         self.remarks: list[str] = []  # lines for stderr
         self.program: _Program | None = None  # (kind, target, arguments)
@@ -207,6 +208,8 @@ def _take_config_option(line: CommandLine, word: str) -> None:
         line.remarks.append(
             "Warning: The option '--mpi' is deprecated and will be removed in future."
         )
+    if word.startswith("--mpp=") or word == "--mpi":
+        line.mpi = "mpi" in word.partition("=")[2].split(",") or word == "--mpi"
     if word.startswith("--io="):
         line.io = "none" if word == "--io=none" else "posix"
     remarks = _remarks_on(word)

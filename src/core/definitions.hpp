@@ -149,6 +149,27 @@ inline std::string unit_text(const Metric& metric) {
   return (metric.binary ? "2^" : "10^") + std::to_string(metric.exponent) + " " + metric.unit;
 }
 
+// A communicator of MPI: processes, by their ranks in it.
+struct Communicator {
+  std::string name;         // empty: none
+  CommunicatorId parent{};  // from which it was made; undefined: none that is known
+  bool self = false;        // one process alone; the same definition for all processes
+  std::vector<LocationId>
+      members;  // by rank: the first thread of the process; undefined: not known
+};
+
+// The same as one of its processes knows it.
+struct LocalCommunicator {
+  std::uint64_t identity = 0;  // the same in all its processes
+  std::uint64_t parent = 0;    // identity of the one that it was made from; 0: none
+  bool self = false;           // this process alone
+  std::uint32_t size = 0;
+  std::uint32_t rank = 0;  // of this process
+  std::string name{};
+};
+
+inline constexpr std::uint32_t kNoRoot = UINT32_MAX;
+
 // The interface by which a file is used.
 enum class IoParadigm : std::uint8_t { kPosix, kIsoC, kMpi, kOther };
 
@@ -177,16 +198,17 @@ struct ClockProperties {
 
 struct Definitions {
   ClockProperties clock;
-  std::string creator;                // program that wrote the trace; empty: unknown
-  std::string machine_name;           // empty: unknown
-  std::vector<std::string> strings;   // by StringId
-  std::vector<Region> regions;        // by RegionId
-  std::vector<LocationGroup> groups;  // by LocationGroupId
-  std::vector<Parameter> parameters;  // by ParameterId
-  std::vector<Metric> metrics;        // by MetricId
-  std::vector<Location> locations;    // in order of their ids
-  std::vector<IoHandle> io_handles;   // by IoHandleId
-  std::vector<Marker> markers;        // in order of time
+  std::string creator;                      // program that wrote the trace; empty: unknown
+  std::string machine_name;                 // empty: unknown
+  std::vector<std::string> strings;         // by StringId
+  std::vector<Region> regions;              // by RegionId
+  std::vector<LocationGroup> groups;        // by LocationGroupId
+  std::vector<Parameter> parameters;        // by ParameterId
+  std::vector<Metric> metrics;              // by MetricId
+  std::vector<Communicator> communicators;  // by CommunicatorId
+  std::vector<Location> locations;          // in order of their ids
+  std::vector<IoHandle> io_handles;         // by IoHandleId
+  std::vector<Marker> markers;              // in order of time
   // Further facts about the run, e.g. losses ("timeloom::lost_events" -> "12"). Written to
   // the trace as its properties.
   std::map<std::string, std::string> properties;

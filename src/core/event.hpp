@@ -53,14 +53,33 @@ enum class EventKind : std::uint8_t {
   kIoReadDone,
   kIoWriteDone,
   kIoFlushDone,
+  // Messages of MPI; the operands before them are described in core/mpi_event.hpp.
+  kOperand,              // no event of its own: ref: place, value: of the event that comes next
+  kMpiSend,              // ref: communicator, value: bytes
+  kMpiRecv,              // the same; it has arrived
+  kMpiIsend,             // the same
+  kMpiIsendComplete,     // value: request
+  kMpiIrecvRequest,      // value: request
+  kMpiIrecv,             // ref: communicator, value: bytes
+  kMpiRequestTest,       // value: request, which is not complete yet
+  kMpiRequestCancelled,  // value: request
+  kMpiCollectiveBegin,
+  kMpiCollectiveEnd,       // ref: communicator, value: bytes sent
+  kMpiCollectiveRequest,   // value: request
+  kMpiCollectiveComplete,  // ref: communicator, value: bytes sent
+  kCommCreate,             // ref: communicator
+  kCommDestroy,            // ref: communicator
 };
 
 constexpr bool is_io(EventKind kind) noexcept {
   return kind >= EventKind::kIoOffset && kind <= EventKind::kIoFlushDone;
 }
+constexpr bool is_mpi(EventKind kind) noexcept {
+  return kind >= EventKind::kOperand && kind <= EventKind::kCommDestroy;
+}
 // What comes with an event rather than is one.
 constexpr bool is_no_event(EventKind kind) noexcept {
-  return kind == EventKind::kWaiting || kind == EventKind::kIoOffset;
+  return kind == EventKind::kWaiting || kind == EventKind::kOperand || kind == EventKind::kIoOffset;
 }
 
 inline constexpr std::int64_t kUnknownExitStatus = INT64_MIN;
@@ -72,6 +91,7 @@ struct Event {
   std::uint64_t value = 0;
 
   RegionId region() const noexcept { return RegionId{ref}; }
+  CommunicatorId communicator() const noexcept { return CommunicatorId{ref}; }
   ParameterId parameter() const noexcept { return ParameterId{ref}; }
   IoHandleId io_handle() const noexcept { return IoHandleId{ref}; }
   MetricId metric() const noexcept { return MetricId{ref}; }

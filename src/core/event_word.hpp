@@ -61,6 +61,21 @@ enum class ExtendedKind : std::uint8_t {
   kOpenRegions = 16,     // the regions open when a segment begins: two region ids a word
   kWaiting = 17,         // nanoseconds in which the thread did not run, of the time between the
                          // event before and the next
+  // Messages; see core/mpi_event.hpp. A pair of u32 is (first | second << 32).
+  kMpiSend = 32,                // (communicator, rank of the peer), tag, bytes
+  kMpiRecv = 33,                // the same
+  kMpiIsend = 34,               // the same, request
+  kMpiIsendComplete = 35,       // request
+  kMpiIrecvRequest = 36,        // request
+  kMpiIrecv = 37,               // as kMpiIsend
+  kMpiRequestTest = 38,         // request
+  kMpiRequestCancelled = 39,    // request
+  kMpiCollectiveBegin = 40,     // none
+  kMpiCollectiveEnd = 41,       // (communicator, operation), rank of the root, bytes sent, received
+  kMpiCollectiveRequest = 42,   // request
+  kMpiCollectiveComplete = 43,  // as kMpiCollectiveEnd, request
+  kCommCreate = 44,             // communicator
+  kCommDestroy = 45,            // communicator
   // 32 to 63: MPI. 64 to 79: input and output, see core/io.hpp.
   kIoCreate = 64,       // handle, io_modes()
   kIoDestroy = 65,      // handle

@@ -33,6 +33,7 @@ using RegionId = Id<struct RegionTag, std::uint32_t>;
 using StringId = Id<struct StringTag, std::uint32_t>;
 using ParameterId = Id<struct ParameterTag, std::uint32_t>;
 using MetricId = Id<struct MetricTag, std::uint32_t>;
+using CommunicatorId = Id<struct CommunicatorTag, std::uint32_t>;
 using IoHandleId = Id<struct IoHandleTag, std::uint32_t>;
 using LocationGroupId = Id<struct LocationGroupTag, std::uint32_t>;
 

@@ -156,6 +156,7 @@ void LocationFold::other(const Event& event, std::span<const Event> before) {
     case EventKind::kIoWriteDone: return transferred(event, kIoBytesWritten);
     case EventKind::kIoOffset: ++together_; return;
     case EventKind::kWaiting: ++together_; return waited(event.value);
+    case EventKind::kOperand: ++together_; return;
     default: return;
   }
 }

@@ -306,6 +306,18 @@ StringId define_string(std::string_view text) {
   return s.definitions.string(text, s.writer.get());
 }
 
+void define_communicator(std::uint32_t id, const LocalCommunicator& communicator) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (g_active) s.writer->define_communicator(id, communicator);
+}
+
+void note_clock_offset(std::int64_t offset_ns) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (g_active) s.writer->define_clock_offset(monotonic_ns(), offset_ns);
+}
+
 MetricId io_metric(bool written) noexcept try {
   State& s = state();
   const std::lock_guard lock(s.mutex);

@@ -136,6 +136,12 @@ ParameterId define_parameter(std::string_view name, ParameterType type);
 MetricId define_metric(std::string_view name, std::string_view unit, MetricValueType type);
 StringId define_string(std::string_view text);
 
+// Communicators of MPI: `id` is the caller's, the same as long as the process lives. REQUIRED
+// before each use, as of the other definitions; a later one renames.
+void define_communicator(std::uint32_t id, const LocalCommunicator& communicator) noexcept;
+// The difference of the clocks of this host and that of rank 0, now.
+void note_clock_offset(std::int64_t offset_ns) noexcept;
+
 void marker(const std::string& text) noexcept;
 void count_unmatched_leave() noexcept;
 

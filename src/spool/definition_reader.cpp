@@ -217,6 +217,27 @@ bool parse_cut(Cursor in, ProcessDefinitions& out) {
   return in.ok();
 }
 
+bool parse_communicator(Cursor in, ProcessDefinitions& out) {
+  const auto id = in.number<std::uint32_t>();
+  LocalCommunicator communicator;
+  communicator.identity = in.number<std::uint64_t>();
+  communicator.parent = in.number<std::uint64_t>();
+  communicator.self = in.number<std::uint8_t>() != 0;
+  communicator.size = in.number<std::uint32_t>();
+  communicator.rank = in.number<std::uint32_t>();
+  communicator.name = in.text();
+  if (in.ok()) out.communicators[id] = std::move(communicator);
+  return in.ok();
+}
+
+bool parse_clock_offset(Cursor in, ProcessDefinitions& out) {
+  ProcessDefinitions::ClockOffset offset;
+  offset.monotonic_ns = in.number<std::uint64_t>();
+  offset.offset_ns = in.number<std::int64_t>();
+  if (in.ok()) out.clock_offsets.push_back(offset);
+  return in.ok();
+}
+
 bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
   switch (kind) {
     case DefinitionKind::kProcess: return parse_process(in, out);
@@ -236,6 +257,8 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
     case DefinitionKind::kProperty: return parse_property(in, out);
     case DefinitionKind::kEnd: return parse_end(in, out);
     case DefinitionKind::kLimit: return parse_limit(in, out);
+    case DefinitionKind::kCommunicator: return parse_communicator(in, out);
+    case DefinitionKind::kClockOffset: return parse_clock_offset(in, out);
     case DefinitionKind::kCut: return parse_cut(in, out);
   }
   return true;  // a kind of a later version: passed over

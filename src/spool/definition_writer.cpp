@@ -194,6 +194,22 @@ void Writer::define_metric_location(std::uint32_t index) noexcept {
   append(DefinitionKind::kMetricLocation, Payload{}.number(index).bytes());
 }
 
+void Writer::define_communicator(std::uint32_t id, const LocalCommunicator& communicator) noexcept {
+  append(DefinitionKind::kCommunicator, Payload{}
+                                            .number(id)
+                                            .number(communicator.identity)
+                                            .number(communicator.parent)
+                                            .number(std::uint8_t{communicator.self})
+                                            .number(communicator.size)
+                                            .number(communicator.rank)
+                                            .text(communicator.name)
+                                            .bytes());
+}
+
+void Writer::define_clock_offset(std::uint64_t monotonic_ns, std::int64_t offset_ns) noexcept {
+  append(DefinitionKind::kClockOffset, Payload{}.number(monotonic_ns).number(offset_ns).bytes());
+}
+
 void Writer::define_marker(std::uint32_t location, std::uint64_t ticks,
                            const std::string& text) noexcept {
   append(DefinitionKind::kMarker, Payload{}.number(location).number(ticks).text(text).bytes());

@@ -63,6 +63,10 @@ enum class DefinitionKind : std::uint16_t {
   kSampledMetric = 17,   // as kMetric, then u8 source, u8 mode, u8 whether the base is 2,
                          // u32 exponent (signed), str set: see Metric
   kMetricLocation = 18,  // u32 location index: it has metrics of the process only
+  kCommunicator = 32,    // u32 id, u64 identity, u64 identity of the parent (0: none), u8 whether
+                         // it is of one process alone, u32 size, u32 own rank, str name; a later
+                         // one renames
+  kClockOffset = 33,     // u64 ns of CLOCK_MONOTONIC, i64 ns to be added for that of rank 0
   kIoHandle = 20,        // u32 id, str name, str file, u8 interface, u32 parent (all ones: none),
                          // u8 whether it was open before, u8 access, u32 status flags
   kCut = 16,             // u32 location index, u64 ticks: nothing was recorded from then on

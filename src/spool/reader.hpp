@@ -34,6 +34,12 @@ struct ProcessDefinitions {
   std::map<std::uint32_t, std::string> strings;
   std::map<std::uint32_t, Parameter> parameters;
   std::map<std::uint32_t, Metric> metrics;
+  std::map<std::uint32_t, LocalCommunicator> communicators;
+  struct ClockOffset {
+    std::uint64_t monotonic_ns = 0;
+    std::int64_t offset_ns = 0;  // to be added for the clock of rank 0
+  };
+  std::vector<ClockOffset> clock_offsets;  // in order of time
   std::map<std::uint32_t, IoHandle> io_handles;
   struct Thread {
     std::string name;

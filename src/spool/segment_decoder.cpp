@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/io.hpp"
+#include "spool/mpi_records.hpp"
 
 namespace timeloom::spool {
 namespace {
@@ -233,6 +234,9 @@ bool SegmentDecoder::decode_extended(EventWord head, std::uint64_t& last_ticks,
   } else if (is_io(kind)) {
     if (payload_of(head) >> 16 != 0 || !advance(base_ + delta_of(head), last_ticks)) return false;
     if (!add_io(kind, words, last_ticks, events)) return false;
+  } else if (is_mpi(kind)) {
+    if (payload_of(head) >> 16 != 0 || !advance(base_ + delta_of(head), last_ticks)) return false;
+    if (!add_mpi(kind, words, Timestamp{last_ticks}, events)) return false;
   } else if (kind == ExtendedKind::kTimeBase) {
     if (payload_of(head) >> 16 != 0 || !set_base(words, base_)) return false;
   } else {

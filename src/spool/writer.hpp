@@ -111,6 +111,9 @@ class Writer {
   void define_string(StringId id, const std::string& text) noexcept;
   void define_parameter(ParameterId id, const Parameter& parameter) noexcept;
   void define_metric(MetricId id, const Metric& metric) noexcept;
+  void define_communicator(std::uint32_t id, const LocalCommunicator& communicator) noexcept;
+  // To get the clock of rank 0, `offset_ns` is added to CLOCK_MONOTONIC at that time.
+  void define_clock_offset(std::uint64_t monotonic_ns, std::int64_t offset_ns) noexcept;
   void define_io_handle(IoHandleId id, const IoHandle& handle) noexcept;
   void define_marker(std::uint32_t location, std::uint64_t ticks, const std::string& text) noexcept;
   void define_property(const std::string& key, const std::string& value) noexcept;

@@ -22,6 +22,7 @@
 #include "tools/report_data.hpp"
 #include "tools/report_function.hpp"
 #include "tools/report_io.hpp"
+#include "tools/report_mpi.hpp"
 #include "tools/report_text.hpp"
 #include "tools/slowest_visits.hpp"
 #include "tools/text.hpp"
@@ -46,6 +47,7 @@ struct ReportOptions {
   std::optional<GroupKey> by;
   std::string function;
   bool slowest = false;
+  bool mpi = false;
   bool io = false;
   bool compensate = false;
   std::string from;
@@ -158,6 +160,30 @@ int print_slowest(const ReportOptions& options, const std::filesystem::path& run
   return kDone;
 }
 
+// Who sent what to whom is in the trace only.
+int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
+  profile::MessageSink messages;
+  const std::array<RunSink*, 1> sinks = {&messages};
+  std::unique_ptr<RunSource> source;
+  if (weave::has_trace(run)) {
+    source = otf2::open(weave::trace_of(run));
+    source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
+  }
+  const MpiFacts facts = mpi_facts(call_tree_of(run), messages.summary());
+  if (facts.functions.empty() && facts.messages.messages == 0) {
+    throw Error(run.string() +
+                " has no calls of MPI; mpirun ... timeloom run records them, as docs/mpi.md says");
+  }
+  Output output;
+  if (options.json) {
+    write_mpi_json(facts, output);
+  } else {
+    write_mpi(facts, Terminal::detect(options.colour), output);
+  }
+  output.flush();
+  return kDone;
+}
+
 // The files that were used are in a trace only.
 int print_io(const ReportOptions& options, const std::filesystem::path& run) {
   if (!weave::has_trace(run)) {
@@ -237,6 +263,7 @@ int run_report(ReportOptions options) {
   }
   const std::filesystem::path run = open_run(options.run);
   if (options.slowest) return print_slowest(options, run);
+  if (options.mpi) return print_mpi(options, run);
   if (options.io) return print_io(options, run);
   const profile::CallTree tree = chosen_tree(options, run);
   const std::set<LocationId> ids = selected(options, tree.definitions);
@@ -312,6 +339,8 @@ Command register_report(CLI::App& program) {
              "One function, its callers and what it calls; the end of its name will do");
   known.flag("--slowest", options->slowest,
              "The slowest single visits with their parameters (of --function), from the trace");
+  known.flag("--mpi", options->mpi,
+             "Time in MPI, messages between processes, waiting for each other, load balance");
   known.flag("--io", options->io,
              "Input and output by file and call path, where it was recorded (run --io posix)");
   known.flag("--compensate", options->compensate,

@@ -36,6 +36,23 @@ bool EventTranslator::translate(Event& event) {
     case EventKind::kThreadBegin:
     case EventKind::kThreadEnd:
     case EventKind::kThreadWait: return thread_event(event);
+    case EventKind::kMpiSend:
+    case EventKind::kMpiRecv:
+    case EventKind::kMpiIsend:
+    case EventKind::kMpiIrecv:
+    case EventKind::kMpiCollectiveEnd:
+    case EventKind::kMpiCollectiveComplete:
+    case EventKind::kCommCreate:
+    case EventKind::kCommDestroy:
+      event.ref = ids_.communicators[event.ref];
+      return event.ref != IdMap::kNone;
+    case EventKind::kOperand:
+    case EventKind::kMpiIsendComplete:
+    case EventKind::kMpiIrecvRequest:
+    case EventKind::kMpiRequestTest:
+    case EventKind::kMpiRequestCancelled:
+    case EventKind::kMpiCollectiveBegin:
+    case EventKind::kMpiCollectiveRequest:
     case EventKind::kWaiting:
     case EventKind::kRewindBegin:
     case EventKind::kRewindEnd: return true;
@@ -147,7 +164,7 @@ void EventTranslator::pass_other(Event& event) {
     if (!pass(event)) ++dropped_;
   } else if (translate(event)) {
     output_.push_back(event);
-  } else if (event.kind < EventKind::kThreadCreate || is_io(event.kind)) {
+  } else if (event.kind < EventKind::kThreadCreate || is_io(event.kind) || is_mpi(event.kind)) {
     ++dropped_;
   }
 }

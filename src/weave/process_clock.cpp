@@ -35,15 +35,51 @@ double ns_per_tick(os::ClockSource source, const std::vector<os::ClockSync>& syn
          static_cast<double>(last.ticks - first.ticks);
 }
 
+// The clock of rank 0 is `offset` ahead at `from`, and gains `slope` ns in each.
+struct Drift {
+  std::uint64_t from = 0;
+  double offset = 0;
+  double slope = 0;
+
+  std::uint64_t at(std::uint64_t ns, std::uint64_t longest) const {
+    const double since = static_cast<double>(static_cast<std::int64_t>(ns - from));
+    const auto moved = static_cast<std::int64_t>(std::llround(offset + slope * since));
+    const auto low = static_cast<std::int64_t>(ns);
+    return std::min(static_cast<std::uint64_t>(std::max(low + moved, std::int64_t{0})), longest);
+  }
+};
+
+// Crystals differ by some parts in a million; more comes from a measurement that failed.
+Drift drift_of(const std::vector<ClockOffset>& offsets) {
+  constexpr double kMostSlope = 1e-3, kMostOffset = 4e18;
+  const ClockOffset& first = offsets.front();
+  const ClockOffset& last = offsets.back();
+  Drift drift{first.monotonic_ns, static_cast<double>(first.offset_ns), 0};
+  drift.offset = std::clamp(drift.offset, -kMostOffset, kMostOffset);
+  if (last.monotonic_ns > first.monotonic_ns) {
+    const double change =
+        static_cast<double>(last.offset_ns) - static_cast<double>(first.offset_ns);
+    drift.slope = std::clamp(change / static_cast<double>(last.monotonic_ns - first.monotonic_ns),
+                             -kMostSlope, kMostSlope);
+  }
+  return drift;
+}
+
 }  // namespace
 
-ProcessClock::ProcessClock(os::ClockSource source, const std::vector<os::ClockSync>& syncs) {
+ProcessClock::ProcessClock(os::ClockSource source, const std::vector<os::ClockSync>& syncs,
+                           const std::vector<ClockOffset>& offsets) {
   if (!syncs.empty()) {
     origin_ticks_ = syncs.front().ticks;
     origin_ns_ = std::min(syncs.front().monotonic_ns, kLongest);
   }
   // Counters run at 1 MHz to 10 GHz; what lies far outside comes from damage.
-  const double factor = std::clamp(ns_per_tick(source, syncs), 0.001, 1e6);
+  double factor = std::clamp(ns_per_tick(source, syncs), 0.001, 1e6);
+  if (!offsets.empty()) {
+    const Drift drift = drift_of(offsets);
+    origin_ns_ = drift.at(origin_ns_, kLongest);
+    factor *= 1 + drift.slope;
+  }
   factor_ = static_cast<std::uint64_t>(std::ldexp(factor, kShift));
 }
 

@@ -4,7 +4,8 @@
 // comparison of the clocks that the spool holds. Where there is only one the
 // speed is that of this machine's counter; where there is none, the counter is
 // taken to have begun with the clock. Times stay below 2^63 and in order, also for a
-// damaged spool.
+// damaged spool. Where the clock of the host was compared with that of another one, the line
+// through the first and the last of these offsets is added, so that the times are of that clock.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +14,17 @@
 
 #include "core/ids.hpp"
 #include "os/clock.hpp"
+#include "spool/reader.hpp"
 
 namespace timeloom::weave {
 
+using ClockOffset = spool::ProcessDefinitions::ClockOffset;
+
 class ProcessClock {
  public:
-  ProcessClock(os::ClockSource source, const std::vector<os::ClockSync>& syncs);
+  // `syncs`, `offsets`: in order of time.
+  ProcessClock(os::ClockSource source, const std::vector<os::ClockSync>& syncs,
+               const std::vector<ClockOffset>& offsets = {});
 
   Timestamp to_time(std::uint64_t ticks) const noexcept {
     if (ticks < origin_ticks_) {

@@ -107,7 +107,9 @@ void SpoolSource::sort_processes() {
 
 // The monotonic clock of each machine begins when that is started: all are counted from the begin
 // of the one that was started first.
-void SpoolSource::put_hosts_in_time(HostClocks& hosts) {
+// Those whose clock was compared with that of rank 0 go with its machine.
+void SpoolSource::put_hosts_in_time(HostClocks& hosts, HostOffsets& offsets,
+                                    const std::string& first_rank) {
   std::map<std::string, os::ClockSync> first;
   for (const auto& [host, syncs] : hosts) {
     if (!syncs.empty()) first.try_emplace(host.first, syncs.front());
@@ -117,11 +119,18 @@ void SpoolSource::put_hosts_in_time(HostClocks& hosts) {
   for (const auto& [host, sync] : first) {
     if (clock_shift(sync, *oldest) < 0) oldest = &sync;
   }
+  const auto shift_of = [&](const std::string& host) -> std::uint64_t {
+    const auto found = first.find(host);
+    if (found == first.end()) return 0;
+    return static_cast<std::uint64_t>(clock_shift(found->second, *oldest));
+  };
   for (auto& [host, syncs] : hosts) {
-    const auto found = first.find(host.first);
-    if (found == first.end()) continue;
-    const auto shift = static_cast<std::uint64_t>(clock_shift(found->second, *oldest));
+    const bool compared = !offsets[host.first].empty();
+    const std::uint64_t shift = shift_of(compared ? first_rank : host.first);
     for (os::ClockSync& sync : syncs) sync.monotonic_ns += shift;
+  }
+  for (auto& [host, of_host] : offsets) {
+    for (ClockOffset& offset : of_host) offset.monotonic_ns += shift_of(first_rank);
   }
 }
 
@@ -129,21 +138,30 @@ void SpoolSource::put_hosts_in_time(HostClocks& hosts) {
 // child that was killed at once has compared its clocks only once.
 void SpoolSource::set_process_clocks() {
   HostClocks hosts;
+  HostOffsets offsets;
+  std::string first_rank;
   for (const Process& process : processes_) {
     const spool::ProcessDefinitions& from = process.reader->definitions();
     auto& syncs = hosts[{from.process.hostname, from.clock_source}];
     syncs.insert(syncs.end(), from.clock_syncs.begin(), from.clock_syncs.end());
+    if (process.rank == 0u) first_rank = from.process.hostname;
+    auto& of_host = offsets[from.process.hostname];
+    of_host.insert(of_host.end(), from.clock_offsets.begin(), from.clock_offsets.end());
+  }
+  for (auto& [host, of_host] : offsets) {
+    std::ranges::stable_sort(of_host, {}, &ClockOffset::monotonic_ns);
   }
   for (auto& [host, syncs] : hosts) {
     std::stable_sort(
         syncs.begin(), syncs.end(),
         [](const os::ClockSync& a, const os::ClockSync& b) { return a.ticks < b.ticks; });
   }
-  put_hosts_in_time(hosts);
+  put_hosts_in_time(hosts, offsets, first_rank);
   for (Process& process : processes_) {
     const spool::ProcessDefinitions& from = process.reader->definitions();
     process.clock =
-        ProcessClock{from.clock_source, hosts[{from.process.hostname, from.clock_source}]};
+        ProcessClock{from.clock_source, hosts[{from.process.hostname, from.clock_source}],
+                     offsets[from.process.hostname]};
     set_lifetime(process);
   }
 }
@@ -273,6 +291,17 @@ void SpoolSource::add_location(const Process& process, std::uint32_t index) {
   definitions_.locations.push_back(std::move(location));
 }
 
+// Each process has said which rank it has in its communicators.
+void SpoolSource::add_members(const Process& process) {
+  constexpr std::uint32_t kMost = 1 << 24;  // more come from damage
+  for (const auto& [id, local] : process.reader->definitions().communicators) {
+    if (local.self || local.size > kMost || local.rank >= local.size) continue;
+    auto& members = definitions_.communicators[process.ids.communicators[id]].members;
+    if (members.size() < local.size) members.resize(local.size);
+    members[local.rank] = location_id(process, 0);
+  }
+}
+
 void SpoolSource::add_markers(const Process& process) {
   for (const auto& mark : process.reader->definitions().markers) {
     const LocationId location = location_id(process, mark.thread);
@@ -293,6 +322,7 @@ void SpoolSource::add_locations() {
     if (process.locations.empty()) process.locations.push_back(0);
     if (dense) process.first_location = LocationId{definitions_.locations.size()};
     for (const std::uint32_t index : process.locations) add_location(process, index);
+    add_members(process);
     add_markers(process);
   }
   std::stable_sort(definitions_.locations.begin(), definitions_.locations.end(),

@@ -94,7 +94,9 @@ class SpoolSource : public RunSource {
   // Comparisons of clocks, by the name of the host.
   using HostClocks = std::map<std::pair<std::string, os::ClockSource>, std::vector<os::ClockSync>>;
   void set_process_clocks();
-  static void put_hosts_in_time(HostClocks& hosts);
+  using HostOffsets = std::map<std::string, std::vector<ClockOffset>>;  // by name
+  static void put_hosts_in_time(HostClocks& hosts, HostOffsets& offsets,
+                                const std::string& first_rank);
   void sort_processes();
   static void set_lifetime(Process& process);
   static void set_created(Process& process);
@@ -107,6 +109,7 @@ class SpoolSource : public RunSource {
   void set_clock();
   void add_locations();
   void add_location(const Process& process, std::uint32_t index);
+  void add_members(const Process& process);
   void add_markers(const Process& process);
   void add_tasks();
   void add_properties();

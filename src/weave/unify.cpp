@@ -68,8 +68,31 @@ ProcessIds Unifier::add(const spool::ProcessDefinitions& process, bool complete)
   for (const auto& [id, metric] : process.metrics) {
     ids.metrics.set(id, unify(metrics_, key_of(metric), run_.metrics, metric));
   }
+  add_communicators(process, ids.communicators);
   add_io_handles(process, ids);
   return ids;
+}
+
+// Its members are added when their locations are known: SpoolSource::add_members().
+void Unifier::add_communicators(const spool::ProcessDefinitions& process, IdMap& ids) {
+  ids.expect(process.communicators.size());
+  auto& table = run_.communicators;
+  for (const auto& [id, local] : process.communicators) {
+    const auto next = static_cast<std::uint32_t>(table.size());
+    const auto [entry, is_new] = communicators_.try_emplace(local.identity, next);
+    ids.set(id, entry->second);
+    if (!is_new) {
+      if (table[entry->second].name.empty()) table[entry->second].name = local.name;
+      continue;
+    }
+    const auto parent = communicators_.find(local.parent);
+    Communicator& made = table.emplace_back();
+    made.name = local.name;
+    made.self = local.self;
+    if (local.parent != 0 && parent != communicators_.end()) {
+      made.parent = CommunicatorId{parent->second};
+    }
+  }
 }
 
 // Each is a definition of its own, whatever file it is of.

@@ -57,6 +57,7 @@ struct ProcessIds {
   IdMap parameters;
   std::uint32_t task_parameter = IdMap::kNone;  // of these: the one that names tasks, in the run
   IdMap metrics;
+  IdMap communicators;
   IdMap io_handles;
 };
 
@@ -76,7 +77,10 @@ class Unifier {
   void add_io_handles(const spool::ProcessDefinitions& process, ProcessIds& ids);
 
   Definitions& run_;
+  void add_communicators(const spool::ProcessDefinitions& process, IdMap& ids);
+
   std::map<std::string, std::uint32_t> regions_, strings_, parameters_, metrics_;
+  std::map<std::uint64_t, std::uint32_t> communicators_;  // by identity
 };
 
 }  // namespace timeloom::weave

@@ -21,6 +21,22 @@ EXTENDED = {
     9: "create",
     10: "wait",
 }
+MPI = {
+    32: "send",
+    33: "recv",
+    34: "isend",
+    35: "isend complete",
+    36: "irecv request",
+    37: "irecv",
+    38: "request test",
+    39: "request cancelled",
+    40: "collective begin",
+    41: "collective end",
+    42: "collective request",
+    43: "collective complete",
+    44: "comm create",
+    45: "comm destroy",
+}
 SAMPLES, OPEN_REGIONS, WAITING = 15, 16, 17
 
 
@@ -35,6 +51,7 @@ class Spool:
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
         self.regions, self.strings, self.parameters, self.metrics = {}, {}, {}, {}
+        self.communicators = {}  # identity, that of the parent, whether of one process, size, rank, name
         self.threads, self.markers, self.properties = {}, [], {}
         self.owners, self.numbers = {}, {}  # of tracks and of what was created under a number
         self.ended, self.last_log, self.dropped, self.cuts = False, 0, 0, {}
@@ -98,6 +115,9 @@ class Spool:
             self.lost, _, _, self.last_log, self.dropped = struct.unpack("<QQQIQ", payload)
         elif kind == 15:
             self.limit, self.may_miss_begin = struct.unpack("<QB", payload)
+        elif kind == 32:
+            key, identity, parent, alone, size, rank = struct.unpack_from("<IQQBII", payload)
+            self.communicators[key] = (identity, parent, alone, size, rank, _text(payload, 29)[0])
         elif kind == 16:
             location, ticks = struct.unpack("<IQ", payload)
             self.cuts[location] = ticks
@@ -212,6 +232,8 @@ class Spool:
             for region in struct.unpack(f"<{2 * count}I", struct.pack(f"<{count}Q", *extra)):
                 if region != 0xFFFFFFFF:
                     yield ("open", self.regions[region]["name"], None, base)
+        elif sub in MPI:
+            yield (MPI[sub], None, extra, ticks)
         else:
             yield self._extended(EXTENDED[sub], extra, ticks)
 

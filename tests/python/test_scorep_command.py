@@ -238,7 +238,6 @@ def test_options_with_lists_and_values(app):
         return run_scorep(app, option, "app.py", **OFF).stderr
 
     assert said("--mpp=mpi,shmem") == (
-        "scorep: --mpp=mpi,shmem: MPI is not recorded; leave the option out\n"
         "scorep: --mpp=mpi,shmem: SHMEM is not recorded; leave the option out\n"
     )
     for option in ("--io=posix,isoc", "--io=runtime:posix,isoc"):

@@ -37,6 +37,7 @@ struct References {
   ReferenceTable regions;
   ReferenceTable groups;
   ReferenceTable parameters;
+  ReferenceTable communicators;
   std::unordered_map<OTF2_MetricRef, std::vector<std::uint32_t>> metrics;  // class or instance
   ReferenceTable io_handles;
   ReferenceTable io_files;       // the strings that name them

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "io_writer.hpp"
+#include "message_writer.hpp"
 
 namespace timeloom::otf2 {
 
@@ -129,7 +130,8 @@ class GlobalDefinitions {
     write_processes();
     write_locations();
     write_regions();
-    write_threads(write_region_groups(region_groups()));
+    const OTF2_GroupRef next = write_threads(write_region_groups(region_groups()));
+    write_communicators(shared_, writer_, next);
     write_metrics();
     write_parameters();
     write_io_definitions(shared_, writer_);
@@ -254,14 +256,15 @@ class GlobalDefinitions {
   }
 
   // One communicator for all threads of the run: a group of the locations, and a
-  // group that has all of these. Runs with more locations than a record holds go without.
-  void write_threads(OTF2_GroupRef group) {
+  // group that has all of these. Runs with more locations than a record holds go without. The id
+  // of the next group.
+  OTF2_GroupRef write_threads(OTF2_GroupRef group) {
     std::vector<std::uint64_t> locations;
     for (const Location& location : definitions_.locations) {
       if (location.type != LocationType::kMetric) locations.push_back(location.id.value());
     }
     const std::size_t count = locations.size();
-    if (count < 2 || count > kGroupMembers) return;
+    if (count < 2 || count > kGroupMembers) return group;
     std::vector<std::uint64_t> ranks(count);
     std::iota(ranks.begin(), ranks.end(), std::uint64_t{0});
     const auto write = [&](OTF2_GroupType type, const std::vector<std::uint64_t>& members) {
@@ -273,6 +276,7 @@ class GlobalDefinitions {
     write(OTF2_GROUP_TYPE_COMM_GROUP, ranks);
     ok(OTF2_GlobalDefWriter_WriteComm(writer_, kThreads, ref(kThreadsName), group - 1,
                                       OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    return group;
   }
 
   // A class of its own for each counter that comes alone, one for those that are
@@ -374,6 +378,7 @@ void intern_names(Shared& shared) {
   }
   for (const Parameter& parameter : definitions.parameters) ref(parameter.name);
   intern_io_names(shared);
+  intern_communicators(shared);
 }
 
 void write_global_definitions(Shared& shared, const Written& written, const Epoch& epoch) {

@@ -8,6 +8,7 @@
 
 #include "chunk_check.hpp"
 #include "core/io.hpp"
+#include "message_reader.hpp"
 
 namespace timeloom::otf2 {
 
@@ -54,6 +55,7 @@ class Translator {
     OTF2_EvtReaderCallbacks_SetThreadBeginCallback(all, on_thread<EventKind::kThreadBegin>);
     OTF2_EvtReaderCallbacks_SetThreadEndCallback(all, on_thread<EventKind::kThreadEnd>);
     OTF2_EvtReaderCallbacks_SetThreadWaitCallback(all, on_thread<EventKind::kThreadWait>);
+    MessageCallbacks<Translator>::register_in(all);
     register_io(all);
     check(OTF2_Reader_RegisterEvtCallbacks(reader, events, all, this), what);
   }
@@ -64,8 +66,8 @@ class Translator {
   Repairs repairs;
   std::exception_ptr failure;
 
- private:
   static Translator& self(void* data) { return *static_cast<Translator*>(data); }
+  const References& references() const { return source_.references; }
 
   OTF2_CallbackCode add(OTF2_TimeStamp time, EventKind kind, std::uint32_t ref,
                         std::uint64_t value = 0) noexcept {
@@ -82,6 +84,7 @@ class Translator {
     }
   }
 
+ private:
   // The attribute of an enter or leave that has one.
   void add_waiting(OTF2_TimeStamp time, OTF2_AttributeList* attributes) noexcept {
     const OTF2_AttributeRef waiting = source_.references.waiting;

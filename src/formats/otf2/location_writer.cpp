@@ -10,6 +10,7 @@
 #include "chunk_check.hpp"
 #include "core/error.hpp"
 #include "io_writer.hpp"
+#include "message_writer.hpp"
 
 namespace timeloom::otf2 {
 
@@ -142,7 +143,10 @@ class LocationWriter : public LocationSink {
         return OTF2_EvtWriter_ThreadEnd(writer_, nullptr, time, kThreads, event.value);
       case EventKind::kThreadWait:
         return OTF2_EvtWriter_ThreadWait(writer_, nullptr, time, kThreads, event.value);
-      default: return is_io(event.kind) ? write_io(event, time) : OTF2_ERROR_INVALID_ARGUMENT;
+      default:
+        if (is_io(event.kind)) return write_io(event, time);
+        if (operands_.take(event)) return OTF2_SUCCESS;
+        return write_message(writer_, event, operands_);
     }
   }
 
@@ -222,6 +226,7 @@ class LocationWriter : public LocationSink {
   std::array<OTF2_MetricValue, UINT8_MAX> values_{};
   Written::Span times_;
   EventDigest digest_;
+  Operands operands_;
   std::optional<Event> offset_;  // of the event of input or output that comes next
   std::uint64_t waited_ = 0;     // nanoseconds, before the next enter or leave
 };

@@ -85,14 +85,21 @@ OTF2_CallbackCode on_region(void* data, OTF2_RegionRef self, OTF2_StringRef name
   });
 }
 
-OTF2_CallbackCode on_region_group(void* data, OTF2_GroupRef, OTF2_StringRef name,
-                                  OTF2_GroupType type, OTF2_Paradigm, OTF2_GroupFlag,
-                                  std::uint32_t count, const std::uint64_t* members) noexcept {
+OTF2_CallbackCode on_any_group(void* data, OTF2_GroupRef self, OTF2_StringRef name,
+                               OTF2_GroupType type, OTF2_Paradigm paradigm, OTF2_GroupFlag,
+                               std::uint32_t count, const std::uint64_t* members) noexcept {
   return keep(data, [&](RawDefinitions& all) {
     if (type == OTF2_GROUP_TYPE_REGIONS) {
       all.region_groups.push_back({name, {members, members + count}});
+    } else if (paradigm == OTF2_PARADIGM_MPI) {
+      all.mpi_groups.push_back({self, type, {members, members + count}});
     }
   });
+}
+
+OTF2_CallbackCode on_comm(void* data, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group,
+                          OTF2_CommRef parent, OTF2_CommFlag) noexcept {
+  return keep(data, [&](RawDefinitions& all) { all.comms.push_back({self, name, group, parent}); });
 }
 
 OTF2_CallbackCode on_metric_member(void* data, OTF2_MetricMemberRef self, OTF2_StringRef name,
@@ -174,7 +181,8 @@ void RawDefinitions::read(OTF2_Reader* reader, const std::string& what) {
   OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, on_location);
   OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(callbacks, on_location_property);
   OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks, on_region);
-  OTF2_GlobalDefReaderCallbacks_SetGroupCallback(callbacks, on_region_group);
+  OTF2_GlobalDefReaderCallbacks_SetGroupCallback(callbacks, on_any_group);
+  OTF2_GlobalDefReaderCallbacks_SetCommCallback(callbacks, on_comm);
   OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(callbacks, on_metric_member);
   OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(callbacks, on_metric_class);
   OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(callbacks, on_metric_instance);

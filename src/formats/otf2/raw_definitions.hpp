@@ -51,6 +51,17 @@ class RawDefinitions {
     OTF2_StringRef name;
     std::vector<std::uint64_t> members;
   };
+  struct MpiGroup {  // of locations or processes
+    OTF2_GroupRef self;
+    OTF2_GroupType type;
+    std::vector<std::uint64_t> members;
+  };
+  struct Comm {
+    OTF2_CommRef self;
+    OTF2_StringRef name;
+    OTF2_GroupRef group;
+    OTF2_CommRef parent;
+  };
   struct Member {
     OTF2_MetricMemberRef self;
     OTF2_StringRef name, description, unit;
@@ -115,6 +126,8 @@ class RawDefinitions {
   std::vector<Thread> locations;
   std::vector<Code> regions;
   std::vector<RegionGroup> region_groups;
+  std::vector<MpiGroup> mpi_groups;
+  std::vector<Comm> comms;
   std::vector<Member> members;
   std::vector<MetricClass> metric_classes;
   std::vector<MetricInstance> metric_instances;

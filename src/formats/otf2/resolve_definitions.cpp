@@ -93,6 +93,7 @@ class Resolver {
     locations();
     metrics();
     parameters();
+    communicators();
     io();
     for (const RawDefinitions::Attribute& attribute : raw_.attributes) {
       if (text(attribute.name) == "ProcessId") references_.process_id = attribute.self;
@@ -312,6 +313,33 @@ class Resolver {
     for (const RawDefinitions::NamedParameter& raw : raw_.parameters) {
       if (!references_.parameters.add(raw.self, size_of(definitions_.parameters))) continue;
       definitions_.parameters.push_back({text(raw.name), parameter_type_of(raw.type)});
+    }
+  }
+
+  // Those of MPI: the members of a group are places in the list of all its locations.
+  void communicators() {
+    std::vector<std::uint64_t> all;
+    std::unordered_map<OTF2_GroupRef, const RawDefinitions::MpiGroup*> groups;
+    for (const RawDefinitions::MpiGroup& group : raw_.mpi_groups) {
+      if (group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS) all = group.members;
+      groups.try_emplace(group.self, &group);
+    }
+    for (const RawDefinitions::Comm& raw : raw_.comms) {
+      const auto group = groups.find(raw.group);
+      if (group == groups.end()) continue;
+      if (!references_.communicators.add(raw.self, size_of(definitions_.communicators))) continue;
+      Communicator& made = definitions_.communicators.emplace_back();
+      made.name = text(raw.name);
+      made.self = group->second->type == OTF2_GROUP_TYPE_COMM_SELF;
+      for (const std::uint64_t place : group->second->members) {
+        made.members.push_back(place < all.size() ? LocationId{all[place]} : LocationId{});
+      }
+    }
+    for (const RawDefinitions::Comm& raw : raw_.comms) {
+      const std::uint32_t self = references_.communicators.find(raw.self);
+      const std::uint32_t parent = references_.communicators.find(raw.parent);
+      if (self == kNoIndex || parent == kNoIndex || self == parent) continue;
+      definitions_.communicators[self].parent = CommunicatorId{parent};
     }
   }
 

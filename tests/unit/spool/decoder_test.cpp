@@ -29,6 +29,11 @@ std::vector<EventWord> every_record() {
   put(make_extended(ExtendedKind::kRecordingOff, 0));
   put(make_extended(ExtendedKind::kTrack, 1), {6});
   for (std::uint32_t i = 4; i-- > 0;) put(make_word(WordKind::kLeave, i));
+  put(make_extended(ExtendedKind::kMpiSend, 3), {(std::uint64_t{1} << 32) | 2, 3, 4});
+  put(make_extended(ExtendedKind::kMpiIrecv, 4), {(std::uint64_t{1} << 32) | 2, 3, 4, 5});
+  put(make_extended(ExtendedKind::kMpiCollectiveBegin, 0));
+  put(make_extended(ExtendedKind::kMpiCollectiveComplete, 5), {2, UINT32_MAX, 3, 4, 5});
+  put(make_extended(ExtendedKind::kCommCreate, 1), {2});
   return words;
 }
 
@@ -68,7 +73,8 @@ TEST(SegmentDecoder, DecodesTheSameInPartsOfAnySize) {
   EXPECT_EQ(whole.events[12].kind, EventKind::kWaiting);
   EXPECT_EQ(whole.events[13].kind, EventKind::kLeave);
   EXPECT_EQ(whole.events[14].time, Timestamp{1'000'011});
-  EXPECT_EQ(whole.last_ticks, 1'000'016u);
+  EXPECT_EQ(whole.last_ticks, 1'000'021u);
+  EXPECT_EQ(whole.events.back().kind, EventKind::kCommCreate);
   for (std::size_t most = 1; most < 21; ++most) EXPECT_EQ(decode(words, most), whole) << most;
 }
 

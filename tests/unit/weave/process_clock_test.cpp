@@ -27,6 +27,18 @@ TEST(ProcessClock, NanosecondsStayNanoseconds) {
   EXPECT_EQ(ns(ProcessClock(ClockSource::kMonotonic, {}), 12345), 12345u);
 }
 
+// The clock of another host, which is 7 s behind and loses 1 us in each second.
+TEST(ProcessClock, PutsTheClockOfAHostOnThatOfRankZero) {
+  const std::vector<ClockSync> syncs{{0, 1'000'000'000, 0}, {4'000'000'000, 3'000'000'000, 0}};
+  const std::vector<ClockOffset> offsets{{1'000'000'000, 7'000'000'000},
+                                         {3'000'000'000, 7'000'002'000}};
+  const ProcessClock clock(ClockSource::kTsc, syncs, offsets);
+  EXPECT_EQ(ns(clock, 0), 8'000'000'000u);
+  EXPECT_NEAR(static_cast<double>(ns(clock, 4'000'000'000)), 10'000'002'000.0, 2);
+  const ProcessClock behind(ClockSource::kTsc, syncs, {{1'000'000'000, -400'000'000}});
+  EXPECT_EQ(ns(behind, 0), 600'000'000u);
+}
+
 TEST(ProcessClock, IsExactOverYears) {
   constexpr std::uint64_t kHour = std::uint64_t{3600} * 2'500'000'000;  // ticks of 0.4 ns
   const std::vector<ClockSync> syncs{{0, 0, 0}, {kHour, kHour / 5 * 2, 0}};

@@ -1,0 +1,84 @@
+// The parts of the events of MPI, which are more than an Event holds.
+//
+// An Event of a message or collective operation is preceded by events kOperand, one for each of
+// its operands, at the same time:
+//
+//   place            messages                       collective operations
+//   kPeerAndTag      rank of the peer in the         operation, rank of the root (kNoRoot: none)
+//                    communicator, tag
+//   kReceived                                       bytes received
+//   kRequest         request, of what is not blocking, in both
+//
+// Both halves of the first are u32, (first | second << 32). Plain values; any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "core/event.hpp"
+
+namespace timeloom {
+
+// As OTF2 numbers them.
+enum class CollectiveKind : std::uint8_t {
+  kBarrier = 0,
+  kBcast = 1,
+  kGather = 2,
+  kGatherv = 3,
+  kScatter = 4,
+  kScatterv = 5,
+  kAllgather = 6,
+  kAllgatherv = 7,
+  kAlltoall = 8,
+  kAlltoallv = 9,
+  kAlltoallw = 10,
+  kAllreduce = 11,
+  kReduce = 12,
+  kReduceScatter = 13,
+  kScan = 14,
+  kExscan = 15,
+  kReduceScatterBlock = 16,
+  kCreateHandle = 17,
+  kDestroyHandle = 18,
+};
+
+enum class OperandPlace : std::uint32_t { kPeerAndTag = 0, kReceived = 1, kRequest = 2 };
+
+constexpr std::uint64_t pair_of(std::uint32_t first, std::uint32_t second) noexcept {
+  return first | (std::uint64_t{second} << 32);
+}
+constexpr std::uint32_t first_of(std::uint64_t pair) noexcept {
+  return static_cast<std::uint32_t>(pair);
+}
+constexpr std::uint32_t second_of(std::uint64_t pair) noexcept {
+  return static_cast<std::uint32_t>(pair >> 32);
+}
+
+inline Event operand(Timestamp time, OperandPlace place, std::uint64_t value) noexcept {
+  return {time, EventKind::kOperand, static_cast<std::uint32_t>(place), value};
+}
+
+// The operands of the event that comes next on one location.
+class Operands {
+ public:
+  // True: the event was an operand, and nothing else.
+  bool take(const Event& event) noexcept {
+    if (event.kind != EventKind::kOperand) return false;
+    if (event.ref < values_.size()) values_[event.ref] = event.value;
+    return true;
+  }
+  std::uint32_t peer() const noexcept { return first_of(values_[0]); }
+  std::uint32_t tag() const noexcept { return second_of(values_[0]); }
+  CollectiveKind operation() const noexcept {
+    return static_cast<CollectiveKind>(first_of(values_[0]));
+  }
+  std::uint32_t root() const noexcept { return second_of(values_[0]); }
+  std::uint64_t received() const noexcept { return values_[1]; }
+  std::uint64_t request() const noexcept { return values_[2]; }
+
+ private:
+  std::array<std::uint64_t, 3> values_{};
+};
+
+}  // namespace timeloom

@@ -1,0 +1,23 @@
+// Writes the events and the communicators of MPI.
+//
+// Events: used by one thread for each location. Definitions: by the thread that finishes the
+// archive. Communicators of the run follow that of all threads (kThreads).
+#pragma once
+
+#include "core/mpi_event.hpp"
+#include "location_writer.hpp"
+
+namespace timeloom::otf2 {
+
+inline constexpr OTF2_CommRef kFirstCommunicator = kThreads + 1;
+
+// `operands`: those of the event. Kinds that are none of MPI are refused.
+OTF2_ErrorCode write_message(OTF2_EvtWriter* writer, const Event& event, const Operands& operands);
+
+// Before the size of the longest string is asked for.
+void intern_communicators(Shared& shared);
+
+// `group`: the first that is free. Throws Error.
+void write_communicators(Shared& shared, OTF2_GlobalDefWriter* writer, OTF2_GroupRef group);
+
+}  // namespace timeloom::otf2

@@ -1,0 +1,321 @@
+// The collective operations, blocking (Now) and not (Later); as point_to_point.hpp.
+//
+// The bytes that a process sends and receives are counted as Score-P counts them: docs/mpi.md has
+// the formulas.
+#pragma once
+
+#include "point_to_point.hpp"
+
+namespace timeloom::mpi {
+
+struct Now {};
+struct Later {
+  void* request;
+};
+
+struct Bytes {
+  std::uint64_t sent = 0, received = 0;
+};
+
+// A process among those that take part.
+struct Team {
+  std::uint64_t size, rank;
+  bool is(int root) const noexcept { return rank == static_cast<std::uint64_t>(root); }
+};
+
+inline constexpr int kNone = -1;  // no root
+
+// The operation, without its request.
+struct Operation {
+  CollectiveKind kind;
+  Handle comm;
+  int root = kNone;
+  std::uint32_t rank_of_root() const noexcept {
+    return root == kNone ? kNoRoot : static_cast<std::uint32_t>(root);
+  }
+};
+
+void put_collective_end(const Communicator& communicator, const Operation& operation,
+                        Bytes bytes) noexcept;
+void add_collective(Communicator& communicator, const Operation& operation, Bytes bytes,
+                    void* request, std::uint64_t number) noexcept;
+
+template <typename Count, typename Run>
+int collect(Now, const Operation& operation, Count count, Run run) {
+  const Communicator* const communicator = defined_communicator(operation.comm);
+  if (communicator == nullptr) return run();
+  const Bytes bytes = count(Team{communicator->size, communicator->rank});
+  put(ExtendedKind::kMpiCollectiveBegin, {});
+  const int result = run();
+  put_collective_end(*communicator, operation, bytes);
+  return result;
+}
+
+template <typename Count, typename Run>
+int collect(Later later, const Operation& operation, Count count, Run run) {
+  Communicator* const communicator = defined_communicator(operation.comm);
+  if (communicator == nullptr) return run();
+  const Bytes bytes = count(Team{communicator->size, communicator->rank});
+  const std::uint64_t number = next_request();
+  put_request(ExtendedKind::kMpiCollectiveRequest, number);
+  const int result = run();
+  if (ok(result)) add_collective(*communicator, operation, bytes, later.request, number);
+  return result;
+}
+
+template <typename Size>
+std::uint64_t sum(const Size* counts, std::uint64_t size) noexcept {
+  std::uint64_t total = 0;
+  for (std::uint64_t i = 0; i < size; ++i) total += static_cast<std::uint64_t>(counts[i]);
+  return total;
+}
+
+namespace collective {
+
+using Kind = CollectiveKind;
+
+inline bool in_place(const void* buffer) noexcept { return abi()->is_in_place(buffer); }
+
+template <typename Real, typename When, typename... Request>
+int barrier(Call&, Real real, When when, Handle comm, Request... request) {
+  return collect(
+      when, {Kind::kBarrier, comm}, [](Team) { return Bytes{}; },
+      [&] { return real(comm, request...); });
+}
+
+template <typename Real, typename When, typename Size, typename... Request>
+int bcast(Call&, Real real, When when, void* buffer, Size count, Handle datatype, int root,
+          Handle comm, Request... request) {
+  const auto bytes = [&](Team team) {
+    const std::uint64_t size = bytes_of(count, datatype);
+    return Bytes{team.is(root) ? team.size * size : 0, size};
+  };
+  return collect(when, {Kind::kBcast, comm, root}, bytes,
+                 [&] { return real(buffer, count, datatype, root, comm, request...); });
+}
+
+template <typename Real, typename When, typename Size, typename... Request>
+int gather(Call&, Real real, When when, const void* sendbuf, Size sendcount, Handle sendtype,
+           void* recvbuf, Size recvcount, Handle recvtype, int root, Handle comm,
+           Request... request) {
+  const auto bytes = [&](Team team) {
+    const bool kept = team.is(root) && in_place(sendbuf);
+    Bytes result{kept ? 0 : bytes_of(sendcount, sendtype), 0};
+    if (team.is(root)) result.received = (team.size - kept) * bytes_of(recvcount, recvtype);
+    return result;
+  };
+  return collect(when, {Kind::kGather, comm, root}, bytes, [&] {
+    return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request...);
+  });
+}
+
+template <typename Real, typename When, typename Size, typename Displs, typename... Request>
+int gatherv(Call&, Real real, When when, const void* sendbuf, Size sendcount, Handle sendtype,
+            void* recvbuf, const Size* recvcounts, Displs displs, Handle recvtype, int root,
+            Handle comm, Request... request) {
+  const auto bytes = [&](Team team) {
+    const bool kept = team.is(root) && in_place(sendbuf);
+    Bytes result{kept ? 0 : bytes_of(sendcount, sendtype), 0};
+    if (!team.is(root)) return result;
+    const std::uint64_t own = kept ? static_cast<std::uint64_t>(recvcounts[team.rank]) : 0;
+    result.received = (sum(recvcounts, team.size) - own) * bytes_of(1, recvtype);
+    return result;
+  };
+  return collect(when, {Kind::kGatherv, comm, root}, bytes, [&] {
+    return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+                request...);
+  });
+}
+
+template <typename Real, typename When, typename Size, typename... Request>
+int scatter(Call&, Real real, When when, const void* sendbuf, Size sendcount, Handle sendtype,
+            void* recvbuf, Size recvcount, Handle recvtype, int root, Handle comm,
+            Request... request) {
+  const auto bytes = [&](Team team) {
+    const bool kept = team.is(root) && in_place(recvbuf);
+    Bytes result{0, kept ? 0 : bytes_of(recvcount, recvtype)};
+    if (team.is(root)) result.sent = (team.size - kept) * bytes_of(sendcount, sendtype);
+    return result;
+  };
+  return collect(when, {Kind::kScatter, comm, root}, bytes, [&] {
+    return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request...);
+  });
+}
+
+template <typename Real, typename When, typename Size, typename Displs, typename... Request>
+int scatterv(Call&, Real real, When when, const void* sendbuf, const Size* sendcounts,
+             Displs displs, Handle sendtype, void* recvbuf, Size recvcount, Handle recvtype,
+             int root, Handle comm, Request... request) {
+  const auto bytes = [&](Team team) {
+    const bool kept = team.is(root) && in_place(recvbuf);
+    Bytes result{0, kept ? 0 : bytes_of(recvcount, recvtype)};
+    if (!team.is(root)) return result;
+    const std::uint64_t own = kept ? static_cast<std::uint64_t>(sendcounts[team.rank]) : 0;
+    result.sent = (sum(sendcounts, team.size) - own) * bytes_of(1, sendtype);
+    return result;
+  };
+  return collect(when, {Kind::kScatterv, comm, root}, bytes, [&] {
+    return real(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                request...);
+  });
+}
+
+template <typename Real, typename When, typename Size, typename... Request>
+int allgather(Call&, Real real, When when, const void* sendbuf, Size sendcount, Handle sendtype,
+              void* recvbuf, Size recvcount, Handle recvtype, Handle comm, Request... request) {
+  const auto bytes = [&](Team team) {
+    const std::uint64_t one = bytes_of(recvcount, recvtype);
+    if (in_place(sendbuf)) return Bytes{(team.size - 1) * one, (team.size - 1) * one};
+    return Bytes{team.size * bytes_of(sendcount, sendtype), team.size * one};
+  };
+  return collect(when, {Kind::kAllgather, comm}, bytes, [&] {
+    return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request...);
+  });
+}
+
+template <typename Real, typename When, typename Size, typename Displs, typename... Request>
+int allgatherv(Call&, Real real, When when, const void* sendbuf, Size sendcount, Handle sendtype,
+               void* recvbuf, const Size* recvcounts, Displs displs, Handle recvtype, Handle comm,
+               Request... request) {
+  const auto bytes = [&](Team team) {
+    const std::uint64_t type = bytes_of(1, recvtype), all = sum(recvcounts, team.size);
+    if (!in_place(sendbuf)) {
+      return Bytes{team.size * bytes_of(sendcount, sendtype), all * type};
+    }
+    const auto own = static_cast<std::uint64_t>(recvcounts[team.rank]);
+    return Bytes{(team.size - 1) * own * type, (all - own) * type};
+  };
+  return collect(when, {Kind::kAllgatherv, comm}, bytes, [&] {
+    return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+                request...);
+  });
+}
+
+template <typename Real, typename When, typename Size, typename... Request>
+int alltoall(Call&, Real real, When when, const void* sendbuf, Size sendcount, Handle sendtype,
+             void* recvbuf, Size recvcount, Handle recvtype, Handle comm, Request... request) {
+  const auto bytes = [&](Team team) {
+    const std::uint64_t all = (team.size - in_place(sendbuf)) * bytes_of(recvcount, recvtype);
+    return Bytes{all, all};
+  };
+  return collect(when, {Kind::kAlltoall, comm}, bytes, [&] {
+    return real(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request...);
+  });
+}
+
+template <typename Real, typename When, typename Size, typename Displs, typename... Request>
+int alltoallv(Call&, Real real, When when, const void* sendbuf, const Size* sendcounts,
+              Displs sdispls, Handle sendtype, void* recvbuf, const Size* recvcounts,
+              Displs rdispls, Handle recvtype, Handle comm, Request... request) {
+  const auto bytes = [&](Team team) {
+    const std::uint64_t type = bytes_of(1, recvtype), all = sum(recvcounts, team.size);
+    if (!in_place(sendbuf)) {
+      return Bytes{sum(sendcounts, team.size) * bytes_of(1, sendtype), all * type};
+    }
+    const std::uint64_t others = all - static_cast<std::uint64_t>(recvcounts[team.rank]);
+    return Bytes{others * type, others * type};
+  };
+  return collect(when, {Kind::kAlltoallv, comm}, bytes, [&] {
+    return real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                comm, request...);
+  });
+}
+
+// Each part has a type of its own.
+template <typename Size>
+std::uint64_t typed_sum(const Size* counts, const void* types, std::uint64_t size) noexcept {
+  std::uint64_t total = 0;
+  for (std::uint64_t i = 0; i < size; ++i) total += bytes_of(counts[i], abi()->load(types, i));
+  return total;
+}
+
+template <typename Real, typename When, typename Size, typename Displs, typename... Request>
+int alltoallw(Call&, Real real, When when, const void* sendbuf, const Size* sendcounts,
+              Displs sdispls, const void* sendtypes, void* recvbuf, const Size* recvcounts,
+              Displs rdispls, const void* recvtypes, Handle comm, Request... request) {
+  const auto bytes = [&](Team team) {
+    const std::uint64_t all = typed_sum(recvcounts, recvtypes, team.size);
+    if (!in_place(sendbuf)) return Bytes{typed_sum(sendcounts, sendtypes, team.size), all};
+    const std::uint64_t own = bytes_of(recvcounts[team.rank], abi()->load(recvtypes, team.rank));
+    return Bytes{all - own, all - own};
+  };
+  return collect(when, {Kind::kAlltoallw, comm}, bytes, [&] {
+    return real(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                comm, request...);
+  });
+}
+
+template <typename Real, typename When, typename Size, typename... Request>
+int reduce(Call&, Real real, When when, const void* sendbuf, void* recvbuf, Size count,
+           Handle datatype, Handle op, int root, Handle comm, Request... request) {
+  const auto bytes = [&](Team team) {
+    const std::uint64_t size = bytes_of(count, datatype);
+    const bool kept = team.is(root) && in_place(sendbuf);
+    return Bytes{kept ? 0 : size, team.is(root) ? (team.size - kept) * size : 0};
+  };
+  return collect(when, {Kind::kReduce, comm, root}, bytes, [&] {
+    return real(sendbuf, recvbuf, count, datatype, op, root, comm, request...);
+  });
+}
+
+template <typename Real, typename When, typename Size, typename... Request>
+int allreduce(Call&, Real real, When when, const void* sendbuf, void* recvbuf, Size count,
+              Handle datatype, Handle op, Handle comm, Request... request) {
+  const auto bytes = [&](Team team) {
+    const std::uint64_t all = (team.size - in_place(sendbuf)) * bytes_of(count, datatype);
+    return Bytes{all, all};
+  };
+  return collect(when, {Kind::kAllreduce, comm}, bytes,
+                 [&] { return real(sendbuf, recvbuf, count, datatype, op, comm, request...); });
+}
+
+template <typename Real, typename When, typename Size, typename... Request>
+int reduce_scatter(Call&, Real real, When when, const void* sendbuf, void* recvbuf,
+                   const Size* recvcounts, Handle datatype, Handle op, Handle comm,
+                   Request... request) {
+  const auto bytes = [&](Team team) {
+    const std::uint64_t type = bytes_of(1, datatype), kept = in_place(sendbuf) ? 1 : 0;
+    const auto own = static_cast<std::uint64_t>(recvcounts[team.rank]);
+    return Bytes{(sum(recvcounts, team.size) - kept * own) * type, (team.size - kept) * own * type};
+  };
+  return collect(when, {Kind::kReduceScatter, comm}, bytes, [&] {
+    return real(sendbuf, recvbuf, recvcounts, datatype, op, comm, request...);
+  });
+}
+
+template <typename Real, typename When, typename Size, typename... Request>
+int reduce_scatter_block(Call&, Real real, When when, const void* sendbuf, void* recvbuf,
+                         Size recvcount, Handle datatype, Handle op, Handle comm,
+                         Request... request) {
+  const auto bytes = [&](Team team) {
+    const std::uint64_t all = (team.size - in_place(sendbuf)) * bytes_of(recvcount, datatype);
+    return Bytes{all, all};
+  };
+  return collect(when, {Kind::kReduceScatterBlock, comm}, bytes,
+                 [&] { return real(sendbuf, recvbuf, recvcount, datatype, op, comm, request...); });
+}
+
+template <typename Real, typename When, typename Size, typename... Request>
+int scan(Call&, Real real, When when, const void* sendbuf, void* recvbuf, Size count,
+         Handle datatype, Handle op, Handle comm, Request... request) {
+  const auto bytes = [&](Team team) {
+    const std::uint64_t size = bytes_of(count, datatype), kept = in_place(sendbuf) ? 1 : 0;
+    return Bytes{(team.size - team.rank - kept) * size, (team.rank + 1 - kept) * size};
+  };
+  return collect(when, {Kind::kScan, comm}, bytes,
+                 [&] { return real(sendbuf, recvbuf, count, datatype, op, comm, request...); });
+}
+
+template <typename Real, typename When, typename Size, typename... Request>
+int exscan(Call&, Real real, When when, const void* sendbuf, void* recvbuf, Size count,
+           Handle datatype, Handle op, Handle comm, Request... request) {
+  const auto bytes = [&](Team team) {
+    const std::uint64_t size = bytes_of(count, datatype);
+    return Bytes{(team.size - team.rank - 1) * size, team.rank * size};
+  };
+  return collect(when, {Kind::kExscan, comm}, bytes,
+                 [&] { return real(sendbuf, recvbuf, count, datatype, op, comm, request...); });
+}
+
+}  // namespace collective
+}  // namespace timeloom::mpi

@@ -1,0 +1,46 @@
+// The communicators that this process belongs to, by their handles.
+//
+// A communicator gets an identity that is the same in all its processes, without a message: it is
+// made of the identity of its parent, of how many were made from that before (all its processes
+// take part, in the same order), and of the rank in MPI_COMM_WORLD of its first process (which
+// tells apart what one call made). docs/mpi.md has the cases. Any thread; throws nothing.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "library.hpp"
+
+namespace timeloom::mpi {
+
+struct Communicator {
+  std::uint32_t id = 0;
+  std::uint64_t identity = 0, parent = 0;
+  std::uint32_t rank = 0, size = 0;  // of and in the own group
+  bool inter = false;                // between two groups: not recorded
+  std::string name{};
+  std::atomic<std::uint64_t> children = 0;
+  std::atomic<std::uint32_t> defined_in = 0;  // the measurement
+};
+
+// The communicator of a handle; nullptr: none that messages are recorded for. It stays valid.
+Communicator* communicator(Handle handle) noexcept;
+
+// The same, and it is defined in the running measurement.
+Communicator* defined_communicator(Handle handle) noexcept;
+void define(Communicator& one) noexcept;
+
+// All processes of `parent` have just called a function that made `handle`.
+Communicator* add_child(Handle parent, Handle handle) noexcept;
+// The next child of `parent`, which is not known yet, counts as this one.
+std::uint64_t next_identity(Handle parent) noexcept;
+Communicator* add_promised(Handle parent, Handle handle, std::uint64_t identity) noexcept;
+// Only the processes of the group of `handle` have called.
+Communicator* add_of_group(Handle parent, Handle handle) noexcept;
+
+// The handle means nothing any more. `name`: the user has named it.
+void forget_communicator(Handle handle) noexcept;
+void name_communicator(Handle handle, const char* name) noexcept;
+
+}  // namespace timeloom::mpi

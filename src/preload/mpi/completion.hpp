@@ -1,0 +1,150 @@
+// The functions that start, complete and cancel requests; as point_to_point.hpp.
+#pragma once
+
+#include <memory>
+#include <new>
+
+#include "point_to_point.hpp"
+
+namespace timeloom::mpi {
+
+// The requests of a call as they were before it, and statuses where the user wants none. Without
+// memory neither is there: then `complete` records nothing.
+class Requests {
+ public:
+  Requests(int count, const void* requests, void* statuses) noexcept {
+    if (abi() == nullptr || count < 0) return;
+    const auto size = static_cast<std::size_t>(count);
+    const bool ignored = reinterpret_cast<std::uintptr_t>(statuses) == abi()->no_status;
+    if (size > kFew) {
+      many_.reset(new (std::nothrow) Handle[size]);
+      if (many_ == nullptr) return;
+      if (ignored) many_statuses_.reset(new (std::nothrow) Room[size]);
+      if (ignored && many_statuses_ == nullptr) return;
+    }
+    handles_ = size > kFew ? many_.get() : few_;
+    for (std::size_t i = 0; i < size; ++i) handles_[i] = abi()->load(requests, i);
+    statuses_ = !ignored ? statuses : size > kFew ? many_statuses_.get() : few_statuses_;
+  }
+
+  // For the real function, whose own are `statuses`.
+  void* statuses(void* given) const noexcept { return handles_ == nullptr ? given : statuses_; }
+
+  // Request `index` is complete, with the status at `place`.
+  void complete(int index, int place) const noexcept {
+    if (handles_ == nullptr || index < 0) return;
+    const auto* const all = static_cast<const char*>(statuses_);
+    put_completion(handles_[index], all + static_cast<std::size_t>(place) * abi()->status_bytes);
+  }
+
+ private:
+  static constexpr std::size_t kFew = 16;
+  struct alignas(8) Room {
+    std::byte bytes[kStatusBytes];
+  };
+  Handle few_[kFew];
+  Room few_statuses_[kFew];
+  std::unique_ptr<Handle[]> many_;
+  std::unique_ptr<Room[]> many_statuses_;
+  Handle* handles_ = nullptr;
+  void* statuses_ = nullptr;
+};
+
+template <typename Real>
+int start(Call&, Real real, void* request) {
+  if (abi() != nullptr) put_start(abi()->load(request));
+  return real(request);
+}
+
+template <typename Real>
+int startall(Call&, Real real, int count, void* requests) {
+  for (int i = 0; i < count && abi() != nullptr; ++i) {
+    put_start(abi()->load(requests, static_cast<std::size_t>(i)));
+  }
+  return real(count, requests);
+}
+
+template <typename Real>
+int wait(Call&, Real real, void* request, void* status) {
+  const Requests requests(1, request, status);
+  const int result = real(request, requests.statuses(status));
+  if (ok(result)) requests.complete(0, 0);
+  return result;
+}
+
+template <typename Real>
+int test(Call&, Real real, void* request, int* flag, void* status) {
+  const Requests requests(1, request, status);
+  const int result = real(request, flag, requests.statuses(status));
+  if (ok(result) && *flag != 0) requests.complete(0, 0);
+  return result;
+}
+
+template <typename Real>
+int waitany(Call&, Real real, int count, void* array, int* index, void* status) {
+  const Requests requests(count, array, status);
+  const int result = real(count, array, index, requests.statuses(status));
+  if (ok(result)) requests.complete(*index, 0);
+  return result;
+}
+
+template <typename Real>
+int testany(Call&, Real real, int count, void* array, int* index, int* flag, void* status) {
+  const Requests requests(count, array, status);
+  const int result = real(count, array, index, flag, requests.statuses(status));
+  if (ok(result) && *flag != 0) requests.complete(*index, 0);
+  return result;
+}
+
+template <typename Real>
+int waitall(Call&, Real real, int count, void* array, void* statuses) {
+  const Requests requests(count, array, statuses);
+  const int result = real(count, array, requests.statuses(statuses));
+  for (int i = 0; i < count && ok(result); ++i) requests.complete(i, i);
+  return result;
+}
+
+template <typename Real>
+int testall(Call&, Real real, int count, void* array, int* flag, void* statuses) {
+  const Requests requests(count, array, statuses);
+  const int result = real(count, array, flag, requests.statuses(statuses));
+  for (int i = 0; i < count && ok(result) && *flag != 0; ++i) requests.complete(i, i);
+  return result;
+}
+
+// Waitsome and Testsome. The number is MPI_UNDEFINED, which is negative, if there were none.
+template <typename Real>
+int waitsome(Call&, Real real, int count, void* array, int* completed, int* indices,
+             void* statuses) {
+  const Requests requests(count, array, statuses);
+  const int result = real(count, array, completed, indices, requests.statuses(statuses));
+  for (int i = 0; ok(result) && i < *completed; ++i) requests.complete(indices[i], i);
+  return result;
+}
+
+template <typename Real>
+int testsome(Call& call, Real real, int count, void* array, int* completed, int* indices,
+             void* statuses) {
+  return waitsome(call, real, count, array, completed, indices, statuses);
+}
+
+template <typename Real>
+int cancel(Call&, Real real, void* request) {
+  if (abi() != nullptr) mark_cancelled(abi()->load(request));
+  return real(request);
+}
+
+// As OTF2 wants it, the release of a request of a send stands for its completion.
+template <typename Real>
+int request_free(Call&, Real real, void* request) {
+  const Handle handle = abi() == nullptr ? 0 : abi()->load(request);
+  const int result = real(request);
+  if (!ok(result) || abi() == nullptr) return result;
+  const auto pending = forget_request(handle);
+  if (pending && pending->kind == Pending::Kind::kSend) {
+    put_request(ExtendedKind::kMpiIsendComplete, pending->number);
+  }
+  return result;
+}
+
+}  // namespace timeloom::mpi

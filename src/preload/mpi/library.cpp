@@ -1,0 +1,175 @@
+#include "library.hpp"
+
+#include <cstdio>
+#include <string_view>
+
+#include "loaded_symbols.hpp"
+
+namespace timeloom::mpi {
+namespace {
+
+struct Names {
+  const char* mpi;   // MPI_Send
+  const char* pmpi;  // PMPI_Send
+};
+
+constexpr Names kNames[] = {
+#define TIMELOOM_MPI(NAME, ...) {"MPI_" #NAME, "PMPI_" #NAME},
+#define TIMELOOM_MPI_LATE TIMELOOM_MPI
+#define TIMELOOM_MPI_ALWAYS TIMELOOM_MPI
+#define TIMELOOM_MPI_LATE_ALWAYS TIMELOOM_MPI
+#include "functions.inc"
+};
+static_assert(sizeof kNames / sizeof kNames[0] == kFunctions);
+
+// Open MPI 4 and 5: handles are the addresses of objects of the library.
+constexpr Abi kOpenMpi{.name = "Open MPI",
+                       .handle_bytes = 8,
+                       .status_bytes = 24,
+                       .source_at = 0,
+                       .tag_at = 4,
+                       .proc_null = -2,
+                       .any_source = -1,
+                       .any_tag = -1,
+                       .root = -4,
+                       .undefined = -32766,
+                       .in_place = 1,
+                       .no_status = 0,
+                       .world = 0,
+                       .self = 0,
+                       .no_comm = 0,
+                       .no_request = 0,
+                       .byte = 0,
+                       .unsigned_long = 0,
+                       .max = 0};
+
+// MPICH since 3.1 and what shares its interface: Intel MPI, MVAPICH, Cray MPICH.
+constexpr Abi kMpich{.name = "MPICH",
+                     .handle_bytes = 4,
+                     .status_bytes = 20,
+                     .source_at = 8,
+                     .tag_at = 12,
+                     .proc_null = -1,
+                     .any_source = -2,
+                     .any_tag = -1,
+                     .root = -3,
+                     .undefined = -32766,
+                     .in_place = ~std::uintptr_t{0},
+                     .no_status = 1,
+                     .world = 0x44000000,
+                     .self = 0x44000001,
+                     .no_comm = 0x04000000,
+                     .no_request = 0x2c000000,
+                     .byte = 0x4c00010d,
+                     .unsigned_long = 0x4c000808,
+                     .max = 0x58000001};
+
+// Written once, by whichever thread comes first; all find the same.
+struct Found {
+  LoadedLibrary library;
+  Abi abi{};
+  std::atomic<int> state = 0;  // 0 not searched, 1 being written, 2 known, 3 of an unknown kind
+};
+constinit Found g_found;
+
+// Both libraries answer before MPI_Init.
+bool is_mpich(const LoadedLibrary& library) noexcept {
+  using Ask = int(char* text, int* length);
+  auto* const ask = reinterpret_cast<Ask*>(library.find("PMPI_Get_library_version"));
+  if (ask == nullptr) return false;
+  char text[8192] = {};
+  int length = 0;
+  if (ask(text, &length) != 0) return false;
+  const std::string_view version(text);
+  for (const char* name : {"MPICH", "Intel(R) MPI", "MVAPICH"}) {
+    if (version.find(name) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+bool set_abi(const LoadedLibrary& library, Abi& abi) noexcept {
+  // A program that is linked with the library has copies of its objects, which count then.
+  const auto address = [](const char* name) {
+    return reinterpret_cast<Handle>(LoadedLibrary::that_defines(name).find(name));
+  };
+  if (library.find("ompi_mpi_comm_world") != nullptr) {
+    abi = kOpenMpi;
+    abi.world = address("ompi_mpi_comm_world");
+    abi.self = address("ompi_mpi_comm_self");
+    abi.no_comm = address("ompi_mpi_comm_null");
+    abi.no_request = address("ompi_request_null");
+    abi.byte = address("ompi_mpi_byte");
+    abi.unsigned_long = address("ompi_mpi_unsigned_long");
+    abi.max = address("ompi_mpi_op_max");
+    return true;
+  }
+  if (!is_mpich(library)) return false;
+  abi = kMpich;
+  return true;
+}
+
+// Only finds the library: also while symbols are bound, when nothing of it may be called.
+LoadedLibrary search() noexcept { return LoadedLibrary::that_defines("PMPI_Init"); }
+
+// True: it has been found, and `state` is 2 or 3.
+bool find() noexcept {
+  int state = g_found.state.load(std::memory_order_acquire);
+  if (state >= 2) return true;
+  const LoadedLibrary library = search();
+  if (!library) return false;
+  Abi abi{};
+  const bool known = set_abi(library, abi);
+  if (!known && state == 0) {
+    std::fprintf(stderr,
+                 "timeloom: the MPI library of the program is none that is known (Open MPI, MPICH "
+                 "and its relatives): its calls are recorded, messages are not\n");
+  }
+  state = 0;
+  if (g_found.state.compare_exchange_strong(state, 1)) {
+    g_found.library = library;
+    g_found.abi = abi;
+    g_found.state.store(known ? 2 : 3, std::memory_order_release);
+  }
+  while (g_found.state.load(std::memory_order_acquire) < 2) {
+  }
+  return true;
+}
+
+// Stands in for a function that the library lacks.
+int missing() noexcept {
+  constexpr int kOtherError = 16;  // some error, in all libraries
+  return kOtherError;
+}
+
+}  // namespace
+
+constinit std::atomic<void*> detail::g_real[kFunctions] = {};
+
+const char* name_of(Function function) noexcept {
+  return kNames[static_cast<std::size_t>(function)].mpi;
+}
+
+const Abi* abi() noexcept {
+  if (g_found.state.load(std::memory_order_acquire) < 2 && !find()) return nullptr;
+  return g_found.state.load(std::memory_order_relaxed) == 2 ? &g_found.abi : nullptr;
+}
+
+bool may_have(Function function) noexcept {
+  const LoadedLibrary library = search();
+  return !library || library.find(kNames[static_cast<std::size_t>(function)].pmpi) != nullptr;
+}
+
+void* detail::find_real(Function function) noexcept {
+  void* found = nullptr;
+  const auto index = static_cast<std::size_t>(function);
+  if (find()) found = g_found.library.find(kNames[index].pmpi);
+  if (found == nullptr) {
+    std::fprintf(stderr, "timeloom: %s is called, and no MPI library that is loaded has it\n",
+                 kNames[index].mpi);
+    return reinterpret_cast<void*>(&missing);
+  }
+  g_real[index].store(found, std::memory_order_relaxed);
+  return found;
+}
+
+}  // namespace timeloom::mpi

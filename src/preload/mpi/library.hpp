@@ -1,0 +1,88 @@
+// The MPI library that the program has loaded, and its functions.
+//
+// The wrappers are built without mpi.h and without a library: all handles travel as wide as a
+// register, and where the two binary interfaces differ (sizes of handles, the layout of
+// MPI_Status, constants), an Abi says how. The library is found among those that are loaded, by
+// its PMPI functions, when a wrapper is first called: it may come late, and without being visible
+// to others (RTLD_LOCAL). Any thread; throws nothing, allocates nothing.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace timeloom::mpi {
+
+using Handle = std::uintptr_t;  // MPI_Comm, MPI_Datatype …: an int in MPICH, else a pointer
+using Count = long long;        // MPI_Count, MPI_Offset
+using Aint = std::intptr_t;
+
+enum class Function : std::uint16_t {
+#define TIMELOOM_MPI(NAME, ...) k##NAME,
+#define TIMELOOM_MPI_LATE TIMELOOM_MPI
+#define TIMELOOM_MPI_ALWAYS TIMELOOM_MPI
+#define TIMELOOM_MPI_LATE_ALWAYS TIMELOOM_MPI
+#include "functions.inc"
+#undef TIMELOOM_MPI
+#undef TIMELOOM_MPI_LATE
+#undef TIMELOOM_MPI_ALWAYS
+#undef TIMELOOM_MPI_LATE_ALWAYS
+  kCount
+};
+inline constexpr std::size_t kFunctions = static_cast<std::size_t>(Function::kCount);
+
+// The binary interface of a library; see docs/mpi.md for the sources of the numbers.
+struct Abi {
+  const char* name;
+  std::size_t handle_bytes;
+  std::size_t status_bytes, source_at, tag_at;  // of MPI_Status
+  int proc_null, any_source, any_tag, root, undefined;
+  std::uintptr_t in_place, no_status;  // MPI_IN_PLACE, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
+  Handle world, self, no_comm, no_request, byte, unsigned_long, max;
+
+  // A handle as it came in a register, of which MPICH's take only half.
+  Handle handle(Handle raw) const noexcept { return handle_bytes == 4 ? raw & UINT32_MAX : raw; }
+  // Entry `i` of an array of handles.
+  Handle load(const void* array, std::size_t i = 0) const noexcept {
+    Handle value = 0;
+    std::memcpy(&value, static_cast<const char*>(array) + i * handle_bytes, handle_bytes);
+    return value;
+  }
+  bool is_in_place(const void* buffer) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(buffer) == in_place;
+  }
+};
+
+// The largest MPI_Status of all.
+inline constexpr std::size_t kStatusBytes = 32;
+
+// nullptr: no library that is known has been loaded.
+const Abi* abi() noexcept;
+
+// Whether the library that is loaded has the function; true also before one is loaded.
+bool may_have(Function function) noexcept;
+
+const char* name_of(Function function) noexcept;  // "MPI_Send"
+
+namespace detail {
+extern std::atomic<void*> g_real[kFunctions];
+void* find_real(Function function) noexcept;
+}  // namespace detail
+
+// PMPI_Send for Function::kSend, if it was called before; nullptr: real() finds it.
+template <typename Signature>
+Signature* known_real(Function function) noexcept {
+  return reinterpret_cast<Signature*>(
+      detail::g_real[static_cast<std::size_t>(function)].load(std::memory_order_relaxed));
+}
+
+// The same in any case. Where the library has none, a function that fails.
+template <typename Signature>
+Signature* real(Function function) noexcept {
+  if (Signature* const known = known_real<Signature>(function)) [[likely]]
+    return known;
+  return reinterpret_cast<Signature*>(detail::find_real(function));
+}
+
+}  // namespace timeloom::mpi

@@ -1,0 +1,90 @@
+// The functions that begin and end MPI, and that make and free communicators; as
+// point_to_point.hpp. They also run while nothing is measured, since later calls are about what
+// they make.
+#pragma once
+
+#include <tuple>
+
+#include "collectives.hpp"
+
+namespace timeloom::mpi {
+
+// After MPI_Init, and before MPI_Finalize: what is known of the job, and the clocks of hosts.
+void begin_job() noexcept;
+void end_job() noexcept;
+
+void put_communicator(ExtendedKind kind, Handle comm) noexcept;
+
+template <typename Real, typename... Arguments>
+int initialise(Call&, Real real, Arguments... arguments) {
+  put(ExtendedKind::kMpiCollectiveBegin, {});
+  const int result = real(arguments...);
+  if (ok(result)) begin_job();
+  return result;
+}
+
+template <typename Real>
+int finalize(Call&, Real real) {
+  end_job();
+  return real();
+}
+
+// `parent`, `made`: which of the arguments.
+template <typename Real, typename... Arguments>
+int made(Call&, Real real, Handle parent, void* made, Arguments... arguments) {
+  return collect(
+      Now{}, {CollectiveKind::kCreateHandle, parent}, [](Team) { return Bytes{}; },
+      [&] {
+        const int result = real(arguments...);
+        if (!ok(result) || abi() == nullptr) return result;
+        add_child(parent, abi()->load(made));
+        put_communicator(ExtendedKind::kCommCreate, abi()->load(made));
+        return result;
+      });
+}
+
+template <typename Real>
+int made_by_group(Call&, Real real, Handle comm, Handle group, int tag, void* newcomm) {
+  const int result = real(comm, group, tag, newcomm);
+  if (!ok(result) || abi() == nullptr) return result;
+  add_of_group(comm, abi()->load(newcomm));
+  put_communicator(ExtendedKind::kCommCreate, abi()->load(newcomm));
+  return result;
+}
+
+// Known when its request is complete.
+template <typename Real, typename... Arguments>
+int idup(Call&, Real real, Handle comm, void* newcomm, Arguments... arguments) {
+  const int result = real(arguments...);
+  if (!ok(result) || abi() == nullptr) return result;
+  const void* const request = std::get<sizeof...(arguments) - 1>(std::tie(arguments...));
+  add_request(abi()->load(request), {.kind = Pending::Kind::kCommunicator,
+                                     .active = true,
+                                     .number = next_request(),
+                                     .made = newcomm,
+                                     .identity = next_identity(comm),
+                                     .parent = comm});
+  return result;
+}
+
+template <typename Real>
+int freed(Call&, Real real, void* comm) {
+  const Handle handle = abi() == nullptr ? 0 : abi()->load(comm);
+  return collect(
+      Now{}, {CollectiveKind::kDestroyHandle, handle}, [](Team) { return Bytes{}; },
+      [&] {
+        if (abi() != nullptr) put_communicator(ExtendedKind::kCommDestroy, handle);
+        const int result = real(comm);
+        if (ok(result) && abi() != nullptr) forget_communicator(handle);
+        return result;
+      });
+}
+
+template <typename Real>
+int named(Call&, Real real, Handle comm, const char* comm_name) {
+  const int result = real(comm, comm_name);
+  if (ok(result) && abi() != nullptr) name_communicator(comm, comm_name);
+  return result;
+}
+
+}  // namespace timeloom::mpi

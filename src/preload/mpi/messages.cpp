@@ -1,0 +1,138 @@
+#include "messages.hpp"
+
+#include <mutex>
+#include <new>
+#include <unordered_map>
+
+namespace timeloom::mpi {
+namespace {
+
+int field(const void* status, std::size_t at) noexcept {
+  int value = 0;
+  std::memcpy(&value, static_cast<const char*>(status) + at, sizeof value);
+  return value;
+}
+
+bool was_cancelled(const void* status) noexcept {
+  int flag = 0;
+  real<int(const void*, int*)>(Function::kTest_cancelled)(status, &flag);
+  return flag != 0;
+}
+
+std::uint64_t where(const Communicator& communicator, std::uint32_t peer) noexcept {
+  return pair_of(communicator.id, peer);
+}
+
+// Never destroyed: threads may outlive the static objects of the program.
+struct Messages {
+  std::mutex mutex;
+  std::unordered_multimap<Handle, Handle> communicators;
+};
+Messages& messages() {
+  static auto* const kInstance = new Messages;
+  return *kInstance;
+}
+
+void put_received(const Pending& pending, const void* status) noexcept {
+  const Envelope envelope = envelope_of(status);
+  if (pending.cancelled && was_cancelled(status)) {
+    return put(ExtendedKind::kMpiRequestCancelled, {pending.number});
+  }
+  if (envelope.from_nobody) return;
+  put(ExtendedKind::kMpiIrecv, {where(*pending.communicator, envelope.source), envelope.tag,
+                                envelope.bytes, pending.number});
+}
+
+}  // namespace
+
+std::uint64_t bytes_of(Count count, Handle datatype) noexcept {
+  int size = 0;
+  real<int(Handle, int*)>(Function::kType_size)(datatype, &size);
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+}
+
+Envelope envelope_of(const void* status) noexcept {
+  Envelope envelope;
+  const int source = field(status, abi()->source_at);
+  envelope.from_nobody = source == abi()->proc_null;
+  envelope.source = static_cast<std::uint32_t>(source);
+  envelope.tag = static_cast<std::uint32_t>(field(status, abi()->tag_at));
+  Count bytes = 0;
+  real<int(const void*, Handle, Count*)>(Function::kGet_elements_x)(status, abi()->byte, &bytes);
+  if (bytes > 0) envelope.bytes = static_cast<std::uint64_t>(bytes);
+  return envelope;
+}
+
+void put_send(Handle comm, int dest, int tag, std::uint64_t bytes, std::uint64_t request) noexcept {
+  const Communicator* const communicator = defined_communicator(comm);
+  if (communicator == nullptr || dest == abi()->proc_null) return;
+  const std::uint64_t to = where(*communicator, static_cast<std::uint32_t>(dest));
+  const auto number = static_cast<std::uint32_t>(tag);
+  if (request == 0) return put(ExtendedKind::kMpiSend, {to, number, bytes});
+  put(ExtendedKind::kMpiIsend, {to, number, bytes, request});
+}
+
+void put_receive(Handle comm, const void* status) noexcept {
+  const Communicator* const communicator = defined_communicator(comm);
+  if (communicator == nullptr) return;
+  const Envelope envelope = envelope_of(status);
+  if (envelope.from_nobody) return;
+  put(ExtendedKind::kMpiRecv,
+      {where(*communicator, envelope.source), envelope.tag, envelope.bytes});
+}
+
+void put_request(ExtendedKind kind, std::uint64_t request) noexcept { put(kind, {request}); }
+
+void put_completion(Handle request, const void* status) noexcept {
+  const auto pending = complete_request(request);
+  if (!pending) return;
+  if (pending->kind == Pending::Kind::kCommunicator) {
+    Communicator* const made =
+        add_promised(pending->parent, abi()->load(pending->made), pending->identity);
+    if (made == nullptr || !record::recording()) return;
+    define(*made);
+    return put(ExtendedKind::kCommCreate, {made->id});
+  }
+  if (!record::recording() || pending->communicator == nullptr) return;
+  define(*pending->communicator);
+  switch (pending->kind) {
+    case Pending::Kind::kSend: return put(ExtendedKind::kMpiIsendComplete, {pending->number});
+    case Pending::Kind::kReceive: return put_received(*pending, status);
+    default: break;
+  }
+  put(ExtendedKind::kMpiCollectiveComplete,
+      {where(*pending->communicator, static_cast<std::uint32_t>(pending->operation)), pending->root,
+       pending->sent, pending->received, pending->number});
+}
+
+void put_start(Handle request) noexcept {
+  const auto started = start_request(request);
+  if (!started || !record::recording() || started->communicator == nullptr) return;
+  define(*started->communicator);
+  if (started->kind == Pending::Kind::kSend) {
+    put(ExtendedKind::kMpiIsend, {where(*started->communicator, started->peer), started->tag,
+                                  started->sent, started->number});
+  } else {
+    put(ExtendedKind::kMpiIrecvRequest, {started->number});
+  }
+}
+
+void add_message(Handle message, Handle comm) noexcept try {
+  Messages& all = messages();
+  const std::lock_guard lock(all.mutex);
+  all.communicators.emplace(abi()->handle(message), comm);
+} catch (const std::bad_alloc&) {
+  return;  // its receipt will not be recorded
+}
+
+Handle take_message(Handle message) noexcept {
+  Messages& all = messages();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.communicators.find(abi()->handle(message));
+  if (found == all.communicators.end()) return 0;
+  const Handle comm = found->second;
+  all.communicators.erase(found);
+  return comm;
+}
+
+}  // namespace timeloom::mpi

@@ -1,0 +1,53 @@
+// The events of messages, from what the functions of MPI are given.
+//
+// Any thread; throws nothing. Nothing is recorded of MPI_PROC_NULL, of communicators between two
+// groups, and while nothing is measured.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "recording.hpp"
+#include "requests.hpp"
+
+namespace timeloom::mpi {
+
+// Of so many elements.
+std::uint64_t bytes_of(Count count, Handle datatype) noexcept;
+
+// An MPI_Status: the user's, or one of ours where the user ignores it.
+class Status {
+ public:
+  explicit Status(void* given) noexcept
+      : at_(reinterpret_cast<std::uintptr_t>(given) == abi()->no_status ? own_.data() : given) {}
+  void* get() noexcept { return at_; }
+
+ private:
+  alignas(8) std::array<std::byte, kStatusBytes> own_{};
+  void* at_;
+};
+
+struct Envelope {
+  std::uint32_t source = 0, tag = 0;
+  std::uint64_t bytes = 0;
+  bool from_nobody = false;  // MPI_PROC_NULL
+};
+Envelope envelope_of(const void* status) noexcept;
+
+// Of a message that is sent now, before it is; `request` 0: it blocks.
+void put_send(Handle comm, int dest, int tag, std::uint64_t bytes, std::uint64_t request) noexcept;
+// Of one that has arrived.
+void put_receive(Handle comm, const void* status) noexcept;
+void put_request(ExtendedKind kind, std::uint64_t request) noexcept;
+// Of one whose request has been completed, with this status.
+void put_completion(Handle request, const void* status) noexcept;
+// Of one that is started again.
+void put_start(Handle request) noexcept;
+
+// A message that was probed for and will be received by its handle.
+void add_message(Handle message, Handle comm) noexcept;
+Handle take_message(Handle message) noexcept;  // its communicator; 0: not known
+
+}  // namespace timeloom::mpi

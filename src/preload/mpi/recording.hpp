@@ -1,0 +1,33 @@
+// Records the calls of MPI into the stream of the calling thread, below the function that called.
+//
+// Any thread. The program finds errno as it was. Throws nothing; without memory a call is not
+// recorded.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "core/event_word.hpp"
+#include "core/mpi_event.hpp"
+#include "library.hpp"
+#include "record/measurement.hpp"
+#include "record/wrapper_interface.hpp"
+
+namespace timeloom::mpi {
+
+// The region of a call, for as long as the object lives.
+class Call {
+ public:
+  explicit Call(Function function) noexcept;
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+ private:
+  record::WrappedFunction* function_ = nullptr;  // nullptr: nothing is recorded
+};
+
+// An event of the innermost region.
+void put(ExtendedKind kind, std::initializer_list<std::uint64_t> words) noexcept;
+
+}  // namespace timeloom::mpi

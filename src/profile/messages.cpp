@@ -1,0 +1,252 @@
+#include "profile/messages.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace timeloom::profile {
+namespace {
+
+constexpr std::uint32_t kNobody = UINT32_MAX;
+
+bool one_to_all(CollectiveKind kind) noexcept {
+  return kind == CollectiveKind::kBcast || kind == CollectiveKind::kScatter ||
+         kind == CollectiveKind::kScatterv;
+}
+
+bool all_to_one(CollectiveKind kind) noexcept {
+  return kind == CollectiveKind::kGather || kind == CollectiveKind::kGatherv ||
+         kind == CollectiveKind::kReduce;
+}
+
+bool all_to_all(CollectiveKind kind) noexcept {
+  switch (kind) {
+    case CollectiveKind::kAllgather:
+    case CollectiveKind::kAllgatherv:
+    case CollectiveKind::kAlltoall:
+    case CollectiveKind::kAlltoallv:
+    case CollectiveKind::kAlltoallw:
+    case CollectiveKind::kAllreduce:
+    case CollectiveKind::kReduceScatter:
+    case CollectiveKind::kReduceScatterBlock: return true;
+    default: return false;
+  }
+}
+
+// Two times, of which `until` may be the earlier one.
+std::uint64_t between(std::uint64_t from, std::uint64_t until) noexcept {
+  return until > from ? until - from : 0;
+}
+
+}  // namespace
+
+const char* name_of(WaitKind kind) noexcept {
+  switch (kind) {
+    case WaitKind::kLateSender: return "late sender";
+    case WaitKind::kLateReceiver: return "late receiver";
+    case WaitKind::kBarrier: return "wait at barrier";
+    case WaitKind::kAllToAll: return "wait at all-to-all";
+    case WaitKind::kLateRoot: return "late root";
+    case WaitKind::kEarlyRoot: return "early root";
+  }
+  return "";
+}
+
+// Follows the regions of one location; what belongs to a region is handed on when that is left.
+class MessageSink::OneLocation final : public LocationSink {
+ public:
+  OneLocation(MessageSink& sink, std::uint32_t process) : sink_(sink), process_(process) {}
+
+  void consume(std::span<const Event> events) override {
+    for (const Event& event : events) {
+      if (operands_.take(event)) continue;
+      if (event.kind == EventKind::kEnter) {
+        open_.push_back(ticks(event.time));
+      } else if (event.kind == EventKind::kLeave) {
+        leave(ticks(event.time));
+      } else {
+        other(event);
+      }
+    }
+  }
+
+  void finish() override {
+    const std::lock_guard lock(sink_.mutex_);
+    for (const auto& [channel, sent, end] : ends_) sink_.add_message(channel, sent, end);
+    for (const auto& [key, visit] : visits_) sink_.visits_[key].push_back(visit);
+    for (const auto& [kind, totals] : totals_) {
+      CollectiveTotals& all = sink_.summary_.collectives[kind];
+      all.count += totals.count;
+      all.sent += totals.sent;
+      all.received += totals.received;
+    }
+  }
+
+ private:
+  struct Message {
+    Channel channel;
+    bool sent;
+    End end;
+  };
+
+  void leave(std::uint64_t time) {
+    if (!open_.empty()) open_.pop_back();
+    for (; handed_ < ends_.size(); ++handed_) ends_[handed_].end.left = time;
+    for (; handed_visits_ < visits_.size(); ++handed_visits_) {
+      visits_[handed_visits_].second.left = time;
+    }
+  }
+
+  void other(const Event& event) {
+    switch (event.kind) {
+      case EventKind::kMpiSend: return message(event, true, true, ++order_);
+      case EventKind::kMpiIsend: return message(event, true, false, ++order_);
+      case EventKind::kMpiRecv: return message(event, false, true, ++order_);
+      case EventKind::kMpiIrecvRequest: begun_[event.value] = ++order_; return;
+      case EventKind::kMpiIrecv: {
+        const auto begun = begun_.find(operands_.request());
+        const std::uint64_t order = begun == begun_.end() ? ++order_ : begun->second;
+        if (begun != begun_.end()) begun_.erase(begun);
+        return message(event, false, true, order);
+      }
+      case EventKind::kMpiRequestCancelled: begun_.erase(event.value); return;
+      case EventKind::kMpiCollectiveEnd: return collective(event, true);
+      case EventKind::kMpiCollectiveComplete: return collective(event, false);
+      default: return;
+    }
+  }
+
+  void message(const Event& event, bool sent, bool blocks, std::uint64_t order) {
+    const std::uint32_t peer = sink_.process_at(event.ref, operands_.peer());
+    const std::uint64_t time = ticks(event.time);
+    const std::uint64_t entered = open_.empty() ? time : open_.back();
+    const Channel channel{event.ref, sent ? process_ : peer, sent ? peer : process_,
+                          operands_.tag()};
+    ends_.push_back({channel,
+                     sent,
+                     {.entered = entered,
+                      .left = time,
+                      .time = time,
+                      .order = order,
+                      .bytes = event.value,
+                      .blocks = blocks,
+                      .process = process_}});
+  }
+
+  void collective(const Event& event, bool blocks) {
+    CollectiveTotals& totals = totals_[operands_.operation()];
+    ++totals.count;
+    totals.sent += event.value;
+    totals.received += operands_.received();
+    if (!blocks) return;
+    const std::uint64_t time = ticks(event.time);
+    const bool root =
+        operands_.root() != kNoRoot && sink_.process_at(event.ref, operands_.root()) == process_;
+    visits_.push_back(
+        {{event.ref, counts_[event.ref]++},
+         {process_, open_.empty() ? time : open_.back(), time, operands_.operation(), root}});
+  }
+
+  MessageSink& sink_;
+  const std::uint32_t process_;
+  Operands operands_;
+  std::vector<std::uint64_t> open_;  // when the open regions were entered
+  std::uint64_t order_ = 0;
+  std::map<std::uint64_t, std::uint64_t> begun_;  // by request: the place of a receive
+  std::vector<Message> ends_;
+  std::size_t handed_ = 0;
+  std::map<std::uint32_t, std::uint64_t> counts_;  // by communicator: blocking operations so far
+  std::vector<std::pair<std::pair<std::uint32_t, std::uint64_t>, Visit>> visits_;
+  std::size_t handed_visits_ = 0;
+  std::map<CollectiveKind, CollectiveTotals> totals_;
+};
+
+void MessageSink::begin(const Definitions& definitions) {
+  definitions_ = &definitions;
+  for (const Location& location : definitions.locations) {
+    processes_[location.id] = location.group.value();
+  }
+}
+
+std::unique_ptr<LocationSink> MessageSink::open_location(const Location& location) {
+  return std::make_unique<OneLocation>(*this, location.group.value());
+}
+
+std::uint32_t MessageSink::process_at(std::uint32_t communicator,
+                                      std::uint32_t rank) const noexcept {
+  if (communicator >= definitions_->communicators.size()) return kNobody;
+  const auto& members = definitions_->communicators[communicator].members;
+  if (rank >= members.size()) return kNobody;
+  const auto process = processes_.find(members[rank]);
+  return process == processes_.end() ? kNobody : process->second;
+}
+
+void MessageSink::add_message(const Channel& channel, bool sent, const End& end) {
+  Sides& sides = channels_[channel];
+  (sent ? sides.first : sides.second).push_back(end);
+}
+
+void MessageSink::add_wait(std::uint32_t process, WaitKind kind, std::uint64_t time) {
+  if (time == 0) return;
+  std::vector<Wait>& waits = summary_.waits[process];
+  waits.resize(kWaitKinds);
+  Wait& wait = waits[static_cast<std::size_t>(kind)];
+  ++wait.count;
+  wait.time += time;
+}
+
+// Messages of one channel do not overtake each other: the first that is sent goes to the receive
+// that was begun first.
+void MessageSink::match(Sides& sides, const Channel& channel) {
+  auto& [sent, received] = sides;
+  std::ranges::stable_sort(sent, {}, &End::order);
+  std::ranges::stable_sort(received, {}, &End::order);
+  const std::size_t both = std::min(sent.size(), received.size());
+  summary_.unmatched += sent.size() + received.size() - 2 * both;
+  Traffic& traffic = summary_.traffic[{channel.sender, channel.receiver}];
+  for (const End& end : sent) {
+    ++traffic.messages;
+    traffic.bytes += end.bytes;
+  }
+  for (std::size_t i = 0; i < both; ++i) compare(sent[i], received[i]);
+}
+
+void MessageSink::compare(const End& sent, const End& received) {
+  ++summary_.messages;
+  if (received.time < sent.time) {
+    ++summary_.backwards;
+    summary_.most_backwards = std::max(summary_.most_backwards, sent.time - received.time);
+  }
+  add_wait(received.process, WaitKind::kLateSender,
+           between(received.entered, std::min(sent.entered, received.left)));
+  // Only a send that is still going on when the receive begins has waited for it.
+  if (sent.blocks && received.entered < sent.left) {
+    add_wait(sent.process, WaitKind::kLateReceiver, between(sent.entered, received.entered));
+  }
+}
+
+void MessageSink::compare(const std::vector<Visit>& visits) {
+  std::uint64_t last = 0, root_entered = 0, last_of_others = 0;
+  for (const Visit& visit : visits) {
+    last = std::max(last, visit.entered);
+    (visit.root ? root_entered : last_of_others) =
+        std::max(visit.root ? root_entered : last_of_others, visit.entered);
+  }
+  for (const Visit& visit : visits) {
+    const auto wait = [&](WaitKind kind, std::uint64_t until) {
+      add_wait(visit.process, kind, between(visit.entered, std::min(until, visit.left)));
+    };
+    if (visit.kind == CollectiveKind::kBarrier) wait(WaitKind::kBarrier, last);
+    if (all_to_all(visit.kind)) wait(WaitKind::kAllToAll, last);
+    if (one_to_all(visit.kind) && !visit.root) wait(WaitKind::kLateRoot, root_entered);
+    if (all_to_one(visit.kind) && visit.root) wait(WaitKind::kEarlyRoot, last_of_others);
+  }
+}
+
+void MessageSink::finish() {
+  for (auto& [channel, sides] : channels_) match(sides, channel);
+  for (const auto& [key, visits] : visits_) compare(visits);
+  channels_.clear();
+  visits_.clear();
+}
+
+}  // namespace timeloom::profile

@@ -1,0 +1,52 @@
+// `timeloom report --mpi`: time in MPI by function and by caller, who sent how much to whom,
+// waiting, and how evenly the work is spread over the processes.
+//
+// Plain values made from a CallTree and the messages of a trace. Nothing throws but the functions
+// that write, as Output does.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profile/call_tree.hpp"
+#include "profile/messages.hpp"
+#include "tools/output.hpp"
+#include "tools/terminal.hpp"
+
+namespace timeloom::tools {
+
+// Over processes, in seconds; `process` is the one with the longest time.
+struct Spread {
+  double least = 0, mean = 0, most = 0;
+  std::uint32_t process = 0;
+  double sum() const noexcept { return mean * static_cast<double>(processes); }
+  std::size_t processes = 0;
+};
+
+struct MpiRow {
+  std::string name;  // of a function, or of a call path
+  std::uint64_t visits = 0;
+  Spread time;
+};
+
+struct MpiFacts {
+  std::vector<std::string> processes;  // their names, by their places
+  double total = 0;                    // seconds of all processes, in and out of MPI
+  Spread in_mpi, outside;
+  std::vector<MpiRow> functions;  // of MPI, with what they call
+  std::vector<MpiRow> callers;    // call paths that call MPI, by the time there
+  std::vector<MpiRow> balance;    // other functions, by their own time
+  profile::MessageSummary messages;
+  double tick_seconds = 1e-9;
+  // The share of the time of the slowest process that all would need if the work were spread
+  // evenly, and the share of work in the time of all.
+  double load_balance = 1, efficiency = 1;
+};
+
+MpiFacts mpi_facts(const profile::CallTree& tree, const profile::MessageSummary& messages);
+
+void write_mpi(const MpiFacts& facts, const Terminal& terminal, Output& output);
+void write_mpi_json(const MpiFacts& facts, Output& output);
+
+}  // namespace timeloom::tools

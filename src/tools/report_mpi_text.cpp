@@ -1,0 +1,241 @@
+// How the facts of `timeloom report --mpi` are written.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tools/json_text.hpp"
+#include "tools/report_mpi.hpp"
+#include "tools/text.hpp"
+
+namespace timeloom::tools {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kRows = 10;          // of each table
+constexpr std::size_t kMostInMatrix = 16;  // processes; of more, the pairs with the most bytes
+
+const char* operation_name(CollectiveKind kind) noexcept {
+  constexpr const char* kNames[] = {"Barrier",
+                                    "Bcast",
+                                    "Gather",
+                                    "Gatherv",
+                                    "Scatter",
+                                    "Scatterv",
+                                    "Allgather",
+                                    "Allgatherv",
+                                    "Alltoall",
+                                    "Alltoallv",
+                                    "Alltoallw",
+                                    "Allreduce",
+                                    "Reduce",
+                                    "Reduce_scatter",
+                                    "Scan",
+                                    "Exscan",
+                                    "Reduce_scatter_block",
+                                    "make a handle",
+                                    "free a handle"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < std::size(kNames) ? kNames[index] : "other";
+}
+
+class Writer {
+ public:
+  Writer(const MpiFacts& facts, const Terminal& terminal, Output& output)
+      : facts_(facts), terminal_(terminal), output_(output) {}
+
+  void write() {
+    const double share = facts_.total == 0 ? 0 : facts_.in_mpi.sum() / facts_.total;
+    line(fmt::format("{}{}{} in MPI{}load balance {}{}parallel efficiency {}",
+                     plural(facts_.processes.size(), "process"), terminal_.dot(), percent(share),
+                     terminal_.dot(), percent(facts_.load_balance), terminal_.dot(),
+                     percent(facts_.efficiency)));
+    table("time in MPI", facts_.functions, facts_.in_mpi.sum());
+    table("called by", facts_.callers, facts_.in_mpi.sum());
+    matrix();
+    waits();
+    table("own time of other functions", facts_.balance, facts_.outside.sum());
+    remarks();
+  }
+
+ private:
+  void line(const std::string& text) { output_.write(text + "\n"); }
+  std::string time(double seconds) const { return pad_left(duration(seconds, terminal_), 7); }
+  std::string name(std::uint32_t process) const {
+    return process < facts_.processes.size() ? printable(facts_.processes[process])
+                                             : std::string("?");
+  }
+
+  void table(const char* title, const std::vector<MpiRow>& rows, double all) {
+    if (rows.empty()) return;
+    line(terminal_.paint(" share    mean  least   most  visits  ", Ink::kDim) +
+         terminal_.paint(title, Ink::kAccent) +
+         terminal_.paint("  a process; where the most", Ink::kDim));
+    for (std::size_t i = 0; i < std::min(rows.size(), kRows); ++i) {
+      const MpiRow& row = rows[i];
+      const std::string where = facts_.processes.size() > 1 ? "  " + name(row.time.process) : "";
+      const std::string numbers =
+          fmt::format("{} {}{}{} {}  ", pad_left(percent(all == 0 ? 0 : row.time.sum() / all), 6),
+                      time(row.time.mean), time(row.time.least), time(row.time.most),
+                      pad_left(short_count(static_cast<std::int64_t>(row.visits)), 7));
+      const std::size_t taken = std::min(columns(numbers + where), terminal_.width - 12);
+      line(numbers + shorten_left(printable(row.name), terminal_.width - taken, terminal_) + where);
+    }
+  }
+
+  void matrix() {
+    const auto& traffic = facts_.messages.traffic;
+    if (traffic.empty()) return;
+    if (facts_.processes.size() > kMostInMatrix) return pairs();
+    std::uint64_t most = 1;
+    for (const auto& [pair, one] : traffic) most = std::max(most, one.bytes);
+    std::string head = pad_left("to", 16);
+    for (std::size_t to = 0; to < facts_.processes.size(); ++to) {
+      head += pad_left(fmt::to_string(to), 9);
+    }
+    line(terminal_.paint(head + "  ", Ink::kDim) +
+         terminal_.paint("bytes sent (messages)", Ink::kAccent));
+    for (std::uint32_t from = 0; from < facts_.processes.size(); ++from) {
+      std::string bytes_line = pad_left(shorten_right(name(from), 13, terminal_), 13) + "   ";
+      std::string count_line(16, ' ');
+      for (std::uint32_t to = 0; to < facts_.processes.size(); ++to) {
+        const auto found = traffic.find({from, to});
+        const bool any = found != traffic.end();
+        bytes_line += pad_left(any ? bytes(found->second.bytes) : "-", 9);
+        count_line += pad_left(any ? fmt::format("({})", found->second.messages) : "", 9);
+      }
+      line(bytes_line);
+      line(terminal_.paint(count_line, Ink::kDim));
+    }
+  }
+
+  void pairs() {
+    std::vector<std::pair<profile::ProcessPair, profile::Traffic>> all(
+        facts_.messages.traffic.begin(), facts_.messages.traffic.end());
+    std::ranges::stable_sort(all, std::ranges::greater(),
+                             [](const auto& one) { return one.second.bytes; });
+    line(terminal_.paint("    bytes messages  ", Ink::kDim) +
+         terminal_.paint("from, to", Ink::kAccent));
+    for (std::size_t i = 0; i < std::min(all.size(), kRows); ++i) {
+      const auto& [pair, one] = all[i];
+      line(fmt::format("{} {}  {}, {}", pad_left(bytes(one.bytes), 9),
+                       pad_left(count(one.messages), 8), name(pair.first), name(pair.second)));
+    }
+  }
+
+  void waits() {
+    if (facts_.messages.waits.empty()) return;
+    line(terminal_.paint("   time   times  ", Ink::kDim) +
+         terminal_.paint("waiting", Ink::kAccent) +
+         terminal_.paint("  of all processes; who the longest", Ink::kDim));
+    for (std::size_t kind = 0; kind < profile::kWaitKinds; ++kind) {
+      profile::Wait all;
+      std::uint32_t longest = 0;
+      std::uint64_t most = 0;
+      for (const auto& [process, waits] : facts_.messages.waits) {
+        all.count += waits[kind].count;
+        all.time += waits[kind].time;
+        if (waits[kind].time > most) most = waits[kind].time, longest = process;
+      }
+      if (all.count == 0) continue;
+      line(fmt::format("{} {}  {}  {} ({})", time(seconds(all.time)), pad_left(count(all.count), 7),
+                       name_of(static_cast<profile::WaitKind>(kind)), name(longest),
+                       duration(seconds(most), terminal_)));
+    }
+  }
+
+  double seconds(std::uint64_t ticks) const {
+    return static_cast<double>(ticks) * facts_.tick_seconds;
+  }
+
+  void remarks() {
+    const profile::MessageSummary& messages = facts_.messages;
+    if (messages.unmatched != 0) {
+      line(fmt::format("{} of which only the sender or the receiver is known",
+                       plural(messages.unmatched, "message")));
+    }
+    if (messages.backwards != 0) {
+      line(
+          fmt::format("{} received before they were sent, by up to {}: the clocks of the hosts "
+                      "differ",
+                      plural(messages.backwards, "message"),
+                      duration(seconds(messages.most_backwards), terminal_)));
+    }
+  }
+
+  const MpiFacts& facts_;
+  const Terminal& terminal_;
+  Output& output_;
+};
+
+ordered_json spread_json(const Spread& spread) {
+  return {{"total_s", spread.sum()},
+          {"mean_s", spread.mean},
+          {"min_s", spread.least},
+          {"max_s", spread.most},
+          {"process", spread.process}};
+}
+
+ordered_json rows_json(const std::vector<MpiRow>& rows) {
+  ordered_json all = ordered_json::array();
+  for (const MpiRow& row : rows) {
+    ordered_json one = {{"name", row.name}, {"visits", row.visits}};
+    one.update(spread_json(row.time));
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace
+
+void write_mpi(const MpiFacts& facts, const Terminal& terminal, Output& output) {
+  Writer(facts, terminal, output).write();
+}
+
+void write_mpi_json(const MpiFacts& facts, Output& output) {
+  const profile::MessageSummary& messages = facts.messages;
+  ordered_json all;
+  all["format"] = "timeloom-report-mpi";
+  all["version"] = 1;
+  all["processes"] = facts.processes;
+  all["total_s"] = facts.total;
+  all["in_mpi"] = spread_json(facts.in_mpi);
+  all["outside"] = spread_json(facts.outside);
+  all["load_balance"] = facts.load_balance;
+  all["parallel_efficiency"] = facts.efficiency;
+  all["functions"] = rows_json(facts.functions);
+  all["callers"] = rows_json(facts.callers);
+  all["balance"] = rows_json(facts.balance);
+  all["messages"] = ordered_json::array();
+  for (const auto& [pair, one] : messages.traffic) {
+    all["messages"].push_back({{"from", pair.first},
+                               {"to", pair.second},
+                               {"messages", one.messages},
+                               {"bytes", one.bytes}});
+  }
+  all["collectives"] = ordered_json::array();
+  for (const auto& [kind, one] : messages.collectives) {
+    all["collectives"].push_back({{"operation", operation_name(kind)},
+                                  {"calls", one.count},
+                                  {"bytes_sent", one.sent},
+                                  {"bytes_received", one.received}});
+  }
+  all["waits"] = ordered_json::array();
+  for (const auto& [process, waits] : messages.waits) {
+    for (std::size_t kind = 0; kind < waits.size(); ++kind) {
+      if (waits[kind].count == 0) continue;
+      all["waits"].push_back(
+          {{"process", process},
+           {"kind", name_of(static_cast<profile::WaitKind>(kind))},
+           {"count", waits[kind].count},
+           {"time_s", static_cast<double>(waits[kind].time) * facts.tick_seconds}});
+    }
+  }
+  all["matched"] = messages.messages;
+  all["unmatched"] = messages.unmatched;
+  all["backwards"] = messages.backwards;
+  output.write(json_text(all, 2) + "\n");
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,209 @@
+"""Patterns of communication, by name; each process prints what it has sent and received.
+
+One line a process: JSON with its rank, its messages as [peer, tag, bytes] in order, and its collective operations as
+[name, bytes sent, bytes received].
+"""
+
+import json
+import os
+import signal
+import sys
+
+import numpy as np
+from mpi4py import MPI
+
+world = MPI.COMM_WORLD
+rank, size = world.Get_rank(), world.Get_size()
+known = {"rank": rank, "sent": [], "received": [], "collectives": []}
+
+
+def sent(peer, tag, data):
+    known["sent"].append([peer, tag, data.nbytes])
+
+
+def received(peer, tag, data):
+    known["received"].append([peer, tag, data.nbytes])
+
+
+def collective(name, out, into):
+    known["collectives"].append([name, out, into])
+
+
+def ring():
+    """A token goes round, and grows."""
+    before, after = (rank - 1) % size, (rank + 1) % size
+    for lap in range(3):
+        token = np.zeros(10 + lap, dtype="f8")
+        if rank == 0:
+            world.Send(token, after, tag=lap)
+            sent(after, lap, token)
+            world.Recv(token, before, tag=lap)
+            received(before, lap, token)
+        else:
+            world.Recv(token, before, tag=lap)
+            received(before, lap, token)
+            world.Send(token, after, tag=lap)
+            sent(after, lap, token)
+
+
+def halo():
+    """Neighbours exchange their edges, with Sendrecv and without blocking."""
+    edge, ghost = np.full(100, rank, dtype="f4"), np.empty(100, dtype="f4")
+    for step, (to, source) in enumerate([((rank + 1) % size, (rank - 1) % size), ((rank - 1) % size, (rank + 1) % size)]):
+        world.Sendrecv(edge, to, step, ghost, source, step)
+        sent(to, step, edge)
+        received(source, step, ghost)
+    left, right = (rank - 1) % size, (rank + 1) % size
+    ghosts = [np.empty(100, dtype="f4") for _ in range(2)]
+    requests = [world.Irecv(ghosts[0], left, 7), world.Irecv(ghosts[1], right, 8),
+                world.Isend(edge, right, 7), world.Isend(edge, left, 8)]
+    MPI.Request.Waitall(requests)
+    received(left, 7, ghosts[0])
+    received(right, 8, ghosts[1])
+    sent(right, 7, edge)
+    sent(left, 8, edge)
+
+
+def some():
+    """Rank 0 takes what comes, some at a time; persistent requests; one to nobody; one that is cancelled."""
+    if rank == 0:
+        rooms = {source: np.empty(5, dtype="i4") for source in range(1, size)}
+        requests = [world.Irecv(rooms[source], source, 3) for source in rooms]
+        left = len(requests)
+        while left:
+            done = MPI.Request.Waitsome(requests)
+            left -= len(done)
+            for index in done:
+                received(index + 1, 3, rooms[index + 1])
+        never = world.Irecv(np.empty(1), MPI.ANY_SOURCE, 99)
+        never.Cancel()
+        never.Wait()
+    else:
+        data = np.arange(5, dtype="i4")
+        request = world.Isend(data, 0, 3)
+        while not request.Test():
+            pass
+        sent(0, 3, data)
+    world.Send(np.zeros(3), MPI.PROC_NULL)
+    out, into = np.zeros(4), np.zeros(4)
+    to, source = (rank + 1) % size, (rank - 1) % size
+    pair = [world.Send_init(out, to, 5), world.Recv_init(into, source, 5)]
+    for _ in range(3):
+        MPI.Prequest.Startall(pair)
+        MPI.Request.Waitall(pair)
+        sent(to, 5, out)
+        received(source, 5, into)
+    for request in pair:
+        request.Free()
+
+
+def collectives():
+    one, many = np.full(4, rank, dtype="i4"), np.empty(4 * size, dtype="i4")
+    b, all_ = one.nbytes, many.nbytes
+    world.Barrier()
+    collective("BARRIER", 0, 0)
+    world.Bcast(one, root=1)
+    collective("BCAST", size * b if rank == 1 else 0, b)
+    world.Gather(one, many, root=0)
+    collective("GATHER", b, all_ if rank == 0 else 0)
+    world.Scatter(many, one, root=0)
+    collective("SCATTER", all_ if rank == 0 else 0, b)
+    world.Allgather(one, many)
+    collective("ALLGATHER", all_, all_)
+    back = np.empty_like(many)
+    world.Alltoall(many, back)
+    collective("ALLTOALL", all_, all_)
+    world.Allreduce(MPI.IN_PLACE, one)
+    collective("ALLREDUCE", (size - 1) * b, (size - 1) * b)
+    result = np.empty_like(one)
+    world.Reduce(one, result, root=1)
+    collective("REDUCE", b, size * b if rank == 1 else 0)
+    world.Scan(one, result)
+    collective("SCAN", (size - rank) * b, (rank + 1) * b)
+    world.Exscan(one, result)
+    collective("EXSCAN", (size - rank - 1) * b, rank * b)
+    counts = [i + 1 for i in range(size)]
+    part = np.zeros(rank + 1, dtype="i4")
+    whole = np.zeros(sum(counts), dtype="i4")
+    world.Gatherv(part, [whole, counts], root=0)
+    collective("GATHERV", part.nbytes, whole.nbytes if rank == 0 else 0)
+    world.Scatterv([whole, counts], part, root=0)
+    collective("SCATTERV", whole.nbytes if rank == 0 else 0, part.nbytes)
+    world.Allgatherv(part, [whole, counts])
+    collective("ALLGATHERV", size * part.nbytes, whole.nbytes)
+    world.Reduce_scatter_block(many, one)
+    collective("REDUCE_SCATTER_BLOCK", size * b, size * b)
+    world.Iallreduce(one, result).Wait()
+    collective("ALLREDUCE", size * b, size * b)
+    world.Ibarrier().Wait()
+    collective("BARRIER", 0, 0)
+
+
+def split():
+    """Messages in communicators that were split, duplicated and made of groups, and on a grid."""
+    half = world.Split(rank % 2, -rank)  # ranks the other way round
+    data = np.full(half.Get_rank() + 1, rank, dtype="f8")
+    if half.Get_size() > 1:
+        peer = half.Get_size() - 1 - half.Get_rank()
+        into = np.empty(peer + 1)
+        half.Sendrecv(data, peer, 0, into, peer, 0)
+        (in_world,) = MPI.Group.Translate_ranks(half.Get_group(), [peer], world.Get_group())
+        sent(in_world, 0, data)
+        received(in_world, 0, into)
+    twin = world.Dup()
+    twin.Set_name("twin")
+    grid = twin.Create_cart([size], periods=[True])
+    source, to = grid.Shift(0, 1)
+    grid.Sendrecv(np.zeros(2), to, 1, np.zeros(2), source, 1)
+    sent(to, 1, np.zeros(2))
+    received(source, 1, np.zeros(2))
+    group = world.Get_group().Incl([0, size - 1])
+    if rank in (0, size - 1):
+        ends = world.Create_group(group)
+        ends.Barrier()
+        collective("BARRIER", 0, 0)
+        ends.Free()
+    request_twin, request = world.Idup()
+    request.Wait()
+    request_twin.Barrier()
+    collective("BARRIER", 0, 0)
+    for one in (half, grid, twin, request_twin):
+        one.Free()
+
+
+def objects():
+    """Pickled objects of mpi4py, which probes for them."""
+    if rank == 0:
+        for peer in range(1, size):
+            world.send({"to": peer, "data": list(range(100))}, peer, tag=peer)
+    else:
+        assert world.recv(source=0, tag=rank)["to"] == rank
+    everybody = world.allgather(("rank", rank))
+    assert len(everybody) == size
+
+
+def killed():
+    """The last rank dies in the middle."""
+    data = np.zeros(10)
+    world.Sendrecv(data, (rank + 1) % size, 0, np.empty(10), (rank - 1) % size, 0)
+    world.Barrier()
+    if rank == size - 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    world.Barrier()
+
+
+def without_end():
+    """MPI_Finalize is never called."""
+    MPI.Finalize = None
+    ring()
+    sys.stdout.write(json.dumps(known) + "\n")
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def main():
+    globals()[sys.argv[1]]()
+    sys.stdout.write(json.dumps(known) + "\n")
+
+
+main()

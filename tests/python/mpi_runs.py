@@ -1,0 +1,96 @@
+"""Runs programs of MPI under Timeloom, with each implementation that the machine has, and reads the archive."""
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from streams import environment
+
+HERE = Path(__file__).resolve().parent
+PATTERNS = HERE / "mpi_programs" / "patterns.py"
+MANY = os.environ.get("TIMELOOM_MPI_TESTS") == "all"
+
+
+class Mpi:
+    """One implementation: how its programs are started, and the library that mpi4py loads."""
+
+    def __init__(self, name, launcher, options, library, **variables):
+        self.name, self.launcher, self.options, self.library = name, launcher, options, library
+        self.variables = {"MPI4PY_LIBMPI": str(library), **variables}
+
+    def command(self, ranks):
+        return [str(self.launcher), *self.options, "-n", str(ranks)]
+
+
+def _open_mpi():
+    launcher = shutil.which("mpirun.openmpi")
+    libraries = sorted(Path("/usr/lib").glob("*/libmpi.so.40"))
+    if launcher is None or not libraries:
+        return None
+    return Mpi("Open MPI", launcher, ["--oversubscribe"], libraries[0], OMPI_ALLOW_RUN_AS_ROOT="1",
+               OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_btl="self,vader", OMPI_MCA_pml="ob1")
+
+
+def _mpich():
+    """That of PyPI, which lies in the environment of the tests."""
+    launcher = Path(sys.prefix) / "bin" / "mpiexec.hydra"
+    library = Path(sys.prefix) / "lib" / "libmpi.so.12"
+    if not launcher.exists() or not library.exists():
+        return None
+    return Mpi("MPICH", launcher, [], library)
+
+
+@functools.cache
+def implementations():
+    try:
+        import mpi4py  # noqa: F401, PLC0415
+    except ImportError:
+        return []
+    return [one for one in (_open_mpi(), _mpich()) if one is not None]
+
+
+def run(mpi, ranks, directory, program, *words, status=0, options=(), **variables):
+    """The lines that the ranks print, as JSON by rank; the run is in directory/run."""
+    command = [*mpi.command(ranks), sys.executable, "-m", "timeloom", "--quiet", "--mpi", *options, "-o",
+               str(directory / "run"), str(program), *words]
+    done = subprocess.run(
+        command, cwd=directory, capture_output=True, text=True, timeout=200,
+        env={**environment(), **mpi.variables, **variables},
+    )  # fmt: skip
+    assert status is None or done.returncode == status, (done.stdout, done.stderr)
+    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return {one["rank"]: one for one in said}, done.stderr
+
+
+def archive(run_directory):
+    """What the Python bindings of OTF2 read."""
+    done = subprocess.run(["/usr/bin/python3", HERE / "mpi_reader.py", run_directory / "traces.otf2"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    read = json.loads(done.stdout)
+    read["processes"] = {int(rank): process for rank, process in read["processes"].items() if rank != "null"}
+    return read
+
+
+def messages(read, rank, *kinds):
+    return [[peer, tag, size] for kind, _, _, peer, tag, size in read["processes"][rank]["messages"] if kind in kinds]
+
+
+def assert_matched(read):
+    """Each send has its receive, with the same bytes and not before; by sender, receiver, communicator and tag."""
+    sent, received = {}, {}
+    for rank, process in read["processes"].items():
+        for kind, time, communicator, peer, tag, size in process["messages"]:
+            out = "send" in kind.lower()
+            key = (communicator, rank if out else peer, peer if out else rank, tag)
+            (sent if out else received).setdefault(key, []).append((time, size))
+    assert sent.keys() == received.keys()
+    for key, ends in sent.items():
+        arrived = received[key]
+        assert sorted(size for _, size in ends) == sorted(size for _, size in arrived), key
+        for (begin, _), (end, _) in zip(sorted(ends), sorted(arrived), strict=True):
+            assert begin <= end, key

@@ -1,0 +1,164 @@
+"""Programs of mpi4py under Timeloom: messages match, bytes are those of the program, with each library."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import mpi_runs
+import pytest
+from mpi_runs import PATTERNS, archive, assert_matched, implementations, messages
+
+pytestmark = [pytest.mark.any_python]
+
+SEND, RECEIVE = ("MpiSend", "MpiIsend"), ("MpiRecv", "MpiIrecv")
+LIBRARY = Path(__file__).resolve().parents[2] / "src" / "preload" / "mpi" / "library.cpp"
+
+
+def each_library(function):
+    known = [pytest.param(one, id=one.name) for one in implementations()]
+    missing = pytest.param(None, id="none", marks=pytest.mark.skip(reason="mpi4py, Open MPI and MPICH are not installed"))
+    return pytest.mark.parametrize("mpi", known or [missing])(function)
+
+
+def check(mpi, ranks, directory, pattern):
+    """The messages and collective operations of the archive are what the program knows."""
+    known, _ = mpi_runs.run(mpi, ranks, directory, PATTERNS, pattern)
+    read = archive(directory / "run")
+    assert sorted(known) == sorted(read["processes"]) == list(range(ranks))
+    assert_matched(read)
+    for rank, one in known.items():
+        assert sorted(messages(read, rank, *SEND)) == sorted(one["sent"])
+        assert sorted(messages(read, rank, *RECEIVE)) == sorted(one["received"])
+        made = [[name, out, into] for name, _, _, out, into in read["processes"][rank]["collectives"]
+                if name not in ("CREATE_HANDLE", "DESTROY_HANDLE")]
+        assert made == one["collectives"]
+    return read
+
+
+@each_library
+def test_a_ring_of_two(mpi, tmp_path):
+    read = check(mpi, 2, tmp_path, "ring")
+    assert read["processes"][0]["regions"]["MPI_Init_thread"] == 1
+    world = next(one for one in read["communicators"].values() if one["name"] == "MPI_COMM_WORLD")
+    assert world["members"] == [0, 1]
+
+
+@each_library
+def test_the_report(mpi, tmp_path, timeloom):
+    mpi_runs.run(mpi, 2, tmp_path, PATTERNS, "halo")
+    facts = json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout)
+    assert [[one["from"], one["to"], one["messages"], one["bytes"]] for one in facts["messages"]] == [
+        [0, 1, 4, 1600], [1, 0, 4, 1600]
+    ]  # fmt: skip
+    assert facts["matched"] == 8
+    assert facts["unmatched"] == facts["backwards"] == 0
+    names = {row["name"] for row in facts["functions"]}
+    assert any("MPI_Sendrecv" in name for name in names)
+    assert any("halo" in row["name"] for row in facts["callers"])
+    text = timeloom("report", "--mpi", tmp_path / "run").stdout
+    assert "1.6 kB" in text
+    assert "(4)" in text
+
+
+many = pytest.mark.skipif(not mpi_runs.MANY, reason="TIMELOOM_MPI_TESTS=all runs it")
+
+
+@many
+@each_library
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("pattern", ["ring", "halo", "some", "collectives", "split"])
+def test_patterns(mpi, ranks, pattern, tmp_path):
+    read = check(mpi, ranks, tmp_path, pattern)
+    if pattern == "some":
+        assert read["processes"][0]["counts"]["MpiRequestCancelled"] == 1
+    if pattern == "split":
+        members = {one["name"]: one["members"] for one in read["communicators"].values()}
+        assert members["twin"] == list(range(ranks))
+        halves = sorted(one["members"] for one in read["communicators"].values() if len(one["members"]) == ranks // 2)
+        if ranks == 4:
+            assert [[2, 0], [3, 1]] == halves[-2:]
+
+
+@many
+@each_library
+def test_pickled_objects(mpi, tmp_path):
+    mpi_runs.run(mpi, 3, tmp_path, PATTERNS, "objects")
+    read = archive(tmp_path / "run")
+    assert_matched(read)
+    assert len(messages(read, 0, *SEND)) == 2
+    assert [peer for peer, _, _ in messages(read, 2, *RECEIVE)] == [0]
+
+
+@many
+@each_library
+def test_a_rank_that_is_killed_leaves_what_it_has_sent(mpi, tmp_path, timeloom):
+    mpi_runs.run(mpi, 2, tmp_path, PATTERNS, "killed", status=None)
+    timeloom("info", tmp_path / "run")  # weaves what is left
+    read = archive(tmp_path / "run")
+    assert sorted(read["processes"]) == [0, 1]
+    assert messages(read, 1, *SEND) == [[0, 0, 80]]
+    assert_matched(read)
+
+
+@many
+@each_library
+def test_clocks_are_compared_where_each_rank_counts_as_a_host(mpi, tmp_path):
+    mpi_runs.run(mpi, 3, tmp_path, PATTERNS, "ring", TIMELOOM_COMPARE_CLOCKS="each")
+    assert_matched(archive(tmp_path / "run"))
+
+
+PROBE = r"""
+#include <mpi.h>
+#include <stddef.h>
+#include <stdio.h>
+#define INTEGER(name) printf(#name " %lld\n", (long long)(name))
+int main(void) {
+  MPI_Status status;
+  printf("handle_bytes %d\n", (int)sizeof(MPI_Comm));
+  printf("status_bytes %d\n", (int)sizeof status);
+  printf("source_at %d\n", (int)offsetof(MPI_Status, MPI_SOURCE));
+  printf("tag_at %d\n", (int)offsetof(MPI_Status, MPI_TAG));
+  printf("proc_null %d\n", MPI_PROC_NULL);
+  printf("any_source %d\n", MPI_ANY_SOURCE);
+  printf("any_tag %d\n", MPI_ANY_TAG);
+  printf("root %d\n", MPI_ROOT);
+  printf("undefined %d\n", MPI_UNDEFINED);
+  printf("in_place %lld\n", (long long)(size_t)MPI_IN_PLACE);
+  printf("no_status %lld\n", (long long)(size_t)MPI_STATUS_IGNORE);
+  printf("no_status %lld\n", (long long)(size_t)MPI_STATUSES_IGNORE);
+#ifdef MPICH
+  printf("world %lld\n", (long long)MPI_COMM_WORLD);
+  printf("self %lld\n", (long long)MPI_COMM_SELF);
+  printf("no_comm %lld\n", (long long)MPI_COMM_NULL);
+  printf("no_request %lld\n", (long long)MPI_REQUEST_NULL);
+  printf("byte %lld\n", (long long)MPI_BYTE);
+  printf("unsigned_long %lld\n", (long long)MPI_UNSIGNED_LONG);
+  printf("max %lld\n", (long long)MPI_MAX);
+#endif
+  return MPI_SUCCESS;
+}
+"""
+
+
+def table(name):
+    """The entries of one Abi in library.cpp."""
+    text = re.search(r"constexpr Abi " + name + r"\{(.*?)\};", LIBRARY.read_text(), re.DOTALL).group(1)
+    values = dict(re.findall(r"\.(\w+) = ([^,\s}]+(?:\{0\})?)", text))
+    return {key: -1 if value.startswith("~") else int(value, 0) for key, value in values.items() if value[0] != '"'}
+
+
+@pytest.mark.parametrize(("compiler", "name"), [("mpicc.openmpi", "kOpenMpi"), ("mpicc.mpich", "kMpich")])
+def test_the_tables_are_those_of_the_headers(compiler, name, tmp_path):
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    (tmp_path / "probe.c").write_text(PROBE)
+    built = subprocess.run([compiler, "probe.c", "-o", "probe"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    if built.returncode != 0:
+        pytest.skip(f"{compiler} has no headers: {built.stderr}")
+    lines = subprocess.run([tmp_path / "probe"], capture_output=True, text=True, check=True).stdout.splitlines()
+    expected = table(name)
+    for line in lines:
+        key, value = line.split()
+        assert expected[key] == int(value), line

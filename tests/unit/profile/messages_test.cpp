@@ -1,0 +1,166 @@
+// Matching of messages, waiting, and messages that arrive before they were sent.
+#include "profile/messages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace timeloom::profile {
+namespace {
+
+constexpr std::uint32_t kWorld = 0;
+
+// A run of some processes with one thread each, all in one communicator.
+class Job {
+ public:
+  explicit Job(std::uint32_t processes) {
+    definitions_.regions.resize(1);
+    Communicator world;
+    for (std::uint32_t i = 0; i < processes; ++i) {
+      definitions_.groups.emplace_back();
+      Location location;
+      location.id = LocationId{i};
+      location.group = LocationGroupId{i};
+      definitions_.locations.push_back(location);
+      world.members.push_back(location.id);
+    }
+    definitions_.communicators.push_back(world);
+    events_.resize(processes);
+  }
+
+  Job& enter(std::uint32_t process, std::uint64_t time) {
+    return add(process, time, EventKind::kEnter);
+  }
+  Job& leave(std::uint32_t process, std::uint64_t time) {
+    return add(process, time, EventKind::kLeave);
+  }
+  Job& message(std::uint32_t process, std::uint64_t time, EventKind kind, std::uint32_t peer,
+               std::uint64_t bytes, std::uint64_t request = 0, std::uint32_t tag = 7) {
+    events_[process].push_back(
+        operand(Timestamp{time}, OperandPlace::kPeerAndTag, pair_of(peer, tag)));
+    events_[process].push_back(operand(Timestamp{time}, OperandPlace::kRequest, request));
+    return add(process, time, kind, kWorld, bytes);
+  }
+  Job& collective(std::uint32_t process, std::uint64_t from, std::uint64_t to, CollectiveKind kind,
+                  std::uint32_t root = kNoRoot) {
+    enter(process, from);
+    add(process, from, EventKind::kMpiCollectiveBegin);
+    events_[process].push_back(operand(Timestamp{to}, OperandPlace::kPeerAndTag,
+                                       pair_of(static_cast<std::uint32_t>(kind), root)));
+    events_[process].push_back(operand(Timestamp{to}, OperandPlace::kReceived, 20));
+    return add(process, to, EventKind::kMpiCollectiveEnd, kWorld, 10).leave(process, to);
+  }
+  Job& add(std::uint32_t process, std::uint64_t time, EventKind kind, std::uint32_t ref = 0,
+           std::uint64_t value = 0) {
+    events_[process].push_back({Timestamp{time}, kind, ref, value});
+    return *this;
+  }
+
+  MessageSummary summary() const {
+    MessageSink sink;
+    sink.begin(definitions_);
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      const auto location = sink.open_location(definitions_.locations[i]);
+      location->consume(events_[i]);
+      location->finish();
+    }
+    sink.finish();
+    return sink.summary();
+  }
+
+ private:
+  Definitions definitions_;
+  std::vector<std::vector<Event>> events_;
+};
+
+std::uint64_t waited(const MessageSummary& summary, std::uint32_t process, WaitKind kind) {
+  const auto found = summary.waits.find(process);
+  return found == summary.waits.end() ? 0 : found->second[static_cast<std::size_t>(kind)].time;
+}
+
+using enum EventKind;
+
+TEST(Messages, AReceiverWaitsForALateSender) {
+  const MessageSummary summary = Job(2)
+                                     .enter(0, 50)
+                                     .message(0, 51, kMpiSend, 1, 80)
+                                     .leave(0, 60)
+                                     .enter(1, 10)
+                                     .message(1, 70, kMpiRecv, 0, 80)
+                                     .leave(1, 71)
+                                     .summary();
+  EXPECT_EQ(waited(summary, 1, WaitKind::kLateSender), 40u);
+  EXPECT_EQ(waited(summary, 0, WaitKind::kLateReceiver), 0u);
+  EXPECT_EQ(summary.messages, 1u);
+  EXPECT_EQ(summary.unmatched, 0u);
+  EXPECT_EQ(summary.backwards, 0u);
+  const Traffic& traffic = summary.traffic.at({0, 1});
+  EXPECT_EQ(traffic.messages, 1u);
+  EXPECT_EQ(traffic.bytes, 80u);
+}
+
+TEST(Messages, ASenderWaitsForALateReceiverWhileItSends) {
+  Job job(2);
+  job.enter(0, 10).message(0, 11, kMpiSend, 1, 8).leave(0, 60);
+  job.enter(1, 40).message(1, 61, kMpiRecv, 0, 8).leave(1, 62);
+  EXPECT_EQ(waited(job.summary(), 0, WaitKind::kLateReceiver), 30u);
+  // The second message was copied: its sender had gone on before the receiver came.
+  job.enter(0, 70).message(0, 71, kMpiSend, 1, 8).leave(0, 72);
+  job.enter(1, 90).message(1, 91, kMpiRecv, 0, 8).leave(1, 92);
+  EXPECT_EQ(waited(job.summary(), 0, WaitKind::kLateReceiver), 30u);
+}
+
+// Two receives from one sender, the second of which is completed first.
+TEST(Messages, ReceivesMatchInTheOrderInWhichTheyWereBegun) {
+  const MessageSummary summary = Job(2)
+                                     .message(0, 10, kMpiIsend, 1, 1, 1)
+                                     .message(0, 20, kMpiIsend, 1, 2, 2)
+                                     .add(1, 1, kMpiIrecvRequest, 0, 5)
+                                     .add(1, 2, kMpiIrecvRequest, 0, 6)
+                                     .message(1, 30, kMpiIrecv, 0, 2, 6)
+                                     .message(1, 15, kMpiIrecv, 0, 1, 5)
+                                     .summary();
+  EXPECT_EQ(summary.messages, 2u);
+  EXPECT_EQ(summary.backwards, 0u);  // by the order of completion, 15 would be before 20
+}
+
+TEST(Messages, CountsWhatArrivesBeforeItWasSent) {
+  const MessageSummary summary = Job(2)
+                                     .message(0, 100, kMpiSend, 1, 1)
+                                     .message(1, 70, kMpiRecv, 0, 1)
+                                     .message(1, 75, kMpiRecv, 0, 1)
+                                     .summary();
+  EXPECT_EQ(summary.backwards, 1u);
+  EXPECT_EQ(summary.most_backwards, 30u);
+  EXPECT_EQ(summary.unmatched, 1u);
+}
+
+TEST(Messages, AllWaitForTheLastAtABarrier) {
+  Job job(3);
+  job.collective(0, 10, 35, CollectiveKind::kBarrier);
+  job.collective(1, 30, 36, CollectiveKind::kBarrier);
+  job.collective(2, 20, 37, CollectiveKind::kBarrier);
+  const MessageSummary summary = job.summary();
+  EXPECT_EQ(waited(summary, 0, WaitKind::kBarrier), 20u);
+  EXPECT_EQ(waited(summary, 1, WaitKind::kBarrier), 0u);
+  EXPECT_EQ(waited(summary, 2, WaitKind::kBarrier), 10u);
+  const CollectiveTotals& totals = summary.collectives.at(CollectiveKind::kBarrier);
+  EXPECT_EQ(totals.count, 3u);
+  EXPECT_EQ(totals.sent, 30u);
+  EXPECT_EQ(totals.received, 60u);
+}
+
+TEST(Messages, TheRootMakesOthersWaitOrWaits) {
+  Job job(2);
+  job.collective(0, 50, 60, CollectiveKind::kBcast, 0);
+  job.collective(1, 10, 61, CollectiveKind::kBcast, 0);
+  job.collective(0, 70, 99, CollectiveKind::kReduce, 0);
+  job.collective(1, 90, 95, CollectiveKind::kReduce, 0);
+  const MessageSummary summary = job.summary();
+  EXPECT_EQ(waited(summary, 1, WaitKind::kLateRoot), 40u);
+  EXPECT_EQ(waited(summary, 0, WaitKind::kLateRoot), 0u);
+  EXPECT_EQ(waited(summary, 0, WaitKind::kEarlyRoot), 20u);
+}
+
+}  // namespace
+}  // namespace timeloom::profile
