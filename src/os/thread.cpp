@@ -14,8 +14,6 @@
 namespace timeloom::os {
 namespace {
 
-constexpr std::size_t kStackSize = 256 * 1024;
-
 struct Start {
   std::string name;
   std::function<void()> body;
@@ -47,12 +45,12 @@ std::uint64_t thread_id() noexcept { return static_cast<std::uint64_t>(::syscall
 
 std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
 
-int HelperThread::start(const char* name, std::function<void()> body) noexcept {
+int HelperThread::start(const char* name, std::function<void()> body, std::size_t stack) noexcept {
   auto start = std::unique_ptr<Start>(new (std::nothrow) Start{name, std::move(body), &id_});
   if (!start) return ENOMEM;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackSize);
+  pthread_attr_setstacksize(&attributes, stack);
   // The new thread inherits the mask of its creator; block before, restore after.
   sigset_t all;
   sigset_t before;
@@ -72,6 +70,11 @@ void HelperThread::join() noexcept {
   if (!running_) return;
   pthread_join(thread_, nullptr);
   wait_until_gone(id_);
+  running_ = false;
+}
+
+void HelperThread::detach() noexcept {
+  pthread_detach(pthread_self());
   running_ = false;
 }
 

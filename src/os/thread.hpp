@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -20,11 +21,13 @@ std::uint64_t process_id() noexcept;
 class HelperThread {
  public:
   // Returns an errno value, 0 on success.
-  int start(const char* name, std::function<void()> body) noexcept;
+  int start(const char* name, std::function<void()> body, std::size_t stack = 256 * 1024) noexcept;
   bool running() const noexcept { return running_; }
   // Returns when the kernel has removed the thread, too.
   void join() noexcept;
   void abandon() noexcept { running_ = false; }
+  // Nobody joins it: the last act of the thread itself. REQUIRES: start() has returned.
+  void detach() noexcept;
 
  private:
   pthread_t thread_{};

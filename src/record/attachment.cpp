@@ -28,6 +28,8 @@ using detail::g_recording;
 constinit ThreadRecorder g_no_recorder;
 constinit ThreadRecorder g_kept_off;
 
+constinit std::atomic<std::size_t> g_brought = 0;  // threads in State::brought
+
 // Detaches the recorder of a thread that ends.
 void end_of_thread(void* recorder) {
   const std::unique_ptr<ThreadRecorder> own(static_cast<ThreadRecorder*>(recorder));
@@ -48,20 +50,33 @@ void end_of_thread(void* recorder) {
   own->detach();
 }
 
-// The recorder that the calling thread owns, made when it is first asked for. Throws
-// std::bad_alloc. A key of the thread library keeps it: a thread-local object with a
-// destructor would take more of the little room that a library loaded late has for
-// thread-local variables.
-ThreadRecorder* own_recorder() {
+// A key of the thread library keeps the recorder that a thread owns: a thread-local object with
+// a destructor would take more of the little room that a library loaded late has for thread-local
+// variables. Throws std::bad_alloc.
+pthread_key_t recorder_key() {
   static const std::optional<pthread_key_t> kKey = [] {
     pthread_key_t key{};
     return pthread_key_create(&key, end_of_thread) == 0 ? std::optional(key) : std::nullopt;
   }();
-  if (!kKey) throw std::bad_alloc();
-  if (void* own = pthread_getspecific(*kKey)) return static_cast<ThreadRecorder*>(own);
-  auto made = std::make_unique<ThreadRecorder>();
-  if (pthread_setspecific(*kKey, made.get()) != 0) throw std::bad_alloc();
-  return made.release();
+  return kKey ? *kKey : throw std::bad_alloc();
+}
+
+// Gives the calling thread a recorder in place of the one that it had. Throws std::bad_alloc, and
+// leaves the recorder to the caller then.
+ThreadRecorder* own(std::unique_ptr<ThreadRecorder>&& recorder) {
+  const pthread_key_t key = recorder_key();
+  auto* const before = static_cast<ThreadRecorder*>(pthread_getspecific(key));
+  if (pthread_setspecific(key, recorder.get()) != 0) throw std::bad_alloc();
+  delete before;
+  return recorder.release();
+}
+
+// The recorder that the calling thread owns, made when it is first asked for. Throws
+// std::bad_alloc.
+ThreadRecorder* own_recorder() {
+  if (void* present = pthread_getspecific(recorder_key()))
+    return static_cast<ThreadRecorder*>(present);
+  return own(std::make_unique<ThreadRecorder>());
 }
 
 bool is_shared(const ThreadRecorder* recorder) noexcept {
@@ -100,7 +115,17 @@ void sample_metrics(State& s, ThreadRecorder& recorder) {
   s.writer->define_metric_location(location);
 }
 
-// Puts the calling thread's recorder on the list, with a location of its own.
+// Puts the recorder of a thread on the list, with a location of its own.
+void put_on_list(State& s, ThreadRecorder& recorder, std::uintptr_t thread) {
+  s.attached.push_back({&recorder, thread});
+  recorder.attach(s.writer.get(), s.next_location++);
+  if (s.max_depth != 0) recorder.limit_recorded_depth(s.max_depth);
+  recorder.limit_profile_levels(s.profile_depth);
+  if (s.profile) fold(s, recorder);
+  if (s.waiting.defined()) recorder.watch_waiting(s.waiting, thread);
+}
+
+// Puts the calling thread's recorder on the list.
 ThreadRecorder* join_measurement(State& s) {
   const std::lock_guard lock(s.mutex);
   if (!g_active) return nullptr;
@@ -110,13 +135,8 @@ ThreadRecorder* join_measurement(State& s) {
   }
   ThreadRecorder* recorder = own_recorder();
   if (recorder->attached()) return recorder;
-  s.attached.push_back({recorder, static_cast<std::uintptr_t>(pthread_self())});
-  recorder->attach(s.writer.get(), s.next_location++);
-  if (s.max_depth != 0) recorder->limit_recorded_depth(s.max_depth);
-  recorder->limit_profile_levels(s.profile_depth);
-  if (s.profile) fold(s, *recorder);
+  put_on_list(s, *recorder, static_cast<std::uintptr_t>(pthread_self()));
   if (s.metrics.any()) sample_metrics(s, *recorder);
-  if (s.waiting.defined()) recorder->watch_waiting(s.waiting);
   if (!g_recording) recorder->extended(ExtendedKind::kRecordingOff, {});
   return recorder;
 }
@@ -142,6 +162,7 @@ ThreadRecorder* attach_this_thread() noexcept {
 
 ThreadRecorder* attach_unrecorded() noexcept {
   if (!active() || t_recorder == &g_kept_off) return nullptr;
+  if (ThreadRecorder* brought = take_brought()) return brought;
   State& s = state();
   try {
     ThreadRecorder* recorder = join_measurement(s);
@@ -157,6 +178,48 @@ ThreadRecorder* attach_unrecorded() noexcept {
   } catch (const std::bad_alloc&) {
     return nullptr;  // this thread goes on unrecorded
   }
+}
+
+ThreadRecorder* bring_in(const OtherThread& other) noexcept try {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (!g_active || s.kept_off.contains(other.id) || s.brought.contains(other.thread))
+    return nullptr;
+  const bool known =
+      std::ranges::any_of(s.attached, [&](const Attached& a) { return a.thread == other.thread; });
+  if (known) return nullptr;
+  auto made = std::make_unique<ThreadRecorder>();
+  ThreadRecorder& recorder = *made;
+  s.brought.emplace(other.thread, Brought{std::move(made), other.id});
+  g_brought = s.brought.size();
+  put_on_list(s, recorder, other.thread);
+  s.writer->define_location(recorder.location(), other.id,
+                            other.name.empty() ? default_name(recorder.location()) : other.name);
+  return &recorder;
+} catch (const std::bad_alloc&) {
+  return nullptr;  // it is recorded from its first event on
+}
+
+ThreadRecorder* take_brought() noexcept try {
+  if (g_brought.load(std::memory_order_relaxed) == 0 || t_recorder == &g_kept_off) return nullptr;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const auto found = s.brought.find(static_cast<std::uintptr_t>(pthread_self()));
+  if (!g_active || found == s.brought.end() || found->second.id != os::thread_id()) return nullptr;
+  ThreadRecorder* recorder = own(std::move(found->second.recorder));
+  s.brought.erase(found);
+  g_brought = s.brought.size();
+  if (s.metrics.any()) sample_metrics(s, *recorder);
+  t_recorder = recorder;
+  os::give_signal_stack();
+  return recorder;
+} catch (const std::bad_alloc&) {
+  return nullptr;  // the next event tries it again
+}
+
+void forget_brought(State& s) noexcept {
+  s.brought.clear();
+  g_brought = 0;
 }
 
 void keep_off_threads(std::span<const std::uint64_t> threads) {

@@ -70,6 +70,7 @@ void forget_after_fork() {
   s.halting = 0;
   s.created.clear();
   s.attached.clear();
+  forget_brought(s);
   g_active = false;
   g_recording = false;
   if (s.writer != nullptr) s.writer->abandon();
@@ -189,6 +190,7 @@ Totals stop(Ending ending) noexcept {
   const std::uint64_t folded = profile_bytes(s);
   for (const Attached& a : s.attached) a.recorder->detach();
   s.attached.clear();
+  forget_brought(s);
   s.writer->define_clock_sync(os::sync_clocks());
   result.bytes = s.writer->bytes() + folded;
   result.lost_events = s.writer->lost();

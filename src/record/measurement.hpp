@@ -150,6 +150,17 @@ void rename_threads(const std::map<std::uintptr_t, std::string>& names) noexcept
 // Throws std::bad_alloc.
 void keep_off_threads(std::span<const std::uint64_t> threads);
 
+// A thread as others know it: its pthread id, its id of the kernel, its name (empty: one is made).
+struct OtherThread {
+  std::uintptr_t thread;
+  std::uint64_t id;
+  std::string name;
+};
+// The recorder of a thread that has recorded nothing in this measurement yet, which takes part from
+// here on; once it records something itself, the thread goes on with it. nullptr: nothing is
+// recorded of it, or there is no memory. REQUIRES: that thread does not record meanwhile.
+ThreadRecorder* bring_in(const OtherThread& other) noexcept;
+
 // The location began now as the thread or task of this number; called by the namer.
 void note_creation(std::uint32_t location, std::uint64_t number) noexcept;
 // A track of the calling thread, created under `number` (0: not known); nullptr

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -20,13 +21,20 @@ struct Attached {
   std::uintptr_t thread;  // pthread id
 };
 
+// The recorder of a thread that another one has brought in, until it records something itself.
+struct Brought {
+  std::unique_ptr<ThreadRecorder> recorder;
+  std::uint64_t id;  // of the kernel: pthread ids are used again
+};
+
 struct State {
   std::mutex mutex;              // guards what follows; never taken on the event path
   std::atomic<int> halting = 0;  // objects of class Halted; read without the mutex
   DefinitionTable definitions;
   std::unique_ptr<spool::Writer> writer;
-  std::vector<Attached> attached;    // the recorders that take part, one a thread
-  std::set<std::uint64_t> kept_off;  // threads that take no part in any measurement
+  std::vector<Attached> attached;             // the recorders that take part, one a thread
+  std::map<std::uintptr_t, Brought> brought;  // by pthread id
+  std::set<std::uint64_t> kept_off;           // threads that take no part in any measurement
   std::uint32_t next_location = 0;
   std::uint32_t tracks = 0;           // of these
   std::uint32_t of_process = 0;       // 1: one of these has its metrics only
@@ -54,6 +62,10 @@ struct State {
 
 // Never destroyed: threads may outlive the static objects of the program.
 State& state();
+
+// Forgets the threads that were brought in and recorded nothing themselves. REQUIRES: the mutex,
+// and that their recorders take no part any more.
+void forget_brought(State& state) noexcept;
 
 // The mutex of the state, while no thread is inside a NativeCall and none begins one:
 // for functions that touch the recorders of other threads. Not inside a NativeCall.

@@ -78,6 +78,10 @@ void ThreadRecorder::close_requested(OpenRegion* entry) noexcept {
 }
 
 bool ThreadRecorder::leave_outer(Token token) noexcept {
+  if (!attached()) {
+    ThreadRecorder* recorder = take_brought();
+    return recorder != nullptr && recorder->leave(token);
+  }
   for (OpenRegion* entry = top_; entry > stack_->base; --entry) {
     if (bare_token(entry->token) == bare_token(token)) return close_requested(entry), true;
   }

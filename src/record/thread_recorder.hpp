@@ -140,8 +140,9 @@ class ThreadRecorder {
   }
 
   // The slow case of leave_last(): closes the open regions inside `token`, then `token`. False
-  // when `token` is not open. Functions that are closed because a user region ends go on: they
-  // are remembered as entered without being recorded.
+  // when `token` is not open. Also the first event of a thread that was brought in. Functions that
+  // are closed because a user region ends go on: they are remembered as entered without being
+  // recorded.
   bool leave_outer(Token token) noexcept;
   bool leave(Token token) noexcept { return leave_last(token) || leave_outer(token); }
   // The same for a user region that the innermost function entered. False also when that
@@ -195,8 +196,8 @@ class ThreadRecorder {
   // as if there were no room, so that recorders without metrics pay nothing.
   void sample_with(std::unique_ptr<Sampler> sampler) noexcept;
   // From here on records how long the thread waits where it records nothing for a while; in
-  // profile mode as a value of `metric`. REQUIRES: its own thread.
-  void watch_waiting(MetricId metric) noexcept;
+  // profile mode as a value of `metric`. `thread`: its pthread id; it runs.
+  void watch_waiting(MetricId metric, std::uintptr_t thread) noexcept;
   // Levels of call paths that profiles keep apart; 0: any number.
   void limit_profile_levels(std::uint32_t levels) noexcept { max_depth_ = levels; }
   // In the child of a fork: forgets segment and writer without touching them.
@@ -304,6 +305,10 @@ void set_leave_callback(void (*function)() noexcept) noexcept;
 ThreadRecorder* attach_this_thread() noexcept;
 // The same also while recording is off, to remember what is entered meanwhile.
 ThreadRecorder* attach_unrecorded() noexcept;
+
+// The recorder that another thread has made for the calling one (bring_in()), which is its own from
+// here on; nullptr: there is none. Cheap where none was ever made.
+ThreadRecorder* take_brought() noexcept;
 
 // The value of a metric event as a number; 0 for a metric without a definition.
 double metric_value(MetricId metric, std::uint64_t bits) noexcept;

@@ -8,8 +8,8 @@
 
 namespace timeloom::record {
 
-void ThreadRecorder::watch_waiting(MetricId metric) noexcept {
-  waiting_.reset(new (std::nothrow) WaitingClock);
+void ThreadRecorder::watch_waiting(MetricId metric, std::uintptr_t thread) noexcept {
+  waiting_.reset(new (std::nothrow) WaitingClock(static_cast<pthread_t>(thread)));
   waiting_metric_ = metric.value();
   move_horizon(os::now());
 }

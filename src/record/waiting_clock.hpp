@@ -4,8 +4,8 @@
 // than kGap. Between two readings the thread worked, or waited for less than kGap at once; so what
 // it waited for since the last reading was in the gap, as far as it fits.
 //
-// Made by its thread. waited() may be called by another one, when that thread does not record;
-// once the thread has ended it says 0. Nothing here throws.
+// Made while its thread runs. waited() may be called by another one, when that thread does not
+// record; once the thread has ended it says 0. Nothing here throws.
 #pragma once
 
 #include <pthread.h>
@@ -22,8 +22,8 @@ class WaitingClock {
  public:
   static constexpr std::uint64_t kGap = 100'000;  // nanoseconds
 
-  WaitingClock() noexcept
-      : known_(pthread_getcpuclockid(pthread_self(), &clock_) == 0), ticks_(os::now()) {
+  explicit WaitingClock(pthread_t thread) noexcept
+      : known_(pthread_getcpuclockid(thread, &clock_) == 0), ticks_(os::now()) {
     (void)read(CLOCK_MONOTONIC, wall_);
     known_ = known_ && read(clock_, cpu_);
   }

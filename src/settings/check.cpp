@@ -31,9 +31,24 @@ void check_overhead(const Settings& settings) {
 
 // A program may be run without recording it, as Score-P does; a block is there to be recorded.
 void check_results(const Settings& settings, Measured measured) {
-  if (measured == Measured::kBlock && settings.text("results") == "none") {
+  if (measured != Measured::kProgram && settings.text("results") == "none") {
     throw Error(settings.origin("results") +
                 ": with none nothing is recorded; write all, trace or profile");
+  }
+}
+
+// Calls that run when recording begins have to be seen to end, and nothing may stay behind.
+void check_running(const Settings& settings) {
+  const std::string instrumenter = settings.text("instrumenter");
+  if (instrumenter != "auto" && instrumenter != "monitoring") {
+    throw Error(settings.origin("instrumenter") +
+                ": a running process is observed by the instrumenter \"monitoring\" only; leave "
+                "it out");
+  }
+  if (settings.flag("async-tasks")) {
+    throw Error(settings.origin("async-tasks") +
+                ": tasks that run already cannot be told apart; leave it out, or start the "
+                "program with timeloom run");
   }
 }
 
@@ -44,6 +59,7 @@ void check(const Settings& settings, Measured measured) {
   check_overhead(settings);
   static_cast<void>(window_of(settings));
   check_results(settings, measured);
+  if (measured == Measured::kRunning) check_running(settings);
 }
 
 }  // namespace timeloom

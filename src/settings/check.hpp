@@ -13,6 +13,7 @@ namespace timeloom {
 enum class Measured : std::uint8_t {
   kProgram,  // run by a launcher
   kBlock,    // of a program that measures itself
+  kRunning,  // a process that runs already, from outside
 };
 
 // Called once, when all sources have been applied. Throws Error; its message opens with

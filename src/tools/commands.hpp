@@ -30,6 +30,7 @@ struct Command {
 };
 
 Command register_run(CLI::App& program);
+Command register_attach(CLI::App& program);
 Command register_report(CLI::App& program);
 Command register_info(CLI::App& program);
 Command register_weave(CLI::App& program);

@@ -1,19 +1,13 @@
 // `timeloom run`: becomes `python -m timeloom`, in the Python that has Timeloom; with
 // --program it starts a program without Python (run_native.hpp).
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 #include "core/error.hpp"
 #include "core/native_run.hpp"
-#include "core/shell_word.hpp"
 #include "settings/command_line.hpp"
 #include "settings/settings_text.hpp"
 #include "tools/command_options.hpp"
@@ -22,6 +16,7 @@
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
 #include "tools/run_native.hpp"
+#include "tools/start_python.hpp"
 
 namespace timeloom::tools {
 
@@ -54,50 +49,6 @@ std::vector<std::string> python_words(const CommandLine& line, const PythonChoic
   return words;
 }
 
-std::vector<char*> argument_vector(std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  return arguments;
-}
-
-// The exit status of a command that neither reads nor prints; -1: it did not get that far.
-int status_of(std::vector<std::string> words) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
-  }
-  std::vector<char*> arguments = argument_vector(words);
-  pid_t child = 0;
-  const int error = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  if (error != 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
-  return WEXITSTATUS(status);
-}
-
-// A Python that is not known to have Timeloom is asked. Everything else that may be wrong
-// with it, it says itself when it is started.
-void refuse_without_timeloom(const CommandLine& line, const PythonChoice& python) {
-  if (python.sure || skips_site(line)) return;
-  constexpr int kMissing = 83;
-  std::vector<std::string> words = {python.program};
-  append(words, line.interpreter_flags);
-  append(words, {"-c",
-                 "import sys, importlib.util\n"
-                 "sys.exit(83 if importlib.util.find_spec('timeloom') is None else 0)"});
-  if (status_of(std::move(words)) != kMissing) return;
-  throw Error(python.program + " has no Timeloom; install it there: " + shell_word(python.program) +
-              " -m pip install timeloom");
-}
-
-[[noreturn]] void become(std::vector<std::string>& words) {
-  const std::vector<char*> arguments = argument_vector(words);
-  execv(arguments[0], arguments.data());
-  throw Error("cannot start " + words[0] + ": " + std::strerror(errno));
-}
-
 // The path of a Python that measures nothing, and on a second line the reason, from
 // python/timeloom/_unmeasured.py.
 constexpr char kUnmeasuredVariable[] = "TIMELOOM_UNMEASURED";
@@ -119,7 +70,7 @@ constexpr char kUnmeasuredVariable[] = "TIMELOOM_UNMEASURED";
   }
   if (const char* unmeasured = std::getenv(kUnmeasuredVariable)) run_unmeasured(line, unmeasured);
   const PythonChoice python = find_python(own_executable());
-  refuse_without_timeloom(line, python);
+  if (!skips_site(line)) refuse_without_timeloom(python, line.interpreter_flags);
   std::vector<std::string> words = python_words(line, python);
   unsetenv(kNativeSettingsVariable);  // of a run around this one
   become(words);

@@ -8,6 +8,8 @@
 #include "python/interpreter/compat.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/launch/attached.hpp"
+#include "python/launch/attaching.hpp"
 #include "python/launch/end_of_run.hpp"
 #include "python/launch/follow.hpp"
 #include "python/launch/launcher.hpp"
@@ -51,6 +53,7 @@ PyObject* keep_off_threads(PyObject*, PyObject* ids) {
 
 PyObject* before_fork(PyObject* module, PyObject*) {
   lock_control();
+  pause_attached();
   prepare_fork(module);
   return Py_NewRef(Py_None);
 }
@@ -63,6 +66,7 @@ PyObject* after_fork(PyObject*, PyObject*) {
 
 PyObject* after_fork_in_parent(PyObject*, PyObject*) {
   resume_windows();
+  resume_attached();
   unlock_control();
   return Py_NewRef(Py_None);
 }
@@ -113,14 +117,14 @@ int register_fork_handler(PyObject* module) {
 }
 
 // The declaration of the module for 3.12 and later, see kOneInterpreter.
-bool in_main_interpreter() noexcept {
-  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
+bool refuse_sub_interpreter() noexcept {
+  if (in_main_interpreter()) return true;
   PyErr_SetString(PyExc_ImportError, "timeloom cannot be used in a sub-interpreter");
   return false;
 }
 
 int execute(PyObject* module) {
-  if (!in_main_interpreter()) return -1;
+  if (!refuse_sub_interpreter()) return -1;
   if (add_error(module) != 0) return -1;
   if (PyModule_AddFunctions(module, kSessionMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kUserApiMethods) != 0) return -1;
@@ -128,6 +132,8 @@ int execute(PyObject* module) {
   if (PyModule_AddFunctions(module, kLauncherMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kBlockMethods) != 0) return -1;
   if (PyModule_AddFunctions(module, kFollowMethods) != 0) return -1;
+  if (PyModule_AddFunctions(module, kAttachingMethods) != 0) return -1;
+  if (PyModule_AddFunctions(module, kAttachedMethods) != 0) return -1;
   if (add_region_types(module) != 0) return -1;
   if (add_unrecorded_type(module) != 0) return -1;
   if (add_hidden_type(module) != 0) return -1;

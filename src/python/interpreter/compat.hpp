@@ -48,6 +48,17 @@ inline constexpr PyModuleDef_Slot kOneInterpreter =
     {0, nullptr};
 #endif
 
+// Whether the calling thread runs code of the main interpreter, under its GIL. Needs neither;
+// PyGILState_Check() says yes to everybody once there was a sub-interpreter.
+inline bool in_main_interpreter() noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  PyThreadState* const thread = PyThreadState_GetUnchecked();
+#else
+  PyThreadState* const thread = _PyThreadState_UncheckedGet();
+#endif
+  return thread != nullptr && PyThreadState_GetInterpreter(thread) == PyInterpreterState_Main();
+}
+
 // The module does not need the GIL, see free_threading.hpp. Ends the slots of other builds.
 inline const PyModuleDef_Slot kWithoutGil =
 #ifdef Py_GIL_DISABLED

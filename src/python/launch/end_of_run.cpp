@@ -15,6 +15,7 @@
 #include "core/shell_word.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
+#include "python/launch/at_exit.hpp"
 #include "python/launch/main_module.hpp"
 #include "python/launch/measure.hpp"
 #include "python/launch/weave_process.hpp"
@@ -262,21 +263,14 @@ class RunEnd {
   bool finished_ = false;
 };
 
-void finish_weave_and_report() {
-  RunEnd end(std::move(g_start->place));
-  SessionResult result;
-  if (!finish_measurement(result)) {
-    if (PyErr_Occurred() == nullptr) return;  // the program has finished it itself
-    write_error_output(line_start() +
-                       "the measurement could not be finished: " + take_exception_text() + "\n");
-    return;
-  }
+void weave_and_report(SessionResult& result, RunEnd& end) {
   std::string others = children(result.run);  // the spools are gone after weaving
   std::string left_out = unmeasured(result.run);
   const std::optional<WeaveResult> woven = weave_run(result);
   left_out += given_up(result, woven);
-  if (woven && woven->counts && woven->counts->processes > 1) {
-    others = count_all_processes(result, *woven->counts);
+  if (woven && woven->counts && (woven->counts->processes > 1 || result.events == 0)) {
+    const std::string of_all = count_all_processes(result, *woven->counts);
+    if (woven->counts->processes > 1) others = of_all;
   }
   if (woven && !woven->printed.empty()) write_all(STDOUT_FILENO, woven->printed);
   const std::string final_path = end.finish();
@@ -289,6 +283,15 @@ void finish_weave_and_report() {
     const std::string lost = g_start->losses_are_said ? losses(result) : std::string();
     write_error_output(lost + (complain ? line_start() + weaving + "\n" : ""));
   }
+}
+
+void finish_weave_and_report() {
+  RunEnd end(std::move(g_start->place));
+  SessionResult result;
+  if (finish_measurement(result)) return weave_and_report(result, end);
+  if (PyErr_Occurred() == nullptr) return;  // the program has finished it itself
+  write_error_output(line_start() +
+                     "the measurement could not be finished: " + take_exception_text() + "\n");
 }
 
 // The process that started it sees to everything else.
@@ -316,18 +319,6 @@ PyObject* finish_run(PyObject*, PyObject*) {
 PyMethodDef g_finish_child_method = {"finish_run", guarded<finish_child_run>, METH_NOARGS, nullptr};
 PyMethodDef g_finish_method = {"finish_run", guarded<finish_run>, METH_NOARGS, nullptr};
 
-// Registers without leaving the module in sys.modules, where the program would
-// not find it under plain python.
-bool register_at_exit(PyObject* function) {
-  PyObject* modules = PyImport_GetModuleDict();
-  const bool known = PyDict_GetItemString(modules, "atexit") != nullptr;
-  Ref atexit(PyImport_ImportModule("atexit"));
-  if (!atexit) return false;
-  if (!known && PyDict_DelItemString(modules, "atexit") < 0) return false;
-  Ref result(PyObject_CallMethod(atexit.get(), "register", "O", function));
-  return static_cast<bool>(result);
-}
-
 }  // namespace
 
 void end_by_interrupt() {
@@ -353,7 +344,9 @@ bool finish_run_earlier() {
   return function && register_at_exit(function.get());
 }
 
-bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> place) {
+namespace {
+
+void note_start(const Settings& settings, std::shared_ptr<RunPlace> place) {
   g_start = new Start;  // lives as long as the process
   g_start->process = ::getpid();
   char buffer[4096];
@@ -365,6 +358,18 @@ bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> plac
   g_start->quiet = settings.flag("quiet");
   g_start->losses_are_said = layout_of(settings).losses_are_said;
   g_start->place = std::move(place);
+}
+
+}  // namespace
+
+void report_run_of_other(const Settings& settings, SessionResult result) {
+  note_start(settings, nullptr);
+  RunEnd end(nullptr);
+  weave_and_report(result, end);
+}
+
+bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> place) {
+  note_start(settings, std::move(place));
   Ref function(PyCFunction_New(&g_finish_method, nullptr));
   return function && register_at_exit(function.get());
 }

@@ -6,6 +6,7 @@
 
 #include "python/interpreter/compat.hpp"
 #include "python/launch/layout.hpp"
+#include "python/session/session.hpp"
 #include "settings/settings.hpp"
 
 namespace timeloom::python {
@@ -19,6 +20,10 @@ bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> plac
 void finish_run_now();
 // Has it called again at exit, in its turn before what was registered meanwhile.
 bool finish_run_earlier();
+
+// Weaves a run that another process has recorded, and prints its summary. Where `result` has no
+// events, the counts are those of the weave. REQUIRES: nothing is measured here.
+void report_run_of_other(const Settings& settings, SessionResult result);
 
 // The same in a child of the measured process: only finishes its measurement.
 bool finish_child_at_exit();

@@ -65,8 +65,9 @@ std::string name_of(const Ref& thread) {
 }
 
 std::string name_this_thread(std::uint32_t location) {
-  // A thread that ends may record without a thread state.
-  if (PyGILState_Check() == 0) return {};
+  // A thread that ends may record without a thread state, one of a sub-interpreter with another
+  // GIL.
+  if (!in_main_interpreter()) return {};
   const ErrorGuard guard;
   const CriticalSection critical;
   look_for_greenlets();
@@ -80,6 +81,16 @@ std::string name_this_thread(std::uint32_t location) {
   return name;
 }
 
+}  // namespace
+
+std::string name_of_running_thread(std::uintptr_t thread) noexcept {
+  std::string name = name_of(running_thread(thread));
+  PyErr_Clear();
+  return name;
+}
+
+namespace {
+
 void note_thread(record::ThreadRecorder&, std::uintptr_t thread, void* names) {
   static_cast<std::map<std::uintptr_t, std::string>*>(names)->try_emplace(thread);
 }
@@ -88,8 +99,7 @@ void rename_running_threads() {
   std::map<std::uintptr_t, std::string> names;
   record::for_each_recorder(note_thread, &names);
   for (auto& [thread, name] : names) {
-    name = name_of(running_thread(thread));
-    PyErr_Clear();
+    name = name_of_running_thread(thread);
   }
   std::erase_if(names, [](const auto& entry) { return entry.second.empty(); });
   record::rename_threads(names);

@@ -74,6 +74,14 @@ void enter(const Watched& watched, PyCodeObject* code, InterpreterFrame* frame) 
 
 }  // namespace
 
+EventWord word_of_open_call(PyCodeObject* code, EventWord known) noexcept {
+  if (known != kWatched) return known;
+  const auto found = tables().codes.find({code_index(), code});
+  if (found == tables().codes.end()) return kExcluded;
+  const bool hides = found->second.entering == Entering::kNothing;
+  return hides ? record::kHidesCalls : found->second.word;
+}
+
 void enter_watched(PyCodeObject* code, InterpreterFrame* frame) noexcept {
   const CriticalSection critical;
   const auto found = tables().codes.find({code_index(), code});

@@ -39,6 +39,11 @@ enum class Entering : std::uint8_t {
 bool watch(PyCodeObject* code, const std::string& name, EventWord word,
            Entering entering = Entering::kWord, const Region& region = {});
 
+// The word by which a call that is under way is entered late: `known` or, where that says that the
+// code object is watched, what its calls enter (without their arguments; record::kHidesCalls:
+// nothing, nor what they call). No watcher is told. Runs no Python code.
+EventWord word_of_open_call(PyCodeObject* code, EventWord known) noexcept;
+
 // Records the enter of a watched code object and tells its watcher, if it has one.
 void enter_watched(PyCodeObject* code, InterpreterFrame* frame) noexcept;
 

@@ -11,22 +11,36 @@ namespace {
 using Fast = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t);
 using FastKeywords = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
-FastKeywords g_exit = nullptr;
-Fast g_execv = nullptr;
-Fast g_signal = nullptr;
-FastKeywords g_execve = nullptr;
+// A function of Python behind which, in its method table, ours has been put.
+template <typename Function>
+struct Diverted {
+  PyMethodDef* method = nullptr;
+  Function original = nullptr;  // stays: a call may be under way while it is put back
+};
+
+Diverted<FastKeywords> g_exit;
+Diverted<Fast> g_execv;
+Diverted<FastKeywords> g_execve;
+Diverted<Fast> g_signal;
+
+// Ends the measurement of a process that is about to exit. All interpreters share the method
+// table; in those that are not the main one nothing of ours may be touched.
+void end_before_exit(std::uint32_t status) {
+  const Ending ending{EndingKind::kExit, status};
+  if (!in_main_interpreter()) return record::note_ending(ending);
+  SessionResult ignored;
+  finish_session(ignored, ending);
+  PyErr_Clear();
+}
 
 PyObject* exit_process(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                        PyObject* names) {
   // Anything but one int is refused, and the program goes on.
   const Py_ssize_t all = count + (names == nullptr ? 0 : PyTuple_GET_SIZE(names));
   if (all == 1 && PyLong_CheckExact(arguments[0])) {
-    const auto status = static_cast<std::uint32_t>(PyLong_AsUnsignedLongMask(arguments[0]) & 0xff);
-    SessionResult ignored;
-    finish_session(ignored, {EndingKind::kExit, status});
-    PyErr_Clear();
+    end_before_exit(static_cast<std::uint32_t>(PyLong_AsUnsignedLongMask(arguments[0]) & 0xff));
   }
-  return g_exit(module, arguments, count, names);
+  return g_exit.original(module, arguments, count, names);
 }
 
 // Returns only when the program could not be replaced.
@@ -39,18 +53,18 @@ PyObject* replace_process(Function original, Arguments... arguments) {
 }
 
 PyObject* execv_process(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  return replace_process(g_execv, module, arguments, count);
+  return replace_process(g_execv.original, module, arguments, count);
 }
 
 PyObject* execve_process(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                          PyObject* names) {
-  return replace_process(g_execve, module, arguments, count, names);
+  return replace_process(g_execve.original, module, arguments, count, names);
 }
 
 // A program that gives a signal its default action back, as servers do before they send it to
 // themselves once more, still ends by it.
 PyObject* set_handler(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  PyObject* before = g_signal(module, arguments, count);
+  PyObject* before = g_signal.original(module, arguments, count);
   if (before == nullptr || count != 2) return before;
   const long signal = PyLong_AsLong(arguments[0]);
   if (signal == -1 && PyErr_Occurred() != nullptr) PyErr_Clear();
@@ -58,20 +72,32 @@ PyObject* set_handler(PyObject* module, PyObject* const* arguments, Py_ssize_t c
   return before;
 }
 
+template <typename Function>
+PyCFunction method_of(Function function) noexcept {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
+}
+
 // Puts `ours` behind the function <module>.<name>: into its method table, so that
 // every name and reference it has leads to us. A function that is not of the
 // expected kind is left alone; its end of the process is then not noted.
 template <typename Function>
-void divert(PyObject* module, const char* name, int flags, Function ours, Function& original) {
-  if (original != nullptr) return;
+void divert(PyObject* module, const char* name, int flags, Function ours,
+            Diverted<Function>& diverted) {
   const Ref function(PyObject_GetAttrString(module, name));
   if (!function || !PyCFunction_CheckExact(function.get())) return;
   PyMethodDef* method = reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml;
-  if (method->ml_flags != flags) return;
+  if (method->ml_flags != flags || method->ml_meth == method_of(ours)) return;
   with_world_stopped([&] {  // others may be calling it
-    original = reinterpret_cast<Function>(reinterpret_cast<void*>(method->ml_meth));
-    method->ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(ours));
+    diverted = {method, reinterpret_cast<Function>(reinterpret_cast<void*>(method->ml_meth))};
+    method->ml_meth = method_of(ours);
   });
+}
+
+// Unless somebody else has put his own there since.
+template <typename Function>
+void put_back(const Diverted<Function>& diverted, Function ours) noexcept {
+  if (diverted.method == nullptr || diverted.method->ml_meth != method_of(ours)) return;
+  diverted.method->ml_meth = method_of(diverted.original);
 }
 
 }  // namespace
@@ -90,6 +116,14 @@ void watch_process_end() noexcept {
   PyErr_Clear();
 }
 
-void unwatch_process_end() noexcept { record::unwatch_signals(); }
+void unwatch_process_end() noexcept {
+  record::unwatch_signals();
+  with_world_stopped([] {
+    put_back(g_exit, exit_process);
+    put_back(g_execv, execv_process);
+    put_back(g_execve, execve_process);
+    put_back(g_signal, set_handler);
+  });
+}
 
 }  // namespace timeloom::python

@@ -8,7 +8,7 @@ namespace timeloom::python {
 // measurement first, and what replaces or kills the process is noted in the spool.
 // Code that has taken a reference to these functions before is served as well.
 void watch_process_end() noexcept;
-// Takes back the signal handlers that are still ours.
+// Takes back the signal handlers that are still ours, and puts those functions back.
 void unwatch_process_end() noexcept;
 
 }  // namespace timeloom::python

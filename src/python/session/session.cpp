@@ -16,6 +16,7 @@
 #include "python/observe/greenlets.hpp"
 #include "python/observe/instrumenter.hpp"
 #include "python/observe/lanes.hpp"
+#include "python/observe/open_calls.hpp"
 #include "python/observe/reconcile.hpp"
 #include "python/observe/rest.hpp"
 #include "python/observe/tasks.hpp"
@@ -126,7 +127,7 @@ bool switch_recording(bool on) noexcept {
 void switch_for_native_code(bool on) noexcept {
   if (Py_IsInitialized() == 0) return;
   const PyGILState_STATE state = PyGILState_Ensure();
-  {
+  if (in_main_interpreter()) {  // a thread of another one keeps its own GIL
     const ErrorGuard guard;
     if (!set_recording(on)) PyErr_Clear();
   }
@@ -188,7 +189,9 @@ bool begin_observing(Session& session) {
   if (!from_here) switch_recording(false);
   if (!from_here && !awaits_region()) return true;
   set_rules(session.plan, awaits_region());
-  return session.paused || watch(true);
+  if (session.paused) return true;
+  if (from_here && session.context.enters_open_calls) enter_open_calls(session.context.innermost);
+  return watch(true);
 }
 
 }  // namespace

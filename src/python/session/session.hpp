@@ -23,6 +23,10 @@ struct SessionContext {
   // CPU time of the process when a launcher began to prepare it; none: it measures a part of
   // itself, from start_session() on.
   std::optional<std::uint64_t> launched_cpu_ns{};
+  // The calls that run are entered at the begin, from this one outwards on the calling thread
+  // (borrowed, while the session starts; nullptr: there is none).
+  bool enters_open_calls = false;
+  PyFrameObject* innermost = nullptr;
 };
 
 struct SessionResult {

@@ -1,0 +1,324 @@
+"""`timeloom attach`: records a Python program that runs already, or prints its stacks."""
+
+import os
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import NamedTuple, NoReturn
+
+from timeloom import __version__, _core
+from timeloom._launch import _read_pyproject as read_pyproject
+from timeloom._process import Process, Refused, find_process, no_permission, refuse_what_cannot_be_reached
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+_FAILED, _WRONG_USAGE = 1, 2
+_NOTHING = "/dev/null"  # a script that does nothing
+_UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0}
+
+HELP = """\
+usage: timeloom attach [options] PID
+       timeloom attach --dump PID
+
+Records a Python program that runs already, from now on until --for is over or
+Ctrl-C is pressed, and leaves it as it was. The calls that run are entered at the
+begin. Both Pythons have to be of the same version, 3.14 or later (docs/attach.md).
+
+Options:
+  --for TIME          end by itself after so long: 500ms, 10s, 2min
+  --within TIME       how long to wait for the main thread, which may be in C
+                      (default: 5s)
+  --dump              print the stacks of all threads once instead, read from outside
+  -h, --help          show this help
+
+The options of timeloom run for what is recorded and where it goes are taken, too:
+--output DIR, --exclude PATTERN, --profile and the others; see timeloom run --help.
+
+exit status: 0 done, 1 the process could not be recorded, 2 wrong usage.
+"""
+
+
+class Options(NamedTuple):
+    """The options of this command alone; the other words are those of `timeloom run`."""
+
+    rest: list[str]
+    seconds: float = 0
+    within: float = 5
+    dump: bool = False
+    help: bool = False
+
+
+class WrongUsage(Exception):
+    """The command line does not make sense."""
+
+
+def _say(line: str) -> None:
+    print(f"timeloom: {line}", file=sys.stderr, flush=True)
+
+
+def _seconds(text: str, option: str) -> float:
+    number, unit = text.rstrip("mins"), text[len(text.rstrip("mins")) :]
+    try:
+        value = float(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        value = 0
+    if not 0 < value < 1e9:
+        raise WrongUsage(f"{option}: '{text}' is no time such as 500ms, 10s or 2min")
+    return value
+
+
+def parse(words: list[str]) -> Options:
+    """Sort the words of the command line. Raises WrongUsage."""
+    rest: list[str] = []
+    found: dict[str, str | bool] = {}
+    left = iter(words)
+    for word in left:
+        name, equals, value = word.partition("=")
+        if name in ("--for", "--within"):
+            found[name[2:]] = value if equals else next(left, "")
+        elif word in ("--dump", "--help", "-h"):
+            found["help" if word == "-h" else word[2:]] = True
+        else:
+            rest.append(word)
+    return Options(
+        rest,
+        _seconds(str(found["for"]), "--for") if "for" in found else 0,
+        _seconds(str(found["within"]), "--within") if "within" in found else 5,
+        "dump" in found,
+        "help" in found,
+    )
+
+
+Deliver = Callable[[int, str], None]  # has a process run a script
+Check = Callable[[Process], None]  # raises Refused
+
+
+def _deliver(pid: int, script: str) -> None:
+    sys.remote_exec(pid, script)  # type: ignore[attr-defined,unused-ignore]
+
+
+class _Meeting:
+    """A directory of our own with a script for the other process, and a socket on which it answers."""
+
+    def __init__(self, process: Process, run: str, seconds: float) -> None:
+        self._process = process
+        self._directory = tempfile.mkdtemp(prefix="timeloom-attach-")
+        self.script = f"{self._directory}/script.py"
+        self._place = f"{self._directory}/socket"
+        self._socket = socket.socket(socket.AF_UNIX)
+        try:
+            if len(os.fsencode(self.script)) > 100:  # a socket's path has less room
+                raise Refused(f"the directory for temporary files, {self._directory}, has too long a path; set TMPDIR")
+            self._write(run, seconds)
+            self._listen()
+            self._open_to_user()
+        except BaseException:
+            self.close()
+            raise
+
+    def _write(self, run: str, seconds: float) -> None:
+        with open(f"{_PACKAGE}/_attached.py", encoding="utf-8") as file:
+            text = file.read()
+        request = {
+            "socket": self._place, "package": _PACKAGE, "version": __version__, "run": run, "seconds": seconds,
+        }  # fmt: skip
+        names = f"{{'__name__': 'timeloom._attached', 'REQUEST': {request!r}}}"
+        descriptor = os.open(self.script, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(f"exec(compile({text!r}, {_PACKAGE + '/_attached.py'!r}, 'exec'), {names})\n")
+
+    def _listen(self) -> None:
+        before = os.umask(0o177)
+        try:
+            self._socket.bind(self._place)
+        finally:
+            os.umask(before)
+        self._socket.listen(1)
+
+    def _open_to_user(self) -> None:
+        """The directory stays ours: nobody else can put anything into it."""
+        if self._process.user == os.geteuid():
+            return
+        os.chmod(self._directory, 0o711)
+        for place in (self.script, self._place):
+            os.chown(place, self._process.user, -1)
+
+    def wait(self, seconds: float) -> socket.socket | None:
+        """The connection of the process; None: it has not come in that time."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self._socket.settimeout(min(left, 0.2))
+            try:
+                connection, _ = self._socket.accept()
+            except TimeoutError:
+                if not os.path.exists(f"/proc/{self._process.pid}/exe"):
+                    raise Refused(f"process {self._process.pid} has ended") from None
+                continue
+            connection.settimeout(None)
+            if self._is_process(connection):
+                return connection
+            connection.close()
+        return None
+
+    def _is_process(self, connection: socket.socket) -> bool:
+        peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        pid: int = struct.unpack("3i", peer)[0]
+        return pid == self._process.pid
+
+    def withdraw(self, deliver: Deliver) -> None:
+        """Nobody answers the process any more; and it is to find a script that does nothing."""
+        self._socket.close()
+        try:
+            deliver(self._process.pid, _NOTHING)
+        except (OSError, RuntimeError):
+            return  # it has ended
+        time.sleep(0.2)  # it may be about to open the script that it was given first
+
+    def close(self) -> None:
+        self._socket.close()
+        for place in (self.script, self._place):
+            if os.path.lexists(place):
+                os.unlink(place)
+        os.rmdir(self._directory)
+
+
+def _refuse_delivery(process: Process, error: Exception) -> NoReturn:
+    """What Python says where it does not let a script in."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, PermissionError):
+        raise Refused(no_permission(process.pid)) from None
+    if "not enabled" in text:
+        text = "it was started, or its Python built, without remote debugging; start it with timeloom run"
+    raise Refused(f"process {process.pid} cannot be reached: {text}") from None
+
+
+def _connect(meeting: _Meeting, process: Process, within: float, deliver: Deliver) -> socket.socket:
+    try:
+        deliver(process.pid, meeting.script)
+    except (OSError, RuntimeError, ValueError) as error:
+        _refuse_delivery(process, error)
+    connection = None
+    try:
+        connection = meeting.wait(within)
+    finally:
+        if connection is None:
+            meeting.withdraw(deliver)
+    if connection is None:
+        raise Refused(
+            f"the main thread of process {process.pid} runs C code and was not reached in {within:g} s: nothing was "
+            f"changed in it; timeloom attach --dump {process.pid} shows where it is, --within 1min waits longer"
+        )
+    return connection
+
+
+def _read_line(connection: socket.socket) -> str:
+    """Without its end; empty: the process has closed the connection."""
+    data = b""
+    while not data.endswith(b"\n"):
+        try:
+            more = connection.recv(4096)
+        except ConnectionError:
+            return ""
+        if not more:
+            return ""
+        data += more
+    return data.decode("utf-8", "replace").rstrip("\n")
+
+
+def _begin(connection: socket.socket, process: Process) -> None:
+    connection.sendall(b"go")
+    said = _read_line(connection)
+    if said == "recording":
+        return
+    reason = said.removeprefix("refused ") or "it has ended"
+    raise Refused(f"process {process.pid} is not recorded: {reason}")
+
+
+def _wait_for_end(connection: socket.socket) -> str:
+    """The answer of the process; Ctrl-C asks for it."""
+    try:
+        return _read_line(connection)
+    except KeyboardInterrupt:
+        pass
+    try:
+        connection.sendall(b"end")
+        return _read_line(connection)
+    except ConnectionError:
+        return ""
+
+
+def record(options: Options, deliver: Deliver, check: Check) -> None:
+    """Record the process that the words name. Raises Refused and Error."""
+    pid = _core.plan_attach(options.rest, read_pyproject())
+    process = find_process(pid)
+    check(process)
+    run = _core.make_attached_run(process.words, pid)
+    try:
+        connection = _meet(process, run, options, deliver)
+    except BaseException:
+        _core.forget_attached_run()
+        raise
+    with connection:
+        _record(connection, process, options)
+
+
+def _meet(process: Process, run: str, options: Options, deliver: Deliver) -> socket.socket:
+    """The connection to the process, which records from here on."""
+    if process.user != os.geteuid():
+        os.chown(f"{run}/spool", process.user, -1)
+    meeting = _Meeting(process, run, options.seconds)
+    try:
+        connection = _connect(meeting, process, options.within, deliver)
+        try:
+            _begin(connection, process)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+    finally:
+        meeting.close()
+
+
+def _record(connection: socket.socket, process: Process, options: Options) -> None:
+    how = f"for {options.seconds:g} s, or until Ctrl-C" if options.seconds else "until Ctrl-C"
+    _say(f"recording process {process.pid} {how}")
+    answer = _wait_for_end(connection)
+    if not answer:
+        _say(f"process {process.pid} has ended, or become another program")
+    _core.finish_attached_run(answer)
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def main(words: list[str], deliver: Deliver = _deliver, check: Check = refuse_what_cannot_be_reached) -> int:
+    """Do what the words say; the exit status."""
+    try:
+        options = parse(words)
+        if options.help:
+            print(HELP, end="")
+            return 0
+        if options.dump:
+            from timeloom._dump import dump
+
+            dump(options.rest)
+            return 0
+        signal.signal(signal.SIGTERM, _interrupt)
+        record(options, deliver, check)
+    except (WrongUsage, _core.Error) as error:
+        _say(str(error))
+        return _WRONG_USAGE
+    except Refused as error:
+        _say(str(error))
+        return _FAILED
+    except KeyboardInterrupt:
+        return _FAILED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,92 @@
+"""What `timeloom attach` runs in the process that it records: once, on its main thread.
+
+The attaching command puts this text into a script, with the name REQUEST bound; see _attach.py. The
+process may have no Timeloom on its path, or none that it can read, so nothing of the package is imported
+before its version is known. Nothing is printed here, no variable or directory of the process is changed,
+and no name stays behind.
+"""
+
+import sys
+
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import TypedDict
+
+    class Request(TypedDict):
+        socket: str  # of the attaching command
+        package: str  # its timeloom/
+        version: str
+        run: str
+        seconds: float  # 0: until somebody says so
+
+
+def load_package(directory: str, version: str) -> "ModuleType":
+    """The package timeloom, from the path of this process or else from `directory`."""
+    module = sys.modules.get("timeloom")
+    if module is None:
+        try:
+            import timeloom as module
+        except ModuleNotFoundError as error:
+            if error.name != "timeloom":
+                raise
+            from importlib.util import module_from_spec, spec_from_file_location
+
+            spec = spec_from_file_location(
+                "timeloom", f"{directory}/__init__.py", submodule_search_locations=[directory]
+            )
+            assert spec is not None
+            assert spec.loader is not None
+            module = module_from_spec(spec)
+            sys.modules["timeloom"] = module
+            try:
+                spec.loader.exec_module(module)
+            except BaseException:
+                del sys.modules["timeloom"]
+                raise
+    assert module is not None
+    present = getattr(module, "__version__", None)
+    if present != version:
+        its = f"Timeloom {present}" if present else "another module of the name timeloom"
+        raise ImportError(f"it uses {its}, this is {version}; use the timeloom of its own environment")
+    return module
+
+
+def attach(request: "Request") -> None:
+    """Begin to record, and tell the attaching command so, or the reason why not.
+
+    Where it does not wait any more, nothing happens.
+    """
+    import _socket
+
+    channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        channel.settimeout(5)  # it answers at once, if it is there
+        try:
+            channel.connect(request["socket"])
+            if channel.recv(2) != b"go":
+                return
+        except OSError:
+            return
+        try:
+            load_package(request["package"], request["version"])
+            from timeloom import _core
+
+            channel.settimeout(None)
+            innermost = sys._getframe(2).f_back  # within this one: the script, and what it has called
+            _core.begin_attached(request["run"], channel.fileno(), request["seconds"], innermost)
+            channel.detach()
+        except KeyboardInterrupt:
+            import _thread
+
+            channel.sendall(b"refused it was interrupted\n")
+            _thread.interrupt_main()  # it was meant for the program
+        except BaseException as error:
+            text = " ".join(f"{error}".split()) or type(error).__name__
+            channel.sendall(f"refused {text}\n".encode("utf-8", "backslashreplace"))
+    finally:
+        channel.close()
+
+
+if "REQUEST" in globals():
+    attach(globals()["REQUEST"])

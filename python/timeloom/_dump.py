@@ -1,0 +1,92 @@
+"""`timeloom attach --dump PID`: the stacks of all threads of a process, read from outside.
+
+Nothing runs in the process, so that it may be stuck as it likes.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from timeloom import _core
+from timeloom._process import Process, Refused, find_process, no_permission, refuse_what_cannot_be_reached
+
+
+class Frame(NamedTuple):
+    """A call that runs."""
+
+    file: str
+    line: int
+    function: str
+
+
+class Thread(NamedTuple):
+    """A thread that runs Python, with its calls from the innermost outwards."""
+
+    id: int  # of the kernel
+    frames: list[Frame]
+
+
+def _frame(info: Any) -> Frame:
+    """3.14 has the line as it is, or first in a tuple, as later versions have it in a location."""
+    place: Any = getattr(info, "location", None) or getattr(info, "lineno", 0)
+    line = place if isinstance(place, int) else place[0]
+    return Frame(str(info.filename), int(line or 0), str(info.funcname))
+
+
+def _threads(trace: Iterable[Any]) -> Iterator[Thread]:
+    """Of what RemoteUnwinder says: threads, or interpreters with threads."""
+    for entry in trace:
+        if hasattr(entry, "threads"):
+            yield from _threads(entry.threads)
+        else:
+            identity, frames = (
+                (entry.thread_id, entry.frame_info) if hasattr(entry, "frame_info") else (entry[0], entry[1])
+            )
+            yield Thread(int(identity), [_frame(info) for info in frames])
+
+
+def read_stacks(process: Process, tries: int = 20) -> list[Thread]:
+    """The threads, the main one first. A process that runs changes under our eyes: then we look again."""
+    from _remote_debugging import RemoteUnwinder  # type: ignore[import-not-found,unused-ignore]
+
+    for left in reversed(range(tries)):
+        try:
+            threads = list(_threads(RemoteUnwinder(process.pid, all_threads=True).get_stack_trace()))
+            return sorted(threads, key=lambda thread: (thread.id != process.pid, thread.id))
+        except PermissionError:
+            raise Refused(no_permission(process.pid)) from None
+        except (OSError, RuntimeError, UnicodeDecodeError, MemoryError) as error:
+            if left == 0:
+                raise Refused(f"the stacks of process {process.pid} cannot be read: {error}; try it again") from None
+    raise AssertionError
+
+
+def _name(process: int, thread: int) -> str:
+    try:
+        with open(f"/proc/{process}/task/{thread}/comm") as file:
+            return file.read().rstrip("\n")
+    except OSError:
+        return "ended"
+
+
+def text_of(process: Process, threads: list[Thread]) -> str:
+    """As a traceback has it: what was called last comes last."""
+    words = " ".join(process.words) or process.executable
+    lines = [f"process {process.pid}: {words}"]
+    for thread in threads:
+        kind = "main thread" if thread.id == process.pid else "thread"
+        lines.append(f"{kind} {thread.id} ({_name(process.pid, thread.id)}):")
+        lines += [f"  {frame.file}:{frame.line} {frame.function}" for frame in reversed(thread.frames)]
+        if not thread.frames:
+            lines.append("  no Python code")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def dump(words: list[str]) -> None:
+    """Print the stacks of the process that the words name. Raises Refused and Error."""
+    if len(words) != 1 or words[0].startswith("-"):
+        raise _core.Error("--dump takes one process and no other option; write: timeloom attach --dump PID")
+    process = find_process(words[0])
+    refuse_what_cannot_be_reached(process)
+    text = text_of(process, read_stacks(process))
+    os.write(1, text.encode("utf-8", "backslashreplace"))

@@ -1,0 +1,144 @@
+"""A process of this machine that `timeloom attach` is given: what it is, and why it cannot be reached."""
+
+import os
+import pwd
+import shlex
+import sys
+from typing import NamedTuple
+
+from timeloom._symbols import Interpreter, interpreter_in
+
+OLDEST = (3, 14)  # the first that other processes may be asked of
+_VARIABLE = "PYTHON_DISABLE_REMOTE_DEBUG"
+
+
+class Refused(Exception):
+    """The reason in one line, and what to do."""
+
+
+class Process(NamedTuple):
+    """A Python that runs."""
+
+    pid: int
+    words: list[str]  # of its command line
+    executable: str
+    interpreter: Interpreter
+    user: int
+
+
+def find_process(text: str) -> Process:
+    """The process of that number. Raises Refused."""
+    if not (text.isascii() and text.isdecimal() and 0 < len(text) < 10):
+        raise Refused(f"'{text}' is no number of a process; write: timeloom attach PID")
+    pid = int(text)
+    if pid == os.getpid():
+        raise Refused(f"process {pid} is this command")
+    try:
+        return _look_at(pid)
+    except (FileNotFoundError, ProcessLookupError):
+        raise Refused(f"there is no process {pid}; pgrep -a python lists those that run Python") from None
+    except PermissionError:
+        raise Refused(no_permission(pid)) from None
+
+
+def _look_at(pid: int) -> Process:
+    with open(f"/proc/{pid}/status") as file:
+        status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+    if int(status["Tgid"]) != pid:
+        raise Refused(f"{pid} is a thread of process {status['Tgid']}; write: timeloom attach {status['Tgid']}")
+    if status["State"].startswith(("Z", "X")):
+        raise Refused(f"process {pid} has ended; only its parent, process {status['PPid']}, has not noticed yet")
+    _refuse_other_place(pid, status)
+    executable = os.readlink(f"/proc/{pid}/exe")
+    with open(f"/proc/{pid}/cmdline", "rb") as lines:
+        words = [os.fsdecode(word) for word in lines.read().split(b"\0")[:-1]]
+    interpreter = _interpreter_of(pid)
+    if interpreter is None:
+        raise Refused(f"process {pid} ({status['Name']}) is no Python program")
+    return Process(pid, words, executable, interpreter, os.stat(f"/proc/{pid}").st_uid)
+
+
+def _refuse_other_place(pid: int, status: dict[str, str]) -> None:
+    """A process in another container has other files and other numbers."""
+    within = status.get("NSpid", str(pid)).split()[-1]
+    for name in ("mnt", "pid"):
+        if os.readlink(f"/proc/{pid}/ns/{name}") != os.readlink(f"/proc/self/ns/{name}"):
+            raise Refused(f"process {pid} is in another container; write in that one: timeloom attach {within}")
+    if not os.path.samestat(os.stat(f"/proc/{pid}/root/."), os.stat("/")):
+        raise Refused(
+            f"process {pid} has another root directory, {os.readlink(f'/proc/{pid}/root')}; "
+            f"write in there: timeloom attach {within}"
+        )
+
+
+def _interpreter_of(pid: int) -> Interpreter | None:
+    """Of the program, or of a library that it has loaded."""
+    with open(f"/proc/{pid}/maps") as lines:
+        mapped = {line.split(None, 5)[5].rstrip("\n") for line in lines if line.count("/")}
+    libraries = sorted(path for path in mapped if "libpython" in os.path.basename(path))
+    for path in [f"/proc/{pid}/exe", *libraries]:
+        try:
+            found = interpreter_in(path)
+        except FileNotFoundError:  # replaced since it was loaded
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def _name_of(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)
+
+
+def no_permission(pid: int) -> str:
+    """Who may reach the process, and how to become that."""
+    owner = os.stat(f"/proc/{pid}").st_uid
+    command = shlex.join(["timeloom", *sys.argv[1:]])
+    if owner != os.geteuid():
+        return f"process {pid} belongs to {_name_of(owner)}; write: sudo {command}"
+    try:
+        with open("/proc/sys/kernel/yama/ptrace_scope") as file:
+            scope = file.read().strip()
+    except OSError:
+        scope = "0"
+    if scope not in ("", "0"):
+        return (
+            f"this machine lets no process into another (kernel.yama.ptrace_scope is {scope}); "
+            f"write: sudo {command}"
+        )
+    return f"process {pid} lets nobody in (it has changed its user, or it holds secrets); write: sudo {command}"
+
+
+def refuse_what_cannot_be_reached(process: Process) -> None:
+    """What the interpreters have to agree in, and what the other one forbids. Raises Refused."""
+    pid, its = process.pid, process.interpreter
+    version = "before 3.11" if its.version is None else ".".join(map(str, its.version))
+    if its.version is None or its.version[:2] < OLDEST:
+        raise Refused(
+            f"process {pid} runs Python {version}, and one that runs already can be reached from 3.14 on; "
+            "start it with timeloom run"
+        )
+    ours = sys.version_info[:3]
+    free = bool(getattr(sys, "_is_gil_enabled", None)) and "t" in sys.abiflags
+    if its.version[:2] != ours[:2] or its.free_threaded != free:
+        kind = "t" if its.free_threaded else ""
+        raise Refused(
+            f"process {pid} runs Python {version}{kind}, this command {'.'.join(map(str, ours))}{'t' if free else ''}; "
+            f"write: {shlex.join([process.executable, '-m', 'timeloom._attach', *sys.argv[1:]])}"
+        )
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            names = {entry.partition(b"=")[0] for entry in file.read().split(b"\0") if not entry.endswith(b"=")}
+        with open(f"/proc/{pid}/mem", "rb"):  # asks for the same right as those who read or write there
+            pass
+    except PermissionError:
+        raise Refused(no_permission(pid)) from None
+    except OSError:
+        raise Refused(f"process {pid} has ended") from None
+    if _VARIABLE.encode() in names and "-E" not in process.words and "-I" not in process.words:
+        raise Refused(f"process {pid} was started with {_VARIABLE}, which keeps everybody out; start it without")
+    if any(word.removeprefix("-X").replace("_", "-") == "disable-remote-debug" for word in process.words):
+        raise Refused(f"process {pid} was started with -X disable_remote_debug; start it without")

@@ -1,0 +1,147 @@
+#include "python/launch/attached.hpp"
+
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <locale>
+#include <new>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "python/interpreter/errors.hpp"
+#include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/text.hpp"
+#include "python/launch/at_exit.hpp"
+#include "record/listener.hpp"
+#include "record/measurement.hpp"
+#include "settings/inheritance.hpp"
+
+namespace timeloom::python {
+namespace {
+
+PyObject* g_at_exit = nullptr;  // registered while this process is recorded
+
+// The other side may be gone: then nobody wants to know.
+void send(int descriptor, const std::string& line) noexcept {
+  const std::string text = line + "\n";
+  (void)::send(descriptor, text.data(), text.size(), MSG_NOSIGNAL);
+}
+
+// Ends the session, unless somebody else has; the answer.
+std::string finish() {
+  const ControlLock control;
+  SessionResult result;
+  const bool finished = finish_session(result);
+  if (!finished) PyErr_Clear();
+  if (!unregister_at_exit(g_at_exit)) PyErr_Clear();
+  return finished ? answer_text(result) : "over";
+}
+
+// On the thread of the listener, which Python does not know.
+void finish_from_outside(int descriptor) noexcept {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  {
+    const record::KeepOff nothing_of_this;
+    try {
+      send(descriptor, finish());
+    } catch (const std::bad_alloc&) {
+      send(descriptor, "over");
+    }
+  }
+  PyGILState_Release(state);
+}
+
+void wait_for_listener() noexcept {
+  constexpr timespec kPause{0, 1'000'000};
+  Py_BEGIN_ALLOW_THREADS;
+  while (record::is_listening()) ::nanosleep(&kPause, nullptr);
+  Py_END_ALLOW_THREADS;
+}
+
+PyObject* finish_at_exit(PyObject*, PyObject*) {
+  const int descriptor = record::stop_listening();
+  if (descriptor < 0) {
+    wait_for_listener();
+  } else {
+    send(descriptor, finish());
+    ::close(descriptor);
+  }
+  Py_RETURN_NONE;
+}
+
+PyMethodDef g_at_exit_method = {"finish_run", guarded<finish_at_exit>, METH_NOARGS, nullptr};
+
+bool register_end() {
+  if (g_at_exit == nullptr) g_at_exit = PyCFunction_New(&g_at_exit_method, nullptr);
+  return g_at_exit != nullptr && register_at_exit(g_at_exit);
+}
+
+void refuse_measured() {
+  SessionResult running;
+  if (session_so_far(running)) throw Error("it is recorded already, into " + running.run);
+  if (record::active() || record::is_listening()) throw Error("it is recorded already");
+}
+
+// False with a Python exception set.
+bool start(const std::string& run, PyObject* innermost) {
+  const Inheritance inheritance = load_inheritance(run + "/spool/settings");
+  SessionContext context{.run = run, .program = inheritance.program};
+  context.enters_open_calls = true;
+  if (PyFrame_Check(innermost)) context.innermost = reinterpret_cast<PyFrameObject*>(innermost);
+  return start_session(inheritance.settings, context);
+}
+
+PyObject* begin_attached(PyObject*, PyObject* arguments) {
+  PyObject *run = nullptr, *innermost = nullptr;
+  int descriptor = -1;
+  double seconds = 0;
+  if (!PyArg_ParseTuple(arguments, "UidO", &run, &descriptor, &seconds, &innermost)) return nullptr;
+  refuse_measured();
+  if (!start(bytes_of(run), innermost) || !register_end()) return nullptr;
+  const std::uint64_t until =
+      seconds > 0 ? record::monotonic_ns() + static_cast<std::uint64_t>(seconds * 1e9) : 0;
+  send(descriptor, "recording");
+  if (record::begin_listening(descriptor, until, finish_from_outside)) Py_RETURN_NONE;
+  (void)finish();
+  throw Error("no thread can be started in it");
+}
+
+}  // namespace
+
+std::string answer_text(const SessionResult& result) {
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text.precision(17);
+  text << "done " << result.events << ' ' << result.folded_events << ' ' << result.profile << ' '
+       << result.threads << ' ' << result.tasks << ' ' << result.bytes << ' ' << result.lost_events
+       << ' ' << result.dropped_events << ' ' << result.at_limit << ' ' << result.windows << ' '
+       << result.given_up << ' ' << result.error << ' ' << result.wall_seconds << ' '
+       << result.overhead.cpu << ' ' << result.overhead.wall;
+  return text.str();
+}
+
+bool read_answer(const std::string& text, SessionResult& result) {
+  std::istringstream words(text);
+  words.imbue(std::locale::classic());
+  std::string done;
+  words >> done >> result.events >> result.folded_events >> result.profile >> result.threads >>
+      result.tasks >> result.bytes >> result.lost_events >> result.dropped_events >>
+      result.at_limit >> result.windows >> result.given_up >> result.error >> result.wall_seconds >>
+      result.overhead.cpu >> result.overhead.wall;
+  return !words.fail() && done == "done";
+}
+
+void pause_attached() noexcept { record::pause_listening(); }
+
+// Some versions look for threads when their handlers have run, and warn of the fork.
+void resume_attached() noexcept {
+  const auto resume = [](void*) { return record::resume_listening(), 0; };
+  if (record::is_listening() && Py_AddPendingCall(resume, nullptr) != 0) record::resume_listening();
+}
+
+PyMethodDef kAttachedMethods[] = {
+    {"begin_attached", guarded<begin_attached>, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace timeloom::python

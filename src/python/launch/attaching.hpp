@@ -1,0 +1,22 @@
+// `timeloom attach`: what python/timeloom/_attach.py asks for in the process of the command, once
+// each and in this order. Main thread, with the GIL; Error for what the user can mend.
+//
+//   plan_attach(words, pyproject) -> str
+//       Reads the settings of the command line: options of `timeloom run`, and the process, which
+//       is returned as it was written.
+//   make_attached_run(words, process) -> str
+//       Makes the run directory, named after the program of the other process's command line unless
+//       --output says otherwise, with the settings for it in spool/settings; its path.
+//   forget_attached_run() -> None
+//       Removes it: nothing was recorded.
+//   finish_attached_run(answer) -> None
+//       Weaves the run and prints the summary. `answer`: see attached.hpp; empty: none came.
+#pragma once
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+extern PyMethodDef kAttachingMethods[];  // ends with a null entry
+
+}  // namespace timeloom::python

@@ -1,0 +1,14 @@
+// The calls that run when a program begins to be measured in the middle. Needs the GIL.
+#pragma once
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+// Enters, on every thread of Python, the calls that run and are to be recorded, outermost first.
+// `innermost`: the innermost of them on the calling thread, since what it has called are functions
+// of ours; nullptr: none runs there. REQUIRES: recording is on, and nothing is observed yet.
+// Without memory calls are missing.
+void enter_open_calls(PyFrameObject* innermost) noexcept;
+
+}  // namespace timeloom::python

@@ -1,0 +1,28 @@
+// Waits for the word of another process, on a thread of ours that ends then.
+//
+// One for the process. Functions are used by one thread at a time (in an extension: with a
+// ControlLock and the GIL), `heard` runs on the thread of the listener. A forked child has none,
+// and not the descriptor either. Nothing throws.
+#pragma once
+
+#include <cstdint>
+
+namespace timeloom::record {
+
+// Takes the descriptor, of a stream, and calls `heard` once: when the other side has written or
+// closed, or at `until_ns` on CLOCK_MONOTONIC (0: no such time). Afterwards the descriptor is
+// closed and the thread ends. False: there is already a listener, or no thread; the descriptor is
+// the caller's then.
+bool begin_listening(int descriptor, std::uint64_t until_ns,
+                     void (*heard)(int descriptor) noexcept) noexcept;
+
+// Before a fork: the thread ends until resume_listening(), unless `heard` is at work.
+void pause_listening() noexcept;
+void resume_listening() noexcept;
+
+// Ends it without a call of `heard`. The descriptor, which is the caller's now; -1: there is no
+// listener, or `heard` is at work already: wait for it by is_listening().
+int stop_listening() noexcept;
+bool is_listening() noexcept;
+
+}  // namespace timeloom::record

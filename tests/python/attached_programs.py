@@ -1,0 +1,154 @@
+"""Programs that are attached to while they run, and what they say of themselves."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from streams import environment
+
+REAL = sys.version_info >= (3, 14)  # there is sys.remote_exec
+
+# Takes scripts as sys.remote_exec() has them run, where that is missing: told by a signal. Then it
+# waits for a file NAME, calls the function of that name, and renames the file to NAME-done.
+COMMON = '''
+import atexit, json, os, signal, sys, threading
+
+def take_script(*_):
+    with open(f"script-{os.getpid()}") as file:
+        script = file.read()
+    with open(script) as file:
+        text = file.read()
+    exec(text, {})
+
+def facts():
+    """What a process has that could be left behind in it."""
+    status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
+    monitoring = getattr(sys, "monitoring", None)
+    said = {
+        "tasks": len(os.listdir("/proc/self/task")),
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "caught": status["SigCgt"].strip(),
+        "tools": [monitoring.get_tool(i) for i in range(6)] if monitoring else [],
+        "exits": atexit._ncallbacks() if sys.version_info >= (3, 14) else None,  # before, of all times
+        "environment": dict(os.environ),
+        "directory": os.getcwd(),
+        "path": sys.path,
+        "profile": repr(sys.getprofile()),
+        "names": sorted(globals()),
+    }
+    with open("facts", "w") as file:
+        json.dump(said, file)
+
+def serve(**known):
+    known["facts"] = facts
+    while True:
+        for name, call in known.items():
+            if os.access(name + "-wanted", os.F_OK):
+                os.unlink(name + "-wanted")
+                call()
+                os.close(os.open(name + "-done", os.O_CREAT))
+        if os.access("end", os.F_OK):
+            return
+        select.select((), (), (), 0.005)
+
+import select
+signal.signal(signal.SIGUSR2, take_script)
+os.close(os.open("ready", os.O_CREAT))
+'''
+
+DRIVER = """
+import os, signal, sys
+from timeloom import _attach
+
+def deliver(pid, script):
+    with open(f"script-{pid}", "w") as file:
+        file.write(script)
+    os.kill(pid, signal.SIGUSR2)
+
+sys.exit(_attach.main(sys.argv[1:], deliver, lambda process: None))
+"""
+
+
+def until(condition, seconds=60):
+    """What `condition` gives once it is true."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "it does not come"
+        time.sleep(0.005)
+    return value
+
+
+class Running:
+    """A program that runs in a directory."""
+
+    def __init__(self, directory, text, *flags, env=None):
+        self.directory = directory
+        (directory / "program.py").write_text(COMMON + text)
+        self.process = subprocess.Popen(
+            [sys.executable, *flags, "program.py"], cwd=directory, env=environment(env),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.pid = self.process.pid
+        until((directory / "ready").exists)
+
+    def call(self, name):
+        """Has the program call the function of this name, and waits for it."""
+        (self.directory / f"{name}-wanted").touch()
+        done = self.directory / f"{name}-done"
+        until(lambda: done.exists() or self.process.poll() is not None)
+        done.unlink()
+
+    def facts(self):
+        self.call("facts")
+        return json.loads((self.directory / "facts").read_text())
+
+    def end(self):
+        """(stdout, stderr) of the program."""
+        (self.directory / "end").touch()
+        said = self.process.communicate(timeout=60)
+        (self.directory / "end").unlink()
+        return said
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+class Attaching:
+    """A `timeloom attach` that runs: by sys.remote_exec, or by a signal that the program takes for it."""
+
+    def __init__(self, directory, *words, real=False):
+        command = ["-m", "timeloom._attach"] if real else ["-c", DRIVER]
+        self.process = subprocess.Popen(
+            [sys.executable, *command, *map(str, words)], cwd=directory, env=environment(),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def begun(self):
+        line = self.process.stderr.readline()
+        assert line.startswith("timeloom: recording process "), line + self.process.stderr.read()
+        return line
+
+    def end(self, *, interrupt=True):
+        """What it has said on stderr since."""
+        if interrupt:
+            self.process.send_signal(signal.SIGINT)
+        said = self.process.communicate(timeout=120)
+        assert self.process.returncode == 0, said
+        return said[1]
+
+    def refused(self, status=1):
+        """The line that it has ended with."""
+        said = self.process.communicate(timeout=120)
+        assert (self.process.returncode, said[0]) == (status, ""), said
+        assert said[1].startswith("timeloom: ")
+        assert said[1].count("\n") == 1, said[1]
+        return said[1].removeprefix("timeloom: ").rstrip("\n")
+
+
+def left_in_temp(directory):
+    """Directories of an attach that are still there."""
+    return [name for name in os.listdir(directory) if name.startswith("timeloom-attach-")]
