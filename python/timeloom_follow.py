@@ -57,8 +57,22 @@ def records_of(parent: str) -> "list[bytes] | None":
         os.close(file)
 
 
-def note_unmeasured(parent: str) -> None:
-    """Count this process among those that are not measured: a byte each in a file of the run."""
+def in_sub_interpreter() -> bool:
+    """Whether this is not the main interpreter of its process."""
+    for name in ("_interpreters", "_xxsubinterpreters"):  # from 3.13 on, and before
+        known = name in sys.modules
+        try:
+            module = __import__(name)
+        except ImportError:
+            continue
+        if not known:  # the program would not find it under plain python
+            del sys.modules[name]
+        return bool(module.get_current() != module.get_main())
+    return False
+
+
+def note_unmeasured(parent: str, mark: bytes = b".") -> None:
+    """Count what is not measured, a process (.) or a sub-interpreter (i): a byte each in a file of the run."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     flags |= os.O_NOFOLLOW | os.O_NONBLOCK  # somebody may have put a link or a FIFO in its place
     try:
@@ -66,7 +80,7 @@ def note_unmeasured(parent: str) -> None:
     except OSError:  # the run is gone, or its disk is full
         return
     try:
-        os.write(file, b".")
+        os.write(file, mark)
     except OSError:
         pass
     finally:
@@ -89,6 +103,11 @@ def extend_python_path() -> None:
 def follow() -> None:
     """Begins to measure this process, if it is one to be measured."""
     parent = os.environ[_VARIABLE]
+    # The variable names a spool of this process also where it became another program meanwhile.
+    if os.path.basename(parent).startswith(f"{os.getpid()}-") and in_sub_interpreter():
+        note_unmeasured(parent, b"i")
+        sys.modules.pop(__name__, None)
+        return
     role = role_of(sys.orig_argv)
     records = records_of(parent)
     if records is None or (role == "program" and b"TIMELOOM_FOLLOW=all" not in records):

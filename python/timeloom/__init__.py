@@ -12,26 +12,28 @@ which would warn of that, as a plugin for it is in the package.)
 """
 
 try:
-    from timeloom._core import (
-        Error,
-        counter,
-        disable_recording,
-        enable_recording,
-        marker,
-        parameter_float,
-        parameter_int,
-        parameter_string,
-        parameter_uint,
-        region,
-        region_begin,
-        region_end,
-    )
+    from timeloom import _core as _core
 except ImportError as error:
     from timeloom._unmeasured import take_over
 
     take_over(error)
+    del take_over
 
 from timeloom._api import pause, resume, start, stop
+from timeloom._core import (
+    Error,
+    counter,
+    disable_recording,
+    enable_recording,
+    marker,
+    parameter_float,
+    parameter_int,
+    parameter_string,
+    parameter_uint,
+    region,
+    region_begin,
+    region_end,
+)
 from timeloom._measurement import Measurement
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING: typing would show in the program's sys.modules

@@ -85,5 +85,5 @@ def interpreter_in(path: str) -> Interpreter | None:
         try:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 return _read(data)
-        except (ValueError, struct.error, IndexError):  # empty, damaged
+        except (ValueError, OverflowError, struct.error, IndexError):  # empty, damaged
             return None

@@ -2,6 +2,7 @@
 
 Imported only there. ``import timeloom`` fails with one line that says what to install;
 ``python -m timeloom`` says the same and goes on as ``python``, so that the program runs unmeasured.
+In a sub-interpreter it succeeds, and records nothing.
 """
 
 import os
@@ -9,7 +10,6 @@ import re
 import shlex
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
-from typing import NoReturn
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _PROGRAM = os.path.join(_PACKAGE, "bin", "timeloom")
@@ -53,8 +53,18 @@ def _flags_of_interpreter() -> list[str] | None:
     return [flag for flag in flags if flag not in ("", "-")]
 
 
-def take_over(error: ImportError) -> NoReturn:
-    """Becomes the program without Timeloom; raises ImportError where none was to be run."""
+def take_over(error: ImportError) -> None:
+    """Becomes the program without Timeloom; raises ImportError where none was to be run.
+
+    Returns in a sub-interpreter, with a stand-in for the extension.
+    """
+    from timeloom_follow import in_sub_interpreter
+
+    if in_sub_interpreter():
+        from timeloom import _nothing
+
+        sys.modules["timeloom._core"] = _nothing
+        return
     flags = _flags_of_interpreter()
     if flags is None and _is_for_this_python():
         raise error

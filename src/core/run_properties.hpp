@@ -20,6 +20,8 @@ inline constexpr char kProgramDirectory[] = "timeloom::directory";
 inline constexpr char kLibraryDirectories[] = "timeloom::library_directories";
 // Python processes that measured ones have started and that were not measured.
 inline constexpr char kUnmeasuredProcesses[] = "timeloom::unmeasured_processes";
+// Interpreters besides the main ones of measured processes, which are never measured.
+inline constexpr char kSubInterpreters[] = "timeloom::sub_interpreters";
 // 1 where functions of C were recorded, too.
 inline constexpr char kCFunctions[] = "timeloom::c_functions";
 

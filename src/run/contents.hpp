@@ -92,7 +92,7 @@ inline constexpr std::array kContents = {
           "timeloom weave", "the raw records; `timeloom weave` makes the trace of them", ""},
     // Some processes had not ended at the last weave.
     Entry{Item::kRunning, "running", Kind::kFile, Role::kMark, "", "", "", ""},
-    // A byte for each Python process that was started and not measured.
+    // A byte for each Python process that was started, or sub-interpreter, and not measured.
     Entry{Item::kUnmeasured, "unmeasured", Kind::kFile, Role::kMark, "", "", "", ""},
     // The directory in which a weave writes its results.
     Entry{Item::kWorking, ".weaving", Kind::kDirectory, Role::kLeftOver,

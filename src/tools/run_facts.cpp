@@ -100,6 +100,9 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
   if (const auto children = number(definitions, kUnmeasuredProcesses)) {
     losses.push_back(plural(children, "Python process") + " not measured: --follow all");
   }
+  if (const auto others = number(definitions, kSubInterpreters)) {
+    losses.push_back(plural(others, "sub-interpreter") + " not recorded");
+  }
   add_trace_losses(definitions, losses);
   return losses;
 }

@@ -22,6 +22,7 @@
 #include "core/error.hpp"
 #include "core/given_up.hpp"
 #include "core/run_properties.hpp"
+#include "core/unmeasured.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
@@ -145,9 +146,9 @@ void count_unmeasured(const run::Directory& run, SpoolSource& source) {
   if (!spool) return;
   const os::File file = spool->open_file(Item::kUnmeasured);
   if (!file.is_open()) return;
-  int error = 0;
-  const std::uint64_t processes = file.size(&error);
+  const auto [processes, interpreters] = read_unmeasured(file);
   if (processes != 0) source.set_property(kUnmeasuredProcesses, std::to_string(processes));
+  if (interpreters != 0) source.set_property(kSubInterpreters, std::to_string(interpreters));
 }
 
 std::string manifest_of(const run::Directory& run, const run::Directory& results, bool spool_stays,

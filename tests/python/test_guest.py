@@ -205,18 +205,6 @@ def test_a_c_function_made_where_another_was(tmp_path):
     ]
 
 
-@pytest.mark.skipif(sys.version_info < (3, 13), reason="there is no such interpreter before")
-def test_another_interpreter_is_refused(tmp_path):
-    program = """
-    import _interpreters
-    config = _interpreters.new_config("isolated", gil="shared", check_multi_interp_extensions=True)
-    other = _interpreters.create(config)
-    print(_interpreters.exec(other, "import timeloom").msg)
-    _interpreters.destroy(other)
-    """
-    assert "does not support loading in subinterpreters" in output_of(program, tmp_path)
-
-
 WEAVER = """#!/bin/bash
 read -t 30 line < fifo
 """
@@ -272,17 +260,3 @@ def test_the_point_of_a_number_is_a_point_in_every_locale(tmp_path):
         ["-m", "timeloom", "--no-weave", program], tmp_path, env={"LOCPATH": str(tmp_path)}
     )
     assert process.stderr.startswith("timeloom: 0.")
-
-
-def test_a_sub_interpreter_is_refused_clearly(tmp_path):
-    module = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
-    done = run_python(
-        ["-c", f"""
-import {module} as interpreters
-one = interpreters.create()
-code = "try:\\n  import timeloom\\nexcept ImportError as error:\\n  print(error)"
-interpreters.run_string(one, code)
-interpreters.destroy(one)
-"""], tmp_path)  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(("timeloom cannot be used in a sub-interpreter", "module timeloom._core does not support"))

@@ -186,6 +186,17 @@ inline bool is_closed_unobserved([[maybe_unused]] PyObject* generator) noexcept 
 #endif
 }
 
+// Whether tools of sys.monitoring are still to be told that this frame begins or resumes, in code that
+// some tool observes: from 3.13 on that comes after the place where threads take turns and signals
+// are handled.
+inline bool begin_is_reported_later([[maybe_unused]] InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return frame->instr_ptr->op.code == INSTRUMENTED_RESUME;
+#else
+  return false;
+#endif
+}
+
 // A value that an asynchronous generator yields to its consumer comes in a box; what it
 // yields to the event loop does not. The type of the box has no public name.
 inline bool is_value_of_async_generator(PyObject* value) noexcept {

@@ -34,7 +34,7 @@ std::string finish() {
   SessionResult result;
   const bool finished = finish_session(result);
   if (!finished) PyErr_Clear();
-  if (!unregister_at_exit(g_at_exit)) PyErr_Clear();
+  if (g_at_exit != nullptr && !unregister_at_exit(g_at_exit)) PyErr_Clear();
   return finished ? answer_text(result) : "over";
 }
 
@@ -98,7 +98,12 @@ PyObject* begin_attached(PyObject*, PyObject* arguments) {
   double seconds = 0;
   if (!PyArg_ParseTuple(arguments, "UidO", &run, &descriptor, &seconds, &innermost)) return nullptr;
   refuse_measured();
-  if (!start(bytes_of(run), innermost) || !register_end()) return nullptr;
+  if (!start(bytes_of(run), innermost)) return nullptr;
+  if (!register_end()) {
+    PyErr_Clear();
+    (void)finish();
+    throw Error("no function can be registered at its exit");
+  }
   const std::uint64_t until =
       seconds > 0 ? record::monotonic_ns() + static_cast<std::uint64_t>(seconds * 1e9) : 0;
   send(descriptor, "recording");

@@ -13,6 +13,7 @@
 
 #include "core/given_up.hpp"
 #include "core/shell_word.hpp"
+#include "core/unmeasured.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/launch/at_exit.hpp"
@@ -121,14 +122,19 @@ std::string children(const std::string& run) {
   return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
 }
 
-// The line about Python processes that the program has started and that are not measured.
+// The lines about Python processes that the program has started, and sub-interpreters, that are
+// not measured.
 std::string unmeasured(const std::string& run) {
-  std::error_code error;
-  const auto processes = std::filesystem::file_size(run + "/spool/unmeasured", error);
-  if (error || processes == 0) return {};
-  return line_start() + grouped(processes) +
-         (processes == 1 ? " Python process" : " Python processes") +
-         " not measured: --follow all\n";
+  const Unmeasured counts = read_unmeasured(run + "/spool/unmeasured");
+  std::string text;
+  if (counts.processes > 0) {
+    text += line_start() + grouped(counts.processes) +
+            (counts.processes == 1 ? " Python process" : " Python processes") +
+            " not measured: --follow all\n";
+  }
+  if (counts.interpreters > 0)
+    text += line_start() + plural(counts.interpreters, "sub-interpreter") + " not recorded\n";
+  return text;
 }
 
 // The line about functions that are not timed to the end; `woven`: with their visits.

@@ -45,10 +45,12 @@ void decide_for_others() {
   PyErr_Clear();
 }
 
-// Without the code that has come since it was decided.
+// Without the code that has come since it was decided, and without calls that will be reported.
 void enter_on(record::ThreadRecorder& recorder, InterpreterFrame* frame) {
   std::vector<PyCodeObject*> codes;
-  for (; frame != nullptr; frame = outer_frame_of(frame)) codes.push_back(code_of(frame));
+  for (; frame != nullptr; frame = outer_frame_of(frame)) {
+    if (!begin_is_reported_later(frame)) codes.push_back(code_of(frame));
+  }
   for (auto code = codes.rbegin(); code != codes.rend(); ++code) {
     const EventWord word = word_of_open_call(*code, known_word(*code));
     if (word == record::kHidesCalls) recorder.enter_hiding(token_of(*code));

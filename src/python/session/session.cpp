@@ -22,6 +22,7 @@
 #include "python/observe/tasks.hpp"
 #include "python/observe/thread_events.hpp"
 #include "python/observe/thread_names.hpp"
+#include "python/session/native_switch.hpp"
 #include "python/session/process_end.hpp"
 #include "python/session/session_cost.hpp"
 #include "python/session/session_plan.hpp"
@@ -121,17 +122,6 @@ bool switch_recording(bool on) noexcept {
   bool changed = false;
   with_world_stopped([&] { changed = record::set_recording(on); });
   return changed;
-}
-
-// Called by native code, also on threads that Python does not know.
-void switch_for_native_code(bool on) noexcept {
-  if (Py_IsInitialized() == 0) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  if (in_main_interpreter()) {  // a thread of another one keeps its own GIL
-    const ErrorGuard guard;
-    if (!set_recording(on)) PyErr_Clear();
-  }
-  PyGILState_Release(state);
 }
 
 void open_window() {

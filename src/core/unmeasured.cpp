@@ -1,0 +1,36 @@
+#include "core/unmeasured.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+namespace timeloom {
+
+Unmeasured read_unmeasured(const os::File& file) {
+  Unmeasured counts;
+  std::array<std::byte, 4096> part;
+  int error = 0;
+  std::uint64_t read = 0;
+  while (file.is_open() && error == 0) {
+    const std::size_t size = file.read_at(read, part, &error);
+    if (size == 0 || error != 0) break;
+    const auto marks = std::span(part).first(size);
+    const auto found = std::count(marks.begin(), marks.end(), std::byte{'i'});
+    counts.interpreters += static_cast<std::uint64_t>(found);
+    read += size;
+  }
+  counts.processes = read - counts.interpreters;
+  return counts;
+}
+
+Unmeasured read_unmeasured(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  int error = 0;
+  return read_unmeasured(os::File::open_read(path, &error));
+}
+
+}  // namespace timeloom

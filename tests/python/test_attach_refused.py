@@ -1,0 +1,265 @@
+"""What `timeloom attach` refuses, in one line each; with every Python."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from types import SimpleNamespace
+
+import pytest
+from attached_programs import until
+from streams import environment
+
+from timeloom import _dump, _process
+from timeloom._process import Interpreter, Process, Refused, find_process, refuse_what_cannot_be_reached
+
+SLEEP = "import time; time.sleep(100)"
+
+
+def attach(timeloom_program, *words, status=1, cwd=None):
+    """The line that the command refuses with."""
+    done = subprocess.run([timeloom_program, "attach", *map(str, words)], capture_output=True, text=True, timeout=60,
+                          env=environment(), cwd=cwd)  # fmt: skip
+    assert (done.returncode, done.stdout) == (status, ""), done.stderr
+    assert done.stderr.startswith("timeloom: ")
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr.removeprefix("timeloom: ").rstrip("\n")
+
+
+@pytest.fixture
+def process():
+    """Starts a program that waits."""
+    started = []
+
+    def start(*command, **options):
+        one = subprocess.Popen(command or [sys.executable, "-c", SLEEP], stdout=subprocess.DEVNULL, **options)
+        started.append(one)
+        return one
+
+    yield start
+    for one in started:
+        one.kill()
+        one.wait()
+
+
+def reason(function, *arguments):
+    with pytest.raises(Refused) as refused:
+        function(*arguments)
+    text = str(refused.value)
+    assert "\n" not in text
+    return text
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    ([], "no process given; write: timeloom attach PID"),
+    (["1", "2"], "one process is given by its number; write: timeloom attach PID"),
+    (["-m", "app"], "one process is given by its number; write: timeloom attach PID"),
+    (["-O", "1"], "the other Python runs already: there is no flag for it; see timeloom attach --help"),
+    (["--for", "soon", "1"], "--for: 'soon' is no time such as 500ms, 10s or 2min"),
+    (["--for=-1s", "1"], "--for: '-1s' is no time such as 500ms, 10s or 2min"),
+    (["1", "--within"], "--within: '' is no time such as 500ms, 10s or 2min"),
+    (["--follow", "all", "1"], "--follow: one process is recorded; attach to its children by their own numbers"),
+    (["1", "--instrumenter=frame"], "--instrumenter: a running process is observed by the instrumenter "
+     '"monitoring" only; leave it out'),
+    (["--dump"], "--dump takes one process and no other option; write: timeloom attach --dump PID"),
+    (["--dump", "-o", "x", "1"], "--dump takes one process and no other option; write: timeloom attach --dump PID"),
+])  # fmt: skip
+def test_wrong_usage(timeloom_program, words, said):
+    assert attach(timeloom_program, *words, status=2) == said
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="3.11 has no such instrumenter")
+def test_tasks_are_refused(timeloom_program):
+    said = attach(timeloom_program, "--async-tasks", "1", status=2)
+    assert said.startswith("--async-tasks: tasks that run already cannot be told apart; leave it out")
+
+
+def test_help(timeloom_program):
+    done = subprocess.run([timeloom_program, "attach", "--help"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("usage: timeloom attach [options] PID\n")
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("option", [[], ["--dump"]])
+def test_what_is_no_python_process(timeloom_program, process, option):
+    ended = process("true")
+    ended.wait()
+    assert attach(timeloom_program, *option, ended.pid).startswith(f"there is no process {ended.pid}; ")
+    other = process("sleep", "100")
+    until(lambda: os.readlink(f"/proc/{other.pid}/exe") == os.path.realpath(shutil.which("sleep")))
+    assert attach(timeloom_program, *option, other.pid) == f"process {other.pid} (sleep) is no Python program"
+    said = attach(timeloom_program, *option, "app.py")
+    assert said == "'app.py' is no number of a process; write: timeloom attach PID"
+
+
+def test_one_that_its_parent_has_not_noticed(process):
+    ended = process("true")
+    until(lambda: " Z " in open(f"/proc/{ended.pid}/stat").read())  # noqa: SIM115
+    said = reason(find_process, str(ended.pid))
+    assert said == f"process {ended.pid} has ended; only its parent, process {os.getpid()}, has not noticed yet"
+
+
+def test_a_thread_and_this_command(process):
+    over = threading.Event()
+    thread = threading.Thread(target=over.wait)
+    thread.start()
+    said = reason(find_process, str(thread.native_id))
+    over.set()
+    thread.join()
+    assert said == f"{thread.native_id} is a thread of process {os.getpid()}; write: timeloom attach {os.getpid()}"
+    assert reason(find_process, str(os.getpid())) == f"process {os.getpid()} is this command"
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="this Python can be reached")
+@pytest.mark.parametrize("option", [[], ["--dump"]])
+def test_a_python_that_is_too_old(timeloom_program, process, option, tmp_path):
+    one = process()
+    version = ".".join(map(str, sys.version_info[:3]))
+    assert attach(timeloom_program, *option, one.pid, cwd=tmp_path) == (
+        f"process {one.pid} runs Python {version}, and one that runs already can be reached from 3.14 on; "
+        "start it with timeloom run"
+    )
+    assert os.listdir(tmp_path) == []
+
+
+def running(process, interpreter=None):
+    """The process as one of this version, which can be reached."""
+    interpreter = interpreter or Interpreter(tuple(sys.version_info[:3]), "t" in sys.abiflags)
+    with open(f"/proc/{process.pid}/cmdline") as file:
+        words = file.read().split("\0")[:-1]
+    return Process(process.pid, words, sys.executable, interpreter, os.geteuid())
+
+
+def test_other_versions(process):
+    one = process()
+    said = reason(refuse_what_cannot_be_reached, running(one, Interpreter((3, 13, 1), False)))
+    assert said.startswith(f"process {one.pid} runs Python 3.13.1, and one that runs already can be reached from 3.14 on")
+    said = reason(refuse_what_cannot_be_reached, running(one, Interpreter(None, False)))
+    assert said.startswith(f"process {one.pid} runs Python before 3.11, and ")
+    said = reason(refuse_what_cannot_be_reached, running(one, Interpreter((3, 99, 1), True)))
+    assert said.startswith(f"process {one.pid} runs Python 3.99.1t, this command {sys.version_info.major}.")
+    assert f"; write: {sys.executable} -m timeloom._attach" in said
+
+
+def test_the_version_is_read_from_the_file_of_the_process(process):
+    one = process()
+    until(lambda: "libc" in open(f"/proc/{one.pid}/maps").read())  # noqa: SIM115
+    found = until(lambda: find_process(str(one.pid)))
+    assert found.interpreter.version == tuple(sys.version_info[:3])
+    assert found.interpreter.free_threaded == ("t" in sys.abiflags)
+    assert found.words == [sys.executable, "-c", SLEEP]
+    assert found.user == os.geteuid()
+
+
+@pytest.mark.parametrize(("flags", "variable", "said"), [
+    ([], "1", "was started with PYTHON_DISABLE_REMOTE_DEBUG, which keeps everybody out; start it without"),
+    ([], "", None),
+    (["-E"], "1", None),
+    (["-X", "disable_remote_debug"], "", "was started with -X disable_remote_debug; start it without"),
+    (["-Xdisable-remote-debug"], "", "was started with -X disable_remote_debug; start it without"),
+])  # fmt: skip
+def test_a_process_that_keeps_everybody_out(process, monkeypatch, flags, variable, said):
+    monkeypatch.setattr(_process, "OLDEST", (3, 0))
+    one = process(sys.executable, *flags, "-c", SLEEP, env=environment({"PYTHON_DISABLE_REMOTE_DEBUG": variable}))
+    until(lambda: open(f"/proc/{one.pid}/cmdline").read())  # noqa: SIM115
+    if said is None:
+        refuse_what_cannot_be_reached(running(one))
+    else:
+        assert reason(refuse_what_cannot_be_reached, running(one)) == f"process {one.pid} {said}"
+
+
+def as_other_user(function):
+    """What the function says when it is called by another user, in a process of its own."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setuid(65534)
+            os.write(write, function().encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with open(read) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_process_of_another_user(process, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["timeloom", "attach", "--for", "1s", "4711"])
+    one = process()
+    said = as_other_user(lambda: reason(find_process, str(one.pid)))
+    assert said == f"process {one.pid} belongs to root; write: sudo timeloom attach --for 1s 4711"
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
+@pytest.mark.parametrize("option", ["--mount", "--pid"])
+def test_a_process_in_another_container(process, option):
+    one = process("unshare", option, "--fork", sys.executable, "-c", SLEEP, start_new_session=True)
+
+    def child():
+        with open(f"/proc/{one.pid}/task/{one.pid}/children") as file:
+            numbers = file.read().split()
+        return numbers and os.path.realpath(f"/proc/{numbers[0]}/exe") == os.path.realpath(sys.executable) and numbers[0]
+
+    try:
+        pid = until(child)
+    except FileNotFoundError:
+        pytest.skip("no such namespace can be made here")
+    within = "1" if option == "--pid" else pid
+    said = reason(find_process, pid)
+    os.kill(int(pid), signal.SIGKILL)
+    assert said == f"process {pid} is in another container; write in that one: timeloom attach {within}"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_process_with_another_root(process, tmp_path):
+    one = process(sys.executable, "-c", f"import os, time; os.chroot({str(tmp_path)!r}); time.sleep(100)")
+    until(lambda: os.readlink(f"/proc/{one.pid}/root") != "/")
+    assert reason(find_process, str(one.pid)) == (
+        f"process {one.pid} has another root directory, {tmp_path}; write in there: timeloom attach {one.pid}"
+    )
+
+
+def test_damaged_interpreters(tmp_path):
+    from timeloom._symbols import interpreter_in
+
+    whole = open(sys.executable, "rb").read()  # noqa: SIM115
+    place = tmp_path / "python"
+    for size in (0, 4, 5, 30, 63, 64, 1000, len(whole) // 2):
+        place.write_bytes(whole[:size])
+        assert interpreter_in(str(place)) is None
+    place.write_bytes(b"\x7fELF\x02\x01" + b"\xff" * 500)
+    assert interpreter_in(str(place)) is None
+
+
+def frame(function, line):
+    return SimpleNamespace(funcname=function, filename="app.py", location=line)
+
+
+@pytest.mark.parametrize("shape", ["threads", "interpreters", "locations"])
+def test_stacks_are_printed_as_tracebacks_are(shape):
+    """In each form that versions of Python give them."""
+    line = (lambda n: SimpleNamespace(lineno=n)) if shape == "interpreters" else lambda n: n
+    if shape == "locations":
+        line = lambda n: (n, n, 0, 5)
+    pid = os.getpid()
+    main = SimpleNamespace(thread_id=pid, frame_info=[frame("inner", line(3)), frame("<module>", line(9))])
+    other = SimpleNamespace(thread_id=1 << 30, frame_info=[])
+    trace = [other, main]
+    if shape == "interpreters":
+        for info in main.frame_info:
+            info.lineno, info.location = info.location.lineno, None
+        trace = [SimpleNamespace(interpreter_id=0, threads=trace)]
+    threads = sorted(_dump._threads(trace), key=lambda thread: thread.id)
+    process = Process(pid, ["python", "app.py"], "", Interpreter((3, 14, 0), False), 0)
+    with open(f"/proc/{pid}/comm") as file:
+        name = file.read().rstrip()
+    assert _dump.text_of(process, threads) == (
+        f"process {pid}: python app.py\n"
+        f"main thread {pid} ({name}):\n  app.py:9 <module>\n  app.py:3 inner\n"
+        f"thread {1 << 30} (ended):\n  no Python code\n"
+    )

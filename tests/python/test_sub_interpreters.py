@@ -1,0 +1,164 @@
+"""Sub-interpreters: they are not recorded, one line says so, and the program runs."""
+
+import subprocess
+import sys
+
+import pytest
+from profile_files import Profile, visits_by_region
+from streams import environment, run_python
+
+NEW = sys.version_info >= (3, 13)
+MODULE = "_interpreters" if NEW else "_xxsubinterpreters"
+
+# Both kinds: with a GIL of its own, where there is such a thing, and with the one of all.
+COMMON = f"""
+import {MODULE} as interpreters, os, sys, threading
+
+def create(isolated):
+    if {NEW}:
+        return interpreters.create("isolated" if isolated else "legacy")
+    return interpreters.create(isolated=isolated)
+
+def run(interpreter, code):
+    said = interpreters.run_string(interpreter, code)
+    assert said is None, said
+
+def in_other(code, isolated=True):
+    interpreter = create(isolated)
+    run(interpreter, code)
+    interpreters.destroy(interpreter)
+
+def leaf(): pass
+"""
+
+CALLS = """
+def inner(): pass
+def outer():
+    for _ in range(1000): inner()
+outer()
+"""
+
+
+def measured(text, directory, *options):
+    program = directory / "program.py"
+    program.write_text(COMMON + text)
+    return run_python(["-m", "timeloom", "-o", "run", *options, program], directory)
+
+
+def said(done):
+    """The lines of Timeloom without the first, which has times, and the last."""
+    lines = done.stderr.splitlines()
+    assert lines[-1] == "timeloom: next: timeloom report run", done.stderr
+    return lines[1:-1]
+
+
+INSTRUMENTERS = ["frame", "profile", "trace"]
+if sys.version_info >= (3, 12):
+    INSTRUMENTERS.insert(0, "monitoring")
+
+
+@pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
+@pytest.mark.parametrize("isolated", [True, False])
+def test_they_are_counted_and_the_program_runs(tmp_path, instrumenter, isolated):
+    """While the main interpreter is recorded, by threads that go from one to the other."""
+    done = measured(
+        f"""
+def work():
+    leaf()
+    in_other({CALLS!r}, {isolated})
+    leaf()
+
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads: thread.start()
+for _ in range(1000): leaf()
+for thread in threads: thread.join()
+print("done")
+""",
+        tmp_path, "--instrumenter", instrumenter,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert said(done) == ["timeloom: 3 sub-interpreters not recorded"]
+    profile = Profile(tmp_path / "run")
+    visits = [visits_by_region(profile, location) for location in profile.locations]
+    assert [counts.get("__main__.leaf", 0) for counts in visits] == [1000, 2, 2, 2]
+    assert not any("__main__.inner" in counts for counts in visits)
+
+
+def test_report_and_info_say_it(tmp_path, timeloom_program):
+    measured("in_other('pass')\n", tmp_path)
+    for command in ("info", "report"):
+        done = subprocess.run([timeloom_program, command, "run"], cwd=tmp_path, capture_output=True, text=True,
+                              check=True, env=environment())  # fmt: skip
+        assert "! 1 sub-interpreter not recorded" in done.stdout
+
+
+def test_the_children_of_the_program_are_measured_all_the_same(tmp_path):
+    """An interpreter that begins is no child that begins: it takes nothing from the environment."""
+    program = COMMON + """
+import ctypes, timeloom
+with timeloom.Measurement(output="run"):
+    before = os.environ["TIMELOOM_PARENT"]
+    in_other("import os; assert 'TIMELOOM_PARENT' in os.environ")
+    ctypes.pythonapi.getenv.restype = ctypes.c_char_p
+    assert ctypes.pythonapi.getenv(b"TIMELOOM_PARENT").decode() == before
+"""
+    done = run_python(["-c", program], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+USES = """
+import timeloom
+with timeloom.region("block") as block:
+    assert block.name == "block"
+@timeloom.region
+def plain(n): return n
+@timeloom.region("named")
+def named(n): return n
+assert (plain(1), named(2)) == (1, 2)
+timeloom.region_begin("a")
+timeloom.counter("c", 1.0, unit="s")
+timeloom.parameter_int("p", 1)
+timeloom.marker("m")
+timeloom.region_end("a")
+timeloom.disable_recording()
+timeloom.enable_recording()
+with timeloom.stop():
+    pass
+timeloom.start()
+try:
+    timeloom.Measurement().start()
+except timeloom.Error as error:
+    assert str(error) == "a sub-interpreter cannot be measured; begin the measurement in the main interpreter"
+else:
+    assert False
+"""
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+def test_code_that_marks_regions_runs_in_them(tmp_path, isolated):
+    text = f"in_other({USES!r}, {isolated})\nprint('done')\n"
+    done = run_python(["-c", COMMON + text], tmp_path)
+    assert (done.stdout, done.stderr, done.returncode) == ("done\n", "", 0)
+    done = measured(text, tmp_path)
+    assert (done.stdout, done.returncode) == ("done\n", 0), done.stderr
+    assert said(done) == ["timeloom: 1 sub-interpreter not recorded"]
+
+
+def test_a_process_ends_from_one_of_them(tmp_path):
+    """os._exit() where nothing of the main interpreter may be touched."""
+    done = measured("leaf()\nin_other('import os; os._exit(3)')\n", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="InterpreterPoolExecutor came with Python 3.14")
+def test_a_pool_of_interpreters(tmp_path):
+    (tmp_path / "squares.py").write_text("def square(n): return n * n\n")
+    done = measured("""
+from concurrent.futures import InterpreterPoolExecutor
+from squares import square
+with InterpreterPoolExecutor(2) as pool:
+    print(list(pool.map(square, range(5))))
+""", tmp_path)  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "[0, 1, 4, 9, 16]\n"), done.stderr
+    (line,) = said(done)
+    assert line in ("timeloom: 1 sub-interpreter not recorded", "timeloom: 2 sub-interpreters not recorded")
