@@ -21,6 +21,8 @@ _WORKERS = ("multiprocessing.spawn import spawn_main", "backend.popen_loky")
 _OWN_DOORS = ("timeloom", "scorep")  # these begin a run of their own
 _MOST = 1 << 20  # bytes that are read to find a setting
 
+_noted: list[str] = []  # in a sub-interpreter: it has been counted in this run
+
 
 def role_of(words: list[str]) -> "_Role | None":
     """Return the purpose of a Python with this command line.
@@ -105,8 +107,9 @@ def follow() -> None:
     parent = os.environ[_VARIABLE]
     # The variable names a spool of this process also where it became another program meanwhile.
     if os.path.basename(parent).startswith(f"{os.getpid()}-") and in_sub_interpreter():
-        note_unmeasured(parent, b"i")
-        sys.modules.pop(__name__, None)
+        if not _noted:  # this module stays, since timeloom.pth may be read twice
+            note_unmeasured(parent, b"i")
+        _noted.append(parent)
         return
     role = role_of(sys.orig_argv)
     records = records_of(parent)

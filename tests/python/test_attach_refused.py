@@ -198,17 +198,17 @@ def test_a_process_of_another_user(process, monkeypatch):
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
 @pytest.mark.parametrize("option", ["--mount", "--pid"])
 def test_a_process_in_another_container(process, option):
-    one = process("unshare", option, "--fork", sys.executable, "-c", SLEEP, start_new_session=True)
+    unchanged = ["--propagation", "unchanged"] if option == "--mount" else []
+    one = process("unshare", option, *unchanged, "--fork", sys.executable, "-c", SLEEP, start_new_session=True)
 
     def child():
+        if one.poll() is not None:
+            pytest.skip("no such namespace can be made here")
         with open(f"/proc/{one.pid}/task/{one.pid}/children") as file:
             numbers = file.read().split()
         return numbers and os.path.realpath(f"/proc/{numbers[0]}/exe") == os.path.realpath(sys.executable) and numbers[0]
 
-    try:
-        pid = until(child)
-    except FileNotFoundError:
-        pytest.skip("no such namespace can be made here")
+    pid = until(child)
     within = "1" if option == "--pid" else pid
     said = reason(find_process, pid)
     os.kill(int(pid), signal.SIGKILL)
