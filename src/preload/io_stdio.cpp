@@ -73,6 +73,10 @@ template <typename Call>
 [[gnu::noinline]] int close_by(const void* caller, FILE* stream, Call call) noexcept {
   WrappedFunction& function = function_of(kFclose);
   if (!record::in_measured_process()) return call();
+  if (record::is_own_descriptor(descriptor_of(stream))) {
+    record::set_own_descriptor(-1);
+    return call();
+  }
   const bool recorded = begin_call(function, caller);
   const ClosedHandles closed = take_handles(descriptor_of(stream));
   const int result = call();
@@ -91,6 +95,7 @@ std::uint64_t one_byte(int result) noexcept { return result == EOF ? 0 : 1; }
 template <typename Call>
 [[gnu::noinline]] int seek_by(StdioFunction which, const void* caller, FILE* stream, off64_t offset,
                               int whence, Call call) noexcept {
+  if (record::is_own_descriptor(descriptor_of(stream))) return call();
   WrappedFunction& function = function_of(which);
   if (!begin_call(function, caller)) return call();
   const int result = call();

@@ -19,6 +19,7 @@ using record::wrapping;
 template <typename Call>
 [[gnu::noinline]] ssize_t transfer_by(PosixFunction which, const void* caller, int descriptor,
                                       const Transfer& transfer, Call call) noexcept {
+  if (record::is_own_descriptor(descriptor)) return call();
   WrappedFunction& function = function_of(which);
   const BegunCall begun =
       begin_transfer(function, caller, transfer, [&] { return handle_of(descriptor); });
@@ -77,6 +78,7 @@ IoWhence whence_of(int whence) noexcept {
 template <typename Call>
 [[gnu::noinline]] off64_t seek_by(const void* caller, int descriptor, off64_t offset, int whence,
                                   Call call) noexcept {
+  if (record::is_own_descriptor(descriptor)) return call();
   WrappedFunction& function = function_of(kLseek);
   if (!begin_call(function, caller)) return call();
   const off64_t result = call();

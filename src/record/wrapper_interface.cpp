@@ -13,6 +13,7 @@
 namespace timeloom::record {
 
 constinit std::atomic<bool> detail::g_wrapping = false;
+constinit std::atomic<int> detail::g_own_descriptor = -1;
 
 namespace {
 
@@ -90,6 +91,8 @@ void add_own_code(const void* inside) noexcept {
     return;
   }
 }
+
+void set_own_descriptor(int descriptor) noexcept { detail::g_own_descriptor = descriptor; }
 
 void set_wrapping(bool on) noexcept { detail::g_wrapping = on; }
 

@@ -53,6 +53,17 @@ struct WrappedFunction {
 // constructor of a library that stays loaded.
 void add_own_code(const void* inside) noexcept;
 
+// A file that the interpreter reads before the program begins: nothing that is done with the
+// descriptor is recorded until it is closed. -1: none.
+void set_own_descriptor(int descriptor) noexcept;
+namespace detail {
+extern constinit std::atomic<int> g_own_descriptor;
+}  // namespace detail
+inline bool is_own_descriptor(int descriptor) noexcept {
+  return descriptor >= 0 &&
+         descriptor == detail::g_own_descriptor.load(std::memory_order_relaxed);
+}
+
 // Whether this process is the one that is measured, rather than its child between vfork() and
 // exec, which has the same memory. Costs a system call.
 bool in_measured_process() noexcept;

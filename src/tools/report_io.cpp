@@ -182,9 +182,9 @@ std::vector<std::string> cells_of(const IoFigures& figures, double time, const T
           sized ? bytes(static_cast<std::uint64_t>(bandwidth(figures, time))) + "/s" : ""};
 }
 
-Table table(const Terminal& terminal, const char* last) {
-  Table result(terminal, 2);
-  for (const char* heading : {"calls", "bytes", "smallest", "largest", "time", "bandwidth", last}) {
+Table table(const Terminal& terminal, const char* name) {
+  Table result(terminal, 2, name);
+  for (const char* heading : {"calls", "bytes", "smallest", "largest", "time", "bandwidth"}) {
     result.add_column(heading);
   }
   return result;

@@ -27,7 +27,7 @@ Table::Widths Table::measure() const {
     widths.cells.push_back(width);
     used += width + (i == 0 ? 0 : gap_);
   }
-  std::size_t name = columns("region"), place = 0, least_place = 0;
+  std::size_t name = columns(name_), place = 0, least_place = 0;
   for (const TableRow& row : rows_) {
     name = std::max(name, columns(row.marks) + columns(row.name));
     place = std::max(place, columns(row.place));
@@ -72,7 +72,7 @@ std::string Table::line(const TableRow& row, const Widths& widths, Ink heading) 
 void Table::write(Output& output) const {
   const Widths widths = measure();
   output.write(
-      line({headings_, "", "region", widths.place == 0 ? "" : "file:line"}, widths, Ink::kDim));
+      line({headings_, "", name_, widths.place == 0 ? "" : "file:line"}, widths, Ink::kDim));
   for (const TableRow& row : rows_) {
     if (output.closed()) return;
     output.write(line(row, widths, Ink::kPlain));

@@ -22,8 +22,9 @@ struct TableRow {
 
 class Table {
  public:
-  // `gap`: blanks between two columns.
-  Table(const Terminal& terminal, std::size_t gap) : terminal_(terminal), gap_(gap) {}
+  // `gap`: blanks between two columns. `name`: the heading of the names.
+  Table(const Terminal& terminal, std::size_t gap, std::string name = "region")
+      : terminal_(terminal), gap_(gap), name_(std::move(name)) {}
 
   void add_column(std::string heading) { headings_.push_back(std::move(heading)); }
   void add_row(TableRow row) { rows_.push_back(std::move(row)); }
@@ -40,6 +41,7 @@ class Table {
 
   Terminal terminal_;
   std::size_t gap_;
+  std::string name_;
   std::vector<std::string> headings_;
   std::vector<TableRow> rows_;
 };

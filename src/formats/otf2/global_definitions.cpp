@@ -348,10 +348,12 @@ void intern_names(Shared& shared) {
                            "Thread identifier", kEndingProperty, kNameProperty, kThreadsName}) {
     ref(text);
   }
-  if (has_waiting(definitions)) {
+  const bool waiting = has_waiting(definitions);
+  if (waiting) {
     ref(kWaitingName);
     ref(kWaitingText);
   }
+  shared.offset_attribute = kThreadIdAttribute + (waiting ? 2 : 1);
   ref(machine_name(definitions));
   for (const LocationGroup& group : definitions.groups) {
     ref(group.name);

@@ -30,11 +30,11 @@ constexpr std::array kInterfaces = {
     Interface{"OTHER", "other I/O", OTF2_IO_PARADIGM_CLASS_SERIAL, OTF2_IO_PARADIGM_FLAG_NONE}};
 
 OTF2_ErrorCode write_begin(OTF2_EvtWriter* writer, OTF2_AttributeList* attributes,
-                           const Event& event, const std::optional<Event>& offset,
-                           std::uint64_t matching) {
+                           OTF2_AttributeRef attribute, const Event& event,
+                           const std::optional<Event>& offset, std::uint64_t matching) {
   const auto mode = static_cast<OTF2_IoOperationMode>(static_cast<int>(event.kind) -
                                                       static_cast<int>(EventKind::kIoRead));
-  if (offset) OTF2_AttributeList_AddUint64(attributes, kOffsetAttribute, offset->value);
+  if (offset) OTF2_AttributeList_AddUint64(attributes, attribute, offset->value);
   return OTF2_EvtWriter_IoOperationBegin(writer, offset ? attributes : nullptr, ticks(event.time),
                                          event.ref, mode, OTF2_IO_OPERATION_FLAG_NONE, event.value,
                                          matching);
@@ -43,8 +43,8 @@ OTF2_ErrorCode write_begin(OTF2_EvtWriter* writer, OTF2_AttributeList* attribute
 }  // namespace
 
 OTF2_ErrorCode write_io_event(OTF2_EvtWriter* writer, OTF2_AttributeList* attributes,
-                              const Event& event, const std::optional<Event>& offset,
-                              IoParadigm interface) {
+                              OTF2_AttributeRef attribute, const Event& event,
+                              const std::optional<Event>& offset, IoParadigm interface) {
   const OTF2_TimeStamp time = ticks(event.time);
   // Each handle has one transfer at a time on a location, so the number only tells interfaces
   // apart.
@@ -69,7 +69,8 @@ OTF2_ErrorCode write_io_event(OTF2_EvtWriter* writer, OTF2_AttributeList* attrib
                                                 static_cast<OTF2_IoStatusFlag>(event.value));
     case EventKind::kIoRead:
     case EventKind::kIoWrite:
-    case EventKind::kIoFlush: return write_begin(writer, attributes, event, offset, matching);
+    case EventKind::kIoFlush:
+      return write_begin(writer, attributes, attribute, event, offset, matching);
     default:
       return OTF2_EvtWriter_IoOperationComplete(writer, nullptr, time, event.ref, event.value,
                                                 matching);
@@ -99,7 +100,7 @@ class IoDefinitions {
   IoDefinitions(Shared& shared, OTF2_GlobalDefWriter* writer) : shared_(shared), writer_(writer) {}
 
   void write() {
-    ok(OTF2_GlobalDefWriter_WriteAttribute(writer_, kOffsetAttribute, ref(kOffsetName), 0,
+    ok(OTF2_GlobalDefWriter_WriteAttribute(writer_, shared_.offset_attribute, ref(kOffsetName), 0,
                                            OTF2_TYPE_UINT64));
     OTF2_IoParadigmRef self = 0;
     for (const Interface& one : kInterfaces) {

@@ -10,10 +10,10 @@
 namespace timeloom::otf2 {
 
 // An event of a handle that is used by `interface`. `offset`: the event kIoOffset before it.
-// `attributes` is empty, and is again afterwards.
+// `attributes` is empty, and is again afterwards; `attribute`: that of the offset.
 OTF2_ErrorCode write_io_event(OTF2_EvtWriter* writer, OTF2_AttributeList* attributes,
-                              const Event& event, const std::optional<Event>& offset,
-                              IoParadigm interface);
+                              OTF2_AttributeRef attribute, const Event& event,
+                              const std::optional<Event>& offset, IoParadigm interface);
 
 // Interns the texts of write_io_definitions(), for which strings have been written by then.
 void intern_io_names(Shared& shared);

@@ -161,8 +161,8 @@ class LocationWriter : public LocationSink {
                                          static_cast<OTF2_IoParadigmRef>(event.ref),
                                          io_file(shared_, path));
     }
-    return write_io_event(writer_, attributes_, event, std::exchange(offset_, std::nullopt),
-                          interface_of(event));
+    return write_io_event(writer_, attributes_, shared_.offset_attribute, event,
+                          std::exchange(offset_, std::nullopt), interface_of(event));
   }
 
   IoParadigm interface_of(const Event& event) const {

@@ -31,6 +31,7 @@ struct Shared {
   std::filesystem::path files;  // the directory of the files of locations
   const Definitions* definitions = nullptr;
   StringTable strings;
+  OTF2_AttributeRef offset_attribute = 0;         // the next after those that the archive has
   StringTable io_files;                           // paths; their references as files are one less
   std::vector<OTF2_StringRef> string_references;  // by StringId
   struct Program {
@@ -50,8 +51,7 @@ inline constexpr OTF2_AttributeRef kProcessIdAttribute = 0;
 inline constexpr OTF2_AttributeRef kThreadIdAttribute = 1;
 // Of an enter or leave: nanoseconds that the innermost region had waited before it.
 inline constexpr OTF2_AttributeRef kWaitingAttribute = 2;
-// Of the begin of a transfer: where in the file.
-inline constexpr OTF2_AttributeRef kOffsetAttribute = 3;
+// Of the begin of a transfer: where in the file. See Shared::offset_attribute.
 inline constexpr char kOffsetName[] = "Offset";
 inline constexpr char kWaitingName[] = "timeloom::waiting";
 

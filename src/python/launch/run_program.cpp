@@ -13,6 +13,7 @@
 #include "python/interpreter/text.hpp"
 #include "python/launch/end_of_run.hpp"
 #include "record/measurement.hpp"
+#include "record/wrapper_interface.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -86,6 +87,7 @@ class QuietLoader {
 };
 
 int run_file(const Program& program, std::FILE* file) {
+  record::set_own_descriptor(::fileno(file));  // Python closes it before the program begins
   if (skips_first_line()) {
     // The end of the line stays, so that the numbers of lines do.
     for (int c = std::getc(file); c != EOF; c = std::getc(file)) {
