@@ -58,6 +58,8 @@ class Settings {
   std::string text(std::string_view name) const;      // strings and choices
   std::vector<std::string> list(std::string_view name) const;
 
+  // Whether anybody has given it a value.
+  bool given(std::string_view name) const { return values_.contains(name); }
   // How the user wrote it, to open the message of an Error: "--metric-papi" where nobody did.
   std::string origin(std::string_view name) const;
 

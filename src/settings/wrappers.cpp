@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "settings/launched_rank.hpp"
+
 namespace timeloom {
 namespace {
 
@@ -41,6 +43,15 @@ std::string joined(std::span<const std::string_view> names) {
 }  // namespace
 
 std::span<const Wrapper> all_wrappers() noexcept { return kWrappers; }
+
+// torchrun's ranks are none of MPI, nor are children of a rank.
+void ask_for_mpi(Settings& settings, const char* const* environment) {
+  if (settings.given("mpi")) return;
+  const auto rank = launched_rank_of_this_process(environment);
+  if (rank && rank->launcher.find("torch") == std::string_view::npos) {
+    settings.set("mpi", "on", "the launcher");
+  }
+}
 
 std::vector<Wrapper> wanted_wrappers(const Settings& settings) {
   std::vector<Wrapper> wanted;

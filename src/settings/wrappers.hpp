@@ -23,6 +23,9 @@ struct Wrapper {
 };
 
 std::span<const Wrapper> all_wrappers() noexcept;
+// Asks for MPI where its launcher has started this process and nobody has said whether.
+// `environment` is like environ(7).
+void ask_for_mpi(Settings& settings, const char* const* environment);
 // Those that the settings ask for, if they ask for results at all.
 std::vector<Wrapper> wanted_wrappers(const Settings& settings);
 

@@ -188,7 +188,8 @@ int run_program(const CommandLine& line, const std::string& program, const Nativ
 }
 
 // Empty: nothing is to be preloaded.
-std::string preload_value(const Settings& settings) {
+std::string preload_value(Settings settings) {
+  ask_for_mpi(settings, environ);
   const std::vector<std::string> files = files_of(wanted_wrappers(settings));
   const char* const present = std::getenv(kPreloadVariable);
   return files.empty() ? std::string() : with_libraries(present == nullptr ? "" : present, files);

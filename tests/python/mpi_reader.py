@@ -11,6 +11,7 @@ regions of MPI that it has entered.
 import collections
 import json
 import sys
+from typing import Any
 
 import otf2
 from otf2.enums import Paradigm
@@ -37,12 +38,16 @@ class Ranks:
         return self.by_location[members[rank]._ref] if members else None
 
 
+def new_process() -> dict[str, Any]:
+    return {"messages": [], "collectives": [], "counts": collections.Counter(), "regions": collections.Counter()}
+
+
 def described(event, name, ranks):
     if name in MESSAGES:
         peer = getattr(event, MESSAGES[name])
         return [name, event.communicator._ref, ranks.of(event.communicator, peer), event.msg_tag, event.msg_length]
     if name in ("MpiCollectiveEnd", "NonBlockingCollectiveComplete"):
-        operation = event.collective_op.name
+        operation = str(event.collective_op).rpartition(".")[2]
         return [operation, event.communicator._ref, event.root, event.size_sent, event.size_received]
     return None
 
@@ -50,9 +55,7 @@ def described(event, name, ranks):
 def main():
     with otf2.reader.open(sys.argv[1]) as trace:
         ranks = Ranks(trace.definitions)
-        process = collections.defaultdict(
-            lambda: {"messages": [], "collectives": [], "counts": collections.Counter(), "regions": collections.Counter()}
-        )
+        process = collections.defaultdict(new_process)
         clock = trace.definitions.clock_properties
         names = {one._ref: one.name for one in trace.definitions.locations}
         groups = {}

@@ -6,13 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from streams import environment
 
 HERE = Path(__file__).resolve().parent
 PATTERNS = HERE / "mpi_programs" / "patterns.py"
-MANY = os.environ.get("TIMELOOM_MPI_TESTS") == "all"
 
 
 class Mpi:
@@ -35,13 +35,15 @@ def _open_mpi():
                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_btl="self,vader", OMPI_MCA_pml="ob1")
 
 
-def _mpich():
-    """That of PyPI, which lies in the environment of the tests."""
-    launcher = Path(sys.prefix) / "bin" / "mpiexec.hydra"
-    library = Path(sys.prefix) / "lib" / "libmpi.so.12"
-    if not launcher.exists() or not library.exists():
+def _mpich(directory):
+    """Debian's, under the name by which mpi4py asks for it."""
+    launcher = shutil.which("mpirun.mpich")
+    libraries = sorted(Path("/usr/lib").glob("*/libmpich.so.12"))
+    if launcher is None or not libraries:
         return None
-    return Mpi("MPICH", launcher, [], library)
+    library = directory / "libmpi.so.12"
+    library.symlink_to(libraries[0])
+    return Mpi("MPICH", launcher, [], library, LD_LIBRARY_PATH=str(directory))
 
 
 @functools.cache
@@ -50,12 +52,12 @@ def implementations():
         import mpi4py  # noqa: F401, PLC0415
     except ImportError:
         return []
-    return [one for one in (_open_mpi(), _mpich()) if one is not None]
+    return [one for one in (_open_mpi(), _mpich(Path(tempfile.mkdtemp()))) if one is not None]
 
 
 def run(mpi, ranks, directory, program, *words, status=0, options=(), **variables):
     """The lines that the ranks print, as JSON by rank; the run is in directory/run."""
-    command = [*mpi.command(ranks), sys.executable, "-m", "timeloom", "--quiet", "--mpi", *options, "-o",
+    command = [*mpi.command(ranks), sys.executable, "-m", "timeloom", "--quiet", *options, "-o",
                str(directory / "run"), str(program), *words]
     done = subprocess.run(
         command, cwd=directory, capture_output=True, text=True, timeout=200,

@@ -62,10 +62,7 @@ def test_the_report(mpi, tmp_path, timeloom):
     assert "(4)" in text
 
 
-many = pytest.mark.skipif(not mpi_runs.MANY, reason="TIMELOOM_MPI_TESTS=all runs it")
-
-
-@many
+@pytest.mark.many_ranks
 @each_library
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize("pattern", ["ring", "halo", "some", "collectives", "split"])
@@ -81,7 +78,7 @@ def test_patterns(mpi, ranks, pattern, tmp_path):
             assert [[2, 0], [3, 1]] == halves[-2:]
 
 
-@many
+@pytest.mark.many_ranks
 @each_library
 def test_pickled_objects(mpi, tmp_path):
     mpi_runs.run(mpi, 3, tmp_path, PATTERNS, "objects")
@@ -91,7 +88,7 @@ def test_pickled_objects(mpi, tmp_path):
     assert [peer for peer, _, _ in messages(read, 2, *RECEIVE)] == [0]
 
 
-@many
+@pytest.mark.many_ranks
 @each_library
 def test_a_rank_that_is_killed_leaves_what_it_has_sent(mpi, tmp_path, timeloom):
     mpi_runs.run(mpi, 2, tmp_path, PATTERNS, "killed", status=None)
@@ -102,7 +99,7 @@ def test_a_rank_that_is_killed_leaves_what_it_has_sent(mpi, tmp_path, timeloom):
     assert_matched(read)
 
 
-@many
+@pytest.mark.many_ranks
 @each_library
 def test_clocks_are_compared_where_each_rank_counts_as_a_host(mpi, tmp_path):
     mpi_runs.run(mpi, 3, tmp_path, PATTERNS, "ring", TIMELOOM_COMPARE_CLOCKS="each")

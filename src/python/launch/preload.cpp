@@ -98,7 +98,9 @@ void begin_again(const std::string& preload) {
 
 }  // namespace
 
-void load_wrappers(const Settings& settings) {
+void load_wrappers(const Settings& given) {
+  Settings settings = given;
+  ask_for_mpi(settings, environ);
   const std::string present = variable();
   std::vector<std::string> files;
   std::vector<Wrapper> missing;

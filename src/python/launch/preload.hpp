@@ -9,6 +9,7 @@
 
 namespace timeloom::python {
 
+// Also those of MPI where its launcher has started this process and nobody has refused them.
 // Begins the process again if wrappers are missing, and does not return then. REQUIRES: the program
 // has not begun. Where that does not help, a line says what is not recorded.
 void load_wrappers(const Settings& settings);

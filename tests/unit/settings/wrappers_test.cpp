@@ -23,6 +23,22 @@ TEST(Wrappers, AreAskedForBySettings) {
   EXPECT_TRUE(wanted_wrappers(settings).empty());
 }
 
+TEST(Wrappers, OfMpiAreAskedForByItsLauncher) {
+  const char* const mpirun[] = {"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2",
+                                "PMIX_NAMESPACE=job", nullptr};
+  Settings settings;
+  ask_for_mpi(settings, mpirun);
+  EXPECT_EQ(names(wanted_wrappers(settings)), (std::vector<std::string>{"mpi"}));
+  Settings refused;
+  refused.set("mpi", "off", "--no-mpi");
+  ask_for_mpi(refused, mpirun);
+  EXPECT_TRUE(wanted_wrappers(refused).empty());
+  const char* const nothing[] = {"HOME=/root", nullptr};
+  Settings plain;
+  ask_for_mpi(plain, nothing);
+  EXPECT_TRUE(wanted_wrappers(plain).empty());
+}
+
 TEST(Wrappers, StandBeforeWhatIsPreloadedAnyway) {
   const std::vector<std::string> files = {"/a/libtimeloom_wrap_io.so"};
   EXPECT_EQ(with_libraries("", files), "/a/libtimeloom_wrap_io.so");
