@@ -22,8 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 
 
-def directory_for(python: pythons.Python) -> pathlib.Path:
-    return BUILD / f"venv-{python.tag}"
+def directory_for(python: pythons.Python, variant: str = "") -> pathlib.Path:
+    return BUILD / f"venv-{python.tag}{variant and '-'}{variant}"
 
 
 def clean_environment() -> dict[str, str]:
@@ -32,9 +32,9 @@ def clean_environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if k not in gone and not k.startswith("TIMELOOM_")}
 
 
-def make(python: pythons.Python) -> pathlib.Path:
+def make(python: pythons.Python, variant: str = "") -> pathlib.Path:
     """The interpreter of the environment, which is made anew for another base interpreter."""
-    directory = directory_for(python)
+    directory = directory_for(python, variant)
     marker = directory / "made-of"
     base = f"{python.path} {python.full_version}"
     if not marker.exists() or marker.read_text() != base:
@@ -51,12 +51,13 @@ def install(
     requirements: tuple[str, ...] = (),
     quiet: bool = True,
     werror: bool = False,
+    variant: str = "",
 ) -> pathlib.Path:
     """Installs the working tree and what is asked for; subprocess.CalledProcessError if it fails.
 
-    A build directory that stays makes the next installation compile only what changed. One
+    A `variant` is a further environment of the same Python, with other packages. A build directory that stays makes the next installation compile only what changed. One
     name of the compiler, where each Python has its own, lets ccache see that it is the same."""
-    interpreter = make(python)
+    interpreter = make(python, variant)
     project = f"{ROOT}[{extras}]" if extras else str(ROOT)
     settings = [
         f"--config-settings=build-dir={BUILD / f'wheel-{python.tag}'}",

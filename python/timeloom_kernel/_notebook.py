@@ -118,6 +118,11 @@ class Notebook:
         """Whether a cell is being measured."""
         return self._measured is not None
 
+    @property
+    def is_attended(self) -> bool:
+        """Whether somebody sees what comes after a cell: who runs notebooks in batch cannot be asked for input either."""
+        return bool(getattr(getattr(self.shell, "kernel", None), "_allow_stdin", True))
+
     async def _run_cell(
         self, original: Any, raw_cell: str, store_history: bool = False, silent: bool = False, *rest: Any, **named: Any
     ) -> Any:

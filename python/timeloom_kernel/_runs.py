@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import traceback
+import threading
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
@@ -20,18 +20,20 @@ if TYPE_CHECKING:
 _NOT_SAVED = "KernelWarning: Path of Instrumentation results could not be determined or were not saved locally."
 _QUICK = 10_000  # events that are folded before the reply in any case
 _EVENTS_A_SECOND = 1_000_000  # folded
+_SHARE = 0.1  # of the cell's own time, by which its block may delay the reply
 _MOST_EVENTS = 20_000  # of a timeline
 
 
 class CellRecord:
     """One measured cell of the notebook."""
 
-    def __init__(self, head: _block.Head, run: CellRun, weaving: Weaving, key: str, complete: bool) -> None:
+    def __init__(self, head: _block.Head, run: CellRun, weaving: Weaving, key: str) -> None:
         self.head = head
         self.run = run
         self.weaving = weaving
         self.key = key  # of the source of the cell
-        self.complete = complete  # what was shown at once
+        self.complete = False  # what is shown
+        self.settled = False  # nothing else is to be shown
         self.block: Any = None  # the handle of what is shown
         self.update: dict[str, str] = {}  # what is to be shown instead
 
@@ -44,13 +46,15 @@ class Runs:
         self._weaver = Weaver()
         self.records: list[CellRecord] = []
         self._updated: list[CellRecord] = []  # appended by the weaver's thread
+        self._updating = threading.Lock()
 
     def answer(self, measured: MeasuredCell) -> None:
         """Show what has come of a cell; never raises."""
         try:
             self._answer(measured)
-        except Exception:
-            say_error(f"timeloom: the cell was measured, but its result cannot be shown:\n{traceback.format_exc()}")
+        except Exception as error:
+            problem = " ".join(f"{type(error).__name__}: {error}".split())
+            say_error(f"timeloom: the cell was measured, but its result cannot be shown: {problem}\n")
 
     def _answer(self, measured: MeasuredCell) -> None:
         totals = None if measured.measurement is None else measured.measurement.totals
@@ -63,19 +67,30 @@ class Runs:
         for remark in measured.remarks:
             show_text(remark)
         head = self._head(measured, totals)
-        quick = max(_QUICK, int(measured.measurement.seconds / 10 * _EVENTS_A_SECOND))
+        seconds = measured.measurement.seconds
+        quick = max(_QUICK, int(seconds * _SHARE * _EVENTS_A_SECOND))
         folded = fold(measured.run) if totals["profile"] or totals["events"] <= quick else None
         weaving = Weaving(measured.run, measured.keep_spool, lambda: self._woven(record))
-        record = CellRecord(head, CellRun(measured.run, weaving), weaving, measured.key, folded is not None)
+        record = CellRecord(head, CellRun(measured.run, weaving), weaving, measured.key)
         self.records.append(record)
         self._notebook.shell.user_ns["_run"] = record.run
         self._notebook.shell.user_ns_hidden["_run"] = record.run
-        if self._notebook.settings.report != "off":
-            record.block = display(self._mime(head, folded), raw=True, display_id=True)
         self._weaver.weave(weaving)
+        if self._notebook.settings.report != "off":
+            self._show(record, folded, seconds * _SHARE if self._notebook.is_attended else None)
         if measured.scorep and self._notebook.settings.launch_vampir:
             weaving.wait()
             _vampir.launch(measured.run)
+
+    def _show(self, record: CellRecord, folded: Folded | None, patience: float | None) -> None:
+        """Show the block, complete if the run is folded or woven after so many seconds; None: however many."""
+        if folded is None and record.weaving.wait(patience):
+            record.head, folded = _when_woven(record)
+        with self._updating:
+            record.complete, record.settled = folded is not None, bool(record.head.problem)
+            record.block = display(self._mime(record.head, folded), raw=True, display_id=True)
+        if record.weaving.wait(0):  # its thread may have found no block to update
+            self._woven(record)
 
     @staticmethod
     def _say_nothing(measured: MeasuredCell) -> None:
@@ -119,11 +134,15 @@ class Runs:
     # ---- when they are woven
 
     def _woven(self, record: CellRecord) -> None:
-        """Show what only a woven run tells; on the weaver's thread, beside the next cells."""
-        if record.block is None or (record.complete and not record.weaving.error):
+        """Show what only a woven run tells, once; on the weaver's thread, beside the next cells."""
+        with self._updating:
+            if record.block is None or record.settled:
+                return
+            record.settled = True
+        if record.complete and not record.weaving.error:
             return
-        head = record.head._replace(problem=record.weaving.error)
-        record.update = self._mime(head, None if record.weaving.error else woven_rows(record.run))
+        record.head, folded = _when_woven(record)
+        record.update = self._mime(record.head, folded)
         record.block.update(record.update, raw=True)
         self._updated.append(record)
 
@@ -132,10 +151,18 @@ class Runs:
         while self._updated:
             record = self._updated.pop(0)
             record.block.update(record.update, raw=True)
+            record.update = {}
 
     def wait(self) -> None:
         """Wait until all runs are woven."""
         self._weaver.wait()
+
+
+def _when_woven(record: CellRecord) -> tuple[_block.Head, Folded | None]:
+    """What to show of a run that is woven, or could not be."""
+    if record.weaving.error:
+        return record.head._replace(problem=record.weaving.error), None
+    return record.head, woven_rows(record.run)
 
 
 def woven_rows(run: CellRun) -> Folded:

@@ -27,18 +27,24 @@ from timeloom_kernel._writefile import script_of
 if TYPE_CHECKING:
     from timeloom_kernel._notebook import Notebook
 
+# Neither is part of what is measured.
 _READ = """\
-import pickle as _pickle
-with open({inputs!r}, "rb") as _file:
-    globals().update(_pickle.load(_file))
-del _file, _pickle
+import timeloom as _timeloom
+with _timeloom.stop():
+    import pickle as _pickle
+    with open({inputs!r}, "rb") as _file:
+        globals().update(_pickle.load(_file))
+    del _file, _pickle
+del _timeloom
 """
 _WRITE = """
-import os as _os
-if _os.environ.get("OMPI_COMM_WORLD_RANK", _os.environ.get("PMI_RANK", "0")) == "0":
-    import pickle as _pickle
-    with open({outputs!r}, "wb") as _file:
-        _pickle.dump({{_name: globals()[_name] for _name in {names!r}}}, _file)
+import timeloom as _timeloom
+with _timeloom.stop():
+    import os as _os
+    if _os.environ.get("OMPI_COMM_WORLD_RANK", _os.environ.get("PMI_RANK", "0")) == "0":
+        import pickle as _pickle
+        with open({outputs!r}, "wb") as _file:
+            _pickle.dump({{_name: globals()[_name] for _name in {names!r}}}, _file)
 """
 
 

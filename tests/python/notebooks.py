@@ -12,12 +12,12 @@ DEADLINE = 60  # seconds for any reply; no reply is a failure
 KERNEL = "timeloom-test"
 
 
-def make_spec(directory, name=KERNEL, argv=None):
+def make_spec(directory, name=KERNEL, argv=None, display_name=None):
     """A kernelspec below a directory that JUPYTER_PATH names."""
     place = Path(directory) / "kernels" / name
     place.mkdir(parents=True, exist_ok=True)
     words = argv or [sys.executable, "-m", "timeloom_kernel", "-f", "{connection_file}"]
-    spec = {"argv": words, "display_name": name, "language": "python", "metadata": {"debugger": True}}
+    spec = {"argv": words, "display_name": display_name or name, "language": "python", "metadata": {"debugger": True}}
     (place / "kernel.json").write_text(json.dumps(spec))
     return name
 

@@ -240,7 +240,7 @@ def test_our_tool_id_is_taken_while_we_pause(tmp_path):
     """
     message = (
         "timeloom: calls are not recorded from here on: every tool id of sys.monitoring is taken by other "
-        "tools; choose another instrumenter (--instrumenter frame)\n"
+        "tools (mine); choose another instrumenter (--instrumenter frame)\n"
     )
     run = tmp_path / "run"
     (tmp_path / "p.py").write_text(textwrap.dedent(program))

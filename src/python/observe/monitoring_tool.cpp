@@ -1,6 +1,8 @@
 #include "python/observe/monitoring_tool.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "python/interpreter/errors.hpp"
@@ -53,6 +55,21 @@ Ref make_callback(vectorcallfunc call) {
 // Borrowed; nullptr before Python 3.12.
 PyObject* monitoring() { return PySys_GetObject("monitoring"); }
 
+// The names of the tools that hold an id, each once.
+std::string holders(PyObject* api) {
+  constexpr int kIds = 6;
+  std::vector<std::string> names;
+  for (int tool = 0; tool < kIds; ++tool) {
+    const Ref name(PyObject_CallMethod(api, "get_tool", "i", tool));
+    const char* text = name && PyUnicode_Check(name.get()) ? PyUnicode_AsUTF8(name.get()) : nullptr;
+    PyErr_Clear();
+    if (text != nullptr && std::ranges::find(names, text) == names.end()) names.emplace_back(text);
+  }
+  std::string joined;
+  for (const std::string& name : names) joined += (joined.empty() ? "" : ", ") + name;
+  return joined;
+}
+
 // 3 and 4 are free for everybody; debuggers, coverage tools, profilers and
 // optimizers are entitled to the others.
 int take_tool(PyObject* api) {
@@ -63,9 +80,11 @@ int take_tool(PyObject* api) {
     if (!PyErr_ExceptionMatches(PyExc_ValueError)) return -1;
     PyErr_Clear();
   }
-  PyErr_SetString(g_error,
-                  "every tool id of sys.monitoring is taken by other tools; choose another "
-                  "instrumenter (--instrumenter frame)");
+  const std::string names = holders(api);
+  PyErr_Format(g_error,
+               "every tool id of sys.monitoring is taken by other tools (%s); choose another "
+               "instrumenter (--instrumenter frame)",
+               names.c_str());
   return -1;
 }
 

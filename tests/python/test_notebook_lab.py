@@ -1,0 +1,126 @@
+"""A notebook in JupyterLab, in Chromium: a kernel is chosen, cells are measured, and their blocks are looked at."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jupyterlab")
+pytest.importorskip("playwright")
+
+from lab import BROWSER, CONTRAST, PICTURES, Lab, Page, write_notebook
+from playwright import sync_api
+
+pytestmark = pytest.mark.notebook_suite
+READABLE = 4.5  # the contrast that WCAG asks for
+CELLS = [
+    "import threading\n\n\ndef relax(row):\n    new = list(row)\n    for i in range(1, len(row) - 1):\n"
+    "        new[i] = (row[i - 1] + row[i + 1]) / 2\n    return new\n\n\n"
+    "def settle(row, steps):\n    for _ in range(steps):\n        row = relax(row)\n    return row",
+    "%%timeloom\nhalf = threading.Thread(target=settle, args=([1.0] * 2000, 40), name='half')\n"
+    "half.start()\nplate = settle([0.0] * 3000 + [100.0], steps=100)\nhalf.join()\nlen(plate)",
+    "%timeloom view",
+    "def f(): pass\ndef many(n):\n    for _ in range(n): f()",
+    "%%timeloom\nmany(60_000)",
+]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    if BROWSER is None:
+        pytest.skip("chromium is not installed, and TIMELOOM_CHROMIUM names no browser")
+    lab = Lab(tmp_path_factory.mktemp("jupyter"), tmp_path_factory.mktemp("root"))
+    yield lab
+    lab.close()
+
+
+@pytest.fixture(scope="module")
+def browser(lab):
+    with sync_api.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_notebook(lab, browser, request):
+    """Opens a notebook and chooses the kernel for it."""
+    pages = []
+
+    def opened(theme="JupyterLab Light", cells=CELLS):
+        lab.set("themes", theme=theme)
+        name = f"{request.node.callspec.id if hasattr(request.node, 'callspec') else request.node.name}.ipynb"
+        write_notebook(lab.root / name, cells)
+        pages.append(Page(browser.new_page(viewport={"width": 1240, "height": 1100}), lab, name))
+        pages[-1].choose_kernel()
+        return pages[-1]
+
+    yield opened
+    for page in pages:
+        assert page.complaints == []
+        page.page.close()
+
+
+def picture(page, name):
+    if PICTURES:
+        page.page.screenshot(path=Path(PICTURES) / name)
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_the_block_of_a_measured_cell(open_notebook, theme):
+    page = open_notebook(theme)
+    page.run(0)
+    output = page.run(1)
+    block = output.locator(".jp-RenderedHTML").first
+    row = block.locator("tr", has_text="__main__.relax")
+    assert row.locator("td").first.inner_text() == "140"
+    assert "In[1]:4" in row.inner_text()
+    images = block.locator("img")
+    assert images.count() == 2
+    assert images.evaluate_all("images => images.every(image => image.complete && image.naturalWidth > 900)")
+    assert output.locator(".jp-OutputArea-executeResult").inner_text().endswith("3001")
+    for element in (block.locator("b").first, row.locator("code"), row.locator("span"), block.locator("summary").first):
+        assert element.evaluate(CONTRAST) > READABLE, element.inner_text()
+    block.locator("summary", has_text="call tree").click()
+    assert "__main__.settle" in block.locator("pre").inner_text()
+    block.locator("summary", has_text="call tree").click()
+    picture(page, f"notebook-{theme.lower().replace(' ', '-')}.png")
+
+
+def test_the_timeline_in_a_frame(open_notebook):
+    page = open_notebook()
+    page.run(0)
+    page.run(1)
+    frame = page.run(2).locator("iframe")
+    inside = frame.content_frame
+    inside.locator("canvas").first.wait_for()
+    assert "src" not in frame.evaluate("frame => frame.getAttributeNames()")
+    assert "half" in inside.locator("body").inner_text()
+
+
+def test_a_block_that_is_completed_when_its_run_is_woven(open_notebook):
+    page = open_notebook()
+    page.run(3)
+    block = page.run(4).locator(".jp-RenderedHTML").first
+    block.locator("tr", has_text="__main__.f").wait_for()  # no other cell is run
+    assert block.locator("tr", has_text="60,000").count() == 1
+
+
+def test_a_saved_notebook_shows_its_blocks_again(open_notebook, lab, browser):
+    """A page that does not trust the notebook shows them, too."""
+    page = open_notebook()
+    page.run(0)
+    page.run(1)
+    page.page.keyboard.press("Escape")
+    page.page.keyboard.press("Control+s")
+    page.page.locator(".jp-mod-dirty").wait_for(state="detached")
+    name = "test_a_saved_notebook_shows_its_blocks_again.ipynb"
+    text = (lab.root / name).read_text()
+    assert len(text) < 200_000 and "__main__.relax" in text
+    (lab.root / "copy.ipynb").write_text(text.replace('"trusted": true', '"trusted": false'))
+    copy = Page(browser.new_page(viewport={"width": 1240, "height": 1100}), lab, "copy.ipynb")
+    block = copy.cell(1).locator(".jp-RenderedHTML").first
+    assert block.locator("tr", has_text="__main__.relax").locator("td").first.inner_text() == "140"
+    assert block.locator("img").evaluate_all("images => images.map(image => image.naturalWidth > 900)") == [True, True]
+    assert block.locator("tr", has_text="__main__.relax").locator("code").evaluate(CONTRAST) > READABLE
+    copy.page.close()
+    assert copy.complaints == []
