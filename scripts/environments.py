@@ -45,18 +45,20 @@ def make(python: pythons.Python, variant: str = "") -> pathlib.Path:
     return directory / "bin" / "python"
 
 
-def install(
+def install(  # noqa: PLR0913  # one call for everything that an environment can have
     python: pythons.Python,
     extras: str = "",
     requirements: tuple[str, ...] = (),
+    *,
     quiet: bool = True,
     werror: bool = False,
     variant: str = "",
 ) -> pathlib.Path:
     """Installs the working tree and what is asked for; subprocess.CalledProcessError if it fails.
 
-    A `variant` is a further environment of the same Python, with other packages. A build directory that stays makes the next installation compile only what changed. One
-    name of the compiler, where each Python has its own, lets ccache see that it is the same."""
+    A `variant` is a further environment of the same Python, with other packages. A build directory that
+    stays makes the next installation compile only what changed. One name of the compiler, where each
+    Python has its own, lets ccache see that it is the same."""
     interpreter = make(python, variant)
     project = f"{ROOT}[{extras}]" if extras else str(ROOT)
     settings = [

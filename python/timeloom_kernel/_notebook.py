@@ -120,7 +120,7 @@ class Notebook:
 
     @property
     def is_attended(self) -> bool:
-        """Whether somebody sees what comes after a cell: who runs notebooks in batch cannot be asked for input either."""
+        """Whether what comes after a cell is seen: a batch run of notebooks drops it, and cannot be asked for input."""
         return bool(getattr(getattr(self.shell, "kernel", None), "_allow_stdin", True))
 
     async def _run_cell(
