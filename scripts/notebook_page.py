@@ -28,6 +28,7 @@ FIGURES = (
     (r"overhead [^\n;]*", "overhead N"),
     (r"memory \d+ MB(?:, [+-][\d.]+ MB in the cell)?", "memory N MB"),
     (r"[+-]?\d[\d.]*(?:e[+-]?\d+)? (?:s|ms|µs|ns)\b", "TIME"),
+    (r"(\d threads), [\d,]+ events", r"\1, N events"),
     (r"\d{8}[-_]\d{4,6}(?:_\d+)?", "DATE"),
     (r"(?m)^most time is in the cell itself.*\n", ""),
     (r"\b(?:recorded|woven) +(?=~/)", ""),

@@ -22,7 +22,7 @@ class MeasuredCell:
     def __init__(self, notebook: Notebook, magic: str, line: str, source: str, has_await: bool) -> None:
         self.scorep = magic == SCOREP
         self.key = source  # by which it is known when it runs again
-        self.number = notebook.shell.execution_count
+        self.number = notebook.number
         self.region = f"In [{self.number}]"  # that the next statement belongs to
         self.measurement: CellMeasurement | None = None
         self.run: str | None = None

@@ -51,6 +51,7 @@ class Notebook:
         self.multicell = Multicell()
         self.writefile = WriteMode()
         self.runs = Runs(self)
+        self.number = shell.execution_count  # of the cell that runs
         self._measured: MeasuredCell | None = None
         self._running = False  # a statement of the measured cell
         self._ended: list[MeasuredCell] = []
@@ -133,6 +134,8 @@ class Notebook:
                 named.update(transformed_cell=transformed_cell, preprocessing_exc_tuple=None)
             return await original(raw_cell, store_history, silent, *rest, **named)
 
+        if not self.measuring:
+            self.number = self.shell.execution_count  # newer IPythons count on before the cell has ended
         # Front ends ask in this way for variables and the like: these are no cells of the user.
         if silent or not store_history or not raw_cell.strip() or self.measuring:
             return await run()

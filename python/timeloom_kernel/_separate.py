@@ -53,7 +53,7 @@ def run(notebook: Notebook, line: str, code: str) -> None:
     try:
         options = _arguments.of_timeloom(line)
         ranks = _ranks(options.own.get("ranks"))
-        output = str(options.settings.pop("output", "") or notebook.places.of_cell(notebook.shell.execution_count))
+        output = str(options.settings.pop("output", "") or notebook.places.of_cell(notebook.number))
     except timeloom.Error as error:
         raise UsageError(f"timeloom: {error}") from None
     names = [name for name in options.own.get("return", "").split(",") if name]

@@ -131,6 +131,8 @@ thread.start(); thread.join()"""
 def test_a_line_and_its_value(kernel):
     answer = kernel.run("z = 3\n%timeloom fib(z)")
     assert answer.result == "2" and calls(answer.run)["__main__.fib"] == 5
+    number = answer.reply["content"]["execution_count"]
+    assert answer.run.name == f"in-{number}" and answer.shown[0].startswith(f"In [{number}]: ")
 
 
 def test_input_in_a_measured_cell(kernel):
@@ -146,9 +148,11 @@ def test_run_is_in_python(kernel):
 
 
 def test_nothing_is_left_between_cells(kernel):
-    code = "import sys; (sys.getprofile(), sys.gettrace(), [sys.monitoring.get_tool(i) for i in range(6)])"
+    code = ("import sys; (sys.getprofile(), sys.gettrace(), hasattr(sys, 'monitoring') and "
+            "[name for i in range(6) if (name := sys.monitoring.get_tool(i))])")
+    before = kernel.run(code).result
     kernel.run("%%timeloom\nfib(5)")
-    assert kernel.run(code).result == "(None, None, [None, None, None, None, None, None])"
+    assert kernel.run(code).result == before and "timeloom" not in before
 
 
 def test_silent_requests_are_no_cells(kernel):
@@ -220,6 +224,8 @@ def test_a_cell_in_a_new_python(kernel):
     answer = kernel.run("%%timeloom --fresh --return product,number\n"
                         "import os\nproduct = factor * 7\nnumber = os.getpid()\nprint('there')")
     assert (answer.status, answer.stdout) == ("ok", "there\n"), answer.stderr
+    assert answer.run.name == f"in-{answer.reply['content']['execution_count']}"
+    assert calls(answer.run) == {"__main__.<module>": 1}  # nothing of how objects come and go
     assert kernel.run("import os; product, number != os.getpid()").result == "(21, True)"
     assert "cannot be handed to another process" in kernel.run("%%timeloom --fresh\nprint(lock)").stderr
     assert "ended with status 3" in kernel.run("%%timeloom --fresh\nraise SystemExit(3)").stderr

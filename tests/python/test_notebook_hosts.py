@@ -1,7 +1,9 @@
 """The extension and the kernel in other hands: plain kernels, IPython in a terminal, editors, batch runs of notebooks."""
 
+import contextlib
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -43,7 +45,7 @@ def test_the_extension_in_a_plain_kernel(plain):
 def test_the_extension_is_loaded_twice_and_unloaded(plain):
     for command in ("%load_ext timeloom", "%reload_ext timeloom", "%load_ext timeloom"):
         assert plain.run(command).status == "ok"
-    assert plain.run(f"%%timeloom\n{MANY}\nmany(2)").shown[0].count("functions") == 0
+    assert len(plain.run(f"%%timeloom\n{MANY}\nmany(2)").shown) == 1
     assert plain.run("%unload_ext timeloom").status == "ok"
     assert plain.run("1 + 1").result == "2"
     left = plain.run("shell = get_ipython(); [name for name in ('run_cell_async', 'run_code', 'showtraceback') "
@@ -67,6 +69,17 @@ def test_ipython_in_a_terminal(tmp_path):
     assert visits(done.stdout.splitlines()[-1], "__main__.f") == 1
 
 
+def wait_for(client):
+    """Until the kernel answers; older clients give up on kernels that are not their own."""
+    end = time.monotonic() + DEADLINE
+    client.kernel_info()
+    while time.monotonic() < end:
+        with contextlib.suppress(queue.Empty):
+            if client.get_shell_msg(timeout=DEADLINE)["msg_type"] == "kernel_info_reply":
+                return
+    raise AssertionError("no reply")
+
+
 def test_an_editor_that_starts_kernels_itself(tmp_path):
     """As VS Code does it: python, -m, a module, and the variables of the spec; the connection file is the editor's."""
     from jupyter_client import BlockingKernelClient
@@ -85,7 +98,7 @@ def test_an_editor_that_starts_kernels_itself(tmp_path):
             client = BlockingKernelClient(connection_file=file)
             client.load_connection_file()
             client.start_channels()
-            client.wait_for_ready(timeout=DEADLINE)
+            wait_for(client)
             reply = client.execute("%%timeloom --output there\nimport os; print(os.environ['FROM_SPEC'])\ndef f(): pass\nf()",
                                    reply=True, timeout=DEADLINE)
             assert reply["content"]["status"] == "ok"

@@ -21,11 +21,11 @@ def counted():
     return {"descriptors": len(os.listdir("/proc/self/fd")), "threads": len(os.listdir("/proc/self/task")),
             "python_threads": threading.active_count(), "private": memory["Private_Dirty:"],
             "shared": memory["Shared_Dirty:"], "maps": sum(1 for _ in open("/proc/self/maps")),
-            "objects": len(gc.get_objects()), "modules": len(sys.modules), "names": len(shell.user_ns_hidden),
+            "objects": len(gc.get_objects()), "modules": len(sys.modules),
             "methods": sorted(vars(sys.stdout)), "callbacks": len(shell.events.callbacks["post_run_cell"]),
             "transforms": len(shell.input_transformer_manager.cleanup_transforms)}
 """
-SAME = ("descriptors", "threads", "python_threads", "modules", "names", "methods", "callbacks", "transforms")
+SAME = ("threads", "python_threads", "modules", "methods", "callbacks", "transforms")
 
 
 @pytest.fixture
@@ -64,14 +64,15 @@ def test_the_500th_cell_costs_what_the_first_did(kernel):
     last = kernel.run(CELL)
     after = counted(kernel)
     assert {name: after[name] for name in SAME} == {name: before[name] for name in SAME}
+    assert after["descriptors"] <= before["descriptors"] + 2  # others come and go
     # The notebook keeps a cell's source, its facts and the handle of its block: a few objects, a few kB.
-    assert after["objects"] - before["objects"] < 400 * 60
-    assert after["private"] + after["shared"] - before["private"] - before["shared"] < 400 * 25  # kB
+    assert after["objects"] - before["objects"] < 400 * 20
+    assert after["private"] + after["shared"] - before["private"] - before["shared"] < 400 * 10  # kB
     assert after["maps"] - before["maps"] < 40
     kernel.run("%timeloom wait")
     assert anonymous(contents(first.run)) == anonymous(contents(last.run)) != []
     one, other = read(first.run), read(last.run)
     assert [(row["depth"], row["visits"]) for row in one.tree] == [(row["depth"], row["visits"]) for row in other.tree] == [
         (0, 1), (1, 1), (2, 100)]
-    assert one.info["events"] == other.info["events"] == 204
+    assert one.info["events"] == other.info["events"] >= 204
     assert len(first.shown[0].splitlines()) == len(last.shown[0].splitlines())
