@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs real-readers viewer test-viewer demo bench lint format clean
+.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs real-readers viewer test-viewer test-notebooks demo bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -73,6 +73,9 @@ viewer: ## build the page of timeloom view into viewer/dist, which is committed;
 
 test-viewer: deps-viewer ## use the page of timeloom view in Chromium; needs npm
 	python3 scripts/viewer.py --check --browser
+
+test-notebooks: deps-build-viewer ## run the tests of notebooks with other versions of Jupyter and Python, and in JupyterLab; ARGS go to scripts/test_notebooks.py
+	python3 scripts/test_notebooks.py $(ARGS)
 
 demo: deps-build ## install, build, run the examples, show their reports
 	@scripts/demo.sh

@@ -41,7 +41,7 @@ fuzz         libclang-rt-dev|libclang-rt-[0-9][0-9]-dev  # libFuzzer and the san
 bench        libbenchmark-dev     # the C++ benchmarks (bench/core)
 debian       debootstrap          # another Debian in a chroot (scripts/test_in_debian.sh)
 readers      vite                 # ViTE reads traces, too (make real-readers)
-viewer       chromium             # the page of timeloom view is used in it (make test-viewer)
+viewer       chromium             # pages are used in it (make test-viewer, make test-notebooks)
 bench        git                  # names the version of what is measured in bench/RESULTS.md
 LIST
 }

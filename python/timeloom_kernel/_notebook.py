@@ -52,6 +52,8 @@ class Notebook:
         self.writefile = WriteMode()
         self.runs = Runs(self)
         self.number = shell.execution_count  # of the cell that runs
+        # Numbers of cells by the names of their files; of cells before this one IPython may know them.
+        self.cells: dict[str, int] = dict(getattr(shell.compile, "_filename_map", {}))
         self._measured: MeasuredCell | None = None
         self._running = False  # a statement of the measured cell
         self._ended: list[MeasuredCell] = []
@@ -72,10 +74,11 @@ class Notebook:
         setattr(shell, _ATTRIBUTE, notebook)
         shell.input_transformer_manager.cleanup_transforms.append(_cells.transform)
         shell.register_magics(TimeloomMagics(notebook))
-        notebook._wrap("run_cell_async", notebook._run_cell)
-        notebook._wrap("run_code", notebook._run_code)
-        notebook._wrap("should_run_async", notebook._should_run_async)
-        notebook._wrap("showtraceback", _unrecorded)
+        notebook._wrap(shell, "run_cell_async", notebook._run_cell)
+        notebook._wrap(shell, "run_code", notebook._run_code)
+        notebook._wrap(shell, "should_run_async", notebook._should_run_async)
+        notebook._wrap(shell, "showtraceback", _unrecorded)
+        notebook._wrap(shell.compile, "cache", notebook._name_cell)
         shell.display_trap.hook = functools.partial(_unrecorded, shell.displayhook)
         shell.events.register("post_run_cell", notebook._after_cell)
         hide_kernel_threads()
@@ -95,15 +98,15 @@ class Notebook:
         shell.events.unregister("post_run_cell", notebook._after_cell)
         delattr(shell, _ATTRIBUTE)
 
-    def _wrap(self, name: str, wrapper: Callable[..., Any]) -> None:
-        original = getattr(self.shell, name)
+    def _wrap(self, owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
+        original = getattr(owner, name)
 
         @functools.wraps(original)
         def wrapped(*arguments: Any, **named: Any) -> Any:
             return wrapper(original, *arguments, **named)
 
-        setattr(self.shell, name, wrapped)
-        self._wrapped.append((self.shell, name))
+        setattr(owner, name, wrapped)
+        self._wrapped.append((owner, name))
 
     # ---- cells
 
@@ -191,6 +194,12 @@ class Notebook:
             return result
 
         return await self._measure(measured, run_marked)
+
+    def _name_cell(self, original: Any, *arguments: Any, **named: Any) -> str:
+        """In the place of the compiler's cache, which names the file that a cell is for Python."""
+        name = str(original(*arguments, **named))
+        self.cells[name] = self.number
+        return name
 
     def keep_cell(self) -> None:
         """Mark or write the cell that runs now, in its place. Raises UsageError."""

@@ -123,7 +123,7 @@ class Runs:
 
     def _name_places(self, folded: Folded) -> None:
         """Cells by their numbers, for what are files of the kernel's otherwise."""
-        cells = getattr(self._notebook.shell.compile, "_filename_map", {})
+        cells = self._notebook.cells
         for row in folded.flat:
             file, line = row["file"], row["line"]
             if file in cells:

@@ -16,6 +16,7 @@ from notebooks import DEADLINE, environment, make_spec
 PICTURES = os.environ.get("TIMELOOM_PICTURES")  # a directory, for docs/images
 BROWSER = os.environ.get("TIMELOOM_CHROMIUM") or shutil.which("chromium")
 TOKEN = "of-this-test"
+BASE = "/user/somebody"  # as a JupyterHub has it
 DISPLAY_NAME = "Timeloom of the test"
 
 # Of an element: the contrast of its text to what is behind it, as WCAG defines it.
@@ -53,7 +54,8 @@ class Lab:
         self._log = (Path(directory) / "log").open("w+")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--ServerApp.port={self.port}",
-             "--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={self.root}", f"--IdentityProvider.token={TOKEN}"],
+             "--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={self.root}", f"--IdentityProvider.token={TOKEN}",
+             f"--ServerApp.base_url={BASE}/"],
             cwd=self.root, env=environment(directory, **variables), stdout=self._log, stderr=subprocess.STDOUT)
         end = time.monotonic() + 4 * DEADLINE
         while not self._answers():
@@ -67,7 +69,7 @@ class Lab:
         (place / f"{plugin}.jupyterlab-settings").write_text(json.dumps(settings))
 
     def _answers(self):
-        address = f"http://127.0.0.1:{self.port}/api/status?token={TOKEN}"
+        address = f"http://127.0.0.1:{self.port}{BASE}/api/status?token={TOKEN}"
         with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=5) as answer:
             return answer.status == 200
         return False
@@ -77,7 +79,7 @@ class Lab:
         return self._log.read()
 
     def address(self, notebook):
-        return f"http://127.0.0.1:{self.port}/lab/tree/{notebook}?token={TOKEN}&reset"
+        return f"http://127.0.0.1:{self.port}{BASE}/lab/tree/{notebook}?token={TOKEN}&reset"
 
     def close(self):
         self._process.terminate()

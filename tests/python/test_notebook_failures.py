@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("ipykernel")
 
-from notebooks import Kernel, read
+from notebooks import HAS_SHELL_ASSIGNMENT, Kernel, read
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +74,8 @@ def test_whatever_a_measured_cell_does_stays(kernel):
                                   "%%time\n1", "%%bash\ntrue", "%%capture out\n1", "import asyncio\nawait asyncio.sleep(0)"])  # fmt: skip
 @pytest.mark.parametrize("magic", ["", "%%timeloom\n", "%%execute_with_scorep\n"])
 def test_every_cell_has_a_reply(kernel, magic, code):
+    if "= !" in code and not HAS_SHELL_ASSIGNMENT:
+        pytest.skip("this IPython does not take it on Python 3.12")
     assert kernel.run(magic + code).status == ("error" if code == "x = " else "ok")
 
 

@@ -127,8 +127,9 @@ def test_a_batch_run_has_the_whole_block_of_each_cell(tmp_path, cells_after):
     assert "50,000" in block_of(notebook.cells[1]) and "when the run is woven" not in block_of(notebook.cells[1])
 
 
+@pytest.mark.notebook_suite
 def test_papermill(tmp_path):
-    papermill = pytest.importorskip("papermill")
+    pytest.importorskip("papermill")
     import nbformat
 
     parameters = nbformat.v4.new_code_cell("count = 1")
@@ -147,4 +148,3 @@ def test_papermill(tmp_path):
     nbformat.write(failing, tmp_path / "in.ipynb")
     done = subprocess.run(command[:5], cwd=tmp_path, capture_output=True, text=True, env=environment(tmp_path), timeout=2 * DEADLINE)
     assert done.returncode != 0 and "ZeroDivisionError" in done.stderr
-    assert papermill is not None

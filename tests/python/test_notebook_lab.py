@@ -1,5 +1,7 @@
 """A notebook in JupyterLab, in Chromium: a kernel is chosen, cells are measured, and their blocks are looked at."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ pytest.importorskip("jupyterlab")
 pytest.importorskip("playwright")
 
 from lab import BROWSER, CONTRAST, PICTURES, Lab, Page, write_notebook
+from notebooks import DEADLINE, KERNEL, environment, make_spec
 from playwright import sync_api
 
 pytestmark = pytest.mark.notebook_suite
@@ -62,7 +65,21 @@ def open_notebook(lab, browser, request):
 
 def picture(page, name):
     if PICTURES:
-        page.page.screenshot(path=Path(PICTURES) / name)
+        page.screenshot(path=Path(PICTURES) / name)
+
+
+def check_block(block):
+    """Of the second cell: counts, pictures, colours, and what opens with a click."""
+    row = block.locator("tr", has_text="__main__.relax")
+    assert row.locator("td").first.inner_text() == "140"
+    assert "In[1]:4" in row.inner_text()
+    images = block.locator("img")
+    assert images.evaluate_all("images => images.map(image => image.complete && image.naturalWidth > 900)") == [True, True]
+    for element in (block.locator("b").first, row.locator("code"), row.locator("span"), block.locator("summary").first):
+        assert element.evaluate(CONTRAST) > READABLE, element.inner_text()
+    block.locator("summary", has_text="call tree").click()
+    assert "__main__.settle" in block.locator("pre").inner_text()
+    block.locator("summary", has_text="call tree").click()
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
@@ -70,20 +87,26 @@ def test_the_block_of_a_measured_cell(open_notebook, theme):
     page = open_notebook(theme)
     page.run(0)
     output = page.run(1)
-    block = output.locator(".jp-RenderedHTML").first
-    row = block.locator("tr", has_text="__main__.relax")
-    assert row.locator("td").first.inner_text() == "140"
-    assert "In[1]:4" in row.inner_text()
-    images = block.locator("img")
-    assert images.count() == 2
-    assert images.evaluate_all("images => images.every(image => image.complete && image.naturalWidth > 900)")
+    check_block(output.locator(".jp-RenderedHTML").first)
     assert output.locator(".jp-OutputArea-executeResult").inner_text().endswith("3001")
-    for element in (block.locator("b").first, row.locator("code"), row.locator("span"), block.locator("summary").first):
-        assert element.evaluate(CONTRAST) > READABLE, element.inner_text()
-    block.locator("summary", has_text="call tree").click()
-    assert "__main__.settle" in block.locator("pre").inner_text()
-    block.locator("summary", has_text="call tree").click()
-    picture(page, f"notebook-{theme.lower().replace(' ', '-')}.png")
+    picture(page.page, f"{theme.lower().replace(' ', '-')}.png")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_block_in_a_page_of_nbconvert(browser, tmp_path, theme):
+    make_spec(tmp_path)
+    write_notebook(tmp_path / "cells.ipynb", CELLS[:2])
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", f"--HTMLExporter.theme={theme}",
+               f"--ExecutePreprocessor.kernel_name={KERNEL}", "cells.ipynb"]  # fmt: skip
+    subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), check=True, capture_output=True, timeout=4 * DEADLINE)
+    page = browser.new_page(viewport={"width": 1040, "height": 1000})
+    page.route("http*://**", lambda route: route.abort())  # a page without a network
+    page.goto((tmp_path / "cells.html").as_uri())
+    block = page.locator(".jp-RenderedHTML", has_text="__main__.relax").first
+    check_block(block)
+    block.scroll_into_view_if_needed()
+    picture(page, f"nbconvert-{theme}.png")
+    page.close()
 
 
 def test_the_timeline_in_a_frame(open_notebook):
@@ -118,9 +141,6 @@ def test_a_saved_notebook_shows_its_blocks_again(open_notebook, lab, browser):
     assert len(text) < 200_000 and "__main__.relax" in text
     (lab.root / "copy.ipynb").write_text(text.replace('"trusted": true', '"trusted": false'))
     copy = Page(browser.new_page(viewport={"width": 1240, "height": 1100}), lab, "copy.ipynb")
-    block = copy.cell(1).locator(".jp-RenderedHTML").first
-    assert block.locator("tr", has_text="__main__.relax").locator("td").first.inner_text() == "140"
-    assert block.locator("img").evaluate_all("images => images.map(image => image.naturalWidth > 900)") == [True, True]
-    assert block.locator("tr", has_text="__main__.relax").locator("code").evaluate(CONTRAST) > READABLE
+    check_block(copy.cell(1).locator(".jp-RenderedHTML").first)
     copy.page.close()
     assert copy.complaints == []

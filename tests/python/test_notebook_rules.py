@@ -116,6 +116,7 @@ def test_requests_without_history_are_no_cells(kernel):
     assert (answer.status, answer.result, answer.shown) == ("ok", "1", [])
 
 
+@pytest.mark.notebook_suite
 @pytest.mark.parametrize("death", ["os.kill(os.getpid(), signal.SIGABRT)", "os._exit(3)", "os.abort()",
                                    "import ctypes; ctypes.string_at(0)"])  # fmt: skip
 def test_no_death_loses_the_cell(tmp_path, death):

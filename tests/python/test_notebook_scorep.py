@@ -116,13 +116,6 @@ def test_a_notebook_of_the_score_p_kernel(tmp_path):
 
 @pytest.mark.parametrize(("code", "stdout", "stderr"), [
     ("%%serializer_settings\nSERIALIZER=dill", "Deprecated. Use: %%marshalling_settings\n[MARSHALLER=]\n[MODE=]", ""),
-    ("%%marshalling_settings\nMARSHALLER=pickle\nMODE=disk", "Kernel uses 'pickle' marshaller in 'disk' mode.", ""),
-    ("%%marshalling_settings\nMARSHALLER=nothing_of_this_name\nMODE=memory",
-     "Kernel uses 'pickle' marshaller in 'memory' mode.",
-     "Marshaller 'nothing_of_this_name' is not available or compatible, kernel will use 'pickle'."),
-    ("%%marshalling_settings\nMODE=tape", "Kernel uses 'pickle' marshaller in 'memory' mode.",
-     "Marshalling mode 'tape' is not recognized, kernel will use 'memory'."),
-    ("%%marshalling_settings", "Kernel uses 'pickle' marshaller in 'memory' mode.", ""),
     ("%%finalize_multicellmode", "", "KernelWarning: Currently in default, ignore command"),
     ("%%abort_multicellmode", "", "KernelWarning: Currently in default, command ignored."),
     ("%%end_writefile", "", "KernelWarning: Currently in default, command ignored."),
@@ -135,6 +128,20 @@ def test_a_notebook_of_the_score_p_kernel(tmp_path):
 ])  # fmt: skip
 def test_the_words_of_a_magic(kernel, code, stdout, stderr):
     answer = kernel.run(code)
+    assert (answer.status, answer.stdout, answer.stderr) == ("ok", stdout, stderr)
+
+
+@pytest.mark.parametrize(("code", "stdout", "stderr"), [
+    ("MARSHALLER=pickle\nMODE=disk", "Kernel uses 'pickle' marshaller in 'disk' mode.", ""),
+    ("MARSHALLER=nothing_of_this_name\nMODE=memory", "Kernel uses 'json' marshaller in 'memory' mode.",
+     "Marshaller 'nothing_of_this_name' is not available or compatible, kernel will use 'json'."),
+    ("MODE=tape", "Kernel uses 'json' marshaller in 'memory' mode.",
+     "Marshalling mode 'tape' is not recognized, kernel will use 'memory'."),
+    ("", "Kernel uses 'json' marshaller in 'memory' mode.", ""),
+])  # fmt: skip
+def test_marshalling_settings(kernel, code, stdout, stderr):
+    kernel.run("%%marshalling_settings\nMARSHALLER=json\nMODE=memory")
+    answer = kernel.run(f"%%marshalling_settings\n{code}")
     assert (answer.status, answer.stdout, answer.stderr) == ("ok", stdout, stderr)
 
 
