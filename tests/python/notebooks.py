@@ -6,22 +6,17 @@ import os
 import queue
 import sys
 import time
-from importlib import metadata
 from pathlib import Path
-
-
-def version_of(package):
-    """() when it is not there."""
-    with contextlib.suppress(metadata.PackageNotFoundError):
-        return tuple(map(int, metadata.version(package).split(".")[:2]))
-    return ()
-
-
-# IPython learned this of Python 3.12 later than others.
-HAS_SHELL_ASSIGNMENT = sys.version_info < (3, 12) or version_of("ipython") >= (8, 13)
 
 DEADLINE = 60  # seconds for any reply; no reply is a failure
 KERNEL = "timeloom-test"
+
+
+def has_shell_assignment():
+    """Whether IPython itself takes `files = !ls`; older ones do not on Python 3.12."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    return "get_ipython" in TransformerManager().transform_cell("files = !ls\n")
 
 
 def make_spec(directory, name=KERNEL, argv=None, display_name=None):

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("ipykernel")
 
-from notebooks import HAS_SHELL_ASSIGNMENT, Kernel, read
+from notebooks import Kernel, has_shell_assignment, read
 
 KERNELS_OWN = ("IPython", "ipykernel", "traitlets", "zmq", "tornado", "asyncio", "selectors", "timeloom", "jupyter",
                "comm", "threading", "contextlib", "json", "enum", "codeop", "_")
@@ -107,7 +107,7 @@ await asyncio.gather(step(2), step(3))"""
 
 
 def test_magics_inside_a_measured_cell(kernel):
-    command = "files = !echo one" if HAS_SHELL_ASSIGNMENT else "files = ['one']"
+    command = "files = !echo one" if has_shell_assignment() else "files = ['one']"
     answer = kernel.run(f"%%timeloom\n%time y = fib(4)\n{command}\nprint(files, y)")
     assert answer.status == "ok" and "['one'] 3" in answer.stdout
     assert calls(answer.run)["__main__.fib"] == 9

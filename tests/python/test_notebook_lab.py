@@ -53,7 +53,7 @@ def open_notebook(lab, browser, request):
         lab.set("themes", theme=theme)
         name = f"{request.node.callspec.id if hasattr(request.node, 'callspec') else request.node.name}.ipynb"
         write_notebook(lab.root / name, cells)
-        pages.append(Page(browser.new_page(viewport={"width": 1240, "height": 1100}), lab, name))
+        pages.append(Page(browser.new_page(viewport={"width": 1240, "height": 1280}), lab, name))
         pages[-1].choose_kernel()
         return pages[-1]
 
@@ -89,7 +89,7 @@ def test_the_block_of_a_measured_cell(open_notebook, theme):
     output = page.run(1)
     check_block(output.locator(".jp-RenderedHTML").first)
     assert output.locator(".jp-OutputArea-executeResult").inner_text().endswith("3001")
-    picture(page.page, f"{theme.lower().replace(' ', '-')}.png")
+    picture(page.page.locator("#jp-main-dock-panel"), f"{theme.lower().replace(' ', '-')}.png")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -140,7 +140,7 @@ def test_a_saved_notebook_shows_its_blocks_again(open_notebook, lab, browser):
     text = (lab.root / name).read_text()
     assert len(text) < 200_000 and "__main__.relax" in text
     (lab.root / "copy.ipynb").write_text(text.replace('"trusted": true', '"trusted": false'))
-    copy = Page(browser.new_page(viewport={"width": 1240, "height": 1100}), lab, "copy.ipynb")
+    copy = Page(browser.new_page(viewport={"width": 1240, "height": 1280}), lab, "copy.ipynb")
     check_block(copy.cell(1).locator(".jp-RenderedHTML").first)
     copy.page.close()
     assert copy.complaints == []
