@@ -30,7 +30,7 @@ FIGURES = (
     (r"[+-]?\d[\d.]*(?:e[+-]?\d+)? (?:s|ms|µs|ns)\b", "TIME"),
     (r"(\d threads), [\d,]+ events", r"\1, N events"),
     (r"\d{8}[-_]\d{4,6}(?:_\d+)?", "DATE"),
-    (r"(?m)^most time is in the cell itself.*\n", ""),
+    (r"(?m)^(?:most time is in the cell itself|\d+% of all calls).*\n", ""),  # advice
     (r"\b(?:recorded|woven) +(?=~/)", ""),
     (r"[ \t]+", " "),
 )
