@@ -18,7 +18,6 @@ constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitori
                                                             "profile", "trace",      "dummy"};
 
 constexpr std::array<std::string_view, 2> kIo = {"none", "posix"};
-constexpr std::array<std::string_view, 2> kThread = {"none", "pthread"};
 constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
 constexpr std::array<std::string_view, 3> kRecordArguments = {"all", "masked", "none"};
 constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile"};
@@ -115,8 +114,6 @@ constexpr std::array kTable = {
             "record input and output: posix are the calls of the system and of C for files, with "
             "their bytes (docs/wrappers.md)",
             kIo},
-    Setting{"thread", kChoice, "none", kRecording, "WHAT",
-            "record how threads of native code begin and end: pthread", kThread},
     Setting{"mpi", kBool, "off", kRecording, "", "record calls of MPI"},
     Setting{"follow", kChoice, "workers", kRecording, "CHILDREN",
             "which child processes are recorded, too: workers are those that are forked or "
