@@ -34,6 +34,8 @@ test,readers python3-otf2         # so does the Python reader of the OTF2 projec
 test,readers python3-six          # imports this without naming it among its dependencies
 test         libjemalloc2         # loaded before libtimeloom in a test: they use up room for
 test         libopenmpi3|libopenmpi40  # thread-local variables
+test         openmpi-bin          # mpirun: ranks of a job have one run
+test         mpich                # the same with the other launcher
 check        clang-format-14      # make format, and its check in make check
 lint,test    clang-tidy|clang-tidy-[0-9][0-9]  # make lint, and the test of its rules
 fuzz         clang|clang-[0-9][0-9]            # libFuzzer (make test-fuzz)

@@ -1,11 +1,16 @@
 #include "core/life.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstddef>
+#include <ctime>
 #include <optional>
 #include <span>
 
 #include "core/checksum.hpp"
+#include "core/heartbeat.hpp"
 #include "os/directory.hpp"
 #include "os/file.hpp"
 #include "os/process.hpp"
@@ -23,6 +28,7 @@ struct Life {
 };
 constexpr std::size_t kSize = offsetof(Life, unused);
 static_assert(kSize == 52);
+constexpr char kBeats[] = {'b', 'e', 'a', 't'};
 
 std::uint32_t check_of(const Life& life) {
   return checksum(reinterpret_cast<const std::byte*>(&life), offsetof(Life, check));
@@ -41,7 +47,26 @@ std::optional<bool> maps_ring(const os::ProcessIdentity& process, const OpenPart
   return ring.is_open() ? os::maps_file(process, ring) : std::optional(false);
 }
 
+// Of a process that only its machine can see.
+Alive alive_by_beats(const os::File& life) {
+  struct stat status {};
+  if (::fstat(life.fd(), &status) != 0) return Alive::kUnknown;
+  if (static_cast<std::size_t>(status.st_size) < kSize + sizeof kBeats) return Alive::kUnknown;
+  return std::time(nullptr) - status.st_mtime <= kLongestSilence ? Alive::kYes : Alive::kNo;
+}
+
 }  // namespace
+
+void begin_to_beat(const std::string& spool) noexcept {
+  int error = 0;
+  os::File file = os::File::open_write(spool + "/" + kLifeName, &error);
+  if (error == 0) file.write_at(kSize, std::as_bytes(std::span(kBeats)));
+}
+
+// By its path: a descriptor may have become a file of the program.
+void beat(const std::string& spool) noexcept {
+  ::utimensat(AT_FDCWD, (spool + "/" + kLifeName).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+}
 
 int write_life(const std::string& spool) {
   Life life;
@@ -74,7 +99,7 @@ Alive alive(const OpenPart& open) {
   if (!read || life.magic != kMagic || life.check != check_of(life)) return Alive::kUnknown;
   switch (os::look_for(life.process)) {
     case os::Found::kNo: return Alive::kNo;
-    case os::Found::kElsewhere: return Alive::kUnknown;
+    case os::Found::kElsewhere: return alive_by_beats(file);
     case os::Found::kYes: break;
   }
   // By exec a process becomes another program and remains the same process.

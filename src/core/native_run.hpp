@@ -7,5 +7,8 @@ namespace timeloom {
 // Holds the absolute path of the settings file of a run (TIMELOOM_NAME=value, one a line); the run
 // is its directory. The children of the program inherit the variable, and join the run.
 inline constexpr char kNativeSettingsVariable[] = "TIMELOOM_NATIVE_SETTINGS";
+// Holds the directory of its spools where the program is a rank of a job; its first process is the
+// rank that the name of the directory says (run/job.hpp). Without it, that of the run.
+inline constexpr char kNativeSpoolsVariable[] = "TIMELOOM_NATIVE_SPOOLS";
 
 }  // namespace timeloom

@@ -65,6 +65,7 @@ std::string file_of(const std::string& process, const char* name) {
 
 struct Status {
   char state = 0;
+  std::uint64_t parent = 0;
   std::uint64_t threads = 0;
   std::uint64_t start = 0;
 };
@@ -78,10 +79,10 @@ std::optional<Status> status_of(const std::string& process) {
   std::istringstream rest(line.substr(std::min(line.size(), line.rfind(')') + 1)));
   std::vector<std::string> fields;
   for (std::string field; rest >> field;) fields.push_back(field);
-  constexpr std::size_t kState = 0, kThreads = 17, kStart = 19;  // from the third field on
+  constexpr std::size_t kState = 0, kParent = 1, kThreads = 17, kStart = 19;  // from the third on
   if (fields.size() <= kStart) return std::nullopt;
-  return Status{fields[kState][0], std::strtoull(fields[kThreads].c_str(), nullptr, 10),
-                std::strtoull(fields[kStart].c_str(), nullptr, 10)};
+  const auto number = [&](std::size_t i) { return std::strtoull(fields[i].c_str(), nullptr, 10); };
+  return Status{fields[kState][0], number(kParent), number(kThreads), number(kStart)};
 }
 
 std::uint64_t pid_namespace() noexcept {
@@ -161,6 +162,31 @@ std::optional<bool> maps_file(const ProcessIdentity& process, const File& file) 
     if (is_line_of(line, *identity)) return true;
   }
   return any ? std::optional(false) : std::nullopt;
+}
+
+std::uint64_t start_of(std::uint64_t process) {
+  const std::optional<Status> status = status_of(std::to_string(process));
+  return status ? status->start : 0;
+}
+
+std::optional<Ancestor> parent_of(const ProcessIdentity& process) {
+  const std::optional<Status> status = status_of(std::to_string(process.id));
+  if (!status || status->parent == 0) return std::nullopt;
+  const std::string parent = std::to_string(status->parent);
+  const std::optional<Status> found = status_of(parent);
+  if (!found) return std::nullopt;
+  Ancestor ancestor{process, {}, {}, {}};
+  ancestor.process.id = status->parent;
+  ancestor.process.start = found->start;
+  std::ifstream name(file_of(parent, "comm"));
+  std::getline(name, ancestor.name);
+  std::error_code ignored;
+  ancestor.directory = std::filesystem::read_symlink(file_of(parent, "cwd"), ignored).string();
+  std::ifstream environment(file_of(parent, "environ"), std::ios::binary);
+  for (std::string one; std::getline(environment, one, '\0');) {
+    ancestor.environment.push_back(one);
+  }
+  return ancestor;
 }
 
 std::uint64_t parent_process_id() noexcept { return static_cast<std::uint64_t>(::getppid()); }

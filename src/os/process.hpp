@@ -34,6 +34,20 @@ static_assert(sizeof(ProcessIdentity) == 40);
 
 ProcessIdentity this_process();
 
+// When the process of this machine was started, in ticks of the system since that was; 0: there is
+// none, or nobody may know.
+std::uint64_t start_of(std::uint64_t process);
+
+// A process that others come from.
+struct Ancestor {
+  ProcessIdentity process;
+  std::string name;                      // of its program, cut off after 15 bytes; empty: unknown
+  std::string directory;                 // its current one; empty: unknown
+  std::vector<std::string> environment;  // NAME=VALUE, as it was started; empty: unknown
+};
+// The parent of a process of this machine and this namespace of ids. None: it is out of sight.
+std::optional<Ancestor> parent_of(const ProcessIdentity& process);
+
 enum class Found : std::uint8_t {
   kNo,  // it has ended
   kYes,

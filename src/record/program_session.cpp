@@ -13,9 +13,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/mpi_rank.hpp"
 #include "core/native_run.hpp"
 #include "core/recorded_arguments.hpp"
 #include "core/run_properties.hpp"
@@ -69,20 +72,35 @@ class RunSettings {
 };
 
 struct Session {
-  std::string run;
+  std::string spools;  // their directory
   StartOptions options;
 };
 Session* g_session = nullptr;  // lives as long as the process; nullptr: none was begun
 
-StartOptions start_options(const std::string& settings_file, const std::string& run) {
+std::string spools_of(const std::string& settings_file) {
+  const char* const spools = ::secure_getenv(kNativeSpoolsVariable);
+  if (spools != nullptr && *spools != '\0') return spools;
+  return (fs::path(settings_file).parent_path() / "spool").string();
+}
+
+// "12" of a directory RUN/spool/rank-12 in which nobody records yet; else empty.
+std::string rank_of(const std::string& spools) {
+  constexpr std::string_view kName = "rank-";
+  const std::string name = fs::path(spools).filename().string();
+  std::error_code error;
+  const bool mine = name.starts_with(kName) && fs::is_empty(spools, error) && !error;
+  return mine ? name.substr(kName.size()) : std::string();
+}
+
+StartOptions start_options(const std::string& settings_file, const std::string& spools) {
   const RunSettings settings(settings_file);
   StartOptions options;
-  options.spool_directory = free_spool(run);
+  options.spool_directory = free_spool(spools);
   options.profile = settings.flag("PROFILE");
   options.writer = writer_options(settings.number("BUFFER_SIZE"), settings.number("MAX_SIZE"),
                                   at_limit_of(settings.text("AT_MAX_SIZE")), options.profile);
   options.process = this_process(record_arguments_of(settings.text("RECORD_ARGUMENTS")));
-  options.parent = parent_spool(run);
+  options.parent = parent_spool(spools);
   options.max_depth = settings.number("MAX_DEPTH");
   options.profile_depth = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(settings.number("PROFILE_DEPTH"), UINT32_MAX));
@@ -94,6 +112,7 @@ StartOptions start_options(const std::string& settings_file, const std::string& 
                     settings.text("METRIC_RUSAGE_SEP"), settings.text("METRIC_PAPI"),
                     settings.text("METRIC_PAPI_PER_PROCESS"), settings.text("METRIC_PAPI_SEP")});
   options.properties["timeloom::instrumenter"] = "native";
+  if (const std::string rank = rank_of(spools); !rank.empty()) options.properties[kRank] = rank;
   const std::string results = settings.text("RESULTS");
   if (results != "all") options.properties["timeloom::results"] = results;
   return options;
@@ -112,15 +131,16 @@ void say_not_recorded(const char* reason) noexcept {
 }
 
 // False: the run is woven, or its directory gone with a test, and wants no more events.
-bool takes_events(const std::string& run) { return ::access((run + "/spool").c_str(), W_OK) == 0; }
+bool takes_events(const std::string& spools) { return ::access(spools.c_str(), W_OK) == 0; }
 
 // In the child of a fork, whose measurement record::start() has arranged to forget.
 void go_on_in_child() {
-  if (g_session == nullptr || !takes_events(g_session->run)) return;
+  if (g_session == nullptr || !takes_events(g_session->spools)) return;
   try {
     StartOptions& options = g_session->options;
     options.parent = fs::path(options.spool_directory).filename().string();
-    options.spool_directory = free_spool(g_session->run);
+    options.spool_directory = free_spool(g_session->spools);
+    options.properties.erase(kRank);
     options.writer = writer_options_of_child(options.writer);
     options.process.process_id = os::process_id();
     if (!options.process.name.ends_with(" (fork)")) options.process.name += " (fork)";
@@ -131,9 +151,9 @@ void go_on_in_child() {
 }
 
 void begin(const std::string& settings_file) {
-  const std::string run = fs::path(settings_file).parent_path().string();
-  auto session = std::make_unique<Session>(Session{run, start_options(settings_file, run)});
-  if (!takes_events(run)) return;
+  const std::string spools = spools_of(settings_file);
+  auto session = std::make_unique<Session>(Session{spools, start_options(settings_file, spools)});
+  if (!takes_events(spools)) return;
   set_thread_namer(name_this_thread);
   start(session->options);
   g_session = session.release();

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "os/process.hpp"
@@ -10,31 +12,40 @@
 namespace timeloom::record {
 namespace {
 
-std::string spool_name(std::uint64_t process, int number) {
-  return std::to_string(process) + "-" + std::to_string(number);
+// The first part of the host's name, of plain letters.
+std::string host_word() {
+  constexpr std::size_t kLongest = 40;
+  std::string name = os::hostname();
+  name.resize(std::min({name.find('.'), kLongest, name.size()}));
+  for (char& byte : name) {
+    if (std::isalnum(static_cast<unsigned char>(byte)) == 0) byte = '_';
+  }
+  return name.empty() ? "host" : name;
 }
 
-std::string spool_of(const std::string& run, const std::string& name) {
-  return run + "/spool/" + name;
+// Without the number at its end.
+std::string spool_name(std::uint64_t process) {
+  return host_word() + "-" + std::to_string(process) + "-" + std::to_string(os::start_of(process)) +
+         "-";
 }
 
-int first_free_number(const std::string& run, std::uint64_t process) {
+int first_free_number(const std::string& path) {
   int number = 0;
-  while (::access(spool_of(run, spool_name(process, number)).c_str(), F_OK) == 0) ++number;
+  while (::access((path + std::to_string(number)).c_str(), F_OK) == 0) ++number;
   return number;
 }
 
 }  // namespace
 
-std::string free_spool(const std::string& run) {
-  const std::uint64_t process = os::process_id();
-  return spool_of(run, spool_name(process, first_free_number(run, process)));
+std::string free_spool(const std::string& spools) {
+  const std::string path = spools + "/" + spool_name(os::process_id());
+  return path + std::to_string(first_free_number(path));
 }
 
-std::string parent_spool(const std::string& run) {
-  const std::uint64_t parent = os::parent_process_id();
-  const int free = first_free_number(run, parent);
-  return free == 0 ? std::string() : spool_name(parent, free - 1);
+std::string parent_spool(const std::string& spools) {
+  const std::string name = spool_name(os::parent_process_id());
+  const int free = first_free_number(spools + "/" + name);
+  return free == 0 ? std::string() : name + std::to_string(free - 1);
 }
 
 LocationGroup this_process(RecordArguments which) {

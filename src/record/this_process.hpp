@@ -9,12 +9,12 @@
 
 namespace timeloom::record {
 
-// The directory of a new spool of this process in the run. An id of a process can come again,
-// also in a run, so there is a number behind it.
-std::string free_spool(const std::string& run);
+// The directory of a new spool of this process below `spools`. Its name, HOST-PID-START-N, is that
+// of no other process of any machine; N counts the measurements of this one.
+std::string free_spool(const std::string& spools);
 
 // The name of the spool of the process that started this one; empty: it does not record.
-std::string parent_spool(const std::string& run);
+std::string parent_spool(const std::string& spools);
 
 // Named and described by what the system knows of it, with those arguments.
 LocationGroup this_process(RecordArguments which);

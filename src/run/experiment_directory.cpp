@@ -53,9 +53,19 @@ bool holds(const fs::path& outer, const fs::path& inner) {
 
 }  // namespace
 
-ExperimentDirectory::ExperimentDirectory(ExperimentOptions options) : options_(std::move(options)) {
-  path_ = (current_directory() / (named() ? options_.directory : kWorkName)).lexically_normal();
-  if (!path_.has_filename()) path_ = path_.parent_path();
+fs::path ExperimentDirectory::path_of(const ExperimentOptions& options) {
+  const std::string& named = options.directory;
+  fs::path path = (current_directory() / (named.empty() ? kWorkName : named)).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  return path += options.suffix;
+}
+
+ExperimentDirectory ExperimentDirectory::joined(ExperimentOptions options, fs::path path) {
+  return {std::move(options), std::move(path)};
+}
+
+ExperimentDirectory::ExperimentDirectory(ExperimentOptions options)
+    : ExperimentDirectory(options, path_of(options)) {
   remember_homes();
   refuse_unusable();
 }
@@ -195,9 +205,8 @@ void ExperimentDirectory::fill(const os::Directory& parent, const std::string& h
   if (error != 0) fail(path_, error);
   manifest_ = directory.create(Item::kManifest);
   error = manifest_.mark_in_use();
-  std::string manifest = experiment_manifest_text(options_);
-  manifest_size_ = manifest.size();
-  manifest += unfinished_experiment_text();
+  const std::string manifest =
+      experiment_manifest_text(options_) + std::string(unfinished_experiment_text());
   if (error == 0) error = manifest_.write_at(0, std::as_bytes(std::span(manifest)));
   if (error != 0) fail(path_, error);
   directory.write(Item::kSettings, options_.settings);
@@ -230,11 +239,24 @@ void ExperimentDirectory::create() {
   }
 }
 
+// Takes the words about an unfinished run away. Where that fails it says "if", and is right.
+void ExperimentDirectory::shorten_manifest() {
+  int error = 0;
+  const fs::path path = path_ / name_of(Item::kManifest);
+  if (!manifest_.is_open()) manifest_ = os::File::open_write(path.string(), &error);
+  const std::uint64_t size = manifest_.is_open() ? manifest_.size(&error) : 0;
+  const std::string_view end = unfinished_experiment_text();
+  if (error != 0 || size < end.size()) return;
+  std::string text(end.size(), '\0');
+  manifest_.read_at(size - end.size(), std::as_writable_bytes(std::span(text)), &error);
+  if (error == 0 && text == end) static_cast<void>(manifest_.truncate(size - end.size()));
+}
+
 void ExperimentDirectory::finish() {
-  static_cast<void>(manifest_.truncate(manifest_size_));  // else it says "if", and is right
+  shorten_manifest();
   manifest_.close();
   if (named()) return;
-  const std::string name = "scorep-" + stamp(std::time(nullptr));
+  const std::string name = "scorep-" + stamp(std::time(nullptr)) + options_.suffix;
   const int error = open_parent().rename_to_new(path_.filename().string(), name);
   if (error != 0) {
     throw Error("cannot rename " + path_.string() + ": " + std::strerror(error) +

@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -36,6 +37,7 @@ enum class InTheWay : std::uint8_t {
 
 struct ExperimentOptions {
   std::string directory;  // as the user names it; empty: a name of its own
+  std::string suffix;     // that the name gets, also the final one
   InTheWay in_the_way = InTheWay::kAsScorepSays;
   bool overwrite = true;          // a directory that has the name may be renamed
   std::filesystem::path program;  // absolute path of the script, or empty
@@ -62,6 +64,10 @@ class ExperimentDirectory {
   // may not be used: it is no directory, it exists and may not be renamed, or
   // there is no directory to make it in. Changes nothing.
   explicit ExperimentDirectory(ExperimentOptions options);
+  // One that another process of the same job has made, to be finished by this one.
+  static ExperimentDirectory joined(ExperimentOptions options, std::filesystem::path path);
+  // The path that options stand for. Throws when the current directory is gone.
+  static std::filesystem::path path_of(const ExperimentOptions& options);
 
   // Makes it, with its files.
   void create();
@@ -81,6 +87,8 @@ class ExperimentDirectory {
     std::string what;
   };
 
+  ExperimentDirectory(ExperimentOptions options, std::filesystem::path path)
+      : options_(std::move(options)), path_(std::move(path)) {}
   bool named() const noexcept { return !options_.directory.empty(); }  // found under that name
   bool as_scorep() const noexcept { return options_.in_the_way == InTheWay::kAsScorepSays; }
   void remember_homes();
@@ -95,14 +103,14 @@ class ExperimentDirectory {
   void fill(const os::Directory& parent, const std::string& hidden);
   void make_room(const os::Directory& parent);
   void evade();
+  void shorten_manifest();
 
   ExperimentOptions options_;
   std::filesystem::path path_;
   std::filesystem::path previous_;
   std::vector<Home> homes_;
   bool evaded_ = false;
-  std::uint64_t manifest_size_ = 0;  // in the words of Score-P
-  os::File manifest_;                // marked as in use while the directory is being written
+  os::File manifest_;  // marked as in use while the directory is being written
 };
 
 }  // namespace timeloom::run

@@ -1,10 +1,12 @@
 #include "run/run_directory.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <ctime>
 #include <optional>
 #include <span>
@@ -15,6 +17,7 @@
 #include "os/file.hpp"
 #include "run/directory.hpp"
 #include "run/manifest.hpp"
+#include "run/spools.hpp"
 
 namespace timeloom::run {
 namespace fs = std::filesystem;
@@ -115,12 +118,20 @@ fs::path choose_directory(const std::string& output, std::string_view program) {
   return path.has_filename() ? path : path.parent_path();
 }
 
+fs::path claim_directory(const std::string& output, std::string_view program) {
+  for (;;) {
+    fs::path path = choose_directory(output, program);
+    // What is in the way is said when the run is made.
+    if (!output.empty() || ::mkdir(path.c_str(), 0777) == 0 || errno != EEXIST) return path;
+  }
+}
+
 bool being_recorded(const fs::path& run) {
   int error = 0;
   const os::Directory directory = os::Directory::open(run.string(), &error);
   const os::Directory spools = directory.open_below(name_of(Item::kSpool), &error);
   if (error != 0) return false;
-  return std::ranges::any_of(spools.names(&error), [&](const std::string& name) {
+  return std::ranges::any_of(spools_in(spools, &error), [&](const std::string& name) {
     return alive([&](const std::string& part, int* failed) {
              return spools.open_file(name + "/" + part, failed);
            }) == Alive::kYes;

@@ -23,6 +23,10 @@ std::filesystem::path current_directory();
 // when that is taken. `program` is a path or a name, as the user wrote it.
 std::filesystem::path choose_directory(const std::string& output, std::string_view program);
 
+// The same, and where `output` is empty makes the directory: of programs that begin in one second
+// each has its own.
+std::filesystem::path claim_directory(const std::string& output, std::string_view program);
+
 // Throws if `path` exists and may not be used: it is no empty directory, and
 // either `force` is off, or it is no run of Timeloom, or one being recorded.
 void check_directory(const std::filesystem::path& path, bool force);

@@ -11,31 +11,17 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "settings/launched_rank.hpp"
 
 namespace timeloom {
 namespace fs = std::filesystem;
 namespace {
-
-// The first of these that is set has the number.
-constexpr std::array<std::string_view, 5> kRanks = {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
-                                                    "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"};
-constexpr std::array<std::string_view, 4> kSizes = {"SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE",
-                                                    "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
 
 std::optional<std::uint64_t> number_in(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = error == std::errc{} && end == text.data() + text.size();
   return whole ? std::optional(number) : std::nullopt;
-}
-
-template <std::size_t kNumber>
-std::optional<std::uint64_t> first_number(const OmnitraceFacts& facts,
-                                          const std::array<std::string_view, kNumber>& names) {
-  for (const std::string_view name : names) {
-    if (const auto number = number_in(facts.variable(name))) return number;
-  }
-  return std::nullopt;
 }
 
 // A part of a name: no slash, no control character, and no directory of the system.
@@ -199,17 +185,11 @@ OmnitraceFacts facts_of_this_process(std::vector<std::string> command,
   facts.group = static_cast<std::uint64_t>(::getpgrp());
   facts.session = static_cast<std::uint64_t>(::getsid(0));
   facts.launch = std::time(nullptr);
-  facts.variable = [environment](std::string_view name) -> std::string {
-    for (const char* const* one = environment; *one != nullptr; ++one) {
-      const std::string_view entry = *one;
-      if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
-        return std::string(entry.substr(name.size() + 1));
-      }
-    }
-    return {};
-  };
-  facts.rank = first_number(facts, kRanks);
-  facts.ranks = first_number(facts, kSizes).value_or(1);
+  facts.variable = variables_of(environment);
+  if (const auto launched = launched_rank(facts.variable)) {
+    facts.rank = launched->rank;
+    facts.ranks = std::max<std::uint64_t>(launched->size, 1);
+  }
   return facts;
 }
 

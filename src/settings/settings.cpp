@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
+#include "settings/launched_rank.hpp"
 #include "settings/words.hpp"
 
 namespace timeloom {
@@ -19,8 +20,8 @@ constexpr std::string_view kPrefix = "TIMELOOM_";
 
 // Variables of ours that are no settings: the interpreter to start, and those
 // of our scripts and tests.
-constexpr std::array<std::string_view, 3> kNoSettings = {"TIMELOOM_PYTHON", "TIMELOOM_PYTHONS",
-                                                         "TIMELOOM_PROGRAM"};
+constexpr std::array<std::string_view, 5> kNoSettings = {
+    "TIMELOOM_PYTHON", "TIMELOOM_PYTHONS", "TIMELOOM_PROGRAM", kJobVariable, kRankVariable};
 
 [[noreturn]] void refuse(const std::string& origin, std::string_view value,
                          const std::string& accepted) {

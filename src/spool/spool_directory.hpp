@@ -31,6 +31,8 @@ class SpoolDirectory {
   // For messages.
   const std::string& path() const noexcept { return path_; }
   std::string name() const { return std::filesystem::path(path_).filename(); }
+  // The way to it from the directory that was open before.
+  std::string way() const { return name_.empty() ? name() : name_; }
 
   // Opens a file in it for reading.
   os::File open(const std::string& file, int* error) const {

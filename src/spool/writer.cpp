@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/event_word.hpp"
+#include "core/heartbeat.hpp"
 #include "os/process.hpp"
 
 namespace timeloom::spool {
@@ -223,10 +224,18 @@ void Writer::drain_loop() noexcept {
   // put in time as well as one that ends; soon at first, then once a second.
   constexpr std::chrono::milliseconds kLongestPause{1000};
   std::chrono::milliseconds pause{10};
+  begin_to_beat(directory_);
+  auto last_beat = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   while (true) {
     const bool woken =
         work_.wait_for(lock, pause, [this] { return stopping_ || (!full_.empty() && !stuck()); });
+    if (const auto now = std::chrono::steady_clock::now(); now - last_beat >= kBeatPeriod) {
+      last_beat = now;
+      lock.unlock();
+      beat(directory_);
+      lock.lock();
+    }
     if (!woken) {
       lock.unlock();
       define_clock_sync(os::sync_clocks());

@@ -10,6 +10,7 @@
 
 #include "convert/names.hpp"
 #include "core/error.hpp"
+#include "core/mpi_rank.hpp"
 #include "formats/omnitrace/json_report.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "formats/perfetto/perfetto.hpp"
@@ -95,13 +96,29 @@ class FilesWriter {
     return group < definitions_->groups.size() ? definitions_->groups[group].process_id : 0;
   }
 
-  // The place of the files of a process: others than the first are told apart by their number.
+  // The rank of a process in a job of MPI, or that of the process it comes from; none: it has none.
+  std::optional<std::uint32_t> rank_of(std::size_t group) const {
+    const auto& groups = definitions_->groups;
+    for (std::size_t steps = 0; group < groups.size() && steps < groups.size(); ++steps) {
+      if (const auto rank = mpi_rank_of(groups[group])) return rank;
+      if (!groups[group].creator.defined()) break;
+      group = groups[group].creator.value();
+    }
+    return std::nullopt;
+  }
+
+  // The place of the files of a process. Ranks are told apart by theirs, other processes than the
+  // first by their number.
   OmnitracePlace place_of_group(std::size_t group) const {
     OmnitracePlace place = job_.place;
-    if (group == 0) return place;
     const std::string number = "-" + std::to_string(process_id(group));
     const std::string first = "-" + std::to_string(process_id(0));
-    place.suffix = place.suffix == first ? number : place.suffix + number;
+    if (const auto rank = rank_of(group)) {
+      place.suffix = "-" + std::to_string(*rank);
+      if (!mpi_rank_of(definitions_->groups[group])) place.suffix += number;
+    } else if (group != 0) {
+      place.suffix = place.suffix == first ? number : place.suffix + number;
+    }
     return place;
   }
 

@@ -122,6 +122,7 @@ constexpr char kUnmeasuredVariable[] = "TIMELOOM_UNMEASURED";
   refuse_without_timeloom(line, python);
   std::vector<std::string> words = python_words(line, python);
   unsetenv(kNativeSettingsVariable);  // of a run around this one
+  unsetenv(kNativeSpoolsVariable);
   become(words);
 }
 

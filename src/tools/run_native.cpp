@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -24,7 +25,11 @@
 #include "core/native_run.hpp"
 #include "core/shell_word.hpp"
 #include "run/contents.hpp"
+#include "run/directory.hpp"
+#include "run/job.hpp"
 #include "run/run_directory.hpp"
+#include "run/spools.hpp"
+#include "settings/launched_rank.hpp"
 #include "tools/find_python.hpp"
 #include "tools/open_run.hpp"
 #include "weave/run.hpp"
@@ -147,11 +152,22 @@ int status_of(pid_t child) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// `directory`: the run that it records; empty: it records none.
-int run_program(const CommandLine& line, const std::string& program, const fs::path& directory) {
+// The run that the program records.
+struct NativeRun {
+  fs::path directory;                     // empty: it records none
+  bool existed = false;                   // the directory did before
+  std::optional<LaunchedRank> rank = {};  // that shares the run with others
+};
+
+int run_program(const CommandLine& line, const std::string& program, const NativeRun& run) {
+  const fs::path& directory = run.directory;
   const fs::path settings =
       directory.empty() ? directory : directory / run::entry(run::Item::kSettings).name;
   ::setenv(kNativeSettingsVariable, settings.c_str(), 1);
+  if (run.rank) {
+    ::setenv(kNativeSpoolsVariable, run::spools_of_rank(directory, run.rank->rank).c_str(), 1);
+    ::setenv(kRankVariable, rank_mark(*run.rank).c_str(), 1);
+  }
   const Signals signals;
   pid_t child = 0;
   const int error = spawn(line, program, signals, child);
@@ -161,12 +177,6 @@ int run_program(const CommandLine& line, const std::string& program, const fs::p
   const int status = status_of(child);
   g_program = 0;
   return status;
-}
-
-bool has_recorded(const fs::path& directory) {
-  std::error_code error;
-  return std::ranges::any_of(fs::directory_iterator(directory / "spool", error),
-                             [](const fs::directory_entry& entry) { return entry.is_directory(); });
 }
 
 // The run as the user can write it where the program was started.
@@ -190,9 +200,20 @@ std::string weave_run(const fs::path& directory, const Settings& settings) try {
   return std::string("not woven: ") + error.what() + "; what was recorded is still in the run";
 }
 
-void finish(const fs::path& directory, bool existed, const Settings& settings, double seconds) {
-  if (!has_recorded(directory)) {
-    run::forget_directory(directory, existed);
+// Whether other ranks are still to end, of which the last one weaves the run.
+bool others_go_on(const NativeRun& run) {
+  if (!run.rank) return false;
+  const LaunchedRank& rank = *run.rank;
+  return rank.size == 0 ||
+         run::end_rank(run.directory, rank.rank, rank.size) != run::Others::kEnded;
+}
+
+void finish(const NativeRun& run, const Settings& settings, double seconds) {
+  const fs::path& directory = run.directory;
+  if (others_go_on(run)) return;
+  if (run::count_spools(directory) == 0) {
+    run::forget_job(run::Directory(directory));
+    run::forget_directory(directory, run.existed);
     say("nothing was recorded: the program has not loaded libtimeloom");
     return;
   }
@@ -206,15 +227,59 @@ void finish(const fs::path& directory, bool existed, const Settings& settings, d
   say("next: timeloom report " + word_of(directory));
 }
 
-// Makes the directory of the run. Empty: the machine is in the way, which is said.
-fs::path make_run(const CommandLine& line, const Settings& settings, bool& existed) try {
-  fs::path directory = run::choose_directory(settings.text("output"), line.target);
+// Makes the directory of the run, whose name ends with `suffix`.
+NativeRun make_directory(const CommandLine& line, const Settings& settings,
+                         const std::string& suffix = {}) {
+  const std::string& output = settings.text("output");
+  NativeRun run{suffix.empty() ? run::claim_directory(output, line.target)
+                               : run::choose_directory(output, line.target) += suffix};
   std::error_code ignored;
-  existed = fs::exists(directory, ignored);
-  run::make_directory(directory, settings.flag("force"), settings.as_variables());
-  fs::create_directory(directory / "spool", ignored);  // what records says so where there is none
-  return directory;
+  run.existed = !output.empty() && fs::exists(run.directory, ignored);
+  run::make_directory(run.directory, settings.flag("force"), settings.as_variables());
+  // What records says so where there is none.
+  fs::create_directory(run.directory / run::entry(run::Item::kSpool).name, ignored);
+  return run;
+}
+
+// Of a rank that shares no run.
+NativeRun make_apart(const CommandLine& line, const Settings& settings, const LaunchedRank& rank,
+                     const std::string& reason) {
+  NativeRun run = make_directory(line, settings, ".rank-" + std::to_string(rank.rank));
+  say(fmt::format("rank {} has a run of its own, {}: {}", rank.rank, run.directory.string(),
+                  reason));
+  return run;
+}
+
+NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
+                           const LaunchedRank& rank) {
+  if (rank.job.empty()) {
+    return make_apart(line, settings, rank,
+                      fmt::format("nothing tells the job; name it in {}", kJobVariable));
+  }
+  const std::string& output = settings.text("output");
+  const fs::path directory = run::choose_directory(output, line.target);
+  const fs::path meeting = directory.parent_path();
+  std::error_code ignored;
+  fs::create_directories(meeting, ignored);
+  const std::string wish = output.empty() ? output : directory.filename().string();
+  NativeRun made;
+  const run::SharedRun shared =
+      run::share_run(meeting, {rank.job, wish, rank.rank, rank.size}, [&] {
+        made = make_directory(line, settings);
+        return made.directory;
+      });
+  if (!shared.refused.empty()) return make_apart(line, settings, rank, shared.refused);
+  return {shared.path, made.existed, rank};
+}
+
+// No directory: the machine is in the way, which is said.
+NativeRun make_run(const CommandLine& line, const Settings& settings) try {
+  const auto rank = launched_rank_of_this_process(environ);
+  return rank ? make_run_of_rank(line, settings, *rank) : make_directory(line, settings);
 } catch (const Obstacle& error) {
+  say(std::string("nothing is measured: ") + error.what());
+  return {};
+} catch (const std::system_error& error) {
   say(std::string("nothing is measured: ") + error.what());
   return {};
 }
@@ -226,19 +291,18 @@ int run_native(const CommandLine& line) {
   const std::string program = on_path(line.target);
   if (program.empty()) throw Error("there is no program " + line.target + " to run");
   if (settings.text("results") == "none") return run_program(line, program, {});
-  bool existed = false;
-  const fs::path directory = make_run(line, settings, existed);
-  if (directory.empty()) return run_program(line, program, {});
+  const NativeRun run = make_run(line, settings);
+  if (run.directory.empty()) return run_program(line, program, run);
   const auto begin = std::chrono::steady_clock::now();
   int status = 0;
   try {
-    status = run_program(line, program, directory);
+    status = run_program(line, program, run);
   } catch (const Error&) {
-    run::forget_directory(directory, existed);
+    if (!others_go_on(run)) run::forget_directory(run.directory, run.existed);
     throw;
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  finish(directory, existed, settings, wall.count());
+  finish(run, settings, wall.count());
   return status;
 }
 

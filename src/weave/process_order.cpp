@@ -66,7 +66,8 @@ class Ranks {
  private:
   void add_roots(std::vector<std::size_t> roots) {
     std::ranges::stable_sort(roots, {}, [this](std::size_t i) {
-      return std::pair(!processes_[i].timed, processes_[i].begin);
+      const ProcessBirth& root = processes_[i];
+      return std::tuple(root.rank.value_or(UINT32_MAX), !root.timed, root.begin);
     });
     for (const std::size_t root : roots) add(root);
   }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,13 @@ struct ProcessBirth {
   std::uint64_t process_id = 0;
   bool timed = true;  // its begin is known
   Timestamp begin{};
+  std::optional<std::uint32_t> rank{};  // in the job of a launcher
 };
 
-// The places of the processes in the order of their ranks: roots in the order of their begin,
-// each process followed by its children with all that these have started. Children are in
-// order of their names, in which numbers count as such, then of their births.
+// The places of the processes in the order of their ranks: roots in the order of the ranks that a
+// launcher has given them, then those without in the order of their begin, each process followed by
+// its children with all that these have started. Children are in order of their names, in which
+// numbers count as such, then of their births.
 std::vector<std::size_t> order_of(const std::vector<ProcessBirth>& processes);
 
 }  // namespace timeloom::weave

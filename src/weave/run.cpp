@@ -27,7 +27,9 @@
 #include "profile/call_tree_sink.hpp"
 #include "profile/flat_profile.hpp"
 #include "run/directory.hpp"
+#include "run/job.hpp"
 #include "run/manifest.hpp"
+#include "run/spools.hpp"
 #include "spool/reader.hpp"
 #include "weave/run_contents.hpp"
 #include "weave/spool_source.hpp"
@@ -138,16 +140,6 @@ void mark_as_running(const run::Directory& run) {
 
 void mark_as_ended(const run::Directory& run) {
   if (const auto spool = run.open_directory(Item::kSpool)) spool->remove(Item::kRunning);
-}
-
-void count_unmeasured(const run::Directory& run, SpoolSource& source) {
-  const std::optional<run::Directory> spool = run.open_directory(Item::kSpool);
-  if (!spool) return;
-  const os::File file = spool->open_file(Item::kUnmeasured);
-  if (!file.is_open()) return;
-  int error = 0;
-  const std::uint64_t processes = file.size(&error);
-  if (processes != 0) source.set_property(kUnmeasuredProcesses, std::to_string(processes));
 }
 
 std::string manifest_of(const run::Directory& run, const run::Directory& results, bool spool_stays,
@@ -326,11 +318,13 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   const std::vector<spool::SpoolDirectory> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(path);
   SpoolSource source(spools);
-  count_unmeasured(run, source);
+  if (const std::uint64_t processes = run::count_unmeasured(path); processes != 0) {
+    source.set_property(kUnmeasuredProcesses, std::to_string(processes));
+  }
   const run::Layout& layout = layout_of(source);
   const WorkingDirectory working(run);
   Written written = write_results(source, working.get(), options);
-  const bool running = source.running() != 0;
+  const bool running = source.running() != 0 || run::take_awaited(path);
   const bool keep_spool =
       options.keep_spool || damaged(source) || running || source.out_of_sight() != 0;
   if (layout.weaves(Item::kManifest)) {
@@ -343,7 +337,10 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   summary.given_up = std::move(written.given_up);
   summary.refused_profile_name = name_profile(source, run);
   if (!running) mark_as_ended(run);
-  if (!keep_spool) run.remove_spool();
+  if (!keep_spool) {
+    run::forget_job(run);
+    run.remove_spool();
+  }
   return summary;
 } catch (const std::system_error& error) {
   std::error_code ignored;

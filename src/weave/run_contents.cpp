@@ -15,6 +15,7 @@
 #include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "run/contents.hpp"
+#include "run/spools.hpp"
 #include "spool/format.hpp"
 #include "spool/reader.hpp"
 #include "weave/run.hpp"
@@ -179,9 +180,7 @@ std::vector<spool::SpoolDirectory> spools_of(const run::Directory& run) {
   int error = 0;
   const auto spools = std::make_shared<const os::Directory>(run.open_plain(Item::kSpool));
   if (!spools->is_open()) return result;
-  std::vector<std::string> names = spools->names(&error);
-  std::ranges::sort(names);
-  for (const std::string& name : names) {
+  for (const std::string& name : run::spools_in(*spools, &error)) {
     const os::EntryKind defs = spools->kind(name + "/" + kDefsName, &error);
     if (defs == os::EntryKind::kNone) continue;
     result.emplace_back(spools, path_of(run.path(), Item::kSpool), name);

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/mpi_rank.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
 #include "run/layout.hpp"
@@ -18,6 +19,17 @@ namespace timeloom::weave {
 namespace {
 
 constexpr char kCreator[] = "Timeloom " TIMELOOM_VERSION;
+
+// Nanoseconds by which the monotonic clock of a host is behind that of another, as far as their
+// clocks of the day agree. Containers of one machine have one clock: less than this is no
+// difference.
+std::int64_t clock_shift(const os::ClockSync& of, const os::ClockSync& to) {
+  constexpr std::int64_t kLeast = 1'000'000;
+  const std::uint64_t shift =
+      (of.realtime_ns - of.monotonic_ns) - (to.realtime_ns - to.monotonic_ns);
+  const auto signed_shift = static_cast<std::int64_t>(shift);
+  return signed_shift > -kLeast && signed_shift < kLeast ? 0 : signed_shift;
+}
 
 }  // namespace
 
@@ -52,8 +64,15 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) 
 
 void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   Process process;
-  process.spool = directory.name();
+  process.spool = directory.way();
   process.reader = spool::Reader::open(directory);
+  const spool::ProcessDefinitions& from = process.reader->definitions();
+  if (!from.parent.empty()) {
+    process.parent = process.spool.substr(0, process.spool.rfind('/') + 1) + from.parent;
+  }
+  if (const auto rank = from.properties.find(kRank); rank != from.properties.end()) {
+    process.rank = rank_in(rank->second);
+  }
   process.running = process.reader->alive() == Alive::kYes;
   if (process.reader->alive() == Alive::kUnknown) ++out_of_sight_;
   process.profiles = spool::read_profiles(directory);
@@ -73,18 +92,41 @@ void SpoolSource::sort_processes() {
   std::vector<ProcessBirth> births;
   for (const Process& process : processes_) {
     const spool::ProcessDefinitions& from = process.reader->definitions();
-    births.push_back({process.spool, from.parent, from.process.name, from.process.process_id,
-                      process.timed, process.begin});
+    births.push_back({process.spool, process.parent, from.process.name, from.process.process_id,
+                      process.timed, process.begin, process.rank});
   }
   std::vector<Process> sorted;
   for (const std::size_t i : order_of(births)) sorted.push_back(std::move(processes_[i]));
   processes_ = std::move(sorted);
+  // There ids begin with the rank.
+  if (run::layout_of(processes_.front().reader->definitions().properties).dense_ids) return;
+  std::ranges::stable_partition(processes_, [](const Process& p) { return p.rank.has_value(); });
+}
+
+// The monotonic clock of each machine begins when that is started: all are counted from the begin
+// of the one that was started first.
+void SpoolSource::put_hosts_in_time(HostClocks& hosts) {
+  std::map<std::string, os::ClockSync> first;
+  for (const auto& [host, syncs] : hosts) {
+    if (!syncs.empty()) first.try_emplace(host.first, syncs.front());
+  }
+  if (first.size() < 2) return;
+  const os::ClockSync* oldest = &first.begin()->second;
+  for (const auto& [host, sync] : first) {
+    if (clock_shift(sync, *oldest) < 0) oldest = &sync;
+  }
+  for (auto& [host, syncs] : hosts) {
+    const auto found = first.find(host.first);
+    if (found == first.end()) continue;
+    const auto shift = static_cast<std::uint64_t>(clock_shift(found->second, *oldest));
+    for (os::ClockSync& sync : syncs) sync.monotonic_ns += shift;
+  }
 }
 
 // All processes of a host read the same counter, so one line serves them all; a
 // child that was killed at once has compared its clocks only once.
 void SpoolSource::set_process_clocks() {
-  std::map<std::pair<std::string, os::ClockSource>, std::vector<os::ClockSync>> hosts;
+  HostClocks hosts;
   for (const Process& process : processes_) {
     const spool::ProcessDefinitions& from = process.reader->definitions();
     auto& syncs = hosts[{from.process.hostname, from.clock_source}];
@@ -95,6 +137,7 @@ void SpoolSource::set_process_clocks() {
         syncs.begin(), syncs.end(),
         [](const os::ClockSync& a, const os::ClockSync& b) { return a.ticks < b.ticks; });
   }
+  put_hosts_in_time(hosts);
   for (Process& process : processes_) {
     const spool::ProcessDefinitions& from = process.reader->definitions();
     process.clock =
@@ -116,6 +159,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   damaged_segments_ += reader.damage().segments + reader.damage().missing_segments;
   LocationGroup group = from.process;
   if (group.name.empty()) group.name = "Process";
+  if (process.rank) group.name = name_of_mpi_rank(*process.rank);
   group.ending = ending_of(from, process.running);
   definitions_.groups.push_back(std::move(group));
   for (const auto& [key, value] : from.properties) {
@@ -125,7 +169,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
       note_given_up(process, value);
     else if (key == kObservedCpu)
       observed_cpu_.push_back(observed_cpu_of(value));
-    else
+    else if (key != kRank)
       definitions_.properties.try_emplace(key, value);
   }
 }
@@ -146,7 +190,7 @@ void SpoolSource::add_creators() {
     ranks[processes_[rank].spool] = rank;
   }
   for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
-    const auto found = ranks.find(processes_[rank].reader->definitions().parent);
+    const auto found = ranks.find(processes_[rank].parent);
     if (found != ranks.end()) definitions_.groups[rank].creator = LocationGroupId{found->second};
   }
 }
@@ -241,7 +285,7 @@ void SpoolSource::add_locations() {
 // The names by their places, which scripts look for. Tasks have no place and keep theirs.
 void SpoolSource::add_aliases() {
   for (std::uint32_t rank = 0; rank < definitions_.groups.size(); ++rank) {
-    definitions_.groups[rank].alias = name_of_rank(rank);
+    if (!processes_[rank].rank) definitions_.groups[rank].alias = name_of_rank(rank);
   }
   std::vector<std::uint32_t> orphans(processes_.size());
   for (const Process& process : processes_) {

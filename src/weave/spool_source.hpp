@@ -7,8 +7,10 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/event.hpp"
@@ -69,7 +71,9 @@ class SpoolSource : public RunSource {
 
  private:
   struct Process : WovenProcess {
-    std::string spool;  // the name of its directory
+    std::string spool;                  // the way to its directory
+    std::string parent;                 // to that of the process that started it; or empty
+    std::optional<std::uint32_t> rank;  // in the job of a launcher
     bool running = false;
     // A child that ended in a way that is said needs no other word.
     bool end_is_known() const {
@@ -87,7 +91,10 @@ class SpoolSource : public RunSource {
   void open_process(const spool::SpoolDirectory& directory);
   void add_process(Process& process, Unifier& unifier);
   void leave_out_unborn();
+  // Comparisons of clocks, by the name of the host.
+  using HostClocks = std::map<std::pair<std::string, os::ClockSource>, std::vector<os::ClockSync>>;
   void set_process_clocks();
+  static void put_hosts_in_time(HostClocks& hosts);
   void sort_processes();
   static void set_lifetime(Process& process);
   static void set_created(Process& process);

@@ -1,9 +1,12 @@
 // Run, processes and threads of a CallTree as those of a CUBE profile.
 #include "formats/cube/profile_system.hpp"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 
+#include "core/mpi_rank.hpp"
 #include "formats/cube/profile_names.hpp"
 
 namespace timeloom::cube {
@@ -53,6 +56,7 @@ class SystemWriter {
       if (location.group.value() < used.size()) used[location.group.value()] = true;
     }
     groups_.assign(all_.groups.size(), kNone);
+    number_processes();
     for (std::uint32_t i = 0; i < all_.groups.size(); ++i) {
       if (used[i]) add_process(i, nodes);
     }
@@ -60,10 +64,21 @@ class SystemWriter {
     for (const timeloom::Location& location : all_.locations) {
       if (location.group.value() < used.size() || strays_ != kNone) continue;
       strays_ = static_cast<std::uint32_t>(cube_.groups.size());
-      const auto rank = static_cast<std::uint32_t>(all_.groups.size());
-      cube_.groups.push_back({host("", nodes), name_of_rank(rank), rank, "process", {}});
+      cube_.groups.push_back(
+          {host("", nodes), name_of_rank(next_rank_), next_rank_, "process", {}});
     }
     add_locations();
+  }
+
+  // Ranks of MPI have theirs, other processes the numbers after these.
+  void number_processes() {
+    for (const LocationGroup& process : all_.groups) {
+      if (const auto rank = mpi_rank_of(process)) next_rank_ = std::max(next_rank_, *rank + 1);
+    }
+    for (const LocationGroup& process : all_.groups) {
+      const auto rank = mpi_rank_of(process);
+      ranks_.push_back(rank ? *rank : next_rank_++);
+    }
   }
 
   SystemNodeId host(const std::string& name, std::map<std::string, SystemNodeId>& nodes) {
@@ -80,15 +95,17 @@ class SystemWriter {
     const LocationGroup& process = all_.groups[index];
     groups_[index] = static_cast<std::uint32_t>(cube_.groups.size());
     // CUBE's tools join or subtract profiles only if processes of a rank have the same name.
-    Group group{host(process.hostname, nodes), name_of_rank(index), index, "process", {}};
+    const std::uint32_t rank = ranks_[index];
+    const std::string name = mpi_rank_of(process) ? name_of_mpi_rank(rank) : name_of_rank(rank);
+    Group group{host(process.hostname, nodes), name, rank, "process", {}};
     group.attributes.push_back({kName, process.name});
     group.attributes.push_back({kProcessId, std::to_string(process.process_id)});
     group.attributes.push_back({kExecutable, process.executable});
     for (std::size_t i = 0; i < process.arguments.size(); ++i) {
       group.attributes.push_back({kArgument + std::to_string(i), process.arguments[i]});
     }
-    if (process.creator.defined()) {
-      group.attributes.push_back({kCreator, std::to_string(process.creator.value())});
+    if (process.creator.defined() && process.creator.value() < ranks_.size()) {
+      group.attributes.push_back({kCreator, std::to_string(ranks_[process.creator.value()])});
     }
     if (!process.ending.empty()) group.attributes.push_back({kEnding, process.ending});
     cube_.groups.push_back(std::move(group));
@@ -121,6 +138,8 @@ class SystemWriter {
   const Definitions& all_;
   Cube& cube_;
   std::vector<std::uint32_t> groups_;  // from processes to groups; kNone: left out
+  std::vector<std::uint32_t> ranks_;   // of processes
+  std::uint32_t next_rank_ = 0;        // that none has
   std::uint32_t strays_ = kNone;       // the group of threads without a process
   std::vector<bool> first_;            // of locations: the first of its process
 };

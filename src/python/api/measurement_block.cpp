@@ -1,5 +1,7 @@
 #include "python/api/measurement_block.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <string>
@@ -17,6 +19,7 @@
 #include "python/observe/filter_choices.hpp"
 #include "python/session/session.hpp"
 #include "run/run_directory.hpp"
+#include "settings/launched_rank.hpp"
 #include "settings/settings.hpp"
 
 namespace timeloom::python {
@@ -67,9 +70,12 @@ Settings settings_of_block(PyObject* values, PyObject* pyproject) {
       pyproject, [&](Settings& weaker) { apply_values(values, weaker, ""); }, Measured::kBlock);
 }
 
-// Makes the run directory; throws Error.
+// Makes the run directory; throws Error. Each rank of a job has its own: a part of one need not be
+// a part of the others.
 void make_run(const Settings& settings, const std::string& program, Block& block) {
   block.directory = run::choose_directory(settings.text("output"), program);
+  const auto rank = launched_rank_of_this_process(environ);
+  if (rank && rank->size != 1) block.directory += ".rank-" + std::to_string(rank->rank);
   std::error_code ignored;
   block.existed = std::filesystem::exists(block.directory, ignored);
   run::make_directory(block.directory, settings.flag("force"), settings.as_variables());

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -19,6 +18,7 @@
 #include "python/launch/measure.hpp"
 #include "python/launch/weave_process.hpp"
 #include "python/session/session.hpp"
+#include "run/spools.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -109,22 +109,17 @@ std::string plural(unsigned long long count, const char* word) {
 }
 
 // The other processes that have recorded into the run.
-std::string children(const std::string& run) {
-  namespace fs = std::filesystem;
-  unsigned long long spools = 0;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(run + "/spool", error)) {
-    if (entry.is_directory(error)) ++spools;
-  }
+std::string others_in(const std::string& run, bool ranks) {
+  const std::uint64_t spools = run::count_spools(run);
   if (spools < 2) return {};
-  return ", beside " + grouped(spools - 1) + (spools == 2 ? " child process" : " child processes");
+  return ", beside " + grouped(spools - 1) + (ranks ? " other" : " child") +
+         (spools == 2 ? " process" : " processes");
 }
 
 // The line about Python processes that the program has started and that are not measured.
 std::string unmeasured(const std::string& run) {
-  std::error_code error;
-  const auto processes = std::filesystem::file_size(run + "/spool/unmeasured", error);
-  if (error || processes == 0) return {};
+  const std::uint64_t processes = run::count_unmeasured(run);
+  if (processes == 0) return {};
   return line_start() + grouped(processes) +
          (processes == 1 ? " Python process" : " Python processes") +
          " not measured: --follow all\n";
@@ -193,13 +188,13 @@ std::string overhead(const Shares& shares) {
          formatted(100 * shares.wall, 1) + " % of wall time";
 }
 
-std::string summary(const SessionResult& result, const std::string& children,
+std::string summary(const SessionResult& result, const std::string& others,
                     const std::string& left_out, const std::string& weaving) {
   const std::uint64_t events = result.events + (result.profile ? 0 : kOfProgram);
   const std::string tasks = result.tasks > 0 ? " and " + plural(result.tasks, "task") : "";
   std::string text = line_start() + formatted(result.wall_seconds, 3) + " s, " +
                      plural(events, "event") + " of " + plural(result.threads, "thread") + tasks +
-                     children + ", " + size_text(result.bytes) + overhead(result.overhead) + "\n" +
+                     others + ", " + size_text(result.bytes) + overhead(result.overhead) + "\n" +
                      losses(result) + left_out;
   if (!weaving.empty()) text += line_start() + weaving + "\n";
   if (result.error == ENOENT) return text;
@@ -262,17 +257,24 @@ class RunEnd {
   bool finished_ = false;
 };
 
+// Whether another rank is still to end, which then sees to everything else.
+bool others_go_on() { return g_start->place && !g_start->place->is_last(); }
+
 void finish_weave_and_report() {
-  RunEnd end(std::move(g_start->place));
   SessionResult result;
-  if (!finish_measurement(result)) {
-    if (PyErr_Occurred() == nullptr) return;  // the program has finished it itself
+  const bool finished = finish_measurement(result);
+  if (!finished && PyErr_Occurred() != nullptr) {
     write_error_output(line_start() +
                        "the measurement could not be finished: " + take_exception_text() + "\n");
-    return;
   }
-  std::string others = children(result.run);  // the spools are gone after weaving
+  if (others_go_on()) return g_start->place.reset();
+  const bool ranks = g_start->place && g_start->place->rank();
+  const std::string missing = g_start->place ? g_start->place->missing() : std::string();
+  RunEnd end(std::move(g_start->place));
+  if (!finished) return;                              // or the program has finished it itself
+  std::string others = others_in(result.run, ranks);  // the spools are gone after weaving
   std::string left_out = unmeasured(result.run);
+  if (!missing.empty()) left_out += line_start() + missing + "\n";
   const std::optional<WeaveResult> woven = weave_run(result);
   left_out += given_up(result, woven);
   if (woven && woven->counts && woven->counts->processes > 1) {

@@ -24,10 +24,10 @@ constexpr char kVariable[] = "TIMELOOM_PARENT";
 const Inheritance* g_of_children = nullptr;
 PyObject* g_core = nullptr;
 
-// RUN/spool/settings, of the spool RUN/spool/NAME.
-std::string settings_file(const std::string& spool) {
-  return spool.substr(0, spool.rfind('/')) + "/settings";
-}
+// RUN/spool of the spool RUN/spool/NAME; of one of a rank, RUN/spool/rank-N.
+std::string directory_of(const std::string& spool) { return spool.substr(0, spool.rfind('/')); }
+
+std::string settings_file(const std::string& spool) { return directory_of(spool) + "/settings"; }
 
 // RUN; throws Error for a path that is none of a spool.
 std::string run_of(const std::string& spool) {
@@ -50,13 +50,7 @@ Ref text_for_environment(const std::string& text) {
   return Ref(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
-bool set_variable(const std::string& value) {
-  const Ref variables = environment();
-  const Ref name = text_for_environment(kVariable);
-  const Ref text = text_for_environment(value);
-  return variables && name && text && ::setenv(kVariable, value.c_str(), 1) == 0 &&
-         PyObject_SetItem(variables.get(), name.get(), text.get()) == 0;
-}
+bool set_variable(const std::string& value) { return set_for_children(kVariable, value); }
 
 // PYTHONPATH for children whose Python does not read our timeloom.pth.
 bool set_path_of_children() {
@@ -70,6 +64,7 @@ bool set_path_of_children() {
 // `parent`: the spool of the process that started this one. False with a Python exception set.
 bool start_followed(const Inheritance& inheritance, const std::string& parent) {
   return start_measurement(inheritance.settings, {.run = run_of(parent),
+                                                  .spools = directory_of(parent),
                                                   .program = inheritance.program,
                                                   .parent = parent.substr(parent.rfind('/') + 1)});
 }
@@ -149,6 +144,14 @@ void start_in_child_of_server() {
 }
 
 }  // namespace
+
+bool set_for_children(const char* variable, const std::string& value) {
+  const Ref variables = environment();
+  const Ref name = text_for_environment(variable);
+  const Ref text = text_for_environment(value);
+  return variables && name && text && ::setenv(variable, value.c_str(), 1) == 0 &&
+         PyObject_SetItem(variables.get(), name.get(), text.get()) == 0;
+}
 
 void announce_to_children() noexcept try {
   const std::string spool = session_spool();

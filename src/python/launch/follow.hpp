@@ -10,9 +10,15 @@
 // All functions need the GIL.
 #pragma once
 
+#include <string>
+
 #include "python/interpreter/compat.hpp"
 
 namespace timeloom::python {
+
+// Sets a variable of the environment for all processes that this one starts. False with a Python
+// exception set.
+bool set_for_children(const char* variable, const std::string& value);
 
 // Announces the running session to children of this process. If that fails they are not measured.
 void announce_to_children() noexcept;

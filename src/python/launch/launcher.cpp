@@ -138,7 +138,7 @@ constexpr char kNothingMeasured[] = "nothing is measured: ";
 std::shared_ptr<RunPlace> plan_run(const Settings& settings, const Program& program,
                                    const Door& door) {
   try {
-    return layout_of(settings).plan(settings, program, door);
+    return plan_place(settings, program, door);
   } catch (const Obstacle& error) {
     say(kNothingMeasured + std::string(error.what()));
     return nullptr;
@@ -157,8 +157,11 @@ void start_measuring(const Settings& settings, const FilterSource& filter,
     // Registered first: afterwards its imports would be recorded.
     const bool registered = finish_run_at_exit(settings, place);
     if (settings.text("results") == "none") return;
+    const std::optional<RankInRun> rank = place->rank();
     const SessionContext context{.run = place->path(),
+                                 .spools = rank ? rank->spools : std::string(),
                                  .program = {.filter = filter, .description = place->description()},
+                                 .rank = rank ? std::optional(rank->rank) : std::nullopt,
                                  .launched_cpu_ns = launched_cpu_ns};
     if (registered && start_measurement(settings, context)) return;
     say(kNothingMeasured + take_exception_text());

@@ -3,7 +3,10 @@
 // Layouts are constant values. A RunPlace belongs to the launcher; main thread, with the GIL.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "python/launch/door.hpp"
@@ -14,6 +17,18 @@
 
 namespace timeloom::python {
 
+// A rank whose run others share.
+struct RankInRun {
+  std::uint32_t rank = 0;
+  std::uint32_t size = 0;  // 0: not known
+  std::string spools;      // the directory of its spools
+};
+
+struct RankMeeting {
+  std::filesystem::path directory;
+  std::string wish;  // empty: any name
+};
+
 // The directory of a run: chosen before the program begins, made when it does.
 class RunPlace {
  public:
@@ -22,12 +37,31 @@ class RunPlace {
   RunPlace(const RunPlace&) = delete;
   RunPlace& operator=(const RunPlace&) = delete;
 
+  // Throws Error when the directory is none to write to. Changes nothing.
+  virtual void check() {}
   virtual void make() = 0;             // throws Error
   virtual void forget() noexcept = 0;  // nothing was recorded
   // Nothing writes to it any more: it gets its final name. Throws Error.
   virtual void finish() = 0;
   virtual std::string path() const = 0;
   virtual RunDescription description() const { return {}; }
+  // The process among those of its job; see rank_place.hpp.
+  virtual std::optional<RankInRun> rank() const { return std::nullopt; }
+  // Asked once, when the measurement of this process has ended: whether nobody else records into
+  // the run, so that this process is to weave it.
+  virtual bool is_last() { return true; }
+  // Of the last one: why others may still join the run; empty: nobody does.
+  virtual std::string missing() const { return {}; }
+
+  // ---- For ranks of a job; REQUIRES: before make()
+
+  // The directory in which they meet, and the name that the user wants; none: this layout has a run
+  // for each rank.
+  virtual std::optional<RankMeeting> meeting() const { return std::nullopt; }
+  // In place of make(): another rank has made it. Throws Error.
+  virtual void join(const std::string& path) = 0;
+  // This rank has a run of its own, whose name ends so.
+  virtual void set_apart(const std::string& suffix) = 0;
 };
 
 // A layout as the launcher needs it; run/layout.hpp has it as the weave does.
@@ -35,7 +69,7 @@ struct LaunchLayout {
   const run::Layout& layout;
   // Sets the settings that variables of the layout are other names of. Throws Error.
   void (*apply_variables)(Settings& settings);
-  // Throws Error when the directory is none to write to. Changes nothing.
+  // Throws Error where the machine or the settings are in the way. Changes nothing.
   std::shared_ptr<RunPlace> (*plan)(const Settings& settings, const Program& program,
                                     const Door& door);
   // Losses are printed also with --quiet.
@@ -47,5 +81,10 @@ extern const LaunchLayout kScorepLaunch;     // scorep_layout.cpp
 extern const LaunchLayout kOmnitraceLaunch;  // omnitrace_layout.cpp
 
 const LaunchLayout& layout_of(const Settings& settings);
+
+// The place of the run of this process, which may be a rank of a job: planned by the layout, and
+// checked. Throws Error when the directory is none to write to. Changes nothing.
+std::shared_ptr<RunPlace> plan_place(const Settings& settings, const Program& program,
+                                     const Door& door);  // rank_place.cpp
 
 }  // namespace timeloom::python

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -54,10 +55,14 @@ class OmnitraceRun : public RunPlace {
   OmnitraceRun(Settings settings, OmnitraceSettings omnitrace, const Program& program)
       : settings_(std::move(settings)),
         omnitrace_(std::move(omnitrace)),
-        place_(place_of(omnitrace_, facts_of_this_process(command_of(program), environ))),
+        facts_(facts_of_this_process(command_of(program), environ)),
+        place_(place_of(omnitrace_, facts_)),
         unmet_(unmet_wishes(omnitrace_)) {}
 
   void make() override;
+  std::optional<RankMeeting> meeting() const override;
+  void join(const std::string& path) override { path_ = path; }
+  void set_apart(const std::string&) override {}  // the rank is in the name
   void forget() noexcept override { run::forget_directory(path_, existed_); }
   void finish() override {}
   std::string path() const override { return path_.string(); }
@@ -68,6 +73,7 @@ class OmnitraceRun : public RunPlace {
 
   Settings settings_;
   OmnitraceSettings omnitrace_;
+  OmnitraceFacts facts_;
   OmnitracePlace place_;
   std::vector<std::string> unmet_;
   fs::path path_;
@@ -85,6 +91,19 @@ void OmnitraceRun::choose_path() {
     path_ = base / ("timeloom-run-" + std::to_string(::getpid()));
     existed_ = fs::exists(path_, error);
   }
+}
+
+// Above the directory that is named after the time, which need not be the same for all ranks.
+std::optional<RankMeeting> OmnitraceRun::meeting() const {
+  if (settings_.text("results") == "none") return std::nullopt;
+  OmnitraceSettings settings = omnitrace_;
+  settings.set("OMNITRACE_TIME_OUTPUT", "OFF", "OMNITRACE_TIME_OUTPUT");
+  OmnitraceFacts other = facts_;
+  other.rank = other.rank.value_or(0) + 1;
+  ++other.process;
+  const std::string directory = place_of(settings, facts_).directory;
+  if (place_of(settings, other).directory != directory) return std::nullopt;  // each rank its own
+  return RankMeeting{(run::current_directory() / directory).lexically_normal(), "timeloom-run"};
 }
 
 void OmnitraceRun::make() {

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -65,20 +66,26 @@ class Experiment : public RunPlace {
   Experiment(const Settings& settings, ScorepSettings scorep, run::InTheWay in_the_way,
              const Program& program)
       : scorep_(std::move(scorep)),
-        directory_(options_of(settings, scorep_, in_the_way, program)),
+        options_(options_of(settings, scorep_, in_the_way, program)),
         program_(program),
         wanted_(settings.text("results") != "none" || scorep_.flag("SCOREP_FORCE_CFG_FILES")),
         verbose_(scorep_.flag("SCOREP_VERBOSE")) {}
 
+  void check() override { directory_.emplace(options_); }
   void make() override;
   void forget() noexcept override {}  // Score-P leaves it, too
   void finish() override;
-  std::string path() const override { return directory_.path().string(); }
+  std::string path() const override { return directory_ ? directory_->path().string() : ""; }
   RunDescription description() const override { return describe(scorep_); }
+
+  std::optional<RankMeeting> meeting() const override;
+  void join(const std::string& path) override;
+  void set_apart(const std::string& suffix) override { options_.suffix = suffix; }
 
  private:
   ScorepSettings scorep_;
-  run::ExperimentDirectory directory_;
+  run::ExperimentOptions options_;
+  std::optional<run::ExperimentDirectory> directory_;  // checked or joined
   Program program_;
   bool wanted_;  // it may be wanted with results only
   bool verbose_;
@@ -88,8 +95,8 @@ void Experiment::make() {
   if (!wanted_) {
     return say("neither a profile nor a trace is wanted: no experiment directory is made");
   }
-  directory_.create();
-  if (directory_.evaded()) {
+  directory_->create();
+  if (directory_->evaded()) {
     say("another process writes the experiment directory of that name; this one writes " + path());
   }
   for (const std::string& line : unmet_wishes(scorep_, verbose_)) say(line);
@@ -99,14 +106,25 @@ void Experiment::make() {
   for (const std::string& word : program_.arguments) words += " " + word;
   tell(stderr, "program: " + words);
   tell(stdout, "experiment directory: " + path());
-  if (!directory_.previous().empty()) {
-    tell(stdout, "previous experiment directory: " + directory_.previous().string());
+  if (!directory_->previous().empty()) {
+    tell(stdout, "previous experiment directory: " + directory_->previous().string());
   }
 }
 
+std::optional<RankMeeting> Experiment::meeting() const {
+  if (!wanted_) return std::nullopt;
+  const std::filesystem::path path = run::ExperimentDirectory::path_of(options_);
+  return RankMeeting{path.parent_path(),
+                     options_.directory.empty() ? "" : path.filename().string()};
+}
+
+void Experiment::join(const std::string& path) {
+  directory_.emplace(run::ExperimentDirectory::joined(options_, path));
+}
+
 void Experiment::finish() {
-  if (!wanted_) return;
-  directory_.finish();
+  if (!wanted_ || !directory_) return;
+  directory_->finish();
   if (verbose_) tell(stdout, "final experiment directory: " + path());
 }
 

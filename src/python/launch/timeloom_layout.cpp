@@ -1,5 +1,6 @@
 // The layout of runs of Timeloom.
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -25,22 +26,36 @@ class PlainRun : public RunPlace {
  public:
   PlainRun(Settings settings, const Program& program)
       : settings_(std::move(settings)),
-        path_(run::choose_directory(settings_.text("output"), name_for_run(program))) {
-    run::check_directory(path_, settings_.flag("force"));
-  }
+        program_(name_for_run(program)),
+        path_(run::choose_directory(settings_.text("output"), program_)) {}
 
+  void check() override { run::check_directory(path_, settings_.flag("force")); }
   void make() override {
+    const std::string& output = settings_.text("output");
     std::error_code ignored;
-    existed_ = std::filesystem::exists(path_, ignored);
+    if (output.empty() && suffix_.empty()) path_ = run::claim_directory(output, program_);
+    existed_ = !output.empty() && std::filesystem::exists(path_, ignored);
     run::make_directory(path_, settings_.flag("force"), settings_.as_variables());
   }
   void forget() noexcept override { run::forget_directory(path_, existed_); }
   void finish() override {}
   std::string path() const override { return path_.string(); }
 
+  std::optional<RankMeeting> meeting() const override {
+    const std::string& output = settings_.text("output");
+    return RankMeeting{path_.parent_path(), output.empty() ? output : path_.filename().string()};
+  }
+  void join(const std::string& path) override { path_ = path; }
+  void set_apart(const std::string& suffix) override {
+    suffix_ = suffix;
+    path_ += suffix;
+  }
+
  private:
   Settings settings_;
+  std::string program_;
   std::filesystem::path path_;
+  std::string suffix_;  // of a rank that has a run of its own
   bool existed_ = false;
 };
 

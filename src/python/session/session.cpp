@@ -350,6 +350,7 @@ void forget_session() {
 void start_after_fork() {
   Session& s = g_session;
   s.context.parent = s.spool.substr(s.spool.rfind('/') + 1);
+  s.context.rank.reset();
   record::StartOptions start = start_options(s.settings, s.context, s.plan);
   start.writer = record::writer_options_of_child(start.writer);
   start.process.name += " (fork)";  // until it gets a name of its own
@@ -373,7 +374,7 @@ void continue_after_fork() noexcept {
   const ErrorGuard guard;
   // A run that is gone, e.g. with the directory of a test, wants no more events.
   const bool wanted = s.settings.text("follow") != "none" && !s.finishing &&
-                      ::access((s.context.run + "/spool").c_str(), W_OK) == 0;
+                      ::access(s.spool.substr(0, s.spool.rfind('/')).c_str(), W_OK) == 0;
   if (!wanted) return forget_session();
   try {
     start_after_fork();

@@ -18,8 +18,10 @@ namespace timeloom::python {
 // The inputs of a measurement besides its settings.
 struct SessionContext {
   std::string run;       // the run directory; made if it is not there
+  std::string spools{};  // where in it the spools go; empty: into RUN/spool
   ProgramFacts program;  // the same for all processes of the program
-  std::string parent;    // name of the spool of the process that started this one; or empty
+  std::string parent{};  // name of the spool of the process that started this one; or empty
+  std::optional<std::uint32_t> rank{};  // of this process in the job of a launcher
   // CPU time of the process when a launcher began to prepare it; none: it measures a part of
   // itself, from start_session() on.
   std::optional<std::uint64_t> launched_cpu_ns{};

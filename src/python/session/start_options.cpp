@@ -9,18 +9,20 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/mpi_rank.hpp"
 #include "core/recorded_arguments.hpp"
 #include "core/run_properties.hpp"
 #include "python/observe/code_regions.hpp"
 #include "record/this_process.hpp"
 #include "record/writer_options.hpp"
 #include "settings/command_line.hpp"
+#include "settings/launched_rank.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -45,16 +47,14 @@ std::vector<std::string> command_words() {
   return words;
 }
 
-// Launchers of distributed programs (torchrun and those like it) tell each process so.
+// A process that a measured one has started as a rank, as torchrun does. Its children are none.
 std::string rank_of_process() {
-  const char* rank = std::getenv("RANK");
-  const bool one_of_many = rank != nullptr && std::getenv("WORLD_SIZE") != nullptr;
-  const bool number = one_of_many && *rank != '\0' &&
-                      std::string_view(rank).find_first_not_of("0123456789") == std::string::npos;
-  return number ? " rank " + std::string(rank) : std::string();
+  const std::optional<LaunchedRank> rank = launched_rank(variables_of(environ));
+  return rank && std::getenv(kRankVariable) == nullptr ? " rank " + std::to_string(rank->rank)
+                                                       : std::string();
 }
 
-LocationGroup this_python(RecordArguments which) {
+LocationGroup this_python(RecordArguments which, const SessionContext& context) {
   LocationGroup process = record::this_process(which);
   PyObject* executable = PySys_GetObject("executable");  // borrowed
   if (executable != nullptr && PyUnicode_Check(executable))
@@ -64,7 +64,8 @@ LocationGroup this_python(RecordArguments which) {
   const bool module = program.size() > 1 && program.front() == "-m";
   const std::size_t named = words.size() - program.size() + (module ? 2 : 1);
   process.arguments = recorded_arguments(std::move(words), which, named);
-  process.name = (program.empty() ? "Process" : program[module ? 1 : 0]) + rank_of_process();
+  process.name = program.empty() ? "Process" : program[module ? 1 : 0];
+  if (!context.parent.empty()) process.name += rank_of_process();
   return process;
 }
 
@@ -126,6 +127,7 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
   add("timeloom::window", describe(plan.window), plan.window.any());
   add("timeloom::results", results, results != "all");
   add(kCFunctions, "1", settings.flag("c-functions"));
+  add(kRank, std::to_string(context.rank.value_or(0)), context.rank.has_value());
   const std::string directory = current_directory(), libraries = library_directories();
   add(kProgramDirectory, directory, !directory.empty());
   add(kLibraryDirectories, libraries, !libraries.empty());
@@ -136,14 +138,15 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
 
 record::StartOptions start_options(const Settings& settings, const SessionContext& context,
                                    const SessionPlan& plan) {
-  make_directories(context.run + "/spool");
+  const std::string spools = context.spools.empty() ? context.run + "/spool" : context.spools;
+  make_directories(spools);
   const RunDescription& description = context.program.description;
   record::StartOptions result;
-  result.spool_directory = record::free_spool(context.run);
+  result.spool_directory = record::free_spool(spools);
   result.writer = record::writer_options(
       settings.number("buffer-size"), settings.number("max-size"),
       record::at_limit_of(settings.text("at-max-size")), settings.flag("profile"));
-  result.process = this_python(record_arguments_of(settings.text("record-arguments")));
+  result.process = this_python(record_arguments_of(settings.text("record-arguments")), context);
   if (!description.executable.empty()) result.process.executable = description.executable;
   result.parent = context.parent;
   result.properties = properties_of(settings, context, plan);

@@ -3,14 +3,19 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstring>
+#include <ctime>
 #include <functional>
 
 #include "../support/bytes.hpp"
 #include "../support/temp_directory.hpp"
+#include "core/checksum.hpp"
+#include "core/heartbeat.hpp"
 #include "os/process.hpp"
 
 namespace timeloom {
@@ -93,6 +98,34 @@ TEST_F(LifeTest, IsNotKnownOfAnotherMachineOrContainer) {
   ++process.start;
   EXPECT_EQ(os::look_for(process), os::Found::kNo);
   EXPECT_EQ(os::look_for(os::this_process()), os::Found::kYes);
+}
+
+// As seen from another machine, which has another boot id.
+TEST_F(LifeTest, OnAnotherMachineIsKnownByTheHeartbeat) {
+  ASSERT_EQ(write_life(spool()), 0);
+  begin_to_beat(spool());
+  std::string bytes = test::read_bytes(life());
+  ASSERT_EQ(bytes.substr(52), "beat");
+  constexpr std::size_t kBoot = 32, kCheck = 48;
+  bytes[kBoot] = static_cast<char>(bytes[kBoot] ^ 1);
+  const std::uint32_t check = checksum(reinterpret_cast<const std::byte*>(bytes.data()), kCheck);
+  std::memcpy(bytes.data() + kCheck, &check, sizeof check);
+  const auto silent_for = [&](std::time_t seconds) {
+    const timespec times[] = {{std::time(nullptr) - seconds, 0}, {std::time(nullptr) - seconds, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, life().c_str(), times, 0), 0);
+  };
+  test::write_bytes(life(), bytes);
+  EXPECT_EQ(alive(spool()), Alive::kYes);
+  silent_for(kLongestSilence - 30);
+  EXPECT_EQ(alive(spool()), Alive::kYes);
+  silent_for(-3600);  // its clock is fast
+  EXPECT_EQ(alive(spool()), Alive::kYes);
+  silent_for(kLongestSilence + 30);
+  EXPECT_EQ(alive(spool()), Alive::kNo);
+  beat(spool());
+  EXPECT_EQ(alive(spool()), Alive::kYes);
+  test::write_bytes(life(), bytes.substr(0, 52));  // one that does not beat
+  EXPECT_EQ(alive(spool()), Alive::kUnknown);
 }
 
 }  // namespace

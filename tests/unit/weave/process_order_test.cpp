@@ -36,6 +36,17 @@ TEST(ProcessOrderTest, WorkersAreInOrderOfTheirNamesNotOfTheirBegin) {
                {"program", "Feeder", "Worker-1", "Worker-9", "Worker-10"});
 }
 
+TEST(ProcessOrderTest, RanksOfALauncherAreInTheirOrderWithTheirChildren) {
+  const auto rank = [](const std::string& spool, std::uint32_t number, std::uint64_t begin) {
+    ProcessBirth birth = born(spool, "", "rank " + std::to_string(number), 7, begin);
+    birth.rank = number;
+    return birth;
+  };
+  expect_ranks({rank("rank-0/a", 0, 9), rank("rank-10/a", 10, 1), rank("rank-2/a", 2, 5),
+                born("rank-2/b", "rank-2/a", "child", 8, 6), born("x", "", "stray", 1, 0)},
+               {"rank 0", "rank 2", "child", "rank 10", "stray"});
+}
+
 TEST(ProcessOrderTest, NumbersInNamesCountAsSuch) {
   expect_ranks({born("p", "", "program", 1, 1), born("a", "p", "w-2:10", 2, 2),
                 born("b", "p", "w-2:9", 3, 3), born("c", "p", "w-02", 4, 4),

@@ -1,0 +1,40 @@
+// The name of a rank of a job of MPI, by which every reader of a run knows it: ours, Score-P's and
+// the tools that read its files. Pure functions, for any thread.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "core/definitions.hpp"
+
+namespace timeloom {
+
+// The property of the spool of a rank: its number in the job of a launcher.
+inline constexpr char kRank[] = "timeloom::rank";
+
+inline std::string name_of_mpi_rank(std::uint32_t rank) {
+  return "MPI Rank " + std::to_string(rank);
+}
+
+// None: the text is no number, or too large a one.
+inline std::optional<std::uint32_t> rank_in(std::string_view text) {
+  std::uint32_t rank = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, rank);
+  if (text.empty() || error != std::errc{} || stop != end) return std::nullopt;
+  return rank;
+}
+
+// None: the process is no rank.
+inline std::optional<std::uint32_t> mpi_rank_of(const LocationGroup& process) {
+  constexpr std::string_view kName = "MPI Rank ";
+  std::string_view name = process.alias.empty() ? process.name : process.alias;
+  if (!name.starts_with(kName)) return std::nullopt;
+  return rank_in(name.substr(kName.size()));
+}
+
+}  // namespace timeloom

@@ -1,0 +1,127 @@
+#include "python/launch/rank_place.hpp"
+
+#include <unistd.h>
+
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "core/error.hpp"
+#include "python/interpreter/say.hpp"
+#include "python/launch/follow.hpp"
+#include "run/run_directory.hpp"
+
+namespace timeloom::python {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A child of this process inherits the variables of its launcher and is not the rank.
+void mark_for_children(const LaunchedRank& launched) {
+  if (!set_for_children(kRankVariable, rank_mark(launched))) PyErr_Clear();
+}
+
+}  // namespace
+
+// Whoever makes the run has made the pointer before, so what is in the way is the run itself if
+// there is a pointer now.
+void RankPlace::check() {
+  const std::optional<RankMeeting> meeting = own_->meeting();
+  if (!meeting) return own_->check();
+  meeting_ = *meeting;
+  elsewhere_ = !launched_.on_one_host() || launched_.directory != run::current_directory();
+  if (launched_.job.empty()) {
+    if (launched_.size != 1) own_->set_apart(".rank-" + std::to_string(launched_.rank));
+    apart_ = "nothing tells the job of the ranks that " + std::string(launched_.launcher) +
+             " has started, so each has a run of its own; name the job in " + kJobVariable;
+    return own_->check();
+  }
+  pointer_.emplace(meeting_.directory, launched_.job, meeting_.wish);
+  if (pointer_->exists()) return;
+  try {
+    own_->check();
+  } catch (const Error&) {
+    if (!pointer_->exists()) throw;
+  }
+}
+
+void RankPlace::make() {
+  mark_for_children(launched_);
+  if (!pointer_) {
+    if (!apart_.empty() && launched_.rank == 0) say(apart_);
+    return own_->make();
+  }
+  try {
+    share();
+  } catch (const Obstacle& error) {
+    make_alone(error.what());
+  } catch (const std::system_error& error) {
+    make_alone(error.what());
+  }
+}
+
+void RankPlace::share() {
+  std::error_code ignored;
+  fs::create_directories(meeting_.directory, ignored);
+  const run::JobRank rank{launched_.job, meeting_.wish, launched_.rank, launched_.size};
+  const run::SharedRun run = run::share_run(meeting_.directory, rank, [this] {
+    own_->check();
+    own_->make();
+    return fs::path(path());
+  });
+  if (!run.refused.empty()) return make_alone(run.refused);
+  if (!run.made) own_->join(run.path.string());
+  shared_ = true;
+}
+
+void RankPlace::make_alone(const std::string& reason) {
+  const std::string rank = std::to_string(launched_.rank);
+  own_->set_apart(".rank-" + rank);
+  own_->check();
+  own_->make();
+  say("rank " + rank + " has a run of its own, " + own_->path() + ": " + reason);
+}
+
+// The others go on in it.
+void RankPlace::forget() noexcept try {
+  if (!shared_) return own_->forget();
+  if (is_last()) finish();
+} catch (const std::exception&) {  // then it keeps the name that it has
+}
+
+std::optional<RankInRun> RankPlace::rank() const {
+  const std::string run = own_->path();
+  const std::string spools =
+      shared_ ? run::spools_of_rank(run, launched_.rank).string() : std::string();
+  return RankInRun{launched_.rank, launched_.size, spools};
+}
+
+// Ranks that have not begun are late ones, or, where a rank has left the directory of the launcher,
+// ranks that are elsewhere.
+bool RankPlace::is_last() {
+  if (!shared_) return true;
+  if (launched_.size == 0) return false;
+  if (!others_) {
+    others_ = run::end_rank(path(), launched_.rank, launched_.size);
+    if (!missing().empty()) run::await_ranks(path());
+  }
+  return *others_ == run::Others::kEnded || !missing().empty();
+}
+
+std::string RankPlace::missing() const {
+  if (others_ != run::Others::kNotHere || !elsewhere_) return {};
+  return "of the " + std::to_string(launched_.size) + " ranks of this job not all record into " +
+         path() + "; those that started in another directory have runs of their own";
+}
+
+std::shared_ptr<RunPlace> plan_place(const Settings& settings, const Program& program,
+                                     const Door& door) {
+  std::shared_ptr<RunPlace> place = layout_of(settings).plan(settings, program, door);
+  if (auto launched = launched_rank_of_this_process(environ)) {
+    place = std::make_shared<RankPlace>(std::move(place), std::move(*launched));
+  }
+  place->check();
+  return place;
+}
+
+}  // namespace timeloom::python

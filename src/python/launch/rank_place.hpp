@@ -1,0 +1,47 @@
+// The place of a run that the ranks of a job share, around that of a layout. One of them makes the
+// run as the layout says, the others join it (run/job.hpp). A rank for which that is not possible
+// has a run of its own, and says why. Main thread, with the GIL.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "python/launch/layout.hpp"
+#include "run/job.hpp"
+#include "settings/launched_rank.hpp"
+
+namespace timeloom::python {
+
+class RankPlace : public RunPlace {
+ public:
+  RankPlace(std::shared_ptr<RunPlace> own, LaunchedRank launched)
+      : own_(std::move(own)), launched_(std::move(launched)) {}
+
+  void check() override;
+  void make() override;
+  void forget() noexcept override;
+  void finish() override { own_->finish(); }
+  std::string path() const override { return own_->path(); }
+  RunDescription description() const override { return own_->description(); }
+  std::optional<RankInRun> rank() const override;
+  bool is_last() override;
+  std::string missing() const override;
+  void join(const std::string& path) override { own_->join(path); }
+  void set_apart(const std::string& suffix) override { own_->set_apart(suffix); }
+
+ private:
+  void share();
+  void make_alone(const std::string& reason);
+
+  std::shared_ptr<RunPlace> own_;
+  LaunchedRank launched_;
+  RankMeeting meeting_;
+  std::optional<run::JobPointer> pointer_;  // none: each rank has a run of its own
+  std::string apart_;                       // why this one has; empty: it has not, or that is known
+  bool shared_ = false;
+  std::optional<run::Others> others_;  // none: this rank has not ended
+  bool elsewhere_ = false;  // ranks may have started in other directories, with runs of their own
+};
+
+}  // namespace timeloom::python

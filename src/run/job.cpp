@@ -1,0 +1,235 @@
+#include "run/job.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+#include "core/checksum.hpp"
+#include "core/error.hpp"
+#include "core/mpi_rank.hpp"
+#include "os/directory.hpp"
+#include "run/contents.hpp"
+#include "run/directory.hpp"
+
+namespace timeloom::run {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kPointer = ".timeloom-job-";
+constexpr std::string_view kRankDirectory = "rank-";
+constexpr char kJobName[] = "job";
+constexpr char kAwaitedName[] = "awaited";
+// The targets of a pointer: no path of anything that there is.
+constexpr std::string_view kMaking = "?";
+constexpr std::string_view kReady = ":";
+constexpr std::chrono::seconds kLongestWait{30};
+
+std::string pointer_name(const std::string& job, const std::string& wish) {
+  const std::string key = job + '\n' + wish;
+  const auto bytes = std::as_bytes(std::span(key));
+  // Two of 32 bits, the second of what follows the first.
+  const std::uint32_t first = checksum(bytes.data(), bytes.size());
+  const std::uint32_t second = checksum(bytes.data(), bytes.size(), ~first);
+  char text[17];
+  std::snprintf(text, sizeof text, "%08x%08x", first, second);
+  return std::string(kPointer) + text;
+}
+
+// What a link says; empty: there is none.
+std::string target_of(const fs::path& link) {
+  std::array<char, 4096> text{};
+  const ssize_t size = ::readlink(link.c_str(), text.data(), text.size());
+  return size < 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(size));
+}
+
+// Lets a network file system look again at what others have put into a directory.
+void refresh(const fs::path& directory) {
+  int ignored = 0;
+  (void)os::Directory::open(directory.string(), &ignored);
+}
+
+[[noreturn]] void fail(const fs::path& path, int error) {
+  throw Obstacle("cannot write to " + path.string() + ": " + std::strerror(error) +
+                 "; choose another directory with --output");
+}
+
+// 0: it is there now, also if it was before.
+int make(const fs::path& directory) { return ::mkdir(directory.c_str(), 0777) == 0 ? 0 : errno; }
+
+[[noreturn]] void fail_to_make(const fs::path& directory, int error) {
+  throw fs::filesystem_error("cannot create", directory,
+                             std::error_code(error, std::generic_category()));
+}
+
+bool is_there(const fs::path& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+fs::path spools_of(const fs::path& run) { return run / name_of(Item::kSpool); }
+
+std::string marker_text(const std::string& job, const std::string& wish) {
+  return job + '\n' + wish;
+}
+
+// Empty: there is none.
+std::string marker_of(const Directory& run) {
+  int error = 0;
+  const os::File file = run.open_plain(Item::kSpool).open_file(kJobName, &error);
+  if (!file.is_open()) return {};
+  constexpr std::size_t kLongest = 1 << 16;
+  std::string text(kLongest, '\0');
+  text.resize(file.read_at(0, std::as_writable_bytes(std::span(text)), &error));
+  return text;
+}
+
+}  // namespace
+
+JobPointer::JobPointer(fs::path meeting, const std::string& job, const std::string& wish)
+    : meeting_(std::move(meeting)), name_(pointer_name(job, wish)) {}
+
+bool JobPointer::claim() const {
+  const fs::path link = meeting_ / name_;
+  if (::symlink(std::string(kMaking).c_str(), link.c_str()) == 0) return true;
+  if (errno != EEXIST) fail(meeting_, errno);
+  return false;
+}
+
+void JobPointer::publish(const fs::path& run) const {
+  const fs::path link = meeting_ / name_;
+  const fs::path next = link.string() + ".new";  // only its claimer makes it
+  const std::string target = std::string(kReady) + run.lexically_proximate(meeting_).string();
+  ::unlink(next.c_str());
+  if (::symlink(target.c_str(), next.c_str()) != 0) fail(meeting_, errno);
+  if (::rename(next.c_str(), link.c_str()) != 0) fail(meeting_, errno);
+}
+
+void JobPointer::withdraw() const noexcept { ::unlink((meeting_ / name_).c_str()); }
+
+bool JobPointer::exists() const { return !target_of(meeting_ / name_).empty(); }
+
+std::optional<fs::path> JobPointer::wait() const {
+  using namespace std::chrono_literals;
+  const auto end = std::chrono::steady_clock::now() + kLongestWait;
+  for (auto pause = 1ms; std::chrono::steady_clock::now() < end;
+       pause = std::min(2 * pause, 50ms)) {
+    const std::string target = target_of(meeting_ / name_);
+    if (target.empty()) return std::nullopt;
+    if (target.starts_with(kReady)) {
+      return (meeting_ / target.substr(kReady.size())).lexically_normal();
+    }
+    std::this_thread::sleep_for(pause);
+    refresh(meeting_);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+fs::path make_shared(const JobPointer& pointer, const JobRank& rank,
+                     const std::function<fs::path()>& make) {
+  try {
+    const fs::path run = make();
+    mark_job(run, rank.job, rank.wish);
+    if (!take_rank(run, rank.rank)) throw Error("another process records into " + run.string());
+    pointer.publish(run);
+    return run;
+  } catch (...) {
+    pointer.withdraw();
+    throw;
+  }
+}
+
+}  // namespace
+
+SharedRun share_run(const fs::path& meeting, const JobRank& rank,
+                    const std::function<fs::path()>& make) {
+  const JobPointer pointer(meeting, rank.job, rank.wish);
+  constexpr int kMostTries = 16;  // each time another rank could not make it
+  for (int i = 0; i < kMostTries; ++i) {
+    if (pointer.claim()) return {make_shared(pointer, rank, make), true, {}};
+    const std::optional<fs::path> run = pointer.wait();
+    if (!run && !pointer.exists()) continue;
+    if (!run || !is_of_job(*run, rank.job)) return {{}, false, "the run of its job is not there"};
+    if (!take_rank(*run, rank.rank)) return {{}, false, "this is its second program"};
+    return {*run, false, {}};
+  }
+  return {{}, false, "the run of its job cannot be made"};
+}
+
+void mark_job(const fs::path& run, const std::string& job, const std::string& wish) {
+  int error = make(spools_of(run));
+  if (error != 0 && error != EEXIST) fail_to_make(spools_of(run), error);
+  os::File file = os::File::create_exclusive((spools_of(run) / kJobName).string(), &error);
+  const std::string text = marker_text(job, wish);
+  if (error == 0) error = file.write_at(0, std::as_bytes(std::span(text)));
+  if (error != 0) fail_to_make(spools_of(run) / kJobName, error);
+}
+
+bool is_of_job(const fs::path& run, const std::string& job) {
+  std::error_code error;
+  return fs::is_directory(run, error) && marker_of(Directory(run)).starts_with(job + '\n');
+}
+
+fs::path spools_of_rank(const fs::path& run, std::uint32_t rank) {
+  return spools_of(run) / (std::string(kRankDirectory) + std::to_string(rank));
+}
+
+std::optional<std::uint32_t> rank_of_directory(const std::string& name) {
+  if (!name.starts_with(kRankDirectory)) return std::nullopt;
+  return rank_in(std::string_view(name).substr(kRankDirectory.size()));
+}
+
+bool take_rank(const fs::path& run, std::uint32_t rank) {
+  const int error = make(spools_of_rank(run, rank));
+  if (error != 0 && error != EEXIST) fail_to_make(spools_of_rank(run, rank), error);
+  return error == 0;
+}
+
+Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size) {
+  const fs::path ended = spools_of(run) / kEndedName;
+  if (const int error = make(ended); error != 0 && error != EEXIST) return Others::kGoOn;
+  std::uint32_t index = rank, count = size;
+  for (int level = 1; count > 1; ++level, index /= 2, count = (count + 1) / 2) {
+    const std::uint32_t other = index ^ 1u;
+    if (other >= count) continue;  // nobody else comes to the node above
+    const fs::path node = ended / (std::to_string(level) + "-" + std::to_string(index / 2));
+    const int error = make(node);
+    if (error == EEXIST) continue;
+    const bool begun = error != 0 || is_there(spools_of_rank(run, other << (level - 1)));
+    return begun ? Others::kGoOn : Others::kNotHere;
+  }
+  return Others::kEnded;
+}
+
+void await_ranks(const fs::path& run) noexcept {
+  int ignored = 0;
+  (void)os::File::create_exclusive((spools_of(run) / kAwaitedName).string(), &ignored);
+}
+
+bool take_awaited(const fs::path& run) noexcept {
+  return ::unlink((spools_of(run) / kAwaitedName).c_str()) == 0;
+}
+
+void forget_job(const Directory& run) noexcept try {
+  const std::string marker = marker_of(run);
+  const std::size_t end = marker.find('\n');
+  if (end == std::string::npos) return;
+  const std::string name = pointer_name(marker.substr(0, end), marker.substr(end + 1));
+  const fs::path directory = fs::absolute(run.path()).lexically_normal();
+  for (fs::path at = directory.parent_path();; at = at.parent_path()) {
+    const std::string target = target_of(at / name);
+    if (target.starts_with(kReady)) ::unlink((at / name).c_str());
+    if (!target.empty() || at == at.parent_path()) return;
+  }
+} catch (const std::exception&) {  // it harms nobody
+}
+
+}  // namespace timeloom::run

@@ -1,0 +1,99 @@
+// The run that the ranks of a job share, found by each of them without asking another.
+//
+// The ranks meet in a directory. The first one makes a symbolic link there that is named after the
+// job (a JobPointer), makes the run, and lets the link name it; the others read it. The link leads
+// nowhere, so that nobody takes it for a run; it goes when the run is woven. In the run,
+//
+//     spool/job            the job, so that no other ever records into it
+//     spool/rank-N/        the spools of rank N and of its children, and what they share; whoever
+//                          makes the directory is the rank
+//     spool/awaited        at the next weave the run is not finished: other ranks may still join it
+//     spool/ended/L-I      of ranks that have ended: a rank climbs a binary tree, and of the two
+//                          that come to a node only the second goes on; who is at the top is last
+//
+// All is made by mkdir(2) and symlink(2), which one of all machines does first, on every file
+// system; there are no locks, no rank lists a directory, and what a rank does grows with the
+// logarithm of their number. Functions throw Error; any thread may call them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace timeloom::run {
+
+class Directory;
+
+class JobPointer {
+ public:
+  // `meeting`: the same directory for all ranks, which exists. `job` is the job's id, `wish` what
+  // the user wants the run to be called: ranks that want different names have different runs.
+  JobPointer(std::filesystem::path meeting, const std::string& job, const std::string& wish);
+
+  // True: it is for this process to make the run, and then to publish() or withdraw().
+  bool claim() const;
+  void publish(const std::filesystem::path& run) const;
+  void withdraw() const noexcept;
+  bool exists() const;
+  // The run, when the process that makes it is ready. None: it has withdrawn, or takes too long.
+  std::optional<std::filesystem::path> wait() const;
+
+ private:
+  std::filesystem::path meeting_;
+  std::string name_;
+};
+
+// A rank and its job; `wish` as above.
+struct JobRank {
+  std::string job;
+  std::string wish;
+  std::uint32_t rank = 0;
+  std::uint32_t size = 0;  // 0: not known
+};
+
+// The run that a rank shares with others.
+struct SharedRun {
+  std::filesystem::path path;
+  bool made = false;    // by this rank; otherwise it has joined
+  std::string refused;  // why the rank shares none; empty: it does
+};
+
+// Joins the run of the job, or makes it by `make`, which returns its path; what that throws is
+// passed on. The rank has its directory of spools then. Throws Error and std::system_error.
+SharedRun share_run(const std::filesystem::path& meeting, const JobRank& rank,
+                    const std::function<std::filesystem::path()>& make);
+
+// Makes the run that of the job, and the directory of its spools. Throws std::system_error.
+void mark_job(const std::filesystem::path& run, const std::string& job, const std::string& wish);
+// Whether it is.
+bool is_of_job(const std::filesystem::path& run, const std::string& job);
+
+// The directory of the spools of a rank.
+std::filesystem::path spools_of_rank(const std::filesystem::path& run, std::uint32_t rank);
+// The rank whose spools lie in the directory of that name; none: it is that of a spool.
+std::optional<std::uint32_t> rank_of_directory(const std::string& name);
+// Makes it. False: another process has been that rank. Throws std::system_error.
+bool take_rank(const std::filesystem::path& run, std::uint32_t rank);
+
+enum class Others : std::uint8_t {
+  kEnded,    // all: this rank is the last
+  kGoOn,     // the last of them comes to the top of the tree
+  kNotHere,  // ranks without which nobody comes there have not begun yet, or elsewhere
+};
+// Called when a rank has ended. REQUIRES: size > rank.
+Others end_rank(const std::filesystem::path& run, std::uint32_t rank, std::uint32_t size);
+
+// The next weave of the run is not the last.
+void await_ranks(const std::filesystem::path& run) noexcept;
+// Whether it is not; asked once.
+bool take_awaited(const std::filesystem::path& run) noexcept;
+
+// The name of the directory of the tree in that of the spools.
+inline constexpr char kEndedName[] = "ended";
+
+// Removes the pointer to a run whose spools are about to be removed.
+void forget_job(const Directory& run) noexcept;
+
+}  // namespace timeloom::run

@@ -1,0 +1,206 @@
+// The run that ranks share: who makes it, who joins, who is last; by threads that act as ranks.
+#include "run/job.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <fstream>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "../support/temp_directory.hpp"
+#include "core/error.hpp"
+#include "run/contents.hpp"
+#include "run/directory.hpp"
+#include "run/spools.hpp"
+
+namespace timeloom::run {
+namespace fs = std::filesystem;
+namespace {
+
+class JobTest : public testing::Test {
+ protected:
+  fs::path run() const { return base_ / "run"; }
+  void make_run(const std::string& job = "job") const {
+    fs::create_directory(run());
+    mark_job(run(), job, "run");
+  }
+  std::set<std::string> names() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(base_.path())) {
+      names.insert(entry.path().filename());
+    }
+    return names;
+  }
+
+  test::TempDirectory base_;
+};
+
+TEST_F(JobTest, OneOfManyMakesTheRunAndTheOthersFindIt) {
+  constexpr int kRanks = 64;
+  std::atomic<int> makers = 0, found = 0;
+  std::vector<std::thread> ranks;
+  for (int i = 0; i < kRanks; ++i) {
+    ranks.emplace_back([&] {
+      const JobPointer pointer(base_.path(), "job", "run");
+      if (pointer.claim()) {
+        ++makers;
+        make_run();
+        pointer.publish(run());
+      } else if (pointer.wait() == run()) {
+        ++found;
+      }
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+  EXPECT_EQ(makers, 1);
+  EXPECT_EQ(found, kRanks - 1);
+}
+
+TEST_F(JobTest, WhatIsMadeAnewIsNamedByWhoMakesIt) {
+  const JobPointer pointer(base_.path(), "job", "");
+  EXPECT_FALSE(pointer.exists());
+  ASSERT_TRUE(pointer.claim());
+  EXPECT_TRUE(pointer.exists());
+  pointer.withdraw();  // it could not be made
+  EXPECT_FALSE(pointer.exists());
+  EXPECT_EQ(pointer.wait(), std::nullopt);
+  ASSERT_TRUE(pointer.claim());
+  pointer.publish(base_ / "below/timeloom-app-1");
+  EXPECT_EQ(pointer.wait(), base_ / "below/timeloom-app-1");
+}
+
+TEST_F(JobTest, JobsAndWishesHavePointersOfTheirOwn) {
+  EXPECT_TRUE(JobPointer(base_.path(), "a", "").claim());
+  EXPECT_TRUE(JobPointer(base_.path(), "b", "").claim());
+  EXPECT_TRUE(JobPointer(base_.path(), "a", "x").claim());
+  EXPECT_FALSE(JobPointer(base_.path(), "a", "x").claim());
+  EXPECT_THROW((void)JobPointer(base_.path() / "none", "a", "").claim(), Obstacle);
+}
+
+TEST_F(JobTest, ARunIsOfOneJob) {
+  make_run("a");
+  EXPECT_TRUE(is_of_job(run(), "a"));
+  for (const char* other : {"", "b", "a\n", "aa"}) EXPECT_FALSE(is_of_job(run(), other)) << other;
+  EXPECT_FALSE(is_of_job(base_ / "none", "a"));
+  fs::remove(run() / "spool" / "job");
+  fs::create_symlink(base_ / "elsewhere", run() / "spool" / "job");
+  std::ofstream(base_ / "elsewhere") << "a\nrun";
+  EXPECT_FALSE(is_of_job(run(), "a"));  // no link inside a run is followed
+}
+
+TEST_F(JobTest, ARankIsTakenOnce) {
+  make_run();
+  EXPECT_TRUE(take_rank(run(), 3));
+  EXPECT_FALSE(take_rank(run(), 3));
+  EXPECT_TRUE(take_rank(run(), 4));
+  EXPECT_EQ(spools_of_rank(run(), 3), run() / "spool" / "rank-3");
+  EXPECT_EQ(rank_of_directory("rank-3"), 3u);
+  for (const char* none : {"rank-", "rank-x", "rank-3x", "3", "host-1-2-0", "rank--1"}) {
+    EXPECT_EQ(rank_of_directory(none), std::nullopt) << none;
+  }
+}
+
+TEST_F(JobTest, ExactlyTheLastIsLastInWhateverOrderTheyEnd) {
+  for (const std::uint32_t size : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 13u, 64u}) {
+    std::vector<std::uint32_t> order(size);
+    for (std::uint32_t i = 0; i < size; ++i) order[i] = i;
+    for (int round = 0; round < 20; ++round) {
+      make_run();
+      for (std::uint32_t i = 0; i < size; ++i) {
+        EXPECT_EQ(end_rank(run(), order[i], size) == Others::kEnded, i + 1 == size)
+            << size << " " << i;
+      }
+      fs::remove_all(run());
+      for (std::uint32_t i = size; i > 1; --i) {  // another order each time, the same in each test
+        std::swap(order[i - 1], order[(i * 7919u + static_cast<std::uint32_t>(round)) % i]);
+      }
+    }
+  }
+}
+
+TEST_F(JobTest, OneIsLastOfThoseThatEndAtOnce) {
+  constexpr std::uint32_t kRanks = 61;
+  make_run();
+  std::atomic<int> last = 0;
+  std::vector<std::thread> ranks;
+  for (std::uint32_t i = 0; i < kRanks; ++i) {
+    ranks.emplace_back([&, i] { last += end_rank(run(), i, kRanks) == Others::kEnded ? 1 : 0; });
+  }
+  for (std::thread& rank : ranks) rank.join();
+  EXPECT_EQ(last, 1);
+  // All that they have made: a node for each two.
+  std::size_t nodes = 0;
+  for ([[maybe_unused]] const auto& node : fs::directory_iterator(run() / "spool/ended")) ++nodes;
+  EXPECT_EQ(nodes, kRanks - 1);
+}
+
+TEST_F(JobTest, ARankSeesWhetherTheOthersHaveBegun) {
+  make_run();
+  take_rank(run(), 0);
+  EXPECT_EQ(end_rank(run(), 0, 4), Others::kNotHere);
+  take_rank(run(), 1);
+  EXPECT_EQ(end_rank(run(), 1, 4), Others::kNotHere);  // 2 and 3 are not
+  take_rank(run(), 2);
+  take_rank(run(), 3);
+  EXPECT_EQ(end_rank(run(), 3, 4), Others::kGoOn);
+  EXPECT_EQ(end_rank(run(), 2, 4), Others::kEnded);
+}
+
+TEST_F(JobTest, RanksShareARun) {
+  const auto share = [&](const std::string& job, std::uint32_t rank) {
+    return share_run(base_.path(), {job, "run", rank, 2}, [&] {
+      if (!fs::create_directory(run())) throw Error("there is one");
+      return run();
+    });
+  };
+  const SharedRun first = share("a", 1), second = share("a", 0), again = share("a", 1);
+  EXPECT_EQ(first.path, run());
+  EXPECT_TRUE(first.made && !second.made);
+  EXPECT_EQ(second.path, run());
+  EXPECT_EQ(again.refused, "this is its second program");
+  EXPECT_THROW(share("b", 0), Error);  // and the next rank finds that out itself
+  EXPECT_THROW(share("b", 1), Error);
+  fs::remove_all(run());
+  EXPECT_EQ(share("a", 0).refused, "the run of its job is not there");
+}
+
+TEST_F(JobTest, ThePointerGoesWithTheSpools) {
+  const JobPointer pointer(base_.path(), "job", "run");
+  const JobPointer other(base_.path(), "other", "run");
+  ASSERT_TRUE(pointer.claim() && other.claim());
+  make_run();
+  pointer.publish(run());
+  forget_job(Directory(run()));
+  EXPECT_FALSE(pointer.exists());
+  EXPECT_TRUE(other.exists());
+  forget_job(Directory(run()));  // nothing is left of it
+}
+
+TEST_F(JobTest, APointerAboveTheDirectoryOfTheRunIsFound) {
+  const JobPointer pointer(base_.path(), "job", "run");
+  ASSERT_TRUE(pointer.claim());
+  fs::create_directories(base_ / "2026/run");
+  mark_job(base_ / "2026/run", "job", "run");
+  pointer.publish(base_ / "2026/run");
+  forget_job(Directory(base_ / "2026/run"));
+  EXPECT_EQ(names(), std::set<std::string>{"2026"});
+}
+
+TEST_F(JobTest, SpoolsOfRanksAreFoundAndCounted) {
+  make_run();
+  for (const char* spool :
+       {"a-1-2-0", "rank-0/a-2-3-0", "rank-10/b-2-3-0", "rank-10/b-3-3-0", "ended"}) {
+    fs::create_directories(run() / "spool" / spool);
+  }
+  std::ofstream(run() / "spool/rank-0/unmeasured") << "..";
+  std::ofstream(run() / "spool/rank-10/unmeasured") << ".";
+  EXPECT_EQ(count_spools(run()), 4u);
+  EXPECT_EQ(count_unmeasured(run()), 3u);
+  EXPECT_EQ(count_spools(base_ / "none"), 0u);
+  EXPECT_EQ(count_unmeasured(base_ / "none"), 0u);
+}
+
+}  // namespace
+}  // namespace timeloom::run
