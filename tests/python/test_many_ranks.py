@@ -1,7 +1,7 @@
 """As test_ranks.py, with as many ranks as take a while on one machine."""
 
 import pytest
-from launchers import door, ranks  # noqa: F401 (a fixture)
+from launchers import door, ranks  # noqa: F401
 from process_runs import Run
 
 MEASURE = door("timeloom", "-o", "run")
@@ -10,7 +10,7 @@ MEASURE = door("timeloom", "-o", "run")
 @pytest.mark.many_ranks
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("number", [16, 64])
-def test_ranks_share_one_run(ranks, timeloom_program, number):  # noqa: F811
+def test_ranks_share_one_run(ranks, timeloom_program, number):
     done = ranks.start(number, *MEASURE, "app.py", timeout=800)
     assert ranks.names == ["run"], done.stderr
     run = Run(ranks.directory / "run", timeloom_program)

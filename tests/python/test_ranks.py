@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from launchers import PROGRAM, door, ranks  # noqa: F401 (a fixture)
+from launchers import PROGRAM, door, ranks  # noqa: F401
 from process_runs import Run
 from streams import environment
 
@@ -25,7 +25,7 @@ def summaries(text):
 
 
 @pytest.mark.parametrize("number", [1, 2, 4])
-def test_ranks_share_one_run(ranks, timeloom_program, number):  # noqa: F811
+def test_ranks_share_one_run(ranks, timeloom_program, number):
     done = ranks.start(number, *MEASURE, "app.py")
     assert ranks.names == ["run"], done.stderr
     run = Run(ranks.directory / "run", timeloom_program)
@@ -38,7 +38,7 @@ def test_ranks_share_one_run(ranks, timeloom_program, number):  # noqa: F811
     assert len(done.stderr.splitlines()) == 2
 
 
-def test_hosts_are_nodes_and_ranks_are_ranks_in_every_file(ranks, timeloom_program):  # noqa: F811
+def test_hosts_are_nodes_and_ranks_are_ranks_in_every_file(ranks, timeloom_program):
     ranks.start(2, *MEASURE, "app.py")
     printed = subprocess.run(["otf2-print", "-G", "run/traces.otf2"], cwd=ranks.directory, capture_output=True,
                              text=True, check=True).stdout  # fmt: skip
@@ -52,14 +52,14 @@ def test_hosts_are_nodes_and_ranks_are_ranks_in_every_file(ranks, timeloom_progr
 
 
 @pytest.mark.parametrize("name", ["timeloom", "scorep"])
-def test_ranks_agree_on_a_name_with_a_time(ranks, name):  # noqa: F811
+def test_ranks_agree_on_a_name_with_a_time(ranks, name):
     ranks.start(4, *door(name), "app.py", SCOREP_ENABLE_TRACING="true")
     (run,) = ranks.names
     assert run.startswith({"timeloom": "timeloom-app-", "scorep": "scorep-2"}[name])
     assert (ranks.directory / run / "traces.otf2").exists()
 
 
-def test_score_p_experiment_directories(ranks):  # noqa: F811
+def test_score_p_experiment_directories(ranks):
     variables = {"SCOREP_EXPERIMENT_DIRECTORY": "e", "SCOREP_ENABLE_TRACING": "true"}
     command = [*door("scorep"), "--mpp=mpi", "app.py"]
     ranks.start(2, *command, **variables)
@@ -77,7 +77,7 @@ def test_score_p_experiment_directories(ranks):  # noqa: F811
         assert len(list((ranks.directory / run / "traces").iterdir())) == 4
 
 
-def test_a_run_is_replaced_once(ranks):  # noqa: F811
+def test_a_run_is_replaced_once(ranks):
     ranks.start(2, *MEASURE, "app.py")
     refused = ranks.start(2, *MEASURE, "app.py", status=1)
     assert "replace it with --force" in refused.stderr
@@ -85,7 +85,7 @@ def test_a_run_is_replaced_once(ranks):  # noqa: F811
     assert ranks.names == ["run"]
 
 
-def test_a_late_rank_joins(ranks, timeloom_program):  # noqa: F811
+def test_a_late_rank_joins(ranks, timeloom_program):
     """Here after rank 0 has ended."""
     ranks.write("""
         import os, subprocess, sys, time
@@ -102,7 +102,7 @@ def test_a_late_rank_joins(ranks, timeloom_program):  # noqa: F811
     assert run.names == names_of_ranks(2) and len(summaries(done.stderr)) == 1
 
 
-def test_children_of_ranks_are_no_ranks(ranks, timeloom_program):  # noqa: F811
+def test_children_of_ranks_are_no_ranks(ranks, timeloom_program):
     ranks.write(PROGRAM + """
 import multiprocessing
 if __name__ == "__main__":
@@ -116,7 +116,7 @@ if __name__ == "__main__":
     assert run.visits("__main__.step") == [10, 100, 11, 101]
 
 
-def test_a_child_that_measures_itself_has_a_run_of_its_own(ranks, timeloom_program):  # noqa: F811
+def test_a_child_that_measures_itself_has_a_run_of_its_own(ranks, timeloom_program):
     ranks.write(PROGRAM + """
 import subprocess
 subprocess.run([sys.executable, "-m", "timeloom", "-o", f"child-{rank}", "child.py"], check=True)
@@ -128,7 +128,7 @@ subprocess.run([sys.executable, "-m", "timeloom", "-o", f"child-{rank}", "child.
     assert Run(ranks.directory / "run", timeloom_program).names == names_of_ranks(2)
 
 
-def test_a_killed_rank(ranks, timeloom_program):  # noqa: F811
+def test_a_killed_rank(ranks, timeloom_program):
     """The launcher ends the other ranks, and the next command weaves what all have left."""
     ranks.write(PROGRAM + """
 import signal, time
@@ -145,13 +145,27 @@ time.sleep(30)
 
 # ---- Without a launcher, by its variables
 
+# Each rank ends when the others have begun.
+MEETING = (
+    PROGRAM
+    + """
+import time
+begun = "begun-" + os.environ["TIMELOOM_JOB"]
+open(f"{begun}-{rank}", "w").close()
+while not all(os.path.exists(f"{begun}-{other}") for other in range(int(os.environ["PMI_SIZE"]))):
+    time.sleep(0.01)
+"""
+)
+
+
+def of_launcher(rank, size, **variables):
+    """The environment of a rank of MPICH's launcher, as on several hosts."""
+    return {**environment(), "PMI_RANK": str(rank), "PMI_SIZE": str(size), "MPI_LOCALNRANKS": "1", **variables}
+
 
 def start(directory, rank, size, *words, **variables):
-    """A process with the variables of MPICH's launcher, of several hosts."""
-    return subprocess.Popen(
-        [*door("timeloom", *words), "app.py"], cwd=directory, stderr=subprocess.PIPE, text=True,
-        env={**environment(), "PMI_RANK": str(rank), "PMI_SIZE": str(size), "MPI_LOCALNRANKS": "1", **variables},
-    )  # fmt: skip
+    return subprocess.Popen([*door("timeloom", *words), "app.py"], cwd=directory, stderr=subprocess.PIPE, text=True,
+                            env=of_launcher(rank, size, **variables))  # fmt: skip
 
 
 def finish(processes):
@@ -182,8 +196,10 @@ def test_the_user_names_the_job(work, timeloom_program):
 
 
 def test_two_jobs_at_once(work, timeloom_program):
+    (work / "app.py").write_text(MEETING)
     finish([start(work, rank, 2, TIMELOOM_JOB=job) for rank in range(2) for job in "ab"])
-    runs = sorted(set(os.listdir(work)) - {"app.py"})
+    runs = [name for name in os.listdir(work) if "timeloom-" in name]
+    assert len(runs) == 2
     assert [Run(work / run, timeloom_program).names for run in runs] == [names_of_ranks(2)] * 2
 
 
@@ -200,24 +216,22 @@ def test_a_second_program_of_a_rank(work, timeloom_program):
 def test_a_measured_part_of_each_rank_is_a_run(work, timeloom_program):
     (work / "app.py").write_text(PROGRAM + "import timeloom\nwith timeloom.Measurement(output='part'):\n    work(3)\n")
     processes = [
-        subprocess.Popen([sys.executable, "app.py"], cwd=work,
-                         env={**environment(), "PMI_RANK": str(rank), "PMI_SIZE": "2", "TIMELOOM_JOB": "a"})
+        subprocess.Popen([sys.executable, "app.py"], cwd=work, env=of_launcher(rank, 2, TIMELOOM_JOB="a"))
         for rank in range(2)
-    ]  # fmt: skip
+    ]
     assert [process.wait(100) for process in processes] == [0, 0]
     assert sorted(os.listdir(work)) == ["app.py", "part.rank-0", "part.rank-1"]
     assert Run(work / "part.rank-1", timeloom_program).visits("__main__.step") == [3]
 
 
 def test_omnitrace_has_files_of_each_rank(work):
-    environment = {"OMNITRACE_OUTPUT_PATH": "o", "OMNITRACE_TIME_OUTPUT": "OFF", "TIMELOOM_JOB": "a",
-                   "OMNITRACE_PROFILE": "ON"}  # fmt: skip
+    variables = {"OMNITRACE_OUTPUT_PATH": "o", "OMNITRACE_TIME_OUTPUT": "OFF", "OMNITRACE_PROFILE": "ON"}
+    command = [*door("omnitrace"), "--", "app.py"]
     processes = [
-        subprocess.Popen([sys.executable, "-m", "omnitrace", "--", "app.py"], cwd=work, stderr=subprocess.DEVNULL,
-                         env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": "2", "MPI_LOCALNRANKS": "1",
-                              **environment})  # fmt: skip
+        subprocess.Popen(command, cwd=work, stderr=subprocess.DEVNULL,
+                         env=of_launcher(rank, 2, TIMELOOM_JOB="a", **variables))
         for rank in range(2)
-    ]
+    ]  # fmt: skip
     assert [process.wait(100) for process in processes] == [0, 0]
     names = {path.name for path in (work / "o").iterdir()}
     assert {"wall_clock-0.txt", "wall_clock-1.txt"} <= names
@@ -227,19 +241,6 @@ def test_omnitrace_has_files_of_each_rank(work):
     assert counts == [10, 11]
 
 
-# Each rank ends when the others have begun.
-MEETING = (
-    PROGRAM
-    + """
-import time
-size = int(os.environ["PMI_SIZE"])
-open(f"begun-{rank}", "w").close()
-while not all(os.path.exists(f"begun-{other}") for other in range(size)):
-    time.sleep(0.01)
-"""
-)
-
-
 def test_only_the_rank_that_ends_last_says_anything(work):
     (work / "app.py").write_text(MEETING)
     said = finish([start(work, rank, 3, "-o", "run", TIMELOOM_JOB="a") for rank in range(3)])
@@ -247,7 +248,7 @@ def test_only_the_rank_that_ends_last_says_anything(work):
     assert sorted(map(len, said))[:2] == [0, 0]
 
 
-def test_ranks_in_different_directories(ranks, timeloom_program):  # noqa: F811
+def test_ranks_in_different_directories(ranks, timeloom_program):
     ranks.write("""
         import os, subprocess, sys
         place = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]
@@ -269,7 +270,7 @@ def test_ranks_in_different_directories(ranks, timeloom_program):  # noqa: F811
         assert os.listdir(directory) == ["run"]
 
 
-def test_a_program_without_python(ranks, timeloom_program):  # noqa: F811
+def test_a_program_without_python(ranks, timeloom_program):
     def config(option):
         words = [str(Path(timeloom_program).with_name("timeloom-config")), option]
         return shlex.split(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
@@ -288,10 +289,9 @@ def test_a_program_without_python(ranks, timeloom_program):  # noqa: F811
 
 def test_interrupted_ranks_leave_their_records(work, timeloom_program):
     (work / "app.py").write_text(PROGRAM + "print('ready', flush=True)\nimport time\ntime.sleep(60)\n")
+    command = [*door("timeloom", "-o", "run", "--quiet"), "app.py"]
     processes = [
-        subprocess.Popen([*door("timeloom", "-o", "run", "--quiet"), "app.py"], cwd=work, stdout=subprocess.PIPE,
-                         env={**environment(), "PMI_RANK": str(rank), "PMI_SIZE": "2", "MPI_LOCALNRANKS": "1",
-                              "TIMELOOM_JOB": "a"})  # fmt: skip
+        subprocess.Popen(command, cwd=work, stdout=subprocess.PIPE, env=of_launcher(rank, 2, TIMELOOM_JOB="a"))
         for rank in range(2)
     ]
     for process in processes:
@@ -303,3 +303,63 @@ def test_interrupted_ranks_leave_their_records(work, timeloom_program):
     assert run.names == names_of_ranks(2) and run.visits("__main__.step") == [10, 11]
     assert run.ending == "ended by SIGTERM"
     assert sorted(os.listdir(work)) == ["app.py", "run"]
+
+
+def test_a_launcher_that_does_not_say_how_many_there_are(work, timeloom_program):
+    """As prterun. Nobody knows who is last."""
+    variables = {**environment(), "PMIX_NAMESPACE": "prterun-here-1@1"}
+    processes = [
+        subprocess.Popen([*door("timeloom", "-o", "run"), "app.py"], cwd=work, stderr=subprocess.PIPE, text=True,
+                         env={**variables, "PMIX_RANK": str(rank)})
+        for rank in range(2)
+    ]  # fmt: skip
+    assert finish(processes) == [
+        "timeloom: PMIx does not say how many ranks there are; the next command weaves their run: timeloom report run\n",
+        "",
+    ]
+    subprocess.run([timeloom_program, "report", "run"], cwd=work, check=True, capture_output=True)
+    assert Run(work / "run", timeloom_program).names == names_of_ranks(2)
+    assert sorted(os.listdir(work)) == ["app.py", "run"]
+
+
+def test_a_rank_that_cannot_write_there_has_its_own(work, timeloom_program):
+    """The others have made the place for its spools already."""
+    (first,) = finish([start(work, 0, 3, "-o", "run", "--quiet", TIMELOOM_JOB="a")])
+    assert first == ""
+    (work / "run" / "spool" / "rank-1").write_text("")  # no directory can be made there
+    (said,) = finish([start(work, 1, 3, "-o", "run", "--quiet", TIMELOOM_JOB="a")])
+    assert said.startswith(f"timeloom: rank 1 has a run of its own, {work}/run.rank-1: ")
+    assert said.count("\n") == 1
+    assert Run(work / "run.rank-1", timeloom_program).names == ["MPI Rank 1"]
+
+
+def test_options_that_each_rank_refuses(ranks):
+    done = ranks.start(2, *door("timeloom", "--no-such"), "app.py", status=1)
+    assert done.stderr.count("--no-such") >= 1 and ranks.names == []
+
+
+def test_no_weave_leaves_it_to_the_next_command(ranks, timeloom_program):
+    done = ranks.start(2, *door("timeloom", "-o", "run", "--no-weave"), "app.py")
+    assert done.stderr.count("not woven yet; the next command does it") == 1
+    assert ranks.names[-1] == "run" and len(ranks.names) == 2  # and the pointer to it
+    subprocess.run([timeloom_program, "weave", "run"], cwd=ranks.directory, check=True, capture_output=True)
+    assert ranks.names == ["run"]
+    assert Run(ranks.directory / "run", timeloom_program).names == names_of_ranks(2)
+
+
+def test_processes_not_measured_are_those_of_all_ranks(ranks):
+    ranks.write(PROGRAM + """
+import subprocess
+for _ in range(1 + rank):
+    subprocess.run([sys.executable, "-c", ""], check=True)
+""")
+    done = ranks.start(2, *MEASURE, "app.py")
+    assert "timeloom: 3 Python processes not measured: --follow all\n" in done.stderr
+
+
+def test_a_size_limit_is_that_of_each_rank(ranks, timeloom_program):
+    """What the others have recorded is none of its business."""
+    ranks.write(PROGRAM.replace("work(10 + rank)", "work(20_000 if rank == 0 else 10)"))
+    ranks.start(2, *door("timeloom", "-o", "run", "--max-size", "4M"), "app.py")
+    run = Run(ranks.directory / "run", timeloom_program)
+    assert run.visits("__main__.step") == [20_000, 10]

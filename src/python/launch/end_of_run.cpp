@@ -258,7 +258,15 @@ class RunEnd {
 };
 
 // Whether another rank is still to end, which then sees to everything else.
-bool others_go_on() { return g_start->place && !g_start->place->is_last(); }
+bool others_go_on() {
+  if (!g_start->place || g_start->place->is_last()) return false;
+  if (const std::string word = g_start->place->farewell(); !word.empty() && !g_start->quiet) {
+    write_error_output(line_start() + word + ": timeloom report " +
+                       word_of_run(g_start->place->path()) + "\n");
+  }
+  g_start->place.reset();
+  return true;
+}
 
 void finish_weave_and_report() {
   SessionResult result;
@@ -267,7 +275,7 @@ void finish_weave_and_report() {
     write_error_output(line_start() +
                        "the measurement could not be finished: " + take_exception_text() + "\n");
   }
-  if (others_go_on()) return g_start->place.reset();
+  if (others_go_on()) return;
   const bool ranks = g_start->place && g_start->place->rank();
   const std::string missing = g_start->place ? g_start->place->missing() : std::string();
   RunEnd end(std::move(g_start->place));

@@ -52,6 +52,8 @@ class RunPlace {
   virtual bool is_last() { return true; }
   // Of the last one: why others may still join the run; empty: nobody does.
   virtual std::string missing() const { return {}; }
+  // Of another: what the user has to know, since nobody is going to weave the run; or empty.
+  virtual std::string farewell() const { return {}; }
 
   // ---- For ranks of a job; REQUIRES: before make()
 

@@ -114,6 +114,12 @@ std::string RankPlace::missing() const {
          path() + "; those that started in another directory have runs of their own";
 }
 
+std::string RankPlace::farewell() const {
+  if (launched_.size != 0 || launched_.rank != 0) return {};
+  return std::string(launched_.launcher) +
+         " does not say how many ranks there are; the next command weaves their run";
+}
+
 std::shared_ptr<RunPlace> plan_place(const Settings& settings, const Program& program,
                                      const Door& door) {
   std::shared_ptr<RunPlace> place = layout_of(settings).plan(settings, program, door);

@@ -27,6 +27,7 @@ class RankPlace : public RunPlace {
   std::optional<RankInRun> rank() const override;
   bool is_last() override;
   std::string missing() const override;
+  std::string farewell() const override;
   void join(const std::string& path) override { own_->join(path); }
   void set_apart(const std::string& suffix) override { own_->set_apart(suffix); }
 
