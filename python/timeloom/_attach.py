@@ -234,6 +234,8 @@ def _begin(connection: socket.socket, process: Process) -> None:
     if said == "recording":
         return
     reason = said.removeprefix("refused ") or "it has ended"
+    if "Permission denied" in reason and process.user != os.geteuid():
+        reason += "; choose a directory with --output that its user can get to"
     raise Refused(f"process {process.pid} is not recorded: {reason}")
 
 
@@ -265,10 +267,17 @@ def record(options: Options, deliver: Deliver, check: Check) -> None:
         _record(connection, process, options)
 
 
+def _let_in(user: int, run: str) -> None:
+    """Let the user of the process write its records, and nothing else of the run."""
+    os.chmod(run, os.stat(run).st_mode & 0o7777 | 0o011)
+    for place in (f"{run}/spool", f"{run}/spool/settings"):
+        os.chown(place, user, -1, follow_symlinks=False)
+
+
 def _meet(process: Process, run: str, options: Options, deliver: Deliver) -> socket.socket:
     """The connection to the process, which records from here on."""
     if process.user != os.geteuid():
-        os.chown(f"{run}/spool", process.user, -1)
+        _let_in(process.user, run)
     meeting = _Meeting(process, run, options.seconds)
     try:
         connection = _connect(meeting, process, options.within, deliver)

@@ -1,7 +1,6 @@
 """Programs that are attached to while they run, and what they say of themselves."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -147,8 +146,3 @@ class Attaching:
         assert said[1].startswith("timeloom: ")
         assert said[1].count("\n") == 1, said[1]
         return said[1].removeprefix("timeloom: ").rstrip("\n")
-
-
-def left_in_temp(directory):
-    """Directories of an attach that are still there."""
-    return [name for name in os.listdir(directory) if name.startswith("timeloom-attach-")]

@@ -6,7 +6,7 @@ import sys
 import tempfile
 
 import pytest
-from attached_programs import REAL, Attaching, Running, left_in_temp, until
+from attached_programs import REAL, Attaching, Running, until
 from profile_files import Profile, visits_by_region
 from spool_reader import spools_of
 
@@ -40,6 +40,15 @@ outer()
 released.set()
 thread.join()
 """
+
+
+@pytest.fixture(autouse=True)
+def temporary(monkeypatch):
+    """The directory for temporary files, in which nothing stays."""
+    with tempfile.TemporaryDirectory(prefix="tl-") as directory:
+        monkeypatch.setenv("TMPDIR", directory)
+        yield directory
+        assert os.listdir(directory) == []
 
 
 @pytest.fixture(params=ROADS)
@@ -106,7 +115,7 @@ def test_calls_that_were_open_end_when_they_do(running, road, tmp_path):
     assert program.end() == ("", "")
 
 
-def test_nothing_is_left_behind(running, road, tmp_path):
+def test_nothing_is_left_behind(running, road, temporary):
     program = running()
     before = program.facts()
     attaching = attach(program, road, "--output", "first")
@@ -119,7 +128,7 @@ def test_nothing_is_left_behind(running, road, tmp_path):
     attach(program, road, "--output", "second").end()  # and once more
     until(lambda: program.facts()["tasks"] == before["tasks"])
     assert program.facts() == before
-    assert left_in_temp(tempfile.gettempdir()) == []
+    assert os.listdir(temporary) == []
     assert program.end() == ("", "")
     assert program.process.returncode == 0
 
@@ -315,7 +324,7 @@ serve()
 """
 
 
-def test_a_main_thread_in_c_is_left_alone(running, road, tmp_path):
+def test_a_main_thread_in_c_is_left_alone(running, road, tmp_path, temporary):
     """The command withdraws; and when the thread comes back, nothing happens in it."""
     program = running(BLOCKED)
     until((tmp_path / "blocked").exists)
@@ -324,21 +333,21 @@ def test_a_main_thread_in_c_is_left_alone(running, road, tmp_path):
         f"the main thread of process {program.pid} runs C code and was not reached in 0.3 s: nothing was changed"
     )
     assert not (tmp_path / "run").exists()
-    assert left_in_temp(tempfile.gettempdir()) == []
+    assert os.listdir(temporary) == []
     (tmp_path / "fifo").write_bytes(b".")
     facts = program.facts()
     assert facts["tasks"] == 1
     assert program.end() == ("", "")
 
 
-def test_interrupting_the_wait_withdraws(running, road, tmp_path):
+def test_interrupting_the_wait_withdraws(running, road, tmp_path, temporary):
     program = running(BLOCKED)
     until((tmp_path / "blocked").exists)
     attaching = Attaching(tmp_path, "--within", "60min", "--output", "run", program.pid, real=road)
-    until(lambda: left_in_temp(tempfile.gettempdir()))
+    until(lambda: os.listdir(temporary))
     until((tmp_path / "run").exists)
     attaching.process.send_signal(signal.SIGINT)
     attaching.process.communicate(timeout=60)
     assert attaching.process.returncode == 1
-    assert left_in_temp(tempfile.gettempdir()) == []
+    assert os.listdir(temporary) == []
     assert not (tmp_path / "run").exists()
