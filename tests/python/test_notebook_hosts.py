@@ -80,6 +80,7 @@ def wait_for(client):
     raise AssertionError("no reply")
 
 
+@pytest.mark.notebook_suite
 def test_an_editor_that_starts_kernels_itself(tmp_path):
     """As VS Code does it: python, -m, a module, and the variables of the spec; the connection file is the editor's."""
     from jupyter_client import BlockingKernelClient
