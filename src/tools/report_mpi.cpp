@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tools/answer.hpp"
 #include "tools/run_facts.hpp"
 
 namespace timeloom::tools {
