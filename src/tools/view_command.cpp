@@ -1,4 +1,4 @@
-// `timeloom view [RUN]`: the timeline of a run in the browser.
+// `timeloom view [RUN [AFTER]]`: the timeline of a run, or of two, in the browser.
 
 #include <signal.h>
 #include <unistd.h>
@@ -26,6 +26,7 @@ namespace {
 
 struct ViewOptions {
   std::optional<std::string> run;
+  std::optional<std::string> second;
   std::optional<std::uint32_t> port;
   std::string socket;
   std::vector<std::string> hosts;
@@ -37,29 +38,37 @@ struct ViewOptions {
   ColourMode colour = ColourMode::kAuto;
 };
 
-// Makes the index beside the server, until it is there or not wanted any more.
+// One run, or two to be compared.
+using ViewedRuns = std::vector<std::unique_ptr<ViewedRun>>;
+
+// Makes the indexes that are missing beside the server, until they are there or not wanted any
+// more.
 class Indexing {
  public:
-  explicit Indexing(ViewedRun& viewed) : viewed_(viewed) {
-    if (!viewed.has_index()) thread_ = std::jthread([this] { work(); });
+  explicit Indexing(const ViewedRuns& runs) : runs_(runs) {
+    thread_ = std::jthread([this] {
+      for (const auto& run : runs_) work(*run);
+    });
   }
   Indexing(const Indexing&) = delete;
   Indexing& operator=(const Indexing&) = delete;
-  ~Indexing() { viewed_.content().progress().cancelled = true; }
+  ~Indexing() {
+    for (const auto& run : runs_) run->content().progress().cancelled = true;
+  }
 
  private:
-  void work() {
+  static void work(ViewedRun& viewed) {
     try {
-      viewed_.make_index();
+      if (!viewed.has_index()) viewed.make_index();
     } catch (const view::Cancelled&) {
       // Nobody waits for it.
     } catch (const std::exception& error) {
-      viewed_.content().fail(error.what());
+      viewed.content().fail(error.what());
       say(error.what());
     }
   }
 
-  ViewedRun& viewed_;
+  const ViewedRuns& runs_;
   std::jthread thread_;
 };
 
@@ -84,13 +93,15 @@ void wait_for_end(const view::Server& server, const sigset_t& signals,
   }
 }
 
-int serve(const ViewOptions& options, ViewedRun& viewed) {
+int serve(const ViewOptions& options, const ViewedRuns& runs) {
   const sigset_t signals = block_ending_signals();
   const view::Access access{view::random_token(), options.hosts};
-  const view::RequestHandler handler(viewed.content(), access, view::page());
+  std::vector<const view::Content*> contents;
+  for (const auto& run : runs) contents.push_back(&run->content());
+  const view::RequestHandler handler(std::move(contents), access, view::page());
   const view::Server server(handler, static_cast<std::uint16_t>(options.port.value_or(0)),
                             options.socket);
-  const Indexing indexing(viewed);
+  const Indexing indexing(runs);
   const std::string place = options.socket.empty()
                                 ? "http://127.0.0.1:" + std::to_string(server.port())
                                 : "http://localhost";
@@ -106,10 +117,14 @@ int serve(const ViewOptions& options, ViewedRun& viewed) {
   return kDone;
 }
 
-int write_file(const ViewOptions& options, ViewedRun& viewed) {
+int write_file(const ViewOptions& options, const ViewedRuns& runs) {
   convert::Destination out(options.html, options.force);
-  const std::shared_ptr<const view::Index> index = viewed.index();
-  view::write_html(view::page(), viewed.content().describe(), *index, out);
+  std::vector<view::RunInside> inside;
+  for (const auto& run : runs) {
+    std::shared_ptr<const view::Index> index = run->index();
+    inside.push_back({run->content().describe(), std::move(index)});
+  }
+  view::write_html(view::page(), inside, out);
   out.finish();
   if (out.is_file())
     say("wrote " + options.html + ", " + bytes(out.size()) + ", opened by a browser");
@@ -135,6 +150,8 @@ std::string wrong_usage(const ViewOptions& options) {
     return "--port and --socket are different places; choose one";
   if (options.text && !options.html.empty())
     return "--text and --html are different forms; choose one";
+  if (options.text && options.second)
+    return "--text shows one run; 'timeloom diff' compares two in the terminal";
   return {};
 }
 
@@ -143,9 +160,11 @@ int run_view(const ViewOptions& options) {
     say(wrong + "; see 'timeloom view --help'");
     return kWrongUsage;
   }
-  ViewedRun viewed(open_run(options.run));
-  if (options.text) return write_text(options, viewed);
-  return options.html.empty() ? serve(options, viewed) : write_file(options, viewed);
+  ViewedRuns runs;
+  runs.push_back(std::make_unique<ViewedRun>(open_run(options.run)));
+  if (options.second) runs.push_back(std::make_unique<ViewedRun>(open_run(options.second)));
+  if (options.text) return write_text(options, *runs.front());
+  return options.html.empty() ? serve(options, runs) : write_file(options, runs);
 }
 
 }  // namespace
@@ -154,6 +173,8 @@ Command register_view(CLI::App& program) {
   const auto options = std::make_shared<ViewOptions>();
   CommandOptions known(program, "view", "Show the timeline of a run in the browser");
   known.run(options->run);
+  known.positional("AFTER", options->second,
+                   "A second run, shown below the first and compared with it");
   known.count("--port", "N", options->port, {1, 65535, "a port from 1 to 65535"},
               "Port of this machine to serve the page at (default: any free one)");
   known.text("--socket", "PATH", options->socket,

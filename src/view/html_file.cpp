@@ -95,13 +95,24 @@ std::string track_section(const Track& track, std::uint32_t number) {
   return bytes;
 }
 
+void write_data(const RunInside& run, convert::Destination& out) {
+  DataWriter data(out);
+  data.section(1, run.description);
+  data.section(2, paths_answer(*run.index));
+  for (std::uint32_t i = 0; i < run.index->tracks().size(); ++i) {
+    data.section(3, track_section(*run.index->track(i), i));
+  }
+  data.finish();
+}
+
 }  // namespace
 
-void write_html(std::string_view page, const std::string& description, const Index& index,
-                convert::Destination& out) {
-  if (index.events() > kMostEventsInside) {
-    throw Error("the run has " + std::to_string(index.events()) + " events; a page holds " +
-                std::to_string(kMostEventsInside) +
+void write_html(std::string_view page, std::span<const RunInside> runs, convert::Destination& out) {
+  std::uint64_t events = 0;
+  for (const RunInside& run : runs) events += run.index->events();
+  if (events > kMostEventsInside) {
+    throw Error((runs.size() > 1 ? "the runs have " : "the run has ") + std::to_string(events) +
+                " events; a page holds " + std::to_string(kMostEventsInside) +
                 ": `timeloom view` without --html shows any run");
   }
   std::string text(page);
@@ -110,15 +121,12 @@ void write_html(std::string_view page, const std::string& description, const Ind
   if (policy != std::string::npos) text.replace(policy, kServer.size(), kNothing);
   const std::size_t at = std::min(text.find("<script"), text.size());
   out.write(std::string_view(text).substr(0, at));
-  out.write("<script type=\"application/octet-stream\" id=\"timeloom-data\">");
-  DataWriter data(out);
-  data.section(1, description);
-  data.section(2, paths_answer(index));
-  for (std::uint32_t i = 0; i < index.tracks().size(); ++i) {
-    data.section(3, track_section(*index.track(i), i));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    out.write("<script type=\"application/octet-stream\" id=\"timeloom-data");
+    out.write(i == 0 ? "\">" : "-2\">");
+    write_data(runs[i], out);
+    out.write("</script>\n");
   }
-  data.finish();
-  out.write("</script>\n");
   out.write(std::string_view(text).substr(at));
 }
 

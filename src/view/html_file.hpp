@@ -1,9 +1,12 @@
-// One HTML file: the page of the viewer with a run inside, see docs/formats/view-http.md.
+// One HTML file: the page of the viewer with one run or two inside, see
+// docs/formats/view-http.md.
 //
 // Used by one thread. Throws Error when the place cannot be written, or the run is too large.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,8 +18,12 @@ namespace timeloom::view {
 // Browsers go through the events themselves.
 inline constexpr std::uint64_t kMostEventsInside = 5'000'000;
 
-// `description`: the JSON of the run.
-void write_html(std::string_view page, const std::string& description, const Index& index,
-                convert::Destination& out);
+struct RunInside {
+  std::string description;  // the JSON of the run
+  std::shared_ptr<const Index> index;
+};
+
+// REQUIRES: one run, or two to be compared.
+void write_html(std::string_view page, std::span<const RunInside> runs, convert::Destination& out);
 
 }  // namespace timeloom::view

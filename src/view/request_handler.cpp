@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace timeloom::view {
 
@@ -66,8 +67,9 @@ std::string random_token() {
   return token;
 }
 
-RequestHandler::RequestHandler(const Content& content, const Access& access, std::string_view page)
-    : content_(content), access_(access), page_(page) {
+RequestHandler::RequestHandler(std::vector<const Content*> contents, const Access& access,
+                               std::string_view page)
+    : contents_(std::move(contents)), access_(access), page_(page) {
   headers_ = "Content-Security-Policy: " + policy_of(page) +
              "\r\n"
              "X-Content-Type-Options: nosniff\r\n"
@@ -82,6 +84,17 @@ bool RequestHandler::is_allowed(std::string_view host) const {
   constexpr std::array<std::string_view, 3> kThisMachine = {"localhost", "127.0.0.1", "[::1]"};
   return std::ranges::find(kThisMachine, name) != kThisMachine.end() ||
          std::ranges::find(access_.hosts, name) != access_.hosts.end();
+}
+
+Answer RequestHandler::answer(std::string_view question, std::string_view body) const {
+  if (question == "runs") {
+    if (!body.empty()) return refusal(400, "the question is longer than its fields");
+    return {200, "application/json", "{\"runs\": " + std::to_string(contents_.size()) + "}"};
+  }
+  constexpr std::string_view kSecond = "2/";
+  if (!question.starts_with(kSecond)) return answer_question(*contents_[0], question, body);
+  if (contents_.size() < 2) return refusal(404, "there is one run only");
+  return answer_question(*contents_[1], question.substr(kSecond.size()), body);
 }
 
 Answer RequestHandler::handle(const Request& request) const {
@@ -103,7 +116,7 @@ Answer RequestHandler::handle(const Request& request) const {
     if (!equal_words(request.token, access_.token)) {
       return refusal(401, "the token is missing or wrong: open the address that timeloom printed");
     }
-    return answer_question(content_, target.substr(kPrefix.size()), request.body);
+    return answer(target.substr(kPrefix.size()), request.body);
   }
   if (target != "/") return refusal(404, "there is only the page");
   if (request.method != "GET") return refusal(405, "the page is for GET");

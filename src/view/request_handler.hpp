@@ -31,8 +31,8 @@ struct Access {
 
 class RequestHandler {
  public:
-  // All of it outlives this object.
-  RequestHandler(const Content& content, const Access& access, std::string_view page);
+  // All of it outlives this object. REQUIRES: one run, or two to be compared.
+  RequestHandler(std::vector<const Content*> contents, const Access& access, std::string_view page);
 
   Answer handle(const Request& request) const;
   // Headers that every answer has, each ended by a line break.
@@ -40,8 +40,9 @@ class RequestHandler {
 
  private:
   bool is_allowed(std::string_view host) const;
+  Answer answer(std::string_view question, std::string_view body) const;
 
-  const Content& content_;
+  std::vector<const Content*> contents_;
   const Access& access_;
   std::string_view page_;
   std::string headers_;

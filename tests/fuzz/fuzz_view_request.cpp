@@ -14,7 +14,7 @@ struct Served {
   Definitions definitions = small_definitions();
   Content content{definitions, [](const Index*) { return std::string("{}"); }};
   Access access{"token", {"hub.example"}};
-  RequestHandler handler{content, access, "<!doctype html><p>page</p>"};
+  RequestHandler handler{{&content, &content}, access, "<!doctype html><p>page</p>"};
 
   Served() { content.set_index(small_index(definitions)); }
 };

@@ -235,6 +235,29 @@ def test_an_archive_of_another_tool(program, tmp_path):
     assert (archive / "view.timeloom").exists()
 
 
+def test_two_runs(program, timeloom, tmp_path):
+    runs = [shutil.copytree(recorded(name, program), tmp_path / name) for name in ("threads", "pool")]
+    alone = []
+    for run in runs:
+        with Viewer(program, run) as viewer:
+            viewer.wait()
+            assert json.loads(viewer.ask("runs")) == {"runs": 1}
+            assert viewer.request("POST", "/api/2/run", X_Timeloom_Token=viewer.token)[0] == 404
+            alone.append([viewer.ask("run"), viewer.ask("paths"), viewer.calls(0), viewer.table()])
+    with Viewer(program, runs[0], str(runs[1])) as viewer:
+        assert json.loads(viewer.ask("runs")) == {"runs": 2}
+        assert viewer.request("POST", "/api/runs", b"x", X_Timeloom_Token=viewer.token)[0] == 400
+        for number, place in enumerate(("", "2/")):
+            viewer.place = place
+            viewer.wait()
+            assert [viewer.ask("run"), viewer.ask("paths"), viewer.calls(0), viewer.table()] == alone[number]
+        assert viewer.request("POST", "/api/2/2/run", X_Timeloom_Token=viewer.token)[0] == 404
+    file = tmp_path / "both.html"
+    timeloom("view", *runs, "--html", file)
+    assert file.read_text().count('<script type="application/octet-stream" id="timeloom-data') == 2
+    assert "'timeloom diff'" in timeloom("view", *runs, "--text", status=2).stderr
+
+
 # ---- the server
 
 

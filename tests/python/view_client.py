@@ -66,6 +66,7 @@ class Viewer:
         assert "/#t=" in line, (line, self.process.communicate())
         self.address, self.token = line.split("/#t=")
         self.port = self.address.rsplit(":", 1)[-1]
+        self.place = ""  # of the second of two runs: "2/"
 
     def __enter__(self) -> "Viewer":
         return self
@@ -93,7 +94,7 @@ class Viewer:
         return result
 
     def ask(self, name: str, body: bytes = b"") -> bytes:
-        status, _, answer = self.request("POST", f"/api/{name}", body, X_Timeloom_Token=self.token)
+        status, _, answer = self.request("POST", f"/api/{self.place}{name}", body, X_Timeloom_Token=self.token)
         assert status == 200, answer
         return answer
 

@@ -73,11 +73,19 @@ export function textUpon(colour: string): string {
   return contrast(colour, dark) >= contrast(colour, light) ? dark : light;
 }
 
+/** `share` of the second colour in the first. */
+function mix(colour: string, other: string, share: number): string {
+  const target = parts(other);
+  return "#" + parts(colour).map((v, i) => Math.round(v + (target[i] - v) * share).toString(16).padStart(2, "0")).join("");
+}
+
 /** A colour made `by` lighter (or darker, below zero). */
-function shade(colour: string, by: number): string {
-  const target = by > 0 ? 255 : 0;
-  const mixed = parts(colour).map((v) => Math.round(v + (target - v) * Math.abs(by)));
-  return "#" + mixed.map((v) => v.toString(16).padStart(2, "0")).join("");
+const shade = (colour: string, by: number): string => mix(colour, by > 0 ? "#ffffff" : "#000000", Math.abs(by));
+
+/** The colour of a difference from -1 (less: blue) to 1 (more: orange); the same is grey. */
+export function changeColour(theme: Theme, change: number): string {
+  const [less, more] = theme.dark ? ["#3f8fd6", "#e07b2e"] : ["#2f7fc4", "#e2711d"];
+  return mix(theme.nothing, change < 0 ? less : more, Math.abs(change) ** 0.6);
 }
 
 const LIGHT_SHADES = [0, 0.3, -0.14, 0.15, -0.26, 0.42];

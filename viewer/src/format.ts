@@ -67,6 +67,15 @@ export function percent(part: number, whole: number): string {
   return `${value >= 99.95 ? value.toFixed(0) : value.toFixed(1)} %`;
 }
 
+/** A difference in ticks: "+1.23 ms", "−4.00 s", "0 s". */
+export const signed = (ticks: number): string => (ticks > 0 ? "+" : ticks < 0 ? "−" : "") + duration(Math.abs(ticks));
+
+/** How often the first number is in the second: "1.25 ×"; "new" and "gone" where one of them is nothing. */
+export function times(before: number, after: number): string {
+  if (before === 0) return after === 0 ? "–" : "new";
+  return after === 0 ? "gone" : `${threeDigits(after / before)} ×`;
+}
+
 /** The end of a path that is told apart from others: "stencil.py:39". */
 export function place(file: string, line: number): string {
   if (!file) return "";

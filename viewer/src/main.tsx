@@ -9,13 +9,17 @@ import { takeToken } from "./state/link";
 /** Set by build.mjs: the page has a generated run, to be looked at without a server. */
 declare const DEMO: boolean;
 
-async function source(): Promise<Source> {
-  if (DEMO) return generated();
-  const data = document.getElementById("timeloom-data");
-  if (!data) return new HttpSource(takeToken());
-  const text = data.textContent ?? "";
-  data.remove();
-  return open(text);
+/** Pages can be made with two runs that differ. */
+const demo = (): Source[] => (location.search === "?two" ? [generated(), generated(2, 0.8)] : [generated()]);
+
+/** One run, or two to be compared. */
+async function sources(): Promise<Source[]> {
+  if (DEMO) return demo();
+  const data = [...document.querySelectorAll("script[type='application/octet-stream']")];
+  if (!data.length) return new HttpSource(takeToken()).all();
+  const texts = data.map((element) => element.textContent ?? "");
+  data.forEach((element) => element.remove());
+  return Promise.all(texts.map(open));
 }
 
-render(<App open={source} />, document.getElementById("app")!);
+render(<App open={sources} />, document.getElementById("app")!);

@@ -35,6 +35,21 @@ export interface Marker {
   readonly text: string;
 }
 
+/** One of two runs that are shown together. */
+export interface Part {
+  readonly letter: string;
+  readonly title: string;
+  readonly facts: readonly string[];
+  /** Where it is on the common axis of time. */
+  readonly begin: number;
+  readonly length: number;
+  /** Its locations and processes follow each other. */
+  readonly firstTrack: number;
+  readonly tracks: number;
+  readonly firstProcess: number;
+  readonly processes: number;
+}
+
 export interface Run {
   readonly title: string;
   readonly facts: readonly string[];
@@ -48,6 +63,8 @@ export interface Run {
   readonly processes: readonly Process[];
   readonly locations: readonly Location[];
   readonly markers: readonly Marker[];
+  /** Two runs in one, or none. */
+  readonly parts: readonly Part[];
 }
 
 /** Parents and regions of call paths by their number; a parent comes before its children. */
@@ -71,9 +88,11 @@ export const NONE = -1;
 /** The tracks that are sums of others. */
 export const WHOLE_RUN = 0xfffffffe;
 export const FIRST_PROCESS = 0x80000000;
+/** Of two runs together, this and 0 or 1 is the whole of one of them; no source but theirs knows it. */
+export const FIRST_RUN = 0xf0000000;
 
 export interface TileKey {
-  /** A location, WHOLE_RUN, or FIRST_PROCESS and a number. */
+  /** A location, WHOLE_RUN, or FIRST_PROCESS or FIRST_RUN and a number. */
   readonly track: number;
   readonly level: number;
   readonly index: number;
@@ -171,5 +190,11 @@ export interface Found {
 /** The name of a location, with that of its process where there are several. */
 export function nameOfLocation(run: Run, track: number): string {
   const { name, process } = run.locations[track];
-  return run.processes.length > 1 && run.processes[process]?.name ? `${run.processes[process].name} › ${name}` : name;
+  const part = partOf(run, track);
+  const several = (part?.processes ?? run.processes.length) > 1;
+  const full = several && run.processes[process]?.name ? `${run.processes[process].name} › ${name}` : name;
+  return part ? `${part.letter} › ${full}` : full;
 }
+
+/** Of two runs together, that of a location. */
+export const partOf = (run: Run, track: number): Part | undefined => run.parts.find((part) => track >= part.firstTrack && track < part.firstTrack + part.tracks);

@@ -4,9 +4,12 @@ import { DARK_THEME, LIGHT_THEME } from "../colour";
 import { count, setTicksPerSecond } from "../format";
 import type { Progress, Run } from "../model";
 import { SourceError, type Source } from "../source/source";
-import { Navigator } from "../state/commands";
+import { type Comparing, Navigator } from "../state/commands";
 import { listenToKeys } from "../state/keys";
-import { follow, restore } from "../state/link";
+import { follow, keepPlace, restore } from "../state/link";
+import { type Alignment, Pair } from "../source/pair";
+import { read } from "../state/url";
+import { Comparison } from "./Compare";
 import { Viewing } from "../state/view";
 import { Timeline } from "../timeline/timeline";
 import { Header, Losses } from "./Header";
@@ -15,22 +18,47 @@ import { OpenedContext, useStore } from "./hooks";
 import { Panel } from "./Panel";
 import { TimelineView } from "./Timeline";
 
-export function App({ open }: { open: () => Promise<Source> }) {
+interface Ready {
+  readonly run: Run;
+  readonly source: Source;
+  readonly comparing: Comparing | null;
+}
+
+const AT_BEGIN: Alignment = { func: "", n: 1 };
+
+/** Two runs as one; calls `show` again each time that they are aligned. */
+async function compare(sources: readonly Source[], runs: readonly Run[], show: (ready: Ready) => void): Promise<void> {
+  const pair = await Pair.of(sources, runs);
+  const showAligned = async (alignment: Alignment, before: Run | null) => {
+    const made = await pair.aligned(alignment);
+    if (before) keepPlace(made.run.parts[0].begin - before.parts[0].begin, alignment);
+    show({ ...made, comparing: { alignment, align: (next) => showAligned(next, made.run) } });
+  };
+  const wanted = read(location.hash).align;
+  // A link to other runs may name a call that these do not have.
+  await showAligned(wanted ?? AT_BEGIN, null).catch((error: unknown) => (wanted ? showAligned(AT_BEGIN, null) : Promise.reject(error)));
+}
+
+export function App({ open }: { open: () => Promise<Source[]> }) {
   const [progress, setProgress] = useState<Progress | null>(null);
-  const [opened, setOpened] = useState<{ run: Run; source: Source } | null>(null);
+  const [opened, setOpened] = useState<Ready | null>(null);
   const [error, setError] = useState<Error | null>(null);
   useEffect(() => {
-    open().then(async (source) => {
-      const run = await source.run(setProgress);
-      setTicksPerSecond(run.ticksPerSecond);
-      document.title = `${run.title} – Timeloom`;
-      setOpened({ run, source });
+    const show = (ready: Ready) => {
+      setTicksPerSecond(ready.run.ticksPerSecond);
+      document.title = `${ready.run.title} – Timeloom`;
+      setOpened(ready);
+    };
+    open().then(async (sources) => {
+      const runs = await Promise.all(sources.map((source) => source.run(setProgress)));
+      if (sources.length > 1) await compare(sources, runs, show);
+      else show({ run: runs[0], source: sources[0], comparing: null });
     }).catch(setError);
   }, []);
   if (error) return <Problem error={error} />;
   if (!opened) return <Waiting progress={progress} />;
   if (!opened.run.locations.some((location) => location.events)) return <Message title={opened.run.title} words="This run has no calls." advice="Nothing was recorded: the program ended before its first call, or a filter left out all of its functions." />;
-  return <RunView {...opened} />;
+  return <RunView key={JSON.stringify(opened.comparing?.alignment)} {...opened} />;
 }
 
 function Message({ title, words, advice }: { title: string; words: string; advice?: string }) {
@@ -62,7 +90,7 @@ function useDark(): [boolean, (dark: boolean) => void] {
   return [dark, choose];
 }
 
-function RunView({ run, source }: { run: Run; source: Source }) {
+function RunView({ run, source, comparing }: Ready) {
   const [dark, setDark] = useDark();
   const [error, setError] = useState<Error | null>(null);
   const theme = dark ? DARK_THEME : LIGHT_THEME;
@@ -75,13 +103,14 @@ function RunView({ run, source }: { run: Run; source: Source }) {
   useEffect(() => opened.timeline.setTheme(theme), [dark]);
   useEffect(() => {
     restore(opened.viewing, opened.navigator);
-    const ends = [listenToKeys(opened.navigator), follow(opened.viewing)];
+    const ends = [listenToKeys(opened.navigator), follow(opened.viewing, comparing?.alignment)];
     return () => ends.forEach((end) => end());
   }, []);
   return (
-    <OpenedContext.Provider value={{ ...opened, theme }}>
+    <OpenedContext.Provider value={{ ...opened, theme, comparing }}>
       <Header dark={dark} setDark={setDark} />
       <Losses />
+      <Comparison />
       {error && <p class="problem" role="alert"><b>{error.message}</b> {error instanceof SourceError && error.advice} <button onClick={() => (setError(null), opened.timeline.schedule())}>Try again</button></p>}
       <main class="body">
         <TimelineView />

@@ -4,7 +4,7 @@ import { type CallRef, nameOfLocation } from "../model";
 import { useAnswer, useOpened, useView } from "./hooks";
 
 export function CallPanel() {
-  const { run, source, navigator, viewing } = useOpened();
+  const { run, source, navigator, viewing, comparing } = useOpened();
   const { call } = useView();
   const { value: details, error, loading } = useAnswer(async (signal) => (call ? source.call(call.track, call.depth, call.begin, signal) : null), [call], 0);
   if (!call) return <p class="empty">Click a call in the timeline, or press Enter there.</p>;
@@ -32,6 +32,7 @@ export function CallPanel() {
           <button title="Longest call of this function (L)" onClick={() => navigator.step("longest")}>longest</button>
           <button title="Show it as wide as the window (F)" onClick={() => viewing.show({ begin: call.begin - length * 0.1, end: call.end + length * 0.1 })}>fit</button>
           <button title="A profile of its time (R)" onClick={() => navigator.selectCall()}>profile</button>
+          {comparing && region && <button title="This call and the same one of the other run at the same place" onClick={() => navigator.alignAt(call, comparing)}>align here</button>}
         </div>
       </div>
       <Stack stack={details?.stack ?? []} call={call} />

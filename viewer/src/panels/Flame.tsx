@@ -1,4 +1,5 @@
 // The flame graph of the selection: all calls of a path merged, the longest at the left.
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { textUpon } from "../colour";
 import { count, duration, percent, shortName } from "../format";
@@ -10,13 +11,28 @@ import { type Opened, type Profiled, useOpened } from "./hooks";
 
 const LINE = 19;
 
-export function Flame({ data }: { data: Profiled }) {
+/** The flame graph of one profile, in the colours of the timeline. */
+export function ProfileFlame({ data }: { data: Profiled }) {
+  const { timeline, theme } = useOpened();
+  const root = useMemo(() => callTree(data.profile, data.paths), [data]);
+  return <Flame root={root} colourOf={(node) => (node.region === NONE ? theme.nothing : timeline.styleOf(node.region))}
+    words={(node) => `${duration(node.total)} (${percent(node.total, root.total)}) · own ${duration(node.own)}${node.visits > 0 ? ` · ${count(node.visits)} visits` : ""}`} />;
+}
+
+interface Props<N extends Node> {
+  root: N;
+  colourOf: (node: N) => string;
+  words: (node: N) => string;
+  legend?: ComponentChildren;
+}
+
+/** REQUIRES: children of a node are of its type. */
+export function Flame<N extends Node>({ root, colourOf, words, legend }: Props<N>) {
   const opened = useOpened();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [path, setPath] = useState<readonly number[]>([]);
   const [pointed, setPointed] = useState<Box | null>(null);
   const [width, setWidth] = useState(0);
-  const root = useMemo(() => callTree(data.profile, data.paths), [data]);
   const top = descend(root, path);
   const boxes = useMemo(() => boxesOf(top, width ? 1 / width : 1), [top, width]);
   const lines = boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1;
@@ -25,7 +41,7 @@ export function Flame({ data }: { data: Profiled }) {
     observer.observe(canvas.current!);
     return () => observer.disconnect();
   }, []);
-  useEffect(() => draw(canvas.current!, boxes, pointed, opened), [boxes, pointed, width, opened.theme]);
+  useEffect(() => draw(canvas.current!, boxes, pointed, opened, (node) => colourOf(node as N)), [boxes, pointed, width, opened.theme]);
   const at = (event: MouseEvent) => {
     const x = event.offsetX / width, depth = Math.floor(event.offsetY / LINE);
     return boxes.find((box) => box.depth === depth && x >= box.left && x < box.left + box.width) ?? null;
@@ -42,7 +58,8 @@ export function Flame({ data }: { data: Profiled }) {
         {path.length > 0 && <button onClick={() => setPath([])}>all</button>}
         {path.length > 0 && <button onClick={() => setPath(path.slice(0, -1))}>up</button>}
         <b>{nameOf(shown, opened)}</b>
-        <span class="faint">{duration(shown.total)} ({percent(shown.total, root.total)}) · own {duration(shown.own)}{shown.visits > 0 && ` · ${count(shown.visits)} visits`}</span>
+        <span class="faint">{words(shown as N)}</span>
+        {legend}
       </p>
       <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label="Flame graph. The same data are in the tab Call tree">
         <canvas ref={canvas} style={{ height: `${lines * LINE}px` }} aria-hidden="true"
@@ -70,7 +87,7 @@ function pathTo(from: Node, to: Node): number[] {
   return [];
 }
 
-function draw(canvas: HTMLCanvasElement, boxes: readonly Box[], pointed: Box | null, opened: Opened): void {
+function draw(canvas: HTMLCanvasElement, boxes: readonly Box[], pointed: Box | null, opened: Opened, colourOf: (node: Node) => string): void {
   const ratio = window.devicePixelRatio || 1;
   const width = canvas.clientWidth;
   canvas.width = Math.round(width * ratio);
@@ -79,13 +96,12 @@ function draw(canvas: HTMLCanvasElement, boxes: readonly Box[], pointed: Box | n
   context.scale(ratio, ratio);
   context.font = "11.5px system-ui, sans-serif";
   context.textBaseline = "middle";
-  for (const box of boxes) drawBox(context, box, width, box === pointed, opened);
+  for (const box of boxes) drawBox(context, box, width, box === pointed, opened, colourOf(box.node));
 }
 
-function drawBox(context: CanvasRenderingContext2D, box: Box, width: number, pointed: boolean, opened: Opened): void {
-  const { run, timeline, theme } = opened;
+function drawBox(context: CanvasRenderingContext2D, box: Box, width: number, pointed: boolean, opened: Opened, colour: string): void {
+  const { run, theme } = opened;
   const x = box.left * width, wide = box.width * width, y = box.depth * LINE;
-  const colour = box.node.region === NONE ? theme.nothing : timeline.styleOf(box.node.region);
   context.fillStyle = colour;
   context.fillRect(x, y, Math.max(0.6, wide - (wide > 2 ? 1 : 0)), LINE - 1);
   if (pointed) {

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { count, duration, instant, nsDuration, percent, toNs } from "../format";
 import { type CallRef, nameOfLocation, NONE, type Selection } from "../model";
 import { type Bin, byFunction, callees, callers, histogram, type Neighbour, type Row } from "../profile";
-import { type Opened, type Profiled, useAnswer, useOpened, useProfile, useView } from "./hooks";
+import { type Opened, type Profiled, useAnswer, useOpened, useProfile, useProfiles, useView } from "./hooks";
 
 const MOST_CALLS = 10_000;
 const MOST_TRACKS = 64;
@@ -35,7 +35,7 @@ function Sandwich({ data, func }: { data: Profiled; func: number }) {
     <section>
       <h2>{region.name}</h2>
       <p class="faint">{region.file ? `${region.file}:${region.line}` : "no file known"}</p>
-      <p>{parts.row ? <Sums row={parts.row} /> : "It is not called here."}</p>
+      {run.parts.length ? <BothSums func={func} /> : <p>{parts.row ? <Sums row={parts.row} /> : "It is not called here."}</p>}
       <button onClick={() => navigator.findFunction(func)}>Find its calls</button>
       <Neighbours title="called by" list={parts.in} />
       <Neighbours title="calls" list={parts.out} />
@@ -45,6 +45,16 @@ function Sandwich({ data, func }: { data: Profiled; func: number }) {
 
 function Sums({ row }: { row: Row }) {
   return <>{count(row.visits)} visits · total {duration(row.total)} · own {duration(row.own)} · mean {duration(row.total / row.visits)}</>;
+}
+
+/** The sums of a function in each of two runs. */
+function BothSums({ func }: { func: number }) {
+  const { run } = useOpened();
+  const { value } = useProfiles();
+  return <>{value?.profiles.map((profile, n) => {
+    const row = byFunction(profile, value.paths).find((one) => one.key === func);
+    return <p key={n}><b>{run.parts[n].letter}</b> {row ? <Sums row={row} /> : "It is not called here."}</p>;
+  })}</>;
 }
 
 function Neighbours({ title, list }: { title: string; list: readonly Neighbour[] }) {

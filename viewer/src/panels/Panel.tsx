@@ -1,20 +1,22 @@
 // The lower part of the page: tables and graphs of the selection, one call, the hits.
+import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { count, duration, instant } from "../format";
 import { PANELS, type Panel as Name } from "../state/view";
 import { CallPanel } from "./Call";
-import { Flame } from "./Flame";
+import { PairFlame, PairTable, PairTree } from "./Compare";
+import { ProfileFlame } from "./Flame";
 import { FunctionPanel } from "./Function";
 import { Hits } from "./Hits";
-import { type Profiled, useOpened, useProfile, useView } from "./hooks";
+import { type Answer, type Profiled, type ProfiledPair, useOpened, useProfile, useProfiles, useView } from "./hooks";
 import { SumsTable } from "./Functions";
 import { Splitter } from "./Splitter";
-import { Tree } from "./Tree";
+import { ProfileTree } from "./Tree";
 
 const WORDS: Record<Name, string> = { call: "Call", function: "Function", functions: "Functions", modules: "Modules", tree: "Call tree", flame: "Flame graph", find: "Hits" };
 
 export function Panel() {
-  const { viewing } = useOpened();
+  const { run, viewing } = useOpened();
   const { panel, panelOpen } = useView();
   const box = useRef<HTMLElement>(null);
   const tab = (by: number) => viewing.openPanel(PANELS[(PANELS.indexOf(panel) + by + PANELS.length) % PANELS.length]);
@@ -39,7 +41,7 @@ export function Panel() {
       </div>
       {panelOpen && (
         <div id="panel" class="content" role="tabpanel" aria-labelledby={`tab-${panel}`}>
-          {panel === "call" ? <CallPanel /> : panel === "function" ? <FunctionPanel /> : panel === "find" ? <Hits /> : <Profiles panel={panel} />}
+          {panel === "call" ? <CallPanel /> : panel === "function" ? <FunctionPanel /> : panel === "find" ? <Hits /> : run.parts.length ? <TwoProfiles panel={panel} /> : <OneProfile panel={panel} />}
         </div>
       )}
     </section>
@@ -62,15 +64,23 @@ function Scope() {
   );
 }
 
-function Profiles({ panel }: { panel: Name }) {
-  const { value, error, loading } = useProfile();
+const OneProfile = ({ panel }: { panel: Name }) => shown(useProfile(), (data) => inside(panel, data));
+const TwoProfiles = ({ panel }: { panel: Name }) => shown(useProfiles(), (data) => insidePair(panel, data));
+
+function shown<T>({ value, error, loading }: Answer<T>, draw: (data: T) => ComponentChildren) {
   if (error) return <p class="empty">{error.message}</p>;
   if (!value) return <p class="empty">Adding up …</p>;
-  return <div class="profile" aria-busy={loading}>{inside(panel, value)}</div>;
+  return <div class="profile" aria-busy={loading}>{draw(value)}</div>;
 }
 
 function inside(panel: Name, data: Profiled) {
-  if (panel === "tree") return <Tree data={data} />;
-  if (panel === "flame") return <Flame data={data} />;
+  if (panel === "tree") return <ProfileTree data={data} />;
+  if (panel === "flame") return <ProfileFlame data={data} />;
   return <SumsTable data={data} by={panel === "modules" ? "module" : "function"} />;
+}
+
+function insidePair(panel: Name, data: ProfiledPair) {
+  if (panel === "tree") return <PairTree data={data} />;
+  if (panel === "flame") return <PairFlame data={data} />;
+  return <PairTable data={data} by={panel === "modules" ? "module" : "function"} />;
 }

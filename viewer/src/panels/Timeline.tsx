@@ -2,14 +2,14 @@
 import { useEffect, useRef } from "preact/hooks";
 import { count } from "../format";
 import { SORTS, type Sort } from "../state/view";
-import { FEW_LEVELS, MANY_LEVELS, type Row } from "../timeline/layout";
+import type { Row } from "../timeline/layout";
 import { useOpened, useStore, useView } from "./hooks";
 import { Tooltip } from "./Tooltip";
 
 const SORT_WORDS: Record<Sort, string> = { order: "recorded", activity: "activity", name: "name" };
 
 export function TimelineView() {
-  const { timeline } = useOpened();
+  const { run, timeline } = useOpened();
   const scroller = useRef<HTMLDivElement>(null), picture = useRef<HTMLCanvasElement>(null), overlay = useRef<HTMLCanvasElement>(null);
   const axis = useRef<HTMLCanvasElement>(null), overview = useRef<HTMLCanvasElement>(null);
   useEffect(() => timeline.mount({
@@ -20,7 +20,7 @@ export function TimelineView() {
   return (
     <section class="timeline" aria-label="Timeline">
       <div class="strip">
-        <div class="side faint">whole run</div>
+        <div class="side faint">{run.parts.length ? run.parts.map(({ letter }) => <div key={letter}>{letter}, whole run</div>) : "whole run"}</div>
         <canvas ref={overview} class="overview" aria-hidden="true" />
       </div>
       <div class="strip axis">
@@ -75,7 +75,7 @@ function GutterRow({ row, y }: { row: Row; y: number }) {
   const isPinned = pinned.includes(row.id);
   const location = row.kind === "location" ? run.locations[row.id] : null;
   const about = [row.name, row.detail, location && `${count(location.events)} events, ${count(location.depth)} levels`].filter(Boolean).join("\n");
-  const deep = row.lines > 0 && row.levels > MANY_LEVELS;
+  const deep = row.lines > 0 && row.levels > row.few;
   return (
     <li class={`row ${row.kind} ${row.pinned ? "pinned" : ""}`} style={{ top: `${y}px`, height: `${row.height}px`, paddingLeft: `${4 + row.indent * 14}px` }} title={about}>
       <div class="rowline" style={{ marginTop: `${Math.max(0, Math.min(-y, row.height - 21))}px` }}>
@@ -91,7 +91,7 @@ function GutterRow({ row, y }: { row: Row; y: number }) {
       {row.height >= 40 && location && <div class="faint under">{count(location.events)} events</div>}
       {deep && row.height >= 60 && (
         <button class="link under" onClick={() => viewing.toggleTall(row.id)}>
-          {tall.has(row.id) ? `only ${FEW_LEVELS} levels` : `${row.lines} of ${row.levels} levels: show all`}
+          {tall.has(row.id) ? `only ${row.few} levels` : `${row.lines} of ${row.levels} levels: show all`}
         </button>
       )}
     </li>

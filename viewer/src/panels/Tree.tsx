@@ -1,4 +1,5 @@
 // The call tree of the selection.
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { count, duration, percent } from "../format";
 import { callTree, type Node } from "../profile";
@@ -8,40 +9,53 @@ const MOST_ROWS = 500;
 /** Calls with this part of all are unfolded at first. */
 const UNFOLDED_FROM = 0.05;
 
-interface Shown {
-  readonly node: Node;
+interface Shown<N extends Node> {
+  readonly node: N;
   readonly id: string;
   readonly depth: number;
   readonly open: boolean;
 }
 
-function shownOf(root: Node, toggled: ReadonlySet<string>): Shown[] {
-  const result: Shown[] = [];
-  const walk = (nodes: readonly Node[], depth: number, prefix: string) => {
+function shownOf<N extends Node>(root: N, toggled: ReadonlySet<string>): Shown<N>[] {
+  const result: Shown<N>[] = [];
+  const walk = (nodes: readonly N[], depth: number, prefix: string) => {
     for (const node of nodes) {
       if (result.length >= MOST_ROWS) return;
       const id = `${prefix}/${node.region}`;
       const byDefault = node.total >= root.total * UNFOLDED_FROM && depth < 40;
       const open = toggled.has(id) ? !byDefault : byDefault;
       result.push({ node, id, depth, open: open && node.children.length > 0 });
-      if (open) walk(node.children, depth + 1, id);
+      if (open) walk(node.children as N[], depth + 1, id);
     }
   };
-  walk(root.children, 0, "");
+  walk(root.children as N[], 0, "");
   return result;
 }
 
-export function Tree({ data }: { data: Profiled }) {
+/** The call tree of one profile. */
+export function ProfileTree({ data }: { data: Profiled }) {
+  const root = useMemo(() => callTree(data.profile, data.paths), [data]);
+  return <Tree root={root} heads={["total", "own", "visits"]} cells={(node) => [duration(node.total), duration(node.own), count(node.visits)]} />;
+}
+
+interface Props<N extends Node> {
+  root: N;
+  heads: readonly string[];
+  /** One for each head. */
+  cells: (node: N) => ComponentChildren[];
+}
+
+/** REQUIRES: children of a node are of its type. */
+export function Tree<N extends Node>({ root, heads, cells }: Props<N>) {
   const { run, timeline } = useOpened();
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
-  const root = useMemo(() => callTree(data.profile, data.paths), [data]);
   const rows = shownOf(root, toggled);
   const toggle = (id: string) => {
     const next = new Set(toggled);
     if (!next.delete(id)) next.add(id);
     setToggled(next);
   };
-  const keys = (event: KeyboardEvent, row: Shown) => {
+  const keys = (event: KeyboardEvent, row: Shown<N>) => {
     if (event.key === (row.open ? "ArrowLeft" : "ArrowRight") && row.node.children.length) toggle(row.id);
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") moveFocus(event);
     else return;
@@ -51,14 +65,12 @@ export function Tree({ data }: { data: Profiled }) {
   return (
     <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label="Call tree">
       <table role="treegrid" aria-label="Call tree">
-        <thead><tr><th scope="col" class="number">share</th><th scope="col" class="number">total</th><th scope="col" class="number">own</th><th scope="col" class="number">visits</th><th scope="col">function</th></tr></thead>
+        <thead><tr><th scope="col" class="number">share</th>{heads.map((head) => <th key={head} scope="col" class="number">{head}</th>)}<th scope="col">function</th></tr></thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.id} aria-level={row.depth + 1} {...(row.node.children.length ? { "aria-expanded": row.open } : {})}>
               <td class="number share"><span class="bar" style={{ width: `${(100 * row.node.total) / root.total}%` }} /><span>{percent(row.node.total, root.total)}</span></td>
-              <td class="number">{duration(row.node.total)}</td>
-              <td class="number">{duration(row.node.own)}</td>
-              <td class="number">{count(row.node.visits)}</td>
+              {cells(row.node).map((cell, i) => <td key={heads[i]} class="number">{cell}</td>)}
               <th scope="row" class="name" style={{ paddingLeft: `${8 + Math.min(row.depth, 60) * 12}px` }}>
                 <button class="fold" disabled={!row.node.children.length} aria-label={row.open ? "Fold" : "Unfold"} onClick={() => toggle(row.id)} onKeyDown={(event) => keys(event, row)}>{row.node.children.length ? (row.open ? "▾" : "▸") : ""}</button>
                 <span class="swatch" style={{ background: timeline.styleOf(row.node.region) }} />

@@ -2,9 +2,10 @@
 import { createContext } from "preact";
 import { useContext, useEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { Theme } from "../colour";
+import { EMPTY_PROFILE, scopesOf } from "../compare";
 import type { Paths, Profile, Run, Selection } from "../model";
 import type { Source } from "../source/source";
-import type { Navigator } from "../state/commands";
+import type { Comparing, Navigator } from "../state/commands";
 import type { Store } from "../state/store";
 import type { View, Viewing } from "../state/view";
 import type { Timeline } from "../timeline/timeline";
@@ -17,6 +18,8 @@ export interface Opened {
   readonly timeline: Timeline;
   readonly navigator: Navigator;
   readonly theme: Theme;
+  /** Null: one run alone. */
+  readonly comparing: Comparing | null;
 }
 
 export const OpenedContext = createContext<Opened | null>(null);
@@ -72,6 +75,23 @@ export function useProfile(): Answer<Profiled> {
     const whole = { begin: Math.floor(scope.begin), end: Math.ceil(scope.end), tracks: scope.tracks };
     const [profile, paths] = await Promise.all([source.profile(whole, signal), pathsOf(source)]);
     return { profile, paths, scope: whole };
+  }, [selection, selection ? null : range]);
+}
+
+export interface ProfiledPair {
+  readonly profiles: readonly Profile[];
+  readonly paths: Paths;
+}
+
+/** The profiles of both runs. REQUIRES: there are two. */
+export function useProfiles(): Answer<ProfiledPair> {
+  const { source, viewing, run } = useOpened();
+  const { selection, range } = useView();
+  return useAnswer(async (signal) => {
+    const { begin, end, tracks } = viewing.scope();
+    const scopes = scopesOf(run, { begin: Math.floor(begin), end: Math.ceil(end), tracks });
+    const [paths, ...profiles] = await Promise.all([pathsOf(source), ...scopes.map((scope) => (scope.tracks?.length ? source.profile(scope, signal) : EMPTY_PROFILE))]);
+    return { profiles, paths };
   }, [selection, selection ? null : range]);
 }
 

@@ -44,5 +44,6 @@ export function runOf(json: unknown): Run {
     processes: from.processes,
     locations: from.tracks,
     markers: from.markers,
+    parts: [],
   };
 }

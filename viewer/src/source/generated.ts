@@ -150,6 +150,6 @@ function description(processes: Process[], locations: Location[]): Run {
     title: "plate.py -n 1000", facts: ["vm", "2026-11-23 08:14:02", `${events.toLocaleString("en")} events`], losses: ["12 events could not be recorded"],
     ticksPerSecond: 1e9, length: Math.max(...locations.map((location) => location.end)), events, secondsPerEvent: 3e-8,
     regions: NAMES.map(([module, name, line], id) => ({ id, name: `${module}.${name}`, module, file: `/home/u/${module.replaceAll(".", "/")}.py`, line })),
-    processes, locations, markers: [{ time: 5.2e8, track: 0, text: "residual below 1e-3" }],
+    processes, locations, markers: [{ time: 5.2e8, track: 0, text: "residual below 1e-3" }], parts: [],
   };
 }

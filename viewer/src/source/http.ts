@@ -21,7 +21,14 @@ interface CallJson extends CallRef {
 }
 
 export class HttpSource implements Source {
-  constructor(private readonly token: string) {}
+  /** `place`: of the second of two runs, "2/". */
+  constructor(private readonly token: string, private readonly place: "" | "2/" = "") {}
+
+  /** A source for each run that the server has. */
+  async all(): Promise<HttpSource[]> {
+    const { runs } = (await (await this.ask("runs")).json()) as { runs: number };
+    return runs > 1 ? [this, new HttpSource(this.token, "2/")] : [this];
+  }
 
   async run(progress: (state: Progress) => void): Promise<Run> {
     for (;;) {
@@ -70,7 +77,7 @@ export class HttpSource implements Source {
   private async ask(name: string, body?: ArrayBuffer, signal?: AbortSignal): Promise<Response> {
     let response: Response;
     try {
-      response = await fetch(`api/${name}`, { method: "POST", headers: { "X-Timeloom-Token": this.token }, body: body ?? null, signal: signal ?? null, cache: "no-store" });
+      response = await fetch(`api/${this.place}${name}`, { method: "POST", headers: { "X-Timeloom-Token": this.token }, body: body ?? null, signal: signal ?? null, cache: "no-store" });
     } catch (error) {
       if ((error as Error).name === "AbortError") throw error;
       throw new SourceError("The server does not answer.", "It was stopped, or the connection is gone. Start “timeloom view” again and open the address that it prints.");

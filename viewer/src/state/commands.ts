@@ -1,11 +1,18 @@
 // What keys and buttons do that needs an answer of the source.
 import { duration } from "../format";
-import { type CallRef, nameOfLocation } from "../model";
+import { type CallRef, nameOfLocation, partOf } from "../model";
 import { isEmpty, parseQuery, regionsOf } from "../source/match";
-import type { Source } from "../source/source";
+import { type Alignment, MOST_NTH } from "../source/pair";
+import { type Source, SourceError } from "../source/source";
 import type { Timeline } from "../timeline/timeline";
 import type { Commands } from "./keys";
 import type { Viewing } from "./view";
+
+/** Of two runs: how they are aligned, and the function that aligns them anew or says why it cannot. */
+export interface Comparing {
+  readonly alignment: Alignment;
+  readonly align: (alignment: Alignment) => Promise<void>;
+}
 
 const MOST_HITS = 1000;
 const MOST_CALLS = 5000;
@@ -136,6 +143,20 @@ export class Navigator implements Commands {
   /** Finds the calls of a function, whatever its name looks like. */
   findFunction(region: number): void {
     this.find(`/^${this.viewing.run.regions[region].name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$/`);
+  }
+
+  /** Aligns two runs at a call and that with the same number in the other run. */
+  alignAt(call: CallRef, comparing: Comparing): void {
+    const work = async (signal: AbortSignal) => {
+      const { run } = this.viewing, { name } = run.regions[call.region];
+      const { firstTrack, tracks } = partOf(run, call.track)!;
+      const regions = run.regions.flatMap((region) => (region.name === name ? [region.id] : []));
+      const mine = Array.from({ length: tracks }, (_, i) => firstTrack + i);
+      const found = await this.source.find({ order: "earliest", limit: MOST_NTH, begin: 0, end: call.begin + 1, shortest: 0, tracks: mine, regions }, signal);
+      if (!found.complete) throw new SourceError(`Before this call there are more than ${MOST_NTH} of its function.`, "Choose an earlier one.");
+      await comparing.align({ func: name, n: found.calls.length });
+    };
+    this.run(work(this.begin()));
   }
 
   nextHit(by: number): void {

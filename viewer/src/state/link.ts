@@ -1,7 +1,8 @@
 // The state of the page in its address: read at the start, written as it changes.
 import { parseQuery } from "../source/match";
 import type { Navigator } from "./commands";
-import { read, write } from "./url";
+import type { Alignment } from "../source/pair";
+import { type Link, read, write } from "./url";
 import { type Panel, PANELS, type Sort, SORTS, type View, type Viewing } from "./view";
 
 const QUIET = 300;
@@ -45,12 +46,13 @@ export function restore(viewing: Viewing, navigator: Navigator): void {
 }
 
 /** Keeps the address up to date, without a step of the browser's history for each. */
-export function follow(viewing: Viewing): () => void {
+export function follow(viewing: Viewing, align?: Alignment): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const now = () => {
     const { view, whole } = viewing;
     const moved = view.range.begin !== whole.begin || view.range.end !== whole.end;
-    const fragment = write({
+    showFragment({
+      ...(align ? { align } : {}),
       ...(moved ? { range: view.range } : {}),
       ...(view.selection ? { selection: { ...view.selection, tracks: view.selection.tracks && [...view.selection.tracks] } } : {}),
       ...(view.call ? { call: { track: view.call.track, time: view.call.begin, depth: view.call.depth } } : {}),
@@ -58,10 +60,22 @@ export function follow(viewing: Viewing): () => void {
       ...(view.panelOpen && view.panel === "function" && view.func >= 0 ? { func: viewing.run.regions[view.func].name } : {}),
       filter: view.filter, sort: view.sort === "order" ? "" : view.sort, pinned: [...view.pinned], toggled: [...view.toggled], find: view.found ? view.find : "",
     });
-    history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
   };
-  return viewing.store.subscribe(() => {
+  const end = viewing.store.subscribe(() => {
     clearTimeout(timer);
     timer = setTimeout(now, QUIET);
   });
+  return () => (clearTimeout(timer), end());
+}
+
+function showFragment(link: Link): void {
+  const fragment = write(link);
+  history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
+}
+
+/** Says in the address that all of the first run is `by` ticks later, since the runs are aligned anew. */
+export function keepPlace(by: number, align: Alignment): void {
+  const { range, selection, call, ...link } = read(location.hash);
+  const moved = range && { begin: Math.max(0, range.begin + by), end: range.end + by };
+  showFragment({ ...link, align, ...(moved && moved.end > moved.begin ? { range: moved } : {}) });
 }

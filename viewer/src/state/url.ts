@@ -13,6 +13,8 @@ export interface Link {
   pinned?: number[];
   toggled?: number[];
   find?: string;
+  /** Of two runs: the call at which they are aligned. */
+  align?: { func: string; n: number };
 }
 
 const numbers = (text: string, separator: string): number[] | null => {
@@ -25,6 +27,7 @@ export function write(link: Link): string {
   const words: string[] = [];
   const add = (key: string, value: string) => words.push(`${key}=${encodeURIComponent(value).replace(/%2C/g, ",").replace(/%20/g, "+")}`);
   const pair = (range: { begin: number; end: number }) => `${Math.round(range.begin)}-${Math.round(range.end)}`;
+  if (link.align?.func) add("align", `${link.align.n},${link.align.func}`);
   if (link.range) add("view", pair(link.range));
   if (link.selection) add("select", pair(link.selection) + (link.selection.tracks ? "," + link.selection.tracks.join(",") : ""));
   if (link.call) add("call", [link.call.track, Math.round(link.call.time), link.call.depth].join(","));
@@ -41,6 +44,8 @@ export function read(fragment: string): Link {
     const values = /^\d+-\d+$/.test(text) ? numbers(text, "-") : null;
     return values && values[1] > values[0] ? { begin: values[0], end: values[1] } : null;
   };
+  const align = /^(\d{1,5}),(.+)$/s.exec(words.get("align") ?? "");
+  if (align && Number(align[1]) > 0) link.align = { func: align[2], n: Number(align[1]) };
   const view = range(words.get("view") ?? "");
   if (view) link.range = view;
   const [selected, ...tracks] = (words.get("select") ?? "").split(",");

@@ -1,5 +1,5 @@
 // Which rows there are, from the top down, and how high each is. Pixels are those of CSS.
-import { FIRST_PROCESS, type Location, type Run } from "../model";
+import { FIRST_PROCESS, FIRST_RUN, type Location, type Part, partOf, type Run } from "../model";
 import { lanesOf } from "./lanes";
 import type { Sort, View } from "../state/view";
 
@@ -10,6 +10,8 @@ export const PADDING = 5;
 export const FEW_LEVELS = 24;
 export const MANY_LEVELS = 32;
 export const MOST_LEVELS = 1000;
+/** The same as FEW_LEVELS and MANY_LEVELS where two runs are to be seen at once. */
+const LEVELS_OF_TWO = 10;
 
 /** Lines of calls that are unfolded at first, all rows together. */
 const FIRST_LINES = 48;
@@ -36,6 +38,7 @@ export interface Row {
   /** Lines of calls; 0: one line with what was innermost. */
   readonly lines: number;
   readonly levels: number;
+  readonly few: number;
   readonly y: number;
   readonly height: number;
 }
@@ -46,6 +49,8 @@ interface Branch {
   name: string;
   detail: string;
   levels: number;
+  /** Levels that it shows unless all are asked for. */
+  few: number;
   /** When it was active first, and how much was recorded. */
   begin: number;
   events: number;
@@ -58,27 +63,34 @@ interface Branch {
 
 const plural = (count: number, word: string) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
-/** The locations that are unfolded at first: threads from the first on, as long as they fill about a screen. */
+/** The locations that are unfolded at first: threads from the first on, as long as they fill about a screen; of two runs some of each. */
 function unfolded(run: Run): ReadonlySet<number> {
   const result = new Set<number>();
-  let room = FIRST_LINES;
-  for (const [id, location] of run.locations.entries()) {
-    if (location.kind !== "thread") continue;
-    room -= Math.min(location.depth, FEW_LEVELS);
-    if (room < 0 && result.size) break;
-    result.add(id);
+  const parts = run.parts.length ? run.parts : [{ firstTrack: 0, tracks: run.locations.length }];
+  for (const { firstTrack, tracks } of parts) {
+    let room = FIRST_LINES / parts.length ** 2, none = true;
+    for (let id = firstTrack; id < firstTrack + tracks; id++) {
+      const location = run.locations[id];
+      if (location.kind !== "thread") continue;
+      room -= Math.min(location.depth, FEW_LEVELS);
+      if (room < 0 && !none) break;
+      result.add(id);
+      none = false;
+    }
   }
   return result;
 }
 
 function leaf(run: Run, id: number, open: ReadonlySet<number>): Branch {
   const { name, kind, depth, begin, events } = run.locations[id];
-  return { id, kind: "location", name, detail: kind === "task" ? "task" : "", levels: depth, begin, events, openFirst: open.has(id), inner: [], locations: [id] };
+  const two = run.parts.length > 0;
+  const few = depth <= (two ? LEVELS_OF_TWO : MANY_LEVELS) ? depth : two ? LEVELS_OF_TWO : FEW_LEVELS;
+  return { id, kind: "location", name, detail: kind === "task" ? "task" : "", levels: depth, few, begin, events, openFirst: open.has(id), inner: [], locations: [id] };
 }
 
 function joined(id: number, kind: Row["kind"], name: string, detail: string, openFirst: boolean, inner: Branch[]): Branch {
   return {
-    id, kind, name, detail, levels: 0, openFirst, inner,
+    id, kind, name, detail, levels: 0, few: 0, openFirst, inner,
     begin: inner.reduce((first, branch) => Math.min(first, branch.begin), Infinity),
     events: inner.reduce((sum, branch) => sum + branch.events, 0),
     locations: inner.flatMap((branch) => branch.locations),
@@ -95,6 +107,12 @@ function folderOf(run: Run, process: number, tasks: Branch[]): Branch {
   };
   folder.lanes = () => (lanes ??= lanesOf(run.locations, folder.locations).map(laneOf));
   return folder;
+}
+
+/** One of two runs; of a single process its threads and tasks are at once inside. */
+function runOf(part: Part, n: number, trees: Branch[]): Branch {
+  const inner = trees.length === 1 && trees[0].inner.every((branch) => branch.kind !== "process") ? trees[0].inner : trees;
+  return joined(FIRST_RUN + n, "process", `${part.letter}: ${part.title}`, "", true, inner);
 }
 
 /** The tree of processes with their threads and tasks; a process that was started by another is inside it. */
@@ -123,6 +141,7 @@ export function treeOf(run: Run): Branch[] {
   const used = new Set(roots.flatMap((root) => root.locations));
   const orphans = [...members.keys()].filter((process) => members.get(process)!.some((id) => !used.has(id)));
   const trees = [...roots, ...orphans.map((process) => branch(process, new Set()))].filter((root) => root.locations.length);
+  if (run.parts.length) return run.parts.map((part, n) => runOf(part, n, trees.filter((tree) => partOf(run, tree.locations[0]) === part)));
   return trees.length === 1 && trees[0].inner.every((inner) => inner.kind !== "process") ? trees[0].inner : trees;
 }
 
@@ -151,13 +170,12 @@ export function layOut(trees: readonly Branch[], view: View): Layout {
   let y = 0;
   const add = (branch: Branch, indent: number, pinned: boolean) => {
     const open = view.toggled.has(branch.id) ? !branch.openFirst : branch.openFirst;
-    const few = branch.levels > MANY_LEVELS && !view.tall.has(branch.id);
-    const levels = Math.min(branch.levels, few ? FEW_LEVELS : MOST_LEVELS);
+    const levels = Math.min(view.tall.has(branch.id) ? branch.levels : branch.few, MOST_LEVELS);
     const lines = branch.kind === "location" && open ? levels : 0;
     const height = lines > 1 ? lines * LINE + PADDING : FOLDED;
     const canOpen = branch.kind === "location" ? branch.levels > 1 : branch.inner.length > 0;
     const { id, kind, name, detail, locations } = branch;
-    rows.push({ id, kind, name, detail, locations, indent, open, canOpen, pinned, lines, levels: branch.levels, y, height });
+    rows.push({ id, kind, name, detail, locations, indent, open, canOpen, pinned, lines, levels: branch.levels, few: branch.few, y, height });
     y += height;
     return open;
   };

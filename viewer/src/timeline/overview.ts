@@ -1,6 +1,6 @@
 // The strip of the whole run: how much of all tracks was active, and what is shown of it.
 import type { Theme } from "../colour";
-import { COLUMNS, WHOLE_RUN } from "../model";
+import { COLUMNS, FIRST_RUN, WHOLE_RUN } from "../model";
 import type { Viewing } from "../state/view";
 import type { Cache, Piece } from "./cache";
 import { slots } from "./painter";
@@ -15,14 +15,17 @@ export class Overview {
 
   draw(context: CanvasRenderingContext2D, width: number, height: number, theme: Theme, styleOf: (region: number) => string): void {
     const { whole, view } = this.viewing;
-    const pieces = slots(WHOLE_RUN, 1, whole, width).flatMap((slot) => this.cache.pieces(slot));
-    const now = [width, height, window.devicePixelRatio, theme, ...pieces.map(({ tile }) => tile)];
+    // Two runs have a strip each, one above the other.
+    const { parts } = this.viewing.run;
+    const strips = (parts.length ? parts.map((_, n) => FIRST_RUN + n) : [WHOLE_RUN])
+      .map((track) => slots(track, 1, whole, width).flatMap((slot) => this.cache.pieces(slot)));
+    const now = [width, height, window.devicePixelRatio, theme, ...strips.flat().map(({ tile }) => tile)];
     if (now.length !== this.drawnFor.length || now.some((value, i) => value !== this.drawnFor[i])) {
       this.drawnFor = now;
       const ratio = window.devicePixelRatio || 1;
       this.bars.width = Math.round(width * ratio);
       this.bars.height = Math.round(height * ratio);
-      drawBars(this.bars, pieces, whole, theme, styleOf);
+      strips.forEach((pieces, n) => drawBars(this.bars, pieces, whole, theme, styleOf, n, strips.length));
     }
     context.drawImage(this.bars, 0, 0, width, height);
     context.fillStyle = theme.accent;
@@ -31,10 +34,11 @@ export class Overview {
   }
 }
 
-function drawBars(canvas: HTMLCanvasElement, pieces: readonly Piece[], whole: Range, theme: Theme, styleOf: (region: number) => string): void {
-  const { width, height } = canvas, context = canvas.getContext("2d")!;
+function drawBars(canvas: HTMLCanvasElement, pieces: readonly Piece[], whole: Range, theme: Theme, styleOf: (region: number) => string, nth: number, strips: number): void {
+  const { width } = canvas, context = canvas.getContext("2d")!;
+  const above = Math.round((canvas.height * nth) / strips), height = Math.round(canvas.height / strips);
   context.fillStyle = theme.track;
-  context.fillRect(0, 0, width, height);
+  context.fillRect(0, above, width, height);
   // Many tasks that are active one after the other would be a flat line, so the most there is fills the strip.
   const most = pieces.reduce((all, { tile }) => Math.max(all, ...tile.cover), 1);
   for (const { key, tile } of pieces) {
@@ -45,7 +49,7 @@ function drawBars(canvas: HTMLCanvasElement, pieces: readonly Piece[], whole: Ra
       const x = Math.round(toX(whole, width, begin)), right = Math.round(toX(whole, width, begin + column));
       const tall = Math.max(2, (tile.cover[c] / most) * (height - 4));
       context.fillStyle = styleOf(tile.region[c]);
-      context.fillRect(x, height - tall, Math.max(1, right - x), tall);
+      context.fillRect(x, above + height - tall, Math.max(1, right - x), tall);
     }
   }
 }

@@ -12,7 +12,7 @@ let browser;
 before(async () => { browser = await chromium.launch({ executablePath: process.env.TIMELOOM_CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] }); });
 after(() => browser.close());
 
-/** The page, drawn; problems that it tells the console fail the test at `close`. */
+/** The page, drawn; `fragment` may have a query before it; problems that it tells the console fail the test at `close`. */
 async function open(fragment = "", options = {}) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
   page.setDefaultTimeout(60_000);
@@ -258,6 +258,24 @@ test("the call tree folds with arrows", async () => {
   await close();
 });
 
+test("two runs: rows of both, differences, and another alignment", async () => {
+  const { page, close } = await open("?two#panel=functions");
+  await page.waitForSelector("tbody tr");
+  assert.deepEqual((await texts(page, ".row.process .name")).slice(0, 2), ["A: plate.py -n 1000", "plate.py"]);
+  assert.match(await page.locator("tbody tr").first().innerText(), /−546 ms\s+0.79 ×[^]*plate.Slab.relax/);
+  await page.fill(".comparison [name=func]", "service.handle");
+  await page.fill(".comparison [name=n]", "3");
+  await page.getByRole("button", { name: "Align", exact: true }).click();
+  await page.waitForSelector("text=at the begin");
+  assert.match(await fragment(page), /align=3,service.handle/);
+  await page.fill(".comparison [name=func]", "no.such");
+  await page.getByRole("button", { name: "Align", exact: true }).click();
+  assert.match(await page.locator(".comparison [role=alert]").innerText(), /Run A never calls no.such/);
+  await page.getByRole("tab", { name: "Flame graph" }).click();
+  await page.waitForSelector(".legend");
+  await close();
+});
+
 test("nothing is cut off on a small window", async () => {
   const { page, close } = await open("#panel=functions", { viewport: { width: 640, height: 400 } });
   const wide = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth, document.querySelector(".timeline").clientHeight]);
@@ -266,7 +284,7 @@ test("nothing is cut off on a small window", async () => {
   await close();
 });
 
-for (const [name, link] of [["tables", "#panel=functions"], ["tree", "#panel=tree"], ["flame graph", "#panel=flame"], ["a call", "#call=0,300000000,3&panel=call"], ["hits", "#find=relax"], ["a function", "#panel=function&func=plate.Slab.relax"]]) {
+for (const [name, link] of [["tables", "#panel=functions"], ["tree", "#panel=tree"], ["flame graph", "#panel=flame"], ["a call", "#call=0,300000000,3&panel=call"], ["hits", "#find=relax"], ["a function", "#panel=function&func=plate.Slab.relax"], ["two runs", "?two#panel=functions"], ["two runs' flame graph", "?two#panel=flame"]]) {
   for (const colorScheme of ["light", "dark"]) {
     test(`axe finds nothing wrong: ${name}, ${colorScheme}`, async () => {
       const { page, close } = await open(link, { colorScheme });

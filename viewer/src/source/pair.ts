@@ -1,0 +1,195 @@
+// Two runs behind the questions of one: rows of the first, then of the second, on one axis of time.
+import {
+  type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, FIRST_PROCESS, FIRST_RUN, type Found, NONE, type Paths, type Profile, type Run,
+  type Search, type Selection, type Tile, type TileKey, WHOLE_RUN,
+} from "../model";
+import { sumOfTiles } from "./cells";
+import { resample } from "./resample";
+import { type Source, SourceError } from "./source";
+import { Side, unifyPaths, unifyRegions, unifyRuns } from "./unify";
+
+/** What is at the same place in both: the begin, or the n-th call of a function in each run. */
+export interface Alignment {
+  /** Empty: the begin. */
+  readonly func: string;
+  readonly n: number;
+}
+
+const never = new AbortController().signal;
+/** The most calls that a search answers. */
+export const MOST_NTH = 10_000;
+
+/** What stays the same however the runs are aligned. */
+export class Pair {
+  private readonly sides: readonly Side[];
+  private readonly regions: Run["regions"];
+  private readonly callPaths: Paths;
+
+  private constructor(private readonly sources: readonly Source[], runs: readonly Run[], paths: readonly Paths[]) {
+    this.sides = runs.map((run, n) => new Side(run, paths[n]));
+    this.sides[1].scale = runs[0].ticksPerSecond / runs[1].ticksPerSecond;
+    this.regions = unifyRegions(this.sides);
+    this.callPaths = unifyPaths(this.sides, this.regions.length);
+  }
+
+  static async of(sources: readonly Source[], runs: readonly Run[]): Promise<Pair> {
+    return new Pair(sources, runs, await Promise.all(sources.map((source) => source.paths())));
+  }
+
+  /** Throws SourceError when a run has no such call. */
+  async aligned(alignment: Alignment): Promise<{ source: Source; run: Run }> {
+    const times = alignment.func ? await Promise.all(this.sides.map((_, n) => this.nthCall(n, alignment))) : [0, 0];
+    const latest = Math.max(...times);
+    const run = unifyRuns(this.sides, this.regions, times.map((time) => latest - time));
+    return { run, source: new PairSource(this.sources, this.sides, this.callPaths, run) };
+  }
+
+  /** Where it begins in a run, in ticks of both. */
+  private async nthCall(which: number, { func, n }: Alignment): Promise<number> {
+    const side = this.sides[which], letter = "AB"[which];
+    const regions = this.regions.filter((region) => region.name === func).flatMap((region) => side.regionsOf.get(region.id) ?? []);
+    if (!regions.length) throw new SourceError(`Run ${letter} never calls ${func}.`, "Choose a function that both runs call.");
+    const search = { order: "earliest" as const, limit: n, begin: 0, end: side.run.length + 1, shortest: 0, tracks: null, regions };
+    const { calls } = await this.sources[which].find(search, never);
+    if (calls.length < n) throw new SourceError(`Run ${letter} calls ${func} ${calls.length === 1 ? "once" : `${calls.length} times`}, not ${n} times.`, "Choose a smaller number.");
+    return calls[n - 1].begin * side.scale;
+  }
+}
+
+class PairSource implements Source {
+  constructor(private readonly sources: readonly Source[], private readonly sides: readonly Side[], private readonly callPaths: Paths, private readonly description: Run) {}
+
+  async run(): Promise<Run> {
+    return this.description;
+  }
+
+  async paths(): Promise<Paths> {
+    return this.callPaths;
+  }
+
+  async tiles(keys: readonly TileKey[], signal: AbortSignal): Promise<Tile[]> {
+    const needs = keys.map((key) => this.needOf(key));
+    const tiles = await Promise.all(this.sources.map((source, n) => {
+      const wanted = needs.flatMap((list) => list.filter((need) => need.side === n).flatMap((need) => need.keys));
+      return wanted.length ? source.tiles(wanted, signal) : [];
+    }));
+    const next = this.sides.map(() => 0);
+    return needs.map((list, i) => {
+      const made = list.map((need) => {
+        const mine = tiles[need.side].slice(next[need.side], (next[need.side] += need.keys.length));
+        return this.moved(keys[i], need, mine);
+      });
+      return made.length === 1 ? made[0] : sumOfTiles(made);
+    });
+  }
+
+  /** The tiles of each side that the tile of both is made of. */
+  private needOf(key: TileKey): Need[] {
+    if (key.track === WHOLE_RUN) return this.sides.flatMap((_, n) => this.needOf({ ...key, track: FIRST_RUN + n }));
+    const side = key.track >= FIRST_RUN ? key.track - FIRST_RUN : this.sides.findLastIndex((one) =>
+      (key.track >= FIRST_PROCESS ? key.track - FIRST_PROCESS >= one.firstProcess : key.track >= one.firstTrack));
+    const { scale, toOwn, firstTrack, firstProcess } = this.sides[side];
+    const track = key.track >= FIRST_RUN ? WHOLE_RUN : key.track - (key.track >= FIRST_PROCESS ? firstProcess : firstTrack);
+    const level = scale === 1 ? key.level : Math.min(28, Math.max(0, Math.floor(key.level - Math.log(scale) / Math.log(4))));
+    const size = 4 ** level * COLUMNS, begin = key.index * 4 ** key.level * COLUMNS;
+    const first = Math.floor(toOwn(begin) / size), last = Math.ceil(toOwn(begin + 4 ** key.level * COLUMNS) / size);
+    const indices = Array.from({ length: last - first }, (_, i) => first + i);
+    return [{ side, level, first, last, keys: indices.filter((index) => index >= 0).map((index) => ({ track, level, index, rows: key.rows })) }];
+  }
+
+  private moved(key: TileKey, need: Need, tiles: readonly Tile[]): Tile {
+    const side = this.sides[need.side], width = 4 ** need.level;
+    const named = tiles.map((tile) => ({ ...tile, region: tile.region.map((region) => (region === NONE ? NONE : side.regionOf[region])) }));
+    const at = side.toOwn(key.index * 4 ** key.level * COLUMNS), step = 4 ** key.level / side.scale;
+    if (step === width && at === need.first * width * COLUMNS && named.length) return named[0];
+    const missing = need.last - need.first - named.length;
+    return resample({ tiles: [...Array<null>(missing).fill(null), ...named], begin: need.first * width * COLUMNS, width }, at, step);
+  }
+
+  async calls(ranges: readonly CallRange[], signal: AbortSignal): Promise<Calls[]> {
+    const result: Calls[] = [];
+    await Promise.all(this.sides.map(async (side, n) => {
+      const mine = ranges.flatMap((range, i) => (side.owns(range.track) ? [i] : []));
+      if (!mine.length) return;
+      const asked = mine.map((i) => ({ ...ranges[i], ...this.ownRange(side, ranges[i]), track: ranges[i].track - side.firstTrack }));
+      const answers = await this.sources[n].calls(asked, signal);
+      answers.forEach((calls, k) => {
+        result[mine[k]] = { ...calls, begin: calls.begin.map(side.toShared), end: calls.end.map(side.toShared), region: calls.region.map((region) => (region === NONE ? NONE : side.regionOf[region])) };
+      });
+    }));
+    return result;
+  }
+
+  async profile(selection: Selection, signal: AbortSignal): Promise<Profile> {
+    const parts = await Promise.all(this.sides.map(async (side, n) => {
+      const tracks = this.ownTracks(side, selection.tracks);
+      return tracks === "none" ? null : this.sources[n].profile({ ...this.ownRange(side, selection), tracks }, signal);
+    }));
+    return this.sum(parts);
+  }
+
+  async call(track: number, depth: number, time: number, signal: AbortSignal): Promise<CallDetails | null> {
+    const n = this.sides.findIndex((side) => side.owns(track)), side = this.sides[n];
+    if (!side) return null;
+    const found = await this.sources[n].call(track - side.firstTrack, depth, Math.max(0, Math.round(side.toOwn(time))), signal);
+    return found && { ...found, ...this.shared(side, found), own: found.own * side.scale, stack: found.stack.map((caller) => this.shared(side, caller)) };
+  }
+
+  async find(search: Search, signal: AbortSignal): Promise<Found> {
+    const answers = await Promise.all(this.sides.map(async (side, n): Promise<Found> => {
+      const tracks = this.ownTracks(side, search.tracks);
+      const regions = search.regions && search.regions.flatMap((region) => side.regionsOf.get(region) ?? []);
+      if (tracks === "none" || regions?.length === 0) return { calls: [], complete: true };
+      const found = await this.sources[n].find({ ...search, ...this.ownRange(side, search), shortest: Math.ceil(search.shortest / side.scale), tracks, regions }, signal);
+      return { ...found, calls: found.calls.map((call) => this.shared(side, call)) };
+    }));
+    const early = (a: CallRef, b: CallRef) => a.begin - b.begin || a.track - b.track || a.depth - b.depth;
+    const order = { earliest: early, latest: (a: CallRef, b: CallRef) => early(b, a), longest: (a: CallRef, b: CallRef) => b.end - b.begin - (a.end - a.begin) || early(a, b) };
+    const calls = answers.flatMap((answer) => answer.calls).sort(order[search.order]);
+    return { calls: calls.slice(0, search.limit), complete: calls.length <= search.limit && answers.every((answer) => answer.complete) };
+  }
+
+  private ownRange(side: Side, range: { begin: number; end: number }): { begin: number; end: number } {
+    return { begin: Math.max(0, Math.ceil(side.toOwn(range.begin))), end: Math.max(0, Math.ceil(side.toOwn(range.end))) };
+  }
+
+  private ownTracks(side: Side, tracks: readonly number[] | null): number[] | null | "none" {
+    if (!tracks?.length) return null;
+    const mine = tracks.filter((track) => side.owns(track)).map((track) => track - side.firstTrack);
+    return mine.length === 0 ? "none" : mine.length === side.run.locations.length ? null : mine;
+  }
+
+  private shared(side: Side, { track, depth, begin, end, region }: CallRef): CallRef {
+    return { track: track + side.firstTrack, depth, begin: side.toShared(begin), end: side.toShared(end), region: region === NONE ? NONE : side.regionOf[region] };
+  }
+
+  /** The sums of both by call path. */
+  private sum(parts: readonly (Profile | null)[]): Profile {
+    const places = new Map<number, number>();
+    parts.forEach((part, n) => part?.path.forEach((path) => places.set(this.sides[n].pathOf[path], 0)));
+    const path = Int32Array.from(places.keys()).sort();
+    path.forEach((one, i) => places.set(one, i));
+    const zeros = () => new Float64Array(path.length);
+    const result = { count: path.length, path, visits: zeros(), cutBegin: zeros(), cutEnd: zeros(), own: zeros(), inclusive: zeros(), min: zeros().fill(Infinity), max: zeros() };
+    parts.forEach((part, n) => {
+      const { scale, pathOf } = this.sides[n];
+      for (let i = 0; part && i < part.count; i++) {
+        const at = places.get(pathOf[part.path[i]])!;
+        for (const key of ["visits", "cutBegin", "cutEnd"] as const) result[key][at] += part[key][i];
+        for (const key of ["own", "inclusive"] as const) result[key][at] += part[key][i] * scale;
+        result.min[at] = Math.min(result.min[at], part.min[i] * scale);
+        result.max[at] = Math.max(result.max[at], part.max[i] * scale);
+      }
+    });
+    return result;
+  }
+}
+
+interface Need {
+  readonly side: number;
+  readonly level: number;
+  /** Tiles from `first` up to before `last`; those below 0 hold nothing and are not asked for. */
+  readonly first: number;
+  readonly last: number;
+  readonly keys: readonly TileKey[];
+}

@@ -1,0 +1,103 @@
+// Two runs as one: functions and call paths that both have are the same, times are on one axis, rows of the second follow
+// those of the first.
+import { type Location, NONE, type Part, type Paths, type Process, type Region, type Run } from "../model";
+
+/** One of two runs with what its numbers are in both together. */
+export class Side {
+  /** By region, by call path: those of both runs together. */
+  readonly regionOf: Int32Array;
+  readonly pathOf: Int32Array;
+  /** By region of both runs: those of this run. */
+  readonly regionsOf = new Map<number, number[]>();
+  /** Ticks of both together for each tick of this run. */
+  scale = 1;
+  /** Where the begin of this run is on the common axis. */
+  begin = 0;
+  firstTrack = 0;
+  firstProcess = 0;
+
+  constructor(readonly run: Run, readonly paths: Paths) {
+    this.regionOf = new Int32Array(run.regions.length);
+    this.pathOf = new Int32Array(paths.parent.length);
+  }
+
+  readonly toShared = (time: number): number => this.begin + time * this.scale;
+  readonly toOwn = (time: number): number => (time - this.begin) / this.scale;
+
+  owns(track: number): boolean {
+    return track >= this.firstTrack && track < this.firstTrack + this.run.locations.length;
+  }
+}
+
+/** As `timeloom diff` has it: the name, and the name of the file without its directories. */
+const keyOf = (region: Region): string => `${region.name}\n${region.file.slice(region.file.lastIndexOf("/") + 1)}`;
+
+/** Gives the sides their numbers of regions; file and line of a region are those of the later run that has it. */
+export function unifyRegions(sides: readonly Side[]): Region[] {
+  const known = new Map<string, number>(), regions: Region[] = [];
+  for (const side of sides) {
+    for (const region of side.run.regions) {
+      const key = keyOf(region), id = known.get(key) ?? regions.length;
+      known.set(key, id);
+      regions[id] = { ...region, id };
+      side.regionOf[region.id] = id;
+      const mine = side.regionsOf.get(id);
+      if (mine) mine.push(region.id); else side.regionsOf.set(id, [region.id]);
+    }
+  }
+  return regions;
+}
+
+/** Gives the sides their numbers of call paths. REQUIRES: regions are unified. */
+export function unifyPaths(sides: readonly Side[], regions: number): Paths {
+  const known = new Map<number, number>(), parent: number[] = [], region: number[] = [];
+  for (const { paths, regionOf, pathOf } of sides) {
+    for (let path = 0; path < paths.parent.length; path++) {
+      const outer = paths.parent[path] === NONE ? NONE : pathOf[paths.parent[path]];
+      const func = paths.region[path] === NONE ? NONE : regionOf[paths.region[path]];
+      const key = (outer + 1) * (regions + 1) + func + 1;
+      let id = known.get(key);
+      if (id === undefined) {
+        known.set(key, (id = parent.length));
+        parent.push(outer);
+        region.push(func);
+      }
+      pathOf[path] = id;
+    }
+  }
+  return { parent: Int32Array.from(parent), region: Int32Array.from(region) };
+}
+
+/** What tells the command lines of two runs apart: of many words that they begin with, only the last is kept. */
+export function titlesOf(runs: readonly Run[]): string[] {
+  const words = runs.map((run) => run.title.split(" "));
+  let shared = 0;
+  while (shared < words[0].length && words[0][shared] === words[1][shared]) shared++;
+  if (shared < 3 || runs[0].title === runs[1].title) return runs.map((run) => run.title);
+  return words.map((list) => `… ${list.slice(shared - 1).join(" ")}`);
+}
+
+/** The description of both. REQUIRES: the sides have their scales; places in time are set here from `begins`. */
+export function unifyRuns(sides: readonly Side[], regions: readonly Region[], begins: readonly number[]): Run {
+  const processes: Process[] = [], locations: Location[] = [], markers: Run["markers"][number][] = [];
+  const parts: Part[] = [];
+  const titles = titlesOf(sides.map((side) => side.run));
+  sides.forEach((side, n) => {
+    const { run } = side, letter = "AB"[n];
+    Object.assign(side, { begin: begins[n], firstTrack: locations.length, firstProcess: processes.length });
+    processes.push(...run.processes.map((one) => ({ ...one, parent: one.parent === null ? null : one.parent + side.firstProcess })));
+    locations.push(...run.locations.map((one) => ({ ...one, process: one.process + side.firstProcess, begin: side.toShared(one.begin), end: side.toShared(one.end) })));
+    markers.push(...run.markers.map((one) => ({ ...one, time: side.toShared(one.time), track: one.track + side.firstTrack })));
+    parts.push({
+      letter, title: titles[n], facts: [run.title, ...run.facts], begin: side.begin, length: run.length * side.scale,
+      firstTrack: side.firstTrack, tracks: run.locations.length, firstProcess: side.firstProcess, processes: run.processes.length,
+    });
+  });
+  const [first, second] = sides.map((side) => side.run);
+  return {
+    title: first.title === second.title ? first.title : `${first.title} and ${second.title}`, facts: [], parts,
+    losses: sides.flatMap(({ run }, n) => run.losses.map((loss) => `${"AB"[n]}: ${loss}`)),
+    ticksPerSecond: first.ticksPerSecond, length: Math.max(...parts.map((part) => part.begin + part.length)), events: first.events + second.events,
+    secondsPerEvent: Math.max(first.secondsPerEvent, second.secondsPerEvent), regions, processes, locations, markers,
+  };
+}
