@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from timeloom._read import Run
+    from timeloom._view import View
 
 __version__ = "0.1.0"
 
@@ -62,6 +63,7 @@ __all__ = [
     "resume",
     "start",
     "stop",
+    "view",
 ]
 
 
@@ -74,6 +76,21 @@ def read(run: "str | PathLike[str]") -> "Run":
     from timeloom._read import Run  # not for programs that are measured
 
     return Run(run)
+
+
+def view(
+    *runs: "str | PathLike[str] | Run", height: int = 640, with_source: bool = False, proxy: "str | None" = None
+) -> "View":
+    """Show the timeline of a run in a notebook, or that of two runs, compared.
+
+    ``proxy`` is where a proxy shows the ports of this machine, with ``{port}`` in the place of the number:
+    ``"https://hub.example/user/me/proxy/{port}/"``; it is found in a JupyterHub that tells its address and has
+    jupyter-server-proxy. ``proxy=""``, and all other notebooks: the run is inside the page, up to some megabytes, with
+    the lines of functions if ``with_source`` asks for them. Raises :class:`timeloom.Error`.
+    """
+    from timeloom._view import View
+
+    return View([getattr(run, "path", run) for run in runs], height=height, with_source=with_source, proxy=proxy)
 
 
 def load_ipython_extension(shell: "Any") -> None:

@@ -32,7 +32,10 @@ struct ViewOptions {
   std::vector<std::string> hosts;
   std::optional<double> idle_minutes;
   bool no_browser = false;
+  bool frame = false;
   std::string html;
+  std::vector<std::string> sources;
+  bool with_source = false;
   bool force = false;
   bool text = false;
   ColourMode colour = ColourMode::kAuto;
@@ -95,7 +98,7 @@ void wait_for_end(const view::Server& server, const sigset_t& signals,
 
 int serve(const ViewOptions& options, const ViewedRuns& runs) {
   const sigset_t signals = block_ending_signals();
-  const view::Access access{view::random_token(), options.hosts};
+  const view::Access access{view::random_token(), options.hosts, options.frame};
   std::vector<const view::Content*> contents;
   for (const auto& run : runs) contents.push_back(&run->content());
   const view::RequestHandler handler(std::move(contents), access, view::page());
@@ -117,12 +120,36 @@ int serve(const ViewOptions& options, const ViewedRuns& runs) {
   return kDone;
 }
 
+constexpr std::size_t kMostSource = 16 << 20;
+
+// The lines of all functions that are found, by their numbers, as JSON.
+std::string sources_of(const view::Content& content) {
+  const std::vector<Region>& regions = content.definitions().regions;
+  std::string json = "{";
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    const view::SourceLines lines =
+        content.sources()->lines_of(regions[i], content.definitions().clock.realtime);
+    if (!lines.reason.empty()) continue;
+    if (json.size() > kMostSource) {
+      say("the lines of functions are more than 16 MB; those of the others are left out");
+      break;
+    }
+    json +=
+        (found++ == 0 ? "\"" : ",\"") + std::to_string(i) + "\":" + source_json(lines, regions[i]);
+  }
+  say("with the lines of " + std::to_string(found) + " functions");
+  return json + "}";
+}
+
 int write_file(const ViewOptions& options, const ViewedRuns& runs) {
   convert::Destination out(options.html, options.force);
   std::vector<view::RunInside> inside;
   for (const auto& run : runs) {
     std::shared_ptr<const view::Index> index = run->index();
-    inside.push_back({run->content().describe(), std::move(index)});
+    std::string sources = options.with_source ? sources_of(run->content()) : std::string();
+    inside.push_back(
+        {run->content().describe(), &run->definitions(), std::move(index), std::move(sources)});
   }
   view::write_html(view::page(), inside, out);
   out.finish();
@@ -150,6 +177,8 @@ std::string wrong_usage(const ViewOptions& options) {
     return "--port and --socket are different places; choose one";
   if (options.text && !options.html.empty())
     return "--text and --html are different forms; choose one";
+  if (options.with_source && options.html.empty())
+    return "--with-source is for --html; the server shows sources anyway";
   if (options.text && options.second)
     return "--text shows one run; 'timeloom diff' compares two in the terminal";
   return {};
@@ -164,6 +193,8 @@ int run_view(const ViewOptions& options) {
   runs.push_back(std::make_unique<ViewedRun>(open_run(options.run)));
   if (options.second) runs.push_back(std::make_unique<ViewedRun>(open_run(options.second)));
   if (options.text) return write_text(options, *runs.front());
+  const auto sources = std::make_shared<const view::SourceFiles>(".", options.sources);
+  for (const auto& run : runs) run->content().set_sources(sources);
   return options.html.empty() ? serve(options, runs) : write_file(options, runs);
 }
 
@@ -181,11 +212,19 @@ Command register_view(CLI::App& program) {
              "Serve at a socket of this path instead, for ssh -L or a proxy");
   known.texts("--allow-host", "NAME", options->hosts,
               "Answer to this host name, too: that of a proxy; can be repeated");
+  known.flag(
+      "--frame", options->frame,
+      "Let other pages of the same host show the page in a frame: a notebook behind a proxy");
   known.number("--idle", "MINUTES", options->idle_minutes, {0.01, 1e6, "a number of minutes"},
                "End when nobody has asked for so long");
   known.flag("--no-browser", options->no_browser, "Only print the address of the page");
   known.text("--html", "FILE", options->html,
              "Write one HTML file with the run inside instead, to keep or to mail");
+  known.texts("--source", "DIR", options->sources,
+              "Show source lines of files below this folder, too, and not only of those below the "
+              "working folder; can be repeated");
+  known.flag("--with-source", options->with_source,
+             "Put the lines of functions into the file of --html as well");
   known.flag("--force", options->force, "Replace a file that exists");
   known.flag("--text", options->text, "Draw the timeline in the terminal instead");
   known.colour(options->colour);

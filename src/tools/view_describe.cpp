@@ -93,6 +93,26 @@ Json regions_of(const Definitions& definitions) {
   return regions;
 }
 
+Json metrics_of(const Definitions& definitions) {
+  Json metrics = Json::array();
+  for (const Metric& metric : definitions.metrics) {
+    const char* type = metric.type == MetricValueType::kInt64    ? "int64"
+                       : metric.type == MetricValueType::kUint64 ? "uint64"
+                                                                 : "double";
+    metrics.push_back({{"name", metric.name},
+                       {"unit", unit_text(metric)},
+                       {"description", metric.description},
+                       {"type", type}});
+  }
+  return metrics;
+}
+
+Json parameters_of(const Definitions& definitions) {
+  Json parameters = Json::array();
+  for (const Parameter& parameter : definitions.parameters) parameters.push_back(parameter.name);
+  return parameters;
+}
+
 Json markers_of(const Definitions& definitions, const convert::Tracks& tracks) {
   Json markers = Json::array();
   for (const Marker& marker : definitions.markers) {
@@ -115,7 +135,7 @@ std::uint64_t length_of(const Definitions& definitions, const view::Index* index
 }  // namespace
 
 std::string describe_for_viewer(const Definitions& of_run, const std::string& title,
-                                const view::Index* index) {
+                                const view::Index* index, const std::string& marks) {
   Definitions definitions = of_run;
   if (index != nullptr) {
     for (const auto& [name, value] : index->properties()) definitions.properties[name] = value;
@@ -138,7 +158,10 @@ std::string describe_for_viewer(const Definitions& of_run, const std::string& ti
   json["processes"] = processes_of(definitions, tracks);
   json["tracks"] = tracks_of(definitions, tracks, index);
   json["regions"] = regions_of(definitions);
+  json["metrics"] = metrics_of(definitions);
+  json["parameters"] = parameters_of(definitions);
   json["markers"] = markers_of(definitions, tracks);
+  json["marks"] = Json::parse(marks);
   return json_text(json);
 }
 

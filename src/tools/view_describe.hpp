@@ -10,8 +10,8 @@
 
 namespace timeloom::tools {
 
-// JSON. `index` may be null: then some facts are missing.
+// JSON. `index` may be null: then some facts are missing. REQUIRES: `marks` is JSON.
 std::string describe_for_viewer(const Definitions& definitions, const std::string& title,
-                                const view::Index* index);
+                                const view::Index* index, const std::string& marks);
 
 }  // namespace timeloom::tools

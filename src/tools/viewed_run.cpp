@@ -17,8 +17,9 @@ ViewedRun::ViewedRun(const std::filesystem::path& run)
       definitions_(source_->definitions()),
       identity_(view::source_identity(anchor_)),
       content_(definitions_, [this](const view::Index* index) {
-        return describe_for_viewer(definitions_, title_, index);
+        return describe_for_viewer(definitions_, title_, index, content_.marks()->read());
       }) {
+  content_.set_marks(std::make_shared<const view::MarksFile>(anchor_));
   content_.set_index(view::find_index(anchor_, identity_, definitions_.locations.size()));
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <thread>
 
+#include "convert/arguments.hpp"
 #include "core/parallel.hpp"
 #include "view/call_details.hpp"
 #include "view/calls.hpp"
@@ -24,6 +25,9 @@ constexpr std::uint32_t kMostRowsOfAll = 16384;  // of all tiles of a question
 constexpr std::uint32_t kMostCalls = 100'000;
 constexpr std::uint32_t kMostCallsOfAll = 1'000'000;
 constexpr std::uint64_t kMostEvents = 4'000'000;  // that are looked at for one list of calls
+constexpr std::size_t kMostBytesOfMarks = 256 << 10;
+constexpr std::size_t kMostSeriesAsked = 64;
+constexpr std::uint32_t kMostParameters = 64;
 constexpr std::uint32_t kMostFound = 10'000;
 
 Answer failure(unsigned status, std::string reason) {
@@ -170,7 +174,19 @@ std::string table(const Index& index, QuestionReader in) {
   return out.take();
 }
 
-std::string found_calls(const Index& index, QuestionReader in) {
+// Whether a value is one of those that are looked for: some parameters by number, and their text.
+std::function<bool(const Event&)> parameter_in(QuestionReader& in, const Definitions& definitions) {
+  std::vector<std::uint32_t> numbers(in.u32(1, kMostParameters));
+  for (std::uint32_t& number : numbers) number = in.u32();
+  return [numbers = std::move(numbers), text = std::string(in.rest()),
+          &definitions](const Event& event) {
+    return convert::is_parameter(event.kind) && convert::is_sound(event, definitions) &&
+           std::ranges::find(numbers, event.ref) != numbers.end() &&
+           convert::value_text(event, definitions) == text;
+  };
+}
+
+std::string found_calls(const Content& content, const Index& index, QuestionReader in) {
   FindQuestion question;
   question.order = static_cast<FindOrder>(in.u32(0, 2));
   question.limit = in.u32(1, kMostFound);
@@ -180,9 +196,9 @@ std::string found_calls(const Index& index, QuestionReader in) {
   question.longest = in.time();
   const std::uint32_t track_count = in.u32(), region_count = in.u32();
   question.tracks = tracks_in(in, index, track_count);
-  if (region_count != in.left() / sizeof(std::uint32_t)) throw BadQuestion{"regions are missing"};
+  if (region_count > in.left() / sizeof(std::uint32_t)) throw BadQuestion{"regions are missing"};
   for (std::uint32_t i = 0; i < region_count; ++i) question.regions.push_back(in.u32());
-  in.end();
+  if (!in.at_end()) question.parameter = parameter_in(in, content.definitions());
   const FindAnswer found = find_calls(index, question);
   AnswerWriter out;
   out.u32(static_cast<std::uint32_t>(found.calls.size()));
@@ -213,13 +229,106 @@ std::string progress(const Content& content) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+std::string source(const Content& content, QuestionReader in) {
+  const std::uint32_t region = in.u32();
+  in.end();
+  if (region >= content.definitions().regions.size()) throw BadQuestion{"there is no such region"};
+  return source_answer(content, content.definitions().regions[region]);
+}
+
+std::string keep(const Content& content, std::string_view marks) {
+  if (marks.size() > kMostBytesOfMarks) throw BadQuestion{"the marks are too long"};
+  nlohmann::ordered_json json;
+  json["kept"] = nullptr;
+  if (content.marks() != nullptr) {
+    const std::optional<std::string> place = content.marks()->keep(marks);
+    if (!place) throw BadQuestion{"these are no marks"};
+    if (!place->empty()) json["kept"] = *place;
+  }
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string side(const Content& content) {
+  const std::shared_ptr<const SideEvents> events = content.side_events();
+  nlohmann::ordered_json json;
+  json["counters"] = nlohmann::ordered_json::array();
+  for (const auto& [key, series] : events->series()) {
+    json["counters"].push_back(
+        {{"track", key.first}, {"metric", key.second}, {"values", series.count()}});
+  }
+  json["links"] = events->links().size();
+  json["complete"] = events->is_complete();
+  return json.dump();
+}
+
+struct PartOfValues {
+  SideEvents::Key key;
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+};
+
+std::string values(const Content& content, const Index& index, QuestionReader in) {
+  std::vector<PartOfValues> parts;
+  while (!in.at_end()) {
+    PartOfValues one;
+    one.key.first = track_in(in, index);
+    one.key.second = in.u32();
+    one.from = in.time();
+    one.to = in.time();
+    parts.push_back(one);
+    if (parts.size() > kMostSeriesAsked) throw BadQuestion{"too many counters"};
+  }
+  const std::shared_ptr<const SideEvents> events = content.side_events();
+  return answers(parts, [&](const PartOfValues& one) {
+    const auto found = values_in(index, *events, content.definitions(), one.key, one.from, one.to);
+    AnswerWriter out;
+    out.u32(static_cast<std::uint32_t>(found.size()));
+    out.u32(0);
+    out.f64s(found, [](const Stretch& part) { return part.begin; });
+    out.f64s(found, [](const Stretch& part) { return part.end; });
+    for (const Stretch& part : found) out.real(part.min);
+    for (const Stretch& part : found) out.real(part.max);
+    for (const Stretch& part : found) out.real(part.mean());
+    for (const Stretch& part : found) out.real(part.last);
+    return out.take();
+  });
+}
+
+std::string links(const Content& content, const Index& index, QuestionReader in) {
+  const std::uint32_t track = track_in(in, index), limit = in.u32(1, kMostFound);
+  in.end();
+  const std::shared_ptr<const SideEvents> events = content.side_events();
+  std::vector<Link> found;
+  bool complete = events->is_complete();
+  for (const Link& link : events->links()) {
+    if (link.from_track != track && link.to_track != track) continue;
+    if (found.size() == limit) {
+      complete = false;
+      break;
+    }
+    found.push_back(link);
+  }
+  AnswerWriter out;
+  out.u32(static_cast<std::uint32_t>(found.size()));
+  out.u32(complete ? 1 : 0);
+  out.f64s(found, [](const Link& link) { return link.from; });
+  out.f64s(found, [](const Link& link) { return link.to; });
+  out.u32s(found, [](const Link& link) { return link.from_track; });
+  out.u32s(found, [](const Link& link) { return link.to_track; });
+  out.u32s(found, [](const Link& link) { return static_cast<std::uint32_t>(link.kind); });
+  return out.take();
+}
+
 Answer answer_of(const Content& content, std::string_view route, std::string_view body) {
   constexpr std::string_view kJson = "application/json";
   const QuestionReader in(body);
   if (route == "progress") return in.end(), Answer{200, kJson, progress(content)};
   if (route == "run") return in.end(), Answer{200, kJson, content.describe()};
+  if (route == "keep") return {200, kJson, keep(content, body)};
+  if (route == "source") return {200, kJson, source(content, in)};
   const std::shared_ptr<const Index> index = content.index();
-  constexpr std::array kOthers = {"paths", "tiles", "calls", "table", "call", "find"};
+  constexpr std::array kOthers = {"paths", "tiles", "calls",  "table", "call",
+                                  "find",  "side",  "values", "links"};
   if (std::ranges::find(kOthers, route) == kOthers.end()) return failure(404, "no such question");
   if (!index) return failure(503, "the index is not there yet");
   constexpr std::string_view kBytes = "application/octet-stream";
@@ -227,11 +336,24 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
   if (route == "tiles") return {200, kBytes, tiles(content, *index, in)};
   if (route == "calls") return {200, kBytes, calls(*index, in)};
   if (route == "table") return {200, kBytes, table(*index, in)};
-  if (route == "find") return {200, kBytes, found_calls(*index, in)};
+  if (route == "side") return in.end(), Answer{200, kJson, side(content)};
+  if (route == "values") return {200, kBytes, values(content, *index, in)};
+  if (route == "links") return {200, kBytes, links(content, *index, in)};
+  if (route == "find") return {200, kBytes, found_calls(content, *index, in)};
   return {200, kJson, details(content, *index, in)};
 }
 
 }  // namespace
+
+std::string source_answer(const Content& content, const Region& region) {
+  SourceLines lines;
+  if (content.sources() == nullptr) {
+    lines.reason = "Sources are not shown here.";
+  } else {
+    lines = content.sources()->lines_of(region, content.definitions().clock.realtime);
+  }
+  return source_json(lines, region);
+}
 
 std::string paths_answer(const Index& index) {
   AnswerWriter out;

@@ -14,6 +14,9 @@
 #include "core/definitions.hpp"
 #include "view/index.hpp"
 #include "view/index_writer.hpp"
+#include "view/marks_file.hpp"
+#include "view/side_events.hpp"
+#include "view/source_files.hpp"
 
 namespace timeloom::view {
 
@@ -25,6 +28,13 @@ class Content {
   Content(const Definitions& definitions, std::function<std::string(const Index*)> describe)
       : definitions_(&definitions), describe_(std::move(describe)) {}
 
+  // Where lines of functions may come from; nothing else changes it. REQUIRES: no question yet.
+  void set_sources(std::shared_ptr<const SourceFiles> sources) { sources_ = std::move(sources); }
+  const SourceFiles* sources() const noexcept { return sources_.get(); }
+  // Where marks are kept; the same holds. Null: nowhere.
+  void set_marks(std::shared_ptr<const MarksFile> marks) { marks_ = std::move(marks); }
+  const MarksFile* marks() const noexcept { return marks_.get(); }
+
   const Definitions& definitions() const noexcept { return *definitions_; }
   std::string describe() const { return describe_(index().get()); }
   Progress& progress() noexcept { return progress_; }
@@ -34,6 +44,13 @@ class Content {
   std::shared_ptr<const Index> index() const {
     const std::lock_guard lock(mutex_);
     return index_;
+  }
+  // Read when it is asked for first. REQUIRES: there is an index.
+  std::shared_ptr<const SideEvents> side_events() const {
+    const std::shared_ptr<const Index> index = this->index();
+    const std::lock_guard lock(side_mutex_);
+    if (!side_events_) side_events_ = std::make_shared<const SideEvents>(*index, *definitions_);
+    return side_events_;
   }
   std::string failure() const {
     const std::lock_guard lock(mutex_);
@@ -52,10 +69,14 @@ class Content {
  private:
   const Definitions* definitions_;
   std::function<std::string(const Index*)> describe_;
+  std::shared_ptr<const SourceFiles> sources_;
+  std::shared_ptr<const MarksFile> marks_;
   Progress progress_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Index> index_;
   std::string failure_;
+  mutable std::mutex side_mutex_;
+  mutable std::shared_ptr<const SideEvents> side_events_;
 };
 
 struct Answer {
@@ -66,6 +87,9 @@ struct Answer {
 
 // `route`: the name behind "api/".
 Answer answer_question(const Content& content, std::string_view route, std::string_view body);
+
+// The answer of `source` for a region.
+std::string source_answer(const Content& content, const Region& region);
 
 // The answer of `paths`, which a file holds as well.
 std::string paths_answer(const Index& index);

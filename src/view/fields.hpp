@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "view/format.hpp"
 
@@ -39,6 +40,8 @@ class QuestionReader {
     const auto last = static_cast<double>(kLastTime);
     return value >= last ? kLastTime : static_cast<std::uint64_t>(std::ceil(value));
   }
+  // All that is left.
+  std::string_view rest() noexcept { return std::exchange(bytes_, {}); }
   void end() const {
     if (!at_end()) throw BadQuestion{"the question is longer than its fields"};
   }
@@ -63,6 +66,7 @@ class AnswerWriter {
     const auto real = static_cast<double>(value);
     append(&real, sizeof real);
   }
+  void real(double value) { append(&value, sizeof value); }
   template <typename Value>
   void array(std::span<const Value> values) {
     append(values.data(), values.size_bytes());

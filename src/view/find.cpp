@@ -114,7 +114,7 @@ class TrackSearch {
     });
     if (!begins) return;
     if (is_too_late(first, end)) return best_.leave_out();
-    if (longest < least()) return search_open(first, end);
+    if (!question_.parameter && longest < least()) return search_open(first, end);
     if (level == 0) return search_block(first);
     for (std::uint32_t i = 0; i < kGroupSize; ++i) {
       const std::uint32_t part = question_.order == FindOrder::kLatest ? kGroupSize - 1 - i : i;
@@ -151,9 +151,12 @@ class TrackSearch {
     const std::size_t before = cursor.open().size();
     std::vector<Call> calls;
     std::vector<std::size_t> places(before, SIZE_MAX);
+    std::vector<bool> given;  // by place in `calls`
     while (cursor.next()) {
       const std::size_t depth = cursor.open().size();
-      if (cursor.token() == Token::kEnter) {
+      if (cursor.token() == Token::kOther) {
+        note(cursor, places, given);
+      } else if (cursor.token() == Token::kEnter) {
         places.push_back(SIZE_MAX);
         take(cursor.frame(), depth - 1, calls, places);
       } else if (cursor.token() == Token::kLeave) {
@@ -161,8 +164,35 @@ class TrackSearch {
         places.pop_back();
       }
     }
+    if (question_.parameter) note_in_next_block(block + 1, places, given);
     find_ends(cursor, std::move(places), calls, track_);
-    for (const Call& call : calls) add(call);
+    given.resize(calls.size());
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      if (!question_.parameter || given[i]) add(calls[i]);
+    }
+  }
+
+  // A value belongs to the innermost call.
+  void note(const Cursor& cursor, const std::vector<std::size_t>& places,
+            std::vector<bool>& given) const {
+    const std::size_t depth = cursor.open().size();
+    if (!question_.parameter || depth == 0 || depth > places.size()) return;
+    const std::size_t place = places[depth - 1];
+    if (place == SIZE_MAX || !question_.parameter(cursor.other())) return;
+    given.resize(std::max(given.size(), place + 1));
+    given[place] = true;
+  }
+  // Of calls that are open at the end of a block, values may come after it.
+  void note_in_next_block(std::uint32_t block, const std::vector<std::size_t>& at_end,
+                          std::vector<bool>& given) const {
+    if (block >= track_.blocks().size()) return;
+    std::vector<std::size_t> places = at_end;
+    Cursor cursor(track_, block);
+    while (cursor.next()) {
+      if (cursor.token() == Token::kOther) note(cursor, places, given);
+      if (cursor.token() == Token::kEnter) places.push_back(SIZE_MAX);
+      if (cursor.token() == Token::kLeave) places.pop_back();
+    }
   }
 
   void take(const Frame& frame, std::size_t depth, std::vector<Call>& calls,

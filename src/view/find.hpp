@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct FindQuestion {
   std::uint64_t longest = UINT64_MAX;
   std::vector<std::uint32_t> tracks;
   std::vector<std::uint32_t> regions;  // none: any
+  // Of the values that a call was given one has to be like this; empty: any call.
+  std::function<bool(const Event&)> parameter;
 };
 
 struct FoundCall {

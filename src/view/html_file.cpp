@@ -1,5 +1,7 @@
 #include "view/html_file.hpp"
 
+#include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "convert/gzip.hpp"
@@ -76,7 +78,9 @@ void append_enter(const Track& track, const Cursor& cursor, std::span<const std:
   if (track.nodes()[frame.node].region == kNone) append_varint(to, frame.region);
 }
 
-std::string track_section(const Track& track, std::uint32_t number) {
+// `strings`: gets the numbers of the texts that calls were given.
+std::string track_section(const Track& track, std::uint32_t number,
+                          std::set<std::uint64_t>& strings) {
   std::vector<std::uint32_t> head = {number, static_cast<std::uint32_t>(track.nodes().size())};
   for (const Node& node : track.nodes()) head.push_back(node.path);
   std::string bytes(record_bytes(head.data(), head.size()));
@@ -91,17 +95,31 @@ std::string track_section(const Track& track, std::uint32_t number) {
     append_varint(bytes, static_cast<std::uint64_t>(cursor.other().kind));
     append_varint(bytes, cursor.other().ref);
     append_varint(bytes, cursor.other().value);
+    if (cursor.other().kind == EventKind::kParameterString) strings.insert(cursor.other().value);
   }
   return bytes;
+}
+
+std::string texts_of(const std::set<std::uint64_t>& strings, const Definitions& definitions) {
+  nlohmann::ordered_json texts = nlohmann::ordered_json::object();
+  for (const std::uint64_t number : strings) {
+    if (number < definitions.strings.size()) {
+      texts[std::to_string(number)] = definitions.strings[static_cast<std::size_t>(number)];
+    }
+  }
+  return texts.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 void write_data(const RunInside& run, convert::Destination& out) {
   DataWriter data(out);
   data.section(1, run.description);
   data.section(2, paths_answer(*run.index));
+  if (!run.sources.empty()) data.section(4, run.sources);
+  std::set<std::uint64_t> strings;
   for (std::uint32_t i = 0; i < run.index->tracks().size(); ++i) {
-    data.section(3, track_section(*run.index->track(i), i));
+    data.section(3, track_section(*run.index->track(i), i, strings));
   }
+  data.section(5, texts_of(strings, *run.definitions));
   data.finish();
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "convert/destination.hpp"
+#include "core/definitions.hpp"
 #include "view/index.hpp"
 
 namespace timeloom::view {
@@ -20,7 +21,9 @@ inline constexpr std::uint64_t kMostEventsInside = 5'000'000;
 
 struct RunInside {
   std::string description;  // the JSON of the run
+  const Definitions* definitions = nullptr;
   std::shared_ptr<const Index> index;
+  std::string sources;  // a JSON object of answers of `source` by region; empty: none are inside
 };
 
 // REQUIRES: one run, or two to be compared.

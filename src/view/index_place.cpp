@@ -45,18 +45,6 @@ fs::path cache_directory() {
                                          : fs::path();
 }
 
-// Empty: the user has no such directory.
-fs::path place_in_cache(const fs::path& anchor) {
-  const fs::path directory = cache_directory();
-  if (directory.empty()) return {};
-  std::error_code error;
-  const fs::path full = fs::canonical(anchor, error);
-  char name[17];
-  std::snprintf(name, sizeof name, "%016llx",
-                static_cast<unsigned long long>(hash_of((error ? anchor : full).string())));
-  return directory / (std::string(name) + ".timeloom");
-}
-
 std::shared_ptr<const Index> open_at(const fs::path& path, std::uint64_t identity,
                                      std::size_t tracks) {
   if (path.empty()) return {};
@@ -158,6 +146,17 @@ std::uint64_t source_identity(const fs::path& anchor) {
 fs::path place_beside(const fs::path& anchor) {
   const std::string stem = anchor.stem().string();
   return anchor.parent_path() / (stem == "traces" ? "view.timeloom" : stem + ".view.timeloom");
+}
+
+fs::path place_in_cache(const fs::path& anchor) {
+  const fs::path directory = cache_directory();
+  if (directory.empty()) return {};
+  std::error_code error;
+  const fs::path full = fs::canonical(anchor, error);
+  char name[17];
+  std::snprintf(name, sizeof name, "%016llx",
+                static_cast<unsigned long long>(hash_of((error ? anchor : full).string())));
+  return directory / (std::string(name) + ".timeloom");
 }
 
 std::shared_ptr<const Index> find_index(const fs::path& anchor, std::uint64_t identity,

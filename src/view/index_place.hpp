@@ -22,6 +22,9 @@ std::uint64_t source_identity(const std::filesystem::path& anchor);
 // Beside the archive: "view.timeloom" for "traces.otf2", "NAME.view.timeloom" for other names.
 std::filesystem::path place_beside(const std::filesystem::path& anchor);
 
+// In the cache directory of the user; empty: there is no such directory.
+std::filesystem::path place_in_cache(const std::filesystem::path& anchor);
+
 // The index of the archive if there is one of this state of it, at either place. Null: there is
 // none.
 std::shared_ptr<const Index> find_index(const std::filesystem::path& anchor, std::uint64_t identity,

@@ -34,7 +34,7 @@ std::string_view name_of_host(std::string_view host) noexcept {
 
 // The policy in the page itself, which holds the hashes of its script and style. Without one the
 // page gets no script at all.
-std::string policy_of(std::string_view page) {
+std::string policy_of(std::string_view page, bool framed) {
   constexpr std::string_view kBefore = "http-equiv=\"Content-Security-Policy\" content=\"";
   const std::size_t begin = page.find(kBefore);
   std::string policy = "default-src 'none'";
@@ -43,7 +43,7 @@ std::string policy_of(std::string_view page) {
     policy = page.substr(from, page.find('"', from) - from);
     std::erase_if(policy, [](char c) { return c < ' ' || c > '~'; });
   }
-  return policy + "; frame-ancestors 'none'";
+  return policy + (framed ? "; frame-ancestors 'self'" : "; frame-ancestors 'none'");
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ std::string random_token() {
 RequestHandler::RequestHandler(std::vector<const Content*> contents, const Access& access,
                                std::string_view page)
     : contents_(std::move(contents)), access_(access), page_(page) {
-  headers_ = "Content-Security-Policy: " + policy_of(page) +
+  headers_ = "Content-Security-Policy: " + policy_of(page, access.framed) +
              "\r\n"
              "X-Content-Type-Options: nosniff\r\n"
              "Referrer-Policy: no-referrer\r\n"

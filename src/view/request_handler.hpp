@@ -27,6 +27,7 @@ struct Request {
 struct Access {
   std::string token;
   std::vector<std::string> hosts;  // that are allowed besides this machine itself
+  bool framed = false;             // other pages of the same host may show the page in a frame
 };
 
 class RequestHandler {

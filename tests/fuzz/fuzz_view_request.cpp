@@ -13,10 +13,14 @@ namespace {
 struct Served {
   Definitions definitions = small_definitions();
   Content content{definitions, [](const Index*) { return std::string("{}"); }};
-  Access access{"token", {"hub.example"}};
+  Access access{"token", {"hub.example"}, false};
   RequestHandler handler{{&content, &content}, access, "<!doctype html><p>page</p>"};
 
-  Served() { content.set_index(small_index(definitions)); }
+  Served() {
+    content.set_index(small_index(definitions));
+    content.set_marks(std::make_shared<const MarksFile>("/proc/none/traces.otf2"));
+    content.set_sources(std::make_shared<const SourceFiles>(".", std::vector<std::string>{"/"}));
+  }
 };
 
 void send_all(int socket, std::string_view bytes) {

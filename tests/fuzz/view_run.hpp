@@ -29,6 +29,8 @@ inline Definitions small_definitions() {
   for (const char* name : {"main", "f", "g"}) {
     Region region;
     region.name = name;
+    region.file = std::string("src/") + name + ".py";
+    region.first_line = 1;
     definitions.regions.push_back(region);
   }
   definitions.groups.push_back({"Process", "node", 1, "python", {"a.py"}});

@@ -95,8 +95,11 @@ def test_the_data_inside_are_those_of_the_server(program, timeloom, run, tmp_pat
         paths = viewer.paths()
         assert sections[0] == (1, viewer.ask("run"))
         assert sections[1] == (2, viewer.ask("paths"))
-        assert [tag for tag, _ in sections[2:]] == [3] * len(description["tracks"]) + [0]
-        for _, data in sections[2:-1]:
+        assert [tag for tag, _ in sections[2:]] == [3] * len(description["tracks"]) + [5, 0]
+        given = {one["value"] for track in range(len(description["tracks"])) for begin, _, _, _, depth in viewer.calls(track)
+                 for one in (viewer.call(track, depth, begin)["call"] or {"parameters": []})["parameters"]}  # fmt: skip
+        assert set(json.loads(sections[-2][1]).values()) <= given
+        for _, data in sections[2:-2]:
             track, calls = calls_of_track(data, paths)
             assert calls == viewer.calls(track)
 

@@ -150,10 +150,10 @@ class Viewer:
         return json.loads(self.ask("call", struct.pack("<2Id", track, depth, time)))
 
     def find(self, order: int, limit: int, regions: tuple[int, ...] = (), shortest: float = 0,
-             span: tuple[float, float] = (0, EVER)):  # fmt: skip
+             span: tuple[float, float] = (0, EVER), more: bytes = b""):  # fmt: skip
         """[(begin, end, track, depth, path, region), ...] and whether that is all"""
         body = struct.pack(f"<2I4d2I{len(regions)}I", order, limit, *span, shortest, EVER, 0, len(regions), *regions)
-        fields = Fields(self.ask("find", body))
+        fields = Fields(self.ask("find", body + more))
         count, complete = fields.u32(2)
         columns = [fields.f64(count), fields.f64(count), *(fields.u32(count) for _ in range(4))]
         assert fields.is_at_end()

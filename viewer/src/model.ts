@@ -35,6 +35,12 @@ export interface Marker {
   readonly text: string;
 }
 
+/** A moment that was marked by whoever looks at the run. */
+export interface Mark {
+  readonly time: number;
+  readonly text: string;
+}
+
 /** One of two runs that are shown together. */
 export interface Part {
   readonly letter: string;
@@ -62,7 +68,12 @@ export interface Run {
   readonly regions: readonly Region[];
   readonly processes: readonly Process[];
   readonly locations: readonly Location[];
+  readonly metrics: readonly Metric[];
+  /** Names of parameters. */
+  readonly parameters: readonly string[];
   readonly markers: readonly Marker[];
+  /** Those that were kept with the run. */
+  readonly marks: readonly Mark[];
   /** Two runs in one, or none. */
   readonly parts: readonly Part[];
 }
@@ -148,6 +159,19 @@ export interface CallDetails extends CallRef {
   readonly stack: readonly CallRef[];
 }
 
+/** Some lines of a file with those of a function, or the reason why there are none. */
+export type SourceText = { readonly reason: string } | {
+  readonly file: string;
+  /** The number of the first of `lines`. */
+  readonly first: number;
+  /** The lines of the function. */
+  readonly from: number;
+  readonly to: number;
+  /** The file was written to after the run began. */
+  readonly changed: boolean;
+  readonly lines: readonly string[];
+};
+
 /** A range of time over some locations; null: all. */
 export interface Selection {
   readonly begin: number;
@@ -170,6 +194,67 @@ export interface Profile {
 
 export type Order = "earliest" | "latest" | "longest";
 
+/** A counter of the program. */
+export interface Metric {
+  readonly name: string;
+  readonly unit: string;
+  readonly description: string;
+  readonly type: "int64" | "uint64" | "double";
+}
+
+/** The values of a metric on a location. */
+export interface Counter {
+  readonly track: number;
+  readonly metric: number;
+  readonly values: number;
+}
+
+/** Values in order of time; neighbours may be summed up in one place. */
+export interface Values {
+  readonly count: number;
+  readonly begin: Float64Array;
+  readonly end: Float64Array;
+  readonly min: Float64Array;
+  readonly max: Float64Array;
+  readonly mean: Float64Array;
+  readonly last: Float64Array;
+}
+
+export interface ValuesRange {
+  readonly track: number;
+  readonly metric: number;
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** What there is besides calls. */
+export interface Side {
+  readonly counters: readonly Counter[];
+  /** How many links there are between locations. */
+  readonly links: number;
+  readonly complete: boolean;
+}
+
+/** From the creation of a thread or task to its begin, or from its end to who has waited for it. */
+export interface Link {
+  readonly kind: "creates" | "awaited";
+  readonly from: number;
+  readonly to: number;
+  readonly fromTrack: number;
+  readonly toTrack: number;
+}
+
+export interface Links {
+  readonly links: readonly Link[];
+  readonly complete: boolean;
+}
+
+/** A call has to have been given one of these parameters with this value. */
+export interface ParameterIs {
+  readonly parameters: readonly number[];
+  readonly value: string;
+}
+
 /** Calls that begin in [begin, end). */
 export interface Search {
   readonly order: Order;
@@ -180,6 +265,7 @@ export interface Search {
   /** null: all. */
   readonly tracks: readonly number[] | null;
   readonly regions: readonly number[] | null;
+  readonly parameter?: ParameterIs;
 }
 
 export interface Found {

@@ -1,7 +1,8 @@
 // What leaves the page: a picture of the rows, a table, the link.
 import { byFunction } from "./profile";
 import { toNs } from "./format";
-import type { Paths, Profile, Run } from "./model";
+import { nameOfLocation, type Paths, type Profile, type Run } from "./model";
+import type { Source } from "./source/source";
 import type { Timeline } from "./timeline/timeline";
 
 /** Comma-separated values as RFC 4180 has them. */
@@ -10,14 +11,29 @@ export function csv(rows: readonly (readonly (string | number)[])[]): string {
   return rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
 }
 
+const toSeconds = (ticks: number): number => Number((toNs(ticks) / 1e9).toPrecision(15));
+
 /** The table of functions, in seconds. */
 export function tableCsv(run: Run, profile: Profile, paths: Paths): string {
-  const seconds = (ticks: number) => Number((toNs(ticks) / 1e9).toPrecision(15));
   const rows = byFunction(profile, paths).map((row) => {
     const region = run.regions[row.key as number];
-    return [region?.name ?? "", region?.module ?? "", region?.file ?? "", region?.line ?? 0, row.visits, row.cut, seconds(row.own), seconds(row.total), seconds(row.min), seconds(row.max)];
+    return [region?.name ?? "", region?.module ?? "", region?.file ?? "", region?.line ?? 0, row.visits, row.cut, ...[row.own, row.total, row.min, row.max].map(toSeconds)];
   });
   return csv([["function", "module", "file", "line", "visits", "cut", "own_s", "total_s", "min_s", "max_s"], ...rows]);
+}
+
+const MOST_ROWS_CALLS = 100_000;
+
+/** The calls of the rows and the time that are shown, as far as they are few enough. */
+export async function callsCsv(timeline: Timeline, source: Source, run: Run): Promise<string> {
+  const { range } = timeline.viewing.view;
+  const tracks = timeline.shown.get().rows.filter((row) => row.kind === "location").map((row) => row.id);
+  const ranges = tracks.map((track) => ({ track, depths: 10_000, limit: Math.floor(MOST_ROWS_CALLS / tracks.length), begin: Math.floor(range.begin), end: Math.ceil(range.end) }));
+  const found = ranges.length ? await source.calls(ranges, new AbortController().signal) : [];
+  if (found.some((calls) => !calls.complete)) throw new Error("There are too many calls here for a table; zoom in.");
+  const rows = found.flatMap((calls, i) => Array.from(calls.begin, (begin, call) =>
+    [nameOfLocation(run, tracks[i]), run.regions[calls.region[call]]?.name ?? "", calls.depth[call], toSeconds(begin), toSeconds(calls.end[call] - begin)]));
+  return csv([["row", "function", "depth", "begin_s", "duration_s"], ...rows]);
 }
 
 export function download(name: string, content: Blob): void {

@@ -143,9 +143,11 @@ test("texts upon all colours are legible", () => {
 });
 
 test("what a person searches for", async () => {
-  assert.deepEqual(parseQuery("  relax > 50 ms"), { text: "relax", regex: false, longer: 50e6 });
-  assert.deepEqual(parseQuery("/a > b/"), { text: "a > b", regex: true, longer: 0 });
-  assert.deepEqual(parseQuery(">1.5us"), { text: "", regex: false, longer: 1500 });
+  assert.deepEqual(parseQuery("  relax > 50 ms"), { text: "relax", regex: false, longer: 50e6, parameter: null });
+  assert.deepEqual(parseQuery("/a > b/"), { text: "a > b", regex: true, longer: 0, parameter: null });
+  assert.deepEqual(parseQuery(">1.5us"), { text: "", regex: false, longer: 1500, parameter: null });
+  assert.deepEqual(parseQuery("f n = 1000 > 2 s"), { text: "f", regex: false, longer: 2e9, parameter: { name: "n", value: "1000" } });
+  assert.deepEqual(parseQuery("key=\"a b\""), { text: "", regex: false, longer: 0, parameter: { name: "key", value: "a b" } });
   assert.ok(isEmpty(parseQuery("  ")));
   const { regions } = await generated().run();
   const names = (text: string) => (regionsOf(parseQuery(text), regions) ?? []).map((region) => regions[region].name);

@@ -53,7 +53,7 @@ function describe(lanes: readonly Lane[], regions: number): Run {
     regions: Array.from({ length: regions }, (_, id) => ({ id, name: `module${id % 2}.f${id}`, module: `module${id % 2}`, file: `/m${id % 2}.py`, line: id })),
     processes: [{ name: "p", pid: 1, host: "h", command: "c", parent: null, ending: "" }],
     locations: lanes.map((lane, id) => ({ name: `T${id}`, process: 0, kind: "thread", events: 2 * lane.count, begin: 0, end: end(lane), depth: lane.rows })),
-    markers: [], parts: [],
+    markers: [], marks: [], parts: [], metrics: [{ name: "m", unit: "", description: "", type: "int64" }], parameters: ["n"],
   };
 }
 

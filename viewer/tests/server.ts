@@ -77,6 +77,8 @@ export async function answer(made: Made, source: MemorySource, name: string, bod
   } else if (name === "call") {
     const details = await source.call(u32(0), u32(4), f64(8));
     return JSON.stringify(details ? { call: { ...details, stack: undefined, path: 0 }, stack: details.stack } : { call: null });
+  } else if (name === "source") {
+    return JSON.stringify(await source.source(u32(0)));
   } else if (name === "find") {
     const [tracks, regions] = [list(48, u32(40)), list(48 + 4 * u32(40), u32(44))];
     if (view.byteLength !== 48 + 4 * (tracks.length + regions.length)) throw new Error("wrong length");

@@ -7,6 +7,7 @@ import { SourceError, type Source } from "../source/source";
 import { type Comparing, Navigator } from "../state/commands";
 import { listenToKeys } from "../state/keys";
 import { follow, keepPlace, restore } from "../state/link";
+import { keepMarks } from "../state/marks";
 import { type Alignment, Pair } from "../source/pair";
 import { read } from "../state/url";
 import { Comparison } from "./Compare";
@@ -103,7 +104,7 @@ function RunView({ run, source, comparing }: Ready) {
   useEffect(() => opened.timeline.setTheme(theme), [dark]);
   useEffect(() => {
     restore(opened.viewing, opened.navigator);
-    const ends = [listenToKeys(opened.navigator), follow(opened.viewing, comparing?.alignment)];
+    const ends = [listenToKeys(opened.navigator), follow(opened.viewing, comparing?.alignment), keepMarks(opened.viewing, source)];
     return () => ends.forEach((end) => end());
   }, []);
   return (

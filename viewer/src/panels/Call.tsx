@@ -32,6 +32,7 @@ export function CallPanel() {
           <button title="Longest call of this function (L)" onClick={() => navigator.step("longest")}>longest</button>
           <button title="Show it as wide as the window (F)" onClick={() => viewing.show({ begin: call.begin - length * 0.1, end: call.end + length * 0.1 })}>fit</button>
           <button title="A profile of its time (R)" onClick={() => navigator.selectCall()}>profile</button>
+          {region && <button title="The lines of this function (5)" onClick={() => viewing.openPanel("source")}>source</button>}
           {comparing && region && <button title="This call and the same one of the other run at the same place" onClick={() => navigator.alignAt(call, comparing)}>align here</button>}
         </div>
       </div>

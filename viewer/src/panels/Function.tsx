@@ -26,7 +26,7 @@ function Box({ title, children }: { title: string; children: ComponentChildren }
 }
 
 function Sandwich({ data, func }: { data: Profiled; func: number }) {
-  const { run, navigator } = useOpened();
+  const { run, navigator, viewing } = useOpened();
   const region = run.regions[func];
   const parts = useMemo(() => ({
     row: byFunction(data.profile, data.paths).find((row) => row.key === func), in: callers(data.profile, data.paths, func), out: callees(data.profile, data.paths, func),
@@ -36,7 +36,7 @@ function Sandwich({ data, func }: { data: Profiled; func: number }) {
       <h2>{region.name}</h2>
       <p class="faint">{region.file ? `${region.file}:${region.line}` : "no file known"}</p>
       {run.parts.length ? <BothSums func={func} /> : <p>{parts.row ? <Sums row={parts.row} /> : "It is not called here."}</p>}
-      <button onClick={() => navigator.findFunction(func)}>Find its calls</button>
+      <p class="buttons"><button onClick={() => navigator.findFunction(func)}>Find its calls</button> <button onClick={() => viewing.openPanel("source")}>Source</button></p>
       <Neighbours title="called by" list={parts.in} />
       <Neighbours title="calls" list={parts.out} />
     </section>

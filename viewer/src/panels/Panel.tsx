@@ -10,10 +10,12 @@ import { FunctionPanel } from "./Function";
 import { Hits } from "./Hits";
 import { type Answer, type Profiled, type ProfiledPair, useOpened, useProfile, useProfiles, useView } from "./hooks";
 import { SumsTable } from "./Functions";
+import { MarksPanel } from "./Marks";
+import { SourcePanel } from "./Source";
 import { Splitter } from "./Splitter";
 import { ProfileTree } from "./Tree";
 
-const WORDS: Record<Name, string> = { call: "Call", function: "Function", functions: "Functions", modules: "Modules", tree: "Call tree", flame: "Flame graph", find: "Hits" };
+const WORDS: Record<Name, string> = { call: "Call", function: "Function", functions: "Functions", modules: "Modules", tree: "Call tree", flame: "Flame graph", source: "Source", marks: "Marks", find: "Hits" };
 
 export function Panel() {
   const { run, viewing } = useOpened();
@@ -41,7 +43,7 @@ export function Panel() {
       </div>
       {panelOpen && (
         <div id="panel" class="content" role="tabpanel" aria-labelledby={`tab-${panel}`}>
-          {panel === "call" ? <CallPanel /> : panel === "function" ? <FunctionPanel /> : panel === "find" ? <Hits /> : run.parts.length ? <TwoProfiles panel={panel} /> : <OneProfile panel={panel} />}
+          {panel === "call" ? <CallPanel /> : panel === "function" ? <FunctionPanel /> : panel === "source" ? <SourcePanel /> : panel === "marks" ? <MarksPanel /> : panel === "find" ? <Hits /> : run.parts.length ? <TwoProfiles panel={panel} /> : <OneProfile panel={panel} />}
         </div>
       )}
     </section>

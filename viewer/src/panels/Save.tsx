@@ -1,6 +1,7 @@
 // The menu of what can be kept and given to others.
 import { useRef } from "preact/hooks";
-import { download, picture, tableCsv } from "../save";
+import { svgOf } from "../svg";
+import { callsCsv, download, picture, tableCsv } from "../save";
 import { pathsOf, useOpened } from "./hooks";
 
 export function Save() {
@@ -28,13 +29,23 @@ export function Save() {
     download("timeline.png", await picture(timeline, run));
     return "The picture is saved.";
   };
+  const drawing = async () => {
+    download("timeline.svg", new Blob([svgOf(timeline, run)], { type: "image/svg+xml" }));
+    return "The drawing is saved.";
+  };
+  const calls = async () => {
+    download("calls.csv", new Blob([await callsCsv(timeline, source, run)], { type: "text/csv" }));
+    return "The calls are saved.";
+  };
   return (
     <details class="menu" ref={menu}>
       <summary aria-label="Save and share" title="Save and share">⤓</summary>
       <div>
         <button class="plain" onClick={() => act(link)}>Copy link to this view</button>
         <button class="plain" onClick={() => act(image)}>Save picture (PNG)</button>
+        <button class="plain" onClick={() => act(drawing)}>Save picture (SVG)</button>
         <button class="plain" onClick={() => act(table)}>Save functions (CSV)</button>
+        <button class="plain" onClick={() => act(calls)}>Save calls that are shown (CSV)</button>
       </div>
     </details>
   );

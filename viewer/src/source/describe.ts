@@ -1,6 +1,6 @@
 // The JSON of `run` as the page's Run.
 import { count } from "../format";
-import type { Location, Marker, Process, Run } from "../model";
+import type { Location, Mark, Marker, Metric, Process, Run } from "../model";
 
 interface Json {
   title: string;
@@ -16,7 +16,10 @@ interface Json {
   processes: Process[];
   tracks: Location[];
   regions: { name: string; file: string; line: number; group: string }[];
+  metrics?: Metric[];
+  parameters?: string[];
   markers: Marker[];
+  marks?: Mark[];
 }
 
 /** 2026-11-23 08:14 */
@@ -43,7 +46,10 @@ export function runOf(json: unknown): Run {
     regions: from.regions.map((region, id) => ({ id, name: region.name, module: region.group, file: region.file, line: region.line })),
     processes: from.processes,
     locations: from.tracks,
+    metrics: from.metrics ?? [],
+    parameters: from.parameters ?? [],
     markers: from.markers,
+    marks: from.marks ?? [],
     parts: [],
   };
 }

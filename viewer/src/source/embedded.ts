@@ -1,12 +1,18 @@
 // The data inside a page: the section "Inside a file" of docs/formats/view-http.md.
-import { NONE, type Paths, type Run } from "../model";
+import { NONE, type Paths, type Run, type SourceText } from "../model";
 import { runOf } from "./describe";
-import { type Lane, LaneBuilder } from "./lane";
+import { type Happening, type Lane, LaneBuilder } from "./lane";
 import { MemorySource } from "./memory";
 import { SourceError } from "./source";
 import { pathsAnswer, Reader } from "./wire";
 
 const ENTER = 0, LEAVE = 1, OTHER = 2;
+/** Parameters: int64, uint64, double, string. */
+const FIRST_PARAMETER = 2, STRING_PARAMETER = 5, METRIC = 6;
+const HAPPENINGS: Readonly<Record<number, Happening["kind"]>> = { 11: "create", 12: "begin", 13: "end", 14: "wait" };
+
+/** Texts of parameters by their numbers. */
+type Strings = Readonly<Record<string, string>>;
 
 const damaged = () => new SourceError("The data in this page are damaged.", "Make the file again with “timeloom view RUN --html FILE”.");
 
@@ -31,7 +37,9 @@ async function unpack(base64: string): Promise<ArrayBuffer> {
 export function decode(data: ArrayBuffer): MemorySource {
   const reader = new Reader(data);
   let run: Run | null = null, paths: Paths | null = null;
-  const lanes: Lane[] = [];
+  let strings: Strings = {};
+  let sources: Record<number, SourceText> | null = null;
+  const lanes: Lane[] = [], tracks: Uint8Array[] = [];
   for (;;) {
     const tag = reader.u32(), size = reader.u32();
     if (tag === 0) break;
@@ -39,19 +47,22 @@ export function decode(data: ArrayBuffer): MemorySource {
     reader.pad();
     if (tag === 1) run = runOf(JSON.parse(new TextDecoder().decode(content)));
     if (tag === 2) paths = pathsAnswer(new Reader(content.slice().buffer));
-    if (tag === 3 && run && paths) readTrack(content, run, paths, lanes);
+    if (tag === 4) sources = JSON.parse(new TextDecoder().decode(content)) as Record<number, SourceText>;
+    if (tag === 5) strings = JSON.parse(new TextDecoder().decode(content)) as Strings;
+    if (tag === 3) tracks.push(content);
   }
   if (!run || !paths) throw damaged();
+  for (const content of tracks) readTrack(content, run, paths, strings, lanes);
   for (let track = 0; track < run.locations.length; track++) lanes[track] ??= new LaneBuilder().finish(0);
-  return new MemorySource(run, paths, lanes);
+  return new MemorySource(run, paths, lanes, sources);
 }
 
-function readTrack(content: Uint8Array, run: Run, paths: Paths, lanes: Lane[]): void {
+function readTrack(content: Uint8Array, run: Run, paths: Paths, strings: Strings, lanes: Lane[]): void {
   const head = new DataView(content.buffer, content.byteOffset, content.byteLength);
   const track = head.getUint32(0, true), nodes = head.getUint32(4, true);
   if (!run.locations[track] || 8 + 4 * nodes > content.byteLength) throw damaged();
   const list = Array.from({ length: nodes }, (_, node) => head.getInt32(8 + 4 * node, true));
-  lanes[track] = new TrackReader(content, 8 + 4 * nodes, paths, childrenOf(list, paths)).read(run.locations[track].end);
+  lanes[track] = new TrackReader(content, 8 + 4 * nodes, run, paths, childrenOf(list, paths), strings).read(run.locations[track].end);
 }
 
 /** The call paths that the nodes of a track have as children, by call path; NONE: the outermost. */
@@ -65,12 +76,25 @@ function childrenOf(nodes: readonly number[], paths: Paths): Map<number, number[
   return children;
 }
 
+const bits = new DataView(new ArrayBuffer(8));
+
+/** The value that 64 bits stand for. */
+function valueOf(value: bigint, type: "int64" | "uint64" | "double"): bigint | number {
+  if (type === "uint64") return value;
+  if (type === "int64") return BigInt.asIntN(64, value);
+  bits.setBigUint64(0, value);
+  return bits.getFloat64(0);
+}
+
 class TrackReader {
   private readonly lane = new LaneBuilder();
   private readonly stack: number[] = [];
   private time = 0;
 
-  constructor(private readonly bytes: Uint8Array, private at: number, private readonly paths: Paths, private readonly children: Map<number, number[]>) {}
+  constructor(
+    private readonly bytes: Uint8Array, private at: number, private readonly run: Run, private readonly paths: Paths,
+    private readonly children: Map<number, number[]>, private readonly strings: Strings,
+  ) {}
 
   read(end: number): Lane {
     while (this.at < this.bytes.length) this.event();
@@ -83,7 +107,7 @@ class TrackReader {
     this.time += (word - kind) / 4;
     if (kind === ENTER) this.enter(this.varint());
     else if (kind === LEAVE) this.leave();
-    else if (kind === OTHER) this.varint(), this.varint(), this.varint();
+    else if (kind === OTHER) this.other(this.varint(), this.varint(), this.varint64());
     else this.lane.switchRecording(this.time);
   }
 
@@ -100,6 +124,27 @@ class TrackReader {
   private leave(): void {
     this.stack.pop();
     this.lane.leave(this.time);
+  }
+
+  /** Numbers of kinds and types of values are those of src/core/event.hpp. */
+  private other(kind: number, ref: number, value: bigint): void {
+    const happening = HAPPENINGS[kind];
+    if (happening) this.lane.happen({ kind: happening, number: value, time: this.time });
+    else if (kind === METRIC && this.run.metrics[ref]) this.lane.sample(ref, this.time, Number(valueOf(value, this.run.metrics[ref].type)));
+    else if (kind >= FIRST_PARAMETER && kind < METRIC && this.run.parameters[ref] !== undefined) {
+      const text = kind === STRING_PARAMETER ? this.strings[String(value)] : String(valueOf(value, (["int64", "uint64", "double"] as const)[kind - FIRST_PARAMETER]));
+      if (text !== undefined) this.lane.give(ref, text);
+    }
+  }
+
+  private varint64(): bigint {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = this.bytes[this.at++];
+      if (byte === undefined || shift > 63n) throw damaged();
+      value |= BigInt(byte & 127) << shift;
+      if (byte < 128) return BigInt.asUintN(64, value);
+    }
   }
 
   /** Up to 2^53; shifts would end at 32 bits. */

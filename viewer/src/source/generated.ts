@@ -1,5 +1,5 @@
 // A made-up run for tests and for looking at the page: a solver with threads, a pool of processes, and tasks.
-import { type Location, NONE, type Process, type Run } from "../model";
+import { type Location, NONE, type Process, type Run, type SourceText } from "../model";
 import { type Lane, LaneBuilder } from "./lane";
 import { MemorySource } from "./memory";
 
@@ -21,6 +21,11 @@ const NAMES: [string, string, number][] = [
   ["json.encoder", "_iterencode", 413], ["service", "handle", 14], ["service", "Session.fetch", 42], ["service", "render <b>page</b>", 77],
   ["multiprocessing.pool", "worker", 97], ["work", "task", 5], ["work", "factor", 11], ["importlib._bootstrap", "_find_and_load", 1022],
 ];
+
+const RELAX: SourceText = {
+  file: "/home/u/plate.py", first: 36, from: 39, to: 42, changed: true,
+  lines: ["        self.step()", "", "", "    def relax(self):", "        new = self.next", "        new[1:-1] = (self.now[:-2] + self.now[2:]) / 2  # <b>no markup</b>", "        self.now, self.next = new, self.now", ""],
+};
 
 /** Gives numbers to call paths as they come. */
 class PathTable {
@@ -65,6 +70,22 @@ export class Script {
     this.events += 2;
   }
 
+  /** The innermost call is given a parameter. */
+  give(parameter: number, value: number): void {
+    this.lane.give(parameter, String(value));
+    this.events++;
+  }
+
+  sample(metric: number, value: number): void {
+    this.lane.sample(metric, this.time, value);
+    this.events++;
+  }
+
+  happen(kind: "create" | "begin" | "end" | "wait", number: number): void {
+    this.lane.happen({ kind, number, time: this.time });
+    this.events++;
+  }
+
   off(ns: number): void {
     this.lane.switchRecording(this.time);
     this.time += ns;
@@ -84,6 +105,8 @@ function solver(script: Script, steps: number): void {
   script.call(6, () => script.call(1, () => {
     for (let step = 0; step < steps; step++) {
       script.call(2, () => {
+        script.give(0, step);
+        if (step % 5 === 0) script.sample(0, 1 / (1 + step / 20) + 0.05 * script.chance());
         script.call(3, () => script.work(2.4e6));
         script.call(5, () => script.call(7, () => script.call(8, () => script.work(9e5 * script.chance() ** 3 + 4e4))));
         for (let i = 0; i < 40; i++) script.call(9, () => (script.work(3e3), script.call(10, () => script.work(1.2e3))));
@@ -104,11 +127,13 @@ function worker(script: Script, chunks: number): void {
   });
 }
 
-function task(script: Script): void {
+function task(script: Script, number = 0): void {
+  if (number) script.happen("begin", number);
   script.call(14, () => {
     script.call(15, () => script.work(4e6));
     for (let i = 0; i < 6; i++) script.call(16, () => script.work(8e4));
   });
+  if (number) script.happen("end", number);
 }
 
 /** `size` 1: some 60,000 calls in 1.6 s. */
@@ -139,9 +164,14 @@ export function generated(seed = 1, size = 1): MemorySource {
     add("MainThread", pool, "thread", 3e8 + i * 2e7, (script) => worker(script, (i ? 60 : 160) * size));
   }
   const service = process("service.py", null, "");
-  add("MainThread", service, "thread", 1e8, (script) => script.call(0, () => { for (let i = 0; i < 300 * size; i++) task(script), script.work(2e5); }));
-  for (let i = 0; i < 40 * size; i++) add(`Task-${i + 1}`, service, "task", 1.2e8 + i * 3e7, task);
-  return new MemorySource(description(processes, locations), { parent: Int32Array.from(paths.parent), region: Int32Array.from(paths.region) }, lanes);
+  add("MainThread", service, "thread", 1e8, (script) => script.call(0, () => { for (let i = 0; i < 300 * size; i++) {
+    if (i < 40 * size) script.happen("create", i + 1);
+    task(script);
+    if (i >= 40 && i < 40 + 40 * size) script.happen("wait", i - 39);
+    script.work(2e5);
+  } }));
+  for (let i = 0; i < 40 * size; i++) add(`Task-${i + 1}`, service, "task", 1.2e8 + i * 3e7, (script) => task(script, i + 1));
+  return new MemorySource(description(processes, locations), { parent: Int32Array.from(paths.parent), region: Int32Array.from(paths.region) }, lanes, { 3: RELAX });
 }
 
 function description(processes: Process[], locations: Location[]): Run {
@@ -150,6 +180,6 @@ function description(processes: Process[], locations: Location[]): Run {
     title: "plate.py -n 1000", facts: ["vm", "2026-11-23 08:14:02", `${events.toLocaleString("en")} events`], losses: ["12 events could not be recorded"],
     ticksPerSecond: 1e9, length: Math.max(...locations.map((location) => location.end)), events, secondsPerEvent: 3e-8,
     regions: NAMES.map(([module, name, line], id) => ({ id, name: `${module}.${name}`, module, file: `/home/u/${module.replaceAll(".", "/")}.py`, line })),
-    processes, locations, markers: [{ time: 5.2e8, track: 0, text: "residual below 1e-3" }], parts: [],
+    processes, locations, markers: [{ time: 5.2e8, track: 0, text: "residual below 1e-3" }], marks: [], parts: [], metrics: [{ name: "residual", unit: "K", description: "of the plate", type: "double" }], parameters: ["timeloom::step"],
   };
 }

@@ -1,5 +1,5 @@
 // The server of `timeloom view`.
-import type { CallDetails, CallRange, CallRef, Calls, Found, Paths, Profile, Progress, Run, Search, Selection, Tile, TileKey } from "../model";
+import type { CallDetails, CallRange, CallRef, Calls, Found, Links, Mark, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
 import { runOf } from "./describe";
 import { type Source, SourceError } from "./source";
 import * as wire from "./wire";
@@ -64,6 +64,28 @@ export class HttpSource implements Source {
     if (!json.call) return null;
     const { own, calls, parameters } = json.call;
     return { ...refOf(track, json.call), own, calls, parameters, stack: json.stack.map((caller) => refOf(track, caller)) };
+  }
+
+  async source(region: number, signal: AbortSignal): Promise<SourceText> {
+    return (await this.ask("source", wire.regionRequest(region), signal)).json() as Promise<SourceText>;
+  }
+
+  async side(): Promise<Side> {
+    return (await this.ask("side")).json() as Promise<Side>;
+  }
+
+  async values(ranges: readonly ValuesRange[], signal: AbortSignal): Promise<Values[]> {
+    return wire.valuesAnswer(await this.binary("values", wire.valuesRequest(ranges), signal), ranges.length);
+  }
+
+  async links(track: number, limit: number, signal: AbortSignal): Promise<Links> {
+    return wire.linksAnswer(await this.binary("links", wire.linksRequest(track, limit), signal));
+  }
+
+  async keep(marks: readonly Mark[]): Promise<string | null> {
+    const body = new TextEncoder().encode(JSON.stringify({ version: 1, marks })).buffer as ArrayBuffer;
+    const { kept } = (await (await this.ask("keep", body)).json()) as { kept: string | null };
+    return kept ?? "";
   }
 
   async find(search: Search, signal: AbortSignal): Promise<Found> {

@@ -18,6 +18,25 @@ export interface Lane {
   readonly rows: number;
   /** Begins and ends of the stretches in which recording was off. */
   readonly off: Float64Array;
+  /** Parameters by call, in order of their times; few calls have any. */
+  readonly parameters: ReadonlyMap<number, readonly Given[]>;
+  /** By metric: time and value, in turns. */
+  readonly values: ReadonlyMap<number, readonly number[]>;
+  /** Creations, begins, ends and waits of threads and tasks. */
+  readonly happenings: readonly Happening[];
+}
+
+/** A parameter that a call was given. */
+export interface Given {
+  readonly parameter: number;
+  readonly value: string;
+}
+
+export interface Happening {
+  readonly kind: "create" | "begin" | "end" | "wait";
+  /** That of the thread or task in the run. */
+  readonly number: bigint | number;
+  readonly time: number;
 }
 
 export class LaneBuilder {
@@ -31,6 +50,9 @@ export class LaneBuilder {
   private readonly own: number[] = [];
   private readonly off: number[] = [];
   private readonly stack: number[] = [];
+  private readonly parameters = new Map<number, Given[]>();
+  private readonly values = new Map<number, number[]>();
+  private readonly happenings: Happening[] = [];
   private rows = 0;
 
   enter(time: number, path: number, region: number): void {
@@ -56,6 +78,23 @@ export class LaneBuilder {
     if (this.parent[call] !== NONE) this.own[this.parent[call]] -= length;
   }
 
+  /** The innermost call is given a parameter. */
+  give(parameter: number, value: string): void {
+    const call = this.stack.at(-1);
+    if (call === undefined) return;
+    const given = this.parameters.get(call);
+    if (given) given.push({ parameter, value }); else this.parameters.set(call, [{ parameter, value }]);
+  }
+
+  sample(metric: number, time: number, value: number): void {
+    const values = this.values.get(metric);
+    if (values) values.push(time, value); else this.values.set(metric, [time, value]);
+  }
+
+  happen(happening: Happening): void {
+    this.happenings.push(happening);
+  }
+
   switchRecording(time: number): void {
     this.off.push(time);
   }
@@ -68,7 +107,7 @@ export class LaneBuilder {
       count: this.begin.length, begin: Float64Array.from(this.begin), end: Float64Array.from(this.end),
       depth: Int32Array.from(this.depth), path: Int32Array.from(this.path), region: Int32Array.from(this.region),
       parent: Int32Array.from(this.parent), next: Int32Array.from(this.next), own: Float64Array.from(this.own),
-      rows: this.rows, off: Float64Array.from(this.off),
+      rows: this.rows, off: Float64Array.from(this.off), parameters: this.parameters, values: this.values, happenings: this.happenings,
     };
   }
 }

@@ -1,6 +1,6 @@
 // What a person searches for.
 import { parseDuration } from "../format";
-import type { Region } from "../model";
+import type { ParameterIs, Region } from "../model";
 import { SourceError } from "./source";
 
 export interface Query {
@@ -8,26 +8,42 @@ export interface Query {
   readonly regex: boolean;
   /** ns; calls that take longer. */
   readonly longer: number;
+  /** A parameter and its value: "n = 1000". */
+  readonly parameter: { readonly name: string; readonly value: string } | null;
 }
 
-/** Words, /a regular expression/, "> 50 ms", or a name and a duration together. */
+/** Words, /a regular expression/, "n = 1000", "> 50 ms", or these together in this order. */
 export function parseQuery(text: string): Query {
-  let rest = text.trim(), longer = 0;
+  let rest = text.trim(), longer = 0, parameter: Query["parameter"] = null;
   const condition = />\s*([0-9.]+\s*(?:ns|us|µs|ms|s|min|h))\s*$/.exec(rest);
   if (condition) {
     longer = parseDuration(condition[1]) ?? 0;
     rest = rest.slice(0, condition.index).trim();
   }
+  const given = /^(.*?)(\S+)\s*=\s*(.+)$/.exec(rest);
+  if (given && !rest.startsWith("/")) {
+    parameter = { name: given[2], value: given[3].replace(/^"(.*)"$/, "$1") };
+    rest = given[1].trim();
+  }
   const regex = /^\/(.*)\/$/.exec(rest);
-  return { text: regex ? regex[1] : rest, regex: regex !== null, longer };
+  return { text: regex ? regex[1] : rest, regex: regex !== null, longer, parameter };
 }
 
-export const isEmpty = (query: Query): boolean => query.text === "" && query.longer === 0;
+export const isEmpty = (query: Query): boolean => query.text === "" && query.longer === 0 && query.parameter === null;
 
 /** The regions of a query, by name and by file; null: all. Throws SourceError for a wrong expression. */
 export function regionsOf(query: Query, regions: readonly Region[]): number[] | null {
   if (query.text === "") return null;
   return regions.filter(matcher(query)).map((region) => region.id);
+}
+
+/** The parameters with the name of a query: by their whole name, or its part behind the last colon. Throws SourceError if there are none. */
+export function parameterOf(query: Query, names: readonly string[]): ParameterIs | undefined {
+  if (!query.parameter) return undefined;
+  const { name, value } = query.parameter;
+  const parameters = names.flatMap((known, id) => (known === name || known.slice(known.lastIndexOf(":") + 1) === name ? [id] : []));
+  if (!parameters.length) throw new SourceError(`No call was given a parameter “${name}”.`, names.length ? `There are: ${names.slice(0, 8).join(", ")}.` : "This run has no parameters.");
+  return { parameters, value };
 }
 
 function matcher(query: Query): (region: Region) => boolean {

@@ -1,15 +1,18 @@
 // A run whose calls are all in memory: of a page with the data inside, and of generated runs.
 import {
-  type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, FIRST_PROCESS, type Found, type Paths, type Profile, type Run,
-  type Search, type Selection, type Tile, type TileKey, WHOLE_RUN,
+  type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, FIRST_PROCESS, type Found, type Link, type Links, type Paths, type Profile, type Run,
+  type Search, type Selection, type Side, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
 import { emptyTile, sumOfTiles, tileOf } from "./cells";
-import { eachIn, type Lane, lowerBound, openAt } from "./lane";
+import { eachIn, type Happening, type Lane, lowerBound, openAt } from "./lane";
 import type { Source } from "./source";
 
 export class MemorySource implements Source {
   /** REQUIRES: a lane for each location of the run. */
-  constructor(private readonly description: Run, private readonly callPaths: Paths, private readonly lanes: readonly Lane[]) {}
+  constructor(
+    private readonly description: Run, private readonly callPaths: Paths, private readonly lanes: readonly Lane[],
+    private readonly sources: Readonly<Record<number, SourceText>> | null = null,
+  ) {}
 
   async run(): Promise<Run> {
     return this.description;
@@ -59,7 +62,44 @@ export class MemorySource implements Source {
     if (call === undefined) return null;
     const stack: CallRef[] = [];
     for (let outer = lane.parent[call]; outer >= 0; outer = lane.parent[outer]) stack.unshift(refOf(track, lane, outer));
-    return { ...refOf(track, lane, call), own: lane.own[call], calls: lane.next[call] - call - 1, parameters: [], stack };
+    return { ...refOf(track, lane, call), own: lane.own[call], calls: lane.next[call] - call - 1, parameters: this.givenTo(lane, call), stack };
+  }
+
+  async source(region: number): Promise<SourceText> {
+    if (!this.sources) return { reason: "This file was written without source lines; “timeloom view --html FILE --with-source” puts them in." };
+    return this.sources[region] ?? { reason: `The lines of this function were not found when this file was written: ${this.description.regions[region].file || "its file is not known"}.` };
+  }
+
+  async side(): Promise<Side> {
+    const counters = this.lanes.flatMap((lane, track) => [...lane.values].map(([metric, values]) => ({ track, metric, values: values.length / 2 })));
+    counters.sort((a, b) => a.track - b.track || a.metric - b.metric);
+    return { counters, links: this.allLinks.length, complete: true };
+  }
+
+  async values(ranges: readonly ValuesRange[]): Promise<Values[]> {
+    return ranges.map(({ track, metric, begin, end }) => {
+      const all = this.lanes[track]?.values.get(metric) ?? [];
+      const times = all.filter((_, i) => i % 2 === 0), values = all.filter((_, i) => i % 2 === 1);
+      let first = times.findIndex((time) => time >= begin);
+      if (first < 0) first = times.length;
+      const last = times.findLastIndex((time) => time <= end) + 1;
+      first = Math.max(0, Math.min(first - 1, last));
+      const [time, value] = [Float64Array.from(times.slice(first, last)), Float64Array.from(values.slice(first, last))];
+      return { count: time.length, begin: time, end: time, min: value, max: value, mean: value, last: value };
+    });
+  }
+
+  async links(track: number, limit: number): Promise<Links> {
+    const mine = this.allLinks.filter((link) => link.fromTrack === track || link.toTrack === track);
+    return { links: mine.slice(0, limit), complete: mine.length <= limit };
+  }
+
+  async keep(): Promise<string | null> {
+    return null;
+  }
+
+  private givenTo(lane: Lane, call: number): CallDetails["parameters"] {
+    return (lane.parameters.get(call) ?? []).map(({ parameter, value }) => ({ name: this.description.parameters[parameter] ?? "", value }));
   }
 
   async find(search: Search): Promise<Found> {
@@ -69,6 +109,7 @@ export class MemorySource implements Source {
       if (search.tracks?.length && !search.tracks.includes(track)) return;
       for (let call = lowerBound(lane, search.begin); call < lane.count && lane.begin[call] < search.end; call++) {
         if (wanted && !wanted.has(lane.region[call])) continue;
+        if (search.parameter && !lane.parameters.get(call)?.some((given) => search.parameter!.parameters.includes(given.parameter) && given.value === search.parameter!.value)) continue;
         if (lane.end[call] - lane.begin[call] >= search.shortest) found.push(refOf(track, lane, call));
       }
     });
@@ -76,6 +117,12 @@ export class MemorySource implements Source {
     const length = (call: CallRef) => call.end - call.begin;
     found.sort(search.order === "longest" ? (a, b) => length(b) - length(a) || early(a, b) : search.order === "latest" ? (a, b) => early(b, a) : early);
     return { calls: found.slice(0, search.limit), complete: found.length <= search.limit };
+  }
+
+  private knownLinks: readonly Link[] | null = null;
+
+  private get allLinks(): readonly Link[] {
+    return (this.knownLinks ??= linksOf(this.lanes));
   }
 
   private tile(key: TileKey): Tile {
@@ -107,6 +154,24 @@ export class MemorySource implements Source {
   private selected(tracks: readonly number[] | null): Lane[] {
     return this.lanes.filter((_, track) => !tracks?.length || tracks.includes(track));
   }
+}
+
+/** Creations with the begins that they lead to, ends with those who have waited for them; in order of the second. */
+export function linksOf(lanes: readonly Lane[]): Link[] {
+  const places = { create: [], begin: [], end: [], wait: [] } as Record<Happening["kind"], { number: string; track: number; time: number }[]>;
+  lanes.forEach((lane, track) => lane.happenings.forEach(({ kind, number, time }) => places[kind].push({ number: String(number), track, time })));
+  const firsts = (list: { number: string; track: number; time: number }[]) => new Map([...list].reverse().map((place) => [place.number, place]));
+  const [begins, ends] = [firsts(places.begin), firsts(places.end)];
+  const links: Link[] = [];
+  for (const { number, track, time } of places.create) {
+    const begin = begins.get(number);
+    if (begin) links.push({ kind: "creates", from: time, to: begin.time, fromTrack: track, toTrack: begin.track });
+  }
+  for (const { number, track, time } of places.wait) {
+    const end = ends.get(number);
+    if (end) links.push({ kind: "awaited", from: end.time, to: time, fromTrack: end.track, toTrack: track });
+  }
+  return links.sort((a, b) => a.to - b.to || a.toTrack - b.toTrack || a.from - b.from || a.fromTrack - b.fromTrack);
 }
 
 function refOf(track: number, lane: Lane, call: number): CallRef {

@@ -1,12 +1,12 @@
 // Two runs behind the questions of one: rows of the first, then of the second, on one axis of time.
 import {
-  type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, FIRST_PROCESS, FIRST_RUN, type Found, NONE, type Paths, type Profile, type Run,
-  type Search, type Selection, type Tile, type TileKey, WHOLE_RUN,
+  type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, FIRST_PROCESS, FIRST_RUN, type Found, type Links, NONE, type ParameterIs, type Paths, type Profile, type Run,
+  type Search, type Selection, type Side, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
 import { sumOfTiles } from "./cells";
 import { resample } from "./resample";
 import { type Source, SourceError } from "./source";
-import { Side, unifyPaths, unifyRegions, unifyRuns } from "./unify";
+import { OneRun, unifyPaths, unifyRegions, unifyRuns } from "./unify";
 
 /** What is at the same place in both: the begin, or the n-th call of a function in each run. */
 export interface Alignment {
@@ -21,12 +21,12 @@ export const MOST_NTH = 10_000;
 
 /** What stays the same however the runs are aligned. */
 export class Pair {
-  private readonly sides: readonly Side[];
+  private readonly sides: readonly OneRun[];
   private readonly regions: Run["regions"];
   private readonly callPaths: Paths;
 
   private constructor(private readonly sources: readonly Source[], runs: readonly Run[], paths: readonly Paths[]) {
-    this.sides = runs.map((run, n) => new Side(run, paths[n]));
+    this.sides = runs.map((run, n) => new OneRun(run, paths[n]));
     this.sides[1].scale = runs[0].ticksPerSecond / runs[1].ticksPerSecond;
     this.regions = unifyRegions(this.sides);
     this.callPaths = unifyPaths(this.sides, this.regions.length);
@@ -57,7 +57,7 @@ export class Pair {
 }
 
 class PairSource implements Source {
-  constructor(private readonly sources: readonly Source[], private readonly sides: readonly Side[], private readonly callPaths: Paths, private readonly description: Run) {}
+  constructor(private readonly sources: readonly Source[], private readonly sides: readonly OneRun[], private readonly callPaths: Paths, private readonly description: Run) {}
 
   async run(): Promise<Run> {
     return this.description;
@@ -135,12 +135,57 @@ class PairSource implements Source {
     return found && { ...found, ...this.shared(side, found), own: found.own * side.scale, stack: found.stack.map((caller) => this.shared(side, caller)) };
   }
 
+  /** Of the later run, where it has the function. */
+  async source(region: number, signal: AbortSignal): Promise<SourceText> {
+    const n = this.sides.findLastIndex((side) => side.regionsOf.has(region));
+    return this.sources[n].source(this.sides[n].regionsOf.get(region)![0], signal);
+  }
+
+  async side(): Promise<Side> {
+    const both = await Promise.all(this.sources.map((source) => source.side()));
+    return {
+      counters: both.flatMap(({ counters }, n) => counters.map((one) => ({ ...one, track: one.track + this.sides[n].firstTrack, metric: one.metric + this.firstMetric(n) }))),
+      links: both[0].links + both[1].links, complete: both.every((side) => side.complete),
+    };
+  }
+
+  private firstMetric(n: number): number {
+    return n === 0 ? 0 : this.sides[0].run.metrics.length;
+  }
+
+  async values(ranges: readonly ValuesRange[], signal: AbortSignal): Promise<Values[]> {
+    const result: Values[] = [];
+    await Promise.all(this.sides.map(async (side, n) => {
+      const mine = ranges.flatMap((range, i) => (side.owns(range.track) ? [i] : []));
+      if (!mine.length) return;
+      const asked = mine.map((i) => ({ ...this.ownRange(side, ranges[i]), track: ranges[i].track - side.firstTrack, metric: ranges[i].metric - this.firstMetric(n) }));
+      const answers = await this.sources[n].values(asked, signal);
+      answers.forEach((values, k) => (result[mine[k]] = { ...values, begin: values.begin.map(side.toShared), end: values.end.map(side.toShared) }));
+    }));
+    return result;
+  }
+
+  async links(track: number, limit: number, signal: AbortSignal): Promise<Links> {
+    const n = this.sides.findIndex((side) => side.owns(track)), side = this.sides[n];
+    const found = await this.sources[n].links(track - side.firstTrack, limit, signal);
+    return {
+      ...found, links: found.links.map((link) => ({
+        kind: link.kind, from: side.toShared(link.from), to: side.toShared(link.to), fromTrack: link.fromTrack + side.firstTrack, toTrack: link.toTrack + side.firstTrack,
+      })),
+    };
+  }
+
+  async keep(): Promise<string | null> {
+    return null;
+  }
+
   async find(search: Search, signal: AbortSignal): Promise<Found> {
     const answers = await Promise.all(this.sides.map(async (side, n): Promise<Found> => {
       const tracks = this.ownTracks(side, search.tracks);
       const regions = search.regions && search.regions.flatMap((region) => side.regionsOf.get(region) ?? []);
-      if (tracks === "none" || regions?.length === 0) return { calls: [], complete: true };
-      const found = await this.sources[n].find({ ...search, ...this.ownRange(side, search), shortest: Math.ceil(search.shortest / side.scale), tracks, regions }, signal);
+      const parameter = search.parameter && this.ownParameter(side, search.parameter);
+      if (tracks === "none" || regions?.length === 0 || parameter?.parameters.length === 0) return { calls: [], complete: true };
+      const found = await this.sources[n].find({ ...search, ...this.ownRange(side, search), shortest: Math.ceil(search.shortest / side.scale), tracks, regions, ...(parameter ? { parameter } : {}) }, signal);
       return { ...found, calls: found.calls.map((call) => this.shared(side, call)) };
     }));
     const early = (a: CallRef, b: CallRef) => a.begin - b.begin || a.track - b.track || a.depth - b.depth;
@@ -149,17 +194,22 @@ class PairSource implements Source {
     return { calls: calls.slice(0, search.limit), complete: calls.length <= search.limit && answers.every((answer) => answer.complete) };
   }
 
-  private ownRange(side: Side, range: { begin: number; end: number }): { begin: number; end: number } {
+  private ownParameter(side: OneRun, { parameters, value }: ParameterIs): ParameterIs {
+    const names = parameters.map((parameter) => this.description.parameters[parameter]);
+    return { value, parameters: names.map((name) => side.run.parameters.indexOf(name)).filter((parameter) => parameter >= 0) };
+  }
+
+  private ownRange(side: OneRun, range: { begin: number; end: number }): { begin: number; end: number } {
     return { begin: Math.max(0, Math.ceil(side.toOwn(range.begin))), end: Math.max(0, Math.ceil(side.toOwn(range.end))) };
   }
 
-  private ownTracks(side: Side, tracks: readonly number[] | null): number[] | null | "none" {
+  private ownTracks(side: OneRun, tracks: readonly number[] | null): number[] | null | "none" {
     if (!tracks?.length) return null;
     const mine = tracks.filter((track) => side.owns(track)).map((track) => track - side.firstTrack);
     return mine.length === 0 ? "none" : mine.length === side.run.locations.length ? null : mine;
   }
 
-  private shared(side: Side, { track, depth, begin, end, region }: CallRef): CallRef {
+  private shared(side: OneRun, { track, depth, begin, end, region }: CallRef): CallRef {
     return { track: track + side.firstTrack, depth, begin: side.toShared(begin), end: side.toShared(end), region: region === NONE ? NONE : side.regionOf[region] };
   }
 

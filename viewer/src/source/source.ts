@@ -1,5 +1,5 @@
 // Where the page gets a run from: the server, or the data inside the page.
-import type { CallDetails, CallRange, Calls, Found, Paths, Profile, Progress, Run, Search, Selection, Tile, TileKey } from "../model";
+import type { CallDetails, CallRange, Calls, Found, Links, Mark, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
 
 /** A problem in words for people. */
 export class SourceError extends Error {
@@ -17,5 +17,15 @@ export interface Source {
   calls(ranges: readonly CallRange[], signal: AbortSignal): Promise<Calls[]>;
   profile(selection: Selection, signal: AbortSignal): Promise<Profile>;
   call(track: number, depth: number, time: number, signal: AbortSignal): Promise<CallDetails | null>;
+  /** The lines of a function. */
+  source(region: number, signal: AbortSignal): Promise<SourceText>;
+  /** What there is besides calls; may take a while on long runs. */
+  side(): Promise<Side>;
+  /** Those of each range, and the one before. */
+  values(ranges: readonly ValuesRange[], signal: AbortSignal): Promise<Values[]>;
+  /** At most `limit` of those that begin or end on a location. */
+  links(track: number, limit: number, signal: AbortSignal): Promise<Links>;
+  /** Keeps marks with the run. Returns where; null: this source has no place for them, empty: it cannot be written. */
+  keep(marks: readonly Mark[]): Promise<string | null>;
   find(search: Search, signal: AbortSignal): Promise<Found>;
 }

@@ -3,7 +3,7 @@
 import { type Location, NONE, type Part, type Paths, type Process, type Region, type Run } from "../model";
 
 /** One of two runs with what its numbers are in both together. */
-export class Side {
+export class OneRun {
   /** By region, by call path: those of both runs together. */
   readonly regionOf: Int32Array;
   readonly pathOf: Int32Array;
@@ -33,7 +33,7 @@ export class Side {
 const keyOf = (region: Region): string => `${region.name}\n${region.file.slice(region.file.lastIndexOf("/") + 1)}`;
 
 /** Gives the sides their numbers of regions; file and line of a region are those of the later run that has it. */
-export function unifyRegions(sides: readonly Side[]): Region[] {
+export function unifyRegions(sides: readonly OneRun[]): Region[] {
   const known = new Map<string, number>(), regions: Region[] = [];
   for (const side of sides) {
     for (const region of side.run.regions) {
@@ -49,7 +49,7 @@ export function unifyRegions(sides: readonly Side[]): Region[] {
 }
 
 /** Gives the sides their numbers of call paths. REQUIRES: regions are unified. */
-export function unifyPaths(sides: readonly Side[], regions: number): Paths {
+export function unifyPaths(sides: readonly OneRun[], regions: number): Paths {
   const known = new Map<number, number>(), parent: number[] = [], region: number[] = [];
   for (const { paths, regionOf, pathOf } of sides) {
     for (let path = 0; path < paths.parent.length; path++) {
@@ -77,8 +77,13 @@ export function titlesOf(runs: readonly Run[]): string[] {
   return words.map((list) => `… ${list.slice(shared - 1).join(" ")}`);
 }
 
+/** Names of parameters that one of the runs has or both have. */
+function unifyNames(sides: readonly OneRun[]): string[] {
+  return [...new Set(sides.flatMap((side) => side.run.parameters))];
+}
+
 /** The description of both. REQUIRES: the sides have their scales; places in time are set here from `begins`. */
-export function unifyRuns(sides: readonly Side[], regions: readonly Region[], begins: readonly number[]): Run {
+export function unifyRuns(sides: readonly OneRun[], regions: readonly Region[], begins: readonly number[]): Run {
   const processes: Process[] = [], locations: Location[] = [], markers: Run["markers"][number][] = [];
   const parts: Part[] = [];
   const titles = titlesOf(sides.map((side) => side.run));
@@ -98,6 +103,7 @@ export function unifyRuns(sides: readonly Side[], regions: readonly Region[], be
     title: first.title === second.title ? first.title : `${first.title} and ${second.title}`, facts: [], parts,
     losses: sides.flatMap(({ run }, n) => run.losses.map((loss) => `${"AB"[n]}: ${loss}`)),
     ticksPerSecond: first.ticksPerSecond, length: Math.max(...parts.map((part) => part.begin + part.length)), events: first.events + second.events,
-    secondsPerEvent: Math.max(first.secondsPerEvent, second.secondsPerEvent), regions, processes, locations, markers,
+    metrics: sides.flatMap((side) => side.run.metrics), parameters: unifyNames(sides),
+    secondsPerEvent: Math.max(first.secondsPerEvent, second.secondsPerEvent), regions, processes, locations, markers, marks: [],
   };
 }

@@ -1,5 +1,5 @@
 // The binary answers of docs/formats/view-http.md.
-import { type CallRange, type CallRef, type Calls, COLUMNS, type Found, type Paths, type Profile, type Search, type Selection, type Tile, type TileKey } from "../model";
+import { type CallRange, type CallRef, type Calls, COLUMNS, type Found, type Links, type Paths, type Profile, type Search, type Selection, type Tile, type TileKey, type Values, type ValuesRange } from "../model";
 import { SourceError } from "./source";
 
 /** Reads an answer from its begin to its end; arrays are views of it. */
@@ -60,6 +60,12 @@ class Writer {
 
   f64(...values: number[]): this {
     for (const value of values) this.view.setFloat64(this.at, value, true), (this.at += 8);
+    return this;
+  }
+
+  bytes(values: Uint8Array): this {
+    new Uint8Array(this.view.buffer).set(values, this.at);
+    this.at += values.length;
     return this;
   }
 
@@ -130,12 +136,42 @@ export function callRequest(track: number, depth: number, time: number): ArrayBu
   return new Writer(16).u32(track, depth).f64(time).body;
 }
 
+export const regionRequest = (region: number): ArrayBuffer => new Writer(4).u32(region).body;
+
+export function valuesRequest(ranges: readonly ValuesRange[]): ArrayBuffer {
+  const writer = new Writer(24 * ranges.length);
+  for (const range of ranges) writer.u32(range.track, range.metric).f64(range.begin, range.end);
+  return writer.body;
+}
+
+export function valuesAnswer(reader: Reader, count: number): Values[] {
+  return Array.from({ length: count }, () => {
+    const size = reader.u32();
+    reader.u32();
+    const [begin, end, min, max, mean, last] = Array.from({ length: 6 }, () => reader.times(size));
+    return { count: size, begin, end, min, max, mean, last };
+  });
+}
+
+export const linksRequest = (track: number, limit: number): ArrayBuffer => new Writer(8).u32(track, limit).body;
+
+export function linksAnswer(reader: Reader): Links {
+  const count = reader.u32(), complete = reader.u32() === 1;
+  const from = reader.times(count), to = reader.times(count);
+  const [fromTrack, toTrack, kind] = [padded(reader, count), padded(reader, count), padded(reader, count)];
+  const links = Array.from({ length: count }, (_, i) => ({ kind: kind[i] ? "awaited" as const : "creates" as const, from: from[i], to: to[i], fromTrack: fromTrack[i], toTrack: toTrack[i] }));
+  return { links, complete };
+}
+
 export function findRequest(search: Search): ArrayBuffer {
   const tracks = search.tracks ?? [], regions = search.regions ?? [];
-  return new Writer(48 + 4 * (tracks.length + regions.length))
+  const parameters = search.parameter?.parameters ?? [], text = new TextEncoder().encode(search.parameter?.value ?? "");
+  const more = search.parameter ? 4 + 4 * parameters.length + text.length : 0;
+  const writer = new Writer(48 + 4 * (tracks.length + regions.length) + more)
     .u32(["earliest", "latest", "longest"].indexOf(search.order), search.limit)
     .f64(search.begin, search.end, search.shortest, Number.MAX_SAFE_INTEGER)
-    .u32(tracks.length, regions.length).list(tracks).list(regions).body;
+    .u32(tracks.length, regions.length).list(tracks).list(regions);
+  return search.parameter ? writer.u32(parameters.length).list(parameters).bytes(text).body : writer.body;
 }
 
 export function findAnswer(reader: Reader): Found {

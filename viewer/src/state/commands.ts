@@ -1,11 +1,12 @@
 // What keys and buttons do that needs an answer of the source.
 import { duration } from "../format";
 import { type CallRef, nameOfLocation, partOf } from "../model";
-import { isEmpty, parseQuery, regionsOf } from "../source/match";
+import { isEmpty, parameterOf, parseQuery, regionsOf } from "../source/match";
 import { type Alignment, MOST_NTH } from "../source/pair";
 import { type Source, SourceError } from "../source/source";
 import type { Timeline } from "../timeline/timeline";
 import type { Commands } from "./keys";
+import { addMark } from "./marks";
 import type { Viewing } from "./view";
 
 /** Of two runs: how they are aligned, and the function that aligns them anew or says why it cannot. */
@@ -131,9 +132,11 @@ export class Navigator implements Commands {
     if (isEmpty(query)) return this.viewing.store.set({ found: null, hit: -1 });
     const regions = regionsOf(query, this.viewing.run.regions);
     const { selection, run } = { selection: this.viewing.view.selection, run: this.viewing.run };
+    const parameter = parameterOf(query, run.parameters);
     const shortest = (query.longer * run.ticksPerSecond) / 1e9;
     const search = {
       order: "earliest" as const, limit: MOST_HITS, shortest: query.longer ? Math.floor(shortest) + 1 : 0, regions,
+      ...(parameter ? { parameter } : {}),
       begin: selection?.begin ?? 0, end: selection?.end ?? run.length + 1, tracks: selection?.tracks ?? null,
     };
     const found = regions?.length === 0 ? { calls: [], complete: true } : await this.source.find(search, signal);
@@ -171,6 +174,11 @@ export class Navigator implements Commands {
     const { panel } = this.viewing.view;
     this.go(call, "");
     this.viewing.store.set({ hit, panel });
+  }
+
+  mark(): void {
+    const { call, range } = this.viewing.view;
+    addMark(this.viewing, this.timeline.pointedTime ?? call?.begin ?? (range.begin + range.end) / 2);
   }
 
   scroll(pixels: number): void {

@@ -11,6 +11,7 @@ export interface Commands {
   focusFind(): void;
   focusFilter(): void;
   selectCall(): void;
+  mark(): void;
 }
 
 export interface Key {
@@ -45,14 +46,16 @@ export const KEYS: readonly Key[] = [
   { keys: ["l"], shown: "L", words: "longest call of the same function", run: (commands) => commands.step("longest") },
   { keys: ["r"], shown: "R", words: "select the time of the chosen call", run: (commands) => commands.selectCall() },
   { keys: ["v"], shown: "V", words: "select all that is shown", run: ({ viewing }) => viewing.select({ ...viewing.view.range, tracks: null }) },
+  { keys: ["m"], shown: "M", words: "mark this moment: where the pointer is, or the chosen call begins", run: (commands) => commands.mark() },
   { keys: ["/"], shown: "/", words: "find calls", run: (commands) => commands.focusFind() },
   { keys: ["n"], shown: "N", words: "next hit", run: (commands) => commands.nextHit(1) },
   { keys: ["Shift+N"], shown: "Shift N", words: "previous hit", run: (commands) => commands.nextHit(-1) },
   { keys: ["t"], shown: "T", words: "filter the rows by name", run: (commands) => commands.focusFilter() },
-  { keys: ["1"], shown: "1 – 4", words: "functions, modules, call tree, flame graph", run: ({ viewing }) => viewing.openPanel("functions") },
+  { keys: ["1"], shown: "1 – 5", words: "functions, modules, call tree, flame graph, source", run: ({ viewing }) => viewing.openPanel("functions") },
   { keys: ["2"], shown: "", words: "", run: ({ viewing }) => viewing.openPanel("modules") },
   { keys: ["3"], shown: "", words: "", run: ({ viewing }) => viewing.openPanel("tree") },
   { keys: ["4"], shown: "", words: "", run: ({ viewing }) => viewing.openPanel("flame") },
+  { keys: ["5"], shown: "", words: "", run: ({ viewing }) => viewing.openPanel("source") },
   { keys: ["p"], shown: "P", words: "open or close the panel below", run: ({ viewing }) => viewing.store.set({ panelOpen: !viewing.view.panelOpen }) },
   { keys: ["?"], shown: "?", words: "this list", run: ({ viewing }) => viewing.store.set({ help: !viewing.view.help }) },
   { keys: ["Escape"], shown: "Esc", words: "close, or drop the chosen call, then the selection", run: escape },

@@ -2,6 +2,7 @@
 import { parseQuery } from "../source/match";
 import type { Navigator } from "./commands";
 import type { Alignment } from "../source/pair";
+import { readMarks, writeMarks } from "./marks";
 import { type Link, read, write } from "./url";
 import { type Panel, PANELS, type Sort, SORTS, type View, type Viewing } from "./view";
 
@@ -35,6 +36,7 @@ export function restore(viewing: Viewing, navigator: Navigator): void {
   }
   if (PANELS.includes(link.panel as Panel)) Object.assign(change, { panel: link.panel, panelOpen: true });
   if (SORTS.includes(link.sort as Sort)) change.sort = link.sort as Sort;
+  if (link.marks) change.marks = readMarks(link.marks);
   if (link.filter) change.filter = link.filter;
   if (link.pinned) change.pinned = link.pinned;
   if (link.toggled) change.toggled = new Set(link.toggled);
@@ -57,8 +59,8 @@ export function follow(viewing: Viewing, align?: Alignment): () => void {
       ...(view.selection ? { selection: { ...view.selection, tracks: view.selection.tracks && [...view.selection.tracks] } } : {}),
       ...(view.call ? { call: { track: view.call.track, time: view.call.begin, depth: view.call.depth } } : {}),
       ...(view.panelOpen ? { panel: view.panel } : {}),
-      ...(view.panelOpen && view.panel === "function" && view.func >= 0 ? { func: viewing.run.regions[view.func].name } : {}),
-      filter: view.filter, sort: view.sort === "order" ? "" : view.sort, pinned: [...view.pinned], toggled: [...view.toggled], find: view.found ? view.find : "",
+      ...(view.panelOpen && ["function", "source"].includes(view.panel) && view.func >= 0 ? { func: viewing.run.regions[view.func].name } : {}),
+      marks: writeMarks(view.marks), filter: view.filter, sort: view.sort === "order" ? "" : view.sort, pinned: [...view.pinned], toggled: [...view.toggled], find: view.found ? view.find : "",
     });
   };
   const end = viewing.store.subscribe(() => {

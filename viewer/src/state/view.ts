@@ -1,10 +1,10 @@
 // What the page shows: one value that every part of it reads, and the few functions that change it.
-import type { CallRef, Found, Run, Selection } from "../model";
+import type { CallRef, Found, Mark, Run, Selection } from "../model";
 import { around, clamp, move, type Range, zoom } from "../timeline/scale";
 import { History } from "./history";
 import { Store } from "./store";
 
-export const PANELS = ["call", "function", "functions", "modules", "tree", "flame", "find"] as const;
+export const PANELS = ["call", "function", "functions", "modules", "tree", "flame", "source", "marks", "find"] as const;
 export type Panel = (typeof PANELS)[number];
 export const SORTS = ["order", "activity", "name"] as const;
 export type Sort = (typeof SORTS)[number];
@@ -28,6 +28,11 @@ export interface View {
   readonly found: Found | null;
   /** The place in `found`. */
   readonly hit: number;
+  readonly marks: readonly Mark[];
+  /** The mark whose note is to be written now; null: none. */
+  readonly newMark: number | null;
+  /** Where marks were kept; null: nowhere yet, empty: it cannot be written. */
+  readonly keptAt: string | null;
   readonly help: boolean;
   /** A sentence for those who cannot see what has changed. */
   readonly said: string;
@@ -42,7 +47,7 @@ export class Viewing {
     this.whole = { begin: 0, end: Math.max(run.length, 1) };
     this.store = new Store<View>({
       range: this.whole, toggled: new Set(), tall: new Set(), pinned: [], filter: "", sort: "order", selection: null, call: null, func: -1,
-      panel: "functions", panelOpen: false, find: "", found: null, hit: -1, help: false, said: "",
+      panel: "functions", panelOpen: false, find: "", found: null, hit: -1, marks: run.marks, newMark: null, keptAt: null, help: false, said: "",
     });
   }
 
@@ -100,7 +105,9 @@ export class Viewing {
 
   /** Chooses a call; moves the view when the call would not be seen. */
   choose(call: CallRef | null, reveal = false): void {
-    this.store.set(call ? { call, func: call.region, panel: "call", panelOpen: true } : { call: null });
+    // Whoever reads source goes on reading it.
+    const panel = this.view.panel === "source" && this.view.panelOpen ? "source" : "call";
+    this.store.set(call ? { call, func: call.region, panel, panelOpen: true } : { call: null });
     if (call && reveal) this.reveal(call);
   }
 

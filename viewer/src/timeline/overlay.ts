@@ -29,6 +29,8 @@ export function drawOverlay(context: CanvasRenderingContext2D, width: number, he
   if (selection) drawSelection(context, width, height, selection, marks);
   for (const row of frame.rows) drawRowMarks(context, width, row, marks);
   for (const call of [view.call, marks.pointed]) if (call) outline(context, width, call, marks, call === view.call);
+  context.fillStyle = theme.lost;
+  for (const { time } of view.marks) context.fillRect(Math.round(toX(frame.range, width, time)), 0, 1, height);
   if (marks.x !== null) {
     context.fillStyle = theme.faint;
     context.fillRect(Math.round(marks.x), 0, 1, height);
@@ -118,7 +120,18 @@ export function drawAxis(context: CanvasRenderingContext2D, width: number, heigh
     const left = toX(range, width, selection.begin);
     context.fillRect(left, height - 3, toX(range, width, selection.end) - left, 3);
   }
+  view.marks.forEach((mark, i) => drawFlag(context, toX(range, width, mark.time), `${i + 1} ${mark.text}`, theme));
   if (marks.x !== null) drawTime(context, width, height, marks, marks.x);
+}
+
+/** The number of a mark, and the begin of its note. */
+function drawFlag(context: CanvasRenderingContext2D, x: number, words: string, theme: Theme): void {
+  const text = words.length > 24 ? `${words.slice(0, 23)}…` : words.trim();
+  const wide = context.measureText(text).width + 8;
+  context.fillStyle = theme.lost;
+  context.fillRect(Math.round(x), 1, wide, 15);
+  context.fillStyle = theme.background;
+  context.fillText(text, Math.round(x) + 4, 9);
 }
 
 function drawTime(context: CanvasRenderingContext2D, width: number, height: number, marks: Marks, x: number): void {

@@ -53,6 +53,12 @@ export function shortened(context: CanvasRenderingContext2D, text: string, room:
   return count < 3 ? "" : text.slice(0, count) + "…";
 }
 
+/** Takes the picture as rectangles of one colour and words, in CSS pixels. */
+export interface Recorder {
+  run(x: number, y: number, width: number, height: number, colour: number): void;
+  label(x: number, y: number, words: string, colour: string): void;
+}
+
 export class Painter {
   private image: ImageData | null = null;
   private buffer = new Uint32Array(0);
@@ -61,6 +67,7 @@ export class Painter {
   private styles: string[] = [];
   private texts: string[] = [];
   private theme: Theme | null = null;
+  private recorder: Recorder | null = null;
 
   constructor(private readonly canvas: HTMLCanvasElement, private readonly cache: Cache, private readonly run: Run) {}
 
@@ -90,6 +97,22 @@ export class Painter {
     for (const label of labels) label();
   }
 
+  /** Draws again, and tells what. */
+  record(frame: Frame, recorder: Recorder): void {
+    const ratio = window.devicePixelRatio || 1;
+    this.recorder = recorder;
+    this.paint(frame, ratio);
+    this.recorder = null;
+  }
+
+  private recordLine(pixels: Uint32Array, from: number, to: number, ratio: number): void {
+    const nothing = pixel(this.theme!.track);
+    for (let x = 0, begin = 0; x < pixels.length; begin = x) {
+      while (x < pixels.length && pixels[x] === pixels[begin]) x++;
+      if (pixels[begin] !== nothing) this.recorder!.run(begin / ratio, from / ratio, (x - begin) / ratio, (to - from) / ratio, pixels[begin]);
+    }
+  }
+
   private prepare(width: number, height: number): void {
     if (this.image?.width !== width || this.image.height !== height) {
       this.image = new ImageData(width, height);
@@ -101,6 +124,7 @@ export class Painter {
   private paintRow(row: Row, frame: Frame, ratio: number, labels: (() => void)[], context: CanvasRenderingContext2D): void {
     const top = Math.round((row.y - frame.top) * ratio), bottom = Math.round((row.y + row.height - frame.top) * ratio);
     this.fill(top, bottom, pixel(this.theme!.track));
+    this.recorder?.run(0, top / ratio, this.canvas.width / ratio, (bottom - top) / ratio - 1, pixel(this.theme!.track));
     const wanted = row.kind === "folder" || row.kind === "lane" ? [] : slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, this.canvas.width);
     const found = wanted.map((slot): [TileKey, Piece[]] => [slot, this.cache.pieces(slot)]);
     const first = row.lines ? 1 : 0;
@@ -117,6 +141,7 @@ export class Painter {
       if (row.kind === "lane") this.drawLane(line, row, frame.range, ratio);
       for (const [slot, pieces] of found) line.draw(pieces, slot, index, frame.range);
       this.copy(line.pixels, from, to);
+      if (this.recorder) this.recordLine(line.pixels, from, to, ratio);
       if (row.pinned || y >= frame.pinnedBottom) this.label(line, from, to, ratio, labels, context);
     }
     for (const [slot, pieces] of found) for (const piece of pieces) this.hatch(piece, slot, frame.range, top, bottom);
@@ -187,6 +212,7 @@ export class Painter {
         if (!text) return;
         context.fillStyle = faint ? this.theme!.text : this.texts[region];
         context.fillText(text, left + 4 * ratio, (from + to) / 2 + ratio / 2);
+        this.recorder?.label(left / ratio + 4, (from + to) / 2 / ratio, text, context.fillStyle);
       });
     }
   }

@@ -9,7 +9,7 @@ import { type Hit, hitAt } from "./hit";
 import { layOut, type Layout, type Row, treeOf, visible } from "./layout";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
 import { listenToOverview, Overview } from "./overview";
-import { around as slotsAround, type Frame, Painter } from "./painter";
+import { around as slotsAround, type Frame, Painter, type Recorder } from "./painter";
 import { Pointer, type Surface } from "./pointer";
 import { around, toTime } from "./scale";
 
@@ -88,6 +88,16 @@ export class Timeline implements Surface {
 
   styleOf(region: number): string {
     return this.painter?.styleOf(region) ?? "";
+  }
+
+  /** The time where the pointer is; null: elsewhere. */
+  get pointedTime(): number | null {
+    return this.pointerX === null ? null : toTime(this.viewing.view.range, this.width, this.pointerX);
+  }
+
+  /** Tells what is drawn. REQUIRES: mounted. */
+  record(recorder: Recorder): void {
+    this.painter!.record(this.frame(), recorder);
   }
 
   get width(): number {

@@ -223,6 +223,19 @@ test("one function: callers, durations, rows", async () => {
   await close();
 });
 
+test("the lines of a function", async () => {
+  const { page, close } = await open("#panel=source&func=plate.Slab.relax");
+  await page.waitForSelector(".source tr.of");
+  assert.deepEqual((await texts(page, ".source tr.of th")), ["39", "40", "41", "42"]);
+  assert.equal(await page.locator(".source td b").count(), 0);
+  assert.match(await page.locator(".source").innerText(), /plate.py:39 *The file was changed after this run[^]*# <b>no markup<\/b>/);
+  await page.keyboard.press("1");
+  await page.getByRole("button", { name: "work.factor" }).click();
+  await page.keyboard.press("5");
+  await page.waitForSelector("text=The lines of this function were not found");
+  await close();
+});
+
 test("tasks that are not there at the same time share a row, and a click chooses their outermost call", async () => {
   const { page, close } = await open("#toggled=0,1,2,3");
   await page.getByRole("button", { name: "Unfold Tasks" }).click();
@@ -237,12 +250,41 @@ test("tasks that are not there at the same time share a row, and a click chooses
 
 test("a picture and a table are saved", async () => {
   const { page, close } = await open();
-  for (const [name, file] of [["Save picture (PNG)", "timeline.png"], ["Save functions (CSV)", "functions.csv"]]) {
+  for (const [name, file] of [["Save picture (PNG)", "timeline.png"], ["Save picture (SVG)", "timeline.svg"], ["Save functions (CSV)", "functions.csv"]]) {
     await page.locator(".menu summary").click();
     const [saved] = await Promise.all([page.waitForEvent("download"), page.getByText(name).click()]);
     assert.equal(saved.suggestedFilename(), file);
     assert.ok(readFileSync(await saved.path()).length > 500);
   }
+  await close();
+});
+
+test("a drawing has the rows, and few calls are a table", async () => {
+  const { page, close } = await open("#view=300000000-301000000&marks=300500000:here%2520%253Cb%253E");
+  const saved = async (name) => {
+    await page.locator(".menu summary").click();
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByText(name).click()]);
+    return readFileSync(await file.path(), "utf8");
+  };
+  const drawing = await saved("Save picture (SVG)");
+  const words = await page.evaluate((text) => [...new DOMParser().parseFromString(text, "image/svg+xml").querySelectorAll("text")].map((node) => node.textContent), drawing);
+  for (const word of ["plate.py -n 1000", "MainThread", "Plate.step", "1 here <b>"]) assert.ok(words.includes(word), word);
+  const [head, first] = (await saved("Save calls that are shown (CSV)")).split("\r\n");
+  assert.equal(head, "row,function,depth,begin_s,duration_s");
+  assert.match(first, /^plate.py › MainThread,__main__.<module>,0,0,/);
+  await close();
+});
+
+test("M marks the moment, with a note that the link has", async () => {
+  const { page, close } = await open();
+  const box = await page.locator(".overlay").boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 60);
+  await page.keyboard.press("m");
+  await page.keyboard.type("half of it");
+  await page.keyboard.press("Enter");
+  assert.match(await fragment(page), /marks=7[56]\d+%3Ahalf%2520of%2520it/);
+  await page.getByRole("button", { name: "Remove mark 1" }).click();
+  assert.ok(!(await fragment(page)).includes("marks="));
   await close();
 });
 
@@ -284,7 +326,7 @@ test("nothing is cut off on a small window", async () => {
   await close();
 });
 
-for (const [name, link] of [["tables", "#panel=functions"], ["tree", "#panel=tree"], ["flame graph", "#panel=flame"], ["a call", "#call=0,300000000,3&panel=call"], ["hits", "#find=relax"], ["a function", "#panel=function&func=plate.Slab.relax"], ["two runs", "?two#panel=functions"], ["two runs' flame graph", "?two#panel=flame"]]) {
+for (const [name, link] of [["tables", "#panel=functions"], ["tree", "#panel=tree"], ["flame graph", "#panel=flame"], ["a call", "#call=0,300000000,3&panel=call"], ["hits", "#find=relax"], ["a function", "#panel=function&func=plate.Slab.relax"], ["source", "#panel=source&func=plate.Slab.relax"], ["marks", "#marks=500000000:first;900000000:second&panel=marks"], ["two runs", "?two#panel=functions"], ["two runs' flame graph", "?two#panel=flame"]]) {
   for (const colorScheme of ["light", "dark"]) {
     test(`axe finds nothing wrong: ${name}, ${colorScheme}`, async () => {
       const { page, close } = await open(link, { colorScheme });

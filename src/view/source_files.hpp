@@ -1,0 +1,61 @@
+// The lines of functions, for the page: of source files below some folders, and of no others.
+//
+// An archive can name any file of whoever looks at it, so a file is read only when, with all links
+// resolved, it lies below one of the folders, is a regular file of at most a megabyte, and has a
+// name of source code. The folders are opened once; between the check and the reading no link is
+// followed.
+//
+// Any thread may use a const object. Throws Error when a folder cannot be opened.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/definitions.hpp"
+#include "os/directory.hpp"
+
+namespace timeloom::view {
+
+// Some lines of a file, or the reason why there are none.
+struct SourceLines {
+  std::string file;         // where they were found
+  std::uint32_t first = 0;  // the number of the first of `lines`
+  std::vector<std::string> lines;
+  bool changed = false;  // the file was written to after the run began
+  std::string reason;    // not empty: there are no lines
+};
+
+class SourceFiles {
+ public:
+  // `here`: the working folder. In each of `others`, a file is also looked for by the end of its
+  // path, since programs are run in one place and looked at in another.
+  SourceFiles(const std::filesystem::path& here, std::span<const std::string> others);
+
+  // The lines of a region and some around them. `start`: nanoseconds since 1970 at the begin of
+  // the run.
+  SourceLines lines_of(const Region& region, const std::optional<std::uint64_t>& start) const;
+
+ private:
+  struct Root {
+    std::filesystem::path path;  // without links
+    os::Directory directory;
+    bool by_end;  // also by the end of a path
+  };
+  struct Place {
+    const Root* root = nullptr;
+    std::string way;  // below it
+  };
+
+  static Place place_below(const Root& root, const std::filesystem::path& file);
+  Place place_of(const std::string& file) const;
+
+  std::vector<Root> roots_;
+};
+
+// The same as JSON: docs/formats/view-http.md.
+std::string source_json(const SourceLines& lines, const Region& region);
+
+}  // namespace timeloom::view
