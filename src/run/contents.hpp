@@ -28,6 +28,7 @@ enum class Item : std::uint8_t {
   kWorking,
   kWoven,
   kViewIndex,
+  kViewMarks,
   kViewMaking,
 };
 
@@ -102,6 +103,8 @@ inline constexpr std::array kContents = {
           "left by a weave that was interrupted", "", "", ""},
     // src/view names them, too: an index lies beside any archive.
     Entry{Item::kViewIndex, "view.timeloom", Kind::kFile, Role::kCache, "index of the viewer",
+          "timeloom view", "", ""},
+    Entry{Item::kViewMarks, "view.json", Kind::kFile, Role::kCache, "marks set in the viewer",
           "timeloom view", "", ""},
     Entry{Item::kViewMaking, ".view.timeloom", Kind::kFile, Role::kCache,
           "index of the viewer, not complete", "", "", ""},

@@ -76,6 +76,9 @@ export function times(before: number, after: number): string {
   return after === 0 ? "gone" : `${threeDigits(after / before)} ×`;
 }
 
+/** A value of a counter with at most six digits. */
+export const valueText = (value: number): string => (Number.isInteger(value) && Math.abs(value) < 1e15 ? count(Math.abs(value)).replace(/^/, value < 0 ? "−" : "") : String(Number(value.toPrecision(6))));
+
 /** The end of a path that is told apart from others: "stencil.py:39". */
 export function place(file: string, line: number): string {
   if (!file) return "";

@@ -1,6 +1,7 @@
 // One call in full.
 import { count, duration, instant, percent, place } from "../format";
-import { type CallRef, nameOfLocation } from "../model";
+import { type CallRef, type Link, nameOfLocation } from "../model";
+import { around } from "../timeline/scale";
 import { useAnswer, useOpened, useView } from "./hooks";
 
 export function CallPanel() {
@@ -41,6 +42,29 @@ export function CallPanel() {
   );
 }
 
+const MOST_LINKS = 100;
+
+/** Who created the thread or task of the call, who waited for its end, and what it created and awaited itself. */
+function Linked({ track }: { track: number }) {
+  const { run, source, viewing } = useOpened();
+  const { value } = useAnswer((signal) => source.links(track, MOST_LINKS, signal), [track], 0);
+  if (!value?.links.length) return null;
+  const words = (link: Link) => (link.kind === "creates" ? (link.toTrack === track ? "created by" : "creates") : link.fromTrack === track ? "awaited by" : "has waited for");
+  return (
+    <table class="linked">
+      <thead><tr><th scope="col">this row</th><th scope="col">other row</th><th scope="col" class="number">from</th><th scope="col" class="number">to</th></tr></thead>
+      <tbody>{value.links.map((link, i) => (
+        <tr key={i}>
+          <th scope="row">{words(link)}</th>
+          <td><button class="link" title="Show both" onClick={() => viewing.show(around(link.from, link.to, viewing.whole))}>{nameOfLocation(run, link.toTrack === track ? link.fromTrack : link.toTrack)}</button></td>
+          <td class="number">{instant(link.from, 1000)}</td><td class="number">{instant(link.to, 1000)}</td>
+        </tr>
+      ))}</tbody>
+      {!value.complete && <tfoot><tr><td colSpan={4} class="faint">These are not all.</td></tr></tfoot>}
+    </table>
+  );
+}
+
 function Stack({ stack, call }: { stack: readonly CallRef[]; call: CallRef }) {
   const { run, navigator } = useOpened();
   return (
@@ -61,6 +85,7 @@ function Stack({ stack, call }: { stack: readonly CallRef[]; call: CallRef }) {
         </tbody>
       </table>
       {call.depth === 0 && <p class="empty">The outermost call of its row.</p>}
+      <Linked track={call.track} />
     </div>
   );
 }

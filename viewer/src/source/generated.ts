@@ -106,7 +106,7 @@ function solver(script: Script, steps: number): void {
     for (let step = 0; step < steps; step++) {
       script.call(2, () => {
         script.give(0, step);
-        if (step % 5 === 0) script.sample(0, 1 / (1 + step / 20) + 0.05 * script.chance());
+        if (step % 5 === 0) script.sample(0, 1 / (1 + step / 20) + 0.01 * (step % 7));
         script.call(3, () => script.work(2.4e6));
         script.call(5, () => script.call(7, () => script.call(8, () => script.work(9e5 * script.chance() ** 3 + 4e4))));
         for (let i = 0; i < 40; i++) script.call(9, () => (script.work(3e3), script.call(10, () => script.work(1.2e3))));

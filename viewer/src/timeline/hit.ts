@@ -25,7 +25,7 @@ export function hitAt(frame: Frame, cache: Cache, run: Run, width: number, pixel
   const time = toTime(frame.range, width, x), reach = (2 * (frame.range.end - frame.range.begin)) / width;
   const member = found.kind === "lane" ? memberAt(run.locations, found.locations, time, reach) : -1;
   const row = member < 0 ? found : { ...found, id: member, name: run.locations[member].name };
-  if (found.kind === "lane" && member < 0) return null;
+  if ((found.kind === "lane" && member < 0) || found.kind === "counter") return null;
   const depth = row.lines ? Math.min(row.lines - 1, Math.max(0, Math.floor((at - row.y - 2) / LINE))) : -1;
   const nothing = { row, time, depth, region: NONE, cover: 0, call: null };
   const slot = slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, pixels).find((key) => time < (key.index + 1) * COLUMNS * 4 ** key.level);

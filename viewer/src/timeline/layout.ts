@@ -1,5 +1,5 @@
 // Which rows there are, from the top down, and how high each is. Pixels are those of CSS.
-import { FIRST_PROCESS, FIRST_RUN, type Location, type Part, partOf, type Run } from "../model";
+import { type Counter, FIRST_PROCESS, FIRST_RUN, type Location, type Part, partOf, type Run } from "../model";
 import { lanesOf } from "./lanes";
 import type { Sort, View } from "../state/view";
 
@@ -22,11 +22,15 @@ export const FIRST_FOLDER = 0xc0000000;
 /** The rows of their lanes: this, a million for each process, and the number of the lane. */
 const FIRST_LANE = 2 ** 33;
 
+/** The rows of counters: this, 65536 for each location, and the metric. */
+const FIRST_COUNTER = 2 ** 40;
+const COUNTER_HEIGHT = 46;
+
 export interface Row {
   /** What the data know the row as; folders have numbers of their own. */
   readonly id: number;
   /** A lane has many locations, one after the other. */
-  readonly kind: "process" | "folder" | "lane" | "location";
+  readonly kind: "process" | "folder" | "lane" | "location" | "counter";
   readonly name: string;
   readonly detail: string;
   readonly indent: number;
@@ -39,6 +43,8 @@ export interface Row {
   readonly lines: number;
   readonly levels: number;
   readonly few: number;
+  /** Of a counter: its metric. */
+  readonly metric: number;
   readonly y: number;
   readonly height: number;
 }
@@ -51,6 +57,7 @@ interface Branch {
   levels: number;
   /** Levels that it shows unless all are asked for. */
   few: number;
+  metric?: number;
   /** When it was active first, and how much was recorded. */
   begin: number;
   events: number;
@@ -115,22 +122,34 @@ function runOf(part: Part, n: number, trees: Branch[]): Branch {
   return joined(FIRST_RUN + n, "process", `${part.letter}: ${part.title}`, "", true, inner);
 }
 
+/** Counters below their locations; those without calls are there for their counters only. */
+function withCounters(run: Run, branch: Branch, counters: ReadonlyMap<number, readonly Counter[]>): Branch {
+  const mine = counters.get(branch.id) ?? [];
+  const inner = mine.map(({ metric }): Branch => ({
+    id: FIRST_COUNTER + branch.id * 65536 + metric, kind: "counter", name: run.metrics[metric].name, detail: run.metrics[metric].unit, metric, levels: 0, few: 0,
+    begin: branch.begin, events: 0, openFirst: false, inner: [], locations: [branch.id],
+  }));
+  return mine.length ? { ...branch, inner, openFirst: branch.openFirst || branch.levels === 0 } : branch;
+}
+
 /** The tree of processes with their threads and tasks; a process that was started by another is inside it. */
-export function treeOf(run: Run): Branch[] {
+export function treeOf(run: Run, known: readonly Counter[] = []): Branch[] {
+  const counters = new Map<number, Counter[]>();
+  for (const counter of known) if (run.metrics[counter.metric]) counters.set(counter.track, [...(counters.get(counter.track) ?? []), counter]);
   const members = new Map<number, number[]>();
   const open = unfolded(run);
   run.locations.forEach((location, id) => {
-    if (location.kind === "metrics") return;
+    if (location.kind === "metrics" && !counters.has(id)) return;
     const list = members.get(location.process);
     if (list) list.push(id); else members.set(location.process, [id]);
   });
   const inside = (process: number, parents: ReadonlySet<number>): Branch[] => {
     const ids = members.get(process) ?? [];
-    const of = (kind: Location["kind"]) => ids.filter((id) => run.locations[id].kind === kind).map((id) => leaf(run, id, open));
+    const of = (kind: Location["kind"]) => ids.filter((id) => run.locations[id].kind === kind).map((id) => withCounters(run, leaf(run, id, open), counters));
     const tasks = of("task");
     const folder = tasks.length > 3 ? [folderOf(run, process, tasks)] : tasks;
     const started = run.processes.flatMap((other, id) => (other.parent === process && !parents.has(id) ? [branch(id, parents)] : []));
-    return [...of("thread"), ...folder, ...started];
+    return [...of("thread"), ...of("metrics"), ...folder, ...started];
   };
   const branch = (id: number, parents: ReadonlySet<number>): Branch => {
     const process = run.processes[id];
@@ -172,10 +191,10 @@ export function layOut(trees: readonly Branch[], view: View): Layout {
     const open = view.toggled.has(branch.id) ? !branch.openFirst : branch.openFirst;
     const levels = Math.min(view.tall.has(branch.id) ? branch.levels : branch.few, MOST_LEVELS);
     const lines = branch.kind === "location" && open ? levels : 0;
-    const height = lines > 1 ? lines * LINE + PADDING : FOLDED;
-    const canOpen = branch.kind === "location" ? branch.levels > 1 : branch.inner.length > 0;
+    const height = branch.kind === "counter" ? COUNTER_HEIGHT : lines > 1 ? lines * LINE + PADDING : FOLDED;
+    const canOpen = (branch.kind === "location" && branch.levels > 1) || branch.inner.length > 0;
     const { id, kind, name, detail, locations } = branch;
-    rows.push({ id, kind, name, detail, locations, indent, open, canOpen, pinned, lines, levels: branch.levels, few: branch.few, y, height });
+    rows.push({ id, kind, name, detail, locations, indent, open, canOpen, pinned, lines, levels: branch.levels, few: branch.few, metric: branch.metric ?? -1, y, height });
     y += height;
     return open;
   };

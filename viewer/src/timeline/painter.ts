@@ -1,9 +1,10 @@
 // The picture of the rows: pixels of tiles and calls, then names upon them.
 import { blend, functionColour, pixel, textUpon, type Theme } from "../colour";
-import { shortName } from "../format";
+import { shortName, valueText } from "../format";
 import { COLUMNS, NONE, type Run, type TileKey } from "../model";
 import { waits } from "../waiting";
 import type { Cache, Piece } from "./cache";
+import { bandsOf, drawBands, extremes, type ValuesCache } from "./chart";
 import { crowd, drawCrowd } from "./crowd";
 import { inLane } from "./lanes";
 import { LINE, type Row } from "./layout";
@@ -69,7 +70,7 @@ export class Painter {
   private theme: Theme | null = null;
   private recorder: Recorder | null = null;
 
-  constructor(private readonly canvas: HTMLCanvasElement, private readonly cache: Cache, private readonly run: Run) {}
+  constructor(private readonly canvas: HTMLCanvasElement, private readonly cache: Cache, private readonly run: Run, private readonly values: ValuesCache) {}
 
   setTheme(theme: Theme): void {
     this.theme = theme;
@@ -125,6 +126,7 @@ export class Painter {
     const top = Math.round((row.y - frame.top) * ratio), bottom = Math.round((row.y + row.height - frame.top) * ratio);
     this.fill(top, bottom, pixel(this.theme!.track));
     this.recorder?.run(0, top / ratio, this.canvas.width / ratio, (bottom - top) / ratio - 1, pixel(this.theme!.track));
+    if (row.kind === "counter") return this.paintCounter(row, frame, top, bottom, ratio, labels, context);
     const wanted = row.kind === "folder" || row.kind === "lane" ? [] : slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, this.canvas.width);
     const found = wanted.map((slot): [TileKey, Piece[]] => [slot, this.cache.pieces(slot)]);
     const first = row.lines ? 1 : 0;
@@ -146,6 +148,30 @@ export class Painter {
     }
     for (const [slot, pieces] of found) for (const piece of pieces) this.hatch(piece, slot, frame.range, top, bottom);
     this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(this.theme!.line));
+  }
+
+  /** A chart with its least and its most value. */
+  private paintCounter(row: Row, frame: Frame, top: number, bottom: number, ratio: number, labels: (() => void)[], context: CanvasRenderingContext2D): void {
+    const theme = this.theme!, edge = Math.round(4 * ratio), height = bottom - top - 2 * edge;
+    const values = this.values.of(row.id, { track: row.locations[0], metric: row.metric }, frame.range);
+    if (values?.count) {
+      const bands = bandsOf(values, frame.range, this.canvas.width, height);
+      drawBands(bands, this.buffer, top + edge, height, theme);
+      bands.forEach((band, x) => band && this.recorder?.run(x / ratio, (top + edge + band.top) / ratio, 1 / ratio, (band.bottom - band.top + 2) / ratio, pixel(theme.accent)));
+      const [least, most] = extremes(values, frame.range);
+      const words: [number, number][] = least === most ? [[most, top + height / 2]] : [[most, top + edge + 5 * ratio], [least, bottom - edge - 5 * ratio]];
+      for (const [value, y] of words) {
+        labels.push(() => {
+          const text = valueText(value), wide = context.measureText(text).width + 6 * ratio;
+          context.fillStyle = theme.track;
+          context.fillRect(2 * ratio, y - 7 * ratio, wide, 14 * ratio);
+          context.fillStyle = theme.text;
+          context.fillText(text, 5 * ratio, y);
+          this.recorder?.label(5, y / ratio, text, theme.text);
+        });
+      }
+    }
+    this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(theme.line));
   }
 
   /** The locations of a lane: what was innermost in each, and a gap after it. */

@@ -1,10 +1,11 @@
 // The rows on the screen: keeps the pictures up to date with what is to be shown.
 import type { Theme } from "../colour";
-import type { CallDetails, CallRef, Run, Selection } from "../model";
+import type { CallDetails, CallRef, Counter, Run, Selection } from "../model";
 import type { Source } from "../source/source";
 import { Store } from "../state/store";
 import type { Viewing } from "../state/view";
 import { Cache } from "./cache";
+import { ValuesCache } from "./chart";
 import { type Hit, hitAt } from "./hit";
 import { layOut, type Layout, type Row, treeOf, visible } from "./layout";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
@@ -43,9 +44,10 @@ export class Timeline implements Surface {
   readonly pointed = new Store<Hover>({ hit: null, details: null, x: 0, y: 0 });
   readonly shown = new Store<Shown>({ rows: [], top: 0, height: 0 });
   readonly cache: Cache;
-  private readonly trees: ReturnType<typeof treeOf>;
+  private trees: ReturnType<typeof treeOf>;
   private readonly run: Run;
   private readonly overview: Overview;
+  private readonly values: ValuesCache;
   private elements: Elements | null = null;
   private painter: Painter | null = null;
   private all: Layout = { pinned: [], rows: [], pinnedHeight: 0, height: 0 };
@@ -64,12 +66,21 @@ export class Timeline implements Surface {
     this.trees = treeOf(this.run);
     this.cache = new Cache(source, () => this.schedule(), failed);
     this.overview = new Overview(viewing, this.cache);
+    this.values = new ValuesCache(source, () => this.schedule());
+    void source.side().then(({ counters }) => this.showCounters(counters), () => undefined);
     viewing.store.subscribe(() => this.schedule());
+  }
+
+  private showCounters(counters: readonly Counter[]): void {
+    if (!counters.length) return;
+    this.trees = treeOf(this.run, counters);
+    this.laidOutFor = [];
+    this.schedule();
   }
 
   mount(elements: Elements): () => void {
     this.elements = elements;
-    this.painter = new Painter(elements.picture, this.cache, this.run);
+    this.painter = new Painter(elements.picture, this.cache, this.run, this.values);
     this.painter.setTheme(this.theme);
     new Pointer(elements.overlay, this.viewing, this);
     listenToOverview(elements.overview, this.viewing);

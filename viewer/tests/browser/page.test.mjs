@@ -245,6 +245,8 @@ test("tasks that are not there at the same time share a row, and a click chooses
   await page.mouse.click(overlay.x + (overlay.width * 0.12) / 1.52 + 2, lane.y + 10);
   await page.waitForSelector(".call h2");
   assert.equal(await page.locator(".call h2").innerText(), "service.handle");
+  await page.waitForSelector(".linked tbody tr");
+  assert.deepEqual(await texts(page, ".linked tbody th"), ["created by", "awaited by"]);
   await close();
 });
 
@@ -272,6 +274,17 @@ test("a drawing has the rows, and few calls are a table", async () => {
   const [head, first] = (await saved("Save calls that are shown (CSV)")).split("\r\n");
   assert.equal(head, "row,function,depth,begin_s,duration_s");
   assert.match(first, /^plate.py › MainThread,__main__.<module>,0,0,/);
+  await close();
+});
+
+test("counters are rows with their least and most values", async () => {
+  const { page, close } = await open();
+  await page.waitForSelector(".row.counter");
+  assert.deepEqual((await texts(page, ".row.counter .name"))[0], "residual");
+  await drawn(page);
+  const top = await page.evaluate(() => document.querySelector(".row.counter").offsetTop);
+  const colours = await Promise.all([1, 8, 15, 22, 30, 40].map((y) => pixel(page, 300, top + y)));
+  assert.ok(new Set(colours).size >= 3, colours.join(" "));
   await close();
 });
 
