@@ -27,11 +27,10 @@ _MOST_EVENTS = 20_000  # of a timeline
 class CellRecord:
     """One measured cell of the notebook."""
 
-    def __init__(self, head: _block.Head, run: CellRun, weaving: Weaving, key: str) -> None:
+    def __init__(self, head: _block.Head, run: CellRun, weaving: Weaving) -> None:
         self.head = head
         self.run = run
         self.weaving = weaving
-        self.key = key  # of the source of the cell
         self.complete = False  # what is shown
         self.settled = False  # nothing else is to be shown
         self.block: Any = None  # the handle of what is shown
@@ -45,6 +44,7 @@ class Runs:
         self._notebook = notebook
         self._weaver = Weaver()
         self.records: list[CellRecord] = []
+        self._seconds: dict[str, float] = {}  # of the cells with these sources, when they ran last
         self._updated: list[CellRecord] = []  # appended by the weaver's thread
         self._updating = threading.Lock()
 
@@ -71,7 +71,7 @@ class Runs:
         quick = max(_QUICK, int(seconds * _SHARE * _EVENTS_A_SECOND))
         folded = fold(measured.run) if totals["profile"] or totals["events"] <= quick else None
         weaving = Weaving(measured.run, measured.keep_spool, lambda: self._woven(record))
-        record = CellRecord(head, CellRun(measured.run, weaving), weaving, measured.key)
+        record = CellRecord(head, CellRun(measured.run, weaving), weaving)
         self.records.append(record)
         self._notebook.shell.user_ns["_run"] = record.run
         self._notebook.shell.user_ns_hidden["_run"] = record.run
@@ -102,7 +102,7 @@ class Runs:
     def _head(self, measured: MeasuredCell, totals: Any) -> _block.Head:
         cell = measured.measurement
         assert cell is not None
-        before = next((record.head for record in reversed(self.records) if record.key == measured.key), None)
+        before, self._seconds[measured.key] = self._seconds.get(measured.key), cell.seconds
         cost = totals["overhead_inside_seconds"]
         return _block.Head(
             cell=f"In [{measured.number}]", seconds=cell.seconds, cpu_seconds=cell.cpu_seconds,
@@ -110,7 +110,7 @@ class Runs:
             overhead=cost / cell.cpu_seconds if cost and cell.cpu_seconds > 0 else None,
             run=measured.shown, partial="" if measured.error is None else type(measured.error).__name__,
             resident=cell.resident, resident_rise=cell.resident_rise,
-            before=None if before is None else before.seconds,
+            before=before,
         )
 
     def _mime(self, head: _block.Head, folded: Folded | None) -> dict[str, str]:

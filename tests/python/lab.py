@@ -96,7 +96,7 @@ class Page:
 
     def __init__(self, page, lab, notebook):
         self.page, self.complaints = page, []
-        page.set_default_timeout(DEADLINE * 1000)
+        page.set_default_timeout(4 * DEADLINE * 1000)  # a page is slow on a busy machine
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.goto(lab.address(notebook))
 

@@ -13,7 +13,7 @@ from lab import BROWSER, CONTRAST, PICTURES, Lab, Page, write_notebook
 from notebooks import DEADLINE, KERNEL, environment, make_spec
 from playwright import sync_api
 
-pytestmark = pytest.mark.notebook_suite
+pytestmark = [pytest.mark.notebook_suite, pytest.mark.timeout(900)]
 READABLE = 4.5  # the contrast that WCAG asks for
 CELLS = [
     "import threading\n\n\ndef relax(row):\n    new = list(row)\n    for i in range(1, len(row) - 1):\n"
