@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs real-readers viewer test-viewer demo bench lint format clean
+.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs real-readers viewer test-viewer demo docs wheels release test-release bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -76,6 +76,18 @@ test-viewer: deps-viewer ## use the page of timeloom view in Chromium; needs npm
 
 demo: deps-build ## install, build, run the examples, show their reports
 	@scripts/demo.sh
+
+docs: ## build the site of the documentation into build/site
+	python3 scripts/docs.py
+
+wheels: deps-build-release ## build wheels for any Linux into build/dist; ARGS go to scripts/wheels.py
+	python3 scripts/wheels.py $(ARGS)
+
+release: deps-build-release ## build all that a release has into build/dist; ARGS go to scripts/release.py
+	python3 scripts/release.py $(ARGS)
+
+test-release: deps-debian-release ## try the release in bare systems of Debian: hours, needs root; ARGS name steps
+	python3 scripts/test_release.py $(ARGS)
 
 bench: deps-build-bench ## measure what Timeloom costs; writes bench/RESULTS.md
 	scripts/bench.sh $(ARGS)

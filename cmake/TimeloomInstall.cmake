@@ -42,3 +42,17 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/timeloom-config.in ${PROJECT_BINARY_DIR
 foreach(directory ${timeloom_scripts})
   install(PROGRAMS ${PROJECT_BINARY_DIR}/timeloom-config DESTINATION ${directory})
 endforeach()
+
+# Manual pages and what shells complete (scripts/command_pages.py).
+if(TIMELOOM_BUILD_TOOLS)
+  set(timeloom_share ${CMAKE_INSTALL_DATADIR})
+  if(DEFINED SKBUILD_DATA_DIR)
+    set(timeloom_share ${SKBUILD_DATA_DIR}/share)
+  endif()
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/ DESTINATION ${timeloom_share})
+endif()
+
+# The licences of what is linked in, which a wheel carries (scripts/bundled.py).
+if(TIMELOOM_LICENCES AND DEFINED SKBUILD_METADATA_DIR)
+  install(DIRECTORY ${TIMELOOM_LICENCES}/ DESTINATION ${SKBUILD_METADATA_DIR}/licenses/bundled)
+endif()

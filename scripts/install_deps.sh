@@ -4,7 +4,7 @@
 #
 # usage: scripts/install_deps.sh [GROUP]...
 #
-# Groups: build, check, test, lint, fuzz, bench, debian, readers, viewer; without one, all of them.
+# Groups: build, check, test, lint, fuzz, bench, debian, release, readers, viewer; without one, all of them.
 set -euf
 
 # Groups, package, what needs it. Of alternatives (a|b) one is enough, and the first that Debian has
@@ -40,6 +40,10 @@ fuzz         clang|clang-[0-9][0-9]            # libFuzzer (make test-fuzz)
 fuzz         libclang-rt-dev|libclang-rt-[0-9][0-9]-dev  # libFuzzer and the sanitizers of clang
 bench        libbenchmark-dev     # the C++ benchmarks (bench/core)
 debian       debootstrap          # another Debian in a chroot (scripts/test_in_debian.sh)
+release      g++-aarch64-linux-gnu  # wheels for arm64 (make wheels)
+release      googletest           # its source, for the C++ tests on arm64
+release      qemu-user-static     # runs programs of arm64 (make test-release)
+release      binfmt-support       # also those that others start
 readers      vite                 # ViTE reads traces, too (make real-readers)
 viewer       chromium             # the page of timeloom view is used in it (make test-viewer)
 bench        git                  # names the version of what is measured in bench/RESULTS.md

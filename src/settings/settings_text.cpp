@@ -53,21 +53,6 @@ std::string choices_of(const Setting& setting) {
   return text;
 }
 
-std::string help_meaning(const Setting& setting) {
-  std::string text(setting.meaning);
-  const bool on_by_default = setting.type == SettingType::kBool && setting.default_value == "on";
-  if (on_by_default) {
-    text = "do not " + text;
-  }
-  if (!setting.choices.empty()) {
-    text += "; one of " + choices_of(setting);
-  }
-  if (setting.type != SettingType::kBool && !setting.default_value.empty()) {
-    text += " (default: " + std::string(setting.default_value) + ")";
-  }
-  return text;
-}
-
 // Breaks `text` into lines of kWidth whose first begins at `column`.
 std::string wrapped(std::string_view text, std::size_t column) {
   std::string result;
@@ -91,7 +76,7 @@ std::string help_entry(const Setting& setting) {
   std::string line = "  " + option_text(setting);
   line += line.size() + 2 > kIndent ? "\n" + std::string(kIndent, ' ')
                                     : std::string(kIndent - line.size(), ' ');
-  return line + wrapped(help_meaning(setting), kIndent);
+  return line + wrapped(setting_help(setting), kIndent);
 }
 
 std::string type_text(const Setting& setting) {
@@ -163,6 +148,21 @@ starts when it is not installed beside one.
 )";
 
 }  // namespace
+
+std::string setting_help(const Setting& setting) {
+  std::string text(setting.meaning);
+  const bool on_by_default = setting.type == SettingType::kBool && setting.default_value == "on";
+  if (on_by_default) {
+    text = "do not " + text;
+  }
+  if (!setting.choices.empty()) {
+    text += "; one of " + choices_of(setting);
+  }
+  if (setting.type != SettingType::kBool && !setting.default_value.empty()) {
+    text += " (default: " + std::string(setting.default_value) + ")";
+  }
+  return text;
+}
 
 std::string run_help() {
   std::string text = kUsage;

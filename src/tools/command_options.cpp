@@ -23,6 +23,12 @@ CLI::Option* add(CLI::App& app, const std::string& name, const std::string& unit
   return app.add_option_function<std::string>(name, call, help)->type_name(unit);
 }
 
+// CLI11 has no place for them.
+std::map<const CLI::Option*, std::vector<std::string>>& known_choices() {
+  static std::map<const CLI::Option*, std::vector<std::string>> choices;
+  return choices;
+}
+
 std::optional<double> number_in(const CommandOptions::Range& range, const std::string& word) {
   char* end = nullptr;
   const double value = std::strtod(word.c_str(), &end);
@@ -122,7 +128,12 @@ void CommandOptions::one_of(const std::string& name, const std::vector<std::stri
     for (const std::string& known : words) all += (all.empty() ? "" : ", ") + known;
     return "none of " + all;
   };
-  add(*app_, name, "WORD", take_known, help);
+  known_choices()[add(*app_, name, "WORD", take_known, help)] = words;
+}
+
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const auto found = known_choices().find(&option);
+  return found == known_choices().end() ? std::vector<std::string>() : found->second;
 }
 
 }  // namespace timeloom::tools

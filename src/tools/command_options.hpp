@@ -16,7 +16,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace timeloom::tools {
 
@@ -83,5 +84,8 @@ class CommandOptions {
 
   CLI::App* app_;  // owned by the program's App
 };
+
+// The words that an option of choice() takes; none of others.
+std::vector<std::string> choices_of(const CLI::Option& option);
 
 }  // namespace timeloom::tools

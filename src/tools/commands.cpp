@@ -10,6 +10,7 @@ std::vector<Command> register_commands(CLI::App& program) {
       register_diff(program),          register_check(program),
       register_convert(program),       register_scorep_info(program),
       register_scorep_config(program), register_scorep_preload(program),
+      register_describe(program),
   };
 }
 

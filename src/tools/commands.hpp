@@ -40,6 +40,8 @@ Command register_convert(CLI::App& program);
 Command register_scorep_info(CLI::App& program);
 Command register_scorep_config(CLI::App& program);
 Command register_scorep_preload(CLI::App& program);
+// For the scripts that make manual pages; not in the help.
+Command register_describe(CLI::App& program);
 Command register_check(CLI::App& program);
 Command register_view(CLI::App& program);
 

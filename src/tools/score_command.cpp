@@ -23,30 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kUsage[] = R"(usage: scorep-score [options] PROFILE
-       timeloom score [options] PROFILE
-
-Says how large a trace of the profiled program would be, and what to leave out
-of it. PROFILE is a .cubex file or the directory of a run, and comes last.
-
-  -h, --help   print this help
-  -r           show all regions
-  -f FILTER    show the result with this filter file applied
-  -c NUM       that many counters will be recorded with every event (default: 0)
-  -m           show mangled names of regions
-  -s KEY       sort by maxbuffer (default), totaltime, timepervisit, visits or name
-  -g [LIST]    write initial_scorep.filter, a first filter; LIST is made of
-                 bufferpercent=N    at least N % of the largest buffer (default: 1)
-                 bufferabsolute=N   at least N MB of it (default: 0)
-                 visits=N           at least N visits (default: 0)
-                 timepervisit=N     at most N microseconds a visit (default: 1)
-                 type=usr|com|both  of these types (default: usr)
-                 all                whatever can be filtered, into max_scorep.filter
-               with commas between them
-
-Exit status: 0 done, 1 something was wrong.
-)";
-
 int fail(const std::string& what) {
   std::fprintf(stderr, "ERROR: %s\n", printable(what).c_str());
   return kFailed;
@@ -119,7 +95,7 @@ Command register_score(CLI::App& program) {
   const auto run = [](const std::vector<std::string>& words) {
     try {
       const ScoreOptions options = parse_score_options(words);
-      return options.help ? print(kUsage) : run_score(options);
+      return options.help ? print(score_help()) : run_score(options);
     } catch (const ScoreUsage& wrong) {
       return fail(wrong.what());
     }

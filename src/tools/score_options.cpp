@@ -10,6 +10,30 @@ namespace timeloom::tools {
 
 namespace {
 
+constexpr char kUsage[] = R"(usage: scorep-score [options] PROFILE
+       timeloom score [options] PROFILE
+
+Says how large a trace of the profiled program would be, and what to leave out
+of it. PROFILE is a .cubex file or the directory of a run, and comes last.
+
+  -h, --help   print this help
+  -r           show all regions
+  -f FILTER    show the result with this filter file applied
+  -c NUM       that many counters will be recorded with every event (default: 0)
+  -m           show mangled names of regions
+  -s KEY       sort by maxbuffer (default), totaltime, timepervisit, visits or name
+  -g [LIST]    write initial_scorep.filter, a first filter; LIST is made of
+                 bufferpercent=N    at least N % of the largest buffer (default: 1)
+                 bufferabsolute=N   at least N MB of it (default: 0)
+                 visits=N           at least N visits (default: 0)
+                 timepervisit=N     at most N microseconds a visit (default: 1)
+                 type=usr|com|both  of these types (default: usr)
+                 all                whatever can be filtered, into max_scorep.filter
+               with commas between them
+
+Exit status: 0 done, 1 something was wrong.
+)";
+
 bool is_option(const std::string& word) { return word.starts_with('-'); }
 
 // The choices of -g as they are compared: without blanks, in lower case.
@@ -117,6 +141,8 @@ std::uint64_t parse_counters(const std::string& word) {
 }
 
 }  // namespace
+
+std::string score_help() { return kUsage; }
 
 ScoreOptions parse_score_options(const std::vector<std::string>& words) {
   ScoreOptions options;

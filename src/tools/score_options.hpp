@@ -41,6 +41,7 @@ struct ScoreUsage : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+std::string score_help();
 ScoreOptions parse_score_options(const std::vector<std::string>& words);
 
 }  // namespace timeloom::tools

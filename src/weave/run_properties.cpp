@@ -1,11 +1,11 @@
 // The part of SpoolSource that says in properties how the run went: losses, endings, costs.
 #include <algorithm>
-#include <cstring>
 
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/run_properties.hpp"
 #include "os/process.hpp"
+#include "os/signal_name.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
@@ -14,11 +14,6 @@ namespace {
 constexpr char kStillRunning[] = "still running";
 constexpr char kCutOff[] = "ended before the measurement could be finished";
 
-std::string signal_name(std::uint32_t number) {
-  const char* name = sigabbrev_np(static_cast<int>(number));
-  return name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name;
-}
-
 }  // namespace
 
 std::string SpoolSource::ending_of(const spool::ProcessDefinitions& process, bool running) {
@@ -26,7 +21,8 @@ std::string SpoolSource::ending_of(const spool::ProcessDefinitions& process, boo
     case EndingKind::kNone: break;
     case EndingKind::kExit:
       return "ended by os._exit(" + std::to_string(process.ending.value) + ")";
-    case EndingKind::kSignal: return "ended by " + signal_name(process.ending.value);
+    case EndingKind::kSignal:
+      return "ended by " + os::signal_name(static_cast<int>(process.ending.value));
     case EndingKind::kExec: return "became another program (exec)";
   }
   if (process.ended) return {};

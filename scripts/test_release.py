@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Tries what `make release` has left in build/dist where it is to run: bare systems of Debian.
+
+usage: scripts/test_release.py [--list] [STEP]...
+
+Without a STEP runs all of them, which takes hours; needs root, the network, and for arm64 the package
+qemu-user-static. Prints a line for each step at the end, writes them to build/release-results.txt, and
+fails if one failed.
+"""
+
+import argparse
+import dataclasses
+import datetime
+import pathlib
+import subprocess
+import sys
+import time
+
+import chroots
+import environments
+import release_tools
+
+PROGRAM = environments.ROOT / "scripts" / "release_program.py"
+RESULTS = environments.BUILD / "release-results.txt"
+
+APT = "apt-get -qq update; apt-get -qq install --no-install-recommends --yes {packages} >/dev/null 2>&1"
+WITHOUT_COMPILER = """
+for program in cc gcc c++ g++ clang cmake ninja; do
+  ! command -v $program || { echo "there is a compiler"; exit 1; }
+done
+"""
+# Without network: all is in the wheel.
+INSTALL = """
+python3 -m venv /venv
+/venv/bin/pip install --quiet --no-index --find-links /dist timeloom
+/venv/bin/python /release_program.py
+"""
+# The two commands of README.md.
+SOURCE = """
+apt-get -qq update
+cd /timeloom
+scripts/install_deps.sh build >/dev/null 2>&1
+python3 -m venv .venv
+.venv/bin/pip install --quiet .
+.venv/bin/python /release_program.py
+"""
+# A plain user with what root has installed.
+AS_USER = """
+apt-get -qq update
+cd /timeloom
+scripts/install_deps.sh build >/dev/null 2>&1
+useradd --create-home user
+chown -R user /timeloom
+chmod 644 /release_program.py
+su user -c 'python3 -m venv ~/venv && ~/venv/bin/pip install --quiet . && ~/venv/bin/python /release_program.py'
+"""
+# An older glibc than any Python of 3.11 or later was packaged with: the Python is built there.
+OLD_GLIBC = """
+cd /tmp
+tar xf /python.tar.gz
+cd Python-3.11.*
+./configure --quiet --prefix=/opt/python >/dev/null 2>&1
+make -j"$(nproc)" --silent install >/dev/null 2>&1
+cd /
+apt-get -qq purge --yes --autoremove gcc g++ make >/dev/null 2>&1
+mkdir -p /usr/local/bin
+ln -s /opt/python/bin/python3.11 /usr/local/bin/python3
+"""
+PYTHON_SOURCE = (
+    "pool/main/p/python3.11/python3.11_3.11.2.orig.tar.gz",
+    "2411c74bda5bbcfcddaf4531f66d1adc73f247f529aee981b029513aefdbf849",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    what: str
+    system: chroots.System
+    script: str
+    source: bool = False  # needs a copy of the tree
+    python_source: bool = False
+
+
+def wheel(suite: str, architecture: str = "amd64") -> Step:
+    script = APT.format(packages="python3 python3-venv") + WITHOUT_COMPILER + INSTALL
+    return Step(f"wheel in Debian {suite}, {architecture}", chroots.System(suite, architecture), script)
+
+
+def steps() -> dict[str, Step]:
+    made = {}
+    for suite in ("bookworm", "trixie", "testing", "unstable"):
+        made[f"wheel-{suite}"] = wheel(suite)
+    for suite in ("bookworm", "trixie", "unstable"):
+        made[f"wheel-{suite}-arm64"] = wheel(suite, "arm64")
+    for suite in ("bookworm", "trixie", "testing"):
+        system = chroots.System(suite)
+        made[f"source-{suite}"] = Step(f"README's commands in Debian {suite}", system, SOURCE, source=True)
+    made["source-user-bookworm"] = Step(
+        "README's commands in Debian bookworm as a plain user", chroots.System("bookworm"), AS_USER, source=True
+    )
+    packages = "gcc g++ make zlib1g-dev libffi-dev libssl-dev"
+    made["wheel-old-glibc"] = Step(
+        "wheel with glibc 2.31 of Debian bullseye and CPython 3.11.2 from Debian's source",
+        chroots.System("bullseye"),
+        APT.format(packages=packages) + OLD_GLIBC + WITHOUT_COMPILER + INSTALL,
+        python_source=True,
+    )
+    return made
+
+
+def copy_of_tree() -> pathlib.Path:
+    """What git does not ignore."""
+    target = chroots.CHROOTS / "tree"
+    subprocess.run(["rm", "-rf", str(target)], check=True)
+    target.mkdir(parents=True)
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"],
+        check=True, capture_output=True, cwd=environments.ROOT,
+    ).stdout  # fmt: skip
+    there = b"\0".join(name for name in names.split(b"\0") if name and (environments.ROOT / name.decode()).exists())
+    packed = subprocess.run(
+        ["tar", "--create", "--null", "--files-from=-"],
+        input=there,
+        check=True,
+        capture_output=True,
+        cwd=environments.ROOT,
+    )
+    subprocess.run(["tar", "--extract", "--directory", str(target)], input=packed.stdout, check=True)
+    return target
+
+
+def run(name: str, step: Step) -> str:
+    """What came of it, in words."""
+    release_tools.say(f"{name}: {step.what}")
+    begin = time.monotonic()
+    files = {"/release_program.py": PROGRAM}
+    if step.source:
+        files["/timeloom"] = copy_of_tree()
+    if step.python_source:
+        files["/python.tar.gz"] = release_tools.download(*PYTHON_SOURCE)
+    try:
+        chroots.run(step.system, name, step.script, files)
+        outcome = "passed"
+    except subprocess.CalledProcessError as error:
+        outcome = f"FAILED ({error.returncode})"
+    return f"{datetime.date.today()} {name}: {step.what}: {outcome}, {time.monotonic() - begin:.0f} s"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="print the steps")
+    parser.add_argument("steps", nargs="*", metavar="STEP")
+    arguments = parser.parse_args()
+    known = steps()
+    if arguments.list:
+        print("\n".join(f"{name}: {step.what}" for name, step in known.items()))
+        return 0
+    unknown = [name for name in arguments.steps if name not in known]
+    if unknown:
+        parser.error(f"no step {unknown[0]}; --list prints them")
+    lines = [run(name, known[name]) for name in arguments.steps or known]
+    RESULTS.write_text("\n".join(lines) + "\n")
+    release_tools.say("Results")
+    print(RESULTS.read_text(), end="")
+    return 1 if any("FAILED" in line for line in lines) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

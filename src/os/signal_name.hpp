@@ -1,0 +1,11 @@
+// Names of signals. Pure, for any thread.
+#pragma once
+
+#include <string>
+
+namespace timeloom::os {
+
+// "SIGTERM"; "signal 34" where it has no name.
+std::string signal_name(int signal);
+
+}  // namespace timeloom::os

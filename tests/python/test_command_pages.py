@@ -1,0 +1,100 @@
+"""Manual pages and completion: up to date, complete, and what bash makes of them."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.any_python
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARE = ROOT / "share"
+BASH = SHARE / "bash-completion" / "completions" / "timeloom"
+
+
+@pytest.fixture(scope="module")
+def described(timeloom_program):
+    said = subprocess.run([timeloom_program, "describe-commands"], check=True, capture_output=True, text=True).stdout
+    return json.loads(said)
+
+
+def help_of(program, command) -> str:
+    return subprocess.run([program, command, "--help"], check=True, capture_output=True, text=True).stdout
+
+
+def test_they_are_up_to_date(timeloom_program):
+    script = ROOT / "scripts" / "command_pages.py"
+    command = [sys.executable, str(script), timeloom_program, "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_every_command_and_option_of_the_help_is_described(timeloom_program, described):
+    program_help = subprocess.run([timeloom_program, "--help"], check=True, capture_output=True, text=True).stdout
+    listed = [line.split()[0] for line in re.split(r"(?i)commands:", program_help)[1].splitlines() if line.startswith("  ")]
+    assert [one["name"] for one in described["commands"]] == listed and len(listed) >= 9
+    for command in described["commands"]:
+        lines = [line for line in help_of(timeloom_program, command["name"]).splitlines() if line.startswith("  -")]
+        shown = {name for line in lines for name in re.findall(r"(?<![\w-])--?[a-z][\w-]*", line.split("  ")[1])}
+        known = {name for option in command["options"] for name in option["names"]}
+        assert shown - {"-h", "-V", "--help", "--version"} <= known and len(shown) >= 2
+
+
+def test_every_option_is_in_every_file(described):
+    zsh = (SHARE / "zsh" / "site-functions" / "_timeloom").read_text()
+    fish = (SHARE / "fish" / "vendor_completions.d" / "timeloom.fish").read_text()
+    for command in described["commands"]:
+        page = (SHARE / "man" / "man1" / f"timeloom-{command['name']}.1").read_text().replace("\\-", "-")
+        for name in (name for option in command["options"] for name in option["names"]):
+            assert f"\\fB{name}\\fR" in page
+            assert f"*{name}" in zsh
+            letter = f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
+            assert f"__fish_seen_subcommand_from {command['name']}' {letter} " in fish
+
+
+def completed(*words: str) -> list[str]:
+    """What bash offers for the last word; "=" is a word of its own there."""
+    line = " ".join(f"'{word}'" for word in words)
+    script = f"source {BASH}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _timeloom; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    done = subprocess.run(["bash", "--norc", "-c", script], check=True, capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("words, expected", [
+    (["timeloom", "rep"], ["report"]),
+    (["timeloom", "report", "--sl"], ["--slowest"]),
+    (["timeloom", "report", "--by", "f"], ["file"]),
+    (["timeloom", "report", "--by", "=", "f"], ["file"]),
+    (["timeloom", "report", "--by", "="], ["file", "module", "package", "process", "thread"]),
+    (["timeloom", "report", "--function", "--f"], []),
+    (["timeloom", "run", "--follow", ""], ["workers", "all", "none"]),
+    (["timeloom", "run", "--no-wai"], ["--no-waiting"]),
+    (["timeloom", "run", "-o", "plate", "--prof"], ["--profile", "--profile-depth"]),
+    (["timeloom", "run", "app.py", "--prof"], []),
+    (["timeloom", "run", "-m", "app", "--prof"], []),
+])  # fmt: skip
+def test_bash_completes(words, expected):
+    assert [word for word in completed(*words) if word != "--no-profile"] == expected
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_zsh_takes_its_file():
+    subprocess.run(["zsh", "-n", str(SHARE / "zsh" / "site-functions" / "_timeloom")], check=True)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_fish_takes_its_file():
+    subprocess.run(["fish", "--no-execute", str(SHARE / "fish" / "vendor_completions.d" / "timeloom.fish")], check=True)
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+@pytest.mark.parametrize("page", sorted((SHARE / "man" / "man1").glob("*.1")), ids=lambda path: path.name)
+def test_roff_has_no_complaint(page):
+    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", str(page)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "N\x08NA\x08A" in done.stdout  # a heading in bold

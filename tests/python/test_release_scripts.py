@@ -1,0 +1,125 @@
+"""The scripts that make a release, as far as seconds go: what a wheel must have, the recipes, the site's pages."""
+
+import hashlib
+import importlib
+import re
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.any_python
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "timeloom-0.1.0-cp312-cp312-manylinux_2_28_x86_64.whl"
+FILES = [
+    "timeloom/_core.cpython-312-x86_64-linux-gnu.so",
+    "timeloom/lib/libtimeloom.so.0",
+    "timeloom/lib/libtimeloom.so",
+    "timeloom/include/timeloom/timeloom.h",
+    "timeloom/lib/cmake/timeloom/timeloom-config.cmake",
+    "timeloom-0.1.0.data/scripts/timeloom-config",
+    "timeloom-0.1.0.data/scripts/timeloom",
+    "timeloom/bin/timeloom",
+    "timeloom.pth",
+    "timeloom-0.1.0.dist-info/licenses/LICENSE",
+    "timeloom-0.1.0.dist-info/licenses/bundled/otf2.txt",
+    "timeloom-0.1.0.dist-info/licenses/bundled/expat.txt",
+    "timeloom-0.1.0.data/data/share/man/man1/timeloom.1",
+    "timeloom-0.1.0.data/data/share/bash-completion/completions/timeloom",
+]
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """Imports a module of scripts/, as they import each other."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if (getattr(sys.modules[name], "__file__", "") or "").startswith(str(ROOT / "scripts")):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def wheel(tmp_path):
+    def make(files, name=NAME, **contents):
+        path = tmp_path / name
+        with zipfile.ZipFile(path, "w") as archive:
+            for file in files:
+                archive.writestr(file, contents.get(Path(file).name, b""))
+        return path
+
+    return make
+
+
+def test_a_whole_wheel_has_no_problems(script, wheel):
+    assert script("check_wheel").problems(wheel(FILES)) == []
+
+
+@pytest.mark.parametrize("missing", FILES)
+def test_what_a_wheel_lacks_is_said(script, wheel, missing):
+    (line,) = script("check_wheel").problems(wheel([name for name in FILES if name != missing]))
+    assert line.startswith("lacks ")
+
+
+def test_a_library_that_auditwheel_has_renamed_is_said(script, wheel):
+    renamed = "timeloom.libs/libtimeloom-1234.so.0"
+    assert script("check_wheel").problems(wheel([*FILES, renamed])) == [f"has {renamed}, which auditwheel put there"]
+
+
+def test_a_wheel_without_a_tag_of_manylinux_is_refused(script, wheel):
+    with pytest.raises(ValueError, match="no tag of manylinux"):
+        script("check_wheel").problems(wheel(FILES, NAME.replace("manylinux_2_28", "linux")))
+
+
+def test_a_program_for_a_newer_system_is_said(script, wheel):
+    """That of the machine is for its own glibc, and here for another processor, too."""
+    contents = {"timeloom": Path(shutil.which("ls")).read_bytes()}
+    old = NAME.replace("2_28_x86_64", "2_5_x86_64")
+    lines = script("check_wheel").problems(wheel(FILES, old, **contents))
+    assert any(re.fullmatch(r"timeloom/bin/timeloom needs glibc [\d.]+", line) for line in lines)
+    other = NAME.replace("x86_64", "aarch64") if b"x86-64" in contents["timeloom"] else NAME
+    if other != NAME:
+        assert "timeloom/bin/timeloom is not for aarch64" in script("check_wheel").problems(wheel(FILES, other, **contents))
+
+
+def test_recipes_are_filled_in(script, tmp_path, monkeypatch):
+    recipes = script("recipes")
+    monkeypatch.setattr(recipes, "RECIPES", tmp_path / "recipes")
+    sdist = tmp_path / "timeloom-9.8.7.tar.gz"
+    sdist.write_bytes(b"sdist")
+    written = recipes.filled("9.8.7", sdist)
+    names = [str(path.relative_to(tmp_path / "recipes")) for path in written]
+    assert names == ["conda/recipe.yaml", "easybuild/timeloom-9.8.7-gfbf-2024a.eb", "spack/py_timeloom/package.py"]
+    for path in written:
+        text = path.read_text()
+        assert hashlib.sha256(b"sdist").hexdigest() in text and "9.8.7" in text
+        assert "@VERSION@" not in text and "@SHA256@" not in text
+
+
+def test_the_version_is_in_one_place(script):
+    version = script("release_tools").version()
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+    for place in ("packaging", "share", "pyproject.toml"):
+        files = [ROOT / place] if (ROOT / place).is_file() else [path for path in (ROOT / place).rglob("*") if path.is_file()]
+        assert [path for path in files if version in path.read_text()] == []
+
+
+def test_every_page_is_in_the_site():
+    listed = re.findall(r"([\w/-]+\.md)$", (ROOT / "packaging" / "docs" / "mkdocs.yml").read_text(), re.MULTILINE)
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert sorted(listed) == sorted(pages)
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("[file](../src/a.cpp)", "file (`src/a.cpp`)"),
+    ("[a.cpp](../src/a.cpp#L1)", "a.cpp"),
+    ("[page](run.md#x)", "[page](run.md#x)"),
+    ("[code](../../src/a.cpp) and [up](../run.md)", "code (`src/a.cpp`) and [up](../run.md)"),
+])  # fmt: skip
+def test_files_that_are_no_pages_are_named(script, text, expected):
+    folder = "formats" if "../.." in text else ""
+    assert script("docs").without_links_outside(text, folder) == expected
