@@ -50,8 +50,8 @@ def from_debian(tag: str, architecture: old_glibc.Architecture) -> Headers:
     if not made.exists():
         shutil.rmtree(directory, ignore_errors=True)
         for name in (
-            "lists/partial",
-            "archives/partial",
+            "etc/apt/preferences.d",
+            "etc/apt/apt.conf.d",
             "var/lib/apt/lists/partial",
             "var/cache/apt/archives/partial",
         ):

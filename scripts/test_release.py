@@ -146,6 +146,13 @@ def run(name: str, step: Step) -> str:
     return f"{datetime.date.today()} {name}: {step.what}: {outcome}, {time.monotonic() - begin:.0f} s"
 
 
+def keep(lines: dict[str, str]) -> None:
+    """Results of steps that were not repeated stay."""
+    before = RESULTS.read_text().splitlines() if RESULTS.exists() else []
+    kept = {line.split()[1].rstrip(":"): line for line in before} | lines
+    RESULTS.write_text("".join(f"{kept[name]}\n" for name in sorted(kept)))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="print the steps")
@@ -158,11 +165,11 @@ def main() -> int:
     unknown = [name for name in arguments.steps if name not in known]
     if unknown:
         parser.error(f"no step {unknown[0]}; --list prints them")
-    lines = [run(name, known[name]) for name in arguments.steps or known]
-    RESULTS.write_text("\n".join(lines) + "\n")
+    lines = {name: run(name, known[name]) for name in arguments.steps or known}
+    keep(lines)
     release_tools.say("Results")
-    print(RESULTS.read_text(), end="")
-    return 1 if any("FAILED" in line for line in lines) else 0
+    print("\n".join(lines.values()))
+    return 1 if any("FAILED" in line for line in lines.values()) else 0
 
 
 if __name__ == "__main__":

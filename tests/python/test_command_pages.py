@@ -1,6 +1,5 @@
 """Manual pages and completion: up to date, complete, and what bash makes of them."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -18,8 +17,13 @@ BASH = SHARE / "bash-completion" / "completions" / "timeloom"
 
 @pytest.fixture(scope="module")
 def described(timeloom_program):
-    said = subprocess.run([timeloom_program, "describe-commands"], check=True, capture_output=True, text=True).stdout
-    return json.loads(said)
+    """The commands as the script has them: with what one says only in its help."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        import command_pages
+    finally:
+        sys.path.pop(0)
+    return command_pages.described(timeloom_program)
 
 
 def help_of(program, command) -> str:

@@ -4,6 +4,7 @@ import hashlib
 import importlib
 import re
 import shutil
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -30,6 +31,15 @@ FILES = [
     "timeloom-0.1.0.data/data/share/man/man1/timeloom.1",
     "timeloom-0.1.0.data/data/share/bash-completion/completions/timeloom",
 ]
+
+MISSING = "the package timeloom is not where it was installed; install it again"
+
+
+def make_program(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
 
 
 @pytest.fixture
@@ -123,3 +133,19 @@ def test_every_page_is_in_the_site():
 def test_files_that_are_no_pages_are_named(script, text, expected):
     folder = "formats" if "../.." in text else ""
     assert script("docs").without_links_outside(text, folder) == expected
+
+
+@pytest.mark.parametrize("package", ["lib/python3.12/site-packages", "lib64/python3.12/site-packages", "lib/python3.12/dist-packages", ""])
+def test_the_script_of_a_wheel_becomes_the_program(tmp_path, package):
+    """In environments, on systems, with pip install --target; also through a link."""
+    template = (ROOT / "src" / "python" / "launch" / "timeloom-command.in").read_text()
+    text = template.replace("@Python_VERSION_MAJOR@", "3").replace("@Python_VERSION_MINOR@", "12")
+    script = make_program(tmp_path / "a b" / "bin" / "timeloom", text)
+    (tmp_path / "link").symlink_to(script)
+    done = subprocess.run([script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, f"timeloom: {MISSING}\n")
+    make_program(tmp_path / "a b" / "lib/python3.13/site-packages/timeloom/bin/timeloom", "#!/bin/sh\necho wrong\n")
+    make_program(tmp_path / "a b" / package / "timeloom/bin/timeloom", '#!/bin/sh\nprintf "%s|" "$@"\nexit 7\n')
+    for path in (script, tmp_path / "link"):
+        done = subprocess.run([path, "run", "a b", ""], capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (7, "run|a b||", "")
