@@ -58,10 +58,16 @@ forget(folder + "/gone")
 
 
 @pytest.fixture
-def record(tmp_path, timeloom_program):
+def data(tmp_path):
+    """The folder of the files of a program."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def record(tmp_path, data, timeloom_program):
     """Runs a program under Timeloom; the folder of its files is its first argument."""
-    data = tmp_path / "files"
-    data.mkdir()
 
     def record(text, *options, io=("--io", "posix"), status=0, said="", **variables):
         program = tmp_path / "program.py"
@@ -73,7 +79,6 @@ def record(tmp_path, timeloom_program):
         assert (done.returncode, done.stderr) == (status, said)
         return tmp_path / "run"
 
-    record.data = data
     return record
 
 
@@ -105,10 +110,10 @@ EXPECTED = {
 }
 
 
-def test_operations_and_bytes_are_those_of_the_program(record, io_of):
+def test_operations_and_bytes_are_those_of_the_program(record, data, io_of):
     report = io_of(record(PROGRAM))
     assert (report["format"], report["version"]) == ("timeloom-report-io", 1)
-    assert by_file(report, record.data) == EXPECTED
+    assert by_file(report, data) == EXPECTED
 
 
 def test_calls_lie_below_the_function_that_caused_them(record, io_of):
@@ -155,13 +160,13 @@ def test_preload_of_the_user_stays(record):
     """, LD_PRELOAD=libc)  # fmt: skip
 
 
-def test_wrapper_preloaded_by_hand_and_twice(record, io_of, timeloom_program):
+def test_wrapper_preloaded_by_hand_and_twice(record, data, io_of, timeloom_program):
     value = subprocess.run(
         [timeloom_program, "preload", "--print", "--io", "posix"], capture_output=True, text=True, check=True
     ).stdout.strip()
     assert os.path.basename(value) == "libtimeloom_wrap_io.so"
     run = record(PROGRAM, io=(), LD_PRELOAD=f"{value} {value}")
-    assert by_file(io_of(run), record.data) == EXPECTED
+    assert by_file(io_of(run), data) == EXPECTED
 
 
 def test_bytes_in_the_profile_of_a_trace(record, timeloom_program):
@@ -214,12 +219,12 @@ print(json.dumps(events))
 """
 
 
-def test_archive_as_others_read_it(record):
+def test_archive_as_others_read_it(record, data):
     run = record(PROGRAM)
     done = subprocess.run(
         [DEBIAN_PYTHON, "-c", READER, run / "traces.otf2"], capture_output=True, text=True, check=True
     )
-    data = str(record.data / "data")
+    data = str(data / "data")
     events = [event for event in json.loads(done.stdout) if event[1] == data]
     at = events.index(["IoOperationBegin", data, "READ", 30, 5])
     assert events[at:] == [
@@ -240,7 +245,7 @@ def test_archive_as_others_read_it(record):
         "IoCreateHandle": 3, "IoDestroyHandle": 4, "IoDuplicateHandle": 1, "IoSeek": 1,
         "IoOperationBegin": 31, "IoOperationComplete": 31,
     }  # fmt: skip
-    assert ["IoDeleteFile", str(record.data / "gone")] in json.loads(done.stdout)
+    assert ["IoDeleteFile", str(data / "gone")] in json.loads(done.stdout)
 
 
 CALL = re.compile(r"^\d+ +(\w+)\(\d+<([^>]*)>.*= (\d+)$")
@@ -285,14 +290,14 @@ base.close()
 '''
 
 
-def test_sums_are_those_of_strace(record, io_of, tmp_path):
+def test_sums_are_those_of_strace(record, data, io_of, tmp_path):
     """Of Python's own files and of a C library, sqlite3."""
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed (scripts/install_deps.sh installs it)")
-    report = by_file(io_of(record(MANY)), record.data)
-    for path in record.data.iterdir():
+    report = by_file(io_of(record(MANY)), data)
+    for path in data.iterdir():
         path.unlink()
-    expected = traced(tmp_path / "program.py", record.data, tmp_path / "strace")
+    expected = traced(tmp_path / "program.py", data, tmp_path / "strace")
     sums = {key: figures[:2] for key, figures in report.items() if key[1] != "flush" and figures[1]}
     assert {key: value for key, value in expected.items() if value[1]} == sums
 
