@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tools/run_facts.hpp"
+#include "tools/answer.hpp"
 
 namespace timeloom::tools {
 namespace {
