@@ -100,3 +100,12 @@ def scorep() -> Iterator[None]:
 
     with scorep.instrumenter.enable():
         yield
+
+
+@contextlib.contextmanager
+def omnitrace() -> Iterator[None]:
+    """By the Omnitrace door with its default filters. The process belongs to it from here on."""
+    import omnitrace as door
+
+    with door.profile():
+        yield

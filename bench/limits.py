@@ -120,6 +120,7 @@ def check(figures: Figures, long_weave: Figures | None) -> list[Check]:
         times("frame, a call", ratios["frame_over_clock"], CLOCK_HOOK, 1.45),
         times("frame, a call", ratios["frame_over_viztracer"], "viztracer", 0.6),
         times("frame, a call", ratios["frame_over_cProfile"], "cProfile", 0.5),
+        times("omnitrace, a call", ratios.get("omnitrace_over_timeloom"), "a call of the timeloom door", 1.25),
         times("a call with --profile", ratios["folded_over_trace"], "a call with a trace", 1.3),
         at_most("a filtered function, monitoring", added["filtered"], 2, "ns"),
         at_most("any function while paused", added["paused"], 2, "ns"),

@@ -18,6 +18,8 @@ Method
   cycles, of these the median. `folded` is --profile, by the default instrumenter.
   viztracer runs with its own defaults (C functions recorded, a ring of a
   million entries, which is full); with C functions off it is viztracer-python in "extra".
+  omnitrace is ours, with its default filters, in a process of its own beside the hook that only
+  reads the clock; `omnitrace_over_timeloom` is the ratio of the two doors' calls, each over that hook.
   scorep is ours, in a process that `python -m scorep` has started, beside floors
   that are measured in that process; scorep-bindings the bindings of a Score-P that
   is installed here.
@@ -57,6 +59,8 @@ EXTRA = ["none", "timeloom-folded", "floor-clock", "floor-frame-clock", "timeloo
 WITH = ["with-region", "unmeasured-region", "floor-with"]
 SCOREP_FLOORS = ["floor-monitoring", "floor-frame", "floor-with"]
 SCOREP = ["scorep", "scorep-region", "scorep-region-off", *SCOREP_FLOORS]
+CLOCK = "floor-clock" if HAS_MONITORING else "floor-frame-clock"
+OMNITRACE = ["omnitrace", CLOCK]
 
 # Ratios of what two hooks add to a call: the first over the second.
 TRACE = "timeloom-monitoring" if HAS_MONITORING else "timeloom-frame"
@@ -99,7 +103,9 @@ def cycles_of(python: str, names: list[str], arguments: argparse.Namespace, *und
             command = [python, *under, str(HERE / "workload.py"), str(CYCLES), str(arguments.calls)]
             environment = {**os.environ, "PYTHONPATH": floors.strip(), "TMPDIR": directory,
                            "SCOREP_ENABLE_TRACING": "true", "SCOREP_ENABLE_PROFILING": "false",
-                           "SCOREP_EXPERIMENT_DIRECTORY": os.path.join(directory, "experiment")}  # fmt: skip
+                           "SCOREP_EXPERIMENT_DIRECTORY": os.path.join(directory, "experiment"),
+                           "OMNITRACE_OUTPUT_PATH": os.path.join(directory, "omnitrace"),
+                           "OMNITRACE_VERBOSE": "-1"}  # fmt: skip
             done = subprocess.run([*command, result, "plain", *names], env=environment, capture_output=True, text=True)
             if done.returncode != 0:
                 say(f"{', '.join(names)}: {(done.stderr.strip() or 'no message')[-300:]}")
@@ -128,6 +134,10 @@ def ratio(cycles: list[Cycle], over: str, under: str) -> float | None:
     return median(ratios)
 
 
+def quotient(first: float | None, second: float | None) -> float | None:
+    return round(first / second, 2) if first is not None and second else None
+
+
 def median(values: list[float] | None) -> float | None:
     return round(statistics.median(values), 2) if values else None
 
@@ -138,6 +148,9 @@ def call_figures(arguments: argparse.Namespace, wanted: list[str] | None) -> tup
     cycles = cycles_of(sys.executable, available(ADDED + EXTRA + WITH, wanted), arguments)
     of_door = available(SCOREP, wanted and ([*wanted, *SCOREP_FLOORS] if {*wanted} & {*SCOREP} else []))
     door = cycles_of(sys.executable, of_door, arguments, *under_scorep)
+    of_omnitrace = available(OMNITRACE, wanted and ([*wanted, CLOCK] if "omnitrace" in wanted else []))
+    omnitrace = cycles_of(sys.executable, of_omnitrace, arguments)
+    over_clock = [ratio(omnitrace, "omnitrace", CLOCK), ratio(cycles, TRACE, CLOCK)]
     theirs: list[Cycle] = []
     their_python = bindings.python()
     if their_python is None:
@@ -147,8 +160,10 @@ def call_figures(arguments: argparse.Namespace, wanted: list[str] | None) -> tup
     result = {
         "plain_call_ns": cost(cycles, "plain"),
         "added_ns": {**{name: added(cycles, name) for name in ADDED}, "scorep": added(door, "scorep"),
+                     "omnitrace": added(omnitrace, "omnitrace"),
                      "scorep-bindings": added(theirs, "scorep")},
-        "ratios": {name: ratio(cycles, *pair) for name, pair in RATIOS.items()},
+        "ratios": {**{name: ratio(cycles, *pair) for name, pair in RATIOS.items()},
+                   "omnitrace_over_timeloom": quotient(*over_clock)},
         "with_region_ns": cost(cycles, "with-region"),
         "scorep_region_ns": cost(door, "scorep-region"),
         "floor_with_ns": cost(cycles, "floor-with"),

@@ -104,6 +104,7 @@ SAMPLES: dict[str, tuple[Hook, Callable[[], tuple[Loop, Any]]]] = {
     "scorep": (hooks.scorep, call),
     "scorep-region": (hooks.scorep, scorep_region),
     "scorep-region-off": (PLAIN, scorep_region),
+    "omnitrace": (hooks.omnitrace, call),
 }
 
 

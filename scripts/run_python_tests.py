@@ -52,7 +52,7 @@ def test(python: pythons.Python, interpreter: pathlib.Path, pytest_arguments: li
 def test_all(
     chosen: list[pythons.Python], every_test: bool, werror: bool, pytest_arguments: list[str]
 ) -> dict[str, str]:
-    """What came of each version, by its tag."""
+    """The result of each version, by its tag."""
     with concurrent.futures.ThreadPoolExecutor(INSTALLATIONS) as pool:
         interpreters = list(pool.map(lambda python: install(python, werror), chosen))
     newest = environments.newest_supported(chosen)

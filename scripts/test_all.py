@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Runs every check there is, one after the other: what `make test-all` does.
 
+usage: test_all.py [--only STEP]...
+
 Goes on after a step that fails. Ends with a line for each step, its result and its time, and
 with what could not be run on this machine; fails if a step failed.
 """
 
+import argparse
 import dataclasses
 import os
 import subprocess
@@ -70,7 +73,11 @@ def main() -> int:
     found = pythons.find(dict(os.environ))
     if all(python.problem for python in found):
         sys.exit("test_all.py: no usable Python; scripts/pythons.py says why")
-    lines = {step.name: run(step) for step in steps(found)}
+    known = steps(found)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=[step.name for step in known], metavar="STEP", default=[])
+    only = parser.parse_args().only
+    lines = {step.name: run(step) for step in known if not only or step.name in only}
     print("\n=== Results")
     for name, line in lines.items():
         print(f"{name}: {line}")

@@ -25,7 +25,7 @@ REPORTS = BUILD / "reports"
 # string, and the hook of PEP 523 is a plain pointer there.
 SUPPRESSIONS = "race:intern_common\nrace:_PyInterpreterState_SetEvalFrameFunc\n"
 
-# What is said of an interpreter: it has no GIL, and was built with the sanitizer.
+# Facts of an interpreter: it has no GIL, and was built with the sanitizer.
 ASK = (
     "import sysconfig\n"
     "words = sysconfig.get_config_var('CONFIG_ARGS') or ''\n"

@@ -11,7 +11,7 @@ from timeloom._tables import TableReader
 
 
 class _Column:
-    """What has been read of a column: parts of values, and of what is missing."""
+    """The parts of a column read so far: values, and which of them are missing."""
 
     def __init__(self, name: str, form: str) -> None:
         self.name = name

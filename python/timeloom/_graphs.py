@@ -12,7 +12,7 @@ _Rows = Iterable[dict[str, Any]]
 
 
 def literal_of(tree: _Rows) -> list[dict[str, Any]]:
-    """What ``hatchet.GraphFrame.from_literal`` takes: the roots, each with its ``children``.
+    """The argument of ``hatchet.GraphFrame.from_literal``: the roots, each with its ``children``.
 
     Metrics are ``time`` (own) and ``time (inc)`` in seconds, and ``visits``.
     """

@@ -6,7 +6,7 @@ Imported where a filter has an expression of its own, and not for a program that
 import re
 import warnings
 
-# What stands between the brackets for [:name:].
+# The characters between the brackets for [:name:].
 _CLASSES = {
     "alnum": "a-zA-Z0-9",
     "alpha": "a-zA-Z",

@@ -57,7 +57,7 @@ class _Table:
         return list(struct.unpack_from(f"<{count}q", self._data, begin + 4))
 
 
-# What `_core.arrow_stream` takes: the bytes of a batch, its rows, and of each column the number of missing
+# The argument of `_core.arrow_stream`: the bytes of a batch, its rows, and of each column the number of missing
 # values and the places of its buffers.
 Batch: TypeAlias = tuple[bytes, int, list[tuple[int, list[tuple[int, int]]]]]
 

@@ -145,7 +145,7 @@ def _failed(what: str) -> BaseException:
 
 
 class _Part:
-    """What one process records of its tests, as regions of one measurement."""
+    """The tests that one process records, as regions of one measurement."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

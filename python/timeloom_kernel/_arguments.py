@@ -31,7 +31,7 @@ EVENT_LOOP = ["asyncio", "selectors", "nest_asyncio", "nest_asyncio2"]
 
 
 class CellOptions(NamedTuple):
-    """What the line of a measuring magic asks for."""
+    """The wishes of the line of a measuring magic."""
 
     settings: dict[str, Any]
     own: dict[str, str]  # options of the cell itself

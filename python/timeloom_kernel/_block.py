@@ -1,4 +1,4 @@
-"""What a measured cell shows, as text and as HTML: self-contained, without script, for light and dark pages."""
+"""The output of a measured cell, as text and as HTML: self-contained, without script, for light and dark pages."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _without_magic(cell: Cell) -> str:
 
 
 def code_of(raw: str) -> str:
-    """What a cell runs: itself, or what is below a measuring magic."""
+    """The code that a cell runs: itself, or the lines below a measuring magic."""
     cell = parse(raw)
     return raw if cell is None or cell.magic not in MEASURING else cell.body
 

@@ -107,7 +107,7 @@ def _text(data: bytes, at: int) -> tuple[str, int]:
 
 
 def fold(run: str) -> Folded | None:
-    """What the one process of a run has recorded; None when only a weave can tell.
+    """The profile of a run of one process; None when only a weave can tell.
 
     REQUIRES: the measurement has ended, and the run is not woven.
     """

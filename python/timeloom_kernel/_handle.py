@@ -78,7 +78,7 @@ class CellRun:
         return Table([row for row in rows if depth is None or row["depth"] < depth], indented=True)
 
     def diff(self, other: CellRun | Run | str) -> dict[str, Any]:
-        """What ``other``, a later run, does otherwise: see ``timeloom diff --json``."""
+        """The differences of ``other``, a later run: see ``timeloom diff --json``."""
         return self.run.diff(other.run if isinstance(other, CellRun) else other)
 
     def save(self, path: str) -> str:

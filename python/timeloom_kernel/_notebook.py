@@ -1,4 +1,4 @@
-"""What the extension knows of a notebook, and its places in IPython's shell.
+"""The state of the extension in a notebook, and its places in IPython's shell.
 
 Cells are run by IPython itself. The shell's own methods are wrapped where a cell begins, where its statements run, and
 where IPython does what is not part of the cell. Nothing of ours raises out of a cell: errors are answered as
@@ -30,7 +30,7 @@ _ATTRIBUTE = "timeloom"  # of the shell
 
 
 class Settings:
-    """What the magics have set for the cells to come."""
+    """The choices of the magics for the cells to come."""
 
     def __init__(self) -> None:
         self.environment: dict[str, str] = {}

@@ -54,7 +54,7 @@ class SelectedLocation : public LocationSink {
 
   void take(const Event& event) {
     const std::uint64_t time = ticks(event.time);
-    // What ends as the window begins, or begins as it ends, is not in it.
+    // Calls that end as the window begins, or begin as it ends, are not in it.
     const bool leaves = event.kind == EventKind::kLeave, enters = event.kind == EventKind::kEnter;
     if (time > choice_.span.from || (time == choice_.span.from && !leaves)) begin();
     if (time > choice_.span.until || (time == choice_.span.until && enters)) close();

@@ -171,7 +171,7 @@ class MetricColumns {
  public:
   explicit MetricColumns(const CallTree& tree)
       : metrics_(tree.definitions.metrics), used_(metrics_.size()) {
-    // Those that are sampled have a column in every run that samples them.
+    // Sampled metrics have a column in every run that samples them.
     for (std::size_t i = 0; i < used_.size(); ++i) used_[i] = metrics_[i].sampled();
     for (const profile::LocationProfile& location : tree.locations) {
       for (const profile::MetricCell& cell : location.metrics) used_[cell.metric.value()] = true;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace timeloom {
 namespace {
 
 constexpr std::string_view kSeparator = " | ";
+constexpr char kUnknown[] = "unknown";
 
 std::string entry_of(const Region& region) {
   std::string text =
@@ -40,6 +42,42 @@ std::vector<std::uint32_t> ids_of(std::string_view text) {
   return ids;
 }
 
+std::string to_text(const ObservedCpu& observed) {
+  return std::to_string(observed.seen_ns) + " " + std::to_string(observed.all_ns);
+}
+
+ObservedCpu observed_cpu_of(std::string_view text) {
+  ObservedCpu observed;
+  const char* const end = text.data() + text.size();
+  const auto [blank, error] = std::from_chars(text.data(), end, observed.seen_ns);
+  if (error != std::errc() || blank == end || *blank != ' ') return {};
+  const auto [rest, second] = std::from_chars(blank + 1, end, observed.all_ns);
+  if (second != std::errc() || rest != end || observed.seen_ns > observed.all_ns) return {};
+  return observed;
+}
+
+double share_of(const ObservedCpu& observed) {
+  return static_cast<double>(observed.seen_ns) / static_cast<double>(observed.all_ns);
+}
+
+std::string observed_share_text(const std::vector<ObservedCpu>& processes) {
+  double seen = 0, all = 0;
+  for (const ObservedCpu& one : processes) {
+    if (one.all_ns == 0) return kUnknown;
+    seen += static_cast<double>(one.seen_ns);
+    all += static_cast<double>(one.all_ns);
+  }
+  return seen < all ? std::to_string(seen / all) : std::string();
+}
+
+std::string seen_text(std::optional<double> observed_share) {
+  if (!observed_share) return "functions not seen all the time";
+  constexpr double kPercent = 100;
+  const long percent = std::lround(*observed_share * kPercent);
+  return "functions seen for " + (percent == 0 ? "less than 1" : std::to_string(percent)) +
+         " % of the CPU time";
+}
+
 std::string given_up_text(const std::vector<const Region*>& regions) {
   std::set<std::string> entries;
   for (const Region* region : regions) entries.insert(entry_of(*region));
@@ -58,10 +96,21 @@ GivenUp::GivenUp(const std::map<std::string, std::string>& properties) {
     if (end > 0) entries_.emplace(rest.substr(0, end));
     rest.remove_prefix(std::min(end + kSeparator.size(), rest.size()));
   }
+  const auto share = properties.find(kObservedShare);
+  rested_ = share != properties.end();
+  if (!rested_) return;
+  const char* const last = share->second.data() + share->second.size();
+  double value = 0;
+  const auto [end, error] = std::from_chars(share->second.data(), last, value);
+  if (error == std::errc() && end == last && value >= 0 && value <= 1) observed_share_ = value;
+}
+
+bool GivenUp::names(const Region& region) const {
+  return !entries_.empty() && entries_.contains(entry_of(region));
 }
 
 bool GivenUp::holds(const Region& region) const {
-  return any() && entries_.contains(entry_of(region));
+  return (rested_ && region.paradigm == Paradigm::kCompiler) || names(region);
 }
 
 }  // namespace timeloom

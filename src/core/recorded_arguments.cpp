@@ -22,7 +22,8 @@ std::string plain_name(std::string_view option) {
   option.remove_prefix(std::min(option.find_first_not_of("-/"), option.size()));
   std::string name;
   bool after_small = false;  // dbPassword is two words
-  for (const unsigned char c : option) {
+  for (const char character : option) {
+    const auto c = static_cast<unsigned char>(character);
     if (after_small && std::isupper(c) != 0) name += '-';
     after_small = std::islower(c) != 0;
     name += c == '_' || c == '.' ? '-' : static_cast<char>(std::tolower(c));

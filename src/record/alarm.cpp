@@ -1,7 +1,9 @@
 #include "record/alarm.hpp"
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
 #include <new>
 
@@ -18,47 +20,54 @@ struct Alarm {
   bool stopping = false;
 };
 
-// Never destroyed: its thread may outlive the static objects of the program.
-Alarm& the_alarm() {
-  static auto* const kInstance = new Alarm;
-  return *kInstance;
+constexpr std::size_t kUses = 2;
+
+// Never destroyed: its threads may outlive the static objects of the program.
+Alarm& alarm_of(AlarmUse use) {
+  static auto* const kAlarms = new std::array<Alarm, kUses>;
+  return (*kAlarms)[static_cast<std::size_t>(use)];
 }
 
 void forget_after_fork() {
-  Alarm& alarm = the_alarm();
-  if (!alarm.thread.running()) return;
-  alarm.thread.abandon();
-  new (&alarm.mutex) std::mutex;
-  new (&alarm.changed) std::condition_variable;
+  for (const AlarmUse use : {AlarmUse::kWindow, AlarmUse::kRest}) {
+    Alarm& alarm = alarm_of(use);
+    if (!alarm.thread.running()) continue;
+    alarm.thread.abandon();
+    new (&alarm.mutex) std::mutex;
+    new (&alarm.changed) std::condition_variable;
+  }
 }
 
-void wait_and_ring(std::uint64_t at_ns, bool (*ring)() noexcept) {
-  Alarm& alarm = the_alarm();
+void wait_and_ring(Alarm& alarm, std::uint64_t at_ns, Ring ring) {
   std::unique_lock lock(alarm.mutex);
   const std::uint64_t now = os::sync_clocks().monotonic_ns;
   std::chrono::nanoseconds left(at_ns > now ? at_ns - now : 0);
-  while (!alarm.changed.wait_for(lock, left, [&] { return alarm.stopping; }) && !ring()) {
-    left = std::chrono::milliseconds(1);
+  while (!alarm.changed.wait_for(lock, left, [&] { return alarm.stopping; })) {
+    lock.unlock();  // it may take its time, and what it waits for be held by who cancels
+    left = std::chrono::nanoseconds(ring());
+    lock.lock();
+    if (left.count() == 0) return;
   }
 }
 
 }  // namespace
 
-void set_alarm(std::uint64_t at_ns, bool (*ring)() noexcept) noexcept {
+void set_alarm(AlarmUse use, std::uint64_t at_ns, Ring ring) noexcept {
   static const bool kForkHandled = [] {
     os::at_fork_in_child(forget_after_fork);
     return true;
   }();
   (void)kForkHandled;
-  cancel_alarm();
-  Alarm& alarm = the_alarm();
+  cancel_alarm(use);
+  Alarm& alarm = alarm_of(use);
   alarm.stopping = false;
-  // Without a thread it does not ring: the window stays as it is.
-  (void)alarm.thread.start("timeloom-alarm", [at_ns, ring] { wait_and_ring(at_ns, ring); });
+  // Without a thread it does not ring: all stays as it is.
+  (void)alarm.thread.start("timeloom-alarm",
+                           [&alarm, at_ns, ring] { wait_and_ring(alarm, at_ns, ring); });
 }
 
-void cancel_alarm() noexcept {
-  Alarm& alarm = the_alarm();
+void cancel_alarm(AlarmUse use) noexcept {
+  Alarm& alarm = alarm_of(use);
   if (!alarm.thread.running()) return;
   {
     const std::lock_guard lock(alarm.mutex);

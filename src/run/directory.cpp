@@ -113,7 +113,7 @@ void Directory::rename_profile(const ProfileName& name) const {
         Item::kProfile);
 }
 
-// What a mark lies in, the directory of the spools, is the run's with all that is in it.
+// The directory of the spools, in which marks lie, is the run's with all that is in it.
 void Directory::refuse_foreign(Item item) const {
   if (entry(item).kind == Kind::kDirectory || entry(item).role == Role::kMark) return;
   int error = 0;

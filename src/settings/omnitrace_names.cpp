@@ -56,7 +56,7 @@ class Keys {
   Keys(const OmnitraceSettings& omnitrace, const OmnitraceFacts& facts)
       : omnitrace_(omnitrace), facts_(facts) {}
 
-  // What stands between the signs of percent; none: it is no key.
+  // The value of the text between the signs of percent; none: it is no key.
   std::optional<std::string> of(std::string_view key) const {
     constexpr std::string_view kHash = "_hash";
     if (key.ends_with(kHash)) {

@@ -1,7 +1,7 @@
 // The names of the files that Omnitrace writes: OMNITRACE_OUTPUT_PATH, _OUTPUT_PREFIX,
 // _TIME_OUTPUT, _USE_PID, _PERFETTO_FILE, and the keys in them (%tag%, %pid%, %env{NAME}%, ...).
 //
-// What a key stands for never leads to another directory: a slash in it becomes '_'. Nor do
+// The value of a key never leads to another directory: a slash in it becomes '_'. Nor do
 // prefixes and relative names of the trace: ".." in them becomes '_'. Plain values and functions,
 // for any thread; only facts_of_this_process() looks at the system.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace timeloom {
 
-// What names are made of.
+// The facts that names are made of.
 struct OmnitraceFacts {
   std::vector<std::string> command;  // the script and its arguments
   std::uint64_t process = 0;

@@ -87,7 +87,7 @@ bool Writer::is_small() const noexcept {
   return segments_.size() < kFewSegments && options_.size_limit.bytes == 0;
 }
 
-// What the segment gets is zero. An errno value.
+// The new space of the segment is zero. An errno value.
 int Writer::give_space(Segment& segment) noexcept {
   const std::uint32_t wanted = std::max(4 * segment.space_, first_space());
   const std::uint32_t space = std::min(wanted, options_.segment_size);

@@ -1,4 +1,4 @@
-// What `timeloom report` answers: the functions in which the time went, the waiting, and the
+// The answer of `timeloom report`: the functions in which the time went, the waiting, and the
 // call tree as a reader wants it.
 //
 // Plain values made from a CallTree, which must outlive them. Nothing throws.

@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "core/error.hpp"

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "settings/settings.hpp"
 #include "tools/report_rows.hpp"
@@ -126,9 +127,12 @@ class Judge {
       verdict.regions.push_back({data_.name_of(row.region), region.file, region.first_line,
                                  measured, rule.holds(measured)});
     }
-    if (verdict.regions.empty() && rule.forbids()) verdict.outcome = Outcome::kHolds;
-    if (verdict.regions.empty() && !rule.forbids()) verdict.problem = unknown(rule.region);
-    if (!verdict.regions.empty()) decide(verdict);
+    if (!verdict.regions.empty()) return decide(verdict);
+    const bool unseen = GivenUp(definitions_.properties).rested();
+    if (rule.forbids() && !unseen) verdict.outcome = Outcome::kHolds;
+    if (!rule.forbids()) verdict.problem = unknown(rule.region);
+    if (rule.forbids() && unseen)
+      verdict.problem = "functions were not seen all the time (--overhead)";
   }
 
   static void decide(Verdict& verdict) {

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 // Directories of installed packages, wherever they are.
 constexpr std::array<std::string_view, 2> kPackages = {"/site-packages/", "/dist-packages/"};
-// What directories of standard libraries are called, before the number of the version.
+// Names of the directories of standard libraries, before the number of the version.
 constexpr std::array<std::string_view, 2> kLibraries = {"/lib/python3", "/lib64/python3"};
 
 std::string with_slash(std::string directory) {

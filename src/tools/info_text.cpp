@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "tools/text.hpp"
 
@@ -99,6 +100,8 @@ class InfoWriter {
   }
 
   void given_up() {
+    const GivenUp known(all_.properties);
+    if (known.rested()) line("--overhead", seen_text(known.observed_share()));
     const std::vector<std::string> functions = facts_of(all_).given_up;
     if (!functions.empty()) title("Not timed to the end (--overhead)");
     for (const std::string& function : functions) line("", function);

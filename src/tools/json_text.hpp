@@ -31,6 +31,10 @@ inline void add_facts(nlohmann::ordered_json& object, const RunFacts& facts,
   object["task_lanes"] = facts.task_lanes;
   object["events"] = facts.events;
   object["given_up"] = facts.given_up;
+  if (facts.rested) {
+    object["observed_share"] = facts.observed_share ? nlohmann::ordered_json(*facts.observed_share)
+                                                    : nlohmann::ordered_json();
+  }
   object["losses"] = facts.losses;
 }
 

@@ -272,7 +272,7 @@ class FilesWriter {
   std::vector<std::string> losses_;
 };
 
-// What a run says of how it was started, where it was recorded through another door.
+// The words with which a run was started, where it was recorded through another door.
 OmnitraceFacts facts_from(const Definitions& definitions) {
   OmnitraceFacts facts = facts_of_this_process({}, environ);
   facts.rank.reset();  // of this command, not of the program

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/given_up.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
@@ -63,10 +64,14 @@ void say(const std::string& line) {
   std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, printable(line).c_str());
 }
 
-std::string given_up_text(const weave::WeaveSummary& summary) {
+std::string untimed_text(const weave::WeaveSummary& summary) {
+  if (!summary.observed_share.empty()) {
+    return seen_text(GivenUp({{kObservedShare, summary.observed_share}}).observed_share());
+  }
   constexpr std::size_t kMostNamed = 5;
   const auto& all = summary.given_up;
-  std::string text;
+  if (all.empty()) return {};
+  std::string text = "not timed to the end: ";
   for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i) {
     text += (i == 0 ? "" : ", ") + printable(all[i].name);
     if (all[i].visits > 0) text += " after " + plural(all[i].visits, "visit");
@@ -88,7 +93,7 @@ std::string describe(const weave::WeaveSummary& summary) {
   if (summary.folded_events > 0) {
     line += ", " + plural(summary.folded_events, "event") + " in the profile only";
   }
-  if (!summary.given_up.empty()) line += ", not timed to the end: " + given_up_text(summary);
+  if (const std::string untimed = untimed_text(summary); !untimed.empty()) line += ", " + untimed;
   if (!summary.ending.empty()) line += ", " + summary.ending;
   if (summary.closed_regions > 0) {
     line += ", " + plural(summary.closed_regions, "region") + " cut off by the end of the program";

@@ -26,8 +26,9 @@ Definitions definitions_of(const std::filesystem::path& run);
 
 // One line about a weave: its counts, losses and cut-off regions.
 std::string describe(const weave::WeaveSummary& summary);
-// "fib after 12,345 visits, ... and 3 others"; empty: all functions were timed to the end.
-std::string given_up_text(const weave::WeaveSummary& summary);
+// "not timed to the end: fib after 12,345 visits, ... and 3 others", or for how much of the time
+// functions were seen; empty: all were timed to the end.
+std::string untimed_text(const weave::WeaveSummary& summary);
 
 // Says on standard error that the profile has lost levels of calls, if it has.
 void warn_of_depth(const weave::WeaveSummary& summary);

@@ -116,7 +116,7 @@ void write_text(const ReportOptions& options, const RowOptions& rows, const Repo
   write_legend(options.tree, data.cost(), terminal, output);
 }
 
-// What measuring cost, where it is to be taken from the times.
+// The cost of measuring, where it is to be taken from the times.
 std::optional<CallCost> taken_away(const ReportOptions& options, const profile::CallTree& tree) {
   if (!options.compensate) return std::nullopt;
   return call_cost_of(tree.definitions);

@@ -33,7 +33,8 @@ std::string numbers_of(const weave::WeaveSummary& summary) {
     text += " " + std::to_string(number);
   }
   text += "\n";
-  return summary.given_up.empty() ? text : text + "untimed " + given_up_text(summary) + "\n";
+  const std::string untimed = untimed_text(summary);
+  return untimed.empty() ? text : text + "untimed " + untimed + "\n";
 }
 
 int run_weave(WeaveCommandOptions options) {

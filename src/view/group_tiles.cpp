@@ -31,7 +31,7 @@ struct ColumnSum {
 };
 
 std::uint8_t mean(std::uint64_t sum, std::uint64_t count) noexcept {
-  return count == 0 ? 0 : static_cast<std::uint8_t>((sum + count - 1) / count);
+  return static_cast<std::uint8_t>(count == 0 ? 0 : (sum + count - 1) / count);
 }
 
 }  // namespace

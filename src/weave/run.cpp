@@ -178,11 +178,11 @@ void write_profile(const profile::CallTree& folded, const SpoolSource& source, b
 std::vector<GivenUpFunction> given_up_of(const profile::CallTree& tree) {
   const GivenUp given_up(tree.definitions.properties);
   std::vector<GivenUpFunction> functions;
-  if (!given_up.any()) return functions;
+  if (given_up.entries().empty()) return functions;
   for (const profile::FlatRow& row : profile::flat_profile(tree, profile::sum_locations(tree))) {
     if (!row.region.defined()) continue;
     const Region& region = tree.definitions.regions[row.region.value()];
-    if (given_up.holds(region)) functions.push_back({region.name, row.totals.visits});
+    if (given_up.names(region)) functions.push_back({region.name, row.totals.visits});
   }
   std::ranges::stable_sort(functions, std::ranges::greater(), &GivenUpFunction::visits);
   return functions;
@@ -193,12 +193,12 @@ std::vector<GivenUpFunction> given_up_of(const Definitions& definitions) {
   const GivenUp given_up(definitions.properties);
   std::vector<GivenUpFunction> functions;
   for (const Region& region : definitions.regions) {
-    if (given_up.holds(region)) functions.push_back({region.name});
+    if (given_up.names(region)) functions.push_back({region.name});
   }
   return functions;
 }
 
-// What the profile says of the run, or the trace where there is none.
+// Facts of the run from the profile, or from the trace where there is none.
 struct Written {
   Definitions definitions;
   std::vector<GivenUpFunction> given_up;
@@ -281,6 +281,8 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   if (const auto cost = measuring_cost_of(source.definitions().properties)) {
     summary.overhead = shares_of(*cost);
   }
+  const auto share = definitions.properties.find(kObservedShare);
+  if (share != definitions.properties.end()) summary.observed_share = share->second;
   summary.layout = &layout_of(source);
   summary.reached_depth = number_in(definitions, kReachedDepth);
   summary.profile_depth = number_in(definitions, kProfileDepth);

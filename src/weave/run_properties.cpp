@@ -84,6 +84,9 @@ void SpoolSource::add_properties() {
     for (const std::uint32_t id : given_up_) regions.push_back(&definitions_.regions[id]);
     definitions_.properties[kGivenUp] = given_up_text(regions);
   }
+  if (std::string share = observed_share_text(observed_cpu_); !share.empty()) {
+    definitions_.properties[kObservedShare] = std::move(share);
+  }
   if (const std::string text = ending(); !text.empty()) {
     definitions_.properties["timeloom::ending"] = text;
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/event.hpp"
+#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "profile/location_fold.hpp"
 #include "spool/profile_file.hpp"
@@ -124,9 +125,10 @@ class SpoolSource : public RunSource {
   std::map<LocationId, profile::FoldedLocation> profiles_;
   profile::FoldedLocation folded_samples_;  // only the samples, of all profiles
   bool profile_mode_ = false;
-  std::set<std::uint32_t> given_up_;  // regions that some process has not timed to its end
-  CostSum cost_;                      // of measuring, over all processes
-  std::uint64_t folded_events_ = 0;   // of threads that have others, too
+  std::set<std::uint32_t> given_up_;       // regions that some process has not timed to its end
+  std::vector<ObservedCpu> observed_cpu_;  // of processes with a limit whose instrumenter rests
+  CostSum cost_;                           // of measuring, over all processes
+  std::uint64_t folded_events_ = 0;        // of threads that have others, too
   std::uint64_t total_bytes_ = 0;
   std::uint64_t profile_bytes_ = 0;
   bool ended_ = true;

@@ -264,7 +264,7 @@ def test_a_run_without_events(timeloom, tmp_path):
 
 
 def test_counters_of_getrusage(files, program, tmp_path):
-    (tmp_path / "app.py").write_text("def work():\n    return [bytearray(1 << 20) for _ in range(30)]\nwork()\n")
+    (tmp_path / "app.py").write_text("def work():\n    return list(map(bytearray, [1 << 20] * 30))\nwork()\n")
     subprocess.run([sys.executable, "-m", "timeloom", "--quiet", "-o", "counted", "--metric-rusage",
                     "ru_utime,ru_stime,ru_maxrss,ru_minflt", "app.py"], cwd=tmp_path, check=True)  # fmt: skip
     wanted = "thread_cpu_clock thread_cpu_util peak_rss current_peak_rss num_minor_page_faults user_mode_time"

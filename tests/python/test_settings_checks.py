@@ -27,7 +27,7 @@ CHECKS = {
         {"overhead": "5%", "c-functions": "on"}, "overhead", " cannot be kept with "),
     "a limit with tasks": ({"overhead": "5%", "async-tasks": "on"}, "overhead", " cannot be kept with "),
     "a limit by profile": (
-        {"overhead": "5%", "instrumenter": "profile"}, "overhead", ': the instrumenter "profile" cannot stop timing'),
+        {"overhead": "5%", "instrumenter": "profile"}, "overhead", ': the instrumenter "profile" cannot keep to a limit'),
     "no percentage": ({"overhead": "5"}, "overhead", ": '5' is not accepted; write a percentage between 0 and 100"),
     "unknown counters": ({"metric-rusage": "ru_nothing"}, "metric-rusage", ": "),
 }  # fmt: skip

@@ -53,7 +53,7 @@ def calls_by_track(description, run):
 def expected_table(calls, begin, end):
     """By call path, as names: what the calls give, each looked at."""
     table = {}
-    for track in calls:
+    for track in calls if begin < end else []:  # an empty range holds nothing
         stack = []
         for name, first, last, depth in track:
             del stack[depth:]

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kRowsOfBatch = 1 << 16;
 constexpr std::size_t kTextOfBatch = 16 << 20;  // bytes of one column
 
-// What the writers of rows share.
+// State shared by the writers of rows.
 struct Shared {
   void write(const Message& message) {
     const std::lock_guard lock(mutex);

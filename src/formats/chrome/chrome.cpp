@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kPiece = 1 << 16;
 
-// What all locations share.
+// State shared by all locations.
 struct Shared {
   Shared(const Definitions& all, Destination& destination)
       : definitions(all), out(destination), tracks(all), clock(all.clock) {

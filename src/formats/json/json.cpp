@@ -13,7 +13,7 @@ using convert::Options;
 
 namespace {
 
-// What the writers of rows share.
+// State shared by the writers of rows.
 struct Shared {
   Destination& out;
   std::vector<std::string> keys;  // "name": with the separator before it

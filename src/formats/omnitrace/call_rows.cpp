@@ -35,7 +35,7 @@ double factor_of(const timeloom::Metric& metric) {
   return metric.unit == "s" ? scaled * 1e9 : scaled;
 }
 
-// What all threads of a run share while they are folded; nobody changes it then but `rows`.
+// State shared by all threads of a run while they are folded; nobody changes it then but `rows`.
 struct Plan {
   Plan(const Definitions& all, const CallOptions& chosen) : definitions(all), options(chosen) {
     std::unordered_map<std::string, std::uint32_t> known;

@@ -7,7 +7,7 @@ namespace timeloom::omnitrace {
 
 namespace {
 
-// What the sum of a value is that can be added up over rows: of a share the time, not the percent.
+// The value that can be added up over rows: of a share the time, not the percent.
 std::size_t summed(const Metric& metric, std::size_t value) {
   return metric.measure == Measure::kShare ? 1 : value;
 }

@@ -48,7 +48,7 @@ class MetricRows {
   const std::string& label(std::size_t row) const { return calls_.labels[rows_.rows[row].label]; }
   // The cell of the column LABEL.
   std::string prefix(std::size_t row) const;
-  // What its visits came to.
+  // The values of its visits.
   Visits visits(std::size_t row, std::size_t value) const;
   // The sum of that; of a share, that of all visits together.
   double total(std::size_t row, std::size_t value) const;
@@ -57,7 +57,7 @@ class MetricRows {
   double exclusive_total(std::size_t row, std::size_t value) const;
   // In nanoseconds, bytes or as a number.
   double raw(std::size_t row, std::size_t value) const;
-  // What all roots came to, as raw().
+  // The values of all roots together, as raw().
   double raw_of_roots(std::size_t value) const;
   TextRow text_row(std::size_t row) const;
 

@@ -1,4 +1,4 @@
-// What the locations of a run share while they are written as packets.
+// State shared by the locations of a run while they are written as packets.
 //
 // Not changed while locations are written, but for the destination; see RunSink for threads.
 #pragma once

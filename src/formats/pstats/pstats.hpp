@@ -1,5 +1,5 @@
-// What cProfile writes and Python's module pstats reads: a marshalled dictionary of functions, with
-// their callers. docs/convert.md says what it holds.
+// The files that cProfile writes and Python's module pstats reads: a marshalled dictionary of
+// functions, with their callers. docs/convert.md says what it holds.
 //
 // Any thread may use the value.
 #pragma once

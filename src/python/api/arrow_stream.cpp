@@ -43,8 +43,8 @@ struct Source {
   std::string error;
 };
 
-// What a Schema points to. A reader may move children out of it, so that each of them and the
-// whole own a share.
+// The strings and children of a Schema. A reader may move children out of it, so that each of them
+// and the whole own a share.
 struct Fields {
   std::vector<Column> columns;
   std::vector<arrow::Schema> children;
@@ -60,7 +60,7 @@ struct Batch {
   const void* no_validity = nullptr;  // the one buffer of the whole
 };
 
-// What Python owns is left to the end of the process once the interpreter has gone.
+// Objects of Python are left to the end of the process once the interpreter has gone.
 template <typename Owner>
 void drop(Owner* owner) {
   if (Py_IsInitialized() == 0) return;

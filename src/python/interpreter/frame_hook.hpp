@@ -9,9 +9,9 @@ namespace timeloom::python {
 
 class FrameHook {
  public:
-  constexpr explicit FrameHook(FrameEvaluator own) noexcept : own_(own) {}
-
-  void install() noexcept {
+  // REQUIRES: it is not installed, or with the same function.
+  void install(FrameEvaluator own) noexcept {
+    own_ = own;
     const FrameEvaluator top = present();
     // The hook on top of ours calls it; to put ours on top again would make a ring.
     if (buried_ && top != own_ && top != _PyEval_EvalFrameDefault) return;
@@ -45,7 +45,7 @@ class FrameHook {
     _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), hook);
   }
 
-  FrameEvaluator own_;
+  FrameEvaluator own_ = nullptr;
   // Relaxed: any value that it has had is a function to go on with.
   std::atomic<FrameEvaluator> next_ = _PyEval_EvalFrameDefault;
   bool passed_over_ =

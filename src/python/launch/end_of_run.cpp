@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/given_up.hpp"
 #include "core/shell_word.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
@@ -127,8 +128,9 @@ std::string unmeasured(const std::string& run) {
 // The line about functions that are not timed to the end; `woven`: with their visits.
 std::string given_up(const SessionResult& result, const std::optional<WeaveResult>& woven) {
   if (woven && !woven->given_up.empty()) {
-    return line_start() + "not timed to the end: " + woven->given_up + "\n";
+    return line_start() + woven->given_up + "\n";
   }
+  if (result.observed_share) return line_start() + seen_text(result.observed_share) + "\n";
   if (result.given_up == 0) return {};
   return line_start() + plural(result.given_up, "function") + " not timed to the end\n";
 }

@@ -20,7 +20,7 @@ struct WeaveResult {
   WeaveOutcome outcome = WeaveOutcome::kFailed;
   std::optional<WovenCounts> counts{};  // none: not done, or it has not said them
   std::string printed{};                // tables that the user wants on standard output
-  std::string given_up{};               // functions not timed to the end, with their visits
+  std::string given_up{};               // functions not timed to the end, in words
 };
 
 // The directory of this extension, beside which the program is installed; absolute. The package

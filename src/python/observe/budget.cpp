@@ -9,6 +9,8 @@
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
+#include "python/observe/instrumenter.hpp"
+#include "python/observe/rest.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -122,13 +124,17 @@ std::vector<PyCodeObject*> most_sampled(const Samples& samples, double kept) {
   return codes;
 }
 
-// The window is over: gives up what is too much.
+// The window is over: gives up what is too much, or rests until the CPU time is so much longer.
 void decide(Budget& b, std::uint64_t cpu_ns) {
   const double window = static_cast<double>(cpu_ns - b.window_cpu_ns) * 1e-9;
   const double all = static_cast<double>(cpu_ns - b.begin_cpu_ns) * 1e-9;
   const double cost = static_cast<double>(b.window_samples) * b.sample_seconds;
   const double all_cost = static_cast<double>(b.all_samples) * b.sample_seconds;
   if (cost <= b.limit * window && all_cost <= b.limit * all) return;
+  if (can_rest()) {
+    const double longer = std::max(cost / (kLeft * b.limit) - window, all_cost / b.limit - all);
+    return rest_until(cpu_ns + static_cast<std::uint64_t>(longer * 1e9));
+  }
   const double kept = kLeft * b.limit * window / b.sample_seconds;
   const std::vector<std::uint32_t> ids = mark(b, most_sampled(b.samples, kept));
   if (ids.empty()) return;
@@ -149,7 +155,7 @@ void release(Samples& samples) noexcept {
 // Returns the samples of a window that is over: code that only they keep alive must not die
 // before all is done.
 Samples sampled(Budget& b, PyCodeObject* code) {
-  if (!b.on || !is_region(known_word(code))) return {};
+  if (!b.on || rests() || !is_region(known_word(code))) return {};
   if (b.samples[code]++ == 0) Py_INCREF(code);
   ++b.window_samples;
   ++b.all_samples;
@@ -162,6 +168,9 @@ Samples sampled(Budget& b, PyCodeObject* code) {
   begin_window(b, cpu_ns);
   return std::exchange(b.samples, {});
 }
+
+// The time of rest is no part of the next window.
+void end_of_rest(std::uint64_t cpu_ns) noexcept { begin_window(budget(), cpu_ns); }
 
 }  // namespace
 
@@ -178,7 +187,7 @@ void take_sample(PyCodeObject* code) noexcept {
   release(over);
 }
 
-void begin_budget(double limit, double event_seconds) noexcept {
+void begin_budget(double limit, double event_seconds, const Instrumenter& instrumenter) noexcept {
   const CriticalSection critical;
   Budget& b = budget();
   const double cost = std::max(event_seconds, kLeastEventSeconds) * kTrueCost;
@@ -186,6 +195,7 @@ void begin_budget(double limit, double event_seconds) noexcept {
   b.sample_seconds = kEntersPerSample * kEventsPerCall * cost;
   b.decisions = 0;
   b.on = true;
+  if (instrumenter.rest != nullptr) begin_resting(instrumenter.rest, end_of_rest);
   continue_budget();
 }
 
@@ -193,6 +203,7 @@ void continue_budget() noexcept {
   Budget& b = budget();
   b.begin_cpu_ns = record::process_cpu_ns();
   b.all_samples = 0;
+  continue_resting();
   release(b.samples);
   begin_window(b, b.begin_cpu_ns);
 }
@@ -201,6 +212,7 @@ void end_budget() noexcept {
   const CriticalSection critical;
   Budget& b = budget();
   b.on = false;
+  end_resting();
   b.tokens.clear();
   release(b.samples);
   for (const GivenUpCode& one : b.given_up) {

@@ -1,12 +1,14 @@
-// The promise of the setting overhead: functions that are called often and briefly are found
-// while the program runs, and given up, so that measuring takes at most a share of the CPU time.
+// The promise of the setting overhead: measuring takes at most a share of the CPU time. Functions
+// that are called often and briefly are found while the program runs, and given up; or, where the
+// instrumenter cannot leave out single functions, it rests for stretches of time.
 //
 // One enter in kEntersPerSample of a thread is a sample. From the number of samples, the cost of
 // an event and the CPU time of the process follows the share that measuring takes. Where it is too
 // much, the code objects with the most samples are given up: their visits are exact until then,
 // and from there on their time is that of their callers. They keep kGivenUp as their word, and
-// sys.monitoring makes no further calls for them. Needs the GIL, or on builds without one an
-// attached thread state; nothing throws.
+// sys.monitoring makes no further calls for them. An instrumenter that rests goes on when the CPU
+// time has grown so far that its cost is within the limit again (rest.hpp). Needs the GIL, or on
+// builds without one an attached thread state; nothing throws.
 #pragma once
 
 #include <string>
@@ -16,6 +18,8 @@
 #include "record/thread_recorder.hpp"
 
 namespace timeloom::python {
+
+struct Instrumenter;
 
 // A prime, so that no loop of the program is in step with it.
 inline constexpr int kEntersPerSample = 251;
@@ -30,7 +34,7 @@ void take_sample(PyCodeObject* code) noexcept;
 
 // From now on, in a measurement that has begun: at most `limit` of the CPU time is for measuring.
 // `event_seconds`: as calibrated.
-void begin_budget(double limit, double event_seconds) noexcept;
+void begin_budget(double limit, double event_seconds, const Instrumenter& instrumenter) noexcept;
 // In the child of a fork: what was given up stays so.
 void continue_budget() noexcept;
 // The measurement has ended: later ones time all functions again.

@@ -153,7 +153,7 @@ double seconds_of(const Program& program) {
   return static_cast<double>(record::monotonic_ns() - before) * 1e-9;
 }
 
-// What the interpreter takes longer for a program while it is observed, with how many events,
+// The time by which a program takes longer while it is observed, with how many events,
 // and calls of us that record nothing.
 struct Extra {
   double seconds = 0;

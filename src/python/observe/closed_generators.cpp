@@ -16,7 +16,7 @@ namespace {
 constinit std::atomic<bool> g_watching = false;
 bool g_installed = false;
 
-// What it delegates to: `yield from`, `await`. Empty: nothing.
+// The object it delegates to: `yield from`, `await`. Empty: nothing.
 Ref awaited_by(PyObject* generator) {
   const char* name = PyGen_CheckExact(generator)    ? "gi_yieldfrom"
                      : PyCoro_CheckExact(generator) ? "cr_await"

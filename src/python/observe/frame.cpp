@@ -6,6 +6,7 @@
 
 #include "python/interpreter/deep_stack.hpp"
 #include "python/interpreter/frame_hook.hpp"
+#include "python/observe/budget.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/instrumenter.hpp"
 #include "python/observe/monitoring_tool.hpp"
@@ -18,10 +19,14 @@ namespace timeloom::python {
 namespace {
 
 PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing);
-constinit FrameHook g_hook(evaluate);
+constinit FrameHook g_hook;
 constinit std::atomic<bool> g_tasks = false;  // are tracks
 // False while paused: frames that are under way return here all the same.
 constinit std::atomic<bool> g_watching = false;
+// False also while the hook rests.
+constinit std::atomic<bool> g_entering = false;
+bool g_resting = false;
+bool g_sampling = false;
 
 // Functions called __init__ are watched by monitoring where the hook may miss them.
 constinit std::atomic<bool> g_init_by_monitoring = false;
@@ -59,7 +64,7 @@ bool is_init(PyCodeObject* code) noexcept { return code->co_name == g_init && !i
 // a trace function (which other instrumenters cannot see), they are refused with
 // RecursionError before they begin, or monitoring reports them.
 bool passes_over(PyThreadState* thread, PyCodeObject* code) noexcept {
-  if (!g_watching || is_tracing(thread)) return true;
+  if (!g_entering || is_tracing(thread)) return true;
   if (calls_left(thread) <= 0 && thread->recursion_headroom == 0) return true;
   return kInitPassesHook && g_init_by_monitoring && is_init(code);
 }
@@ -125,6 +130,29 @@ PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing)
   return record_call(thread, frame, throwing, code, word);
 }
 
+// The same where measuring may take a share of the CPU time only.
+PyObject* evaluate_sampled(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
+  if (is_sample()) [[unlikely]]
+    take_sample(code_of(frame));
+  return evaluate(thread, frame, throwing);
+}
+
+void take_or_put_hook() noexcept {
+  const bool wanted = g_watching && !g_resting;
+  if (wanted == g_entering) return;
+  g_entering = wanted;
+  if (wanted) {
+    g_hook.install(g_sampling ? evaluate_sampled : evaluate);
+  } else {
+    g_hook.remove();
+  }
+}
+
+void rest(bool resting) noexcept {
+  g_resting = resting;
+  take_or_put_hook();
+}
+
 PyCodeObject* code_argument(PyObject* const* arguments) noexcept {
   return reinterpret_cast<PyCodeObject*>(arguments[0]);
 }
@@ -171,7 +199,7 @@ PyObject* ignore(PyObject*, PyObject* const*, std::size_t, PyObject*) noexcept {
 // So that generators run when they are closed, see closed_generators.hpp.
 constexpr MonitoringEvent kCloseEvents[] = {{"PY_UNWIND", ignore, false}};
 
-// What the hook may miss needs a free tool id.
+// Functions that the hook may miss need a free tool id.
 void watch_what_passes() {
   if (!kInitPassesHook && !kClosesUnlessObserved) return;
   if (g_init == nullptr) g_init = PyUnicode_InternFromString("__init__");
@@ -186,8 +214,9 @@ void watch_what_passes() {
 bool install(const InstrumentOptions& what) {
   g_tasks = what.tasks;
   if (g_tasks) begin_tasks(what.lanes);
-  g_hook.install();
+  g_sampling = what.budget;
   g_watching = true;
+  take_or_put_hook();
   watch_what_passes();
   return true;
 }
@@ -196,12 +225,18 @@ void uninstall() {
   g_watching = false;
   if (g_subscribed) unsubscribe();
   g_subscribed = g_init_by_monitoring = false;
-  g_hook.remove();
+  take_or_put_hook();
   if (g_tasks) pause_tasks();
 }
 
 }  // namespace
 
-const Instrumenter kFrame{"frame", {.tasks = true}, false, install, uninstall};
+// Newer versions can give up single functions, which is better.
+const Instrumenter kFrame{.name = "frame",
+                          .can = {.tasks = true, .budget = !kHasMonitoring},
+                          .reports_every_leave = false,
+                          .install = install,
+                          .uninstall = uninstall,
+                          .rest = kHasMonitoring ? nullptr : rest};
 
 }  // namespace timeloom::python

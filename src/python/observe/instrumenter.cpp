@@ -65,10 +65,8 @@ const Instrumenter& instrumenter_of(const Settings& settings) {
                 " with --async-tasks" + (what.c_functions ? " and without --c-functions" : ""));
   }
   if (what.budget && !instrumenter.can.budget) {
-    throw Error(
-        settings.origin("overhead") + ": " + the_instrumenter +
-        " cannot stop timing single functions; " +
-        (kHasMonitoring ? "use --instrumenter monitoring" : "that needs Python 3.12 or later"));
+    throw Error(settings.origin("overhead") + ": " + the_instrumenter +
+                " cannot keep to a limit; use --instrumenter " + choose({})->name);
   }
   return instrumenter;
 }

@@ -32,6 +32,9 @@ struct Instrumenter {
   void (*uninstall)();
   // The number of callbacks of this process that were ignored (lines, C functions).
   std::uint64_t (*ignored_callbacks)() = [] { return std::uint64_t{0}; };
+  // Makes it rest, or go on, while it is installed or not: it then sees no calls that begin, but
+  // the ends of those that it has seen begin. None: it gives up single functions for a budget.
+  void (*rest)(bool resting) noexcept = nullptr;
 };
 
 extern const Instrumenter kMonitoring;  // monitoring.cpp

@@ -28,7 +28,7 @@ constinit std::atomic<bool> g_c_functions = false;
 constinit std::atomic<bool> g_watching = false;
 std::atomic<std::uint64_t> g_passed_over = 0;  // events that are no regions of ours
 PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing);
-constinit FrameHook g_frame_hook(catch_by_frame);
+constinit FrameHook g_frame_hook;
 
 void on_call(PyFrameObject* frame) noexcept {
   const Ref code(PyFrame_GetCode(frame));
@@ -160,7 +160,7 @@ bool install_catcher() {
     say_not_subscribed("threads that start from now on are not recorded");
     return true;
   }
-  g_frame_hook.install();
+  g_frame_hook.install(catch_by_frame);
   return true;
 }
 

@@ -18,8 +18,8 @@ constexpr std::string_view kNameless = "^<.*>$";
 
 bool is_nameless(std::string_view name) { return name.starts_with('<') && name.ends_with('>'); }
 
-// What the door omnitrace excludes where nobody asks for anything; then a program is not made to
-// import re.
+// Searches without Python's re, which a program is not made to import for the patterns that the
+// door omnitrace excludes by default.
 bool search_known(std::string_view expression, std::string_view text, bool* found) {
   constexpr std::string_view kFiles = "(encoder|decoder|threading).py$";
   if (expression == kNameless) return *found = is_nameless(text), true;

@@ -26,7 +26,7 @@ void watch_function(std::string_view name, WatchCall call);
 // Code objects that are seen for the first time from now on are not.
 void unwatch_function(std::string_view name) noexcept;
 
-// What a call of a code object enters.
+// The region that a call of a code object enters.
 enum class Entering : std::uint8_t {
   kWord,       // its word, if that is one of a region
   kArguments,  // a region for each text of its arguments

@@ -17,6 +17,7 @@
 #include "python/observe/instrumenter.hpp"
 #include "python/observe/lanes.hpp"
 #include "python/observe/reconcile.hpp"
+#include "python/observe/rest.hpp"
 #include "python/observe/tasks.hpp"
 #include "python/observe/thread_events.hpp"
 #include "python/observe/thread_names.hpp"
@@ -226,7 +227,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   install_thread_namer();
   watch_threads();
   start_recording(session);
-  if (limit) begin_budget(*limit, event_seconds);
+  if (limit) begin_budget(*limit, event_seconds, *session.plan.instrumenter);
   session.ignored_before = session.plan.instrumenter->ignored_callbacks();
   session.started = true;
   g_session = std::move(session);
@@ -260,6 +261,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   watch(false);
   unhook_greenlets();
   update_thread_names();
+  note_stretches();
   record::Totals totals;
   with_world_stopped([&] { totals = with_tasks(record::stop(ending)); });
   record::on_switch_of_recording(nullptr);
@@ -267,6 +269,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   forget_greenlets();
   unwatch_process_end();
   result.given_up = given_up_functions();
+  result.observed_share = observed_share();
   end_budget();
   // Now, when what other threads do is not recorded any more.
   const bool last = ending.kind == EndingKind::kNone && s.context.parent.empty();

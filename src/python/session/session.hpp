@@ -42,8 +42,9 @@ struct SessionResult {
   std::string window;         // what was asked for; empty: everything
   std::uint64_t windows = 0;  // how often it came
   std::uint64_t unmatched_leaves = 0;
-  std::uint64_t given_up = 0;  // functions that are not timed to the end, see budget.hpp
-  int error = 0;               // errno value of the first failed write
+  std::uint64_t given_up = 0;            // functions that are not timed to the end, see budget.hpp
+  std::optional<double> observed_share;  // of the CPU time, see rest.hpp; none: all of it
+  int error = 0;                         // errno value of the first failed write
   double wall_seconds = 0;
   ProcessCost cost;  // of measuring; its `event` is 0 where it could not be calibrated
   Shares overhead;   // zeros: not known

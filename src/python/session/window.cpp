@@ -49,10 +49,13 @@ std::uint64_t next_time() noexcept {
 }
 
 bool ask_python() noexcept;
+constexpr std::uint64_t kAskAgainNs = 1'000'000;
 
 void set_alarm() noexcept {
   const std::uint64_t time = next_time();
-  if (time != 0) record::set_alarm(time, ask_python);
+  if (time == 0) return;
+  record::set_alarm(record::AlarmUse::kWindow, time,
+                    []() noexcept -> std::uint64_t { return ask_python() ? 0 : kAskAgainNs; });
 }
 
 // On the main thread, between two instructions of the program.
@@ -145,10 +148,10 @@ void end_windows() noexcept {
   for (const WindowPoint* point : {&g_state.window.from, &g_state.window.until}) {
     if (point->kind == Kind::kRegion) unwatch_function(point->region);
   }
-  record::cancel_alarm();
+  record::cancel_alarm(record::AlarmUse::kWindow);
 }
 
-void pause_windows() noexcept { record::cancel_alarm(); }
+void pause_windows() noexcept { record::cancel_alarm(record::AlarmUse::kWindow); }
 
 // Some versions look for threads when their handlers have run, and warn of the fork.
 void resume_windows() noexcept {

@@ -36,6 +36,40 @@ TEST(GivenUp, RegionsAreFoundByNameAndPlace) {
   EXPECT_FALSE(given_up.holds(region("m.f", "n.py", 3)));
 }
 
+TEST(GivenUp, CpuTimesAreReadBack) {
+  const ObservedCpu read = observed_cpu_of(to_text({.seen_ns = 7, .all_ns = 28}));
+  EXPECT_EQ(read.seen_ns, 7u);
+  EXPECT_EQ(read.all_ns, 28u);
+  EXPECT_EQ(share_of(read), 0.25);
+  for (const char* text : {"", "7", "7 ", "7 x", "28 7", "7 28 ", "-7 28", "7  28"}) {
+    EXPECT_EQ(observed_cpu_of(text).all_ns, 0u) << text;
+  }
+}
+
+TEST(GivenUp, TheShareIsThatOfAllProcesses) {
+  EXPECT_EQ(observed_share_text({}), "");
+  EXPECT_EQ(observed_share_text({{5, 5}, {7, 7}}), "");
+  EXPECT_EQ(observed_share_text({{5, 15}, {5, 5}}), "0.500000");
+  EXPECT_EQ(observed_share_text({{5, 15}, {}}), "unknown");
+}
+
+TEST(GivenUp, AllFunctionsAreWhereTheInstrumenterRested) {
+  Region function = region("m.f", "m.py", 3), block = region("part", "m.py", 4);
+  function.paradigm = Paradigm::kCompiler;
+  block.paradigm = Paradigm::kUser;
+  for (const char* share : {"0.25", "unknown", "nan", "2", "-1", ""}) {
+    const GivenUp given_up(std::map<std::string, std::string>{{kObservedShare, share}});
+    EXPECT_TRUE(given_up.any() && given_up.rested());
+    EXPECT_TRUE(given_up.holds(function));
+    EXPECT_FALSE(given_up.names(function));
+    EXPECT_FALSE(given_up.holds(block));
+    EXPECT_EQ(given_up.observed_share().value_or(-1), std::string(share) == "0.25" ? 0.25 : -1);
+  }
+  EXPECT_EQ(seen_text(0.314), "functions seen for 31 % of the CPU time");
+  EXPECT_EQ(seen_text(0.001), "functions seen for less than 1 % of the CPU time");
+  EXPECT_EQ(seen_text(std::nullopt), "functions not seen all the time");
+}
+
 TEST(GivenUp, NothingIsSaidOfARunWithoutTheProperty) {
   const GivenUp given_up(std::map<std::string, std::string>{{"timeloom::python", "3.12"}});
   EXPECT_FALSE(given_up.any());

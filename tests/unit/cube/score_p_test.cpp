@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <regex>
+#include <sstream>
 
 #include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"

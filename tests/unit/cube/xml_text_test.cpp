@@ -1,6 +1,8 @@
 // Text that XML takes, whatever its pieces are.
 #include "formats/cube/xml_text.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace timeloom::cube {

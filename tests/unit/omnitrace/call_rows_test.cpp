@@ -1,6 +1,8 @@
 // Rows of reports: their order, their numbers, and the forms that variables choose.
 #include "formats/omnitrace/call_rows.hpp"
 
+#include <cstdio>
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

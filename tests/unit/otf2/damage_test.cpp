@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <cstdio>
 #include <functional>
 
 #include "core/error.hpp"

@@ -2,6 +2,7 @@
 
 #include <otf2/otf2.h>
 
+#include <cstdint>
 #include <initializer_list>
 #include <stdexcept>
 

@@ -1,4 +1,5 @@
 // A program killed at a random instruction leaves everything it had recorded.
+#include <chrono>
 #include <random>
 #include <thread>
 

@@ -1,4 +1,5 @@
 // A weave that is interrupted can be repeated and gives the same.
+#include <chrono>
 #include <random>
 #include <thread>
 

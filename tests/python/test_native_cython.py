@@ -1,0 +1,145 @@
+"""Regions of a Cython module, by the C interface, beside those of Python functions."""
+
+import shutil
+import sys
+import sysconfig
+import textwrap
+
+import pytest
+from native_programs import NATIVE, calls, config, output, record
+from spool_reader import spools_of, stream
+from streams import run_python
+
+__all__ = ["config", "record"]  # fixtures
+
+pytestmark = [pytest.mark.any_python, pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")]
+
+
+@pytest.fixture(scope="module")
+def marks(tmp_path_factory, config):
+    """The directory of the Cython module `marks`."""
+    directory = tmp_path_factory.mktemp("cython")
+    output(sys.executable, "-m", "cython", NATIVE / "marks.pyx", "-o", directory / "marks.c")
+    output("cc", "-shared", "-fPIC", "-I", sysconfig.get_path("include"), *config("--cflags"),
+           directory / "marks.c", "-o", directory / f"marks{sysconfig.get_config_var('EXT_SUFFIX')}",
+           *config("--libs"))  # fmt: skip
+    return directory
+
+
+def run_with(marks, text, directory):
+    done = run_python(["-c", textwrap.dedent(text)], directory, env={"PYTHONPATH": str(marks)})
+    assert done.stderr == ""
+    return done.stdout
+
+
+PROGRAM = """
+import marks, threading
+
+def caller(count):
+    marks.solve(count, callback)
+
+def callback():
+    pass
+
+caller(2)
+thread = threading.Thread(target=caller, args=(1,))
+thread.start()
+thread.join()
+"""
+
+
+def test_regions_of_cython_lie_inside_the_python_functions(marks, tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = run_python(["-m", "timeloom", "--quiet", "--no-weave", "-o", "run", "program.py"], tmp_path,
+                      env={"PYTHONPATH": str(marks)})  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    (spool,) = spools_of(tmp_path / "run")
+    kept = ("solve", "part", "__main__.caller", "__main__.callback")
+    for location, count in ((0, 2), (1, 1)):
+        events = stream(spool, location, lambda name: name in kept)
+        assert events == [
+            ("enter", "__main__.caller"), ("enter", "solve"), ("parameter_int", "count", count),
+            *calls("part." * count),
+            ("enter", "__main__.callback"), ("leave", "__main__.callback"),
+            ("leave", "solve"), ("leave", "__main__.caller"),
+        ]  # fmt: skip
+    assert list(spool.threads.values()) == ["MainThread", "Thread-1 (caller)"]
+
+
+def test_a_region_is_valid_in_any_number_of_measurements(marks, tmp_path):
+    text = """
+    import marks, timeloom
+
+    def other(): pass
+
+    marks.solve(1)
+    for number in range(3):
+        with timeloom.Measurement(output=f"run{number}", weave=False):
+            if number == 1: other()
+            marks.solve(number)
+        marks.solve(1)
+    """
+    run_with(marks, text, tmp_path)
+    for number in range(3):
+        (spool,) = spools_of(tmp_path / f"run{number}")
+        events = [event for event in stream(spool, 0) if event[1] in ("solve", "part", "count")]
+        assert events == [
+            ("enter", "solve"), ("parameter_int", "count", number), *calls("part." * number), ("leave", "solve"),
+        ]  # fmt: skip
+
+
+def test_what_is_not_balanced_does_not_damage_the_stream(marks, tmp_path):
+    text = """
+    import marks, timeloom
+
+    def enters(): marks.enter_only()
+    def leaves(): marks.leave_only()
+
+    with timeloom.Measurement(output="run", weave=False) as measurement:
+        enters()
+        leaves()
+        marks.enter_only()
+        leaves()
+    print(measurement.totals["unmatched_leaves"])
+    """
+    assert run_with(marks, text, tmp_path) == "2\n"
+    (spool,) = spools_of(tmp_path / "run")
+    events = [event for event in stream(spool, 0) if event[1] in ("solve", "__main__.enters", "__main__.leaves")]
+    assert [kind + " " + name.removeprefix("__main__.") for kind, name in events] == [
+        "enter enters", "enter solve", "leave solve", "leave enters", "enter leaves", "leave leaves",
+        "enter solve", "enter leaves", "leave leaves", "leave solve",
+    ]  # fmt: skip
+
+
+def test_native_code_pauses_the_python_functions_too(marks, tmp_path):
+    text = """
+    import marks, timeloom
+
+    def seen(): pass
+    def unseen(): marks.solve(1)
+
+    with timeloom.Measurement(output="run", weave=False):
+        seen()
+        marks.record(False)
+        unseen()
+        marks.record(True)
+        seen()
+    """
+    run_with(marks, text, tmp_path)
+    (spool,) = spools_of(tmp_path / "run")
+    names = [event[1] for event in stream(spool, 0)]
+    assert names.count("__main__.seen") == 4 and "__main__.unseen" not in names and "solve" not in names
+
+
+def test_a_measurement_of_its_own_ends_the_one_of_the_program(marks, record, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""
+import marks, timeloom
+marks.solve(1)
+with timeloom.Measurement(output="own", weave=False):
+    marks.solve(2)
+""")
+    record(sys.executable, program, PYTHONPATH=str(marks))
+    (of_program,), (own,) = spools_of(tmp_path / "run"), spools_of(tmp_path / "own")
+    assert [event[1] for event in stream(of_program, 0)].count("part") == 2
+    assert [event[1] for event in stream(own, 0)].count("part") == 4
