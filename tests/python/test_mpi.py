@@ -101,6 +101,17 @@ def test_a_rank_that_is_killed_leaves_what_it_has_sent(mpi, tmp_path, timeloom):
 
 @pytest.mark.many_ranks
 @each_library
+def test_a_program_that_does_not_end_mpi(mpi, tmp_path, timeloom):
+    known, _ = mpi_runs.run(mpi, 2, tmp_path, PATTERNS, "without_end", status=None)
+    timeloom("info", tmp_path / "run")
+    read = archive(tmp_path / "run")
+    assert_matched(read)
+    for rank, one in known.items():
+        assert sorted(messages(read, rank, *SEND)) == sorted(one["sent"])
+
+
+@pytest.mark.many_ranks
+@each_library
 def test_clocks_are_compared_where_each_rank_counts_as_a_host(mpi, tmp_path):
     mpi_runs.run(mpi, 3, tmp_path, PATTERNS, "ring", TIMELOOM_COMPARE_CLOCKS="each")
     assert_matched(archive(tmp_path / "run"))

@@ -37,16 +37,7 @@ std::string fields(const Event& one, const Definitions& all) {
     case EventKind::kRecordingOn: return "MeasurementOnOff\tON";
     case EventKind::kProgramBegin: return "ProgramBegin\t" + all.groups.at(one.ref).executable;
     case EventKind::kProgramEnd: return "ProgramEnd\t" + std::to_string(one.as_int());
-    case EventKind::kParameterFloat:
-    case EventKind::kTrack:
-    case EventKind::kTrackEnd:
-    case EventKind::kRewindBegin:
-    case EventKind::kRewindEnd:
-    case EventKind::kThreadCreate:
-    case EventKind::kThreadBegin:
-    case EventKind::kThreadEnd:
-    case EventKind::kThreadWait:
-    case EventKind::kWaiting: break;
+    default: break;
   }
   return "?";
 }
