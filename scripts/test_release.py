@@ -12,9 +12,11 @@ import argparse
 import dataclasses
 import datetime
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
+import zipfile
 
 import chroots
 import environments
@@ -66,6 +68,18 @@ apt-get -qq purge --yes --autoremove gcc g++ make >/dev/null 2>&1
 mkdir -p /usr/local/bin
 ln -s /opt/python/bin/python3.11 /usr/local/bin/python3
 """
+# Without a Python: the program reads a run of another tool, fails as it should, and the recorder is loaded.
+ALONE = """
+cd /timeloom/tests/data
+timeloom=/wheel/timeloom/bin/timeloom
+chmod +x $timeloom
+$timeloom --version
+$timeloom report --json scorep-fib >/report.json
+[ -s /report.json ]
+! $timeloom report /nowhere
+LD_PRELOAD=/wheel/timeloom/lib/libtimeloom.so.0 /bin/true 2>&1 | { ! grep .; }
+echo "passed: $(ldd --version | head -n 1)"
+"""
 PYTHON_SOURCE = (
     "pool/main/p/python3.11/python3.11_3.11.2.orig.tar.gz",
     "2411c74bda5bbcfcddaf4531f66d1adc73f247f529aee981b029513aefdbf849",
@@ -79,6 +93,7 @@ class Step:
     script: str
     source: bool = False  # needs a copy of the tree
     python_source: bool = False
+    unpacked: bool = False  # needs what is in a wheel
 
 
 def wheel(suite: str, architecture: str = "amd64") -> Step:
@@ -98,6 +113,10 @@ def steps() -> dict[str, Step]:
     made["source-user-bookworm"] = Step(
         "README's commands in Debian bookworm as a plain user", chroots.System("bookworm"), AS_USER, source=True
     )
+    made["program-old-glibc"] = Step(
+        "program and recorder of a wheel with glibc 2.31 of Debian bullseye",
+        chroots.System("bullseye"), ALONE, source=True, unpacked=True,
+    )  # fmt: skip
     packages = "gcc g++ make zlib1g-dev libffi-dev libssl-dev"
     made["wheel-old-glibc"] = Step(
         "wheel with glibc 2.31 of Debian bullseye and CPython 3.11.2 from Debian's source",
@@ -111,7 +130,7 @@ def steps() -> dict[str, Step]:
 def copy_of_tree() -> pathlib.Path:
     """What git does not ignore."""
     target = chroots.CHROOTS / "tree"
-    subprocess.run(["rm", "-rf", str(target)], check=True)
+    shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     names = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"],
@@ -129,6 +148,15 @@ def copy_of_tree() -> pathlib.Path:
     return target
 
 
+def unpacked_wheel() -> pathlib.Path:
+    target = chroots.CHROOTS / "wheel"
+    shutil.rmtree(target, ignore_errors=True)
+    wheel = next(iter(sorted(release_tools.DIST.glob("*_x86_64.whl"))))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target)
+    return target
+
+
 def run(name: str, step: Step) -> str:
     """What came of it, in words."""
     release_tools.say(f"{name}: {step.what}")
@@ -136,6 +164,8 @@ def run(name: str, step: Step) -> str:
     files = {"/release_program.py": PROGRAM}
     if step.source:
         files["/timeloom"] = copy_of_tree()
+    if step.unpacked:
+        files["/wheel"] = unpacked_wheel()
     if step.python_source:
         files["/python.tar.gz"] = release_tools.download(*PYTHON_SOURCE)
     try:
