@@ -92,7 +92,8 @@ def view(
     """
     from timeloom._view import View
 
-    return View([getattr(run, "path", run) for run in runs], height=height, with_source=with_source, proxy=proxy)
+    paths = [run if isinstance(run, str) or hasattr(run, "__fspath__") else run.path for run in runs]
+    return View(paths, height=height, with_source=with_source, proxy=proxy)
 
 
 def load_ipython_extension(shell: "Any") -> None:

@@ -34,7 +34,12 @@ class View:
     """
 
     def __init__(
-        self, runs: Sequence[str | PathLike[str]], *, height: int = _HEIGHT, with_source: bool = False, proxy: str | None = None
+        self,
+        runs: Sequence[str | PathLike[str]],
+        *,
+        height: int = _HEIGHT,
+        with_source: bool = False,
+        proxy: str | None = None,
     ) -> None:
         self.runs = [fspath(run) for run in runs]
         self.height = height
@@ -45,14 +50,13 @@ class View:
 
     def __repr__(self) -> str:
         command = f"timeloom view {' '.join(self.runs)}"
-        return f"timeline: {command}" if self._attributes else f"the run is too large for a page inside a notebook: {command}"
+        return ("timeline: " if self._attributes else "the run is too large for a page inside a notebook: ") + command
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         bundle = {"text/plain": repr(self)}
         if self._attributes:
-            bundle["text/html"] = (
-                f'<iframe {self._attributes} style="width:100%;height:{self.height}px;border:0" title="timeline"></iframe>'
-            )
+            style = f"width:100%;height:{self.height}px;border:0"
+            bundle["text/html"] = f'<iframe {self._attributes} style="{style}" title="timeline"></iframe>'
         return bundle
 
     def stop(self) -> None:
@@ -66,7 +70,8 @@ class View:
         """The attributes of a frame with the whole page; empty: it is too large."""
         with tempfile.TemporaryDirectory(prefix="timeloom-view-") as directory:
             file = Path(directory) / "run.html"
-            command = [str(_PROGRAM), "view", "--html", str(file), *(["--with-source"] if with_source else []), *self.runs]
+            options = ["--html", str(file), *(["--with-source"] if with_source else [])]
+            command = [str(_PROGRAM), "view", *options, *self.runs]
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
             if done.returncode != 0:
                 raise Error(done.stderr.strip().removeprefix("timeloom: "))
@@ -76,9 +81,14 @@ class View:
     def _serve(self, template: str) -> str:
         """The attributes of a frame that asks a server, which is started now."""
         host = urllib.parse.urlsplit(template).hostname
-        command = [str(_PROGRAM), "view", "--no-browser", "--frame", "--idle", _IDLE_MINUTES, *(["--allow-host", host] if host else [])]
+        options = ["--no-browser", "--frame", "--idle", _IDLE_MINUTES, *(["--allow-host", host] if host else [])]
         process = subprocess.Popen(
-            [*command, *self.runs], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
+            [str(_PROGRAM), "view", *options, *self.runs],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
         )
         assert process.stdout is not None
         address = process.stdout.readline().strip()

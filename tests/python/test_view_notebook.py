@@ -7,9 +7,10 @@ import shutil
 import urllib.parse
 
 import pytest
-import timeloom
 from converted import recorded
 from test_view_html import sections_of
+
+import timeloom
 
 pytestmark = pytest.mark.any_python
 

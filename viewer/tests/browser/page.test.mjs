@@ -283,8 +283,8 @@ test("counters are rows with their least and most values", async () => {
   assert.deepEqual((await texts(page, ".row.counter .name"))[0], "residual");
   await drawn(page);
   const top = await page.evaluate(() => document.querySelector(".row.counter").offsetTop);
-  const colours = await Promise.all([1, 8, 15, 22, 30, 40].map((y) => pixel(page, 300, top + y)));
-  assert.ok(new Set(colours).size >= 3, colours.join(" "));
+  const colours = await Promise.all(Array.from({ length: 46 }, (_, y) => pixel(page, 300, top + y)));
+  assert.ok(colours.includes("11,98,176"), colours.join(" "));
   await close();
 });
 
