@@ -8,13 +8,18 @@
 #include <span>
 
 namespace timeloom {
+namespace {
+
+constexpr std::uint64_t kMostRead = 1 << 20;  // a file of holes may say that it is huge
+
+}  // namespace
 
 Unmeasured read_unmeasured(const os::File& file) {
   Unmeasured counts;
   std::array<std::byte, 4096> part;
   int error = 0;
   std::uint64_t read = 0;
-  while (file.is_open() && error == 0) {
+  while (file.is_open() && error == 0 && read < kMostRead) {
     const std::size_t size = file.read_at(read, part, &error);
     if (size == 0 || error != 0) break;
     const auto marks = std::span(part).first(size);

@@ -1,7 +1,8 @@
 // What a program has started and what was not measured: a byte each in a file of the run, `i` for a
 // sub-interpreter and any other for a Python process; python/timeloom_follow.py writes it.
 //
-// Plain values, for any thread. The file may have been written by anybody.
+// Plain values, for any thread. The file may have been written by anybody: what is beyond a
+// mebibyte is not counted.
 #pragma once
 
 #include <cstdint>

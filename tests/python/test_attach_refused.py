@@ -89,7 +89,7 @@ def test_what_is_no_python_process(timeloom_program, process, option):
     ended.wait()
     assert attach(timeloom_program, *option, ended.pid).startswith(f"there is no process {ended.pid}; ")
     other = process("sleep", "100")
-    until(lambda: os.readlink(f"/proc/{other.pid}/exe") == os.path.realpath(shutil.which("sleep")))
+    until(lambda: os.readlink(f"/proc/{other.pid}/exe") == os.path.realpath(shutil.which("sleep") or ""))
     assert attach(timeloom_program, *option, other.pid) == f"process {other.pid} (sleep) is no Python program"
     said = attach(timeloom_program, *option, "app.py")
     assert said == "'app.py' is no number of a process; write: timeloom attach PID"

@@ -194,12 +194,13 @@ TEST_F(JobTest, SpoolsOfRanksAreFoundAndCounted) {
        {"a-1-2-0", "rank-0/a-2-3-0", "rank-10/b-2-3-0", "rank-10/b-3-3-0", "ended"}) {
     fs::create_directories(run() / "spool" / spool);
   }
-  std::ofstream(run() / "spool/rank-0/unmeasured") << "..";
+  std::ofstream(run() / "spool/rank-0/unmeasured") << ".i.";
   std::ofstream(run() / "spool/rank-10/unmeasured") << ".";
   EXPECT_EQ(count_spools(run()), 4u);
-  EXPECT_EQ(count_unmeasured(run()), 3u);
+  EXPECT_EQ(unmeasured_in(run()).processes, 3u);
+  EXPECT_EQ(unmeasured_in(run()).interpreters, 1u);
   EXPECT_EQ(count_spools(base_ / "none"), 0u);
-  EXPECT_EQ(count_unmeasured(base_ / "none"), 0u);
+  EXPECT_EQ(unmeasured_in(base_ / "none").processes, 0u);
 }
 
 }  // namespace
