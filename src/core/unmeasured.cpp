@@ -1,7 +1,5 @@
 #include "core/unmeasured.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -29,13 +27,6 @@ Unmeasured read_unmeasured(const os::File& file) {
   }
   counts.processes = read - counts.interpreters;
   return counts;
-}
-
-Unmeasured read_unmeasured(const std::string& path) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  int error = 0;
-  return read_unmeasured(os::File::open_read(path, &error));
 }
 
 }  // namespace timeloom

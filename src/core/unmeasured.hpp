@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "os/file.hpp"
 
@@ -19,6 +18,5 @@ struct Unmeasured {
 
 // Zeros where the file is not open or cannot be read.
 Unmeasured read_unmeasured(const os::File& file);
-Unmeasured read_unmeasured(const std::string& path);
 
 }  // namespace timeloom
