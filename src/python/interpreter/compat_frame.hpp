@@ -186,9 +186,9 @@ inline bool is_closed_unobserved([[maybe_unused]] PyObject* generator) noexcept 
 #endif
 }
 
-// Whether tools of sys.monitoring are still to be told that this frame begins or resumes, in code that
-// some tool observes: from 3.13 on that comes after the place where threads take turns and signals
-// are handled.
+// Whether tools of sys.monitoring are still to be told that this frame begins or resumes, in code
+// that some tool observes: from 3.13 on that comes after the place where threads take turns and
+// signals are handled.
 inline bool begin_is_reported_later([[maybe_unused]] InterpreterFrame* frame) noexcept {
 #if PY_VERSION_HEX >= 0x030d0000
   return frame->instr_ptr->op.code == INSTRUMENTED_RESUME;

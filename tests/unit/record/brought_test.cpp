@@ -58,7 +58,8 @@ TEST_F(BroughtTest, ItsFirstEventMayBeALeave) {
   begin();
   const EventWord outer = region("outer"), inner = region("inner");
   bring({outer, inner}, [&] { EXPECT_TRUE(leave(inner)); });
-  EXPECT_EQ(end().threads.at(1), (Lines{"enter outer", "enter inner", "leave inner", "leave outer"}));
+  EXPECT_EQ(end().threads.at(1),
+            (Lines{"enter outer", "enter inner", "leave inner", "leave outer"}));
 }
 
 TEST_F(BroughtTest, AThreadThatDoesNothingMoreIsClosedAtTheEnd) {
