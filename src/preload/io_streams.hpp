@@ -22,8 +22,8 @@ template <typename Call, typename Bytes>
   const int descriptor = descriptor_of(stream);
   if (record::is_own_descriptor(descriptor)) return call();
   record::WrappedFunction& function = function_of(which);
-  const BegunCall begun = begin_transfer(function, caller, {operation, asked},
-                                         [&] { return stream_of(descriptor); });
+  const BegunCall begun =
+      begin_transfer(function, caller, {operation, asked}, [&] { return stream_of(descriptor); });
   const auto result = call();
   if (begun.recorded) end_transfer(function, begun, operation, bytes(result));
   return result;

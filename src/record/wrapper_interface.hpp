@@ -60,8 +60,7 @@ namespace detail {
 extern constinit std::atomic<int> g_own_descriptor;
 }  // namespace detail
 inline bool is_own_descriptor(int descriptor) noexcept {
-  return descriptor >= 0 &&
-         descriptor == detail::g_own_descriptor.load(std::memory_order_relaxed);
+  return descriptor >= 0 && descriptor == detail::g_own_descriptor.load(std::memory_order_relaxed);
 }
 
 // Whether this process is the one that is measured, rather than its child between vfork() and
