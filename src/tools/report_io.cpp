@@ -201,7 +201,8 @@ void IoReport::write(const Terminal& terminal, Output& output) const {
   for (const auto& [target, figures] : by_time(targets_)) {
     TableRow row;
     row.cells = cells_of(figures, seconds(figures.ticks, *definitions_), terminal);
-    row.name = printable(std::string(word_of(target.operation)) + " " + target.name);
+    row.marks = std::string(word_of(target.operation)) + " ";
+    row.name = printable(target.name);
     files.add_row(std::move(row));
   }
   files.write(output);
