@@ -75,7 +75,7 @@ def test_patterns(mpi, ranks, pattern, tmp_path):
         assert members["twin"] == list(range(ranks))
         halves = sorted(one["members"] for one in read["communicators"].values() if len(one["members"]) == ranks // 2)
         if ranks == 4:
-            assert [[2, 0], [3, 1]] == halves[-2:]
+            assert halves[-2:] == [[2, 0], [3, 1]]
 
 
 @pytest.mark.many_ranks
