@@ -22,6 +22,7 @@ class Folder {
  public:
   explicit Folder(const profile::CallTree& tree)
       : tree_(tree), all_(tree.definitions), processes_(all_.groups.size()) {
+    total = in_mpi = empty();
     is_mpi_.resize(tree.nodes.size());
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
       const profile::Node& node = tree.nodes[i];
@@ -75,7 +76,7 @@ class Folder {
   }
 
   Times empty() const { return Times(processes_); }
-  Times total = empty(), in_mpi = empty();
+  Times total, in_mpi;
   std::map<std::string, Sums> functions, callers, others;
 
  private:
