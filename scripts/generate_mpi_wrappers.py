@@ -13,9 +13,15 @@ from typing import Any
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "preload" / "mpi" / "functions.inc"
 
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
 # Added after MPI 3.1, as are all whose name ends in _c: not every library has them.
 LATE = set(
-    """
+    words("""
     Allgather_init Allgatherv_init Allreduce_init Alltoall_init Alltoallv_init Alltoallw_init
     Barrier_init Bcast_init Buffer_flush Buffer_iflush Comm_attach_buffer Comm_create_from_group
     Comm_detach_buffer Comm_flush_buffer Comm_idup_with_info Comm_iflush_buffer Exscan_init
@@ -31,7 +37,7 @@ LATE = set(
     Session_get_nth_pset Session_get_num_psets Session_get_pset_info Session_iflush_buffer
     Session_init Session_set_errhandler Status_get_error Status_get_source Status_get_tag
     Status_set_error Status_set_source Status_set_tag Type_get_value_index
-    """.split()
+    """)
 )
 
 # Questions that a program asks to find out whether there is MPI, conversions, clocks, the interface
@@ -68,10 +74,10 @@ NOTED = {
     "cancel": "Cancel",
     "request_free": "Request_free",
 }
-COLLECTIVES = (
+COLLECTIVES = words(
     "Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Alltoallv "
     "Alltoallw Reduce Allreduce Reduce_scatter Reduce_scatter_block Scan Exscan"
-).split()
+)
 # Also while nothing is measured: later calls are about what they make.
 ALWAYS = {
     "initialise": "Init Init_thread",
@@ -84,9 +90,7 @@ ALWAYS = {
     "named": "Comm_set_name",
 }
 
-HANDLES = (
-    "Comm Datatype Errhandler File Group Info Message Op Request Session Win".split()
-)
+HANDLES = words("Comm Datatype Errhandler File Group Info Message Op Request Session Win")
 
 
 def by_name(table: dict[str, str]) -> dict[str, str]:
@@ -167,7 +171,7 @@ def wrapper_of(expression: Any) -> str | None:
 
 
 def wrappers() -> list[str]:
-    import pympistandard  # type: ignore[import-not-found]  # noqa: PLC0415
+    import pympistandard  # type: ignore[import-not-found]
 
     pympistandard.use_api_version()
     lines = []

@@ -2,7 +2,6 @@
 
 import functools
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -49,7 +48,7 @@ def _mpich(directory):
 @functools.cache
 def implementations():
     try:
-        import mpi4py  # noqa: F401, PLC0415
+        import mpi4py  # noqa: F401
     except ImportError:
         return []
     return [one for one in (_open_mpi(), _mpich(Path(tempfile.mkdtemp()))) if one is not None]
