@@ -37,7 +37,7 @@ TEST_F(ForeignArchive, DefinitionsAreCountedFromZero) {
   EXPECT_EQ(all.regions[0].group, "");
   EXPECT_EQ(all.regions[0].file, "");
   EXPECT_EQ(all.regions[1].name, "send");
-  EXPECT_EQ(all.regions[1].role, RegionRole::kOther);
+  EXPECT_EQ(all.regions[1].role, RegionRole::kPointToPoint);
   EXPECT_EQ(all.regions[1].group, "group");
   ASSERT_EQ(all.groups.size(), 2u);
   EXPECT_EQ(all.groups[0].name, "rank 1");
@@ -75,7 +75,7 @@ TEST_F(ForeignArchive, WhatWasMendedIsCounted) {
   const auto& properties = run_.definitions.properties;
   EXPECT_EQ(properties.at("timeloom::otf2_dropped_leaves"), "1");
   EXPECT_EQ(properties.at("timeloom::otf2_closed_regions"), "2");
-  EXPECT_EQ(properties.at("timeloom::otf2_undefined_events"), "2");
+  EXPECT_EQ(properties.at("timeloom::otf2_undefined_events"), "3");
   EXPECT_FALSE(properties.contains("timeloom::otf2_missing_events"));
   EXPECT_FALSE(properties.contains("timeloom::otf2_damaged_files"));
 }

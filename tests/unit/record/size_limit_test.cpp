@@ -213,7 +213,9 @@ TEST_F(SizeLimitTest, ADeepStackIsCutNotBroken) {
   EXPECT_EQ(recorded.damage, 0u);
   const auto first_call = std::find(lines.begin(), lines.end(), "enter g");
   EXPECT_GT(first_call - lines.begin(), 200);  // of 2,100
-  EXPECT_EQ(std::count(lines.begin(), first_call, "enter f"), first_call - lines.begin());
+  // The call that was open at the cut may have its leave only.
+  const auto cut = lines[static_cast<std::size_t>(first_call - lines.begin()) - 1] == "leave g";
+  EXPECT_EQ(std::count(lines.begin(), first_call, "enter f") + cut, first_call - lines.begin());
 }
 
 TEST_F(SizeLimitTest, ThreadsThatEndedAreDroppedToo) {
