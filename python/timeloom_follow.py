@@ -102,11 +102,16 @@ def extend_python_path() -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(wanted + present)
 
 
+def is_spool_of_this_process(spool: str) -> bool:
+    """Whether its name, HOST-PID-START-NUMBER, says so."""
+    return os.path.basename(spool).split("-")[-3:-2] == [str(os.getpid())]
+
+
 def follow() -> None:
     """Begins to measure this process, if it is one to be measured."""
     parent = os.environ[_VARIABLE]
     # The variable names a spool of this process also where it became another program meanwhile.
-    if os.path.basename(parent).startswith(f"{os.getpid()}-") and in_sub_interpreter():
+    if is_spool_of_this_process(parent) and in_sub_interpreter():
         if not _noted:  # this module stays, since timeloom.pth may be read twice
             note_unmeasured(parent, b"i")
         _noted.append(parent)

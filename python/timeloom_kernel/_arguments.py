@@ -13,9 +13,9 @@ from timeloom import Error, _core
 # Options of the cell itself; all others are settings of `timeloom run`.
 _OWN = {"fresh": False, "ranks": True, "return": True, "repeat": True}  # whether it has a value
 _LATER = {
-    "mpp": "ranks of MPI are not recorded yet",
-    "mpi": "ranks of MPI are not recorded yet",
-    "io": "I/O of the system is not recorded yet",
+    "mpp": "MPI is not recorded yet in notebooks: its wrapper must be loaded before Python starts",
+    "mpi": "MPI is not recorded yet in notebooks: its wrapper must be loaded before Python starts",
+    "io": "I/O of the system is not recorded yet in notebooks: its wrapper must be loaded before Python starts",
     "thread": "threads of native code are not recorded yet; those of Python always are",
 }
 _LISTS = ("exclude", "include")
@@ -96,7 +96,9 @@ def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
         "layout": "scorep", "region_names": "scorep", "location_names": "scorep", "imports": True, "waiting": False,
         "instrumenter": line.instrumenter, "paused": line.off, "keep_spool": line.keep_files,
     }
-    return settings, line.remarks
+    asked = {"--mpp=mpi": ("mpi", line.mpi), "--io": ("io", line.io != "none")}
+    remarks = [f"{option}: {_LATER[name]}" for option, (name, wanted) in asked.items() if wanted]
+    return settings, line.remarks + remarks
 
 
 def with_hidden(settings: dict[str, Any], has_await: bool) -> dict[str, Any]:

@@ -14,8 +14,10 @@ inline constexpr std::chrono::seconds kBeatPeriod{10};
 // After that many seconds a process is taken for dead.
 inline constexpr std::time_t kLongestSilence = 60;
 
+// The path of the file; a thread that beats allocates nothing, which would take address space.
+std::string life_path(const std::string& spool);
 // Failures are ignored: nobody can tell then whether the process lives.
-void begin_to_beat(const std::string& spool) noexcept;
-void beat(const std::string& spool) noexcept;
+void begin_to_beat(const std::string& life) noexcept;
+void beat(const std::string& life) noexcept;
 
 }  // namespace timeloom

@@ -57,15 +57,17 @@ Alive alive_by_beats(const os::File& life) {
 
 }  // namespace
 
-void begin_to_beat(const std::string& spool) noexcept {
+std::string life_path(const std::string& spool) { return spool + "/" + kLifeName; }
+
+void begin_to_beat(const std::string& life) noexcept {
   int error = 0;
-  os::File file = os::File::open_write(spool + "/" + kLifeName, &error);
+  os::File file = os::File::open_write(life, &error);
   if (error == 0) file.write_at(kSize, std::as_bytes(std::span(kBeats)));
 }
 
 // By its path: a descriptor may have become a file of the program.
-void beat(const std::string& spool) noexcept {
-  ::utimensat(AT_FDCWD, (spool + "/" + kLifeName).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+void beat(const std::string& life) noexcept {
+  ::utimensat(AT_FDCWD, life.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
 int write_life(const std::string& spool) {

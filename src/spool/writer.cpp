@@ -31,6 +31,7 @@ std::span<const std::byte> bytes_of(const T& value) noexcept {
 
 Writer::Writer(std::string directory, const WriterOptions& options)
     : directory_(std::move(directory)),
+      life_(life_path(directory_)),
       options_(options),
       log_file_size_(
           log_file_size(options.size_limit, static_cast<std::uint32_t>(options.segment_size))) {}
@@ -224,7 +225,7 @@ void Writer::drain_loop() noexcept {
   // put in time as well as one that ends; soon at first, then once a second.
   constexpr std::chrono::milliseconds kLongestPause{1000};
   std::chrono::milliseconds pause{10};
-  begin_to_beat(directory_);
+  begin_to_beat(life_);
   auto last_beat = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   while (true) {
@@ -233,7 +234,7 @@ void Writer::drain_loop() noexcept {
     if (const auto now = std::chrono::steady_clock::now(); now - last_beat >= kBeatPeriod) {
       last_beat = now;
       lock.unlock();
-      beat(directory_);
+      beat(life_);
       lock.lock();
     }
     if (!woken) {

@@ -202,6 +202,7 @@ class Writer {
   RingHeader& ring_header() const noexcept;
 
   const std::string directory_;
+  const std::string life_;
   const WriterOptions options_;
   os::File defs_;
   os::File log_;

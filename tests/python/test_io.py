@@ -174,7 +174,7 @@ def test_profile_mode_has_regions_and_bytes(record, timeloom_program):
     done = subprocess.run(
         [timeloom_program, "report", "--flat", "--json", run], capture_output=True, text=True, check=True
     )
-    rows = {row["name"]: row["visits"] for row in json.loads(done.stdout)["flat"]}
+    rows = {row["name"]: row["visits"] for row in json.loads(done.stdout)["flat"]["rows"]}
     assert (rows["write"], rows["pread"], rows["writev"], rows["unlink"]) == (21, 1, 1, 1)
     failed = subprocess.run([timeloom_program, "report", "--io", run], capture_output=True, text=True, check=False)
     assert failed.returncode == 1 and "no trace" in failed.stderr
@@ -184,6 +184,8 @@ READER = """
 import json, sys
 import otf2
 from otf2.events import *
+def name_of(value):
+    return str(value).rpartition(".")[2]
 events = []
 with otf2.reader.open(sys.argv[1]) as trace:
     handles = {h.file.name if h.file else h.name for h in trace.definitions.io_handles}
@@ -197,14 +199,14 @@ with otf2.reader.open(sys.argv[1]) as trace:
         handle = getattr(event, "handle", None) or event.old_handle
         extra = []
         if name == "IoOperationBegin":
-            extra = [event.mode.name, event.bytes_request]
+            extra = [name_of(event.mode), event.bytes_request]
             extra += [value for key, value in (event.attributes or {}).items() if key.name == "Offset"]
         if name == "IoOperationComplete":
             extra = [event.bytes_result]
         if name == "IoSeek":
-            extra = [event.offset_request, event.whence.name, event.offset_result]
+            extra = [event.offset_request, name_of(event.whence), event.offset_result]
         if name == "IoCreateHandle":
-            extra = [event.mode.name]
+            extra = [name_of(event.mode)]
         events.append([name, handle.file.name if handle.file else handle.name, *extra])
 print(json.dumps(events))
 """

@@ -150,6 +150,8 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "OVERHEAD": "",
         "WAITING": "on",
         "FOLLOW": "workers",
+        "IO": "none",
+        "MPI": "off",
         "FROM": "",
         "UNTIL": "",
         "AFTER": "0",

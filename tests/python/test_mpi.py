@@ -58,7 +58,7 @@ def test_the_report(mpi, tmp_path, timeloom):
     assert any("MPI_Sendrecv" in name for name in names)
     assert any("halo" in row["name"] for row in facts["callers"])
     text = timeloom("report", "--mpi", tmp_path / "run").stdout
-    assert "1.6 kB" in text
+    assert "1.60 kB" in text
     assert "(4)" in text
 
 
