@@ -17,11 +17,24 @@ namespace {
   become(std::move(words));
 }
 
+// Only described here: timeloom._attach takes the words as they are.
+struct Described {
+  std::string duration, patience, process;
+  bool dump = false;
+};
+
 }  // namespace
 
 Command register_attach(CLI::App& program) {
-  const CommandOptions known(program, "attach",
-                             "Record a Python program that runs already, or print its stacks");
+  CommandOptions known(program, "attach",
+                       "Record a Python program that runs already, or print its stacks");
+  static Described described;
+  known.positional("PID", described.process, "The process");
+  known.text("--for", "TIME", described.duration, "End by itself after so long: 500ms, 10s, 2min");
+  known.text("--within", "TIME", described.patience,
+             "How long to wait for the main thread, which may be in C (5s)");
+  known.flag("--dump", described.dump,
+             "Print the stacks of all threads once instead, read from outside");
   return {known.app(), [] { return attach({}); }, attach};
 }
 
