@@ -14,7 +14,9 @@ namespace {
 
 constexpr int kRounds = 10;
 constexpr int kTag = 4711;
-// "each": each rank counts as a host, for tests on one machine; "off": nothing is compared.
+// "on": all ranks of the job have these wrappers. Only the user knows that, and a rank that does
+// not answer would stop the program, so without it nothing is compared. "each": the same, and each
+// rank counts as a host, for tests on one machine.
 constexpr char kVariable[] = "TIMELOOM_COMPARE_CLOCKS";
 
 bool is_set_to(const char* wanted) noexcept {
@@ -109,7 +111,7 @@ bool is_one_clock(std::uint64_t id) noexcept {
 void HostClocks::begin() noexcept {
   const Handle world = abi()->world;
   const bool each = is_set_to("each");
-  if (is_set_to("off")) return;
+  if (!each && !is_set_to("on")) return;
   if (!each && !has_several_hosts(ask(Function::kComm_size, world))) return;
   const std::uint64_t id = clock_id();
   if (!each && is_one_clock(id)) return;

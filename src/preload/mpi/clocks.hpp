@@ -2,8 +2,8 @@
 //
 // Called by all ranks, between MPI_Init and MPI_Finalize; one rank of each host takes part in the
 // comparison, in a binary tree, so that the messages of a rank grow with the logarithm of the
-// hosts. On one host nothing is compared: its processes share a clock. REQUIRES: all ranks of a job
-// on several hosts have these wrappers, measured or not.
+// hosts. On one host nothing is compared: its processes share a clock. Nor is it without the user's
+// word that all ranks of the job have these wrappers (TIMELOOM_COMPARE_CLOCKS=on).
 #pragma once
 
 #include <cstdint>
