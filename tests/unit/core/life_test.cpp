@@ -103,7 +103,7 @@ TEST_F(LifeTest, IsNotKnownOfAnotherMachineOrContainer) {
 // As seen from another machine, which has another boot id.
 TEST_F(LifeTest, OnAnotherMachineIsKnownByTheHeartbeat) {
   ASSERT_EQ(write_life(spool()), 0);
-  begin_to_beat(spool());
+  begin_to_beat(life_path(spool()));
   std::string bytes = test::read_bytes(life());
   ASSERT_EQ(bytes.substr(52), "beat");
   constexpr std::size_t kBoot = 32, kCheck = 48;
@@ -122,7 +122,7 @@ TEST_F(LifeTest, OnAnotherMachineIsKnownByTheHeartbeat) {
   EXPECT_EQ(alive(spool()), Alive::kYes);
   silent_for(kLongestSilence + 30);
   EXPECT_EQ(alive(spool()), Alive::kNo);
-  beat(spool());
+  beat(life_path(spool()));
   EXPECT_EQ(alive(spool()), Alive::kYes);
   test::write_bytes(life(), bytes.substr(0, 52));  // one that does not beat
   EXPECT_EQ(alive(spool()), Alive::kUnknown);
