@@ -53,14 +53,20 @@ def _flags_of_interpreter() -> list[str] | None:
     return [flag for flag in flags if flag not in ("", "-")]
 
 
+def _in_sub_interpreter() -> bool:
+    try:
+        from timeloom_follow import in_sub_interpreter
+    except ImportError:  # the package was copied without it
+        return False
+    return in_sub_interpreter()
+
+
 def take_over(error: ImportError) -> None:
     """Becomes the program without Timeloom; raises ImportError where none was to be run.
 
     Returns in a sub-interpreter, with a stand-in for the extension.
     """
-    from timeloom_follow import in_sub_interpreter
-
-    if in_sub_interpreter():
+    if _in_sub_interpreter():
         from timeloom import _nothing
 
         sys.modules["timeloom._core"] = _nothing
