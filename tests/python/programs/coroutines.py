@@ -131,7 +131,7 @@ async def main():
     except asyncio.CancelledError:
         helper()
     try:
-        await asyncio.wait_for(asyncio.sleep(10), 0.001)
+        await asyncio.wait_for(asyncio.sleep(10), 0.05)
     except asyncio.TimeoutError:
         results.append("late")
     async with asyncio.TaskGroup() as group:
