@@ -60,7 +60,7 @@ def version_of_package(name: str) -> str:
 
 
 def parts() -> list[dict[str, Any]]:
-    """What is inside the wheels besides Timeloom."""
+    """The parts of the wheels besides Timeloom."""
     listed: list[dict[str, Any]] = [
         {
             "name": library.name,

@@ -94,7 +94,7 @@ def _name_of(user: int) -> str:
 
 
 def no_permission(pid: int) -> str:
-    """Who may reach the process, and how to become that."""
+    """The users that may reach the process, and how to become one of them."""
     owner = os.stat(f"/proc/{pid}").st_uid
     command = shlex.join(["timeloom", *sys.argv[1:]])
     if owner != os.geteuid():

@@ -52,6 +52,19 @@ std::string target_of(const fs::path& link) {
   return size < 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(size));
 }
 
+// The run that a pointer in `meeting` leads to; empty: it leads out of that, or to none yet.
+fs::path run_at(const fs::path& meeting, const std::string& target) {
+  if (!target.starts_with(kReady)) return {};
+  const fs::path way = fs::path(target.substr(kReady.size())).lexically_normal();
+  if (way.empty() || way.is_absolute() || *way.begin() == "..") return {};
+  return meeting / way;
+}
+
+bool is_own(const fs::path& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid();
+}
+
 // Lets a network file system look again at what others have put into a directory.
 void refresh(const fs::path& directory) {
   int ignored = 0;
@@ -123,7 +136,9 @@ std::optional<fs::path> JobPointer::wait() const {
     const std::string target = target_of(meeting_ / name_);
     if (target.empty()) return std::nullopt;
     if (target.starts_with(kReady)) {
-      return (meeting_ / target.substr(kReady.size())).lexically_normal();
+      const fs::path run = run_at(meeting_, target);
+      const bool usable = !run.empty() && is_own(meeting_ / name_) && is_own(run);
+      return usable ? std::optional(run.lexically_normal()) : std::nullopt;
     }
     std::this_thread::sleep_for(pause);
     refresh(meeting_);
@@ -226,7 +241,8 @@ void forget_job(const Directory& run) noexcept try {
   const fs::path directory = fs::absolute(run.path()).lexically_normal();
   for (fs::path at = directory.parent_path();; at = at.parent_path()) {
     const std::string target = target_of(at / name);
-    if (target.starts_with(kReady)) ::unlink((at / name).c_str());
+    // The marker may have been written by anybody: only a pointer to this run goes.
+    if (run_at(at, target).lexically_normal() == directory) ::unlink((at / name).c_str());
     if (!target.empty() || at == at.parent_path()) return;
   }
 } catch (const std::exception&) {  // it harms nobody

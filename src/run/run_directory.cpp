@@ -121,7 +121,7 @@ fs::path choose_directory(const std::string& output, std::string_view program) {
 fs::path claim_directory(const std::string& output, std::string_view program) {
   for (;;) {
     fs::path path = choose_directory(output, program);
-    // What is in the way is said when the run is made.
+    // Obstacles are said when the run is made.
     if (!output.empty() || ::mkdir(path.c_str(), 0777) == 0 || errno != EEXIST) return path;
   }
 }

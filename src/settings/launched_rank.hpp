@@ -23,7 +23,7 @@ struct LaunchedRank {
   // The same for all ranks of a job and for those of no other, as far as the launcher says so;
   // empty: it does not.
   std::string job;
-  // That of the launcher, on a single host; empty: not known.
+  // The directory of the launcher, on a single host; empty: not known.
   std::string directory;
   // A name and a value that the launcher gives to its ranks and does not have itself.
   std::string_view variable;

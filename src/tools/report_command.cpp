@@ -160,7 +160,7 @@ int print_slowest(const ReportOptions& options, const std::filesystem::path& run
   return kDone;
 }
 
-// Who sent what to whom is in the trace only.
+// Messages are in the trace only.
 int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
   profile::MessageSink messages;
   const std::array<RunSink*, 1> sinks = {&messages};

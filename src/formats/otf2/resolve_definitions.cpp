@@ -316,7 +316,7 @@ class Resolver {
     }
   }
 
-  // Those of MPI: the members of a group are places in the list of all its locations.
+  // Groups of MPI: the members of a group are places in the list of all its locations.
   void communicators() {
     std::vector<std::uint64_t> all;
     std::unordered_map<OTF2_GroupRef, const RawDefinitions::MpiGroup*> groups;
