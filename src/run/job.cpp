@@ -137,7 +137,7 @@ std::optional<fs::path> JobPointer::wait() const {
     if (target.empty()) return std::nullopt;
     if (target.starts_with(kReady)) {
       const fs::path run = run_at(meeting_, target);
-      const bool usable = !run.empty() && is_own(meeting_ / name_) && is_own(run);
+      const bool usable = !run.empty() && is_own(meeting_ / name_);
       return usable ? std::optional(run.lexically_normal()) : std::nullopt;
     }
     std::this_thread::sleep_for(pause);
@@ -190,7 +190,8 @@ void mark_job(const fs::path& run, const std::string& job, const std::string& wi
 
 bool is_of_job(const fs::path& run, const std::string& job) {
   std::error_code error;
-  return fs::is_directory(run, error) && marker_of(Directory(run)).starts_with(job + '\n');
+  return fs::is_directory(run, error) && is_own(run) &&
+         marker_of(Directory(run)).starts_with(job + '\n');
 }
 
 fs::path spools_of_rank(const fs::path& run, std::uint32_t rank) {
