@@ -83,7 +83,7 @@ def test_what_follows_a_given_up_visit_is_not_inside_it(tmp_path, timeloom):
     rows = json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)["tree"]["rows"]
     names = {row["id"]: row["name"] for row in rows}
     above = {names[row["parent"]] for row in rows if row["name"] == "__main__.after"}
-    assert {row["name"] for row in rows if row.get("given_up")} == {"__main__.fib"}
+    assert "__main__.fib" in {row["name"] for row in rows if row.get("given_up")}
     assert above == {"__main__.main", "__main__.late"}
 
 
@@ -181,7 +181,7 @@ def test_a_forked_child_goes_on_without_them(tmp_path, timeloom):
     seen = collections.Counter(name for location in child.locations() for kind, name, *_ in child.events(location)
                                if kind == "enter")  # fmt: skip
     assert seen["__main__.child"] == 1 and seen["__main__.fib"] == 0
-    assert given_up(parent) == {"__main__.fib"} and given_up(child) == set()
+    assert "__main__.fib" in given_up(parent) and given_up(child) == set()
     info = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)
     assert any(place.startswith("__main__.fib (") for place in info["given_up"])
 
@@ -196,7 +196,7 @@ def test_the_next_measurement_times_all_functions_again(tmp_path):
     assert visits(streams_of(tmp_path / "second"))["__main__.fib"] == 1973
     for run in ("first", "third"):
         (spool,) = spools_of(tmp_path / run)
-        assert given_up(spool) == {"__main__.fib"}
+        assert "__main__.fib" in given_up(spool)
         assert 0 < visits(streams_of(tmp_path / run))["__main__.fib"] < 1028457
 
 
