@@ -36,6 +36,7 @@ export function restore(viewing: Viewing, navigator: Navigator): void {
   }
   if (PANELS.includes(link.panel as Panel)) Object.assign(change, { panel: link.panel, panelOpen: true });
   if (SORTS.includes(link.sort as Sort)) change.sort = link.sort as Sort;
+  if (link.messages === "off") change.quiet = true;
   if (link.marks) change.marks = readMarks(link.marks);
   if (link.filter) change.filter = link.filter;
   if (link.pinned) change.pinned = link.pinned;
@@ -60,7 +61,7 @@ export function follow(viewing: Viewing, align?: Alignment): () => void {
       ...(view.call ? { call: { track: view.call.track, time: view.call.begin, depth: view.call.depth } } : {}),
       ...(view.panelOpen ? { panel: view.panel } : {}),
       ...(view.panelOpen && ["function", "source"].includes(view.panel) && view.func >= 0 ? { func: viewing.run.regions[view.func].name } : {}),
-      marks: writeMarks(view.marks), filter: view.filter, sort: view.sort === "order" ? "" : view.sort, pinned: [...view.pinned], toggled: [...view.toggled], find: view.found ? view.find : "",
+      marks: writeMarks(view.marks), messages: view.quiet ? "off" : "", filter: view.filter, sort: view.sort === "order" ? "" : view.sort, pinned: [...view.pinned], toggled: [...view.toggled], find: view.found ? view.find : "",
     });
   };
   const end = viewing.store.subscribe(() => {
