@@ -12,6 +12,8 @@ export interface Link {
   sort?: string;
   pinned?: number[];
   toggled?: number[];
+  /** Row and place, in turns. */
+  moved?: number[];
   find?: string;
   /** "off": not drawn. */
   messages?: string;
@@ -36,7 +38,7 @@ export function write(link: Link): string {
   if (link.selection) add("select", pair(link.selection) + (link.selection.tracks ? "," + link.selection.tracks.join(",") : ""));
   if (link.call) add("call", [link.call.track, Math.round(link.call.time), link.call.depth].join(","));
   for (const key of ["func", "panel", "filter", "sort", "find", "messages", "marks"] as const) if (link[key]) add(key, link[key]);
-  for (const key of ["pinned", "toggled"] as const) if (link[key]?.length) add(key, link[key].join(","));
+  for (const key of ["pinned", "toggled", "moved"] as const) if (link[key]?.length) add(key, link[key].join(","));
   return words.join("&");
 }
 
@@ -61,7 +63,7 @@ export function read(fragment: string): Link {
     const value = words.get(key);
     if (value) link[key] = value;
   }
-  for (const key of ["pinned", "toggled"] as const) {
+  for (const key of ["pinned", "toggled", "moved"] as const) {
     const list = numbers(words.get(key) ?? "", ",");
     if (list) link[key] = list;
   }

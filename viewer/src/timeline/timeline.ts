@@ -7,7 +7,7 @@ import type { Viewing } from "../state/view";
 import { Cache } from "./cache";
 import { ValuesCache } from "./chart";
 import { type Hit, hitAt } from "./hit";
-import { layOut, type Layout, type Row, treeOf, visible } from "./layout";
+import { layOut, type Layout, type Row, siblingsOf, treeOf, visible } from "./layout";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
 import { listenToOverview, Overview } from "./overview";
 import { around as slotsAround, type Frame, Painter, type Recorder } from "./painter";
@@ -121,6 +121,11 @@ export class Timeline implements Surface {
     this.painter!.record(this.frame(), recorder);
   }
 
+  /** The rows among which a row can be moved, in their order. */
+  siblings(row: Row): readonly number[] {
+    return row.pinned ? this.viewing.view.pinned : siblingsOf(this.trees, row.id, this.viewing.view);
+  }
+
   get width(): number {
     return this.elements?.overlay.clientWidth ?? 1;
   }
@@ -180,7 +185,7 @@ export class Timeline implements Surface {
 
   private layOut(): void {
     const { view } = this.viewing;
-    const inputs = [view.toggled, view.tall, view.pinned, view.filter, view.sort];
+    const inputs = [view.toggled, view.tall, view.pinned, view.filter, view.sort, view.moved];
     if (inputs.every((input, i) => input === this.laidOutFor[i])) return;
     this.laidOutFor = inputs;
     this.all = layOut(this.trees, view);
