@@ -36,7 +36,7 @@ export function MessagesPanel() {
   return (
     <div class="messages" aria-busy={loading} tabIndex={0} data-keys="own" role="region" aria-label="Messages">
       <section>
-        <h3>Sent by whom to whom</h3>
+        <h2>Sent by whom to whom</h2>
         {value.matrix.items.length ? <Matrix pairs={value.matrix.items} /> : <p class="faint">No message was sent here.</p>}
         {!value.matrix.complete && <p class="faint">These are the pairs with the most bytes.</p>}
         {!complete && <p class="wrong">The run has too many messages for all of them to be shown: these are the first of each row.</p>}
@@ -44,11 +44,11 @@ export function MessagesPanel() {
         {backwards > 0 && <p class="wrong">{count(backwards)} in the run were received before they were sent: the clocks differ.</p>}
       </section>
       <section>
-        <h3>{count(value.messages.count)} message{value.messages.count === 1 ? "" : "s"}{value.messages.count > value.messages.items.length ? ", those of neighbours together" : ""}</h3>
+        <h2>{count(value.messages.count)} message{value.messages.count === 1 ? "" : "s"}{value.messages.count > value.messages.items.length ? ", those of neighbours together" : ""}</h2>
         <List messages={value.messages.items} />
       </section>
       <section>
-        <h3>{count(value.collectives.count)} visit{value.collectives.count === 1 ? "" : "s"} to collective operations</h3>
+        <h2>{count(value.collectives.count)} visit{value.collectives.count === 1 ? "" : "s"} to collective operations</h2>
         <Collectives visits={value.collectives.items} />
       </section>
     </div>
