@@ -1,6 +1,7 @@
 #include "profile/messages.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace timeloom::profile {
@@ -54,7 +55,8 @@ const char* name_of(WaitKind kind) noexcept {
 // Follows the regions of one location; what belongs to a region is handed on when that is left.
 class MessageSink::OneLocation final : public LocationSink {
  public:
-  OneLocation(MessageSink& sink, std::uint32_t process) : sink_(sink), process_(process) {}
+  OneLocation(MessageSink& sink, const Place& place, std::size_t most)
+      : sink_(sink), process_(place.process), location_(place.location), most_(most) {}
 
   void consume(std::span<const Event> events) override {
     for (const Event& event : events) {
@@ -83,10 +85,13 @@ class MessageSink::OneLocation final : public LocationSink {
 
  private:
   struct Message {
-    Channel channel;
+    MessageChannel channel;
     bool sent;
-    End end;
+    MessageEnd end;
   };
+
+  // What was begun is still completed: then those of a channel that are there are its first.
+  bool is_full() const noexcept { return ends_.size() + begun_.size() + visits_.size() >= most_; }
 
   void leave(std::uint64_t time) {
     if (!open_.empty()) open_.pop_back();
@@ -97,6 +102,10 @@ class MessageSink::OneLocation final : public LocationSink {
   }
 
   void other(const Event& event) {
+    full_ = full_ || is_full();
+    const bool begins =
+        event.kind != EventKind::kMpiIrecv && event.kind != EventKind::kMpiRequestCancelled;
+    if (full_ && begins) return;
     switch (event.kind) {
       case EventKind::kMpiSend: return message(event, true, true, ++order_);
       case EventKind::kMpiIsend: return message(event, true, false, ++order_);
@@ -104,6 +113,7 @@ class MessageSink::OneLocation final : public LocationSink {
       case EventKind::kMpiIrecvRequest: begun_[event.value] = ++order_; return;
       case EventKind::kMpiIrecv: {
         const auto begun = begun_.find(operands_.request());
+        if (full_ && begun == begun_.end()) return;
         const std::uint64_t order = begun == begun_.end() ? ++order_ : begun->second;
         if (begun != begun_.end()) begun_.erase(begun);
         return message(event, false, true, order);
@@ -119,8 +129,8 @@ class MessageSink::OneLocation final : public LocationSink {
     const std::uint32_t peer = sink_.process_at(event.ref, operands_.peer());
     const std::uint64_t time = ticks(event.time);
     const std::uint64_t entered = open_.empty() ? time : open_.back();
-    const Channel channel{event.ref, sent ? process_ : peer, sent ? peer : process_,
-                          operands_.tag()};
+    const MessageChannel channel{event.ref, sent ? process_ : peer, sent ? peer : process_,
+                                 operands_.tag()};
     ends_.push_back({channel,
                      sent,
                      {.entered = entered,
@@ -128,8 +138,9 @@ class MessageSink::OneLocation final : public LocationSink {
                       .time = time,
                       .order = order,
                       .bytes = event.value,
-                      .blocks = blocks,
-                      .process = process_}});
+                      .process = process_,
+                      .location = location_,
+                      .blocks = blocks}});
   }
 
   void collective(const Event& event, bool blocks) {
@@ -141,13 +152,22 @@ class MessageSink::OneLocation final : public LocationSink {
     const std::uint64_t time = ticks(event.time);
     const bool root =
         operands_.root() != kNoRoot && sink_.process_at(event.ref, operands_.root()) == process_;
-    visits_.push_back(
-        {{event.ref, counts_[event.ref]++},
-         {process_, open_.empty() ? time : open_.back(), time, operands_.operation(), root}});
+    CollectiveVisit visit;
+    visit.process = process_;
+    visit.location = location_;
+    visit.entered = open_.empty() ? time : open_.back();
+    visit.left = time;
+    visit.sent = event.value;
+    visit.received = operands_.received();
+    visit.kind = operands_.operation();
+    visit.root = root;
+    visits_.push_back({{event.ref, counts_[event.ref]++}, visit});
   }
 
   MessageSink& sink_;
-  const std::uint32_t process_;
+  const std::uint32_t process_, location_;
+  const std::size_t most_;
+  bool full_ = false;
   Operands operands_;
   std::vector<std::uint64_t> open_;  // when the open regions were entered
   std::uint64_t order_ = 0;
@@ -155,20 +175,22 @@ class MessageSink::OneLocation final : public LocationSink {
   std::vector<Message> ends_;
   std::size_t handed_ = 0;
   std::map<std::uint32_t, std::uint64_t> counts_;  // by communicator: blocking operations so far
-  std::vector<std::pair<std::pair<std::uint32_t, std::uint64_t>, Visit>> visits_;
+  std::vector<std::pair<std::pair<std::uint32_t, std::uint64_t>, CollectiveVisit>> visits_;
   std::size_t handed_visits_ = 0;
   std::map<CollectiveKind, CollectiveTotals> totals_;
 };
 
 void MessageSink::begin(const Definitions& definitions) {
   definitions_ = &definitions;
+  std::uint32_t place = 0;
   for (const Location& location : definitions.locations) {
-    processes_[location.id] = location.group.value();
+    places_[location.id] = {location.group.value(), place++};
   }
 }
 
 std::unique_ptr<LocationSink> MessageSink::open_location(const Location& location) {
-  return std::make_unique<OneLocation>(*this, location.group.value());
+  const std::size_t most = limit_ ? limit_(location) : std::numeric_limits<std::size_t>::max();
+  return std::make_unique<OneLocation>(*this, places_.at(location.id), most);
 }
 
 std::uint32_t MessageSink::process_at(std::uint32_t communicator,
@@ -176,11 +198,11 @@ std::uint32_t MessageSink::process_at(std::uint32_t communicator,
   if (communicator >= definitions_->communicators.size()) return kNobody;
   const auto& members = definitions_->communicators[communicator].members;
   if (rank >= members.size()) return kNobody;
-  const auto process = processes_.find(members[rank]);
-  return process == processes_.end() ? kNobody : process->second;
+  const auto place = places_.find(members[rank]);
+  return place == places_.end() ? kNobody : place->second.process;
 }
 
-void MessageSink::add_message(const Channel& channel, bool sent, const End& end) {
+void MessageSink::add_message(const MessageChannel& channel, bool sent, const MessageEnd& end) {
   Sides& sides = channels_[channel];
   (sent ? sides.first : sides.second).push_back(end);
 }
@@ -196,44 +218,55 @@ void MessageSink::add_wait(std::uint32_t process, WaitKind kind, std::uint64_t t
 
 // Messages of one channel do not overtake each other: the first that is sent goes to the receive
 // that was begun first.
-void MessageSink::match(Sides& sides, const Channel& channel) {
+void MessageSink::match(Sides& sides, const MessageChannel& channel) {
   auto& [sent, received] = sides;
-  std::ranges::stable_sort(sent, {}, &End::order);
-  std::ranges::stable_sort(received, {}, &End::order);
+  std::ranges::stable_sort(sent, {}, &MessageEnd::order);
+  std::ranges::stable_sort(received, {}, &MessageEnd::order);
   const std::size_t both = std::min(sent.size(), received.size());
   summary_.unmatched += sent.size() + received.size() - 2 * both;
   Traffic& traffic = summary_.traffic[{channel.sender, channel.receiver}];
-  for (const End& end : sent) {
+  for (const MessageEnd& end : sent) {
     ++traffic.messages;
     traffic.bytes += end.bytes;
   }
-  for (std::size_t i = 0; i < both; ++i) compare(sent[i], received[i]);
+  for (std::size_t i = 0; i < both; ++i) compare(channel, sent[i], received[i]);
 }
 
-void MessageSink::compare(const End& sent, const End& received) {
+MessageWaits waits_of(const MessageEnd& sent, const MessageEnd& received) noexcept {
+  MessageWaits waits;
+  waits.receiver = between(received.entered, std::min(sent.entered, received.left));
+  // Only a send that is still going on when the receive begins has waited for it.
+  if (sent.blocks && received.entered < sent.left) {
+    waits.sender = between(sent.entered, received.entered);
+  }
+  return waits;
+}
+
+void MessageSink::compare(const MessageChannel& channel, const MessageEnd& sent,
+                          const MessageEnd& received) {
   ++summary_.messages;
   if (received.time < sent.time) {
     ++summary_.backwards;
     summary_.most_backwards = std::max(summary_.most_backwards, sent.time - received.time);
   }
-  add_wait(received.process, WaitKind::kLateSender,
-           between(received.entered, std::min(sent.entered, received.left)));
-  // Only a send that is still going on when the receive begins has waited for it.
-  if (sent.blocks && received.entered < sent.left) {
-    add_wait(sent.process, WaitKind::kLateReceiver, between(sent.entered, received.entered));
-  }
+  const MessageWaits waits = waits_of(sent, received);
+  add_wait(received.process, WaitKind::kLateSender, waits.receiver);
+  add_wait(sent.process, WaitKind::kLateReceiver, waits.sender);
+  if (listener_ != nullptr) listener_->message(channel, sent, received);
 }
 
-void MessageSink::compare(const std::vector<Visit>& visits) {
+void MessageSink::compare(std::vector<CollectiveVisit>& visits) {
   std::uint64_t last = 0, root_entered = 0, last_of_others = 0;
-  for (const Visit& visit : visits) {
+  for (const CollectiveVisit& visit : visits) {
     last = std::max(last, visit.entered);
     (visit.root ? root_entered : last_of_others) =
         std::max(visit.root ? root_entered : last_of_others, visit.entered);
   }
-  for (const Visit& visit : visits) {
+  for (CollectiveVisit& visit : visits) {
     const auto wait = [&](WaitKind kind, std::uint64_t until) {
-      add_wait(visit.process, kind, between(visit.entered, std::min(until, visit.left)));
+      visit.waits_for = kind;
+      visit.waited = between(visit.entered, std::min(until, visit.left));
+      add_wait(visit.process, kind, visit.waited);
     };
     if (visit.kind == CollectiveKind::kBarrier) wait(WaitKind::kBarrier, last);
     if (all_to_all(visit.kind)) wait(WaitKind::kAllToAll, last);
@@ -244,7 +277,10 @@ void MessageSink::compare(const std::vector<Visit>& visits) {
 
 void MessageSink::finish() {
   for (auto& [channel, sides] : channels_) match(sides, channel);
-  for (const auto& [key, visits] : visits_) compare(visits);
+  for (auto& [key, visits] : visits_) {
+    compare(visits);
+    if (listener_ != nullptr) listener_->collective(key.first, visits);
+  }
   channels_.clear();
   visits_.clear();
 }
