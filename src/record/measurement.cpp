@@ -82,6 +82,12 @@ void forget_after_fork() {
   (void)s.writer.release();  // its files and its thread belong to the parent
 }
 
+// Before other libraries, where wrappers have loaded this one: what others do before a fork, such
+// as to wait for the ends of their threads, comes first, while nobody holds the mutex.
+[[gnu::constructor]] void handle_forks() {
+  os::at_fork(lock_for_fork, unlock_after_fork, forget_after_fork);
+}
+
 std::uint64_t profile_bytes(const State& s) {
   std::uint64_t bytes = s.finished_bytes;
   for (const Attached& a : s.attached) bytes += a.recorder->profile_bytes();
@@ -113,11 +119,6 @@ std::uint64_t measured_process() noexcept { return g_measured_process; }
 
 void start(const StartOptions& options) {
   State& s = state();
-  static const bool kForkHandled = [] {
-    os::at_fork(lock_for_fork, unlock_after_fork, forget_after_fork);
-    return true;
-  }();
-  (void)kForkHandled;
   {
     const std::lock_guard lock(s.mutex);
     if (g_active) throw Error("a measurement is already running in this process; stop it first");

@@ -293,22 +293,32 @@ void SpoolSource::add_locations() {
                    [](const Marker& a, const Marker& b) { return a.time < b.time; });
 }
 
+// Whether it was recorded who creates threads.
+bool has_pthreads(const spool::ProcessDefinitions& definitions) {
+  return std::ranges::any_of(definitions.regions, [](const auto& entry) {
+    return entry.second.role == RegionRole::kThreadCreate &&
+           entry.second.paradigm == Paradigm::kPthread;
+  });
+}
+
 // The names by their places, which scripts look for. Tasks have no place and keep theirs.
 void SpoolSource::add_aliases() {
   for (std::uint32_t rank = 0; rank < definitions_.groups.size(); ++rank) {
     if (!processes_[rank].rank) definitions_.groups[rank].alias = name_of_rank(rank);
   }
-  std::vector<std::uint32_t> orphans(processes_.size());
+  std::vector<std::uint32_t> orphans(processes_.size()), created(processes_.size());
   for (const Process& process : processes_) {
     const auto& threads = process.reader->definitions().threads;
+    const bool pthreads = has_pthreads(process.reader->definitions());
     for (const std::uint32_t index : process.locations) {
       const auto thread = threads.find(index);
       if (thread != threads.end() && thread->second.owner) continue;
       const auto found = std::ranges::lower_bound(definitions_.locations,
                                                   location_id(process, index), {}, &Location::id);
-      found->alias = index == 0
-                         ? "Master thread"
-                         : "Orphan thread " + std::to_string(++orphans[process.group.value()]);
+      const std::uint32_t rank = process.group.value();
+      found->alias = index == 0 ? "Master thread"
+                     : pthreads ? "Pthread thread " + std::to_string(++created[rank])
+                                : "Orphan thread " + std::to_string(++orphans[rank]);
     }
   }
 }
