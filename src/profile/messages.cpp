@@ -51,10 +51,35 @@ const char* name_of(WaitKind kind) noexcept {
   return "";
 }
 
+const char* name_of(CollectiveKind kind) noexcept {
+  constexpr const char* kNames[] = {"Barrier",
+                                    "Bcast",
+                                    "Gather",
+                                    "Gatherv",
+                                    "Scatter",
+                                    "Scatterv",
+                                    "Allgather",
+                                    "Allgatherv",
+                                    "Alltoall",
+                                    "Alltoallv",
+                                    "Alltoallw",
+                                    "Allreduce",
+                                    "Reduce",
+                                    "Reduce_scatter",
+                                    "Scan",
+                                    "Exscan",
+                                    "Reduce_scatter_block",
+                                    "make a handle",
+                                    "free a handle"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < std::size(kNames) ? kNames[index] : "other";
+}
+
 // Follows the regions of one location; what belongs to a region is handed on when that is left.
 class MessageSink::OneLocation final : public LocationSink {
  public:
-  OneLocation(MessageSink& sink, std::uint32_t process) : sink_(sink), process_(process) {}
+  OneLocation(MessageSink& sink, const Location& location)
+      : sink_(sink), process_(location.group.value()), location_(location.id) {}
 
   void consume(std::span<const Event> events) override {
     for (const Event& event : events) {
@@ -71,6 +96,7 @@ class MessageSink::OneLocation final : public LocationSink {
 
   void finish() override {
     const std::lock_guard lock(sink_.mutex_);
+    if (!ends_.empty()) sink_.numbers_[location_].resize(ends_.size());
     for (const auto& [channel, sent, end] : ends_) sink_.add_message(channel, sent, end);
     for (const auto& [key, visit] : visits_) sink_.visits_[key].push_back(visit);
     for (const auto& [kind, totals] : totals_) {
@@ -129,7 +155,9 @@ class MessageSink::OneLocation final : public LocationSink {
                       .order = order,
                       .bytes = event.value,
                       .blocks = blocks,
-                      .process = process_}});
+                      .process = process_,
+                      .location = location_,
+                      .place = ends_.size()}});
   }
 
   void collective(const Event& event, bool blocks) {
@@ -148,6 +176,7 @@ class MessageSink::OneLocation final : public LocationSink {
 
   MessageSink& sink_;
   const std::uint32_t process_;
+  const LocationId location_;
   Operands operands_;
   std::vector<std::uint64_t> open_;  // when the open regions were entered
   std::uint64_t order_ = 0;
@@ -168,7 +197,7 @@ void MessageSink::begin(const Definitions& definitions) {
 }
 
 std::unique_ptr<LocationSink> MessageSink::open_location(const Location& location) {
-  return std::make_unique<OneLocation>(*this, location.group.value());
+  return std::make_unique<OneLocation>(*this, location);
 }
 
 std::uint32_t MessageSink::process_at(std::uint32_t communicator,
@@ -212,6 +241,8 @@ void MessageSink::match(Sides& sides, const Channel& channel) {
 
 void MessageSink::compare(const End& sent, const End& received) {
   ++summary_.messages;
+  numbers_[sent.location][sent.place] = summary_.messages;
+  numbers_[received.location][received.place] = summary_.messages;
   if (received.time < sent.time) {
     ++summary_.backwards;
     summary_.most_backwards = std::max(summary_.most_backwards, sent.time - received.time);

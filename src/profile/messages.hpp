@@ -37,6 +37,9 @@ enum class WaitKind : std::uint8_t {
 inline constexpr std::size_t kWaitKinds = 6;
 const char* name_of(WaitKind kind) noexcept;
 
+// As in the names of MPI's functions: "Allreduce".
+const char* name_of(CollectiveKind kind) noexcept;
+
 struct Wait {
   std::uint64_t count = 0;
   std::uint64_t time = 0;
@@ -58,6 +61,10 @@ struct MessageSummary {
   std::uint64_t most_backwards = 0;  // ticks
 };
 
+// Of one location, for each of its sends and receives in order: a number that both ends of a
+// message have and no other message; 0 where the other end is not known.
+using MessageNumbers = std::map<LocationId, std::vector<std::uint64_t>>;
+
 class MessageSink final : public RunSink {
  public:
   void begin(const Definitions& definitions) override;
@@ -65,6 +72,7 @@ class MessageSink final : public RunSink {
   void finish() override;
 
   const MessageSummary& summary() const { return summary_; }
+  const MessageNumbers& numbers() const { return numbers_; }
 
  private:
   class OneLocation;
@@ -76,6 +84,8 @@ class MessageSink final : public RunSink {
     std::uint64_t bytes;
     bool blocks;
     std::uint32_t process;
+    LocationId location;
+    std::size_t place;  // among the ends of its location
   };
   struct Channel {
     std::uint32_t communicator, sender, receiver, tag;  // processes
@@ -103,6 +113,13 @@ class MessageSink final : public RunSink {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Visit>> visits_;
   std::map<LocationId, std::uint32_t> processes_;
   MessageSummary summary_;
+  MessageNumbers numbers_;
 };
+
+// Whether the event is an end of a message, of which MessageNumbers has a number.
+constexpr bool is_message(EventKind kind) noexcept {
+  return kind == EventKind::kMpiSend || kind == EventKind::kMpiIsend ||
+         kind == EventKind::kMpiRecv || kind == EventKind::kMpiIrecv;
+}
 
 }  // namespace timeloom::profile

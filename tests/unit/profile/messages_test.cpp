@@ -58,6 +58,17 @@ class Job {
 
   MessageSummary summary() const {
     MessageSink sink;
+    feed(sink);
+    return sink.summary();
+  }
+  MessageNumbers numbers() const {
+    MessageSink sink;
+    feed(sink);
+    return sink.numbers();
+  }
+
+ private:
+  void feed(MessageSink& sink) const {
     sink.begin(definitions_);
     for (std::size_t i = 0; i < events_.size(); ++i) {
       const auto location = sink.open_location(definitions_.locations[i]);
@@ -65,10 +76,8 @@ class Job {
       location->finish();
     }
     sink.finish();
-    return sink.summary();
   }
 
- private:
   Definitions definitions_;
   std::vector<std::vector<Event>> events_;
 };
@@ -122,6 +131,20 @@ TEST(Messages, ReceivesMatchInTheOrderInWhichTheyWereBegun) {
                                      .summary();
   EXPECT_EQ(summary.messages, 2u);
   EXPECT_EQ(summary.backwards, 0u);  // by the order of completion, 15 would be before 20
+}
+
+TEST(Messages, HaveANumberThatBothEndsKnow) {
+  const MessageNumbers numbers = Job(2)
+                                     .message(0, 10, kMpiIsend, 1, 1, 1)
+                                     .message(0, 20, kMpiIsend, 1, 2, 2)
+                                     .message(0, 25, kMpiSend, 1, 3, 0, 8)  // never received
+                                     .add(1, 1, kMpiIrecvRequest, 0, 5)
+                                     .add(1, 2, kMpiIrecvRequest, 0, 6)
+                                     .message(1, 30, kMpiIrecv, 0, 2, 6)
+                                     .message(1, 31, kMpiIrecv, 0, 1, 5)
+                                     .numbers();
+  EXPECT_EQ(numbers.at(LocationId{0}), (std::vector<std::uint64_t>{1, 2, 0}));
+  EXPECT_EQ(numbers.at(LocationId{1}), (std::vector<std::uint64_t>{2, 1}));
 }
 
 TEST(Messages, CountsWhatArrivesBeforeItWasSent) {
