@@ -1,9 +1,8 @@
 #include "tools/report_data.hpp"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
+#include "tools/format.hpp"
 #include "tools/json_text.hpp"
 #include "tools/text.hpp"
 
@@ -55,8 +54,8 @@ ordered_json row_json(const Row& row, bool tree, const ReportData& data) {
 void write_rows(const char* key, const Rows& rows, bool tree, const ReportData& data,
                 Output& output) {
   output.write(
-      fmt::format(",\n\"{}\": {{\n  \"hidden_small\": {},\n  \"hidden_deep\": {},\n  \"rows\": [",
-                  key, rows.hidden.small, rows.hidden.deep));
+      formatted(",\n\"{}\": {{\n  \"hidden_small\": {},\n  \"hidden_deep\": {},\n  \"rows\": [",
+                key, rows.hidden.small, rows.hidden.deep));
   const char* separator = "\n    ";
   for (const Row& row : rows.rows) {
     if (output.closed()) return;

@@ -1,12 +1,11 @@
 #include "tools/report_io.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
 #include "convert/names.hpp"
 #include "tools/answer_text.hpp"
+#include "tools/format.hpp"
 #include "tools/json_text.hpp"
 #include "tools/table.hpp"
 #include "tools/text.hpp"
@@ -160,12 +159,12 @@ std::vector<std::string> IoReport::remarks() const {
     const bool small = figures.operations >= kMany && figures.bytes / figures.operations < kSmall;
     if (!small || target.operation == IoOperation::kFlush || figures.bytes == 0) continue;
     const bool write = target.operation == IoOperation::kWrite;
-    all.push_back(fmt::format("many small {}s: {} of {} on average {} {}; {}",
-                              word_of(target.operation), count(figures.operations),
-                              bytes(figures.bytes / figures.operations), write ? "to" : "from",
-                              target.name,
-                              write ? "fewer and larger ones, through a buffer, take less time"
-                                    : "reading larger pieces takes less time"));
+    all.push_back(formatted("many small {}s: {} of {} on average {} {}; {}",
+                            word_of(target.operation), count(figures.operations),
+                            bytes(figures.bytes / figures.operations), write ? "to" : "from",
+                            target.name,
+                            write ? "fewer and larger ones, through a buffer, take less time"
+                                  : "reading larger pieces takes less time"));
   }
   return all;
 }
