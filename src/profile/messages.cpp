@@ -52,6 +52,30 @@ const char* name_of(WaitKind kind) noexcept {
   return "";
 }
 
+const char* name_of(CollectiveKind kind) noexcept {
+  constexpr const char* kNames[] = {"Barrier",
+                                    "Bcast",
+                                    "Gather",
+                                    "Gatherv",
+                                    "Scatter",
+                                    "Scatterv",
+                                    "Allgather",
+                                    "Allgatherv",
+                                    "Alltoall",
+                                    "Alltoallv",
+                                    "Alltoallw",
+                                    "Allreduce",
+                                    "Reduce",
+                                    "Reduce_scatter",
+                                    "Scan",
+                                    "Exscan",
+                                    "Reduce_scatter_block",
+                                    "make a handle",
+                                    "free a handle"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < std::size(kNames) ? kNames[index] : "other";
+}
+
 // Follows the regions of one location; what belongs to a region is handed on when that is left.
 class MessageSink::OneLocation final : public LocationSink {
  public:
@@ -140,6 +164,7 @@ class MessageSink::OneLocation final : public LocationSink {
                       .bytes = event.value,
                       .process = process_,
                       .location = location_,
+                      .place = ends_.size(),
                       .blocks = blocks}});
   }
 

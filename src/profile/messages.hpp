@@ -41,6 +41,9 @@ enum class WaitKind : std::uint8_t {
 inline constexpr std::size_t kWaitKinds = 6;
 const char* name_of(WaitKind kind) noexcept;
 
+// As in the names of MPI's functions: "Allreduce".
+const char* name_of(CollectiveKind kind) noexcept;
+
 struct Wait {
   std::uint64_t count = 0;
   std::uint64_t time = 0;
@@ -70,6 +73,7 @@ struct MessageEnd {
   std::uint64_t bytes = 0;
   std::uint32_t process = 0;
   std::uint32_t location = 0;  // by its place in Definitions::locations
+  std::size_t place = 0;       // among the sends and receives of its location, see is_message()
   bool blocks = false;
 };
 
@@ -145,5 +149,11 @@ class MessageSink final : public RunSink {
   std::map<LocationId, Place> places_;
   MessageSummary summary_;
 };
+
+// Whether the event is an end of a message.
+constexpr bool is_message(EventKind kind) noexcept {
+  return kind == EventKind::kMpiSend || kind == EventKind::kMpiIsend ||
+         kind == EventKind::kMpiRecv || kind == EventKind::kMpiIrecv;
+}
 
 }  // namespace timeloom::profile

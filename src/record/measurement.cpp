@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/io.hpp"
 #include "core/waiting_metric.hpp"
 #include "os/process.hpp"
 #include "os/signals.hpp"
@@ -53,10 +52,6 @@ void define_metrics(State& s, const MetricPlan& metrics) {
   if (!metrics.process.empty()) {
     s.metrics_of_process = s.definitions.metrics(metrics_of(metrics.process, true), s.writer.get());
   }
-}
-
-MetricId define_io_metric(State& s, const char* name) {
-  return s.definitions.metric(name, "bytes", MetricValueType::kUint64, s.writer.get());
 }
 
 void lock_for_fork() { state().mutex.lock(); }
@@ -319,10 +314,10 @@ void note_clock_offset(std::int64_t offset_ns) noexcept {
   if (g_active) s.writer->define_clock_offset(monotonic_ns(), offset_ns);
 }
 
-MetricId io_metric(bool written) noexcept try {
+MetricId bytes_metric(const char* name) noexcept try {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  return define_io_metric(s, written ? kIoBytesWritten : kIoBytesRead);
+  return s.definitions.metric(name, "bytes", MetricValueType::kUint64, s.writer.get());
 } catch (const std::bad_alloc&) {
   return {};
 }

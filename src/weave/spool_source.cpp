@@ -43,7 +43,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) 
   sort_processes();
   Unifier unifier(definitions_);
   for (Process& process : processes_) add_process(process, unifier);
-  add_io_metrics();
+  add_bytes_metrics();
   add_creators();
   take_names();
   set_clock();
@@ -156,21 +156,26 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   }
 }
 
-// The bytes of input and output by call path: what folds events finds them by their names.
-void SpoolSource::add_io_metrics() {
-  if (definitions_.io_handles.empty()) return;
-  for (const char* name : {kIoBytesRead, kIoBytesWritten}) {
-    if (std::ranges::find(definitions_.metrics, name, &Metric::name) !=
-        definitions_.metrics.end()) {
-      continue;
-    }
-    Metric metric;
-    metric.name = name;
-    metric.unit = "bytes";
-    metric.type = MetricValueType::kUint64;
-    metric.source = MetricSource::kOther;
-    definitions_.metrics.push_back(std::move(metric));
+// The bytes of input and output and of messages, by call path: what folds events finds the metrics
+// by their names.
+void SpoolSource::add_bytes_metrics() {
+  if (!definitions_.io_handles.empty()) {
+    for (const char* name : {kIoBytesRead, kIoBytesWritten}) add_bytes_metric(name);
   }
+  if (!definitions_.communicators.empty()) {
+    for (const char* name : {kBytesSent, kBytesReceived}) add_bytes_metric(name);
+  }
+}
+
+void SpoolSource::add_bytes_metric(const char* name) {
+  auto& metrics = definitions_.metrics;
+  if (std::ranges::find(metrics, name, &Metric::name) != metrics.end()) return;
+  Metric metric;
+  metric.name = name;
+  metric.unit = "bytes";
+  metric.type = MetricValueType::kUint64;
+  metric.source = MetricSource::kOther;
+  metrics.push_back(std::move(metric));
 }
 
 void SpoolSource::set_created(Process& process) {

@@ -65,10 +65,8 @@ class Job {
       location->finish();
     }
     sink.finish();
-    return sink.summary();
   }
 
- private:
   Definitions definitions_;
   std::vector<std::vector<Event>> events_;
 };
@@ -126,6 +124,7 @@ TEST(Messages, ReceivesMatchInTheOrderInWhichTheyWereBegun) {
 
 struct Listened final : MessageListener {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> bytes;  // sent, received
+  std::vector<std::pair<std::size_t, std::size_t>> places;    // of these
   std::vector<std::vector<CollectiveVisit>> operations;
 
   void message(const MessageChannel& channel, const MessageEnd& sent,
@@ -133,6 +132,7 @@ struct Listened final : MessageListener {
     EXPECT_EQ(channel.sender, sent.process);
     EXPECT_EQ(channel.receiver, received.location);
     bytes.emplace_back(sent.bytes, received.bytes);
+    places.emplace_back(sent.place, received.place);
   }
   void collective(std::uint32_t, std::span<const CollectiveVisit> visits) override {
     operations.emplace_back(visits.begin(), visits.end());
@@ -176,6 +176,21 @@ TEST(Messages, AListenerIsToldOfOperationsWithTheirWaiting) {
   EXPECT_EQ(barrier[0].received, 20u);
   EXPECT_EQ(barrier[1].waited, 0u);
   EXPECT_FALSE(heard.operations[1][0].waits_for);
+}
+
+// Two that are received in the other order, and one that never is.
+TEST(Messages, EndsKnowTheirPlacesInTheirLocations) {
+  Listened heard;
+  Job(2)
+      .message(0, 10, kMpiIsend, 1, 1, 1)
+      .message(0, 20, kMpiIsend, 1, 2, 2)
+      .message(0, 25, kMpiSend, 1, 3, 0, 8)
+      .add(1, 1, kMpiIrecvRequest, 0, 5)
+      .add(1, 2, kMpiIrecvRequest, 0, 6)
+      .message(1, 30, kMpiIrecv, 0, 2, 6)
+      .message(1, 31, kMpiIrecv, 0, 1, 5)
+      .summary(&heard);
+  EXPECT_EQ(heard.places, (std::vector<std::pair<std::size_t, std::size_t>>{{0, 1}, {1, 0}}));
 }
 
 TEST(Messages, CountsWhatArrivesBeforeItWasSent) {
