@@ -8,12 +8,15 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/event.hpp"
 #include "core/mpi_event.hpp"
+#include "profile/ideal_network.hpp"
 
 namespace timeloom::profile {
 
@@ -56,6 +59,9 @@ struct MessageSummary {
   std::uint64_t unmatched = 0;       // sent and never received, or the other way round
   std::uint64_t backwards = 0;       // received before they were sent
   std::uint64_t most_backwards = 0;  // ticks
+  // Ticks of the run on an ideal network; nothing: `not_ideal` says why, if there are calls of MPI.
+  std::optional<std::uint64_t> ideal_runtime;
+  std::string not_ideal;
 };
 
 class MessageSink final : public RunSink {
@@ -76,6 +82,7 @@ class MessageSink final : public RunSink {
     std::uint64_t bytes;
     bool blocks;
     std::uint32_t process;
+    std::uint32_t call;  // of those of the process in MPI
   };
   struct Channel {
     std::uint32_t communicator, sender, receiver, tag;  // processes
@@ -86,6 +93,8 @@ class MessageSink final : public RunSink {
     std::uint64_t entered, left;
     CollectiveKind kind;
     bool root;
+    bool blocks;
+    std::uint32_t begun, ended;  // calls of the process in MPI
   };
   using Sides = std::pair<std::vector<End>, std::vector<End>>;  // sent, received
 
@@ -94,6 +103,8 @@ class MessageSink final : public RunSink {
   void match(Sides& sides, const Channel& channel);
   void compare(const End& sent, const End& received);
   void compare(const std::vector<Visit>& visits);
+  IdealNetwork::Place place_of(std::uint32_t process, std::uint32_t call);
+  void connect(std::uint32_t communicator, const std::vector<Visit>& visits);
   void add_wait(std::uint32_t process, WaitKind kind, std::uint64_t time);
 
   const Definitions* definitions_ = nullptr;
@@ -102,6 +113,9 @@ class MessageSink final : public RunSink {
   // By communicator and how many were there before in it.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Visit>> visits_;
   std::map<LocationId, std::uint32_t> processes_;
+  std::vector<bool> is_mpi_, waits_unseen_;  // regions
+  IdealNetwork network_;
+  std::set<std::string> obstacles_;  // to an ideal network
   MessageSummary summary_;
 };
 

@@ -169,7 +169,9 @@ int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
     source = otf2::open(weave::trace_of(run));
     source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
   }
-  const MpiFacts facts = mpi_facts(call_tree_of(run), messages.summary());
+  profile::MessageSummary summary = messages.summary();
+  if (source == nullptr) summary.not_ideal = "the run has a profile and no trace";
+  const MpiFacts facts = mpi_facts(call_tree_of(run), summary);
   if (facts.functions.empty() && facts.messages.messages == 0) {
     throw Error(run.string() +
                 " has no calls of MPI; mpirun ... timeloom run records them, as docs/mpi.md says");

@@ -47,10 +47,9 @@ class Writer {
 
   void write() {
     const double share = facts_.total == 0 ? 0 : facts_.in_mpi.sum() / facts_.total;
-    line(fmt::format("{}{}{} in MPI{}load balance {}{}parallel efficiency {}",
-                     plural(facts_.processes.size(), "process"), terminal_.dot(), percent(share),
-                     terminal_.dot(), percent(facts_.load_balance), terminal_.dot(),
-                     percent(facts_.efficiency)));
+    line(fmt::format("{}{}{} in MPI", plural(facts_.processes.size(), "process"), terminal_.dot(),
+                     percent(share)));
+    efficiency();
     table("time in MPI", facts_.functions, facts_.in_mpi.sum());
     table("called by", facts_.callers, facts_.in_mpi.sum());
     matrix();
@@ -82,6 +81,25 @@ class Writer {
       const std::size_t taken = std::min(columns(numbers + where), terminal_.width - 12);
       line(numbers + shorten_left(printable(row.name), terminal_.width - taken, terminal_) + where);
     }
+  }
+
+  void efficiency() {
+    if (!facts_.efficiency) return;
+    const MpiEfficiency& one = *facts_.efficiency;
+    const char* const times = terminal_.unicode ? "\u00d7" : "x";
+    line(fmt::format("parallel efficiency {} = load balance {} {} communication {}",
+                     percent(one.parallel()), percent(one.load_balance), times,
+                     percent(one.communication)));
+    if (one.serialisation && one.transfer) {
+      line(fmt::format("communication {} = serialisation {} {} transfer {}",
+                       percent(one.communication), percent(*one.serialisation), times,
+                       percent(*one.transfer)));
+    } else {
+      line("serialisation and transfer are not known: " + facts_.messages.not_ideal);
+    }
+    line(fmt::format("work a process: {} on average, most {} in {}, of {}",
+                     duration(one.mean_work, terminal_), duration(one.most_work, terminal_),
+                     name(one.busiest), duration(one.runtime, terminal_)));
   }
 
   void matrix() {
@@ -187,6 +205,27 @@ ordered_json rows_json(const std::vector<MpiRow>& rows) {
   return all;
 }
 
+// Null: nothing in MPI; in it: not known.
+ordered_json efficiency_json(const MpiFacts& facts) {
+  if (!facts.efficiency) return nullptr;
+  const MpiEfficiency& one = *facts.efficiency;
+  const auto known = [](const std::optional<double>& value) {
+    return value ? ordered_json(*value) : ordered_json();
+  };
+  return {{"processes", one.processes},
+          {"runtime_s", one.runtime},
+          {"ideal_runtime_s", known(one.ideal_runtime)},
+          {"mean_work_s", one.mean_work},
+          {"most_work_s", one.most_work},
+          {"busiest", one.busiest},
+          {"parallel", one.parallel()},
+          {"load_balance", one.load_balance},
+          {"communication", one.communication},
+          {"serialisation", known(one.serialisation)},
+          {"transfer", known(one.transfer)},
+          {"not_known", facts.messages.not_ideal}};
+}
+
 }  // namespace
 
 void write_mpi(const MpiFacts& facts, const Terminal& terminal, Output& output) {
@@ -202,8 +241,7 @@ void write_mpi_json(const MpiFacts& facts, Output& output) {
   all["total_s"] = facts.total;
   all["in_mpi"] = spread_json(facts.in_mpi);
   all["outside"] = spread_json(facts.outside);
-  all["load_balance"] = facts.load_balance;
-  all["parallel_efficiency"] = facts.efficiency;
+  all["efficiency"] = efficiency_json(facts);
   all["functions"] = rows_json(facts.functions);
   all["callers"] = rows_json(facts.callers);
   all["balance"] = rows_json(facts.balance);
