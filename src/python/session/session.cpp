@@ -32,6 +32,7 @@
 #include "record/program_session.hpp"
 #include "record/wrapper_interface.hpp"
 #include "record/writer_options.hpp"
+#include "settings/wrappers.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -228,7 +229,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   record::on_switch_of_recording(switch_for_native_code);
   if (begin_observing(g_session)) {
     g_session.cpu.started_ns = record::process_cpu_ns();
-    record::set_wrapping(true);
+    record::set_wrapping(!refuses_wrappers(g_session.settings));
     return true;
   }
   end_windows();
