@@ -14,9 +14,13 @@ find_package(Threads REQUIRED)
 find_program(TIMELOOM_CCACHE ccache)
 find_program(TIMELOOM_ENV env)
 if(TIMELOOM_CCACHE AND TIMELOOM_ENV AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without this sloppiness ccache caches nothing that uses a precompiled header.
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${TIMELOOM_ENV} CCACHE_SLOPPINESS=pch_defines,time_macros ${TIMELOOM_CCACHE})
+  # Without this sloppiness ccache caches nothing that uses a precompiled header, and without a
+  # base directory every build directory has precompiled headers of its own.
+  set(timeloom_ccache_settings CCACHE_SLOPPINESS=pch_defines,time_macros)
+  if(NOT DEFINED ENV{CCACHE_BASEDIR})
+    list(APPEND timeloom_ccache_settings CCACHE_BASEDIR=${PROJECT_BINARY_DIR})
+  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TIMELOOM_ENV} ${timeloom_ccache_settings} ${TIMELOOM_CCACHE})
 endif()
 
 add_library(timeloom_options INTERFACE)
@@ -37,12 +41,37 @@ if(TIMELOOM_SANITIZE)
   target_link_options(timeloom_options INTERFACE -fsanitize=${TIMELOOM_SANITIZE})
 endif()
 
-# timeloom_library(<folder-name> [EXPORTED] SOURCES a.cpp b.cpp [USES core os] [LINKS pkg::target])
+# What the compiler of a target with precompiled headers needs besides them: with GCC's option
+# ccache need not preprocess the headers again.
+set(timeloom_precompiled_options $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 warns of its own std::string here, too, once that header is a precompiled one.
+  list(APPEND timeloom_precompiled_options -Wno-array-bounds -Wno-stringop-overflow)
+endif()
+
+# timeloom_precompile_headers(<target> [<a.hpp>...])
+# parses once what most files include of the standard library, and these.
+function(timeloom_precompile_headers target)
+  target_compile_options(${target} PRIVATE ${timeloom_precompiled_options})
+  target_precompile_headers(${target} PRIVATE
+    <algorithm> <array> <charconv> <filesystem> <functional> <map> <memory> <mutex> <optional> <set>
+    <span> <string> <string_view> <thread> <unordered_map> <utility> <vector> ${ARGN})
+endfunction()
+
+# Libraries whose files are compiled with the same options share their precompiled headers.
+add_library(timeloom_library_headers OBJECT EXCLUDE_FROM_ALL
+  ${CMAKE_CURRENT_LIST_DIR}/precompiled_headers.cpp)
+target_link_libraries(timeloom_library_headers PRIVATE timeloom_options)
+timeloom_precompile_headers(timeloom_library_headers)
+
+# timeloom_library(<folder-name> [EXPORTED] SOURCES a.cpp b.cpp [USES core os] [LINKS pkg::target]
+#                  [HEADERS <a.hpp>])
 # declares the static library timeloom_<name>. USES is the folder's line in the
 # table of layers; scripts/check_layers.py checks the includes against the same table.
 # EXPORTED: the folder is part of libtimeloom.so (src/record), and others call it there.
+# HEADERS are precompiled for it besides those of the standard library.
 function(timeloom_library name)
-  cmake_parse_arguments(ARG "EXPORTED" "" "SOURCES;USES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "EXPORTED" "" "SOURCES;USES;LINKS;HEADERS" ${ARGN})
   add_library(timeloom_${name} STATIC ${ARG_SOURCES})
   target_include_directories(timeloom_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(timeloom_${name} PRIVATE timeloom_options ${ARG_LINKS})
@@ -53,12 +82,13 @@ function(timeloom_library name)
     set_target_properties(timeloom_${name} PROPERTIES TIMELOOM_EXPORTED ON)
     # Nobody replaces a function of ours, so ours call each other directly.
     target_compile_options(timeloom_${name} PRIVATE -fno-semantic-interposition)
+  elseif(ARG_HEADERS)
+    timeloom_precompile_headers(timeloom_${name} ${ARG_HEADERS})
+  else()
+    target_compile_options(timeloom_${name} PRIVATE ${timeloom_precompiled_options})
+    target_precompile_headers(timeloom_${name} REUSE_FROM timeloom_library_headers)
   endif()
 endfunction()
-
-# What the compiler of a target with precompiled headers needs besides them: with GCC's option
-# ccache need not preprocess the headers again.
-set(timeloom_precompiled_options $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 
 # timeloom_test_options(<target>)
 # does not optimise the sources of a test, which take longer to compile than to run. The

@@ -1,13 +1,12 @@
 #include "tools/answer_text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/given_up.hpp"
 #include "core/run_properties.hpp"
 #include "tools/compensation.hpp"
+#include "tools/format.hpp"
 #include "tools/short_name.hpp"
 #include "tools/text.hpp"
 #include "tools/tree_marks.hpp"
@@ -60,9 +59,9 @@ class AnswerWriter {
   std::string numbers(RegionId region, double share, double time, std::int64_t visits) const {
     const auto& regions = answer_.definitions().regions;
     const bool at_least = region.defined() && given_up_.holds(regions[region.value()]);
-    return fmt::format("{} {} {}", pad_left(percent(share), 6),
-                       pad_left(duration(time, terminal_), 6),
-                       pad_left(visits_text(visits, at_least, terminal_), visits_width()));
+    return formatted("{} {} {}", pad_left(percent(share), 6),
+                     pad_left(duration(time, terminal_), 6),
+                     pad_left(visits_text(visits, at_least, terminal_), visits_width()));
   }
   std::size_t visits_width() const { return kVisits + (given_up_.any() ? kAtLeast : 0); }
 
@@ -82,7 +81,7 @@ class AnswerWriter {
   void functions(std::size_t rows) {
     const WorkTimes& times = answer_.times();
     title(answer_.cost() ? " share   own*" : " share    own", "where the time went",
-          fmt::format("  100% = {} of work", duration(times.all_working, terminal_, " ")),
+          formatted("  100% = {} of work", duration(times.all_working, terminal_, " ")),
           answer_.cost() ? " measured" : "");
     for (std::size_t i = 0; i < rows; ++i) {
       const FunctionRow& row = answer_.functions()[i];
@@ -106,11 +105,10 @@ class AnswerWriter {
     for (std::size_t i = 0; i < rows; ++i) elsewhere -= answer_.waiting()[i].waiting;
     const bool much = elsewhere >= kMuchElsewhere * times.all_waiting;
     title(" share waited", "waiting",
-          fmt::format(
-              "  {}{}{}", duration(times.all_waiting, terminal_, " "),
-              times.measured ? " in which threads did not run"
-                             : " in functions that are known to wait",
-              much ? fmt::format("; {} in others", duration(elsewhere, terminal_, " ")) : ""));
+          formatted("  {}{}{}", duration(times.all_waiting, terminal_, " "),
+                    times.measured ? " in which threads did not run"
+                                   : " in functions that are known to wait",
+                    much ? formatted("; {} in others", duration(elsewhere, terminal_, " ")) : ""));
     for (std::size_t i = 0; i < rows; ++i) {
       const FunctionRow& row = answer_.waiting()[i];
       const double all = times.all_working + times.all_waiting;
@@ -133,7 +131,7 @@ class AnswerWriter {
     if (row.hidden == 0) return {};
     if (answer_.owner().is_import(row.region)) return {};
     const std::string of = row.hidden_package.empty() ? "" : " of " + row.hidden_package;
-    return fmt::format(" ({}{} hidden)", plural(row.hidden, "function"), of);
+    return formatted(" ({}{} hidden)", plural(row.hidden, "function"), of);
   }
 
   void line(RegionId region, const std::string& numbers, const std::string& marks,
@@ -170,9 +168,9 @@ class AnswerWriter {
     const double share = part(long_ones, answer_.times().all_working);
     if (share < kMuchStretch || !first.defined()) return {};
     return {
-        fmt::format("{:.0f}% in long stretches without a Python call: loops, or C (run "
-                    "--c-functions)",
-                    share * 100)};
+        formatted("{:.0f}% in long stretches without a Python call: loops, or C (run "
+                  "--c-functions)",
+                  share * 100)};
   }
 
   void legend() {
@@ -202,7 +200,7 @@ class AnswerWriter {
 std::string place_of(const Region& region) {
   const std::string file = printable(region.file.substr(region.file.rfind('/') + 1));
   if (file.empty() || region.first_line == 0) return file;
-  return fmt::format("{}:{}", file, region.first_line);
+  return formatted("{}:{}", file, region.first_line);
 }
 
 std::string drawn(const AnswerLine& line, const Terminal& terminal) {

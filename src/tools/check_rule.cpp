@@ -1,7 +1,5 @@
 #include "tools/check_rule.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "tools/format.hpp"
 
 namespace timeloom::tools {
 
@@ -125,10 +124,10 @@ class Parser {
       }
     }
     if (is_of_regions(rule.quantity) && rule.region.empty()) {
-      fail(fmt::format("of which region? Write {}(NAME)", name_of(rule.quantity)));
+      fail(formatted("of which region? Write {}(NAME)", name_of(rule.quantity)));
     }
     if (!is_of_regions(rule.quantity) && !rule.region.empty()) {
-      fail(fmt::format("{} is that of the run, not of a region", name_of(rule.quantity)));
+      fail(formatted("{} is that of the run, not of a region", name_of(rule.quantity)));
     }
   }
 
@@ -195,14 +194,14 @@ class Parser {
     rule.unit = unit_of(rule.quantity, unit);
     rule.limit = rule.unit.to_base(number);
     if (kind_of(rule.quantity) == Kind::kCount && number != std::floor(number)) {
-      fail(fmt::format("{} takes a whole number", name_of(rule.quantity)));
+      fail(formatted("{} takes a whole number", name_of(rule.quantity)));
     }
   }
 
   Unit unit_of(Quantity quantity, std::string_view name) const {
     const Kind kind = kind_of(quantity);
     if (kind == Kind::kCount) {
-      if (!name.empty()) fail(fmt::format("{} takes a number without a unit", name_of(quantity)));
+      if (!name.empty()) fail(formatted("{} takes a number without a unit", name_of(quantity)));
       return {};
     }
     for (const Unit& unit : kUnits) {
@@ -211,10 +210,10 @@ class Parser {
       if (fits && unit.name == name) return unit;
     }
     if (kind == Kind::kShare) {
-      fail(fmt::format("{} takes a percentage, such as 5%", name_of(quantity)));
+      fail(formatted("{} takes a percentage, such as 5%", name_of(quantity)));
     }
-    fail(fmt::format("{} takes a time with its unit (ns, us, ms, s, min){}", name_of(quantity),
-                     may_be_share(quantity) ? " or a percentage" : ""));
+    fail(formatted("{} takes a time with its unit (ns, us, ms, s, min){}", name_of(quantity),
+                   may_be_share(quantity) ? " or a percentage" : ""));
   }
 
   const std::string& text_;

@@ -1,10 +1,9 @@
 #include "tools/check_text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tools/format.hpp"
 #include "tools/json_text.hpp"
 #include "tools/text.hpp"
 
@@ -31,13 +30,13 @@ std::string_view name_of(Outcome outcome) {
 // the limit.
 std::string measured_text(const Verdict& verdict, double measured) {
   const Rule& rule = verdict.rule;
-  const auto text = [&](double value) { return fmt::format("{:.6g}", rule.unit.from_base(value)); };
+  const auto text = [&](double value) { return formatted("{:.6g}", rule.unit.from_base(value)); };
   const bool whole = rule.unit.name.empty();  // a number of something
   const double shown = rule.unit.from_base(measured);
   if (!whole && !rule.is_share() && shown < kTooSmall) return duration(measured, {}, " ");
   std::string number = text(measured);
   if (whole || (measured != rule.limit && number == text(rule.limit))) {
-    number = fmt::format("{}", shown);
+    number = formatted("{}", shown);
   }
   const bool space = !rule.unit.name.empty() && !rule.is_share();
   return number + (space ? " " : "") + rule.unit.name;
@@ -51,7 +50,7 @@ std::string band_text(const Verdict& verdict) {
 
 std::string place_of(const CheckedRegion& region) {
   if (region.file.empty() || region.line == 0) return {};
-  return fmt::format(" ({}:{})", region.file.substr(region.file.rfind('/') + 1), region.line);
+  return formatted(" ({}:{})", region.file.substr(region.file.rfind('/') + 1), region.line);
 }
 
 // The region that decided, where the rule does not name it.
@@ -63,10 +62,10 @@ std::string deciding_text(const Verdict& verdict) {
   if (regions.size() == 1) return named ? std::string() : ", " + first.name;
   const std::string name = named ? place_of(first) : ", " + first.name;
   const std::size_t broken = verdict.broken();
-  if (broken == 0) return name + fmt::format("; all {} regions hold", regions.size());
+  if (broken == 0) return name + formatted("; all {} regions hold", regions.size());
   const bool any = verdict.rule.any;
-  return name + fmt::format("; {} of {} regions {}", any ? regions.size() - broken : broken,
-                            regions.size(), any ? "hold" : "do not hold");
+  return name + formatted("; {} of {} regions {}", any ? regions.size() - broken : broken,
+                          regions.size(), any ? "hold" : "do not hold");
 }
 
 std::string result_text(const Verdict& verdict) {
@@ -132,8 +131,8 @@ void write_check(const std::vector<Verdict>& verdicts, const Terminal& terminal,
                  printable(result_text(verdict)) + "\n");
   }
   const auto kept = std::ranges::count(verdicts, Outcome::kHolds, &Verdict::outcome);
-  output.write(fmt::format("{} of {} {}\n", kept, plural(verdicts.size(), "rule"),
-                           verdicts.size() == 1 ? "holds" : "hold"));
+  output.write(formatted("{} of {} {}\n", kept, plural(verdicts.size(), "rule"),
+                         verdicts.size() == 1 ? "holds" : "hold"));
 }
 
 void write_check_json(const std::vector<Verdict>& verdicts, const std::string& run,

@@ -1,8 +1,7 @@
 #include "tools/compensation.hpp"
 
-#include <fmt/format.h>
-
 #include "core/error.hpp"
+#include "tools/format.hpp"
 
 namespace timeloom::tools {
 
@@ -19,7 +18,7 @@ CallCost call_cost_of(const Definitions& definitions) {
 std::string compensation_text(const CallCost& cost) {
   const auto ns = [](double seconds) { return seconds * 1e9; };
   const double all = ns(cost.inside + cost.outside);
-  return fmt::format(
+  return formatted(
       "*: less {:.0f} ns a visit and {:.0f} ns a call made; in truth {:.0f} to {:.0f} in all",
       ns(cost.inside), ns(cost.outside), kLeastOfStated * all, kMostOfStated * all);
 }

@@ -1,6 +1,5 @@
 #include "tools/diff_rows.hpp"
-
-#include <fmt/format.h>
+#include "tools/format.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -124,7 +123,7 @@ std::vector<std::string> too_slow(const Diff& diff, double percent) {
   const double factor = 1 + percent / 100;
   const auto check = [&](const std::string& what, double before, double after) {
     if (after <= before * factor) return;
-    result.push_back(fmt::format("{} takes {:.3g} s instead of {:.3g} s", what, after, before));
+    result.push_back(formatted("{} takes {:.3g} s instead of {:.3g} s", what, after, before));
   };
   check("the whole", diff.before, diff.after);
   for (const DiffRegion& region : diff.regions) {

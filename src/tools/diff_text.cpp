@@ -1,10 +1,9 @@
 #include "tools/diff_text.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tools/format.hpp"
 #include "tools/json_text.hpp"
 #include "tools/table.hpp"
 #include "tools/text.hpp"
@@ -26,7 +25,7 @@ std::string signed_duration(double seconds, const Terminal& terminal) {
 
 std::string relative(double before, double after) {
   if (before == 0) return after == 0 ? "0%" : "-";
-  return fmt::format("{:+.1f}%", (after / before - 1) * 100);
+  return formatted("{:+.1f}%", (after / before - 1) * 100);
 }
 
 std::string change_of(const DiffRow& row) {
@@ -53,7 +52,7 @@ std::string joined(const std::vector<std::string>& path) {
 
 std::string place_of(const DiffRow& row) {
   if (row.file.empty() || row.line == 0) return printable(row.file);
-  return printable(fmt::format("{}:{}", row.file.substr(row.file.rfind('/') + 1), row.line));
+  return printable(formatted("{}:{}", row.file.substr(row.file.rfind('/') + 1), row.line));
 }
 
 using Cells = std::vector<std::string>;
@@ -63,9 +62,9 @@ Cells headings(const std::optional<DiffParts>& parts) {
   return {"change",
           "before",
           "after",
-          fmt::format("before/{}", parts->noun),
-          fmt::format("after/{}", parts->noun),
-          fmt::format("%/{}", parts->noun)};
+          formatted("before/{}", parts->noun),
+          formatted("after/{}", parts->noun),
+          formatted("%/{}", parts->noun)};
 }
 
 double mean(const DiffSide& side, std::uint64_t parts) {
@@ -107,9 +106,9 @@ void write_table(const char* title, const DiffRows& rows, const Diff& diff, cons
   }
   table.write(output);
   if (rows.hidden > 0) {
-    output.write(terminal.paint(fmt::format("Not shown: {} that changed by less than {:g}% of the "
-                                            "whole (--min-percent)\n",
-                                            count(rows.hidden), options.min_percent),
+    output.write(terminal.paint(formatted("Not shown: {} that changed by less than {:g}% of the "
+                                          "whole (--min-percent)\n",
+                                          count(rows.hidden), options.min_percent),
                                 Ink::kDim));
   }
 }
@@ -140,7 +139,7 @@ ordered_json row_json(const DiffRow& row, const DiffParts& parts) {
 }
 
 void write_json_rows(const char* key, const DiffRows& rows, const DiffRuns& runs, Output& output) {
-  output.write(fmt::format(",\n\"{}\": {{\n  \"hidden\": {},\n  \"rows\": [", key, rows.hidden));
+  output.write(formatted(",\n\"{}\": {{\n  \"hidden\": {},\n  \"rows\": [", key, rows.hidden));
   const char* separator = "\n    ";
   for (const DiffRow& row : rows.rows) {
     if (output.closed()) return;
@@ -154,19 +153,18 @@ void write_json_rows(const char* key, const DiffRows& rows, const DiffRuns& runs
 
 void write_diff(const Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                 const DiffRowOptions& options, const Terminal& terminal, Output& output) {
-  output.write(fmt::format("before  {}  {}\nafter   {}  {}\n", duration(diff.before, terminal, " "),
-                           printable(runs.before), duration(diff.after, terminal, " "),
-                           printable(runs.after)));
+  output.write(formatted("before  {}  {}\nafter   {}  {}\n", duration(diff.before, terminal, " "),
+                         printable(runs.before), duration(diff.after, terminal, " "),
+                         printable(runs.after)));
   output.write(terminal.paint(
-      fmt::format("change  {}  {}\n", signed_duration(diff.after - diff.before, terminal),
-                  relative(diff.before, diff.after)),
+      formatted("change  {}  {}\n", signed_duration(diff.after - diff.before, terminal),
+                relative(diff.before, diff.after)),
       Ink::kBold));
   if (runs.parts) {
     const auto& [noun, before, after] = *runs.parts;
     output.write(terminal.paint(
-        fmt::format(
-            "! {} before, {} after: times are sums of all, those with /{} the mean of one\n",
-            plural(before, noun), count(after), noun),
+        formatted("! {} before, {} after: times are sums of all, those with /{} the mean of one\n",
+                  plural(before, noun), count(after), noun),
         Ink::kWarning));
   }
   if (tables.flat) {

@@ -1,7 +1,5 @@
 // `timeloom info RUN`: what a run holds.
 
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "core/error.hpp"

@@ -1,11 +1,10 @@
 #include "tools/info_text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
+#include "tools/format.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -34,8 +33,8 @@ class InfoWriter {
       properties();
     } else if (!all_.properties.empty()) {
       output_.write(
-          terminal_.paint(fmt::format("\n{} {} of the run: --all\n", all_.properties.size(),
-                                      all_.properties.size() == 1 ? "property" : "properties"),
+          terminal_.paint(formatted("\n{} {} of the run: --all\n", all_.properties.size(),
+                                    all_.properties.size() == 1 ? "property" : "properties"),
                           Ink::kDim));
     }
   }
@@ -80,7 +79,7 @@ class InfoWriter {
     if (facts.task_lanes > 0) line("lanes", count(facts.task_lanes));
     if (facts.events > 0) line("events", count(facts.events));
     line("regions", count(all_.regions.size()));
-    line("clock", fmt::format("{} ticks a second", count(all_.clock.ticks_per_second)));
+    line("clock", formatted("{} ticks a second", count(all_.clock.ticks_per_second)));
     line("written by", all_.creator);
     overhead();
     for (const std::string& loss : facts.losses) {
@@ -93,10 +92,10 @@ class InfoWriter {
     if (!cost) return;
     const Shares shares = shares_of(*cost);
     const auto time = [&](double seconds) { return duration(seconds, terminal_, " "); };
-    line("overhead", fmt::format("about {:.1f} % of CPU time, {:.1f} % of wall time: events {}, "
-                                 "new functions {}, start and end {}, recorder {}",
-                                 100 * shares.cpu, 100 * shares.wall, time(cost->events),
-                                 time(cost->functions), time(cost->start), time(cost->recorder)));
+    line("overhead", formatted("about {:.1f} % of CPU time, {:.1f} % of wall time: events {}, "
+                               "new functions {}, start and end {}, recorder {}",
+                               100 * shares.cpu, 100 * shares.wall, time(cost->events),
+                               time(cost->functions), time(cost->start), time(cost->recorder)));
   }
 
   void given_up() {
@@ -171,8 +170,7 @@ class InfoWriter {
     if (std::ranges::any_of(all_.metrics, wanted)) title("Metrics");
     for (const Metric& metric : all_.metrics) {
       if (!wanted(metric)) continue;
-      line("",
-           metric.unit.empty() ? metric.name : fmt::format("{} [{}]", metric.name, metric.unit));
+      line("", metric.unit.empty() ? metric.name : formatted("{} [{}]", metric.name, metric.unit));
     }
     if (!all_.parameters.empty()) title("Parameters");
     for (const std::string& name : parameter_names(all_)) line("", name);
@@ -189,16 +187,16 @@ class InfoWriter {
                     "\n");
     }
     if (all_.markers.size() > kMostMarkers) {
-      line("", fmt::format("and {} more (--json)", count(all_.markers.size() - kMostMarkers)));
+      line("", formatted("and {} more (--json)", count(all_.markers.size() - kMostMarkers)));
     }
   }
 
   void properties() {
     if (!all_.properties.empty()) title("Properties");
     for (const auto& [name, value] : all_.properties) {
-      output_.write(shorten_right(printable(fmt::format("{} = {}", name, value)), terminal_.width,
-                                  terminal_) +
-                    "\n");
+      output_.write(
+          shorten_right(printable(formatted("{} = {}", name, value)), terminal_.width, terminal_) +
+          "\n");
     }
   }
 

@@ -1,12 +1,11 @@
 #include "tools/report_by.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "tools/answer_text.hpp"
+#include "tools/format.hpp"
 #include "tools/json_text.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/text.hpp"
@@ -129,12 +128,12 @@ void write_by(const std::vector<GroupRow>& rows, GroupKey key, const Terminal& t
   double working = 0;
   for (const GroupRow& row : rows) working += row.working;
   output.write(terminal.paint(
-      fmt::format(" share    own  total waited  visits functions  {}\n", word_of(key)), Ink::kDim));
+      formatted(" share    own  total waited  visits functions  {}\n", word_of(key)), Ink::kDim));
   for (const GroupRow& row : rows) {
     if (output.closed()) return;
     const double share = working == 0 ? 0 : row.working / std::abs(working);
     AnswerLine line;
-    line.numbers = fmt::format(
+    line.numbers = formatted(
         "{} {} {} {} {} {}", pad_left(percent(share), 6),
         pad_left(duration(row.working, terminal), 6), pad_left(duration(row.total, terminal), 6),
         pad_left(duration(row.waiting, terminal), 6), pad_left(short_count(row.visits), 7),

@@ -1,7 +1,5 @@
 // `timeloom report [RUN]`: where the time went.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>

@@ -1,10 +1,9 @@
 #include "tools/report_data.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tools/format.hpp"
 #include "tools/json_text.hpp"
 #include "tools/text.hpp"
 
@@ -56,8 +55,8 @@ ordered_json row_json(const Row& row, bool tree, const ReportData& data) {
 void write_rows(const char* key, const Rows& rows, bool tree, const ReportData& data,
                 Output& output) {
   output.write(
-      fmt::format(",\n\"{}\": {{\n  \"hidden_small\": {},\n  \"hidden_deep\": {},\n  \"rows\": [",
-                  key, rows.hidden.small, rows.hidden.deep));
+      formatted(",\n\"{}\": {{\n  \"hidden_small\": {},\n  \"hidden_deep\": {},\n  \"rows\": [",
+                key, rows.hidden.small, rows.hidden.deep));
   const char* separator = "\n    ";
   for (const Row& row : rows.rows) {
     if (output.closed()) return;
@@ -79,7 +78,7 @@ std::string csv_field(const std::string& text) {
 }
 
 std::string csv_number(double number) {
-  return std::isnan(number) ? std::string() : fmt::to_string(number);
+  return std::isnan(number) ? std::string() : formatted("{}", number);
 }
 
 void write_csv_rows(const char* table, const Rows& rows, const ReportData& data, Output& output) {
@@ -88,21 +87,21 @@ void write_csv_rows(const char* table, const Rows& rows, const ReportData& data,
     if (output.closed()) return;
     const Figures& figures = row.figures;
     const Region& region = data.region(row.region);
-    output.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:d}", table,
-                             tree ? fmt::to_string(row.node.value()) : "",
-                             row.parent.defined() ? fmt::to_string(row.parent.value()) : "",
-                             tree ? fmt::to_string(row.depth) : "", csv_field(data.name_of(row)),
-                             csv_field(region.file), region.first_line, csv_field(region.group),
-                             figures.visits, figures.inclusive, figures.exclusive,
-                             csv_number(figures.mean), csv_number(figures.min),
-                             csv_number(figures.max), figures.inclusive_share,
-                             figures.exclusive_share, figures.at_least));
+    output.write(formatted("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:d}", table,
+                           tree ? std::to_string(row.node.value()) : "",
+                           row.parent.defined() ? std::to_string(row.parent.value()) : "",
+                           tree ? std::to_string(row.depth) : "", csv_field(data.name_of(row)),
+                           csv_field(region.file), region.first_line, csv_field(region.group),
+                           figures.visits, figures.inclusive, figures.exclusive,
+                           csv_number(figures.mean), csv_number(figures.min),
+                           csv_number(figures.max), figures.inclusive_share,
+                           figures.exclusive_share, figures.at_least));
     if (data.cost()) {
       output.write(
-          fmt::format(",{},{}", figures.compensated_inclusive, figures.compensated_exclusive));
+          formatted(",{},{}", figures.compensated_inclusive, figures.compensated_exclusive));
     }
     if (data.metric() != nullptr) {
-      output.write(fmt::format(",{},{}", row.metric.inclusive, row.metric.exclusive));
+      output.write(formatted(",{},{}", row.metric.inclusive, row.metric.exclusive));
     }
     output.write("\n");
   }

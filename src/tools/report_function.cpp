@@ -1,7 +1,5 @@
 #include "tools/report_function.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <limits>
@@ -11,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/given_up.hpp"
 #include "tools/answer_text.hpp"
+#include "tools/format.hpp"
 #include "tools/json_text.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/text.hpp"
@@ -192,17 +191,17 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   const bool at_least = given_up.holds(region);
   output.write(terminal.paint(printable(name_of(tree.definitions, facts.region)), Ink::kBold));
   if (const std::string place = place_of(region); !place.empty()) output.write("  " + place);
-  output.write(fmt::format("\n{}{}own {}",
-                           (at_least ? std::string(terminal.at_least()) : "") +
-                               plural(static_cast<std::uint64_t>(facts.visits), "visit"),
-                           terminal.dot(), duration(facts.own, terminal, " ")));
+  output.write(formatted("\n{}{}own {}",
+                         (at_least ? std::string(terminal.at_least()) : "") +
+                             plural(static_cast<std::uint64_t>(facts.visits), "visit"),
+                         terminal.dot(), duration(facts.own, terminal, " ")));
   if (facts.waiting > 0)
-    output.write(fmt::format(", {} of it waiting", duration(facts.waiting, terminal, " ")));
-  output.write(fmt::format("{}total {}", terminal.dot(), duration(facts.total, terminal, " ")));
+    output.write(formatted(", {} of it waiting", duration(facts.waiting, terminal, " ")));
+  output.write(formatted("{}total {}", terminal.dot(), duration(facts.total, terminal, " ")));
   if (facts.visits > 0 && facts.shortest == facts.shortest) {
-    output.write(fmt::format("{}a visit {} to {}", terminal.dot(),
-                             duration(facts.shortest, terminal, " "),
-                             duration(facts.longest, terminal, " ")));
+    output.write(formatted("{}a visit {} to {}", terminal.dot(),
+                           duration(facts.shortest, terminal, " "),
+                           duration(facts.longest, terminal, " ")));
   }
   // Calls that one of the two functions was not timed for are not in these numbers.
   const auto is_given_up = [&](const Neighbour& one) {
@@ -213,7 +212,7 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   const auto line = [&](const Neighbour& one, const std::string& name) {
     AnswerLine drawn_line;
     const double share = facts.total == 0 ? 0 : one.total / facts.total;
-    drawn_line.numbers = fmt::format(
+    drawn_line.numbers = formatted(
         "{} {} {}", pad_left(percent(share), 6), pad_left(duration(one.total, terminal), 6),
         pad_left(visits_text(one.visits, is_given_up(one), terminal), width));
     drawn_line.name = printable(name);

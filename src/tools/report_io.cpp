@@ -1,12 +1,11 @@
 #include "tools/report_io.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
 #include "convert/names.hpp"
 #include "tools/answer_text.hpp"
+#include "tools/format.hpp"
 #include "tools/json_text.hpp"
 #include "tools/table.hpp"
 #include "tools/text.hpp"
@@ -189,11 +188,11 @@ std::optional<std::string> remark(IoOperation operation, const IoFigures& figure
   constexpr std::uint64_t kMany = 100, kSmall = 4096;
   const bool small = figures.operations >= kMany && figures.bytes / figures.operations < kSmall;
   if (!small || operation == IoOperation::kFlush || figures.bytes == 0) return std::nullopt;
-  return fmt::format("many small {}s: {} of {} on average {}; {}", word_of(operation),
-                     count(figures.operations), bytes(figures.bytes / figures.operations), where,
-                     operation == IoOperation::kWrite
-                         ? "fewer and larger ones, through a buffer, take less time"
-                         : "reading larger pieces takes less time");
+  return formatted("many small {}s: {} of {} on average {}; {}", word_of(operation),
+                   count(figures.operations), bytes(figures.bytes / figures.operations), where,
+                   operation == IoOperation::kWrite
+                       ? "fewer and larger ones, through a buffer, take less time"
+                       : "reading larger pieces takes less time");
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 #include "tools/report_metric.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <cmath>
 
 #include "core/error.hpp"
 #include "profile/flat_profile.hpp"
+#include "tools/format.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -107,7 +106,7 @@ std::string MetricColumns::text(std::uint64_t value, const Terminal& terminal) c
   const std::string_view unit = std::string_view(unit_).substr(blank + 1);
   if (unit == "s") return duration(real, terminal);
   if (unit == "Bytes" && real < 0x1p63) return bytes(static_cast<std::uint64_t>(real));
-  return fmt::format("{:.3g}", real);
+  return formatted("{:.3g}", real);
 }
 
 }  // namespace timeloom::tools

@@ -1,9 +1,8 @@
 // How the facts of `timeloom report --mpi` are written.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tools/format.hpp"
 #include "tools/json_text.hpp"
 #include "tools/report_mpi.hpp"
 #include "tools/text.hpp"
@@ -47,8 +46,8 @@ class Writer {
 
   void write() {
     const double share = facts_.total == 0 ? 0 : facts_.in_mpi.sum() / facts_.total;
-    line(fmt::format("{}{}{} in MPI", plural(facts_.processes.size(), "process"), terminal_.dot(),
-                     percent(share)));
+    line(formatted("{}{}{} in MPI", plural(facts_.processes.size(), "process"), terminal_.dot(),
+                   percent(share)));
     efficiency();
     table("time in MPI", facts_.functions, facts_.in_mpi.sum());
     table("called by", facts_.callers, facts_.in_mpi.sum());
@@ -75,9 +74,9 @@ class Writer {
       const MpiRow& row = rows[i];
       const std::string where = facts_.processes.size() > 1 ? "  " + name(row.time.process) : "";
       const std::string numbers =
-          fmt::format("{} {}{}{} {}  ", pad_left(percent(all == 0 ? 0 : row.time.sum() / all), 6),
-                      time(row.time.mean), time(row.time.least), time(row.time.most),
-                      pad_left(short_count(static_cast<std::int64_t>(row.visits)), 7));
+          formatted("{} {}{}{} {}  ", pad_left(percent(all == 0 ? 0 : row.time.sum() / all), 6),
+                    time(row.time.mean), time(row.time.least), time(row.time.most),
+                    pad_left(short_count(static_cast<std::int64_t>(row.visits)), 7));
       const std::size_t taken = std::min(columns(numbers + where), terminal_.width - 12);
       line(numbers + shorten_left(printable(row.name), terminal_.width - taken, terminal_) + where);
     }
@@ -87,19 +86,19 @@ class Writer {
     if (!facts_.efficiency) return;
     const MpiEfficiency& one = *facts_.efficiency;
     const char* const times = terminal_.unicode ? "\u00d7" : "x";
-    line(fmt::format("parallel efficiency {} = load balance {} {} communication {}",
-                     percent(one.parallel()), percent(one.load_balance), times,
-                     percent(one.communication)));
+    line(formatted("parallel efficiency {} = load balance {} {} communication {}",
+                   percent(one.parallel()), percent(one.load_balance), times,
+                   percent(one.communication)));
     if (one.serialisation && one.transfer) {
-      line(fmt::format("communication {} = serialisation {} {} transfer {}",
-                       percent(one.communication), percent(*one.serialisation), times,
-                       percent(*one.transfer)));
+      line(formatted("communication {} = serialisation {} {} transfer {}",
+                     percent(one.communication), percent(*one.serialisation), times,
+                     percent(*one.transfer)));
     } else {
       line("serialisation and transfer are not known: " + facts_.messages.not_ideal);
     }
-    line(fmt::format("work a process: {} on average, most {} in {}, of {}",
-                     duration(one.mean_work, terminal_), duration(one.most_work, terminal_),
-                     name(one.busiest), duration(one.runtime, terminal_)));
+    line(formatted("work a process: {} on average, most {} in {}, of {}",
+                   duration(one.mean_work, terminal_), duration(one.most_work, terminal_),
+                   name(one.busiest), duration(one.runtime, terminal_)));
   }
 
   void matrix() {
@@ -110,7 +109,7 @@ class Writer {
     for (const auto& [pair, one] : traffic) most = std::max(most, one.bytes);
     std::string head = pad_left("to", 16);
     for (std::size_t to = 0; to < facts_.processes.size(); ++to) {
-      head += pad_left(fmt::to_string(to), 9);
+      head += pad_left(std::to_string(to), 9);
     }
     line(terminal_.paint(head + "  ", Ink::kDim) +
          terminal_.paint("bytes sent (messages)", Ink::kAccent));
@@ -121,7 +120,7 @@ class Writer {
         const auto found = traffic.find({from, to});
         const bool any = found != traffic.end();
         bytes_line += pad_left(any ? bytes(found->second.bytes) : "-", 9);
-        count_line += pad_left(any ? fmt::format("({})", found->second.messages) : "", 9);
+        count_line += pad_left(any ? formatted("({})", found->second.messages) : "", 9);
       }
       line(bytes_line);
       line(terminal_.paint(count_line, Ink::kDim));
@@ -137,8 +136,8 @@ class Writer {
          terminal_.paint("from, to", Ink::kAccent));
     for (std::size_t i = 0; i < std::min(all.size(), kRows); ++i) {
       const auto& [pair, one] = all[i];
-      line(fmt::format("{} {}  {}, {}", pad_left(bytes(one.bytes), 9),
-                       pad_left(count(one.messages), 8), name(pair.first), name(pair.second)));
+      line(formatted("{} {}  {}, {}", pad_left(bytes(one.bytes), 9),
+                     pad_left(count(one.messages), 8), name(pair.first), name(pair.second)));
     }
   }
 
@@ -157,9 +156,9 @@ class Writer {
         if (waits[kind].time > most) most = waits[kind].time, longest = process;
       }
       if (all.count == 0) continue;
-      line(fmt::format("{} {}  {}  {} ({})", time(seconds(all.time)), pad_left(count(all.count), 7),
-                       name_of(static_cast<profile::WaitKind>(kind)), name(longest),
-                       duration(seconds(most), terminal_)));
+      line(formatted("{} {}  {}  {} ({})", time(seconds(all.time)), pad_left(count(all.count), 7),
+                     name_of(static_cast<profile::WaitKind>(kind)), name(longest),
+                     duration(seconds(most), terminal_)));
     }
   }
 
@@ -170,15 +169,15 @@ class Writer {
   void remarks() {
     const profile::MessageSummary& messages = facts_.messages;
     if (messages.unmatched != 0) {
-      line(fmt::format("{} of which only the sender or the receiver is known",
-                       plural(messages.unmatched, "message")));
+      line(formatted("{} of which only the sender or the receiver is known",
+                     plural(messages.unmatched, "message")));
     }
     if (messages.backwards != 0) {
       line(
-          fmt::format("{} received before they were sent, by up to {}: the clocks of the hosts "
-                      "differ",
-                      plural(messages.backwards, "message"),
-                      duration(seconds(messages.most_backwards), terminal_)));
+          formatted("{} received before they were sent, by up to {}: the clocks of the hosts "
+                    "differ",
+                    plural(messages.backwards, "message"),
+                    duration(seconds(messages.most_backwards), terminal_)));
     }
   }
 

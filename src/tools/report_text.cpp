@@ -1,10 +1,9 @@
 #include "tools/report_text.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "tools/compensation.hpp"
+#include "tools/format.hpp"
 #include "tools/table.hpp"
 #include "tools/text.hpp"
 #include "tools/tree_marks.hpp"
@@ -66,7 +65,7 @@ std::string place_of(const Region& region) {
   const std::size_t name = file.rfind('/');
   if (name != std::string_view::npos && name > 0) file.remove_prefix(file.rfind('/', name - 1) + 1);
   if (file.empty() || region.first_line == 0) return printable(file);
-  return printable(fmt::format("{}:{}", file, region.first_line));
+  return printable(formatted("{}:{}", file, region.first_line));
 }
 
 template <std::size_t kCount>
@@ -125,7 +124,7 @@ bool is_more_of_the_same(const Row& row, const Row& below, const ReportData& dat
 void write_title(const std::string& title, const ReportData& data, const std::string& scope,
                  const Terminal& terminal, Output& output) {
   const std::string total =
-      fmt::format("  100% = {} in {}", duration(data.total_seconds(), terminal, " "), scope);
+      formatted("  100% = {} in {}", duration(data.total_seconds(), terminal, " "), scope);
   output.write("\n" + terminal.paint(title, Ink::kAccent) + terminal.paint(total, Ink::kDim) +
                "\n\n");
 }
@@ -133,15 +132,14 @@ void write_title(const std::string& title, const ReportData& data, const std::st
 void write_hidden(const Hidden& hidden, const RowOptions& options, std::string_view noun,
                   const Terminal& terminal, Output& output) {
   if (hidden.small > 0) {
-    output.write(
-        terminal.paint(fmt::format("Not shown: {} below {:g}%, {} in all (--min-percent)\n",
-                                   plural(hidden.small, noun), options.min_percent,
-                                   duration(hidden.small_seconds, terminal, " ")),
-                       Ink::kDim));
+    output.write(terminal.paint(formatted("Not shown: {} below {:g}%, {} in all (--min-percent)\n",
+                                          plural(hidden.small, noun), options.min_percent,
+                                          duration(hidden.small_seconds, terminal, " ")),
+                                Ink::kDim));
   }
   if (hidden.deep > 0) {
-    output.write(terminal.paint(fmt::format("Not shown: {} below level {} (--depth)\n",
-                                            plural(hidden.deep, noun), options.depth),
+    output.write(terminal.paint(formatted("Not shown: {} below level {} (--depth)\n",
+                                          plural(hidden.deep, noun), options.depth),
                                 Ink::kDim));
   }
 }
@@ -163,7 +161,7 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
   std::string line;
   for (const std::string& part : parts) {
     const std::string longer =
-        line.empty() ? part : fmt::format("{}{}{}", line, terminal.dot(), part);
+        line.empty() ? part : formatted("{}{}{}", line, terminal.dot(), part);
     if (columns(longer) > terminal.width) {
       output.write(line + "\n");
       line = part;
@@ -197,7 +195,7 @@ void write_tree(const ReportData& data, const RowOptions& options, const std::st
       name = "import";
       place.clear();
     }
-    if (levels > 1) name += fmt::format(" ({} levels)", count(levels));
+    if (levels > 1) name += formatted(" ({} levels)", count(levels));
     add_row(table, kTreeColumns, row, row.figures.inclusive_share, mark, name, data, terminal,
             place);
   }
@@ -221,9 +219,9 @@ void write_flat(const ReportData& data, const RowOptions& options, const std::st
 void write_metric(const ReportData& data, const Terminal& terminal, Output& output) {
   const MetricColumns& metric = *data.metric();
   std::string line =
-      fmt::format("\n{}: {} in all", metric.name(), metric.text(metric.total(), terminal));
+      formatted("\n{}: {} in all", metric.name(), metric.text(metric.total(), terminal));
   if (metric.outside() != 0) {
-    line += fmt::format(", {} outside all regions", metric.text(metric.outside(), terminal));
+    line += formatted(", {} outside all regions", metric.text(metric.outside(), terminal));
   }
   output.write(line + "\n");
 }

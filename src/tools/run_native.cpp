@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -31,6 +29,7 @@
 #include "run/spools.hpp"
 #include "settings/launched_rank.hpp"
 #include "tools/find_python.hpp"
+#include "tools/format.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
 #include "tools/wrapper_files.hpp"
@@ -238,7 +237,7 @@ void finish(const NativeRun& run, const Settings& settings, double seconds) {
     if (failed) say(text);
     return;
   }
-  say(fmt::format("{:.3f} s, ", seconds) + text);
+  say(formatted("{:.3f} s, ", seconds) + text);
   say("next: timeloom report " + word_of(directory));
 }
 
@@ -260,8 +259,7 @@ NativeRun make_directory(const CommandLine& line, const Settings& settings,
 NativeRun make_apart(const CommandLine& line, const Settings& settings, const LaunchedRank& rank,
                      const std::string& reason) {
   NativeRun run = make_directory(line, settings, ".rank-" + std::to_string(rank.rank));
-  say(fmt::format("rank {} has a run of its own, {}: {}", rank.rank, run.directory.string(),
-                  reason));
+  say(formatted("rank {} has a run of its own, {}: {}", rank.rank, run.directory.string(), reason));
   return run;
 }
 
@@ -269,7 +267,7 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
                            const LaunchedRank& rank) {
   if (rank.job.empty()) {
     return make_apart(line, settings, rank,
-                      fmt::format("nothing tells the job; name it in {}", kJobVariable));
+                      formatted("nothing tells the job; name it in {}", kJobVariable));
   }
   const std::string& output = settings.text("output");
   const fs::path directory = run::choose_directory(output, line.target);

@@ -1,7 +1,5 @@
 // `timeloom score PROFILE`, also called scorep-score: how large a trace would be.
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "formats/cube/score_profile.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
+#include "tools/format.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
 #include "tools/score_filter.hpp"
@@ -48,7 +47,7 @@ std::optional<FilterFile> filter_named(const std::optional<std::string>& name) {
 }
 
 std::string advice(const fs::path& filter) {
-  return fmt::format(
+  return formatted(
       "\nA filter file was written to {}.\n"
       "Read it, remove what you want to see, and measure with\n"
       "'SCOREP_FILTERING_FILE={}'.\n",

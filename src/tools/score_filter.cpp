@@ -1,7 +1,5 @@
 #include "tools/score_filter.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -11,6 +9,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "tools/format.hpp"
 #include "tools/score_text.hpp"
 #include "tools/text.hpp"
 
@@ -36,9 +35,9 @@ class FilterText {
 
   std::string write() && {
     text_ = "# A proposal of what not to record, made by 'timeloom score'.\n#\n";
-    text_ += fmt::format("# made with: -g {}\n", wanted_.text);
-    text_ += fmt::format("# the files named below are in: {}\n\n",
-                         prefix_.empty() ? "no directory of all" : printable(prefix_));
+    text_ += formatted("# made with: -g {}\n", wanted_.text);
+    text_ += formatted("# the files named below are in: {}\n\n",
+                       prefix_.empty() ? "no directory of all" : printable(prefix_));
     text_ += "SCOREP_REGION_NAMES_BEGIN\n  EXCLUDE\n";
     std::vector<const ScoreRecord*> all;
     for (const ScoreRecord& one : score_.regions) all.push_back(&one);
@@ -47,7 +46,7 @@ class FilterText {
       if (!one->filtered && is_wanted(*one)) entry(*one);
     }
     if (options_.filter) {
-      text_ += fmt::format("    # left out already by {}\n\n", printable(*options_.filter));
+      text_ += formatted("    # left out already by {}\n\n", printable(*options_.filter));
       for (const ScoreRecord* one : all) {
         if (one->filtered && one->evaluated) entry(*one);
       }
@@ -99,15 +98,14 @@ class FilterText {
     const double all = score_.types[0].time;
     std::string_view file = region.file;
     if (!prefix_.empty() && file.starts_with(prefix_)) file.remove_prefix(prefix_.size());
-    text_ += fmt::format(
+    text_ += formatted(
         "    # type={} max_buf={:>11} visits={:>8}, time={:7.2f}s ({:5.1f}%), "
         "time/visit={:8.2f}us\n",
         profile::name_of(one.type), count(one.max_bytes()), count(one.visits), one.time,
         all > 0 ? one.time / all * 100 : 0, one.time_per_visit());
-    text_ +=
-        fmt::format("    # name='{}'\n    # file='{}'\n", printable(one.name), printable(file));
+    text_ += formatted("    # name='{}'\n    # file='{}'\n", printable(one.name), printable(file));
     const std::string& mangled = region.mangled_name.empty() ? region.name : region.mangled_name;
-    text_ += fmt::format("    MANGLED {}\n\n", escaped_pattern(printable(mangled)));
+    text_ += formatted("    MANGLED {}\n\n", escaped_pattern(printable(mangled)));
   }
 
   const ScoreProfile& profile_;

@@ -1,9 +1,8 @@
 #include "tools/score_text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "tools/format.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -32,9 +31,9 @@ class ScoreTables {
     widths_.bytes = std::max(widths_.bytes, count(all_.max_bytes()).size());
     widths_.visits = std::max(widths_.visits, count(all_.visits).size());
     widths_.hits = std::max(widths_.hits, count(all_.hits).size());
-    widths_.time = std::max(widths_.time, fmt::format("{:.2f}", all_.time).size());
+    widths_.time = std::max(widths_.time, formatted("{:.2f}", all_.time).size());
     widths_.per_visit =
-        std::max(widths_.per_visit, fmt::format("{:.2f}", all_.time_per_visit()).size());
+        std::max(widths_.per_visit, formatted("{:.2f}", all_.time_per_visit()).size());
   }
 
   std::string write() && {
@@ -60,7 +59,7 @@ class ScoreTables {
   void estimates() {
     const ScoreRecord& traced = options_.filter ? score_.filtered_types[0] : all_;
     const std::uint64_t memory = memory_requirement(profile_, traced.max_bytes());
-    text_ += fmt::format(
+    text_ += formatted(
         "\nEstimated aggregate size of event trace:                   {}\n"
         "Estimated requirements for largest trace buffer (max_buf): {}\n"
         "Estimated memory requirements (SCOREP_TOTAL_MEMORY):       {}\n",
@@ -72,7 +71,7 @@ class ScoreTables {
           " requirements using USR regions filters.)\n\n";
       return;
     }
-    text_ += fmt::format(
+    text_ += formatted(
         "(hint: When tracing set SCOREP_TOTAL_MEMORY={} to avoid intermediate flushes\n"
         " or reduce requirements using USR regions filters.)\n\n",
         score_size(memory));
@@ -89,11 +88,11 @@ class ScoreTables {
   void row(const ScoreRecord& one, char symbol, const std::string& name) {
     if (one.total_bytes() == 0) return;
     const double share = all_.time > 0 ? one.time / all_.time * 100 : 0;
-    text_ += fmt::format(" {}  {:>{}} {:>{}} {:>{}} ", symbol, type_name(one.type), widths_.type,
-                         count(one.max_bytes()), widths_.bytes, count(one.visits), widths_.visits);
+    text_ += formatted(" {}  {:>{}} {:>{}} {:>{}} ", symbol, type_name(one.type), widths_.type,
+                       count(one.max_bytes()), widths_.bytes, count(one.visits), widths_.visits);
     if (profile_.sampled) text_ += pad_left(count(one.hits), widths_.hits) + ' ';
-    text_ += fmt::format("{:>{}.2f} {:>7.1f} {:>{}.2f}  {}\n", one.time, widths_.time, share,
-                         one.time_per_visit(), widths_.per_visit, printable(name));
+    text_ += formatted("{:>{}.2f} {:>7.1f} {:>{}.2f}  {}\n", one.time, widths_.time, share,
+                       one.time_per_visit(), widths_.per_visit, printable(name));
   }
 
   static std::string type_name(RegionType type) { return std::string(profile::name_of(type)); }
@@ -149,7 +148,7 @@ std::string score_size(std::uint64_t bytes) {
   constexpr std::string_view kUnits[] = {" bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
   std::size_t unit = 0;
   for (; bytes > 4096; bytes /= 1024) ++unit;
-  return fmt::format("{}{}", bytes + 1, kUnits[unit]);
+  return formatted("{}{}", bytes + 1, kUnits[unit]);
 }
 
 std::string escaped_pattern(std::string_view name) {

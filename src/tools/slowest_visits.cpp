@@ -1,10 +1,9 @@
 #include "tools/slowest_visits.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "tools/answer_text.hpp"
+#include "tools/format.hpp"
 #include "tools/json_text.hpp"
 #include "tools/text.hpp"
 
@@ -98,7 +97,7 @@ std::string SlowestVisits::parameters_of(const Visit& visit) const {
     switch (event.kind) {
       case EventKind::kParameterInt: value = std::to_string(event.as_int()); break;
       case EventKind::kParameterUint: value = std::to_string(event.value); break;
-      case EventKind::kParameterFloat: value = fmt::format("{}", event.as_double()); break;
+      case EventKind::kParameterFloat: value = formatted("{}", event.as_double()); break;
       default:
         if (event.value < definitions_->strings.size()) value = definitions_->strings[event.value];
     }
@@ -123,9 +122,9 @@ void SlowestVisits::write(const Terminal& terminal, Output& output) const {
     const std::uint64_t since = visit.begin - std::min(visit.begin, definitions_->clock.begin);
     AnswerLine line;
     line.numbers =
-        fmt::format("{} {} {}", pad_left(duration(seconds(visit.own, *definitions_), terminal), 6),
-                    pad_left(duration(seconds(visit.total, *definitions_), terminal), 6),
-                    pad_left(duration(seconds(since, *definitions_), terminal), 7));
+        formatted("{} {} {}", pad_left(duration(seconds(visit.own, *definitions_), terminal), 6),
+                  pad_left(duration(seconds(visit.total, *definitions_), terminal), 6),
+                  pad_left(duration(seconds(since, *definitions_), terminal), 7));
     const std::string values = parameters_of(visit);
     line.name = printable(name_of(*definitions_, visit.region));
     if (!values.empty()) line.note = printable(" {" + values + "}");

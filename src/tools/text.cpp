@@ -1,6 +1,5 @@
 #include "tools/text.hpp"
-
-#include <fmt/format.h>
+#include "tools/format.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,9 +13,9 @@ constexpr std::size_t kLongestCharacter = 16;  // bytes of one column, combining
 
 // Three significant digits of a number below 1000.
 std::string three_digits(double value) {
-  if (value < 9.995) return fmt::format("{:.2f}", value);
-  if (value < 99.95) return fmt::format("{:.1f}", value);
-  return fmt::format("{:.0f}", value);
+  if (value < 9.995) return formatted("{:.2f}", value);
+  if (value < 99.95) return formatted("{:.1f}", value);
+  return formatted("{:.0f}", value);
 }
 
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
@@ -79,17 +78,17 @@ std::string strftime_of(std::uint64_t realtime, const char* format,
 }  // namespace
 
 std::string duration(double seconds, const Terminal& terminal, std::string_view gap) {
-  if (seconds == 0) return fmt::format("0{}s", gap);
+  if (seconds == 0) return formatted("0{}s", gap);
   if (seconds < 0) return "-" + duration(-seconds, terminal, gap);
-  if (seconds < 999.5e-9) return fmt::format("{}{}ns", three_digits(seconds * 1e9), gap);
+  if (seconds < 999.5e-9) return formatted("{}{}ns", three_digits(seconds * 1e9), gap);
   if (seconds < 999.5e-6)
-    return fmt::format("{}{}{}", three_digits(seconds * 1e6), gap, terminal.micro());
-  if (seconds < 999.5e-3) return fmt::format("{}{}ms", three_digits(seconds * 1e3), gap);
-  return fmt::format("{}{}s", three_digits(seconds), gap);
+    return formatted("{}{}{}", three_digits(seconds * 1e6), gap, terminal.micro());
+  if (seconds < 999.5e-3) return formatted("{}{}ms", three_digits(seconds * 1e3), gap);
+  return formatted("{}{}s", three_digits(seconds), gap);
 }
 
 std::string count(std::uint64_t number) {
-  std::string text = fmt::to_string(number);
+  std::string text = std::to_string(number);
   for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
   return text;
 }
@@ -109,21 +108,21 @@ std::string visits_text(std::int64_t visits, bool at_least, const Terminal& term
 
 std::string percent(double share) {
   const double value = share * 100;
-  return value < 99.95 ? fmt::format("{:.1f}%", value) : fmt::format("{:.0f}%", value);
+  return value < 99.95 ? formatted("{:.1f}%", value) : formatted("{:.0f}%", value);
 }
 
 std::string bytes(std::uint64_t size) {
-  if (size < 1000) return fmt::format("{} B", size);
+  if (size < 1000) return formatted("{} B", size);
   double value = static_cast<double>(size);
   std::string_view units = "kMGTPE";
   for (value /= 1000; value >= 999.5 && units.size() > 1; value /= 1000) units.remove_prefix(1);
-  return fmt::format("{} {}B", three_digits(value), units.front());
+  return formatted("{} {}B", three_digits(value), units.front());
 }
 
 std::string plural(std::uint64_t number, std::string_view noun) {
-  if (number == 1) return fmt::format("1 {}", noun);
+  if (number == 1) return formatted("1 {}", noun);
   const bool es = noun.ends_with("ss");
-  return fmt::format("{} {}{}", count(number), noun, es ? "es" : "s");
+  return formatted("{} {}{}", count(number), noun, es ? "es" : "s");
 }
 
 std::string threads_and_tasks(std::uint64_t threads, std::uint64_t tasks, std::uint64_t lanes) {
@@ -138,8 +137,8 @@ std::string local_time(std::uint64_t realtime) {
 }
 
 std::string iso_time(std::uint64_t realtime) {
-  return fmt::format("{}.{:03}Z", strftime_of(realtime, "%Y-%m-%dT%H:%M:%S", gmtime_r),
-                     realtime / 1'000'000 % 1000);
+  return formatted("{}.{:03}Z", strftime_of(realtime, "%Y-%m-%dT%H:%M:%S", gmtime_r),
+                   realtime / 1'000'000 % 1000);
 }
 
 std::string printable(std::string_view text) {

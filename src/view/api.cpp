@@ -12,6 +12,7 @@
 #include "view/fields.hpp"
 #include "view/find.hpp"
 #include "view/group_tiles.hpp"
+#include "view/json_text.hpp"
 #include "view/range_table.hpp"
 #include "view/tile.hpp"
 
@@ -226,7 +227,7 @@ std::string progress(const Content& content) {
   json["events"] = content.progress().events.load();
   json["events_total"] = content.progress().events_total.load();
   json["message"] = failed;
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(json);
 }
 
 std::string source(const Content& content, QuestionReader in) {
@@ -245,7 +246,7 @@ std::string keep(const Content& content, std::string_view marks) {
     if (!place) throw BadQuestion{"these are no marks"};
     if (!place->empty()) json["kept"] = *place;
   }
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(json);
 }
 
 std::string side(const Content& content) {
@@ -258,7 +259,7 @@ std::string side(const Content& content) {
   }
   json["links"] = events->links().size();
   json["complete"] = events->is_complete();
-  return json.dump();
+  return json_text(json);
 }
 
 struct PartOfValues {

@@ -5,6 +5,7 @@
 #include "convert/arguments.hpp"
 #include "view/calls.hpp"
 #include "view/cursor.hpp"
+#include "view/json_text.hpp"
 
 namespace timeloom::view {
 
@@ -142,7 +143,7 @@ std::string call_details(const Index& index, const Definitions& definitions, std
       if (holds) json["stack"].push_back(json_of(call));
     }
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json);
 }
 
 }  // namespace timeloom::view

@@ -7,6 +7,7 @@
 #include "convert/gzip.hpp"
 #include "view/api.hpp"
 #include "view/cursor.hpp"
+#include "view/json_text.hpp"
 
 namespace timeloom::view {
 
@@ -107,7 +108,7 @@ std::string texts_of(const std::set<std::uint64_t>& strings, const Definitions& 
       texts[std::to_string(number)] = definitions.strings[static_cast<std::size_t>(number)];
     }
   }
-  return texts.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(texts);
 }
 
 void write_data(const RunInside& run, convert::Destination& out) {

@@ -12,6 +12,7 @@
 #include "os/file.hpp"
 #include "view/format.hpp"
 #include "view/index_place.hpp"
+#include "view/json_text.hpp"
 
 namespace timeloom::view {
 
@@ -23,10 +24,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostMarks = 500;
 constexpr std::size_t kMostBytes = 4096;  // of a note
 constexpr std::size_t kMostOfFile = 4 << 20;
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 // Only what is a mark, and nothing else that the text may hold. Nothing: it is no list of marks.
 std::optional<Json> marks_in(std::string_view text) {
@@ -82,7 +79,7 @@ MarksFile::MarksFile(const fs::path& anchor)
 std::string MarksFile::read() const {
   const std::lock_guard lock(mutex_);
   for (const fs::path& path : {beside_, in_cache_}) {
-    if (const std::optional<Json> marks = marks_at(path)) return text_of(*marks);
+    if (const std::optional<Json> marks = marks_at(path)) return json_text(*marks);
   }
   return "[]";
 }
@@ -90,7 +87,7 @@ std::string MarksFile::read() const {
 std::optional<std::string> MarksFile::keep(std::string_view json) const {
   const std::optional<Json> marks = marks_in(json);
   if (!marks) return {};
-  const std::string text = text_of(Json{{"version", 1}, {"marks", *marks}}) + "\n";
+  const std::string text = json_text(Json{{"version", 1}, {"marks", *marks}}) + "\n";
   const std::lock_guard lock(mutex_);
   if (write_at(beside_, text)) return beside_.string();
   if (in_cache_.empty()) return "";

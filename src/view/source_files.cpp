@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "view/json_text.hpp"
 
 namespace timeloom::view {
 
@@ -155,7 +156,7 @@ std::string source_json(const SourceLines& lines, const Region& region) {
   } else {
     json["reason"] = lines.reason;
   }
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(json);
 }
 
 }  // namespace timeloom::view

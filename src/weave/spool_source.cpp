@@ -12,6 +12,7 @@
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
 #include "run/layout.hpp"
+#include "weave/host_clocks.hpp"
 #include "weave/metric_totals.hpp"
 #include "weave/process_order.hpp"
 #include "weave/profiled_thread.hpp"
@@ -20,17 +21,6 @@ namespace timeloom::weave {
 namespace {
 
 constexpr char kCreator[] = "Timeloom " TIMELOOM_VERSION;
-
-// Nanoseconds by which the monotonic clock of a host is behind that of another, as far as their
-// clocks of the day agree. Containers of one machine have one clock: less than this is no
-// difference.
-std::int64_t clock_shift(const os::ClockSync& of, const os::ClockSync& to) {
-  constexpr std::int64_t kLeast = 1'000'000;
-  const std::uint64_t shift =
-      (of.realtime_ns - of.monotonic_ns) - (to.realtime_ns - to.monotonic_ns);
-  const auto signed_shift = static_cast<std::int64_t>(shift);
-  return signed_shift > -kLeast && signed_shift < kLeast ? 0 : signed_shift;
-}
 
 }  // namespace
 
@@ -102,36 +92,8 @@ void SpoolSource::sort_processes() {
   processes_ = std::move(sorted);
   // There ids begin with the rank.
   if (run::layout_of(processes_.front().reader->definitions().properties).dense_ids) return;
-  std::ranges::stable_partition(processes_, [](const Process& p) { return p.rank.has_value(); });
-}
-
-// The monotonic clock of each machine begins when that is started: all are counted from the begin
-// of the one that was started first.
-// Those whose clock was compared with that of rank 0 go with its machine.
-void SpoolSource::put_hosts_in_time(HostClocks& hosts, HostOffsets& offsets,
-                                    const std::string& first_rank) {
-  std::map<std::string, os::ClockSync> first;
-  for (const auto& [host, syncs] : hosts) {
-    if (!syncs.empty()) first.try_emplace(host.first, syncs.front());
-  }
-  if (first.size() < 2) return;
-  const os::ClockSync* oldest = &first.begin()->second;
-  for (const auto& [host, sync] : first) {
-    if (clock_shift(sync, *oldest) < 0) oldest = &sync;
-  }
-  const auto shift_of = [&](const std::string& host) -> std::uint64_t {
-    const auto found = first.find(host);
-    if (found == first.end()) return 0;
-    return static_cast<std::uint64_t>(clock_shift(found->second, *oldest));
-  };
-  for (auto& [host, syncs] : hosts) {
-    const bool compared = !offsets[host.first].empty();
-    const std::uint64_t shift = shift_of(compared ? first_rank : host.first);
-    for (os::ClockSync& sync : syncs) sync.monotonic_ns += shift;
-  }
-  for (auto& [host, of_host] : offsets) {
-    for (ClockOffset& offset : of_host) offset.monotonic_ns += shift_of(first_rank);
-  }
+  std::stable_partition(processes_.begin(), processes_.end(),
+                        [](const Process& p) { return p.rank.has_value(); });
 }
 
 // All processes of a host read the same counter, so one line serves them all; a

@@ -91,12 +91,7 @@ class SpoolSource : public RunSource {
   void open_process(const spool::SpoolDirectory& directory);
   void add_process(Process& process, Unifier& unifier);
   void leave_out_unborn();
-  // Comparisons of clocks, by the name of the host.
-  using HostClocks = std::map<std::pair<std::string, os::ClockSource>, std::vector<os::ClockSync>>;
   void set_process_clocks();
-  using HostOffsets = std::map<std::string, std::vector<ClockOffset>>;  // by name
-  static void put_hosts_in_time(HostClocks& hosts, HostOffsets& offsets,
-                                const std::string& first_rank);
   void sort_processes();
   static void set_lifetime(Process& process);
   static void set_created(Process& process);

@@ -8,6 +8,8 @@ from spool_reader import spools_of, stream
 from streams import INSTRUMENTERS, assert_balanced, assert_same, run_python
 from test_streams_programs import each_instrumenter
 
+pytestmark = pytest.mark.any_python
+
 HELPER = """
 def square(x): return multiply(x, x)
 def multiply(x, y): return x * y

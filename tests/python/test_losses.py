@@ -10,6 +10,8 @@ import sys
 import pytest
 from archives import MAIN, make_archive, one_line, report_json
 
+pytestmark = pytest.mark.any_python
+
 
 @pytest.fixture(scope="session")
 def long_archive(tmp_path_factory):

@@ -9,6 +9,8 @@ from metric_runs import NAMES, PROGRAM, events, needs_printer, papi, record, wor
 from profile_files import Profile
 from streams import INSTRUMENTERS, run_python
 
+pytestmark = pytest.mark.any_python
+
 
 def samples(run):
     """{(metric, its set, thread, call path): value}; the call path is None while no region was open."""

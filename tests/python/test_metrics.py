@@ -8,6 +8,8 @@ import pytest
 from metric_runs import NAMES, events, needs_printer, papi, printed, record, work  # noqa: F401
 from streams import INSTRUMENTERS
 
+pytestmark = pytest.mark.any_python
+
 
 def check_pairs(stream, names):
     """Every enter and leave has its values before it, with the same time, and they never fall."""

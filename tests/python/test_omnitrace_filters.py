@@ -5,6 +5,8 @@ from omnitrace_runs import call_paths, profile, run_omnitrace
 
 from timeloom._search import compile_expression
 
+pytestmark = pytest.mark.any_python
+
 # main calls a (twice), which calls b, which calls c; all of them call lib.helper, which calls lib.inner.
 LIB = "def helper(): return inner()\ndef inner(): return 1\n"
 APP = """import lib

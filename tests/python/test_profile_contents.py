@@ -11,6 +11,8 @@ import pytest
 from profile_files import Profile
 from streams import run_python, write_program
 
+pytestmark = pytest.mark.any_python
+
 MODES = ([], ["--profile"])
 each_mode = pytest.mark.parametrize("mode", MODES)
 

@@ -9,6 +9,8 @@ import sys
 import pytest
 from profile_files import Profile, visits_by_region
 
+pytestmark = pytest.mark.any_python
+
 SHOP = """
 import time
 

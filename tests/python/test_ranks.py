@@ -13,6 +13,8 @@ from launchers import PROGRAM, door, ranks  # noqa: F401
 from process_runs import Run
 from streams import environment
 
+pytestmark = pytest.mark.any_python
+
 MEASURE = door("timeloom", "-o", "run")
 
 

@@ -14,6 +14,8 @@ from converted import calls_of, events_of, recorded
 
 import timeloom
 
+pytestmark = pytest.mark.any_python
+
 PROGRAM = Path(timeloom.__file__).parent / "bin" / "timeloom"
 
 

@@ -8,6 +8,8 @@ import textwrap
 import pytest
 from scorep_runs import TYPES, inside, of_program, run_scorep, trace
 
+pytestmark = pytest.mark.any_python
+
 PROGRAM = textwrap.dedent("""
     import scorep.user
 

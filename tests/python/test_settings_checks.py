@@ -7,6 +7,8 @@ import sys
 import pytest
 from streams import environment
 
+pytestmark = pytest.mark.any_python
+
 # Settings, the one of which the message speaks, and how it goes on.
 CHECKS = {
     "tasks in a profile": (

@@ -8,6 +8,8 @@ import pytest
 from profile_files import Profile
 from streams import environment
 
+pytestmark = pytest.mark.any_python
+
 # The parent calls the task, and so does each child. Regions of our own say by whom.
 WORK = """
 import json, timeloom

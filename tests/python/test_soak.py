@@ -3,6 +3,8 @@
 import pytest
 import soak
 
+pytestmark = pytest.mark.any_python
+
 
 @pytest.fixture(autouse=True)
 def program(monkeypatch, timeloom_program):

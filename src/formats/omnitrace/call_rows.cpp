@@ -171,7 +171,7 @@ class ThreadFold : public LocationSink {
   }
 
   void add_values(const Open& open, std::uint64_t wall_ns) {
-    Visits* value = &calls_.values[open.node * plan_.values];
+    Visits* value = calls_.values.data() + open.node * plan_.values;
     const std::uint64_t* before = entered_.data() + open.samples;
     const auto wall = static_cast<double>(wall_ns);
     for (std::size_t i = 0; i < plan_.options.metrics.size(); ++i) {

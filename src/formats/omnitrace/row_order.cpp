@@ -47,7 +47,7 @@ std::vector<Placed> place(const Calls& calls, const std::vector<const ThreadCall
     for (std::uint32_t n = 1; n < thread.nodes.size(); ++n) {
       const CallNode& node = thread.nodes[n];
       const std::uint32_t parent = node.parent == 0 ? above : begin + node.parent - 1;
-      all.push_back({&node, &thread.values[n * calls.values], parent, t});
+      all.push_back({&node, thread.values.data() + n * calls.values, parent, t});
     }
   }
   return all;

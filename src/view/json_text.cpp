@@ -1,0 +1,11 @@
+#include "view/json_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace timeloom::view {
+
+std::string json_text(const nlohmann::ordered_json& value, int indentation) {
+  return value.dump(indentation, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace timeloom::view
