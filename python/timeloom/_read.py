@@ -76,6 +76,12 @@ class Run:
         """The regions of all threads together, the one with the most time of its own first."""
         return list(self._report["flat"]["rows"])
 
+    @cached_property
+    def io(self) -> dict[str, Any]:
+        """The files and call paths that were read and written, as ``timeloom report --io --json``."""
+        facts: dict[str, Any] = json.loads(_run("report", "--io", "--json", self.path))
+        return facts
+
     def diff(self, other: Run | str | PathLike[str]) -> dict[str, Any]:
         """Regions that are slower, faster, new or gone in ``other``, a later run: see ``timeloom diff --json``."""
         after = other.path if isinstance(other, Run) else fspath(other)

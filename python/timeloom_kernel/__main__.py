@@ -1,14 +1,22 @@
-"""``python -m timeloom_kernel -f CONNECTION_FILE``: runs the kernel."""
+"""``python -m timeloom_kernel -f CONNECTION_FILE``: runs the kernel.
+
+``--io=posix`` and ``--mpi`` load wrapper libraries, for cells that ask for what they record.
+"""
 
 from __future__ import annotations
 
-from ipykernel.kernelapp import IPKernelApp
+import sys
 
-from timeloom_kernel.kernel import TimeloomKernel
+from timeloom_kernel import _wrappers
 
 
 def main() -> None:
     """Run the kernel as its front end says on the command line."""
+    _wrappers.load(_wrappers.take(sys.argv))  # before anything that would have to be done again
+    from ipykernel.kernelapp import IPKernelApp
+
+    from timeloom_kernel.kernel import TimeloomKernel
+
     IPKernelApp.launch_instance(kernel_class=TimeloomKernel)
 
 

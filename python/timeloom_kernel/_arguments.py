@@ -9,15 +9,14 @@ from typing import Any, NamedTuple
 
 from scorep import _command_line
 from timeloom import Error, _core
+from timeloom_kernel import _wrappers
 
 # Options of the cell itself; all others are settings of `timeloom run`.
 _OWN = {"fresh": False, "ranks": True, "return": True, "repeat": True}  # whether it has a value
-_LATER = {
-    "mpp": "MPI is not recorded yet in notebooks: its wrapper must be loaded before Python starts",
-    "mpi": "MPI is not recorded yet in notebooks: its wrapper must be loaded before Python starts",
-    "io": "I/O of the system is not recorded yet in notebooks: its wrapper must be loaded before Python starts",
-    "thread": "threads of native code are not recorded yet; those of Python always are",
+_OTHER_WORDS: dict[tuple[str, str | bool], tuple[str, str | bool]] = {
+    ("io", True): ("io", "posix"), ("mpp", "mpi"): ("mpi", True),
 }
+_SEPARATE = {"fresh", "ranks"}  # a process of its own, which loads its wrappers itself
 _LISTS = ("exclude", "include")
 
 # Frames between a measurement and the cell: of the kernel, and of all that it is made of.
@@ -47,13 +46,12 @@ def of_timeloom(line: str) -> CellOptions:
     own: dict[str, str] = {}
     while words:
         name, value = _next_option(words)
-        if name in _LATER:
-            raise Error(f"--{name}: {_LATER[name]}")
+        name, value = _OTHER_WORDS.get((name, value), (name, value))
         if name in _OWN:
             own[name] = value if isinstance(value, str) else ""
             if _OWN[name] and not own[name]:
                 raise Error(f"--{name} needs a value")
-        elif value is True and name.removeprefix("no-") not in _switches():
+        elif value is True and name.removeprefix("no-") not in _switches() | _wrappers.OPTIONS.keys():
             raise Error(f"--{name} needs a value")
         elif name in _LISTS:
             settings.setdefault(name, []).append(value)
@@ -61,7 +59,12 @@ def of_timeloom(line: str) -> CellOptions:
             settings[name[3:].replace("-", "_")] = False
         else:
             settings[name.replace("-", "_")] = value
-    return CellOptions(settings, own)
+    if own.keys() & _SEPARATE:
+        return CellOptions(settings, own)
+    for name in _wrappers.OPTIONS.keys() & settings.keys():
+        if settings[name] not in ("none", "off", False) and (why := _wrappers.missing(name)):
+            raise Error(f"--{name}: {why}")
+    return CellOptions({**_wrappers.dormant(), **settings}, own)
 
 
 @functools.cache
@@ -96,8 +99,15 @@ def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
         "layout": "scorep", "region_names": "scorep", "location_names": "scorep", "imports": True, "waiting": False,
         "instrumenter": line.instrumenter, "paused": line.off, "keep_spool": line.keep_files,
     }
-    asked = {"--mpp=mpi": ("mpi", line.mpi), "--io": ("io", line.io != "none")}
-    remarks = [f"{option}: {_LATER[name]}" for option, (name, wanted) in asked.items() if wanted]
+    remarks = []
+    settings |= _wrappers.dormant()
+    for option, name, value in (("--mpp=mpi", "mpi", line.mpi or None), ("--io", "io", line.io)):
+        if value in (None, "none"):
+            continue
+        if why := _wrappers.missing(name):
+            remarks.append(f"{option}: {why}")
+        else:
+            settings[name] = value
     return settings, line.remarks + remarks
 
 

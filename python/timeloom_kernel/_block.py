@@ -71,6 +71,22 @@ def _resources(head: Head) -> str:
     return f"memory {head.resident / 1e6:.0f} MB{rise}"
 
 
+def _bytes(number: int) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number} B"
+
+
+def _input_output(folded: Folded | None) -> list[str]:
+    """A line on what was read and written, where that was recorded."""
+    if folded is None or not folded.io:
+        return []
+    words = {"read": "read", "write": "wrote"}
+    return [", ".join(f"{words[operation]} {_bytes(one.bytes)} in {_count(one.operations, 'call')}"
+                      for operation, one in sorted(folded.io.items()))]
+
+
 def advice(head: Head, folded: Folded | None) -> list[str]:
     """At most three lines, each with the option that does it."""
     if folded is None:
@@ -102,7 +118,7 @@ def as_text(head: Head, folded: Folded | None) -> str:
         lines.append(f"{'calls':>9}  {'self':>8}  {'total':>8}  function")
         lines += [f"{row['visits']:>9,}  {duration(row['exclusive_s']):>8}  {duration(row['inclusive_s']):>8}  "
                   f"{_place(row)}" for row in folded.flat[:7]]
-    lines += advice(head, folded)
+    lines += _input_output(folded) + advice(head, folded)
     lines.append(_state(head, folded))
     return "\n".join(lines[:14] + [f"run: {head.run}  (in Python: _run)"])
 
@@ -133,6 +149,7 @@ def as_html(head: Head, folded: Folded | None) -> str:
              f"<div style='{_MUTED}'>{html.escape(verdict(head.overhead) + _dash(_comparison(head)))}</div>"]
     if folded is not None:
         parts += [_table(folded.flat[:_ROWS], head), _tree(folded), _pictures(folded)]
+    parts += [f"<div>{html.escape(line)}</div>" for line in _input_output(folded)]
     parts += [f"<div>&#9656; {html.escape(line)}</div>" for line in advice(head, folded)]
     parts.append(f"<div style='{_MUTED}'>{html.escape(_state(head, folded))}</div>")
     parts.append(_links(head))

@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 
 ENTER, LEAVE, EXTENDED = 1, 2, 3
 TIME_BASE = 1
+IO_COMPLETE = 69
+_OPERATIONS = {0: "read", 1: "write"}
+_NO_BYTES = 2**64 - 1
 _TRACKS = (11, 12)  # locations of tasks, which the weave tells apart
 _MOST_SPANS = 20_000
 
@@ -33,12 +36,20 @@ class Lane(NamedTuple):
     spans: list[Span]
 
 
+class Transfers(NamedTuple):
+    """Input or output."""
+
+    operations: int
+    bytes: int
+
+
 class Folded(NamedTuple):
     """The figures of a cell that its block shows."""
 
     flat: list[dict[str, Any]]
     tree: list[dict[str, Any]]
     lanes: list[Lane]
+    io: dict[str, Transfers]  # by operation: read, write
 
 
 class Unfoldable(Exception):
@@ -117,18 +128,21 @@ def fold(run: str) -> Folded | None:
             return None
         spool = _Spool(spools[0])
         root, lanes = _Node(-1), []
+        io: dict[str, Transfers] = {}
         for profile in spools[0].glob("profile-*"):
             _fold_profile(profile.read_bytes(), root)
         for thread in sorted(spool.segments):
-            spans = _fold_thread(spool.segments[thread], root)
+            spans = _fold_thread(spool.segments[thread], root, io)
             lanes.append((spool.threads.get(thread, f"thread {thread}"), spans))
     except (Unfoldable, struct.error, OSError, KeyError, IndexError):
         return None
     unit = spool.seconds_per_tick
-    return Folded(_flat(root, spool, unit), _tree(root, spool, unit), _lanes(lanes, spool, unit))
+    return Folded(_flat(root, spool, unit), _tree(root, spool, unit), _lanes(lanes, spool, unit), io)
 
 
-def _fold_thread(segments: list[tuple[int, int, bytes]], root: _Node) -> list[tuple[int, int, int, int]]:
+def _fold_thread(
+    segments: list[tuple[int, int, bytes]], root: _Node, io: dict[str, Transfers]
+) -> list[tuple[int, int, int, int]]:
     node, now = root, 0
     path: list[tuple[_Node, int]] = []
     spans: list[tuple[int, int, int, int]] = []
@@ -156,11 +170,20 @@ def _fold_thread(segments: list[tuple[int, int, bytes]], root: _Node) -> list[tu
                     raise Unfoldable
                 if sub == TIME_BASE:
                     base = words[at]
+                elif sub == IO_COMPLETE:
+                    _add_transfer(io, words[at] >> 32, words[at + 1])
                 at += count
     while path:
         _leave(node, path, now, spans)
         node = path.pop()[0]
     return spans
+
+
+def _add_transfer(io: dict[str, Transfers], operation: int, size: int) -> None:
+    if operation in _OPERATIONS:
+        before = io.get(_OPERATIONS[operation], Transfers(0, 0))
+        moved = 0 if size == _NO_BYTES else size
+        io[_OPERATIONS[operation]] = Transfers(before.operations + 1, before.bytes + moved)
 
 
 def _fold_profile(data: bytes, root: _Node) -> None:

@@ -59,7 +59,8 @@ class TimeloomMagics(Magics):
         """Measure a cell or a line; show and compare what was measured.
 
         %%timeloom [OPTIONS]        measures the cell. OPTIONS are settings of `timeloom run`, such as --c-functions,
-                                    --profile, --exclude PATTERN, --output DIR
+                                    --profile, --exclude PATTERN, --output DIR; --io and --mpi in a kernel that
+                                    was installed with them
         %%timeloom --fresh [--return NAMES]     runs the cell in a new Python, also --ranks N
         %timeloom STATEMENT         measures one line
         %timeloom runs              lists the runs of this notebook

@@ -30,6 +30,10 @@ class Places:
                 return str(path)
         raise AssertionError
 
+    def has(self, run: str) -> bool:
+        """Whether the run is in the directory of this kernel's runs."""
+        return self._base is not None and Path(run).parent == self._base
+
 
 def _make_base() -> Path:
     output = _core.output_of_block({}, read_pyproject())

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from IPython.display import display
 
 from timeloom_kernel import _block, _vampir
-from timeloom_kernel._fold import Folded, Lane, Span, fold
+from timeloom_kernel._fold import Folded, Lane, Span, Transfers, fold
 from timeloom_kernel._handle import CellRun
 from timeloom_kernel._messages import say, say_error, show_text
+from timeloom_kernel._sources import Sources
 from timeloom_kernel._weaver import Weaver, Weaving
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Runs:
     def __init__(self, notebook: Notebook) -> None:
         self._notebook = notebook
         self._weaver = Weaver()
+        self._sources = Sources()
         self.records: list[CellRecord] = []
         self._seconds: dict[str, float] = {}  # of the cells with these sources, when they ran last
         self._updated: list[CellRecord] = []  # appended by the weaver's thread
@@ -66,6 +68,8 @@ class Runs:
             say(f"Instrumentation results can be found in {measured.shown}")
         for remark in measured.remarks:
             show_text(remark)
+        if self._notebook.places.has(measured.run):
+            self._sources.keep(measured.run, list(self._notebook.cells))
         head = self._head(measured, totals)
         seconds = measured.measurement.seconds
         quick = max(_QUICK, int(seconds * _SHARE * _EVENTS_A_SECOND))
@@ -168,7 +172,17 @@ def _when_woven(record: CellRecord) -> tuple[_block.Head, Folded | None]:
 def woven_rows(run: CellRun) -> Folded:
     """The rows of a run that is woven."""
     events = list(run.events()) if run.info["events"] <= _MOST_EVENTS else []
-    return Folded(run.run.flat, run.run.tree, _lanes_of(events))
+    return Folded(run.run.flat, run.run.tree, _lanes_of(events), _transfers_of(run))
+
+
+def _transfers_of(run: CellRun) -> dict[str, Transfers]:
+    if not any(row["group"].endswith("I/O") for row in run.run.flat):
+        return {}
+    sums: dict[str, Transfers] = {}
+    for row in run.run.io["call_paths"]:
+        before = sums.get(row["operation"], Transfers(0, 0))
+        sums[row["operation"]] = Transfers(before.operations + row["operations"], before.bytes + row["bytes"])
+    return {operation: sums[operation] for operation in ("read", "write") if operation in sums}
 
 
 def _lanes_of(events: list[dict[str, Any]]) -> list[Lane]:

@@ -60,8 +60,7 @@ def run(notebook: Notebook, line: str, code: str) -> None:
     with tempfile.TemporaryDirectory(prefix="timeloom-cell-") as directory:
         place = Path(directory)
         script = _write(place, notebook, code, names)
-        command = [sys.executable, str(script)] if ranks else [
-            sys.executable, "-m", "timeloom", "--quiet", *_words(options.settings), "-o", output, str(script)]
+        command = [sys.executable, "-m", "timeloom", "--quiet", *_words(options.settings), "-o", output, str(script)]
         if ranks:
             command = [_mpirun(), "-n", str(ranks), *command]
         status = _run(command)
@@ -69,9 +68,6 @@ def run(notebook: Notebook, line: str, code: str) -> None:
             raise UsageError(f"the process of the cell ended with status {status}")
         if names:
             notebook.shell.user_ns.update(pickle.loads((place / "outputs").read_bytes()))
-    if ranks:
-        show_text("the ranks are not recorded yet")
-        return
     run = CellRun(output, None)
     notebook.shell.user_ns["_run"] = notebook.shell.user_ns_hidden["_run"] = run
     show_text(f"{run.top(7)!r}\nrun: {output}  (in Python: _run)")

@@ -8,13 +8,16 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jupyter_client.kernelspec import KernelSpecManager
 
+from timeloom import _core
+from timeloom_kernel import _wrappers
+
 # Kernelspec and display names of the Score-P kernel and its predecessors.
 DROP_IN = {"scorep_jupyter": "Score-P_Python", "scorep-python": "scorep-python", "jumper": "JUmPER"}
-_LATER = "the wrappers for {} do not exist yet; the kernel is installed without them"
+
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -29,30 +32,54 @@ def _parser() -> argparse.ArgumentParser:
                         help="a variable of the kernel; can be repeated")
     parser.add_argument("--drop-in", action="store_true",
                         help=f"also under the names of the Score-P kernel: {', '.join(DROP_IN)}")
-    for name, what in (("--io", "I/O"), ("--mpi", "MPI"), ("--thread", "threads of native code")):
-        parser.add_argument(name, nargs="?", const="", metavar="WHAT", help=f"not there yet: wrappers for {what}")
+    for name, (_, what) in _wrappers.OPTIONS.items():
+        parser.add_argument(f"--{name}", nargs="?", const=True, metavar="WHAT",
+                            help=f"cells can record {what}, where %%%%timeloom --{name} asks for it")
     return parser
 
 
-def spec(display_name: str, variables: dict[str, str]) -> dict[str, Any]:
+def _wrappers_of(arguments: argparse.Namespace) -> dict[str, str | bool]:
+    """The wrappers that the kernel is to load; of those that do not exist a line says so."""
+    settings: dict[str, str | bool] = {}
+    for name, (_, what) in _wrappers.OPTIONS.items():
+        value = getattr(arguments, name)
+        if value is None:
+            continue
+        if name not in _core.wrappers():
+            print(f"--{name}: this Timeloom has no wrapper for {what}; the kernel is installed without it",
+                  file=sys.stderr)
+            continue
+        settings[name] = "posix" if name == "io" and value is True else value
+    return settings
+
+
+class Kernel(NamedTuple):
+    """What a front end starts, and with which variables."""
+
+    wrappers: dict[str, str | bool]
+    variables: dict[str, str]
+
+
+def spec(display_name: str, kernel: Kernel) -> dict[str, Any]:
     """The contents of kernel.json."""
+    words = _wrappers.words_of(kernel.wrappers)
     return {
-        "argv": [sys.executable, "-m", "timeloom_kernel", "-f", "{connection_file}"],
+        "argv": [sys.executable, "-m", "timeloom_kernel", *words, "-f", "{connection_file}"],
         "display_name": display_name,
         "language": "python",
         "metadata": {"debugger": True},
-        **({"env": variables} if variables else {}),
+        **({"env": kernel.variables} if kernel.variables else {}),
     }
 
 
-def install(names: dict[str, str], variables: dict[str, str], user: bool, prefix: str | None) -> list[str]:
+def install(names: dict[str, str], kernel: Kernel, user: bool, prefix: str | None) -> list[str]:
     """Install kernelspecs, display names by their names; return their directories. Raises OSError."""
     places = []
     for name, display_name in names.items():
         with tempfile.TemporaryDirectory() as directory:
             source = Path(directory) / "kernel"
             source.mkdir(mode=0o755)
-            (source / "kernel.json").write_text(json.dumps(spec(display_name, variables), indent=1) + "\n")
+            (source / "kernel.json").write_text(json.dumps(spec(display_name, kernel), indent=1) + "\n")
             places.append(KernelSpecManager().install_kernel_spec(str(source), name, user=user, prefix=prefix))
     return places
 
@@ -60,15 +87,13 @@ def install(names: dict[str, str], variables: dict[str, str], user: bool, prefix
 def main(words: Sequence[str] | None = None) -> int:
     """Install what the command line asks for; return the status."""
     arguments = _parser().parse_args(words)
-    for name, what in (("io", "I/O"), ("mpi", "MPI"), ("thread", "threads of native code")):
-        if getattr(arguments, name) is not None:
-            print(f"--{name}: {_LATER.format(what)}", file=sys.stderr)
+    kernel = Kernel(_wrappers_of(arguments), dict(arguments.env))
     names = {arguments.name: arguments.display_name or f"Timeloom (Python {sys.version_info[0]}.{sys.version_info[1]})"}
     if arguments.drop_in:
         names |= DROP_IN
     prefix = sys.prefix if arguments.sys_prefix else arguments.prefix
     try:
-        places = install(names, dict(arguments.env), user=prefix is None, prefix=prefix)
+        places = install(names, kernel, user=prefix is None, prefix=prefix)
     except (OSError, ValueError) as error:
         print(f"timeloom_kernel.install: {error}", file=sys.stderr)
         return 1

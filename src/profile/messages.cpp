@@ -1,13 +1,30 @@
 #include "profile/messages.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
+#include <string_view>
 
 namespace timeloom::profile {
 namespace {
 
 constexpr std::uint32_t kNobody = UINT32_MAX;
+constexpr std::uint32_t kNoCall = UINT32_MAX;
+
+// Functions that wait for other processes without an event that says for whom.
+bool waits_unseen(std::string_view name) {
+  constexpr std::array<std::string_view, 14> kBegins = {
+      "MPI_Win_",       "MPI_File_",       "MPI_Neighbor_",         "MPI_Ineighbor_",
+      "MPI_Comm_spawn", "MPI_Comm_accept", "MPI_Comm_connect",      "MPI_Comm_join",
+      "MPI_Comm_idup",  "MPI_Intercomm_",  "MPI_Comm_create_group", "MPI_Isendrecv",
+      "MPI_Psend_",     "MPI_Precv_"};
+  constexpr std::array<std::string_view, 5> kPersistent = {
+      "MPI_Send_init", "MPI_Bsend_init", "MPI_Ssend_init", "MPI_Rsend_init", "MPI_Recv_init"};
+  const auto begins = [&](std::string_view begin) { return name.starts_with(begin); };
+  if (std::ranges::any_of(kBegins, begins)) return true;
+  return name.find("_init") != std::string_view::npos && std::ranges::none_of(kPersistent, begins);
+}
 
 bool one_to_all(CollectiveKind kind) noexcept {
   return kind == CollectiveKind::kBcast || kind == CollectiveKind::kScatter ||
@@ -85,8 +102,9 @@ class MessageSink::OneLocation final : public LocationSink {
   void consume(std::span<const Event> events) override {
     for (const Event& event : events) {
       if (operands_.take(event)) continue;
+      if (own_.first == kNever) own_.first = last_ = ticks(event.time);
       if (event.kind == EventKind::kEnter) {
-        open_.push_back(ticks(event.time));
+        enter(event.ref, ticks(event.time));
       } else if (event.kind == EventKind::kLeave) {
         leave(ticks(event.time));
       } else {
@@ -98,7 +116,8 @@ class MessageSink::OneLocation final : public LocationSink {
   void finish() override {
     const std::lock_guard lock(sink_.mutex_);
     for (const auto& [channel, sent, end] : ends_) sink_.add_message(channel, sent, end);
-    for (const auto& [key, visit] : visits_) sink_.visits_[key].push_back(visit);
+    add_visits();
+    add_calls();
     for (const auto& [kind, totals] : totals_) {
       CollectiveTotals& all = sink_.summary_.collectives[kind];
       all.count += totals.count;
@@ -113,16 +132,78 @@ class MessageSink::OneLocation final : public LocationSink {
     bool sent;
     MessageEnd end;
   };
+  struct Open {  // a region
+    std::uint64_t entered;
+    bool mpi;
+  };
+  struct Began {  // an operation that does not block
+    std::uint64_t order;
+    std::uint32_t call;
+  };
+  struct OwnVisit {
+    std::uint32_t communicator;
+    std::uint64_t order;
+    CollectiveVisit visit;
+  };
+
+  static constexpr std::uint64_t kNever = UINT64_MAX;
+
+  // Time in regions, none of which is of MPI.
+  void work_until(std::uint64_t time) {
+    if (!open_.empty() && inside_mpi_ == 0) own_.work_after += between(last_, time);
+    last_ = time;
+  }
+
+  void enter(std::uint32_t region, std::uint64_t time) {
+    work_until(time);
+    const bool mpi = region < sink_.is_mpi_.size() && sink_.is_mpi_[region];
+    if (mpi && inside_mpi_++ == 0 && sink_.listener_ == nullptr) {
+      own_.calls.push_back({time, time, own_.work_after});
+      own_.work_after = 0;
+      if (sink_.waits_unseen_[region]) obstacles_.insert(region);
+    }
+    open_.push_back({time, mpi});
+  }
 
   // What was begun is still completed: then those of a channel that are there are its first.
   bool is_full() const noexcept { return ends_.size() + begun_.size() + visits_.size() >= most_; }
 
   void leave(std::uint64_t time) {
-    if (!open_.empty()) open_.pop_back();
+    work_until(time);
+    if (!open_.empty()) {
+      const bool ends_call = open_.back().mpi && --inside_mpi_ == 0;
+      if (ends_call && !own_.calls.empty()) own_.calls.back().left = time;
+      open_.pop_back();
+    }
     for (; handed_ < ends_.size(); ++handed_) ends_[handed_].end.left = time;
     for (; handed_visits_ < visits_.size(); ++handed_visits_) {
-      visits_[handed_visits_].second.left = time;
+      visits_[handed_visits_].visit.left = time;
     }
+  }
+
+  // All processes call the operations of a communicator in the same order.
+  void add_visits() {
+    std::ranges::stable_sort(visits_, {}, &OwnVisit::order);
+    std::map<std::uint32_t, std::uint64_t> counts;  // by communicator
+    for (const OwnVisit& one : visits_) {
+      sink_.visits_[{one.communicator, counts[one.communicator]++}].push_back(one.visit);
+    }
+  }
+
+  void add_calls() {
+    for (const std::uint32_t region : obstacles_) {
+      sink_.obstacles_.insert(sink_.definitions_->regions[region].name +
+                              " waits for others, and no event says for whom");
+    }
+    if (own_.calls.empty() || sink_.network_.add_process(process_, std::move(own_))) return;
+    sink_.obstacles_.insert("several threads of a process call MPI");
+  }
+
+  std::uint64_t entered(std::uint64_t time) const {
+    return open_.empty() ? time : open_.back().entered;
+  }
+  std::uint32_t call() const {
+    return inside_mpi_ == 0 || own_.calls.empty() ? kNoCall : static_cast<std::uint32_t>(own_.calls.size() - 1);
   }
 
   void other(const Event& event) {
@@ -143,8 +224,15 @@ class MessageSink::OneLocation final : public LocationSink {
         return message(event, false, true, order);
       }
       case EventKind::kMpiRequestCancelled: begun_.erase(event.value); return;
-      case EventKind::kMpiCollectiveEnd: return collective(event, true);
-      case EventKind::kMpiCollectiveComplete: return collective(event, false);
+      case EventKind::kMpiCollectiveRequest:
+        begun_collectives_[event.value] = {++order_, call()};
+        return;
+      case EventKind::kMpiCollectiveEnd: return collective(event, true, {++order_, call()});
+      case EventKind::kMpiCollectiveComplete: {
+        const auto begun = begun_collectives_.find(operands_.request());
+        const bool known = begun != begun_collectives_.end();
+        return collective(event, false, known ? begun->second : Began{++order_, kNoCall});
+      }
       default: return;
     }
   }
@@ -152,12 +240,11 @@ class MessageSink::OneLocation final : public LocationSink {
   void message(const Event& event, bool sent, bool blocks, std::uint64_t order) {
     const std::uint32_t peer = sink_.process_at(event.ref, operands_.peer());
     const std::uint64_t time = ticks(event.time);
-    const std::uint64_t entered = open_.empty() ? time : open_.back();
     const MessageChannel channel{event.ref, sent ? process_ : peer, sent ? peer : process_,
                                  operands_.tag()};
     ends_.push_back({channel,
                      sent,
-                     {.entered = entered,
+                     {.entered = entered(time),
                       .left = time,
                       .time = time,
                       .order = order,
@@ -165,28 +252,31 @@ class MessageSink::OneLocation final : public LocationSink {
                       .process = process_,
                       .location = location_,
                       .place = ends_.size(),
+                      .call = call(),
                       .blocks = blocks}});
   }
 
-  void collective(const Event& event, bool blocks) {
+  void collective(const Event& event, bool blocks, const Began& began) {
     CollectiveTotals& totals = totals_[operands_.operation()];
     ++totals.count;
     totals.sent += event.value;
     totals.received += operands_.received();
-    if (!blocks) return;
     const std::uint64_t time = ticks(event.time);
     const bool root =
         operands_.root() != kNoRoot && sink_.process_at(event.ref, operands_.root()) == process_;
     CollectiveVisit visit;
     visit.process = process_;
     visit.location = location_;
-    visit.entered = open_.empty() ? time : open_.back();
+    visit.entered = entered(time);
     visit.left = time;
     visit.sent = event.value;
     visit.received = operands_.received();
     visit.kind = operands_.operation();
     visit.root = root;
-    visits_.push_back({{event.ref, counts_[event.ref]++}, visit});
+    visit.blocks = blocks;
+    visit.begun = began.call;
+    visit.ended = call();
+    visits_.push_back({event.ref, began.order, visit});
   }
 
   MessageSink& sink_;
@@ -194,13 +284,17 @@ class MessageSink::OneLocation final : public LocationSink {
   const std::size_t most_;
   bool full_ = false;
   Operands operands_;
-  std::vector<std::uint64_t> open_;  // when the open regions were entered
+  std::vector<Open> open_;
+  std::uint32_t inside_mpi_ = 0;  // open regions of MPI
+  std::uint64_t last_ = 0;        // the last enter or leave
+  IdealNetwork::Process own_{.first = kNever, .calls = {}, .work_after = 0};
+  std::set<std::uint32_t> obstacles_;  // regions
   std::uint64_t order_ = 0;
   std::map<std::uint64_t, std::uint64_t> begun_;  // by request: the place of a receive
   std::vector<Message> ends_;
   std::size_t handed_ = 0;
-  std::map<std::uint32_t, std::uint64_t> counts_;  // by communicator: blocking operations so far
-  std::vector<std::pair<std::pair<std::uint32_t, std::uint64_t>, CollectiveVisit>> visits_;
+  std::map<std::uint64_t, Began> begun_collectives_;  // by request
+  std::vector<OwnVisit> visits_;
   std::size_t handed_visits_ = 0;
   std::map<CollectiveKind, CollectiveTotals> totals_;
 };
@@ -210,6 +304,10 @@ void MessageSink::begin(const Definitions& definitions) {
   std::uint32_t place = 0;
   for (const Location& location : definitions.locations) {
     places_[location.id] = {location.group.value(), place++};
+  }
+  for (const Region& region : definitions.regions) {
+    is_mpi_.push_back(region.paradigm == Paradigm::kMpi);
+    waits_unseen_.push_back(is_mpi_.back() && waits_unseen(region.name));
   }
 }
 
@@ -254,7 +352,36 @@ void MessageSink::match(Sides& sides, const MessageChannel& channel) {
     ++traffic.messages;
     traffic.bytes += end.bytes;
   }
-  for (std::size_t i = 0; i < both; ++i) compare(channel, sent[i], received[i]);
+  for (std::size_t i = 0; i < both; ++i) {
+    compare(channel, sent[i], received[i]);
+    if (listener_ != nullptr) continue;
+    network_.add_meeting({place_of(sent[i].process, sent[i].call)},
+                         {place_of(received[i].process, received[i].call)});
+  }
+}
+
+IdealNetwork::Place MessageSink::place_of(std::uint32_t process, std::uint32_t call) {
+  if (call == kNoCall) obstacles_.insert("events of MPI lie outside of its functions");
+  return {process, call};
+}
+
+// Who waits for whom in a collective operation on an ideal network.
+void MessageSink::connect(std::uint32_t communicator, const std::vector<CollectiveVisit>& visits) {
+  const CollectiveKind kind = visits.front().kind;
+  if (kind == CollectiveKind::kDestroyHandle) return;
+  const auto& all = definitions_->communicators;
+  if (communicator >= all.size() || all[communicator].members.size() != visits.size()) {
+    obstacles_.insert("some processes are missing in a collective operation");
+  }
+  if (kind == CollectiveKind::kScan || kind == CollectiveKind::kExscan) {
+    obstacles_.insert("MPI_Scan and MPI_Exscan wait for a part of the processes");
+  }
+  std::vector<IdealNetwork::Place> awaited, waiting;
+  for (const CollectiveVisit& visit : visits) {
+    if (visit.root || !one_to_all(kind)) awaited.push_back(place_of(visit.process, visit.begun));
+    if (visit.root || !all_to_one(kind)) waiting.push_back(place_of(visit.process, visit.ended));
+  }
+  network_.add_meeting(awaited, waiting);
 }
 
 MessageWaits waits_of(const MessageEnd& sent, const MessageEnd& received) noexcept {
@@ -303,11 +430,25 @@ void MessageSink::compare(std::vector<CollectiveVisit>& visits) {
 void MessageSink::finish() {
   for (auto& [channel, sides] : channels_) match(sides, channel);
   for (auto& [key, visits] : visits_) {
-    compare(visits);
-    if (listener_ != nullptr) listener_->collective(key.first, visits);
+    if (visits.front().blocks) {
+      compare(visits);
+      if (listener_ != nullptr) listener_->collective(key.first, visits);
+    }
+    if (listener_ == nullptr) connect(key.first, visits);
   }
   channels_.clear();
   visits_.clear();
+  if (summary_.unmatched != 0) {
+    obstacles_.insert("of some messages only the sender or the receiver is known");
+  }
+  if (listener_ != nullptr) return;
+  if (obstacles_.empty()) {
+    summary_.ideal_runtime = network_.runtime();
+    summary_.not_ideal = summary_.ideal_runtime ? "" : "the clocks of the processes differ";
+  } else {
+    summary_.not_ideal = *obstacles_.begin();
+  }
+  network_ = {};
 }
 
 }  // namespace timeloom::profile

@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 
 #include "core/event.hpp"
 #include "core/mpi_event.hpp"
+#include "profile/ideal_network.hpp"
 
 namespace timeloom::profile {
 
@@ -63,6 +65,9 @@ struct MessageSummary {
   std::uint64_t unmatched = 0;       // sent and never received, or the other way round
   std::uint64_t backwards = 0;       // received before they were sent
   std::uint64_t most_backwards = 0;  // ticks
+  // Ticks of the run on an ideal network; nothing: `not_ideal` says why, if there are calls of MPI.
+  std::optional<std::uint64_t> ideal_runtime;
+  std::string not_ideal;
 };
 
 // One end of a message, with the region that sent or received it.
@@ -74,6 +79,7 @@ struct MessageEnd {
   std::uint32_t process = 0;
   std::uint32_t location = 0;  // by its place in Definitions::locations
   std::size_t place = 0;       // among the sends and receives of its location, see is_message()
+  std::uint32_t call = 0;      // of those of the process in MPI, see IdealNetwork
   bool blocks = false;
 };
 
@@ -89,7 +95,7 @@ struct MessageWaits {
 };
 MessageWaits waits_of(const MessageEnd& sent, const MessageEnd& received) noexcept;
 
-// Of one process, to a collective operation that blocks.
+// Of one process, to a collective operation.
 struct CollectiveVisit {
   std::uint32_t process = 0;
   std::uint32_t location = 0;
@@ -99,9 +105,11 @@ struct CollectiveVisit {
   std::optional<WaitKind> waits_for;
   CollectiveKind kind{};
   bool root = false;
+  bool blocks = true;
+  std::uint32_t begun = 0, ended = 0;  // calls of the process in MPI, see IdealNetwork
 };
 
-// Told in finish() of each message that has both ends, and of each collective operation.
+// Told in finish() of each message that has both ends, and of each collective operation that blocks.
 class MessageListener {
  public:
   virtual ~MessageListener() = default;
@@ -116,6 +124,7 @@ class MessageSink final : public RunSink {
   // that begin later are left out.
   using Limit = std::function<std::size_t(const Location&)>;
 
+  // With a listener the summary has no ideal runtime.
   explicit MessageSink(MessageListener* listener = nullptr, Limit limit = {})
       : listener_(listener), limit_(std::move(limit)) {}
 
@@ -137,6 +146,8 @@ class MessageSink final : public RunSink {
   void match(Sides& sides, const MessageChannel& channel);
   void compare(const MessageChannel& channel, const MessageEnd& sent, const MessageEnd& received);
   void compare(std::vector<CollectiveVisit>& visits);
+  IdealNetwork::Place place_of(std::uint32_t process, std::uint32_t call);
+  void connect(std::uint32_t communicator, const std::vector<CollectiveVisit>& visits);
   void add_wait(std::uint32_t process, WaitKind kind, std::uint64_t time);
 
   MessageListener* listener_;
@@ -147,6 +158,9 @@ class MessageSink final : public RunSink {
   // By communicator and how many were there before in it.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<CollectiveVisit>> visits_;
   std::map<LocationId, Place> places_;
+  std::vector<bool> is_mpi_, waits_unseen_;  // regions
+  IdealNetwork network_;
+  std::set<std::string> obstacles_;  // to an ideal network
   MessageSummary summary_;
 };
 

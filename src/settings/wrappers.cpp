@@ -21,6 +21,10 @@ bool asked_for(const Settings& settings, const Wrapper& wrapper) {
                                              : settings.text(wrapper.setting) != "none";
 }
 
+bool refused(const Settings& settings, const Wrapper& wrapper) {
+  return settings.given(wrapper.setting) && !asked_for(settings, wrapper);
+}
+
 // The linker takes blanks and colons between names.
 std::vector<std::string_view> names_in(std::string_view value) {
   std::vector<std::string_view> names;
@@ -59,6 +63,10 @@ std::vector<Wrapper> wanted_wrappers(const Settings& settings) {
   std::ranges::copy_if(kWrappers, std::back_inserter(wanted),
                        [&](const Wrapper& one) { return asked_for(settings, one); });
   return wanted;
+}
+
+bool refuses_wrappers(const Settings& settings) {
+  return std::ranges::all_of(kWrappers, [&](const Wrapper& one) { return refused(settings, one); });
 }
 
 bool preloads(std::string_view value, std::string_view library) {

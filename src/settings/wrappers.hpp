@@ -28,6 +28,8 @@ std::span<const Wrapper> all_wrappers() noexcept;
 void ask_for_mpi(Settings& settings, const char* const* environment);
 // Those that the settings ask for, if they ask for results at all.
 std::vector<Wrapper> wanted_wrappers(const Settings& settings);
+// Somebody has said of each of them that it is not wanted: one that is loaded stays dormant, too.
+bool refuses_wrappers(const Settings& settings);
 
 // Whether the value of LD_PRELOAD names the library, in whatever directory.
 bool preloads(std::string_view value, std::string_view library);

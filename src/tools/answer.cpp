@@ -32,8 +32,20 @@ std::string Answer::name_of(RegionId region) const {
 }
 
 // Of a program that is installed, such as one that pip has made, nothing but its start is
-// below a directory of the user; its package is the project then.
+// below a directory of the user; its package is the project then. A script of the user's own is
+// the project, however little it does itself.
 void Answer::adopt_program() {
+  const auto& regions = definitions().regions;
+  const auto start = std::ranges::find_if(regions, [](const Region& one) {
+    return one.group == "__main__" && one.name.ends_with("<module>");
+  });
+  if (start != regions.end() && owner_.in_library(start->file)) {
+    const std::string package =
+        owner_.package_of(RegionId{static_cast<std::uint32_t>(start - regions.begin())});
+    if (package != "Python") owner_.adopt(package);
+    return;
+  }
+  if (start != regions.end() && start->file.find("/bin/") == std::string::npos) return;
   std::map<std::string, double> packages;
   std::vector<double> total = times_.working;
   for (std::size_t i = total.size(); i-- > 0;) {

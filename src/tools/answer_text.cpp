@@ -20,6 +20,7 @@ constexpr std::size_t kTreeRows = 5;    // at least
 constexpr std::size_t kLeastTitle = 8;  // columns for a part of what a title adds
 constexpr std::size_t kSpacious = 34;   // lines from which on there are empty ones
 constexpr double kLeastWaiting = 0.01;  // of all time, for a row
+constexpr double kMuchElsewhere = 0.1;  // of all waiting, in functions that have no row
 // Own time of a visit from which on a function is thought to loop, or to call C.
 constexpr double kLongStretch = 100e-6;
 constexpr double kMuchStretch = 0.3;  // of the working time
@@ -100,10 +101,14 @@ class AnswerWriter {
 
   void waiting(std::size_t rows) {
     const WorkTimes& times = answer_.times();
+    double elsewhere = times.all_waiting;
+    for (std::size_t i = 0; i < rows; ++i) elsewhere -= answer_.waiting()[i].waiting;
+    const bool much = elsewhere >= kMuchElsewhere * times.all_waiting;
     title(" share waited", "waiting",
-          formatted("  {}{}", duration(times.all_waiting, terminal_, " "),
+          formatted("  {}{}{}", duration(times.all_waiting, terminal_, " "),
                     times.measured ? " in which threads did not run"
-                                   : " in functions that are known to wait"));
+                                   : " in functions that are known to wait",
+                    much ? formatted("; {} in others", duration(elsewhere, terminal_, " ")) : ""));
     for (std::size_t i = 0; i < rows; ++i) {
       const FunctionRow& row = answer_.waiting()[i];
       const double all = times.all_working + times.all_waiting;
@@ -228,9 +233,12 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   std::string rest = std::string(terminal.dot()) + duration(facts.wall_seconds, terminal, " ");
   rest += std::string(terminal.dot()) + scope;
   if (facts.processes > 1) rest += " in " + plural(facts.processes, "process");
-  if (facts.start) rest += std::string(terminal.dot()) + local_time(*facts.start).substr(0, 16);
   const std::string program = printable(facts.program.empty() ? run : facts.program);
   const std::size_t room = std::max<std::size_t>(terminal.width, 40);
+  const std::string start =
+      facts.start ? std::string(terminal.dot()) + local_time(*facts.start).substr(0, 16) : "";
+  // The program is worth more than the date.
+  if (columns(rest + start) + std::min(columns(program), room / 3) <= room) rest += start;
   const std::size_t left = std::max(room - std::min(room, columns(rest)), room / 3);
   const std::string shown = shorten_right(program, left, terminal);
   output.write(terminal.paint(shown, Ink::kBold) +

@@ -11,6 +11,7 @@
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "settings/settings.hpp"
+#include "tools/mpi_efficiency.hpp"
 #include "tools/report_rows.hpp"
 #include "tools/run_facts.hpp"
 
@@ -65,6 +66,18 @@ bool is_certain(const Rule& rule, double measured) {
   return false;
 }
 
+bool is_of_mpi(Quantity quantity) {
+  return quantity == Quantity::kEfficiency || quantity == Quantity::kBalance ||
+         quantity == Quantity::kCommunication;
+}
+
+std::optional<double> efficiency_of(const profile::CallTree& tree, Quantity quantity) {
+  const std::optional<MpiEfficiency> one = mpi_efficiency(tree);
+  if (!one) return std::nullopt;
+  if (quantity == Quantity::kBalance) return one->load_balance;
+  return quantity == Quantity::kCommunication ? one->communication : one->parallel();
+}
+
 std::optional<double> overhead_of(const Definitions& definitions) {
   const auto cost = measuring_cost_of(definitions.properties);
   return cost ? std::optional(shares_of(*cost).cpu) : std::nullopt;
@@ -73,7 +86,7 @@ std::optional<double> overhead_of(const Definitions& definitions) {
 class Judge {
  public:
   explicit Judge(const profile::CallTree& tree)
-      : definitions_(tree.definitions), data_(tree, {}), rows_(data_.flat_rows({})) {
+      : tree_(tree), definitions_(tree.definitions), data_(tree, {}), rows_(data_.flat_rows({})) {
     std::erase_if(rows_.rows, [](const Row& row) { return !row.region.defined(); });
   }
 
@@ -95,10 +108,15 @@ class Judge {
       case Quantity::kThreads: measured = static_cast<double>(facts.threads); break;
       case Quantity::kProcesses: measured = static_cast<double>(facts.processes); break;
       case Quantity::kOverhead: measured = overhead_of(definitions_); break;
+      case Quantity::kEfficiency:
+      case Quantity::kBalance:
+      case Quantity::kCommunication: measured = efficiency_of(tree_, verdict.rule.quantity); break;
       default: measured = facts.wall_seconds; break;
     }
     if (!measured) {
-      verdict.problem = "the run does not say what measuring it cost";
+      verdict.problem = is_of_mpi(verdict.rule.quantity)
+                            ? "the run has no calls of MPI"
+                            : "the run does not say what measuring it cost";
       return;
     }
     verdict.measured = *measured;
@@ -195,6 +213,7 @@ class Judge {
     return result;
   }
 
+  const profile::CallTree& tree_;
   const Definitions& definitions_;
   ReportData data_;
   Rows rows_;

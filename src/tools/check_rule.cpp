@@ -13,7 +13,7 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Quantity>, 10> kQuantities = {{
+constexpr std::array<std::pair<std::string_view, Quantity>, 13> kQuantities = {{
     {"total", Quantity::kTotal},
     {"self", Quantity::kSelf},
     {"visits", Quantity::kVisits},
@@ -22,6 +22,9 @@ constexpr std::array<std::pair<std::string_view, Quantity>, 10> kQuantities = {{
     {"mean", Quantity::kMean},
     {"wall", Quantity::kWall},
     {"overhead", Quantity::kOverhead},
+    {"efficiency", Quantity::kEfficiency},
+    {"balance", Quantity::kBalance},
+    {"communication", Quantity::kCommunication},
     {"threads", Quantity::kThreads},
     {"processes", Quantity::kProcesses},
 }};
@@ -50,14 +53,17 @@ Kind kind_of(Quantity quantity) {
     case Quantity::kVisits:
     case Quantity::kThreads:
     case Quantity::kProcesses: return Kind::kCount;
-    case Quantity::kOverhead: return Kind::kShare;
+    case Quantity::kOverhead:
+    case Quantity::kEfficiency:
+    case Quantity::kBalance:
+    case Quantity::kCommunication: return Kind::kShare;
     default: return Kind::kTime;
   }
 }
 
 bool may_be_share(Quantity quantity) {
   return quantity == Quantity::kTotal || quantity == Quantity::kSelf ||
-         quantity == Quantity::kOverhead;
+         kind_of(quantity) == Kind::kShare;
 }
 
 class Parser {
@@ -203,7 +209,9 @@ class Parser {
       const bool fits = share ? may_be_share(quantity) : kind == Kind::kTime;
       if (fits && unit.name == name) return unit;
     }
-    if (kind == Kind::kShare) fail("overhead takes a percentage, such as 5%");
+    if (kind == Kind::kShare) {
+      fail(formatted("{} takes a percentage, such as 5%", name_of(quantity)));
+    }
     fail(formatted("{} takes a time with its unit (ns, us, ms, s, min){}", name_of(quantity),
                    may_be_share(quantity) ? " or a percentage" : ""));
   }

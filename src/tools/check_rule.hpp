@@ -23,6 +23,9 @@ enum class Quantity : std::uint8_t {
   kMean,
   kWall,  // of the run
   kOverhead,
+  kEfficiency,  // of processes of MPI, as `timeloom report --mpi`
+  kBalance,
+  kCommunication,
   kThreads,
   kProcesses,
 };

@@ -32,12 +32,14 @@ class CodeOwner {
   // empty for what belongs to none.
   std::string package_of(RegionId region) const;
 
+  // Whether the file is one of the standard library or of an installed package.
+  bool in_library(const std::string& file) const;
+
   // Counts a package as part of the project: that of a program that was installed.
   void adopt(const std::string& package);
 
  private:
   Owner owner_of(const Region& region) const;
-  bool in_library(const std::string& file) const;
   bool in_standard_library(const std::string& file) const;
 
   const Definitions* definitions_;

@@ -30,7 +30,8 @@ int run_diff(const DiffOptions& options) {
   // Both are read at the same time, where there is another thread to be had.
   std::future<profile::CallTree> tree_after = std::async(call_tree_of, after);
   const profile::CallTree tree_before = call_tree_of(before);
-  const profile::Diff diff = profile::compare(tree_before, tree_after.get());
+  const profile::CallTree tree_later = tree_after.get();
+  const profile::Diff diff = profile::compare(tree_before, tree_later);
   if (!diff.shared) {
     throw Error(before.string() + " and " + after.string() +
                 " have no region in common; name two runs of the same program");
@@ -41,12 +42,13 @@ int run_diff(const DiffOptions& options) {
   DiffRowOptions rows;
   if (!options.json) rows.min_percent = 1;
   if (options.min_percent) rows.min_percent = *options.min_percent;
-  const DiffNames names{before.string(), after.string()};
+  const DiffRuns runs{before.string(), after.string(),
+                      differing_parts(tree_before.definitions, tree_later.definitions)};
   Output output;
   if (options.json)
-    write_diff_json(diff, names, tables, rows, output);
+    write_diff_json(diff, runs, tables, rows, output);
   else
-    write_diff(diff, names, tables, rows, Terminal::detect(options.colour), output);
+    write_diff(diff, runs, tables, rows, Terminal::detect(options.colour), output);
   output.flush();
   if (!options.fail_above) return kDone;
   const std::vector<std::string> slow = too_slow(diff, *options.fail_above);

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/mpi_rank.hpp"
+#include "tools/run_facts.hpp"
+
 namespace timeloom::tools {
 
 using profile::Diff;
@@ -45,7 +48,25 @@ std::vector<std::string> path_of(const Diff& diff, std::size_t index) {
   return path;
 }
 
+std::uint64_t ranks_of(const Definitions& definitions) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      definitions.groups, [](const LocationGroup& one) { return mpi_rank_of(one).has_value(); }));
+}
+
 }  // namespace
+
+std::optional<DiffParts> differing_parts(const Definitions& before, const Definitions& after) {
+  const RunFacts facts_before = facts_of(before), facts_after = facts_of(after);
+  const std::uint64_t ranks_before = ranks_of(before), ranks_after = ranks_of(after);
+  const bool both_have_ranks = ranks_before > 0 && ranks_after > 0;
+  for (const DiffParts& parts :
+       {DiffParts{"rank", both_have_ranks ? ranks_before : 0, both_have_ranks ? ranks_after : 0},
+        DiffParts{"process", facts_before.processes, facts_after.processes},
+        DiffParts{"thread", facts_before.threads, facts_after.threads}}) {
+    if (parts.before != parts.after && parts.before > 0 && parts.after > 0) return parts;
+  }
+  return std::nullopt;
+}
 
 std::string_view name_of(Change change) {
   switch (change) {

@@ -4,13 +4,26 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/definitions.hpp"
 #include "profile/diff.hpp"
 
 namespace timeloom::tools {
+
+// What times are sums over, where the two runs have different numbers of it.
+struct DiffParts {
+  std::string_view noun;  // "rank", "process" or "thread"
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+};
+
+// Nothing: the runs have as many ranks, processes and threads. Ranks come before processes, and
+// these before threads.
+std::optional<DiffParts> differing_parts(const Definitions& before, const Definitions& after);
 
 enum class Change : std::uint8_t { kSame, kSlower, kFaster, kNew, kGone };
 

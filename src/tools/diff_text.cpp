@@ -55,19 +55,49 @@ std::string place_of(const DiffRow& row) {
   return printable(formatted("{}:{}", row.file.substr(row.file.rfind('/') + 1), row.line));
 }
 
-void write_table(const char* title, const DiffRows& rows, const Diff& diff,
+using Cells = std::vector<std::string>;
+
+Cells headings(const std::optional<DiffParts>& parts) {
+  if (!parts) return {"change", "%", "before", "after", "visits"};
+  return {"change",
+          "before",
+          "after",
+          formatted("before/{}", parts->noun),
+          formatted("after/{}", parts->noun),
+          formatted("%/{}", parts->noun)};
+}
+
+double mean(const DiffSide& side, std::uint64_t parts) {
+  return side.exclusive / static_cast<double>(parts);
+}
+
+// Sums, and means where the runs have different numbers of parts.
+Cells cells_of(const DiffRow& row, const std::optional<DiffParts>& parts,
+               const Terminal& terminal) {
+  const std::string change = signed_duration(row.difference(), terminal);
+  const std::string before = seconds_of(row.before, terminal);
+  const std::string after = seconds_of(row.after, terminal);
+  if (!parts) return {change, change_of(row), before, after, visits_of(row)};
+  const double mean_before = mean(row.before, parts->before);
+  const double mean_after = mean(row.after, parts->after);
+  const bool both = row.before.there && row.after.there;
+  return {change,
+          before,
+          after,
+          row.before.there ? duration(mean_before, terminal) : "-",
+          row.after.there ? duration(mean_after, terminal) : "-",
+          both ? relative(mean_before, mean_after) : change_of(row)};
+}
+
+void write_table(const char* title, const DiffRows& rows, const Diff& diff, const DiffRuns& runs,
                  const DiffRowOptions& options, const Terminal& terminal, Output& output) {
   output.write("\n" + terminal.paint(title, Ink::kAccent) +
                terminal.paint("  by the change of their own time (excl)", Ink::kDim) + "\n\n");
   Table table(terminal, 1);
-  for (const char* heading : {"change", "%", "before", "after", "visits"}) {
-    table.add_column(heading);
-  }
+  for (std::string& heading : headings(runs.parts)) table.add_column(std::move(heading));
   for (const DiffRow& row : rows.rows) {
     TableRow line;
-    line.cells = {signed_duration(row.difference(), terminal), change_of(row),
-                  seconds_of(row.before, terminal), seconds_of(row.after, terminal),
-                  visits_of(row)};
+    line.cells = cells_of(row, runs.parts, terminal);
     line.name = printable(row.path.empty() ? row.name : joined(row.path));
     line.place = place_of(row);
     const double much = kMuch * std::max(diff.before, diff.after);
@@ -83,21 +113,23 @@ void write_table(const char* title, const DiffRows& rows, const Diff& diff,
   }
 }
 
-ordered_json side_json(const DiffSide& side) {
+ordered_json side_json(const DiffSide& side, std::uint64_t parts) {
   if (!side.there) return {};
-  return {
+  ordered_json one = {
       {"visits", side.visits}, {"inclusive_s", side.inclusive}, {"exclusive_s", side.exclusive}};
+  if (parts > 0) one["mean_exclusive_s"] = mean(side, parts);
+  return one;
 }
 
-ordered_json row_json(const DiffRow& row) {
+ordered_json row_json(const DiffRow& row, const DiffParts& parts) {
   ordered_json one;
   one["name"] = row.name;
   if (!row.path.empty()) one["path"] = row.path;
   one["file"] = row.file;
   one["line"] = row.line;
   one["change"] = name_of(row.change());
-  one["before"] = side_json(row.before);
-  one["after"] = side_json(row.after);
+  one["before"] = side_json(row.before, parts.before);
+  one["after"] = side_json(row.after, parts.after);
   one["exclusive_change_s"] = row.difference();
   one["exclusive_change_share"] = row.before.exclusive > 0
                                       ? ordered_json(row.difference() / row.before.exclusive)
@@ -106,12 +138,12 @@ ordered_json row_json(const DiffRow& row) {
   return one;
 }
 
-void write_json_rows(const char* key, const DiffRows& rows, Output& output) {
+void write_json_rows(const char* key, const DiffRows& rows, const DiffRuns& runs, Output& output) {
   output.write(formatted(",\n\"{}\": {{\n  \"hidden\": {},\n  \"rows\": [", key, rows.hidden));
   const char* separator = "\n    ";
   for (const DiffRow& row : rows.rows) {
     if (output.closed()) return;
-    output.write(separator + json_text(row_json(row)));
+    output.write(separator + json_text(row_json(row, runs.parts.value_or(DiffParts{}))));
     separator = ",\n    ";
   }
   output.write("\n  ]\n}");
@@ -119,38 +151,50 @@ void write_json_rows(const char* key, const DiffRows& rows, Output& output) {
 
 }  // namespace
 
-void write_diff(const Diff& diff, const DiffNames& names, const DiffTables& tables,
+void write_diff(const Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                 const DiffRowOptions& options, const Terminal& terminal, Output& output) {
   output.write(formatted("before  {}  {}\nafter   {}  {}\n", duration(diff.before, terminal, " "),
-                         printable(names.before), duration(diff.after, terminal, " "),
-                         printable(names.after)));
+                         printable(runs.before), duration(diff.after, terminal, " "),
+                         printable(runs.after)));
   output.write(terminal.paint(
       formatted("change  {}  {}\n", signed_duration(diff.after - diff.before, terminal),
                 relative(diff.before, diff.after)),
       Ink::kBold));
+  if (runs.parts) {
+    const auto& [noun, before, after] = *runs.parts;
+    output.write(terminal.paint(
+        formatted("! {} before, {} after: times are sums of all, those with /{} the mean of one\n",
+                  plural(before, noun), count(after), noun),
+        Ink::kWarning));
+  }
   if (tables.flat) {
-    write_table("Regions", region_rows(diff, options), diff, options, terminal, output);
+    write_table("Regions", region_rows(diff, options), diff, runs, options, terminal, output);
   }
   if (tables.tree) {
-    write_table("Call paths", call_path_rows(diff, options), diff, options, terminal, output);
+    write_table("Call paths", call_path_rows(diff, options), diff, runs, options, terminal, output);
   }
 }
 
-void write_diff_json(const Diff& diff, const DiffNames& names, const DiffTables& tables,
+void write_diff_json(const Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                      const DiffRowOptions& options, Output& output) {
   ordered_json head;
   head["format"] = "timeloom-diff";
   head["version"] = 1;
-  head["before"] = {{"run", names.before}, {"total_s", diff.before}};
-  head["after"] = {{"run", names.after}, {"total_s", diff.after}};
+  head["before"] = {{"run", runs.before}, {"total_s", diff.before}};
+  head["after"] = {{"run", runs.after}, {"total_s", diff.after}};
+  if (runs.parts) {
+    head["parts"] = runs.parts->noun;
+    head["before"]["parts"] = runs.parts->before;
+    head["after"]["parts"] = runs.parts->after;
+  }
   head["change_s"] = diff.after - diff.before;
   head["change_share"] =
       diff.before > 0 ? ordered_json(diff.after / diff.before - 1) : ordered_json();
   std::string text = json_text(head, 0);
   text.erase(text.rfind("\n}"));
   output.write(text);
-  if (tables.flat) write_json_rows("regions", region_rows(diff, options), output);
-  if (tables.tree) write_json_rows("call_paths", call_path_rows(diff, options), output);
+  if (tables.flat) write_json_rows("regions", region_rows(diff, options), runs, output);
+  if (tables.tree) write_json_rows("call_paths", call_path_rows(diff, options), runs, output);
   output.write("\n}\n");
 }
 

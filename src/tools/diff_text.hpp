@@ -3,6 +3,7 @@
 // Used by one thread; throws Error when the output cannot be written.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tools/diff_rows.hpp"
@@ -11,9 +12,10 @@
 
 namespace timeloom::tools {
 
-struct DiffNames {
-  std::string before;  // the runs
+struct DiffRuns {
+  std::string before;  // their names
   std::string after;
+  std::optional<DiffParts> parts;  // whose numbers differ
 };
 
 struct DiffTables {
@@ -21,9 +23,9 @@ struct DiffTables {
   bool flat = true;  // the regions
 };
 
-void write_diff(const profile::Diff& diff, const DiffNames& names, const DiffTables& tables,
+void write_diff(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                 const DiffRowOptions& options, const Terminal& terminal, Output& output);
-void write_diff_json(const profile::Diff& diff, const DiffNames& names, const DiffTables& tables,
+void write_diff_json(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                      const DiffRowOptions& options, Output& output);
 
 }  // namespace timeloom::tools

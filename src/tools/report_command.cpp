@@ -170,7 +170,9 @@ int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
     source = otf2::open(weave::trace_of(run));
     source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
   }
-  const MpiFacts facts = mpi_facts(call_tree_of(run), messages.summary());
+  profile::MessageSummary summary = messages.summary();
+  if (source == nullptr) summary.not_ideal = "the run has a profile and no trace";
+  const MpiFacts facts = mpi_facts(call_tree_of(run), summary);
   if (facts.functions.empty() && facts.messages.messages == 0) {
     throw Error(run.string() +
                 " has no calls of MPI; mpirun ... timeloom run records them, as docs/mpi.md says");
@@ -185,20 +187,26 @@ int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
   return kDone;
 }
 
+void write_io(const ReportOptions& options, const IoReport& report) {
+  Output output;
+  options.json ? report.write_json(output) : report.write(Terminal::detect(options.colour), output);
+  output.flush();
+}
+
 // The files that were used are in a trace only.
 int print_io(const ReportOptions& options, const std::filesystem::path& run) {
   if (!weave::has_trace(run)) {
-    throw Error(run.string() +
-                " has a profile and no trace, so its files are not known; timeloom run --io posix "
-                "without --profile makes a trace");
+    const profile::CallTree tree = call_tree_of(run);
+    IoReport report(selected(options, tree.definitions));
+    report.add_profile(tree);
+    write_io(options, report);
+    return kDone;
   }
   const std::unique_ptr<RunSource> source = otf2::open(weave::trace_of(run));
   IoReport report(selected(options, source->definitions()));
   const std::array<RunSink*, 1> sinks = {&report};
   source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
-  Output output;
-  options.json ? report.write_json(output) : report.write(Terminal::detect(options.colour), output);
-  output.flush();
+  write_io(options, report);
   return kDone;
 }
 

@@ -152,69 +152,128 @@ std::string IoReport::name_of_path(const IoCallPath& path) const {
   return text.empty() ? "(no region)" : text;
 }
 
-std::vector<std::string> IoReport::remarks() const {
+void IoReport::add_profile(const profile::CallTree& tree) {
+  definitions_ = &tree.definitions;
+  of_profile_ = true;
+  for (std::size_t i = 0; i < tree.locations.size(); ++i) {
+    if (!locations_.contains(tree.definitions.locations[i].id)) continue;
+    std::map<profile::NodeId, const profile::Statistics*> visits;
+    for (const profile::Cell& cell : tree.locations[i].cells) visits[cell.node] = &cell.statistics;
+    for (const profile::MetricCell& cell : tree.locations[i].metrics) {
+      const std::string& metric = tree.definitions.metrics[cell.metric.value()].name;
+      const bool write = metric == kIoBytesWritten;
+      if ((!write && metric != kIoBytesRead) || !visits.contains(cell.node)) continue;
+      IoCallPath path{{}, write ? IoOperation::kWrite : IoOperation::kRead};
+      for (profile::NodeId node = cell.node; node.defined();
+           node = tree.nodes[node.value()].parent) {
+        const RegionId region = tree.nodes[node.value()].region;
+        if (region.defined()) path.regions.push_back(region.value());
+      }
+      std::ranges::reverse(path.regions);
+      const profile::Statistics& calls = *visits[cell.node];
+      IoFigures figures;
+      figures.operations = calls.visits;
+      figures.bytes = static_cast<std::uint64_t>(cell.statistics.sum);
+      figures.ticks = calls.inclusive;
+      call_paths_[std::move(path)].add(figures);
+    }
+  }
+}
+
+namespace {
+
+// Whether a figure tells of many small transfers; then the sentence about it.
+std::optional<std::string> remark(IoOperation operation, const IoFigures& figures,
+                                  const std::string& where) {
   constexpr std::uint64_t kMany = 100, kSmall = 4096;
+  const bool small = figures.operations >= kMany && figures.bytes / figures.operations < kSmall;
+  if (!small || operation == IoOperation::kFlush || figures.bytes == 0) return std::nullopt;
+  return formatted("many small {}s: {} of {} on average {}; {}", word_of(operation),
+                   count(figures.operations), bytes(figures.bytes / figures.operations), where,
+                   operation == IoOperation::kWrite
+                       ? "fewer and larger ones, through a buffer, take less time"
+                       : "reading larger pieces takes less time");
+}
+
+}  // namespace
+
+std::vector<std::string> IoReport::remarks() const {
   std::vector<std::string> all;
+  const auto add = [&all](std::optional<std::string> one) {
+    if (one) all.push_back(std::move(*one));
+  };
   for (const auto& [target, figures] : by_time(targets_)) {
-    const bool small = figures.operations >= kMany && figures.bytes / figures.operations < kSmall;
-    if (!small || target.operation == IoOperation::kFlush || figures.bytes == 0) continue;
     const bool write = target.operation == IoOperation::kWrite;
-    all.push_back(formatted("many small {}s: {} of {} on average {} {}; {}",
-                            word_of(target.operation), count(figures.operations),
-                            bytes(figures.bytes / figures.operations), write ? "to" : "from",
-                            target.name,
-                            write ? "fewer and larger ones, through a buffer, take less time"
-                                  : "reading larger pieces takes less time"));
+    add(remark(target.operation, figures, (write ? "to " : "from ") + target.name));
+  }
+  if (!of_profile_) return all;
+  for (const auto& [path, figures] : by_time(call_paths_)) {
+    add(remark(path.operation, figures, "by " + name_of_path(path)));
   }
   return all;
 }
 
 namespace {
 
-std::vector<std::string> cells_of(const IoFigures& figures, double time, const Terminal& terminal) {
+// `sizes`: those of single transfers are known.
+std::vector<std::string> cells_of(const IoFigures& figures, double time, bool sizes,
+                                  const Terminal& terminal) {
   const bool sized = figures.bytes > 0;
-  return {count(figures.operations),
-          bytes(figures.bytes),
-          sized ? bytes(smallest_of(figures)) : "",
-          sized ? bytes(figures.largest) : "",
-          duration(time, terminal),
-          sized ? bytes(static_cast<std::uint64_t>(bandwidth(figures, time))) + "/s" : ""};
+  std::vector<std::string> cells = {count(figures.operations), bytes(figures.bytes)};
+  if (sizes) {
+    cells.push_back(sized ? bytes(smallest_of(figures)) : "");
+    cells.push_back(sized ? bytes(figures.largest) : "");
+  }
+  cells.push_back(duration(time, terminal));
+  cells.push_back(sized ? bytes(static_cast<std::uint64_t>(bandwidth(figures, time))) + "/s" : "");
+  return cells;
 }
 
-Table table(const Terminal& terminal, const char* name) {
+Table table(const Terminal& terminal, const char* name, bool sizes) {
   Table result(terminal, 2, name);
   for (const char* heading : {"calls", "bytes", "smallest", "largest", "time", "bandwidth"}) {
-    result.add_column(heading);
+    const std::string_view word = heading;
+    if (sizes || (word != "smallest" && word != "largest")) result.add_column(heading);
   }
   return result;
 }
 
+constexpr char kFilesUnknown[] =
+    "The run has a profile and no trace, so files and the sizes of single transfers are not known; "
+    "timeloom run --io posix without --profile records them.";
+
 }  // namespace
 
-void IoReport::write(const Terminal& terminal, Output& output) const {
-  if (targets_.empty()) {
-    output.write("No input or output was recorded; timeloom run --io posix records it.\n");
-    return;
-  }
-  Table files = table(terminal, "file");
+void IoReport::write_files(const Terminal& terminal, Output& output) const {
+  Table files = table(terminal, "file", true);
   for (const auto& [target, figures] : by_time(targets_)) {
     TableRow row;
-    row.cells = cells_of(figures, seconds(figures.ticks, *definitions_), terminal);
+    row.cells = cells_of(figures, seconds(figures.ticks, *definitions_), true, terminal);
     row.marks = std::string(word_of(target.operation)) + " ";
     row.name = printable(target.name);
     files.add_row(std::move(row));
   }
   files.write(output);
   output.write("\n");
-  Table paths = table(terminal, "call path");
+}
+
+void IoReport::write(const Terminal& terminal, Output& output) const {
+  if (call_paths_.empty()) {
+    output.write("No input or output was recorded; timeloom run --io posix records it.\n");
+    return;
+  }
+  if (!of_profile_) write_files(terminal, output);
+  Table paths = table(terminal, "call path", !of_profile_);
   for (const auto& [path, figures] : by_time(call_paths_)) {
     TableRow row;
-    row.cells = cells_of(figures, seconds(figures.ticks, *definitions_), terminal);
+    row.cells = cells_of(figures, seconds(figures.ticks, *definitions_), !of_profile_, terminal);
+    if (of_profile_) row.marks = std::string(word_of(path.operation)) + " ";
     row.name = printable(name_of_path(path));
     paths.add_row(std::move(row));
   }
   paths.write(output);
-  const std::vector<std::string> sentences = remarks();
+  std::vector<std::string> sentences = remarks();
+  if (of_profile_) sentences.emplace_back(kFilesUnknown);
   if (!sentences.empty()) output.write("\n");
   for (const std::string& sentence : sentences) output.write(printable(sentence) + "\n");
 }
@@ -227,10 +286,11 @@ void IoReport::write_json(Output& output) const {
     row["bytes"] = figures.bytes;
     row["seconds"] = time;
     row["bytes_per_second"] = bandwidth(figures, time);
-    row["smallest"] = smallest_of(figures);
-    row["largest"] = figures.largest;
+    row["smallest"] = of_profile_ ? ordered_json() : ordered_json(smallest_of(figures));
+    row["largest"] = of_profile_ ? ordered_json() : ordered_json(figures.largest);
   };
   ordered_json all = {{"format", "timeloom-report-io"}, {"version", 1}};
+  if (of_profile_) all["files_unknown"] = kFilesUnknown;
   all["files"] = ordered_json::array();
   for (const auto& [target, figures] : by_time(targets_)) {
     ordered_json row = {{"file", target.name},

@@ -1,7 +1,8 @@
-// `timeloom report --io`: what was read and written, by file and by call path, from a trace.
+// `timeloom report --io`: what was read and written, by file and by call path, from a trace; from a
+// profile by call path only.
 //
 // A sink for the events of a run, which follows the rules of RunSink; what it has found is for one
-// thread, after finish().
+// thread, after finish() or add_profile().
 #pragma once
 
 #include <array>
@@ -15,6 +16,7 @@
 
 #include "core/event.hpp"
 #include "core/io.hpp"
+#include "profile/call_tree.hpp"
 #include "tools/output.hpp"
 #include "tools/terminal.hpp"
 
@@ -56,6 +58,10 @@ class IoReport final : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override {}
 
+  // In place of events: calls are visits then, with the whole time of the call, and their sizes are
+  // not known. REQUIRES: no events; the tree outlives this.
+  void add_profile(const profile::CallTree& tree);
+
   const std::map<IoTarget, IoFigures>& targets() const { return targets_; }
   const std::map<IoCallPath, IoFigures>& call_paths() const { return call_paths_; }
   // Sentences about what takes time without need.
@@ -67,9 +73,11 @@ class IoReport final : public RunSink {
  private:
   class OneLocation;
   std::string name_of_path(const IoCallPath& path) const;
+  void write_files(const Terminal& terminal, Output& output) const;
 
   std::set<LocationId> locations_;
   const Definitions* definitions_ = nullptr;
+  bool of_profile_ = false;
   std::mutex mutex_;
   std::map<IoTarget, IoFigures> targets_;
   std::map<IoCallPath, IoFigures> call_paths_;

@@ -23,14 +23,7 @@ class Folder {
   explicit Folder(const profile::CallTree& tree)
       : tree_(tree), all_(tree.definitions), processes_(all_.groups.size()) {
     total = in_mpi = empty();
-    is_mpi_.resize(tree.nodes.size());
-    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-      const profile::Node& node = tree.nodes[i];
-      const bool inside = node.parent.defined() && is_mpi_[node.parent.value()];
-      const bool own =
-          node.region.defined() && all_.regions[node.region.value()].paradigm == Paradigm::kMpi;
-      is_mpi_[i] = inside || own;
-    }
+    is_mpi_ = paths_in_mpi(tree);
   }
 
   void fold() {
@@ -140,10 +133,8 @@ MpiFacts mpi_facts(const profile::CallTree& tree, const profile::MessageSummary&
   }
   facts.in_mpi = folder.spread(folder.in_mpi);
   facts.outside = folder.spread(outside);
-  const Spread total = folder.spread(folder.total);
-  facts.total = total.sum();
-  if (facts.outside.most > 0) facts.load_balance = facts.outside.mean / facts.outside.most;
-  if (total.most > 0) facts.efficiency = facts.outside.mean / total.most;
+  facts.total = folder.spread(folder.total).sum();
+  facts.efficiency = mpi_efficiency(tree, messages);
   facts.functions = folder.rows(folder.functions);
   facts.callers = folder.rows(folder.callers);
   facts.balance = folder.rows(folder.others);

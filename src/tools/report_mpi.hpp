@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "profile/call_tree.hpp"
 #include "profile/messages.hpp"
+#include "tools/mpi_efficiency.hpp"
 #include "tools/output.hpp"
 #include "tools/terminal.hpp"
 
@@ -39,9 +41,7 @@ struct MpiFacts {
   std::vector<MpiRow> balance;    // other functions, by their own time
   profile::MessageSummary messages;
   double tick_seconds = 1e-9;
-  // The share of the time of the slowest process that all would need if the work were spread
-  // evenly, and the share of work in the time of all.
-  double load_balance = 1, efficiency = 1;
+  std::optional<MpiEfficiency> efficiency;
 };
 
 MpiFacts mpi_facts(const profile::CallTree& tree, const profile::MessageSummary& messages);

@@ -1,5 +1,4 @@
 // How the facts of `timeloom report --mpi` are written.
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -23,10 +22,9 @@ class Writer {
 
   void write() {
     const double share = facts_.total == 0 ? 0 : facts_.in_mpi.sum() / facts_.total;
-    line(formatted("{}{}{} in MPI{}load balance {}{}parallel efficiency {}",
-                   plural(facts_.processes.size(), "process"), terminal_.dot(), percent(share),
-                   terminal_.dot(), percent(facts_.load_balance), terminal_.dot(),
-                   percent(facts_.efficiency)));
+    line(formatted("{}{}{} in MPI", plural(facts_.processes.size(), "process"), terminal_.dot(),
+                   percent(share)));
+    efficiency();
     table("time in MPI", facts_.functions, facts_.in_mpi.sum());
     table("called by", facts_.callers, facts_.in_mpi.sum());
     matrix();
@@ -58,6 +56,25 @@ class Writer {
       const std::size_t taken = std::min(columns(numbers + where), terminal_.width - 12);
       line(numbers + shorten_left(printable(row.name), terminal_.width - taken, terminal_) + where);
     }
+  }
+
+  void efficiency() {
+    if (!facts_.efficiency) return;
+    const MpiEfficiency& one = *facts_.efficiency;
+    const char* const times = terminal_.unicode ? "\u00d7" : "x";
+    line(formatted("parallel efficiency {} = load balance {} {} communication {}",
+                   percent(one.parallel()), percent(one.load_balance), times,
+                   percent(one.communication)));
+    if (one.serialisation && one.transfer) {
+      line(formatted("communication {} = serialisation {} {} transfer {}",
+                     percent(one.communication), percent(*one.serialisation), times,
+                     percent(*one.transfer)));
+    } else {
+      line("serialisation and transfer are not known: " + facts_.messages.not_ideal);
+    }
+    line(formatted("work a process: {} on average, most {} in {}, of {}",
+                   duration(one.mean_work, terminal_), duration(one.most_work, terminal_),
+                   name(one.busiest), duration(one.runtime, terminal_)));
   }
 
   void matrix() {
@@ -163,6 +180,27 @@ ordered_json rows_json(const std::vector<MpiRow>& rows) {
   return all;
 }
 
+// Null: nothing in MPI; in it: not known.
+ordered_json efficiency_json(const MpiFacts& facts) {
+  if (!facts.efficiency) return nullptr;
+  const MpiEfficiency& one = *facts.efficiency;
+  const auto known = [](const std::optional<double>& value) {
+    return value ? ordered_json(*value) : ordered_json();
+  };
+  return {{"processes", one.processes},
+          {"runtime_s", one.runtime},
+          {"ideal_runtime_s", known(one.ideal_runtime)},
+          {"mean_work_s", one.mean_work},
+          {"most_work_s", one.most_work},
+          {"busiest", one.busiest},
+          {"parallel", one.parallel()},
+          {"load_balance", one.load_balance},
+          {"communication", one.communication},
+          {"serialisation", known(one.serialisation)},
+          {"transfer", known(one.transfer)},
+          {"not_known", facts.messages.not_ideal}};
+}
+
 }  // namespace
 
 void write_mpi(const MpiFacts& facts, const Terminal& terminal, Output& output) {
@@ -178,8 +216,7 @@ void write_mpi_json(const MpiFacts& facts, Output& output) {
   all["total_s"] = facts.total;
   all["in_mpi"] = spread_json(facts.in_mpi);
   all["outside"] = spread_json(facts.outside);
-  all["load_balance"] = facts.load_balance;
-  all["parallel_efficiency"] = facts.efficiency;
+  all["efficiency"] = efficiency_json(facts);
   all["functions"] = rows_json(facts.functions);
   all["callers"] = rows_json(facts.callers);
   all["balance"] = rows_json(facts.balance);

@@ -184,16 +184,28 @@ std::string wrong_usage(const ViewOptions& options) {
   return {};
 }
 
+// Also the cells of the notebook that the run is one of, which it has kept beside its runs.
+std::vector<std::string> folders_of_sources(const ViewOptions& options,
+                                            const std::filesystem::path& run) {
+  std::vector<std::string> folders = options.sources;
+  std::error_code error;
+  const std::filesystem::path cells = std::filesystem::absolute(run, error).parent_path() / "cells";
+  if (std::filesystem::is_directory(cells, error)) folders.push_back(cells.string());
+  return folders;
+}
+
 int run_view(const ViewOptions& options) {
   if (const std::string wrong = wrong_usage(options); !wrong.empty()) {
     say(wrong + "; see 'timeloom view --help'");
     return kWrongUsage;
   }
   ViewedRuns runs;
-  runs.push_back(std::make_unique<ViewedRun>(open_run(options.run)));
+  const std::filesystem::path first = open_run(options.run);
+  runs.push_back(std::make_unique<ViewedRun>(first));
   if (options.second) runs.push_back(std::make_unique<ViewedRun>(open_run(options.second)));
   if (options.text) return write_text(options, *runs.front());
-  const auto sources = std::make_shared<const view::SourceFiles>(".", options.sources);
+  const auto sources =
+      std::make_shared<const view::SourceFiles>(".", folders_of_sources(options, first));
   for (const auto& run : runs) run->content().set_sources(sources);
   return options.html.empty() ? serve(options, runs) : write_file(options, runs);
 }

@@ -4,8 +4,9 @@
 
 Prints JSON: the communicators with the ranks of MPI_COMM_WORLD in them, and of each process, by its rank there, its
 messages as [KIND, NANOSECONDS, COMMUNICATOR, PEER (in the world), TAG, BYTES], its collective operations as [NAME,
-COMMUNICATOR, ROOT, SENT, RECEIVED], the numbers of events of requests and communicators, and the names of the
-regions of MPI that it has entered.
+COMMUNICATOR, ROOT, SENT, RECEIVED], the numbers of events of requests and communicators, the names of the
+regions of MPI that it has entered, its calls of MPI as [NAME, WORK BEFORE, BEGIN, END], times of its first and last event,
+and its work after the last call. Work is the time in regions outside MPI.
 """
 
 import collections
@@ -15,7 +16,7 @@ from typing import Any
 
 import otf2
 from otf2.enums import Paradigm
-from otf2.events import Enter
+from otf2.events import Enter, Leave
 
 MESSAGES = {"MpiSend": "receiver", "MpiIsend": "receiver", "MpiRecv": "sender", "MpiIrecv": "sender"}
 COUNTED = ("MpiIsendComplete", "MpiIrecvRequest", "MpiRequestCancelled", "NonBlockingCollectiveRequest", "CommCreate",
@@ -39,7 +40,34 @@ class Ranks:
 
 
 def new_process() -> dict[str, Any]:
-    return {"messages": [], "collectives": [], "counts": collections.Counter(), "regions": collections.Counter()}
+    return {"messages": [], "collectives": [], "counts": collections.Counter(), "regions": collections.Counter(),
+            "calls": [], "first": None, "last": None, "work_after": 0}
+
+
+class Calls:
+    """Follows the regions of one process."""
+
+    def __init__(self, of):
+        self.of, self.open, self.since = of, [], 0
+
+    def add(self, event, time):
+        of = self.of
+        of["first"], of["last"] = time if of["first"] is None else of["first"], time
+        if not isinstance(event, (Enter, Leave)):
+            return
+        in_mpi = any(self.open)
+        if self.open and not in_mpi:
+            of["work_after"] += time - self.since
+        self.since = time
+        if isinstance(event, Leave):
+            self.open.pop()
+            if in_mpi and not any(self.open):
+                of["calls"][-1].append(time)
+            return
+        self.open.append(event.region.paradigm == Paradigm.MPI)
+        if self.open[-1] and not in_mpi:
+            of["calls"].append([event.region.name, of["work_after"], time])
+            of["work_after"] = 0
 
 
 def described(event, name, ranks):
@@ -58,6 +86,7 @@ def main():
         process = collections.defaultdict(new_process)
         clock = trace.definitions.clock_properties
         names = {one._ref: one.name for one in trace.definitions.locations}
+        follow: dict[Any, Calls] = {}
         groups = {}
         for location, event in trace.events:
             name = type(event).__name__
@@ -65,6 +94,7 @@ def main():
             of = process[rank]
             groups[rank] = location.group.name
             time = (event.time - clock.global_offset) * 10**9 // clock.timer_resolution
+            follow.setdefault(rank, Calls(of)).add(event, time)
             if name in MESSAGES:
                 kind, *rest = described(event, name, ranks)
                 of["messages"].append([kind, time, *rest])

@@ -158,14 +158,14 @@ def lines_of(outputs):
     return lines
 
 
-def execute(cells, directory, cwd, allow_errors=False, **variables):
+def execute(cells, directory, cwd, allow_errors=False, argv=None, **variables):
     """The outputs of a notebook's cells, run by nbclient."""
     import nbformat
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
 
-    make_spec(directory)
+    make_spec(directory, argv=argv)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     specs = KernelSpecManager(kernel_dirs=[str(Path(directory) / "kernels")])
     manager = AsyncKernelManager(kernel_name=KERNEL, kernel_spec_manager=specs)

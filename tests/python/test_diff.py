@@ -2,10 +2,13 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
-from archives import WORKER, make_archive, one_line
+from archives import MAIN, WORKER, make_archive, one_line
 from cube_files import DATA
+from streams import environment
 
 pytestmark = pytest.mark.any_python
 
@@ -56,6 +59,42 @@ def test_the_text(timeloom, run, later):
     assert any(line[:2] == ["-10.0ms", "gone"] for line in lines)
     assert any(line[:4] == ["+8.00ms", "new", "-", "8.00ms"] for line in lines)
     assert "main > Solver.step > dot" in text and "Not shown: " in text
+
+
+def test_other_numbers_of_threads(timeloom, run, tmp_path):
+    """Sums, and means of a thread beside them."""
+    threads = {"MainThread": MAIN, **{f"worker {i}": WORKER for i in range(3)}}
+    more = make_archive(tmp_path / "more", threads)
+    done = timeloom("diff", "--json", run, more)
+    said = json.loads(done.stdout)
+    assert (said["parts"], said["before"]["parts"], said["after"]["parts"]) == ("thread", 2, 4)
+    step = rows(done, "regions")["Solver.step",]
+    before, after = step["before"], step["after"]
+    assert after["exclusive_s"] - before["exclusive_s"] == pytest.approx(0.02)  # two workers more
+    assert before["mean_exclusive_s"] == pytest.approx(before["exclusive_s"] / 2)
+    assert after["mean_exclusive_s"] == pytest.approx(after["exclusive_s"] / 4)
+    text = timeloom("diff", run, more, COLUMNS="100").stdout
+    assert "! 2 threads before, 4 after: times are sums of all, those with /thread the mean of one" in text.splitlines()
+    heading = next(line.split() for line in text.splitlines() if line.split()[:1] == ["change"] and "region" in line)
+    assert heading == ["change", "before", "after", "before/thread", "after/thread", "%/thread", "region", "file:line"]
+    assert "parts" not in json.loads(timeloom("diff", "--json", run, run).stdout)
+    assert "!" not in timeloom("diff", run, run).stdout
+
+
+def test_other_numbers_of_ranks(timeloom, tmp_path):
+    (tmp_path / "app.py").write_text("def work():\n    return sum(range(100_000))\n\nfor _ in range(5):\n    work()\n")
+    for number in (2, 3):
+        ranks = [subprocess.Popen(
+            [sys.executable, "-m", "timeloom", "--quiet", "--no-mpi", "-o", f"run{number}", "app.py"], cwd=tmp_path,
+            env=environment({"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": str(number),
+                             "PMIX_NAMESPACE": f"job{number}"})) for rank in range(number)]  # fmt: skip
+        assert [rank.wait(100) for rank in ranks] == [0] * number
+    done = timeloom("diff", "--json", "run2", "run3", cwd=tmp_path)
+    assert json.loads(done.stdout)["parts"] == "rank"
+    row = next(row for name, row in rows(done, "regions").items() if name[0].endswith("work"))
+    assert (row["before"]["visits"], row["after"]["visits"]) == (10, 15)
+    assert row["after"]["mean_exclusive_s"] == pytest.approx(row["after"]["exclusive_s"] / 3)
+    assert "! 2 ranks before, 3 after" in timeloom("diff", "run2", "run3", cwd=tmp_path).stdout
 
 
 def test_a_threshold_for_ci(timeloom, run, later):

@@ -59,6 +59,14 @@ forget(folder + "/gone")
 '''
 
 
+SMALL_WRITES = '''
+import sys
+with open(sys.argv[1] + "/small", "wb", buffering=0) as file:
+    for _ in range(200):
+        file.write(b"0123456789")
+'''
+
+
 @pytest.fixture
 def data(tmp_path):
     """The folder of the files of a program."""
@@ -209,8 +217,31 @@ def test_profile_mode_has_regions_and_bytes(record, timeloom_program):
     )
     rows = {row["name"]: row["visits"] for row in json.loads(done.stdout)["flat"]["rows"]}
     assert (rows["write"], rows["pread"], rows["writev"], rows["unlink"]) == (21, 1, 1, 1)
-    failed = subprocess.run([timeloom_program, "report", "--io", run], capture_output=True, text=True, check=False)
-    assert failed.returncode == 1 and "no trace" in failed.stderr
+
+
+def test_the_report_of_a_profile_has_bytes_by_call_path(record, timeloom_program, io_of):
+    run = record(PROGRAM, "--profile")
+    report = io_of(run)
+    rows = {(*row["path"][-2:], row["operation"]): (row["operations"], row["bytes"]) for row in report["call_paths"]}
+    assert rows == {
+        ("__main__.write_whole", "write", "write"): (20, 2000),
+        ("__main__.read_parts", "read", "read"): (17, 1000),
+        ("__main__.at_offsets", "pread", "read"): (1, 30),
+        ("__main__.at_offsets", "write", "write"): (1, 5),
+        ("__main__.at_offsets", "writev", "write"): (1, 5),
+    }
+    assert report["files"] == [] and "no trace" in report["files_unknown"]
+    assert {(row["smallest"], row["largest"]) for row in report["call_paths"]} == {(None, None)}
+    text = subprocess.run([timeloom_program, "report", "--io", run], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"^ *20 +2.00 kB .* write +__main__.write_whole > write$", text, re.MULTILINE)
+    assert "smallest" not in text
+    assert text.splitlines()[-1].startswith("The run has a profile and no trace")
+
+
+def test_many_small_writes_are_said_of_a_profile(record, timeloom_program):
+    run = record(SMALL_WRITES, "--profile")
+    done = subprocess.run([timeloom_program, "report", "--io", run], capture_output=True, text=True, check=True)
+    assert "many small writes: 200 of 10 B on average by __main__.<module> > write; fewer" in done.stdout
 
 
 READER = """
@@ -330,12 +361,7 @@ def test_sums_are_those_of_strace(record, data, io_of, tmp_path):
 
 
 def test_many_small_writes_are_said(record, timeloom_program):
-    run = record('''
-        import sys
-        with open(sys.argv[1] + "/small", "wb", buffering=0) as file:
-            for _ in range(200):
-                file.write(b"0123456789")
-    ''')
+    run = record(SMALL_WRITES)
     done = subprocess.run([timeloom_program, "report", "--io", run], capture_output=True, text=True, check=True)
     assert "many small writes: 200 of 10 B on average to " in done.stdout
     assert re.search(r"^ *200 +2.00 kB +10 B +10 B .*write .*small$", done.stdout, re.MULTILINE)

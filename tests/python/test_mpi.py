@@ -10,7 +10,7 @@ import mpi_runs
 import pytest
 from converted import Chrome, Perfetto, converter
 from cube_files import sums_by_region
-from mpi_runs import PATTERNS, archive, assert_matched, implementations, messages
+from mpi_runs import PATTERNS, SLOW_RANK, archive, assert_matched, implementations, messages
 
 pytestmark = [pytest.mark.any_python]
 
@@ -129,6 +129,72 @@ def assert_exported(run, program, timeloom):
                     for time, name, one in file.transfers[receiver] if (time, name) == (arrived, "receive")}  # fmt: skip
             to, source = world[receiver[0]], world[sender[0]]
             assert {one[1:] for one in out if one[0] == to} & {one[1:] for one in into if one[0] == source}
+
+
+def ideal_runtime(processes):
+    """Of the pipeline of slow_rank.py, on a network that takes no time: rank by rank, from one meeting to the next."""
+    begin = min(process["first"] for process in processes.values())
+    time = {rank: process["first"] - begin for rank, process in processes.items()}
+    calls = {rank: list(process["calls"]) for rank, process in processes.items()}
+    while any(calls.values()):
+        sent, met = None, False
+        for rank in sorted(processes):
+            while calls[rank]:
+                name, work, *_ = calls[rank].pop(0)
+                time[rank] += work
+                name = name.removesuffix("_c")  # with counts of 64 bits
+                if name == "MPI_Recv":
+                    time[rank] = max(time[rank], sent)
+                elif name == "MPI_Send":
+                    sent = time[rank]
+                elif name in ("MPI_Init_thread", "MPI_Barrier"):
+                    met = True
+                    break
+        if met:
+            time = dict.fromkeys(time, max(time.values()))
+    return max(time[rank] + process["work_after"] for rank, process in processes.items())
+
+
+def assert_efficiency(facts, read):
+    """All factors, from the events; times in nanoseconds."""
+    found, processes = facts["efficiency"], read["processes"]
+    work = {rank: sum(call[1] for call in one["calls"]) + one["work_after"] for rank, one in processes.items()}
+    mean, most = sum(work.values()) / len(work), max(work.values())
+    runtime = max(one["last"] for one in processes.values()) - min(one["first"] for one in processes.values())
+    ideal = ideal_runtime(processes)
+    expected = {
+        "processes": len(work), "runtime_s": runtime / 1e9, "ideal_runtime_s": ideal / 1e9, "mean_work_s": mean / 1e9,
+        "most_work_s": most / 1e9, "load_balance": mean / most, "communication": most / runtime,
+        "parallel": mean / runtime, "serialisation": most / ideal, "transfer": ideal / runtime,
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-4)
+    assert most < ideal < runtime
+    assert facts["processes"][found["busiest"]] == read["groups"][str(max(work, key=work.__getitem__))]
+    assert found["not_known"] == ""
+
+
+@each_library
+def test_efficiency_of_a_slow_rank(mpi, tmp_path, timeloom):
+    mpi_runs.run(mpi, 2, tmp_path, SLOW_RANK)
+    assert_efficiency(json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout), archive(tmp_path / "run"))
+    text = timeloom("report", "--mpi", tmp_path / "run").stdout
+    factors = re.findall(r"^(parallel efficiency|communication) [\d.]+% = (.*)$", text, re.MULTILINE)
+    assert [re.sub(r"[\d.]+%", "N%", factor) for _, factor in factors] == [
+        "load balance N% x communication N%", "serialisation N% x transfer N%"]
+    timeloom("check", tmp_path / "run", "efficiency > 0%", "balance <= 100%", "communication < 100%")
+
+
+@pytest.mark.many_ranks
+@each_library
+def test_efficiency_of_four_ranks_and_of_a_profile(mpi, tmp_path, timeloom):
+    mpi_runs.run(mpi, 4, tmp_path, SLOW_RANK)
+    assert_efficiency(json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout), archive(tmp_path / "run"))
+    (tmp_path / "only").mkdir()
+    mpi_runs.run(mpi, 2, tmp_path / "only", SLOW_RANK, options=["--profile"])
+    facts = json.loads(timeloom("report", "--mpi", "--json", tmp_path / "only" / "run").stdout)["efficiency"]
+    assert facts["serialisation"] is facts["transfer"] is None
+    assert facts["not_known"] == "the run has a profile and no trace"
+    assert 0 < facts["parallel"] == pytest.approx(facts["load_balance"] * facts["communication"]) < 1
 
 
 @pytest.mark.many_ranks

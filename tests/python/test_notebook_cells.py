@@ -1,6 +1,7 @@
 """Measured cells in a real kernel: exact calls, nothing of the kernel's own, and what IPython does with a cell."""
 
 import collections
+import subprocess
 
 import pytest
 
@@ -173,7 +174,8 @@ def test_leading_comments_and_blank_lines(kernel):
 
 @pytest.mark.parametrize(("line", "said"), [
     ("--colour blue", "no such setting"), ("stray", "options begin with --"), ("--output", "--output needs a value"),
-    ("--mpp=mpi", "not recorded yet"), ("'", "No closing quotation"),
+    ("--mpp=mpi", "cannot be recorded in this kernel"),
+    ("--io", "timeloom_kernel.install --io posix"), ("--thread", "no wrapper for threads"), ("'", "No closing quotation"),
 ])  # fmt: skip
 def test_wrong_options_are_answered_in_one_line(kernel, line, said):
     answer = kernel.run(f"%%timeloom {line}\nfib(3)")
@@ -242,3 +244,15 @@ def test_a_block_that_comes_later(kernel):
     while not updates:  # the run is woven, its block is being made
         updates = kernel.run("import time; time.sleep(0.1)").of("update_display_data")
     assert "20,000" in updates[0]["data"]["text/plain"]
+
+
+def test_the_code_of_cells_is_kept_beside_their_runs(kernel, timeloom_program):
+    """Also that of cells that were not measured; the timeline shows it when the kernel's files are gone."""
+    kernel.run("def kept(n):\n    return n + 1  # by a cell")
+    answer = kernel.run("%%timeloom\nkept(1)")
+    row = next(row for row in read(answer.run).flat if row["name"] == "__main__.kept")
+    file = answer.run.parent / "cells" / row["file"].rsplit("/", 1)[-1]
+    assert file.read_text().splitlines()[row["line"]] == "    return n + 1  # by a cell"
+    command = [timeloom_program, "view", answer.run, "--html", kernel.cwd / "page.html", "--with-source"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=kernel.cwd)
+    assert "with the lines of 2 functions" in done.stderr  # the cell and kept()

@@ -96,9 +96,10 @@ def test_install_by_the_name_of_the_score_p_kernel(tmp_path):
     assert list(specs) == ["scorep_jupyter"] and "installed the scorep jupyter python kernel" in done.stdout
 
 
-def test_wrappers_that_do_not_exist_are_said(tmp_path):
-    done, specs = installed(tmp_path, "--io", "posix", "--mpi")
-    assert done.stderr.count("do not exist yet") == 2 and list(specs) == ["timeloom"]
+def test_install_with_wrappers(tmp_path):
+    done, specs = installed(tmp_path, "--io", "--mpi")
+    assert done.stderr == ""
+    assert specs["timeloom"]["argv"][1:] == ["-m", "timeloom_kernel", "--io=posix", "--mpi", "-f", "{connection_file}"]
 
 
 def test_a_name_that_jupyter_does_not_take(tmp_path):

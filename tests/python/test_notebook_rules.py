@@ -99,7 +99,7 @@ def test_what_a_running_process_cannot_get_is_said(kernel):
     answer = kernel.run("%%execute_with_scorep\nfib(1)")
     kernel.run("%%scorep_python_binding_arguments")
     assert answer.status == "ok"
-    assert "MPI" in "".join(answer.shown) and "I/O" in "".join(answer.shown), answer.shown
+    assert "MPI" in "".join(answer.shown) and "install --io posix" in "".join(answer.shown), answer.shown
 
 
 def test_a_defect_of_ours_is_one_line_and_the_cell_is_answered(kernel):

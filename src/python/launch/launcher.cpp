@@ -265,6 +265,27 @@ PyObject* change_run(PyObject*, PyObject* values) {
   Py_RETURN_NONE;
 }
 
+PyObject* load_wrappers_method(PyObject*, PyObject* values) {
+  if (!PyDict_Check(values)) return PyErr_BadArgument(), nullptr;
+  Settings settings;
+  apply_values(values, settings, "");
+  if (!settings.given("mpi")) settings.set("mpi", "off", "");  // whoever has started this process
+  load_wrappers(settings);
+  Py_RETURN_NONE;
+}
+
+PyObject* wrappers_method(PyObject*, PyObject*) {
+  Ref all(PyDict_New());
+  for (const Wrapper& wrapper : all_wrappers()) {
+    PyObject* const loaded = is_loaded(wrapper) ? Py_True : Py_False;
+    if (!all ||
+        PyDict_SetItemString(all.get(), std::string(wrapper.setting).c_str(), loaded) != 0) {
+      return nullptr;
+    }
+  }
+  return all.release();
+}
+
 PyObject* nearest_name_method(PyObject*, PyObject* arguments) {
   PyObject *name = nullptr, *candidates = nullptr;
   if (!PyArg_ParseTuple(arguments, "UO", &name, &candidates)) return nullptr;
@@ -284,6 +305,8 @@ PyMethodDef kLauncherMethods[] = {
     {"run_program", guarded<run_program_method>, METH_VARARGS, nullptr},
     {"begin_run", guarded<begin_run>, METH_VARARGS, nullptr},
     {"change_run", guarded<change_run>, METH_O, nullptr},
+    {"load_wrappers", guarded<load_wrappers_method>, METH_O, nullptr},
+    {"wrappers", guarded<wrappers_method>, METH_NOARGS, nullptr},
     {"nearest_name", guarded<nearest_name_method>, METH_VARARGS,
      "nearest_name(name, candidates, /)\n--\n\nThe one that may be meant; empty: none."},
     {"scorep_summary", guarded<scorep_summary_method>, METH_NOARGS,

@@ -19,6 +19,12 @@
 //       already, or cannot be. Everything is finished at exit. Raises Error for wrong settings.
 //   change_run(values) -> None
 //       Other settings of filters and names for the running measurement, for calls from here on.
+//   load_wrappers(values) -> None
+//       Loads the wrapper libraries that settings ask for, and no others, by beginning the process
+//       again: does not return then. For a program that is about to begin. Raises Error for wrong
+//       settings.
+//   wrappers() -> dict
+//       The settings that ask for wrapper libraries, and whether each is loaded.
 //   nearest_name(name, candidates) -> str
 //       The candidate that is most like the name; empty: none is near enough.
 //   scorep_summary() -> str

@@ -13,7 +13,6 @@
 #include "python/interpreter/text.hpp"
 #include "record/measurement.hpp"
 #include "record/wrapper_interface.hpp"
-#include "settings/wrappers.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -22,12 +21,6 @@ namespace fs = std::filesystem;
 
 [[gnu::constructor]] void add_extension() noexcept {
   record::add_own_code(reinterpret_cast<const void*>(&add_extension));
-}
-
-bool is_loaded(const Wrapper& wrapper) {
-  void* const library = ::dlopen(std::string(wrapper.library).c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  if (library != nullptr) ::dlclose(library);
-  return library != nullptr;
 }
 
 // The file of the wrapper, beside libtimeloom.so; empty: it is not installed.
@@ -97,6 +90,12 @@ void begin_again(const std::string& preload) {
 }
 
 }  // namespace
+
+bool is_loaded(const Wrapper& wrapper) {
+  void* const library = ::dlopen(std::string(wrapper.library).c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (library != nullptr) ::dlclose(library);
+  return library != nullptr;
+}
 
 void load_wrappers(const Settings& given) {
   Settings settings = given;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "settings/settings.hpp"
+#include "settings/wrappers.hpp"
 
 namespace timeloom::python {
 
@@ -16,5 +17,7 @@ void load_wrappers(const Settings& settings);
 
 // The same where the program has begun: nothing begins again.
 void say_missing_wrappers(const Settings& settings);
+
+bool is_loaded(const Wrapper& wrapper);
 
 }  // namespace timeloom::python

@@ -32,6 +32,7 @@
 #include "record/program_session.hpp"
 #include "record/wrapper_interface.hpp"
 #include "record/writer_options.hpp"
+#include "settings/wrappers.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -230,7 +231,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
     g_session.cpu.started_ns = record::process_cpu_ns();
     record::record_locks(settings.given("thread-locks") ? 1000 * settings.number("thread-locks")
                                                         : record::kNoLocks);
-    record::set_wrapping(true);
+    record::set_wrapping(!refuses_wrappers(g_session.settings));
     return true;
   }
   end_windows();

@@ -1,0 +1,30 @@
+"""The code of cells, kept beside their runs: the files that Python names for it are gone when the kernel is."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class Sources:
+    """The folder ``cells`` of a notebook's runs, in which ``timeloom view`` finds the lines of functions."""
+
+    def __init__(self) -> None:
+        self._kept: set[tuple[Path, str]] = set()
+
+    def keep(self, run: str, files: Iterable[str]) -> None:
+        """Write what is new of the cells that have these files, as far as that can be done."""
+        folder = Path(run).parent / "cells"
+        for file in files:
+            if (folder, file) in self._kept or not file.endswith(".py"):
+                continue
+            self._kept.add((folder, file))
+            lines = linecache.getlines(file)
+            if not lines:
+                continue
+            try:
+                folder.mkdir(exist_ok=True)
+                (folder / Path(file).name).write_text("".join(lines), errors="surrogatepass")
+            except (OSError, UnicodeError):
+                return
