@@ -1,7 +1,6 @@
 #include "view/api.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <thread>
@@ -32,7 +31,6 @@ constexpr std::size_t kMostBytesOfMarks = 256 << 10;
 constexpr std::size_t kMostSeriesAsked = 64;
 constexpr std::uint32_t kMostParameters = 64;
 constexpr std::uint32_t kMostFound = 10'000;
-constexpr std::uint32_t kMostColumns = 256;
 
 Answer failure(unsigned status, std::string reason) {
   return {status, "text/plain; charset=utf-8", std::move(reason) + "\n"};
@@ -325,12 +323,7 @@ std::string links(const Content& content, const Index& index, QuestionReader in)
 }
 
 std::string about_messages(const Content& content, std::string_view route, QuestionReader in) {
-  MessageQuestion question;
-  question.limit = in.u32(1, kMostFound);
-  question.columns = in.u32(1, kMostColumns);
-  if (!std::has_single_bit(question.columns)) throw BadQuestion{"columns are no power of two"};
-  question.from = in.time();
-  question.to = std::max(question.from, in.time());
+  MessageQuestion question = message_question(in, kMostFound);
   const std::uint32_t count = in.u32();
   static_cast<void>(in.u32());
   const std::shared_ptr<const Index> index = content.index();
@@ -340,9 +333,7 @@ std::string about_messages(const Content& content, std::string_view route, Quest
   }
   in.end();
   const std::shared_ptr<const Messages> messages = content.messages();
-  if (route == "messages") return messages_answer(bundles_in(*messages, question));
-  if (route == "collectives") return collectives_answer(gatherings_in(*messages, question));
-  return matrix_answer(matrix_of(*messages, content.definitions(), question));
+  return message_answer(route, *messages, content.definitions(), question);
 }
 
 Answer answer_of(const Content& content, std::string_view route, std::string_view body) {

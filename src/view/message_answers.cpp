@@ -1,12 +1,14 @@
 #include "view/message_answers.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <nlohmann/json.hpp>
-
-#include "view/fields.hpp"
 
 namespace timeloom::view {
 
 namespace {
+
+constexpr std::uint32_t kMostColumns = 256;
 
 template <typename Item>
 AnswerWriter begin_of(const Bundled<Item>& found) {
@@ -31,6 +33,11 @@ std::string answer_with(const Bundled<Item>& found, Values Item::*... fields) {
   AnswerWriter out = begin_of(found);
   (numbers(out, found.items, fields), ...);
   return out.take();
+}
+
+std::string matrix_answer(const Bundled<Pair>& found) {
+  return answer_with(found, &Pair::count, &Pair::bytes, &Pair::waited_sender,
+                     &Pair::waited_receiver, &Pair::sender, &Pair::receiver);
 }
 
 }  // namespace
@@ -58,9 +65,21 @@ std::string collectives_answer(const Bundled<Gathering>& found) {
                      &Gathering::communicator, &Gathering::kind, &Gathering::operation);
 }
 
-std::string matrix_answer(const Bundled<Pair>& found) {
-  return answer_with(found, &Pair::count, &Pair::bytes, &Pair::waited_sender,
-                     &Pair::waited_receiver, &Pair::sender, &Pair::receiver);
+MessageQuestion message_question(QuestionReader& in, std::uint32_t most) {
+  MessageQuestion question;
+  question.limit = in.u32(1, most);
+  question.columns = in.u32(1, kMostColumns);
+  if (!std::has_single_bit(question.columns)) throw BadQuestion{"columns are no power of two"};
+  question.from = in.time();
+  question.to = std::max(question.from, in.time());
+  return question;
+}
+
+std::string message_answer(std::string_view route, const Messages& messages,
+                           const Definitions& definitions, const MessageQuestion& question) {
+  if (route == "messages") return messages_answer(bundles_in(messages, question));
+  if (route == "collectives") return collectives_answer(gatherings_in(messages, question));
+  return matrix_answer(matrix_of(messages, definitions, question));
 }
 
 }  // namespace timeloom::view
