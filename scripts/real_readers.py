@@ -16,7 +16,7 @@ and what Timeloom's own report says of it is compared with what these say:
 * Extra-P: the same sums, from profiles of several runs as it takes them;
 * hatchet: the same sums, in its graph of the call paths that pycubexr gives; and of the reports that
   `timeloom convert --to omnitrace` writes, as its reader of timemory takes them;
-* pandas: the same sums, from `timeloom report --csv`.
+* pandas: the same sums, from `timeloom report --csv --flat`.
 
 A reader that is not installed fails. The exit status is 1 if anything differs.
 """
@@ -249,8 +249,8 @@ def check_hatchet_of_read(run: Run) -> None:
 def check_pandas(run: Run) -> None:
     import pandas
 
-    table = pandas.read_csv(io.StringIO(run.output("report", "--csv")))
-    flat = table[table["table"] == "flat"].groupby("name")[["visits", "exclusive_s"]].sum()
+    table = pandas.read_csv(io.StringIO(run.output("report", "--csv", "--flat")))
+    flat = table.groupby("name")[["visits", "exclusive_s"]].sum()
     visits = collections.Counter({name: int(count) for name, count in flat["visits"].items()})
     same_sums("pandas", run, visits, dict(flat["exclusive_s"]))
 

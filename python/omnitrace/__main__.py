@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 _WRONG_USAGE = 2
 _CONFIG_FILE = b"OMNITRACE_CONFIG_FILE"
+_SCRIPT_FILES = (b"OMNITRACE_PYTHON_SCRIPT_FILE", b"ROCPROFSYS_PYTHON_SCRIPT_FILE")
+_USE_PID = b"OMNITRACE_USE_PID"
+_NO_ANNOTATIONS = (
+    "omnitrace: -a: the file and line of each function are in the trace without it; "
+    "lasti, argcount, nlocals and stacksize are not recorded\n"
+)
 
 
 def main() -> None:
@@ -24,12 +30,12 @@ def main() -> None:
     before = set(sys.modules)
     try:
         line = _command_line.parse(sys.argv[1:])
-        if line.help or line.program is None:
+        if line.help:
             print(_command_line.help_text(), end="")
             return
-        if line.python:
+        if line.python and line.program is not None:
             _restart(line)
-        program = _found(line.program)
+        program = _program(line)
         setup = None if line.setup is None else _compiled(line.setup)
         _check_expressions(line)
         _take_configuration(line)
@@ -69,12 +75,31 @@ def _take_configuration(line: _command_line.CommandLine) -> None:
     for name, value in line.properties.items():
         # The defaults of exclusions stay, as long as a program does not assign another list.
         setattr(_config.Config, name, getattr(_config.Config, name) + value if isinstance(value, list) else value)
+    if line.properties.get("annotate_trace"):
+        sys.stderr.write(_NO_ANNOTATIONS)
     if line.verbosity is not None:
         _config.Config.verbosity = line.verbosity
     if line.config:
         given = [name.encode("utf-8", "surrogateescape") for name in line.config]
         files = [posix.environ.get(_CONFIG_FILE, b""), *given]
         posix.putenv(_CONFIG_FILE, b":".join(name for name in files if name))
+
+
+def _program(line: _command_line.CommandLine) -> "_Program":
+    """The program to run; of a command that names none, the script of a variable. Raises UsageError."""
+    script = next(filter(None, (posix.environ.get(name) for name in _SCRIPT_FILES)), None)
+    if script is None or line.marked:
+        if line.program is None:
+            raise _command_line.UsageError(
+                "no script given; write: omnitrace-python [options] -- script.py, or see --help"
+            )
+        return _found(line.program)
+    kind, target, arguments = line.program or ("file", "", [])
+    if kind != "file" or _exists(target):
+        return _found((kind, target, arguments))
+    posix.putenv(_USE_PID, b"ON")
+    words = [target, *arguments] if line.program else []
+    return _found(("file", script.decode("utf-8", "surrogateescape"), words))
 
 
 def _found(program: "_Program") -> "_Program":

@@ -54,7 +54,7 @@ OPTIONS = (
            "Profile only functions of these files."),
     Option("--trace-c", "trace_c", "switch", "[BOOL]", "Profile calls of C functions, too."),
     Option("-a --annotate-trace", "annotate_trace", "switch", "[BOOL]",
-           "Accepted: the file and line of each function are in the Perfetto trace anyway."),
+           "Accepted: the file and line of each function are in the Perfetto trace anyway, and other facts are not."),
 )  # fmt: skip
 
 _PYTHON = ("python", "python3")  # and python3.12
@@ -79,6 +79,7 @@ class CommandLine:
         self.python: list[str] = []  # flags of the interpreter that the program is to run with
         self.options: list[str] = []  # the words of all options
         self.program: _Program | None = None
+        self.marked = False  # by a -- before the program
 
 
 def help_text() -> str:
@@ -110,6 +111,7 @@ class _Parser:
             word = self.words[0]
             if word == "--":
                 self._end_options()
+                self.line.marked = True
                 _take_program(self.line, self.words[1:])
                 break
             if not word.startswith("-") or word in ("-", "-m"):
@@ -118,8 +120,6 @@ class _Parser:
                 break
             self.words.pop(0)
             self._take(word)
-        if self.line.program is None and not self.line.help:
-            raise UsageError("no script given; write: omnitrace-python [options] -- script.py, or see --help")
         return self.line
 
     def _end_options(self) -> None:

@@ -109,6 +109,7 @@ class CommandLine:
         self.instrumenter = "auto"
         self.off = False  # begins without instrumentation
         self.io = "none"
+        self.thread = "none"
         self.mpi = False
         self.file: str | None = None  # to run before the program
         self.remarks: list[str] = []  # lines for stderr
@@ -210,6 +211,8 @@ def _take_config_option(line: CommandLine, word: str) -> None:
         )
     if word.startswith("--mpp=") or word == "--mpi":
         line.mpi = "mpi" in word.partition("=")[2].split(",") or word == "--mpi"
+    if word.startswith("--thread="):
+        line.thread = "pthread" if "pthread" in word.partition("=")[2].split(",") else "none"
     if word.startswith("--io="):
         line.io = "none" if word == "--io=none" else "posix"
     remarks = _remarks_on(word)

@@ -19,7 +19,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "formats/*": ("convert", "profile", "core"),
     "weave": ("run", "spool", "profile", "formats", "core", "os"),
     "python": ("record", "settings", "run", "core"),
-    "preload": ("record", "core"),
+    "preload": ("record", "core", "os"),
     "view": ("convert", "formats", "profile", "core", "os"),
     "tools": ("weave", "view", "convert", "formats", "profile", "settings", "run", "core"),
 }

@@ -13,9 +13,9 @@ Category category_of(const Region& region) {
     case Paradigm::kUser: return region.group.empty() ? Category::kUser : Category::kFunction;
     case Paradigm::kCompiler: return Category::kFunction;
     case Paradigm::kMeasurement: return Category::kMeasurement;
+    case Paradigm::kIo: return Category::kIo;
+    case Paradigm::kMpi: return Category::kMpi;
     case Paradigm::kUnknown:
-    case Paradigm::kIo:
-    case Paradigm::kMpi:
     case Paradigm::kPthread:
     case Paradigm::kOther: break;
   }
@@ -27,6 +27,8 @@ std::string_view name_of(Category category) {
     case Category::kFunction: return "function";
     case Category::kUser: return "user";
     case Category::kMeasurement: return "measurement";
+    case Category::kMpi: return "mpi";
+    case Category::kIo: return "io";
     case Category::kOther: break;
   }
   return "other";

@@ -16,12 +16,13 @@ namespace timeloom::convert {
 // Never empty; undefined: the call paths beyond a limit. Not cleaned.
 std::string region_name(const Definitions& definitions, RegionId region);
 
-enum class Category : std::uint8_t { kFunction, kUser, kMeasurement, kOther };
+enum class Category : std::uint8_t { kFunction, kUser, kMeasurement, kOther, kMpi, kIo };
+inline constexpr std::size_t kCategories = 6;
 
 // kUser: a region that the program itself marks. (Score-P's Python bindings say so of functions,
 // too, which have a module.)
 Category category_of(const Region& region);
-// "function", "user", "measurement" or "other".
+// "function", "user", "measurement", "mpi", "io" or "other".
 std::string_view name_of(Category category);
 
 // "timeloom::task" is "task"; others are as they are.

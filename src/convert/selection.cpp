@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <regex>
 
-#include "convert/names.hpp"
 #include "convert/text.hpp"
 #include "core/error.hpp"
 #include "core/filter.hpp"
@@ -48,7 +47,11 @@ std::set<LocationId> chosen_locations(const Selection& selection, const Definiti
 }
 
 std::vector<bool> chosen_regions(const Selection& selection, const Definitions& definitions) {
-  std::vector<bool> chosen(definitions.regions.size(), true);
+  std::vector<bool> chosen;
+  for (const Region& region : definitions.regions) {
+    chosen.push_back(std::ranges::find(selection.left_out, category_of(region)) ==
+                     selection.left_out.end());
+  }
   if (!selection.only_my_code) return chosen;
   std::vector<Filter> filters;
   for (const std::string& library : libraries_of(definitions)) {
@@ -66,8 +69,10 @@ std::vector<bool> chosen_regions(const Selection& selection, const Definitions& 
       chosen[i] = false;
       continue;
     }
-    chosen[i] = std::ranges::none_of(filters,
-                                     [&](const Filter& filter) { return filter.excluded(region); });
+    if (std::ranges::any_of(filters,
+                            [&](const Filter& filter) { return filter.excluded(region); })) {
+      chosen[i] = false;
+    }
   }
   if (std::ranges::find(chosen, true) == chosen.end()) {
     throw Error("no region of this run is code of yours; leave out --only-my-code");

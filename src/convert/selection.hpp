@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "convert/names.hpp"
 #include "core/event.hpp"
 #include "core/window.hpp"
 #include "profile/call_tree.hpp"
@@ -20,15 +21,19 @@ struct Selection {
   Window window;                     // times since the begin of the run; or regions
   std::vector<std::string> threads;  // names or numbers; empty: all
   bool only_my_code = false;
+  std::vector<Category> left_out{};  // regions of these
 
-  bool everything() const noexcept { return !window.any() && threads.empty() && !only_my_code; }
+  bool everything() const noexcept {
+    return !window.any() && threads.empty() && !only_my_code && left_out.empty();
+  }
 };
 
 // The ids of the locations that are chosen.
 std::set<LocationId> chosen_locations(const Selection& selection, const Definitions& definitions);
 
-// By region, whether it stays: with only_my_code those that are neither of Python's library nor of
-// an installed package. User regions, and those of Timeloom such as tasks, stay.
+// By region, whether it stays: none of the categories that are left out; with only_my_code those
+// that are neither of Python's library nor of an installed package. User regions, and those of
+// Timeloom such as tasks, stay.
 std::vector<bool> chosen_regions(const Selection& selection, const Definitions& definitions);
 
 // The run without what is not chosen. A region that is open when the window begins is entered

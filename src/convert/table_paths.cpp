@@ -1,15 +1,9 @@
 // The tables of call paths and of regions.
 
-#include <algorithm>
-#include <charconv>
-#include <map>
-#include <optional>
-#include <set>
-
 #include "convert/exclusive_times.hpp"
 #include "convert/names.hpp"
 #include "convert/table.hpp"
-#include "convert/text.hpp"
+#include "convert/table_columns.hpp"
 #include "convert/tracks.hpp"
 #include "profile/flat_profile.hpp"
 
@@ -18,30 +12,6 @@ namespace timeloom::convert {
 namespace {
 
 using profile::CallTree;
-using profile::NodeId;
-
-std::optional<std::int64_t> whole_number(const profile::ParameterValue& value) {
-  std::int64_t number = 0;
-  const char* const end = value.text.data() + value.text.size();
-  const auto read = std::from_chars(value.text.data(), end, number);
-  if (!value.numeric || read.ec != std::errc{} || read.ptr != end) return {};
-  return number;
-}
-
-// Column names, of which none comes twice.
-class Columns {
- public:
-  void add(std::string name, ColumnType type) {
-    const std::string wanted = name;
-    for (int i = 2; !taken_.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
-    columns_.push_back({name, type});
-  }
-  const std::vector<Column>& all() const noexcept { return columns_; }
-
- private:
-  std::vector<Column> columns_;
-  std::set<std::string> taken_;
-};
 
 void add_place_columns(Columns& columns) {
   for (const char* name : {"process", "thread", "kind"}) columns.add(name, ColumnType::kText);
@@ -118,138 +88,6 @@ class Cells {
   const Definitions& definitions_;
   Tracks tracks_;
   RunClock clock_;
-};
-
-// A column for each parameter, with the values that tell a call path apart.
-class ParameterColumns {
- public:
-  explicit ParameterColumns(const CallTree& tree) : tree_(tree) {
-    for (const profile::ParameterSet& set : tree.parameter_sets) {
-      for (const profile::ParameterValue& value : set) {
-        const auto [found, fresh] = places_.try_emplace(value.name, names_.size());
-        if (fresh) {
-          names_.push_back(value.name);
-          numeric_.push_back(true);
-        }
-        if (!whole_number(value)) numeric_[found->second] = false;
-      }
-    }
-  }
-
-  void add_to(Columns& columns) const {
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      columns.add("parameter." + utf8(names_[i]),
-                  numeric_[i] ? ColumnType::kInteger : ColumnType::kText);
-    }
-  }
-
-  void write(RowWriter& row, profile::ParameterSetId id) const {
-    static const profile::ParameterSet kNone;
-    const profile::ParameterSet& set = id.defined() ? tree_.parameter_sets[id.value()] : kNone;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      const auto found = std::ranges::find(set, names_[i], &profile::ParameterValue::name);
-      if (found == set.end()) {
-        row.none();
-      } else if (numeric_[i]) {
-        row.integer(*whole_number(*found));
-      } else {
-        row.text(found->text);
-      }
-    }
-  }
-
- private:
-  const CallTree& tree_;
-  std::map<std::string, std::size_t> places_;
-  std::vector<std::string> names_;
-  std::vector<bool> numeric_;
-};
-
-// A column for each sampled metric (what a call path came to itself), four for each counter of the
-// program. REQUIRES: rows of a location in order of its nodes.
-class MetricColumns {
- public:
-  explicit MetricColumns(const CallTree& tree)
-      : metrics_(tree.definitions.metrics), used_(metrics_.size()) {
-    // Sampled metrics have a column in every run that samples them.
-    for (std::size_t i = 0; i < used_.size(); ++i) used_[i] = metrics_[i].sampled();
-    for (const profile::LocationProfile& location : tree.locations) {
-      for (const profile::MetricCell& cell : location.metrics) used_[cell.metric.value()] = true;
-      for (const profile::SampleCell& cell : location.samples) used_[cell.metric.value()] = true;
-    }
-  }
-
-  void add_to(Columns& columns) const {
-    for (std::size_t i = 0; i < metrics_.size(); ++i) {
-      if (!used_[i]) continue;
-      const Metric& metric = metrics_[i];
-      const std::string name = "metric." + utf8(metric_name(metric));
-      if (metric.sampled()) {
-        columns.add(name, ColumnType::kInteger);
-        continue;
-      }
-      columns.add(name + ".count", ColumnType::kInteger);
-      for (const char* what : {".sum", ".min", ".max"}) columns.add(name + what, ColumnType::kReal);
-    }
-  }
-
-  void begin_location(const profile::LocationProfile& location) {
-    location_ = &location;
-    counter_.clear();
-    sample_.clear();
-    for (std::uint32_t i = 0; i < metrics_.size(); ++i) {
-      const MetricId id{i};
-      counter_.push_back(first_of(location.metrics, id));
-      sample_.push_back(first_of(location.samples, id));
-    }
-  }
-
-  void write(RowWriter& row, NodeId node) {
-    for (std::size_t i = 0; i < metrics_.size(); ++i) {
-      if (!used_[i]) continue;
-      if (metrics_[i].sampled()) {
-        const auto* const cell = cell_at(location_->samples, sample_[i], i, node);
-        cell == nullptr ? row.none() : row.integer(profile::signed_value(cell->value));
-        continue;
-      }
-      const auto* const cell = cell_at(location_->metrics, counter_[i], i, node);
-      if (cell == nullptr) {
-        for (int column = 0; column < 4; ++column) row.none();
-        continue;
-      }
-      row.integer(profile::signed_value(cell->statistics.count));
-      row.real(cell->statistics.sum);
-      row.real(cell->statistics.min);
-      row.real(cell->statistics.max);
-    }
-  }
-
- private:
-  template <typename AnyCell>
-  static std::size_t first_of(const std::vector<AnyCell>& cells, MetricId metric) {
-    const auto found = std::ranges::lower_bound(cells, metric, {}, &AnyCell::metric);
-    return static_cast<std::size_t>(found - cells.begin());
-  }
-
-  // The cell of that node, if there is one; goes on from the last place.
-  template <typename AnyCell>
-  static const AnyCell* cell_at(const std::vector<AnyCell>& cells, std::size_t& place,
-                                std::size_t metric, NodeId node) {
-    const auto is_before = [&] {
-      return place < cells.size() && cells[place].metric.value() == metric &&
-             cells[place].node < node;
-    };
-    while (is_before()) ++place;
-    const bool there =
-        place < cells.size() && cells[place].metric.value() == metric && cells[place].node == node;
-    return there ? &cells[place] : nullptr;
-  }
-
-  const std::vector<Metric>& metrics_;
-  std::vector<bool> used_;  // by metric: some call path has a value
-  const profile::LocationProfile* location_ = nullptr;
-  std::vector<std::size_t> counter_;  // by metric: the next cell
-  std::vector<std::size_t> sample_;
 };
 
 void write_regions(const CallTree& tree, TableFormat& format) {

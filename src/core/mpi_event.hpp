@@ -43,6 +43,10 @@ enum class CollectiveKind : std::uint8_t {
   kDestroyHandle = 18,
 };
 
+// The metrics of the bytes of messages and collective operations, by call path.
+inline constexpr char kBytesSent[] = "bytes_sent";
+inline constexpr char kBytesReceived[] = "bytes_received";
+
 enum class OperandPlace : std::uint32_t { kPeerAndTag = 0, kReceived = 1, kRequest = 2 };
 
 constexpr std::uint64_t pair_of(std::uint32_t first, std::uint32_t second) noexcept {

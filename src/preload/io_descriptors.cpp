@@ -11,9 +11,6 @@
 #include "preload/next_function.hpp"
 #include "record/measurement.hpp"
 
-// The return address of a wrapper, of which the caller's library is known.
-#define CALLER __builtin_return_address(0)
-
 namespace timeloom::preload {
 namespace {
 
@@ -43,23 +40,16 @@ bool begins_here(WrappedFunction& function, const void* caller) noexcept {
 }
 
 template <typename Call>
-[[gnu::noinline]] int open_by(PosixFunction which, const void* caller, int flags,
-                              Call call) noexcept {
+[[gnu::noinline]] int open_by(PosixFunction which, const void* caller, int flags, Call call) {
   WrappedFunction& function = function_of(which);
   if (!begins_here(function, caller)) return call();
   return opened(function, call(), flags);
 }
 
-void put_destroyed(record::WrapperScope& scope, const ClosedHandles& closed) noexcept {
-  for (const IoHandleId handle : {closed.descriptor, closed.stream}) {
-    if (handle.defined()) scope.put(ExtendedKind::kIoDestroy, {handle.value()});
-  }
-}
-
 template <typename Call>
-[[gnu::noinline]] int close_by(WrappedFunction& function, const void* caller, int descriptor,
-                               Call call) noexcept {
+[[gnu::noinline]] int close_by(const void* caller, int descriptor, Call call) {
   if (!record::in_measured_process()) return call();
+  WrappedFunction& function = function_of(kClose);
   // Before it is closed: then another thread may be given the number.
   const bool recorded = begin_call(function, caller);
   const ClosedHandles closed = take_handles(descriptor);
@@ -79,7 +69,7 @@ bool needs_mode(int flags) noexcept {
 
 template <typename Call>
 [[gnu::noinline]] int duplicate_by(PosixFunction which, const void* caller, int from, int to,
-                                   Call call) noexcept {
+                                   Call call) {
   WrappedFunction& function = function_of(which);
   if (!record::in_measured_process()) return call();
   const bool recorded = begin_call(function, caller);
@@ -119,7 +109,7 @@ void put_deleted(record::WrapperScope& scope, const std::string& path) noexcept 
 
 template <typename Call>
 [[gnu::noinline]] int delete_by(PosixFunction which, const void* caller, int directory,
-                                const char* path, Call call) noexcept try {
+                                const char* path, Call call) try {
   WrappedFunction& function = function_of(which);
   if (!begin_call(function, caller)) return call();
   const int result = call();
@@ -144,8 +134,10 @@ void change_status(WrappedFunction& function, int descriptor, int flags, int res
 
 // Of its commands those that make or change a handle.
 int control(Next<int(int, int, ...)>& next, const void* caller, int descriptor, int command,
-            void* argument) noexcept {
-  const auto call = [&] { return next(descriptor, command, argument); };
+            void* argument) {
+  const auto call = [&next, descriptor, command, argument] {
+    return next(descriptor, command, argument);
+  };
   if (!wrapping()) [[likely]]
     return call();
   if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
@@ -190,7 +182,7 @@ using namespace timeloom::preload;
       mode = va_arg(more, mode_t);                                    \
       va_end(more);                                                   \
     }                                                                 \
-    const auto call = [&] { return next_##name(path, flags, mode); }; \
+    const auto call = [=] { return next_##name(path, flags, mode); }; \
     return wrapping() ? open_by(kOpen, CALLER, flags, call) : call(); \
   }
 OPEN(open)
@@ -205,42 +197,42 @@ OPEN(open64)
       mode = va_arg(more, mode_t);                                               \
       va_end(more);                                                              \
     }                                                                            \
-    const auto call = [&] { return next_##name(directory, path, flags, mode); }; \
+    const auto call = [=] { return next_##name(directory, path, flags, mode); }; \
     return wrapping() ? open_by(kOpenat, CALLER, flags, call) : call();          \
   }
 OPENAT(openat)
 OPENAT(openat64)
 
 TIMELOOM_WRAPPER(int, __open_2, const char* path, int flags) {
-  const auto call = [&] { return next_open_2(path, flags); };
+  const auto call = [=] { return next_open_2(path, flags); };
   return wrapping() ? open_by(kOpen, CALLER, flags, call) : call();
 }
 TIMELOOM_WRAPPER(int, __open64_2, const char* path, int flags) {
-  const auto call = [&] { return next_open64_2(path, flags); };
+  const auto call = [=] { return next_open64_2(path, flags); };
   return wrapping() ? open_by(kOpen, CALLER, flags, call) : call();
 }
 TIMELOOM_WRAPPER(int, __openat_2, int directory, const char* path, int flags) {
-  const auto call = [&] { return next_openat_2(directory, path, flags); };
+  const auto call = [=] { return next_openat_2(directory, path, flags); };
   return wrapping() ? open_by(kOpenat, CALLER, flags, call) : call();
 }
 TIMELOOM_WRAPPER(int, __openat64_2, int directory, const char* path, int flags) {
-  const auto call = [&] { return next_openat64_2(directory, path, flags); };
+  const auto call = [=] { return next_openat64_2(directory, path, flags); };
   return wrapping() ? open_by(kOpenat, CALLER, flags, call) : call();
 }
 TIMELOOM_WRAPPER(int, creat, const char* path, mode_t mode) {
-  const auto call = [&] { return next_creat(path, mode); };
+  const auto call = [=] { return next_creat(path, mode); };
   return wrapping() ? open_by(kCreat, CALLER, O_CREAT | O_WRONLY | O_TRUNC, call) : call();
 }
 TIMELOOM_WRAPPER(int, creat64, const char* path, mode_t mode) {
-  const auto call = [&] { return next_creat64(path, mode); };
+  const auto call = [=] { return next_creat64(path, mode); };
   return wrapping() ? open_by(kCreat, CALLER, O_CREAT | O_WRONLY | O_TRUNC, call) : call();
 }
 
 // ---- close
 
 TIMELOOM_WRAPPER(int, close, int descriptor) {
-  const auto call = [&] { return next_close(descriptor); };
-  return wrapping() ? close_by(function_of(kClose), CALLER, descriptor, call) : call();
+  const auto call = [=] { return next_close(descriptor); };
+  return wrapping() ? close_by(CALLER, descriptor, call) : call();
 }
 TIMELOOM_WRAPPER(int, close_range, unsigned first, unsigned last, int flags) {
   if (wrapping() && flags == 0 && record::in_measured_process()) forget_handles(first, last);
@@ -256,15 +248,15 @@ TIMELOOM_WRAPPER(void, closefrom, int first) {
 // ---- dup, fcntl
 
 TIMELOOM_WRAPPER(int, dup, int descriptor) {
-  const auto call = [&] { return next_dup(descriptor); };
+  const auto call = [=] { return next_dup(descriptor); };
   return wrapping() ? duplicate_by(kDup, CALLER, descriptor, -1, call) : call();
 }
 TIMELOOM_WRAPPER(int, dup2, int from, int to) {
-  const auto call = [&] { return next_dup2(from, to); };
+  const auto call = [=] { return next_dup2(from, to); };
   return wrapping() ? duplicate_by(kDup2, CALLER, from, to, call) : call();
 }
 TIMELOOM_WRAPPER(int, dup3, int from, int to, int flags) {
-  const auto call = [&] { return next_dup3(from, to, flags); };
+  const auto call = [=] { return next_dup3(from, to, flags); };
   return wrapping() ? duplicate_by(kDup3, CALLER, from, to, call) : call();
 }
 
@@ -283,14 +275,14 @@ FCNTL(fcntl64)
 // ---- unlink
 
 TIMELOOM_WRAPPER(int, unlink, const char* path) {
-  const auto call = [&] { return next_unlink(path); };
+  const auto call = [=] { return next_unlink(path); };
   return wrapping() ? delete_by(kUnlink, CALLER, AT_FDCWD, path, call) : call();
 }
 TIMELOOM_WRAPPER(int, unlinkat, int directory, const char* path, int flags) {
-  const auto call = [&] { return next_unlinkat(directory, path, flags); };
+  const auto call = [=] { return next_unlinkat(directory, path, flags); };
   return wrapping() ? delete_by(kUnlinkat, CALLER, directory, path, call) : call();
 }
 TIMELOOM_WRAPPER(int, remove, const char* path) {
-  const auto call = [&] { return next_remove(path); };
+  const auto call = [=] { return next_remove(path); };
   return wrapping() ? delete_by(kRemove, CALLER, AT_FDCWD, path, call) : call();
 }

@@ -54,16 +54,6 @@ WrappedFunction& function_of(StdioFunction which) noexcept {
   return g_stdio[static_cast<std::size_t>(which)];
 }
 
-bool begin_call(WrappedFunction& function, const void* caller) noexcept {
-  record::WrapperScope scope(caller);
-  if (scope.wanted()) scope.enter(function);
-  return scope.wanted();
-}
-
-void end_call(WrappedFunction& function) noexcept {
-  record::WrapperScope(record::kAgain).leave(function);
-}
-
 void end_transfer(WrappedFunction& function, const BegunCall& begun, IoOperation operation,
                   std::uint64_t bytes) noexcept {
   record::WrapperScope scope(record::kAgain);

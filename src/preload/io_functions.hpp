@@ -10,6 +10,7 @@
 
 #include "core/definitions.hpp"
 #include "core/io.hpp"
+#include "preload/wrapped_call.hpp"
 #include "record/wrapper_interface.hpp"
 
 namespace timeloom::preload {
@@ -80,13 +81,6 @@ struct BegunCall {
   IoHandleId handle{};  // of what it uses; undefined: not known
 };
 
-// ---- Calls without a transfer: what they do is recorded between the two.
-
-// Enters the region.
-bool begin_call(record::WrappedFunction& function, const void* caller) noexcept;
-// Leaves it.
-void end_call(record::WrappedFunction& function) noexcept;
-
 // ---- Transfers of data on a handle
 
 struct Transfer {
@@ -116,6 +110,16 @@ BegunCall begin_transfer(record::WrappedFunction& function, const void* caller,
 // `bytes`: that were transferred; kNoBytes for a flush.
 void end_transfer(record::WrappedFunction& function, const BegunCall& begun, IoOperation operation,
                   std::uint64_t bytes) noexcept;
+
+// `call` with its begin and end; `bytes`: what its result says.
+template <typename FindHandle, typename Call, typename Bytes>
+auto transfer_around(record::WrappedFunction& function, const void* caller,
+                     const Transfer& transfer, FindHandle find, Call call, Bytes bytes) {
+  const BegunCall begun = begin_transfer(function, caller, transfer, find);
+  const auto result = call();
+  if (begun.recorded) end_transfer(function, begun, transfer.operation, bytes(result));
+  return result;
+}
 
 // A second transfer inside the region of the first.
 void begin_inside(const BegunCall& begun, const Transfer& transfer) noexcept;

@@ -124,6 +124,16 @@ std::uint32_t bits_of(int flags, std::initializer_list<std::pair<int, std::uint3
   return bits;
 }
 
+IoWhence whence_of(int whence) noexcept {
+  switch (whence) {
+    case SEEK_CUR: return IoWhence::kCurrent;
+    case SEEK_END: return IoWhence::kEnd;
+    case SEEK_DATA: return IoWhence::kData;
+    case SEEK_HOLE: return IoWhence::kHole;
+    default: return IoWhence::kStart;
+  }
+}
+
 template <typename Bit>
 constexpr std::uint32_t bit(Bit one) noexcept {
   return static_cast<std::uint32_t>(one);
@@ -159,6 +169,19 @@ void forget_handles(unsigned first, unsigned last) noexcept {
       (void)take_handles(static_cast<int>(next));
     }
   }
+}
+
+void put_destroyed(record::WrapperScope& scope, const ClosedHandles& closed) noexcept {
+  for (const IoHandleId handle : {closed.descriptor, closed.stream}) {
+    if (handle.defined()) scope.put(ExtendedKind::kIoDestroy, {handle.value()});
+  }
+}
+
+void put_seek(record::WrapperScope& scope, IoHandleId handle, const Seek& seek) noexcept {
+  if (!handle.defined()) return;
+  scope.put(ExtendedKind::kIoSeek,
+            {io_word(handle.value(), static_cast<std::uint32_t>(whence_of(seek.whence))),
+             static_cast<std::uint64_t>(seek.asked), static_cast<std::uint64_t>(seek.reached)});
 }
 
 IoHandleId new_handle(int descriptor, IoHandleId parent) noexcept {

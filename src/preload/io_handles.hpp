@@ -9,6 +9,7 @@
 
 #include "core/definitions.hpp"
 #include "core/io.hpp"
+#include "record/wrapper_interface.hpp"
 
 namespace timeloom::preload {
 
@@ -25,6 +26,18 @@ struct ClosedHandles {
 ClosedHandles take_handles(int descriptor) noexcept;
 // Those from `first` to `last` are closed. Anywhere.
 void forget_handles(unsigned first, unsigned last) noexcept;
+
+// ---- Events of handles
+
+void put_destroyed(record::WrapperScope& scope, const ClosedHandles& closed) noexcept;
+
+struct Seek {
+  std::int64_t asked;
+  int whence;  // SEEK_SET and so on
+  std::int64_t reached;
+};
+// Does nothing for an undefined handle.
+void put_seek(record::WrapperScope& scope, IoHandleId handle, const Seek& seek) noexcept;
 
 // Handles of a descriptor that has just been opened.
 IoHandleId new_handle(int descriptor, IoHandleId parent = {}) noexcept;

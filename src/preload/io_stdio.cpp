@@ -7,8 +7,6 @@
 #include "preload/io_streams.hpp"
 #include "preload/next_function.hpp"
 
-#define CALLER __builtin_return_address(0)
-
 namespace timeloom::preload {
 namespace {
 
@@ -30,15 +28,9 @@ void put_created(record::WrapperScope& scope, FILE* stream, const char* mode) no
   scope.put(ExtendedKind::kIoCreate, {handle.value(), modes});
 }
 
-void put_destroyed(record::WrapperScope& scope, const ClosedHandles& closed) noexcept {
-  for (const IoHandleId handle : {closed.descriptor, closed.stream}) {
-    if (handle.defined()) scope.put(ExtendedKind::kIoDestroy, {handle.value()});
-  }
-}
-
 template <typename Call>
 [[gnu::noinline]] FILE* open_by(StdioFunction which, const void* caller, const char* mode,
-                                FILE* before, Call call) noexcept {
+                                FILE* before, Call call) {
   WrappedFunction& function = function_of(which);
   if (!record::in_measured_process()) return call();
   const bool recorded = begin_call(function, caller);
@@ -55,7 +47,7 @@ template <typename Call>
 
 // The descriptor was open before: only the stream is new.
 template <typename Call>
-[[gnu::noinline]] FILE* open_upon(const void* caller, const char* mode, Call call) noexcept {
+[[gnu::noinline]] FILE* open_upon(const void* caller, const char* mode, Call call) {
   WrappedFunction& function = function_of(kFdopen);
   if (!begin_call(function, caller)) return call();
   FILE* const stream = call();
@@ -70,7 +62,7 @@ template <typename Call>
 }
 
 template <typename Call>
-[[gnu::noinline]] int close_by(const void* caller, FILE* stream, Call call) noexcept {
+[[gnu::noinline]] int close_by(const void* caller, FILE* stream, Call call) {
   WrappedFunction& function = function_of(kFclose);
   if (!record::in_measured_process()) return call();
   if (record::is_own_descriptor(descriptor_of(stream))) {
@@ -90,30 +82,26 @@ template <typename Call>
 // ---- Transfers
 
 std::uint64_t one_byte(int result) noexcept { return result == EOF ? 0 : 1; }
+
 // ---- Seeking and flushing
 
 template <typename Call>
 [[gnu::noinline]] int seek_by(StdioFunction which, const void* caller, FILE* stream, off64_t offset,
-                              int whence, Call call) noexcept {
+                              int whence, Call call) {
   if (record::is_own_descriptor(descriptor_of(stream))) return call();
   WrappedFunction& function = function_of(which);
   if (!begin_call(function, caller)) return call();
   const int result = call();
   record::WrapperScope scope(record::kAgain);
   if (result == 0 && scope.wanted()) {
-    const IoHandleId handle = stream_of(descriptor_of(stream));
-    const auto reached = static_cast<std::uint64_t>(::ftello64(stream));
-    if (handle.defined()) {
-      scope.put(ExtendedKind::kIoSeek, {io_word(handle.value(), static_cast<std::uint32_t>(whence)),
-                                        static_cast<std::uint64_t>(offset), reached});
-    }
+    put_seek(scope, stream_of(descriptor_of(stream)), {offset, whence, ::ftello64(stream)});
   }
   scope.leave(function);
   return result;
 }
 
 template <typename Call>
-[[gnu::noinline]] int flush_by(const void* caller, FILE* stream, Call call) noexcept {
+[[gnu::noinline]] int flush_by(const void* caller, FILE* stream, Call call) {
   return transfer_by(kFflush, IoOperation::kFlush, caller, stream, kNoBytes, call,
                      [](int) { return kNoBytes; });
 }
@@ -151,7 +139,7 @@ using namespace timeloom::preload;
 
 #define FOPEN(name)                                                            \
   TIMELOOM_WRAPPER(FILE*, name, const char* path, const char* mode) {          \
-    const auto call = [&] { return next_##name(path, mode); };                 \
+    const auto call = [=] { return next_##name(path, mode); };                 \
     return wrapping() ? open_by(kFopen, CALLER, mode, nullptr, call) : call(); \
   }
 FOPEN(fopen)
@@ -159,18 +147,18 @@ FOPEN(fopen64)
 
 #define FREOPEN(name)                                                               \
   TIMELOOM_WRAPPER(FILE*, name, const char* path, const char* mode, FILE* stream) { \
-    const auto call = [&] { return next_##name(path, mode, stream); };              \
+    const auto call = [=] { return next_##name(path, mode, stream); };              \
     return wrapping() ? open_by(kFreopen, CALLER, mode, stream, call) : call();     \
   }
 FREOPEN(freopen)
 FREOPEN(freopen64)
 
 TIMELOOM_WRAPPER(FILE*, fdopen, int descriptor, const char* mode) {
-  const auto call = [&] { return next_fdopen(descriptor, mode); };
+  const auto call = [=] { return next_fdopen(descriptor, mode); };
   return wrapping() ? open_upon(CALLER, mode, call) : call();
 }
 TIMELOOM_WRAPPER(int, fclose, FILE* stream) {
-  const auto call = [&] { return next_fclose(stream); };
+  const auto call = [=] { return next_fclose(stream); };
   return wrapping() ? close_by(CALLER, stream, call) : call();
 }
 
@@ -178,35 +166,35 @@ TIMELOOM_WRAPPER(int, fclose, FILE* stream) {
 
 #define FREAD(name)                                                                     \
   TIMELOOM_WRAPPER(size_t, name, void* data, size_t size, size_t count, FILE* stream) { \
-    const auto call = [&] { return next_##name(data, size, count, stream); };           \
+    const auto call = [=] { return next_##name(data, size, count, stream); };           \
     if (!wrapping()) return call();                                                     \
     return transfer_by(kFread, IoOperation::kRead, CALLER, stream, size * count, call,  \
-                       [&](size_t items) { return std::uint64_t{size} * items; });      \
+                       [=](size_t items) { return std::uint64_t{size} * items; });      \
   }
 FREAD(fread)
 FREAD(fread_unlocked)
 
 TIMELOOM_WRAPPER(size_t, __fread_chk, void* data, size_t room, size_t size, size_t count,
                  FILE* stream) {
-  const auto call = [&] { return next_fread_chk(data, room, size, count, stream); };
+  const auto call = [=] { return next_fread_chk(data, room, size, count, stream); };
   if (!wrapping()) return call();
   return transfer_by(kFread, IoOperation::kRead, CALLER, stream, size * count, call,
-                     [&](size_t items) { return std::uint64_t{size} * items; });
+                     [=](size_t items) { return std::uint64_t{size} * items; });
 }
 
 #define FWRITE(name)                                                                          \
   TIMELOOM_WRAPPER(size_t, name, const void* data, size_t size, size_t count, FILE* stream) { \
-    const auto call = [&] { return next_##name(data, size, count, stream); };                 \
+    const auto call = [=] { return next_##name(data, size, count, stream); };                 \
     if (!wrapping()) return call();                                                           \
     return transfer_by(kFwrite, IoOperation::kWrite, CALLER, stream, size * count, call,      \
-                       [&](size_t items) { return std::uint64_t{size} * items; });            \
+                       [=](size_t items) { return std::uint64_t{size} * items; });            \
   }
 FWRITE(fwrite)
 FWRITE(fwrite_unlocked)
 
 #define LINE(symbol, call_of, ...)                                                                \
   TIMELOOM_WRAPPER(char*, symbol, __VA_ARGS__) {                                                  \
-    const auto call = [&] { return call_of; };                                                    \
+    const auto call = [=] { return call_of; };                                                    \
     if (!wrapping()) return call();                                                               \
     return transfer_by(                                                                           \
         kFgets, IoOperation::kRead, CALLER, stream,                                               \
@@ -218,25 +206,25 @@ LINE(__fgets_chk, next_fgets_chk(line_to, size, room, stream), char* line_to, si
      FILE* stream)
 
 TIMELOOM_WRAPPER(int, fputs, const char* text, FILE* stream) {
-  const auto call = [&] { return next_fputs(text, stream); };
+  const auto call = [=] { return next_fputs(text, stream); };
   if (!wrapping()) return call();
   const std::uint64_t size = std::strlen(text);
   return transfer_by(kFputs, IoOperation::kWrite, CALLER, stream, size, call,
-                     [&](int result) { return result == EOF ? 0 : size; });
+                     [=](int result) { return result == EOF ? 0 : size; });
 }
 TIMELOOM_WRAPPER(int, puts, const char* text) {
-  const auto call = [&] { return next_puts(text); };
+  const auto call = [=] { return next_puts(text); };
   if (!wrapping()) return call();
   const std::uint64_t size = std::strlen(text) + 1;
   return transfer_by(kPuts, IoOperation::kWrite, CALLER, stdout, size, call,
-                     [&](int result) { return result == EOF ? 0 : size; });
+                     [=](int result) { return result == EOF ? 0 : size; });
 }
 
 // ---- Characters
 
 #define GET(name, which, stream, arguments, ...)                                      \
   TIMELOOM_WRAPPER(int, name, __VA_ARGS__) {                                          \
-    const auto call = [&] { return next_##name arguments; };                          \
+    const auto call = [=] { return next_##name arguments; };                          \
     if (!wrapping()) return call();                                                   \
     return transfer_by(which, IoOperation::kRead, CALLER, stream, 1, call, one_byte); \
   }
@@ -246,7 +234,7 @@ GET(getchar, kGetchar, stdin, (), void)
 
 #define PUT(name, which, stream, arguments, ...)                                       \
   TIMELOOM_WRAPPER(int, name, __VA_ARGS__) {                                           \
-    const auto call = [&] { return next_##name arguments; };                           \
+    const auto call = [=] { return next_##name arguments; };                           \
     if (!wrapping()) return call();                                                    \
     return transfer_by(which, IoOperation::kWrite, CALLER, stream, 1, call, one_byte); \
   }
@@ -258,7 +246,7 @@ PUT(putchar, kPutchar, stdout, (character), int character)
 
 #define FSEEK(name, which, offset_type)                                                \
   TIMELOOM_WRAPPER(int, name, FILE* stream, offset_type offset, int whence) {          \
-    const auto call = [&] { return next_##name(stream, offset, whence); };             \
+    const auto call = [=] { return next_##name(stream, offset, whence); };             \
     return wrapping() ? seek_by(which, CALLER, stream, offset, whence, call) : call(); \
   }
 FSEEK(fseek, kFseek, long)
@@ -267,7 +255,7 @@ FSEEK(fseeko64, kFseeko, off64_t)
 
 #define FSETPOS(name)                                                          \
   TIMELOOM_WRAPPER(int, name, FILE* stream, const fpos_t* position) {          \
-    const auto call = [&] { return next_##name(stream, position); };           \
+    const auto call = [=] { return next_##name(stream, position); };           \
     if (!wrapping()) return call();                                            \
     return seek_by(kFsetpos, CALLER, stream, position->__pos, SEEK_SET, call); \
   }
@@ -275,13 +263,13 @@ FSETPOS(fsetpos)
 FSETPOS(fsetpos64)
 
 TIMELOOM_WRAPPER(void, rewind, FILE* stream) {
-  const auto call = [&] {
+  const auto call = [=] {
     next_rewind(stream);
     return 0;
   };
   static_cast<void>(wrapping() ? seek_by(kRewind, CALLER, stream, 0, SEEK_SET, call) : call());
 }
 TIMELOOM_WRAPPER(int, fflush, FILE* stream) {
-  const auto call = [&] { return next_fflush(stream); };
+  const auto call = [=] { return next_fflush(stream); };
   return wrapping() ? flush_by(CALLER, stream, call) : call();
 }

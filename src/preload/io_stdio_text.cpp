@@ -8,8 +8,6 @@
 #include "preload/io_streams.hpp"
 #include "preload/next_function.hpp"
 
-#define CALLER __builtin_return_address(0)
-
 namespace timeloom::preload {
 namespace {
 
@@ -40,8 +38,7 @@ class Position {
 };
 
 template <typename Call>
-[[gnu::noinline]] int scan_by(StdioFunction which, const void* caller, FILE* stream,
-                              Call call) noexcept {
+[[gnu::noinline]] int scan_by(StdioFunction which, const void* caller, FILE* stream, Call call) {
   const Position position(stream);
   return transfer_by(which, IoOperation::kRead, caller, stream, kNoBytes, call,
                      [&](int) { return position.passed(); });
@@ -52,21 +49,21 @@ constinit Next<int(FILE*, const char*, va_list)> next_vfprintf{"vfprintf"}, next
 constinit Next<int(FILE*, int, const char*, va_list)> next_vfprintf_chk{"__vfprintf_chk"};
 
 int print_to(StdioFunction which, const void* caller, FILE* stream, const char* format,
-             va_list values) noexcept {
-  const auto call = [&] { return next_vfprintf(stream, format, values); };
+             va_list values) {
+  const auto call = [=] { return next_vfprintf(stream, format, values); };
   if (!wrapping()) return call();
   return transfer_by(which, IoOperation::kWrite, caller, stream, kNoBytes, call, bytes_written);
 }
 
 int print_checked(StdioFunction which, const void* caller, FILE* stream, int flag,
-                  const char* format, va_list values) noexcept {
-  const auto call = [&] { return next_vfprintf_chk(stream, flag, format, values); };
+                  const char* format, va_list values) {
+  const auto call = [=] { return next_vfprintf_chk(stream, flag, format, values); };
   if (!wrapping()) return call();
   return transfer_by(which, IoOperation::kWrite, caller, stream, kNoBytes, call, bytes_written);
 }
 
 int scan_from(StdioFunction which, const void* caller, FILE* stream, const char* format,
-              va_list values, Next<int(FILE*, const char*, va_list)>& next) noexcept {
+              va_list values, Next<int(FILE*, const char*, va_list)>& next) {
   const auto call = [&] { return next(stream, format, values); };
   return wrapping() ? scan_by(which, caller, stream, call) : call();
 }

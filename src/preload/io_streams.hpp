@@ -17,16 +17,11 @@ inline int descriptor_of(FILE* stream) noexcept {
 // `bytes`: what a result says.
 template <typename Call, typename Bytes>
 [[gnu::noinline]] auto transfer_by(StdioFunction which, IoOperation operation, const void* caller,
-                                   FILE* stream, std::uint64_t asked, Call call,
-                                   Bytes bytes) noexcept {
+                                   FILE* stream, std::uint64_t asked, Call call, Bytes bytes) {
   const int descriptor = descriptor_of(stream);
   if (record::is_own_descriptor(descriptor)) return call();
-  record::WrappedFunction& function = function_of(which);
-  const BegunCall begun =
-      begin_transfer(function, caller, {operation, asked}, [&] { return stream_of(descriptor); });
-  const auto result = call();
-  if (begun.recorded) end_transfer(function, begun, operation, bytes(result));
-  return result;
+  const auto find = [&] { return stream_of(descriptor); };
+  return transfer_around(function_of(which), caller, {operation, asked}, find, call, bytes);
 }
 
 }  // namespace timeloom::preload

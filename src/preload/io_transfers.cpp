@@ -6,9 +6,6 @@
 #include "preload/io_handles.hpp"
 #include "preload/next_function.hpp"
 
-// The return address of a wrapper, of which the caller's library is known.
-#define CALLER __builtin_return_address(0)
-
 namespace timeloom::preload {
 namespace {
 
@@ -18,25 +15,17 @@ using record::wrapping;
 
 template <typename Call>
 [[gnu::noinline]] ssize_t transfer_by(PosixFunction which, const void* caller, int descriptor,
-                                      const Transfer& transfer, Call call) noexcept {
+                                      const Transfer& transfer, Call call) {
   if (record::is_own_descriptor(descriptor)) return call();
-  WrappedFunction& function = function_of(which);
-  const BegunCall begun =
-      begin_transfer(function, caller, transfer, [&] { return handle_of(descriptor); });
-  const ssize_t result = call();
-  if (begun.recorded) end_transfer(function, begun, transfer.operation, bytes_of(result));
-  return result;
+  const auto find = [&] { return handle_of(descriptor); };
+  return transfer_around(function_of(which), caller, transfer, find, call, bytes_of);
 }
 
 template <typename Call>
-[[gnu::noinline]] int flush_by(PosixFunction which, const void* caller, int descriptor,
-                               Call call) noexcept {
-  WrappedFunction& function = function_of(which);
-  const BegunCall begun = begin_transfer(function, caller, {IoOperation::kFlush, kNoBytes},
-                                         [&] { return handle_of(descriptor); });
-  const int result = call();
-  if (begun.recorded) end_transfer(function, begun, IoOperation::kFlush, kNoBytes);
-  return result;
+[[gnu::noinline]] int flush_by(PosixFunction which, const void* caller, int descriptor, Call call) {
+  const auto find = [&] { return handle_of(descriptor); };
+  return transfer_around(function_of(which), caller, {IoOperation::kFlush, kNoBytes}, find, call,
+                         [](int) { return kNoBytes; });
 }
 
 std::uint64_t size_of(const iovec* parts, int count) noexcept {
@@ -50,7 +39,7 @@ std::uint64_t offset_of(off64_t offset) noexcept { return static_cast<std::uint6
 // From one descriptor to another: a transfer of each.
 template <typename Call>
 [[gnu::noinline]] ssize_t copy_by(PosixFunction which, const void* caller, int from, int to,
-                                  std::uint64_t asked, Call call) noexcept {
+                                  std::uint64_t asked, Call call) {
   WrappedFunction& function = function_of(which);
   BegunCall writes{};
   const BegunCall reads = begin_transfer(function, caller, {IoOperation::kRead, asked}, [&] {
@@ -65,31 +54,16 @@ template <typename Call>
   return result;
 }
 
-IoWhence whence_of(int whence) noexcept {
-  switch (whence) {
-    case SEEK_CUR: return IoWhence::kCurrent;
-    case SEEK_END: return IoWhence::kEnd;
-    case SEEK_DATA: return IoWhence::kData;
-    case SEEK_HOLE: return IoWhence::kHole;
-    default: return IoWhence::kStart;
-  }
-}
-
 template <typename Call>
 [[gnu::noinline]] off64_t seek_by(const void* caller, int descriptor, off64_t offset, int whence,
-                                  Call call) noexcept {
+                                  Call call) {
   if (record::is_own_descriptor(descriptor)) return call();
   WrappedFunction& function = function_of(kLseek);
   if (!begin_call(function, caller)) return call();
   const off64_t result = call();
   record::WrapperScope scope(record::kAgain);
   if (result >= 0 && scope.wanted()) {
-    const IoHandleId handle = handle_of(descriptor);
-    if (handle.defined()) {
-      scope.put(ExtendedKind::kIoSeek,
-                {io_word(handle.value(), static_cast<std::uint32_t>(whence_of(whence))),
-                 offset_of(offset), offset_of(result)});
-    }
+    put_seek(scope, handle_of(descriptor), {offset, whence, result});
   }
   scope.leave(function);
   return result;
@@ -126,23 +100,23 @@ TIMELOOM_WRAPPER(ssize_t, read, int descriptor, void* data, size_t size) {
   if (!wrapping()) [[likely]]
     return next_read(descriptor, data, size);
   return transfer_by(kRead, CALLER, descriptor, {IoOperation::kRead, size},
-                     [&] { return next_read(descriptor, data, size); });
+                     [=] { return next_read(descriptor, data, size); });
 }
 TIMELOOM_WRAPPER(ssize_t, write, int descriptor, const void* data, size_t size) {
   if (!wrapping()) [[likely]]
     return next_write(descriptor, data, size);
   return transfer_by(kWrite, CALLER, descriptor, {IoOperation::kWrite, size},
-                     [&] { return next_write(descriptor, data, size); });
+                     [=] { return next_write(descriptor, data, size); });
 }
 TIMELOOM_WRAPPER(ssize_t, __read_chk, int descriptor, void* data, size_t size, size_t room) {
-  const auto call = [&] { return next_read_chk(descriptor, data, size, room); };
+  const auto call = [=] { return next_read_chk(descriptor, data, size, room); };
   if (!wrapping()) return call();
   return transfer_by(kRead, CALLER, descriptor, {IoOperation::kRead, size}, call);
 }
 
 #define AT(name, which, operation, pointer)                                                    \
   TIMELOOM_WRAPPER(ssize_t, name, int descriptor, pointer data, size_t size, off64_t offset) { \
-    const auto call = [&] { return next_##name(descriptor, data, size, offset); };             \
+    const auto call = [=] { return next_##name(descriptor, data, size, offset); };             \
     if (!wrapping()) return call();                                                            \
     return transfer_by(which, CALLER, descriptor, {operation, size, offset_of(offset)}, call); \
   }
@@ -154,7 +128,7 @@ AT(pwrite64, kPwrite, IoOperation::kWrite, const void*)
 #define AT_CHECKED(name, symbol)                                                                  \
   TIMELOOM_WRAPPER(ssize_t, symbol, int descriptor, void* data, size_t size, off64_t offset,      \
                    size_t room) {                                                                 \
-    const auto call = [&] { return next_##name(descriptor, data, size, offset, room); };          \
+    const auto call = [=] { return next_##name(descriptor, data, size, offset, room); };          \
     if (!wrapping()) return call();                                                               \
     return transfer_by(kPread, CALLER, descriptor, {IoOperation::kRead, size, offset_of(offset)}, \
                        call);                                                                     \
@@ -164,7 +138,7 @@ AT_CHECKED(pread64_chk, __pread64_chk)
 
 #define VECTOR(name, which, operation)                                                       \
   TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count) {           \
-    const auto call = [&] { return next_##name(descriptor, parts, count); };                 \
+    const auto call = [=] { return next_##name(descriptor, parts, count); };                 \
     if (!wrapping()) return call();                                                          \
     return transfer_by(which, CALLER, descriptor, {operation, size_of(parts, count)}, call); \
   }
@@ -173,7 +147,7 @@ VECTOR(writev, kWritev, IoOperation::kWrite)
 
 #define VECTOR_AT(name, which, operation)                                                          \
   TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count, off64_t offset) { \
-    const auto call = [&] { return next_##name(descriptor, parts, count, offset); };               \
+    const auto call = [=] { return next_##name(descriptor, parts, count, offset); };               \
     if (!wrapping()) return call();                                                                \
     return transfer_by(which, CALLER, descriptor,                                                  \
                        {operation, size_of(parts, count), offset_of(offset)}, call);               \
@@ -187,7 +161,7 @@ VECTOR_AT(pwritev64, kPwritev, IoOperation::kWrite)
 
 #define SENDFILE(name)                                                              \
   TIMELOOM_WRAPPER(ssize_t, name, int to, int from, off64_t* offset, size_t size) { \
-    const auto call = [&] { return next_##name(to, from, offset, size); };          \
+    const auto call = [=] { return next_##name(to, from, offset, size); };          \
     return wrapping() ? copy_by(kSendfile, CALLER, from, to, size, call) : call();  \
   }
 SENDFILE(sendfile)
@@ -195,7 +169,7 @@ SENDFILE(sendfile64)
 
 TIMELOOM_WRAPPER(ssize_t, copy_file_range, int from, off64_t* from_offset, int to,
                  off64_t* to_offset, size_t size, unsigned flags) {
-  const auto call = [&] {
+  const auto call = [=] {
     return next_copy_file_range(from, from_offset, to, to_offset, size, flags);
   };
   return wrapping() ? copy_by(kCopyFileRange, CALLER, from, to, size, call) : call();
@@ -205,7 +179,7 @@ TIMELOOM_WRAPPER(ssize_t, copy_file_range, int from, off64_t* from_offset, int t
 
 #define SEEK(name)                                                                  \
   TIMELOOM_WRAPPER(off64_t, name, int descriptor, off64_t offset, int whence) {     \
-    const auto call = [&] { return next_##name(descriptor, offset, whence); };      \
+    const auto call = [=] { return next_##name(descriptor, offset, whence); };      \
     return wrapping() ? seek_by(CALLER, descriptor, offset, whence, call) : call(); \
   }
 SEEK(lseek)
@@ -213,7 +187,7 @@ SEEK(lseek64)
 
 #define FLUSH(name, which)                                                  \
   TIMELOOM_WRAPPER(int, name, int descriptor) {                             \
-    const auto call = [&] { return next_##name(descriptor); };              \
+    const auto call = [=] { return next_##name(descriptor); };              \
     return wrapping() ? flush_by(which, CALLER, descriptor, call) : call(); \
   }
 FLUSH(fsync, kFsync)

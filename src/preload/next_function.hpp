@@ -16,21 +16,30 @@
 
 namespace timeloom::preload {
 
-// `Function` may take any number of arguments. REQUIRES: a library of the process has a function of
-// that name, which is no wrapper of ours.
+// `Function` may take any number of arguments. It may throw, or unwind the stack of a thread that
+// is cancelled. REQUIRES: a library of the process has a function of that name, which is no wrapper
+// of ours.
 template <typename Function>
 class Next {
  public:
   constexpr explicit Next(const char* name) noexcept : name_(name) {}
 
   template <typename... Arguments>
-  auto operator()(Arguments... arguments) noexcept {
+  auto operator()(Arguments... arguments) {
     Function* const known = function_.load(std::memory_order_relaxed);
-    return (known != nullptr ? known : find())(arguments...);
+    if (known != nullptr) [[likely]]
+      return known(arguments...);
+    return find_and_call(arguments...);
   }
 
  private:
-  [[gnu::noinline, gnu::cold]] Function* find() noexcept {
+  // Apart, so that a wrapper with nothing to do needs no stack: it ends in a jump.
+  template <typename... Arguments>
+  [[gnu::noinline, gnu::cold]] auto find_and_call(Arguments... arguments) {
+    return find()(arguments...);
+  }
+
+  Function* find() noexcept {
     auto* const found = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name_));
     function_.store(found, std::memory_order_relaxed);
     return found;

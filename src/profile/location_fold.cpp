@@ -152,11 +152,22 @@ void LocationFold::other(const Event& event, std::span<const Event> before) {
     case EventKind::kParameterFloat:
     case EventKind::kParameterString: return parameter(event, before);
     case EventKind::kMetric: return metric(event);
-    case EventKind::kIoReadDone: return transferred(event, kIoBytesRead);
-    case EventKind::kIoWriteDone: return transferred(event, kIoBytesWritten);
+    case EventKind::kIoReadDone: return transferred(event.value, kIoBytesRead);
+    case EventKind::kIoWriteDone: return transferred(event.value, kIoBytesWritten);
+    case EventKind::kMpiSend:
+    case EventKind::kMpiIsend: return transferred(event.value, kBytesSent);
+    case EventKind::kMpiRecv:
+    case EventKind::kMpiIrecv: return transferred(event.value, kBytesReceived);
+    case EventKind::kMpiCollectiveEnd:
+    case EventKind::kMpiCollectiveComplete:
+      transferred(event.value, kBytesSent);
+      return transferred(operands_.received(), kBytesReceived);
     case EventKind::kIoOffset: ++together_; return;
     case EventKind::kWaiting: ++together_; return waited(event.value);
-    case EventKind::kOperand: ++together_; return;
+    case EventKind::kOperand:
+      ++together_;
+      (void)operands_.take(event);
+      return;
     default: return;
   }
 }
@@ -250,13 +261,13 @@ void LocationFold::add_value(MetricId metric, double value) {
 }
 
 // The bytes of a call are a value of the metric of that name, if the run has it.
-void LocationFold::transferred(const Event& event, const char* name) {
-  if (event.value == 0 || event.value == kNoBytes) return;
+void LocationFold::transferred(std::uint64_t bytes, const char* name) {
+  if (bytes == 0 || bytes == kNoBytes) return;
   const auto& metrics = definitions_->metrics;
   const auto metric = std::ranges::find(metrics, name, &Metric::name);
   if (metric == metrics.end() || metric->sampled()) return;
   add_value(MetricId{static_cast<std::uint32_t>(metric - metrics.begin())},
-            static_cast<double>(event.value));
+            static_cast<double>(bytes));
 }
 
 // The value comes before its enter or leave: what was counted since the last one

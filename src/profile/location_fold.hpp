@@ -16,6 +16,7 @@
 
 #include "core/child_table.hpp"
 #include "core/event.hpp"
+#include "core/mpi_event.hpp"
 #include "profile/call_tree.hpp"
 
 namespace timeloom::profile {
@@ -109,7 +110,7 @@ class LocationFold {
   void parameter(const Event& event, std::span<const Event> before);
   void metric(const Event& event);
   void add_value(MetricId metric, double value);
-  void transferred(const Event& event, const char* name);
+  void transferred(std::uint64_t bytes, const char* name);
   void sample(const Event& event, const Metric& metric);
   void waited(std::uint64_t time);
   void add_sample(MetricId id, std::uint64_t value, const Metric& metric);
@@ -142,6 +143,7 @@ class LocationFold {
   ChildTable samples_;  // ... and in folded_.samples
   std::vector<std::optional<std::uint64_t>> sampled_;  // by metric: the last value
   std::uint64_t together_ = 0;        // values that came with others of their set, as one event
+  Operands operands_;                 // of the event of MPI that comes next
   bool begun_ = false;                // nothing was left since the innermost visit began
   std::uint64_t moved_ = UINT64_MAX;  // number of the event that moved a visit last
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <string_view>
 
@@ -68,10 +69,35 @@ const char* name_of(WaitKind kind) noexcept {
   return "";
 }
 
+const char* name_of(CollectiveKind kind) noexcept {
+  constexpr const char* kNames[] = {"Barrier",
+                                    "Bcast",
+                                    "Gather",
+                                    "Gatherv",
+                                    "Scatter",
+                                    "Scatterv",
+                                    "Allgather",
+                                    "Allgatherv",
+                                    "Alltoall",
+                                    "Alltoallv",
+                                    "Alltoallw",
+                                    "Allreduce",
+                                    "Reduce",
+                                    "Reduce_scatter",
+                                    "Scan",
+                                    "Exscan",
+                                    "Reduce_scatter_block",
+                                    "make a handle",
+                                    "free a handle"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < std::size(kNames) ? kNames[index] : "other";
+}
+
 // Follows the regions of one location; what belongs to a region is handed on when that is left.
 class MessageSink::OneLocation final : public LocationSink {
  public:
-  OneLocation(MessageSink& sink, std::uint32_t process) : sink_(sink), process_(process) {}
+  OneLocation(MessageSink& sink, const Place& place, std::size_t most)
+      : sink_(sink), process_(place.process), location_(place.location), most_(most) {}
 
   void consume(std::span<const Event> events) override {
     for (const Event& event : events) {
@@ -102,9 +128,9 @@ class MessageSink::OneLocation final : public LocationSink {
 
  private:
   struct Message {
-    Channel channel;
+    MessageChannel channel;
     bool sent;
-    End end;
+    MessageEnd end;
   };
   struct Open {  // a region
     std::uint64_t entered;
@@ -117,7 +143,7 @@ class MessageSink::OneLocation final : public LocationSink {
   struct OwnVisit {
     std::uint32_t communicator;
     std::uint64_t order;
-    Visit visit;
+    CollectiveVisit visit;
   };
 
   static constexpr std::uint64_t kNever = UINT64_MAX;
@@ -131,7 +157,7 @@ class MessageSink::OneLocation final : public LocationSink {
   void enter(std::uint32_t region, std::uint64_t time) {
     work_until(time);
     const bool mpi = region < sink_.is_mpi_.size() && sink_.is_mpi_[region];
-    if (mpi && inside_mpi_++ == 0) {
+    if (mpi && inside_mpi_++ == 0 && sink_.listener_ == nullptr) {
       own_.calls.push_back({time, time, own_.work_after});
       own_.work_after = 0;
       if (sink_.waits_unseen_[region]) obstacles_.insert(region);
@@ -139,10 +165,14 @@ class MessageSink::OneLocation final : public LocationSink {
     open_.push_back({time, mpi});
   }
 
+  // What was begun is still completed: then those of a channel that are there are its first.
+  bool is_full() const noexcept { return ends_.size() + begun_.size() + visits_.size() >= most_; }
+
   void leave(std::uint64_t time) {
     work_until(time);
     if (!open_.empty()) {
-      if (open_.back().mpi && --inside_mpi_ == 0) own_.calls.back().left = time;
+      const bool ends_call = open_.back().mpi && --inside_mpi_ == 0;
+      if (ends_call && !own_.calls.empty()) own_.calls.back().left = time;
       open_.pop_back();
     }
     for (; handed_ < ends_.size(); ++handed_) ends_[handed_].end.left = time;
@@ -173,10 +203,14 @@ class MessageSink::OneLocation final : public LocationSink {
     return open_.empty() ? time : open_.back().entered;
   }
   std::uint32_t call() const {
-    return inside_mpi_ == 0 ? kNoCall : static_cast<std::uint32_t>(own_.calls.size() - 1);
+    return inside_mpi_ == 0 || own_.calls.empty() ? kNoCall : static_cast<std::uint32_t>(own_.calls.size() - 1);
   }
 
   void other(const Event& event) {
+    full_ = full_ || is_full();
+    const bool begins =
+        event.kind != EventKind::kMpiIrecv && event.kind != EventKind::kMpiRequestCancelled;
+    if (full_ && begins) return;
     switch (event.kind) {
       case EventKind::kMpiSend: return message(event, true, true, ++order_);
       case EventKind::kMpiIsend: return message(event, true, false, ++order_);
@@ -184,6 +218,7 @@ class MessageSink::OneLocation final : public LocationSink {
       case EventKind::kMpiIrecvRequest: begun_[event.value] = ++order_; return;
       case EventKind::kMpiIrecv: {
         const auto begun = begun_.find(operands_.request());
+        if (full_ && begun == begun_.end()) return;
         const std::uint64_t order = begun == begun_.end() ? ++order_ : begun->second;
         if (begun != begun_.end()) begun_.erase(begun);
         return message(event, false, true, order);
@@ -205,8 +240,8 @@ class MessageSink::OneLocation final : public LocationSink {
   void message(const Event& event, bool sent, bool blocks, std::uint64_t order) {
     const std::uint32_t peer = sink_.process_at(event.ref, operands_.peer());
     const std::uint64_t time = ticks(event.time);
-    const Channel channel{event.ref, sent ? process_ : peer, sent ? peer : process_,
-                          operands_.tag()};
+    const MessageChannel channel{event.ref, sent ? process_ : peer, sent ? peer : process_,
+                                 operands_.tag()};
     ends_.push_back({channel,
                      sent,
                      {.entered = entered(time),
@@ -214,9 +249,11 @@ class MessageSink::OneLocation final : public LocationSink {
                       .time = time,
                       .order = order,
                       .bytes = event.value,
-                      .blocks = blocks,
                       .process = process_,
-                      .call = call()}});
+                      .location = location_,
+                      .place = ends_.size(),
+                      .call = call(),
+                      .blocks = blocks}});
   }
 
   void collective(const Event& event, bool blocks, const Began& began) {
@@ -227,20 +264,25 @@ class MessageSink::OneLocation final : public LocationSink {
     const std::uint64_t time = ticks(event.time);
     const bool root =
         operands_.root() != kNoRoot && sink_.process_at(event.ref, operands_.root()) == process_;
-    visits_.push_back({event.ref,
-                       began.order,
-                       {.process = process_,
-                        .entered = entered(time),
-                        .left = time,
-                        .kind = operands_.operation(),
-                        .root = root,
-                        .blocks = blocks,
-                        .begun = began.call,
-                        .ended = call()}});
+    CollectiveVisit visit;
+    visit.process = process_;
+    visit.location = location_;
+    visit.entered = entered(time);
+    visit.left = time;
+    visit.sent = event.value;
+    visit.received = operands_.received();
+    visit.kind = operands_.operation();
+    visit.root = root;
+    visit.blocks = blocks;
+    visit.begun = began.call;
+    visit.ended = call();
+    visits_.push_back({event.ref, began.order, visit});
   }
 
   MessageSink& sink_;
-  const std::uint32_t process_;
+  const std::uint32_t process_, location_;
+  const std::size_t most_;
+  bool full_ = false;
   Operands operands_;
   std::vector<Open> open_;
   std::uint32_t inside_mpi_ = 0;  // open regions of MPI
@@ -259,8 +301,9 @@ class MessageSink::OneLocation final : public LocationSink {
 
 void MessageSink::begin(const Definitions& definitions) {
   definitions_ = &definitions;
+  std::uint32_t place = 0;
   for (const Location& location : definitions.locations) {
-    processes_[location.id] = location.group.value();
+    places_[location.id] = {location.group.value(), place++};
   }
   for (const Region& region : definitions.regions) {
     is_mpi_.push_back(region.paradigm == Paradigm::kMpi);
@@ -269,7 +312,8 @@ void MessageSink::begin(const Definitions& definitions) {
 }
 
 std::unique_ptr<LocationSink> MessageSink::open_location(const Location& location) {
-  return std::make_unique<OneLocation>(*this, location.group.value());
+  const std::size_t most = limit_ ? limit_(location) : std::numeric_limits<std::size_t>::max();
+  return std::make_unique<OneLocation>(*this, places_.at(location.id), most);
 }
 
 std::uint32_t MessageSink::process_at(std::uint32_t communicator,
@@ -277,11 +321,11 @@ std::uint32_t MessageSink::process_at(std::uint32_t communicator,
   if (communicator >= definitions_->communicators.size()) return kNobody;
   const auto& members = definitions_->communicators[communicator].members;
   if (rank >= members.size()) return kNobody;
-  const auto process = processes_.find(members[rank]);
-  return process == processes_.end() ? kNobody : process->second;
+  const auto place = places_.find(members[rank]);
+  return place == places_.end() ? kNobody : place->second.process;
 }
 
-void MessageSink::add_message(const Channel& channel, bool sent, const End& end) {
+void MessageSink::add_message(const MessageChannel& channel, bool sent, const MessageEnd& end) {
   Sides& sides = channels_[channel];
   (sent ? sides.first : sides.second).push_back(end);
 }
@@ -297,19 +341,20 @@ void MessageSink::add_wait(std::uint32_t process, WaitKind kind, std::uint64_t t
 
 // Messages of one channel do not overtake each other: the first that is sent goes to the receive
 // that was begun first.
-void MessageSink::match(Sides& sides, const Channel& channel) {
+void MessageSink::match(Sides& sides, const MessageChannel& channel) {
   auto& [sent, received] = sides;
-  std::ranges::stable_sort(sent, {}, &End::order);
-  std::ranges::stable_sort(received, {}, &End::order);
+  std::ranges::stable_sort(sent, {}, &MessageEnd::order);
+  std::ranges::stable_sort(received, {}, &MessageEnd::order);
   const std::size_t both = std::min(sent.size(), received.size());
   summary_.unmatched += sent.size() + received.size() - 2 * both;
   Traffic& traffic = summary_.traffic[{channel.sender, channel.receiver}];
-  for (const End& end : sent) {
+  for (const MessageEnd& end : sent) {
     ++traffic.messages;
     traffic.bytes += end.bytes;
   }
   for (std::size_t i = 0; i < both; ++i) {
-    compare(sent[i], received[i]);
+    compare(channel, sent[i], received[i]);
+    if (listener_ != nullptr) continue;
     network_.add_meeting({place_of(sent[i].process, sent[i].call)},
                          {place_of(received[i].process, received[i].call)});
   }
@@ -321,7 +366,7 @@ IdealNetwork::Place MessageSink::place_of(std::uint32_t process, std::uint32_t c
 }
 
 // Who waits for whom in a collective operation on an ideal network.
-void MessageSink::connect(std::uint32_t communicator, const std::vector<Visit>& visits) {
+void MessageSink::connect(std::uint32_t communicator, const std::vector<CollectiveVisit>& visits) {
   const CollectiveKind kind = visits.front().kind;
   if (kind == CollectiveKind::kDestroyHandle) return;
   const auto& all = definitions_->communicators;
@@ -332,38 +377,48 @@ void MessageSink::connect(std::uint32_t communicator, const std::vector<Visit>& 
     obstacles_.insert("MPI_Scan and MPI_Exscan wait for a part of the processes");
   }
   std::vector<IdealNetwork::Place> awaited, waiting;
-  for (const Visit& visit : visits) {
+  for (const CollectiveVisit& visit : visits) {
     if (visit.root || !one_to_all(kind)) awaited.push_back(place_of(visit.process, visit.begun));
     if (visit.root || !all_to_one(kind)) waiting.push_back(place_of(visit.process, visit.ended));
   }
   network_.add_meeting(awaited, waiting);
 }
 
-void MessageSink::compare(const End& sent, const End& received) {
+MessageWaits waits_of(const MessageEnd& sent, const MessageEnd& received) noexcept {
+  MessageWaits waits;
+  waits.receiver = between(received.entered, std::min(sent.entered, received.left));
+  // Only a send that is still going on when the receive begins has waited for it.
+  if (sent.blocks && received.entered < sent.left) {
+    waits.sender = between(sent.entered, received.entered);
+  }
+  return waits;
+}
+
+void MessageSink::compare(const MessageChannel& channel, const MessageEnd& sent,
+                          const MessageEnd& received) {
   ++summary_.messages;
   if (received.time < sent.time) {
     ++summary_.backwards;
     summary_.most_backwards = std::max(summary_.most_backwards, sent.time - received.time);
   }
-  add_wait(received.process, WaitKind::kLateSender,
-           between(received.entered, std::min(sent.entered, received.left)));
-  // Only a send that is still going on when the receive begins has waited for it.
-  if (sent.blocks && received.entered < sent.left) {
-    add_wait(sent.process, WaitKind::kLateReceiver, between(sent.entered, received.entered));
-  }
+  const MessageWaits waits = waits_of(sent, received);
+  add_wait(received.process, WaitKind::kLateSender, waits.receiver);
+  add_wait(sent.process, WaitKind::kLateReceiver, waits.sender);
+  if (listener_ != nullptr) listener_->message(channel, sent, received);
 }
 
-void MessageSink::compare(const std::vector<Visit>& visits) {
-  if (!visits.front().blocks) return;
+void MessageSink::compare(std::vector<CollectiveVisit>& visits) {
   std::uint64_t last = 0, root_entered = 0, last_of_others = 0;
-  for (const Visit& visit : visits) {
+  for (const CollectiveVisit& visit : visits) {
     last = std::max(last, visit.entered);
     (visit.root ? root_entered : last_of_others) =
         std::max(visit.root ? root_entered : last_of_others, visit.entered);
   }
-  for (const Visit& visit : visits) {
+  for (CollectiveVisit& visit : visits) {
     const auto wait = [&](WaitKind kind, std::uint64_t until) {
-      add_wait(visit.process, kind, between(visit.entered, std::min(until, visit.left)));
+      visit.waits_for = kind;
+      visit.waited = between(visit.entered, std::min(until, visit.left));
+      add_wait(visit.process, kind, visit.waited);
     };
     if (visit.kind == CollectiveKind::kBarrier) wait(WaitKind::kBarrier, last);
     if (all_to_all(visit.kind)) wait(WaitKind::kAllToAll, last);
@@ -374,15 +429,19 @@ void MessageSink::compare(const std::vector<Visit>& visits) {
 
 void MessageSink::finish() {
   for (auto& [channel, sides] : channels_) match(sides, channel);
-  for (const auto& [key, visits] : visits_) {
-    compare(visits);
-    connect(key.first, visits);
+  for (auto& [key, visits] : visits_) {
+    if (visits.front().blocks) {
+      compare(visits);
+      if (listener_ != nullptr) listener_->collective(key.first, visits);
+    }
+    if (listener_ == nullptr) connect(key.first, visits);
   }
   channels_.clear();
   visits_.clear();
   if (summary_.unmatched != 0) {
     obstacles_.insert("of some messages only the sender or the receiver is known");
   }
+  if (listener_ != nullptr) return;
   if (obstacles_.empty()) {
     summary_.ideal_runtime = network_.runtime();
     summary_.not_ideal = summary_.ideal_runtime ? "" : "the clocks of the processes differ";

@@ -2,14 +2,17 @@
 // waited for whom, and whether a message came before it was sent.
 //
 // MessageSink follows the rules of RunSink; the rest is for one thread, after finish(). Memory
-// grows with the number of messages. docs/mpi.md has the formulas of waiting.
+// grows with the number of messages, as far as they are not limited. docs/mpi.md has the formulas
+// of waiting.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +43,9 @@ enum class WaitKind : std::uint8_t {
 inline constexpr std::size_t kWaitKinds = 6;
 const char* name_of(WaitKind kind) noexcept;
 
+// As in the names of MPI's functions: "Allreduce".
+const char* name_of(CollectiveKind kind) noexcept;
+
 struct Wait {
   std::uint64_t count = 0;
   std::uint64_t time = 0;
@@ -64,8 +70,64 @@ struct MessageSummary {
   std::string not_ideal;
 };
 
+// One end of a message, with the region that sent or received it.
+struct MessageEnd {
+  std::uint64_t entered = 0, left = 0;  // the region
+  std::uint64_t time = 0;               // the event
+  std::uint64_t order = 0;  // among those of the location: of a receive, when it was begun
+  std::uint64_t bytes = 0;
+  std::uint32_t process = 0;
+  std::uint32_t location = 0;  // by its place in Definitions::locations
+  std::size_t place = 0;       // among the sends and receives of its location, see is_message()
+  std::uint32_t call = 0;      // of those of the process in MPI, see IdealNetwork
+  bool blocks = false;
+};
+
+struct MessageChannel {
+  std::uint32_t communicator, sender, receiver, tag;  // processes
+  auto operator<=>(const MessageChannel&) const = default;
+};
+
+// Ticks that the two sides of a message have waited for each other.
+struct MessageWaits {
+  std::uint64_t receiver = 0;  // for a late sender
+  std::uint64_t sender = 0;    // for a late receiver
+};
+MessageWaits waits_of(const MessageEnd& sent, const MessageEnd& received) noexcept;
+
+// Of one process, to a collective operation.
+struct CollectiveVisit {
+  std::uint32_t process = 0;
+  std::uint32_t location = 0;
+  std::uint64_t entered = 0, left = 0;  // the region
+  std::uint64_t sent = 0, received = 0;
+  std::uint64_t waited = 0;  // for others
+  std::optional<WaitKind> waits_for;
+  CollectiveKind kind{};
+  bool root = false;
+  bool blocks = true;
+  std::uint32_t begun = 0, ended = 0;  // calls of the process in MPI, see IdealNetwork
+};
+
+// Told in finish() of each message that has both ends, and of each collective operation that blocks.
+class MessageListener {
+ public:
+  virtual ~MessageListener() = default;
+  virtual void message(const MessageChannel& channel, const MessageEnd& sent,
+                       const MessageEnd& received) = 0;
+  virtual void collective(std::uint32_t communicator, std::span<const CollectiveVisit> visits) = 0;
+};
+
 class MessageSink final : public RunSink {
  public:
+  // How many ends of messages and visits to collective operations are kept of a location; those
+  // that begin later are left out.
+  using Limit = std::function<std::size_t(const Location&)>;
+
+  // With a listener the summary has no ideal runtime.
+  explicit MessageSink(MessageListener* listener = nullptr, Limit limit = {})
+      : listener_(listener), limit_(std::move(limit)) {}
+
   void begin(const Definitions& definitions) override;
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override;
@@ -74,49 +136,38 @@ class MessageSink final : public RunSink {
 
  private:
   class OneLocation;
-  // One end of a message, with the region that sent or received it.
-  struct End {
-    std::uint64_t entered, left;  // the region
-    std::uint64_t time;           // the event
-    std::uint64_t order;          // among those of the location: of a receive, when it was begun
-    std::uint64_t bytes;
-    bool blocks;
-    std::uint32_t process;
-    std::uint32_t call;  // of those of the process in MPI
+  struct Place {
+    std::uint32_t process, location;
   };
-  struct Channel {
-    std::uint32_t communicator, sender, receiver, tag;  // processes
-    auto operator<=>(const Channel&) const = default;
-  };
-  struct Visit {  // of one process, to a collective operation
-    std::uint32_t process;
-    std::uint64_t entered, left;
-    CollectiveKind kind;
-    bool root;
-    bool blocks;
-    std::uint32_t begun, ended;  // calls of the process in MPI
-  };
-  using Sides = std::pair<std::vector<End>, std::vector<End>>;  // sent, received
+  using Sides = std::pair<std::vector<MessageEnd>, std::vector<MessageEnd>>;  // sent, received
 
   std::uint32_t process_at(std::uint32_t communicator, std::uint32_t rank) const noexcept;
-  void add_message(const Channel& channel, bool sent, const End& end);
-  void match(Sides& sides, const Channel& channel);
-  void compare(const End& sent, const End& received);
-  void compare(const std::vector<Visit>& visits);
+  void add_message(const MessageChannel& channel, bool sent, const MessageEnd& end);
+  void match(Sides& sides, const MessageChannel& channel);
+  void compare(const MessageChannel& channel, const MessageEnd& sent, const MessageEnd& received);
+  void compare(std::vector<CollectiveVisit>& visits);
   IdealNetwork::Place place_of(std::uint32_t process, std::uint32_t call);
-  void connect(std::uint32_t communicator, const std::vector<Visit>& visits);
+  void connect(std::uint32_t communicator, const std::vector<CollectiveVisit>& visits);
   void add_wait(std::uint32_t process, WaitKind kind, std::uint64_t time);
 
+  MessageListener* listener_;
+  Limit limit_;
   const Definitions* definitions_ = nullptr;
   std::mutex mutex_;
-  std::map<Channel, Sides> channels_;
+  std::map<MessageChannel, Sides> channels_;
   // By communicator and how many were there before in it.
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Visit>> visits_;
-  std::map<LocationId, std::uint32_t> processes_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<CollectiveVisit>> visits_;
+  std::map<LocationId, Place> places_;
   std::vector<bool> is_mpi_, waits_unseen_;  // regions
   IdealNetwork network_;
   std::set<std::string> obstacles_;  // to an ideal network
   MessageSummary summary_;
 };
+
+// Whether the event is an end of a message.
+constexpr bool is_message(EventKind kind) noexcept {
+  return kind == EventKind::kMpiSend || kind == EventKind::kMpiIsend ||
+         kind == EventKind::kMpiRecv || kind == EventKind::kMpiIrecv;
+}
 
 }  // namespace timeloom::profile

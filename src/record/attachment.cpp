@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "os/signals.hpp"
 #include "os/thread.hpp"
+#include "record/created_threads.hpp"
 #include "record/measurement_state.hpp"
 #include "record/native_call.hpp"
 
@@ -160,14 +161,18 @@ ThreadRecorder* attach_this_thread() noexcept {
   return recording() ? attach_unrecorded() : nullptr;
 }
 
-ThreadRecorder* attach_unrecorded() noexcept {
+namespace {
+
+// `given`: the name of the thread; nullptr: it has one of its own.
+ThreadRecorder* attach(const std::string* given) noexcept {
   if (!active() || t_recorder == &g_kept_off) return nullptr;
   if (ThreadRecorder* brought = take_brought()) return brought;
   State& s = state();
   try {
     ThreadRecorder* recorder = join_measurement(s);
     if (recorder == nullptr) return nullptr;
-    const std::string name = name_of_this_thread(s.namer, recorder->location());
+    const std::string name =
+        given != nullptr ? *given : name_of_this_thread(s.namer, recorder->location());
     const std::lock_guard lock(s.mutex);
     // While the program's code ran, the measurement may have ended.
     if (!recorder->attached()) return nullptr;
@@ -178,6 +183,22 @@ ThreadRecorder* attach_unrecorded() noexcept {
   } catch (const std::bad_alloc&) {
     return nullptr;  // this thread goes on unrecorded
   }
+}
+
+}  // namespace
+
+ThreadRecorder* attach_unrecorded() noexcept { return attach(nullptr); }
+
+bool thread_takes_part() noexcept { return t_recorder->attached(); }
+
+void begin_created_thread(const std::string& name, std::uint64_t number) noexcept {
+  const ThreadRecorder* const recorder = attach(&name);
+  if (recorder != nullptr) note_creation(recorder->location(), number);
+}
+
+std::uint64_t next_creation_number() noexcept {
+  static constinit std::atomic<std::uint64_t> last = 0;
+  return ++last;
 }
 
 ThreadRecorder* bring_in(const OtherThread& other) noexcept try {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/io.hpp"
 #include "core/waiting_metric.hpp"
 #include "os/process.hpp"
 #include "os/signals.hpp"
@@ -55,10 +54,6 @@ void define_metrics(State& s, const MetricPlan& metrics) {
   }
 }
 
-MetricId define_io_metric(State& s, const char* name) {
-  return s.definitions.metric(name, "bytes", MetricValueType::kUint64, s.writer.get());
-}
-
 void lock_for_fork() { state().mutex.lock(); }
 void unlock_after_fork() { state().mutex.unlock(); }
 
@@ -80,6 +75,12 @@ void forget_after_fork() {
   g_recording = false;
   if (s.writer != nullptr) s.writer->abandon();
   (void)s.writer.release();  // its files and its thread belong to the parent
+}
+
+// Before other libraries, where wrappers have loaded this one: what others do before a fork, such
+// as to wait for the ends of their threads, comes first, while nobody holds the mutex.
+[[gnu::constructor]] void handle_forks() {
+  os::at_fork(lock_for_fork, unlock_after_fork, forget_after_fork);
 }
 
 std::uint64_t profile_bytes(const State& s) {
@@ -113,11 +114,6 @@ std::uint64_t measured_process() noexcept { return g_measured_process; }
 
 void start(const StartOptions& options) {
   State& s = state();
-  static const bool kForkHandled = [] {
-    os::at_fork(lock_for_fork, unlock_after_fork, forget_after_fork);
-    return true;
-  }();
-  (void)kForkHandled;
   {
     const std::lock_guard lock(s.mutex);
     if (g_active) throw Error("a measurement is already running in this process; stop it first");
@@ -318,10 +314,10 @@ void note_clock_offset(std::int64_t offset_ns) noexcept {
   if (g_active) s.writer->define_clock_offset(monotonic_ns(), offset_ns);
 }
 
-MetricId io_metric(bool written) noexcept try {
+MetricId bytes_metric(const char* name) noexcept try {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  return define_io_metric(s, written ? kIoBytesWritten : kIoBytesRead);
+  return s.definitions.metric(name, "bytes", MetricValueType::kUint64, s.writer.get());
 } catch (const std::bad_alloc&) {
   return {};
 }

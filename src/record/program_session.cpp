@@ -114,6 +114,7 @@ StartOptions start_options(const std::string& settings_file, const std::string& 
                     settings.text("METRIC_PAPI_PER_PROCESS"), settings.text("METRIC_PAPI_SEP")});
   options.properties["timeloom::instrumenter"] = "native";
   if (const std::string rank = rank_of(spools); !rank.empty()) options.properties[kRank] = rank;
+  if (!settings.text("THREAD_LOCKS").empty()) record_locks(1000 * settings.number("THREAD_LOCKS"));
   const std::string results = settings.text("RESULTS");
   if (results != "all") options.properties["timeloom::results"] = results;
   return options;

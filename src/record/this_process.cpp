@@ -3,31 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
+#include "core/spool_name.hpp"
 #include "os/process.hpp"
 #include "os/thread.hpp"
 
 namespace timeloom::record {
 namespace {
-
-// The first part of the host's name, of plain letters.
-std::string host_word() {
-  constexpr std::size_t kLongest = 40;
-  std::string name = os::hostname();
-  name.resize(std::min({name.find('.'), kLongest, name.size()}));
-  for (char& byte : name) {
-    if (std::isalnum(static_cast<unsigned char>(byte)) == 0) byte = '_';
-  }
-  return name.empty() ? "host" : name;
-}
-
-// Without the number at its end.
-std::string spool_name(std::uint64_t process) {
-  return host_word() + "-" + std::to_string(process) + "-" + std::to_string(os::start_of(process)) +
-         "-";
-}
 
 int first_free_number(const std::string& path) {
   int number = 0;
@@ -38,12 +21,12 @@ int first_free_number(const std::string& path) {
 }  // namespace
 
 std::string free_spool(const std::string& spools) {
-  const std::string path = spools + "/" + spool_name(os::process_id());
+  const std::string path = spools + "/" + spool_name_of(os::process_id());
   return path + std::to_string(first_free_number(path));
 }
 
 std::string parent_spool(const std::string& spools) {
-  const std::string name = spool_name(os::parent_process_id());
+  const std::string name = spool_name_of(os::parent_process_id());
   const int free = first_free_number(spools + "/" + name);
   return free == 0 ? std::string() : name + std::to_string(free - 1);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/io.hpp"
+#include "core/mpi_event.hpp"
 
 namespace timeloom::record {
 namespace {
@@ -347,13 +348,26 @@ void ThreadRecorder::fold_extended(ExtendedKind kind, std::span<const std::uint6
     }
     case ExtendedKind::kIoComplete: {
       const auto operation = static_cast<IoOperation>(io_number_of(words[0]));
-      if (operation == IoOperation::kFlush || words[1] == 0) return;
-      const MetricId metric = io_metric(operation == IoOperation::kWrite);
-      if (metric.defined()) profile_->metric(metric.value(), static_cast<double>(words[1]));
-      return;
+      if (operation == IoOperation::kFlush) return;
+      return fold_bytes(operation == IoOperation::kWrite ? kIoBytesWritten : kIoBytesRead,
+                        words[1]);
     }
+    case ExtendedKind::kMpiSend:
+    case ExtendedKind::kMpiIsend: return fold_bytes(kBytesSent, words[2]);
+    case ExtendedKind::kMpiRecv:
+    case ExtendedKind::kMpiIrecv: return fold_bytes(kBytesReceived, words[2]);
+    case ExtendedKind::kMpiCollectiveEnd:
+    case ExtendedKind::kMpiCollectiveComplete:
+      fold_bytes(kBytesSent, words[2]);
+      return fold_bytes(kBytesReceived, words[3]);
     default: return;
   }
+}
+
+void ThreadRecorder::fold_bytes(const char* name, std::uint64_t bytes) noexcept {
+  if (bytes == 0) return;
+  const MetricId metric = bytes_metric(name);
+  if (metric.defined()) profile_->metric(metric.value(), static_cast<double>(bytes));
 }
 
 // There is room for it.

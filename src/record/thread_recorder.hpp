@@ -258,6 +258,7 @@ class ThreadRecorder {
   void fold_from_here(std::uint64_t now, const OpenRegion* last) noexcept;
   void fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
                      std::uint64_t now) noexcept;
+  void fold_bytes(const char* name, std::uint64_t bytes) noexcept;
   void say_open_regions(std::uint64_t now) noexcept;
   void put_open_regions(const OpenRegion* last, const std::uint64_t* end) noexcept;
   std::uint64_t last_time(std::uint64_t now) const noexcept;
@@ -323,8 +324,9 @@ ThreadRecorder* attach_unrecorded() noexcept;
 // here on; nullptr: there is none. Cheap where none was ever made.
 ThreadRecorder* take_brought() noexcept;
 
-// The metric of the bytes that calls read or write, of a profile; undefined: there is no memory.
-MetricId io_metric(bool written) noexcept;
+// The metric of that name for the bytes that calls transfer, of a profile; undefined: there is no
+// memory.
+MetricId bytes_metric(const char* name) noexcept;
 // The value of a metric event as a number; 0 for a metric without a definition.
 double metric_value(MetricId metric, std::uint64_t bits) noexcept;
 

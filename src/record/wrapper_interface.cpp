@@ -2,6 +2,7 @@
 
 #include <link.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <exception>
@@ -14,6 +15,7 @@ namespace timeloom::record {
 
 constinit std::atomic<bool> detail::g_wrapping = false;
 constinit std::atomic<int> detail::g_own_descriptor = -1;
+constinit std::atomic<std::uint64_t> detail::g_least_lock = kNoLocks;
 
 namespace {
 
@@ -23,15 +25,6 @@ struct CodeRange {
   std::atomic<std::uintptr_t> end = 0;
 };
 constinit std::array<CodeRange, 8> g_own_code;
-
-bool is_own_code(const void* caller) noexcept {
-  const auto address = reinterpret_cast<std::uintptr_t>(caller);
-  for (const CodeRange& range : g_own_code) {
-    if (range.begin == 0) return false;
-    if (address >= range.begin && address < range.end) return true;
-  }
-  return false;
-}
 
 struct Found {
   std::uintptr_t inside;
@@ -81,6 +74,15 @@ EventWord word_of(WrappedFunction& function) noexcept try {
 
 }  // namespace
 
+bool is_own_code(const void* inside) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(inside);
+  for (const CodeRange& range : g_own_code) {
+    if (range.begin == 0) return false;
+    if (address >= range.begin && address < range.end) return true;
+  }
+  return false;
+}
+
 void add_own_code(const void* inside) noexcept {
   Found found{reinterpret_cast<std::uintptr_t>(inside)};
   if (::dl_iterate_phdr(find_segment, &found) == 0 || is_own_code(inside)) return;
@@ -96,6 +98,8 @@ void set_own_descriptor(int descriptor) noexcept { detail::g_own_descriptor = de
 
 void set_wrapping(bool on) noexcept { detail::g_wrapping = on; }
 
+void record_locks(std::uint64_t least_ns) noexcept { detail::g_least_lock = least_ns; }
+
 void use_signal_stack(std::span<const std::byte> stack) noexcept {
   if (t_recorder->attached()) t_recorder->use_signal_stack(stack);
 }
@@ -110,6 +114,14 @@ WrapperScope::WrapperScope(const void* caller) noexcept : error_(errno) {
   call_.emplace();
   recorder_ = call_->recorder();
   now_ = os::now();
+}
+
+WrapperScope::WrapperScope(const void* caller, std::uint64_t began) noexcept
+    : WrapperScope(caller) {
+  // Recording may have been switched meanwhile. Of records that are no enter or leave the time is
+  // not known: a call that comes next to one counts as short.
+  const bool first = recorder_ == nullptr || recorder_->events() == 0;
+  if (recorder_ != nullptr) now_ = first ? began : std::max(began, recorder_->last_ticks());
 }
 
 WrapperScope::WrapperScope(Again) noexcept : error_(errno) {
@@ -143,6 +155,8 @@ void WrapperScope::leave(WrappedFunction& function) noexcept {
     recorder_->leave_unrecorded(token);
   }
 }
+
+void WrapperScope::go_on() noexcept { now_ = std::max(now_, os::now()); }
 
 bool WrapperScope::folds() const noexcept { return recorder_ != nullptr && recorder_->folds(); }
 

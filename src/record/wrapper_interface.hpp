@@ -52,6 +52,8 @@ struct WrappedFunction {
 // The code around this address is ours: nothing that it calls is recorded. REQUIRES: called by a
 // constructor of a library that stays loaded.
 void add_own_code(const void* inside) noexcept;
+// Whether the code around the address is.
+bool is_own_code(const void* inside) noexcept;
 
 // A file that the interpreter reads before the program begins: nothing that is done with the
 // descriptor is recorded until it is closed. -1: none.
@@ -70,6 +72,17 @@ bool in_measured_process() noexcept;
 // The calling thread has another stack for handlers of signals; empty: none.
 void use_signal_stack(std::span<const std::byte> stack) noexcept;
 
+// Calls for mutexes and the like are recorded that take at least as many nanoseconds; kNoLocks:
+// none.
+inline constexpr std::uint64_t kNoLocks = UINT64_MAX;
+void record_locks(std::uint64_t least_ns) noexcept;
+namespace detail {
+extern constinit std::atomic<std::uint64_t> g_least_lock;
+}  // namespace detail
+inline std::uint64_t least_lock() noexcept {
+  return detail::g_least_lock.load(std::memory_order_relaxed);
+}
+
 struct Again {};
 inline constexpr Again kAgain{};
 
@@ -78,6 +91,8 @@ class WrapperScope {
  public:
   // `caller`: the return address of the wrapper. Attaches the thread if it has not recorded yet.
   explicit WrapperScope(const void* caller) noexcept;
+  // The same after the call, of a thread that takes part: the first event has the time `began`.
+  WrapperScope(const void* caller, std::uint64_t began) noexcept;
   // After the wrapped call, whose begin was recorded.
   explicit WrapperScope(Again) noexcept;
   ~WrapperScope();
@@ -94,6 +109,8 @@ class WrapperScope {
   void put(ExtendedKind kind, std::initializer_list<std::uint64_t> words) noexcept;
   // Does nothing if the function has not been entered.
   void leave(WrappedFunction& function) noexcept;
+  // Later events have the time that it is now.
+  void go_on() noexcept;
 
   // Whether the calls are folded into a profile: then events have no place but metrics.
   bool folds() const noexcept;

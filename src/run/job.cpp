@@ -16,7 +16,9 @@
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
+#include "core/life.hpp"
 #include "core/mpi_rank.hpp"
+#include "core/spool_name.hpp"
 #include "os/directory.hpp"
 #include "run/contents.hpp"
 #include "run/directory.hpp"
@@ -148,10 +150,12 @@ std::optional<fs::path> JobPointer::wait() const {
 
 namespace {
 
-fs::path make_shared(const JobPointer& pointer, const JobRank& rank,
-                     const std::function<fs::path()>& make) {
+using MakeRun = std::function<fs::path(unsigned program)>;
+
+fs::path make_shared(const JobPointer& pointer, const JobRank& rank, unsigned program,
+                     const MakeRun& make) {
   try {
-    const fs::path run = make();
+    const fs::path run = make(program);
     mark_job(run, rank.job, rank.wish);
     if (!take_rank(run, rank.rank)) throw Error("another process records into " + run.string());
     pointer.publish(run);
@@ -162,21 +166,55 @@ fs::path make_shared(const JobPointer& pointer, const JobRank& rank,
   }
 }
 
-}  // namespace
-
-SharedRun share_run(const fs::path& meeting, const JobRank& rank,
-                    const std::function<fs::path()>& make) {
+// None: the rank has been in it, with a program before.
+std::optional<SharedRun> share_one(const fs::path& meeting, const JobRank& rank, unsigned program,
+                                   const MakeRun& make) {
   const JobPointer pointer(meeting, rank.job, rank.wish);
   constexpr int kMostTries = 16;  // each time another rank could not make it
   for (int i = 0; i < kMostTries; ++i) {
-    if (pointer.claim()) return {make_shared(pointer, rank, make), true, {}};
+    if (pointer.claim()) return SharedRun{make_shared(pointer, rank, program, make), true, {}};
     const std::optional<fs::path> run = pointer.wait();
     if (!run && !pointer.exists()) continue;
-    if (!run || !is_of_job(*run, rank.job)) return {{}, false, "the run of its job is not there"};
-    if (!take_rank(*run, rank.rank)) return {{}, false, "this is its second program"};
-    return {*run, false, {}};
+    if (!run || !is_of_job(*run, rank.job)) {
+      return SharedRun{{}, false, "the run of its job is not there"};
+    }
+    if (!take_rank(*run, rank.rank)) return std::nullopt;
+    return SharedRun{*run, false, {}};
   }
-  return {{}, false, "the run of its job cannot be made"};
+  return SharedRun{{}, false, "the run of its job cannot be made"};
+}
+
+// Programs of a job whose runs are not finished at one time.
+constexpr unsigned kMostPrograms = 8;
+
+JobRank of_program(const JobRank& rank, unsigned program) {
+  JobRank result = rank;
+  if (program > 1) result.job += " program " + std::to_string(program);
+  return result;
+}
+
+// The first program of the job whose run is there: a rank whose run is finished joins those that
+// have gone ahead.
+std::optional<unsigned> first_program(const fs::path& meeting, const JobRank& rank) {
+  for (unsigned program = 1; program <= kMostPrograms; ++program) {
+    if (JobPointer(meeting, of_program(rank, program).job, rank.wish).exists()) return program;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool has_run(const fs::path& meeting, const JobRank& rank) {
+  return first_program(meeting, rank).has_value();
+}
+
+SharedRun share_run(const fs::path& meeting, const JobRank& rank, const MakeRun& make) {
+  for (unsigned program = first_program(meeting, rank).value_or(1); program <= kMostPrograms;
+       ++program) {
+    const auto run = share_one(meeting, of_program(rank, program), program, make);
+    if (run) return *run;
+  }
+  return {{}, false, "the runs of too many programs before are not finished"};
 }
 
 void mark_job(const fs::path& run, const std::string& job, const std::string& wish) {
@@ -204,10 +242,43 @@ std::optional<std::uint32_t> rank_of_directory(const std::string& name) {
 }
 
 bool take_rank(const fs::path& run, std::uint32_t rank) {
-  const int error = make(spools_of_rank(run, rank));
-  if (error != 0 && error != EEXIST) fail_to_make(spools_of_rank(run, rank), error);
+  const fs::path spools = spools_of_rank(run, rank);
+  int error = make(spools);
+  std::error_code ignored;
+  if (error == EEXIST && !fs::is_directory(spools, ignored)) error = ENOTDIR;
+  if (error != 0 && error != EEXIST) fail_to_make(spools, error);
   return error == 0;
 }
+
+namespace {
+
+// Whether the rank has begun and no process of it is left. Nobody else says so of one that was
+// killed.
+bool is_gone(const fs::path& run, std::uint32_t rank) {
+  int error = 0;
+  const fs::path spools = spools_of_rank(run, rank);
+  const os::Directory directory = os::Directory::open(spools.string(), &error);
+  if (!directory.is_open()) return false;
+  bool any = false;
+  for (const std::string& name : directory.names(&error)) {
+    if (directory.kind(name, &error) != os::EntryKind::kDirectory) continue;
+    if (!maker_is_gone(name) || alive((spools / name).string()) != Alive::kNo) return false;
+    any = true;
+  }
+  return any;
+}
+
+// The same of all ranks below a node; few are looked at, so that no rank looks for all.
+bool are_gone(const fs::path& run, std::uint32_t first, std::uint32_t end) {
+  constexpr std::uint32_t kMostLookedAt = 64;
+  if (end - first > kMostLookedAt) return false;
+  for (std::uint32_t rank = first; rank < end; ++rank) {
+    if (!is_gone(run, rank)) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size) {
   const fs::path ended = spools_of(run) / kEndedName;
@@ -219,7 +290,9 @@ Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size) {
     const fs::path node = ended / (std::to_string(level) + "-" + std::to_string(index / 2));
     const int error = make(node);
     if (error == EEXIST) continue;
-    const bool begun = error != 0 || is_there(spools_of_rank(run, other << (level - 1)));
+    const int below = level - 1;
+    if (error == 0 && are_gone(run, other << below, std::min(size, (other + 1) << below))) continue;
+    const bool begun = error != 0 || is_there(spools_of_rank(run, other << below));
     return begun ? Others::kGoOn : Others::kNotHere;
   }
   return Others::kEnded;

@@ -9,7 +9,9 @@
 //                          makes the directory is the rank
 //     spool/awaited        at the next weave the run is not finished: other ranks may still join it
 //     spool/ended/L-I      of ranks that have ended: a rank climbs a binary tree, and of the two
-//                          that come to a node only the second goes on; who is at the top is last
+//                          that come to a node only the second goes on; who is at the top is last.
+//                          The first goes on as well if of the ranks from which the second would
+//                          come there are no processes left, as where they were killed
 //
 // All is made by mkdir(2) and symlink(2), which one of all machines does first, on every file
 // system; there are no locks, no rank lists a directory, and what a rank does grows with the
@@ -53,6 +55,9 @@ struct JobRank {
   std::uint32_t size = 0;  // 0: not known
 };
 
+// Whether a program of the job has made a run, or is about to, which is not finished.
+bool has_run(const std::filesystem::path& meeting, const JobRank& rank);
+
 // The run that a rank shares with others.
 struct SharedRun {
   std::filesystem::path path;
@@ -61,9 +66,11 @@ struct SharedRun {
 };
 
 // Joins the run of the job, or makes it by `make`, which returns its path; what that throws is
-// passed on. The rank has its directory of spools then. Throws Error and std::system_error.
+// passed on. A program that a rank begins while the run of its first is not finished shares another
+// one with the second programs of the other ranks, and so on; `make` is told the number, from 1 on.
+// The rank has its directory of spools then. Throws Error and std::system_error.
 SharedRun share_run(const std::filesystem::path& meeting, const JobRank& rank,
-                    const std::function<std::filesystem::path()>& make);
+                    const std::function<std::filesystem::path(unsigned program)>& make);
 
 // Makes the run that of the job, and the directory of its spools. Throws std::system_error.
 void mark_job(const std::filesystem::path& run, const std::string& job, const std::string& wish);

@@ -29,6 +29,12 @@ void check_overhead(const Settings& settings) {
   }
 }
 
+void check_locks(const Settings& settings) {
+  if (!settings.given("thread-locks") || settings.text("thread") == "pthread") return;
+  throw Error(settings.origin("thread-locks") +
+              ": locks are recorded with threads of native code; write --thread pthread as well");
+}
+
 // A program may be run without recording it, as Score-P does; a block is there to be recorded.
 void check_results(const Settings& settings, Measured measured) {
   if (measured != Measured::kProgram && settings.text("results") == "none") {
@@ -57,6 +63,7 @@ void check_running(const Settings& settings) {
 void check(const Settings& settings, Measured measured) {
   check_tasks(settings);
   check_overhead(settings);
+  check_locks(settings);
   static_cast<void>(window_of(settings));
   check_results(settings, measured);
   if (measured == Measured::kRunning) check_running(settings);

@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "settings/omnitrace_choices.hpp"
 #include "settings/omnitrace_config.hpp"
 #include "settings/words.hpp"
 
@@ -66,16 +67,6 @@ const OmnitraceVariable& known(std::string_view name) {
   const OmnitraceVariable* variable = find_omnitrace_variable(name);
   if (variable == nullptr) throw std::logic_error("no variable is called " + std::string(name));
   return *variable;
-}
-
-std::vector<std::string> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(separators), text.size());
-    if (end > 0) parts.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return parts;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -243,6 +234,7 @@ std::vector<std::string> unmet_wishes(const OmnitraceSettings& omnitrace) {
     lines.push_back(std::string(variable.name) + "=" + value + ": " +
                     std::string(variable.no_effect));
   }
+  for (std::string& line : unmet_choices(omnitrace)) lines.push_back(std::move(line));
   for (const std::string& name : omnitrace.components()) {
     const OmnitraceComponent* component = find_omnitrace_component(name);
     if (component == nullptr) {
@@ -263,8 +255,7 @@ void apply(const OmnitraceSettings& omnitrace, Settings& settings) {
   const bool wanted = omnitrace.traces() || omnitrace.profiles();
   if (!omnitrace.flag("OMNITRACE_ENABLED") || !wanted) set("results", "none", "OMNITRACE_ENABLED");
   if (!omnitrace.flag("OMNITRACE_INIT_ENABLED")) set("paused", "on", "OMNITRACE_INIT_ENABLED");
-  const double delay = omnitrace.real("OMNITRACE_TRACE_DELAY");
-  const double duration = omnitrace.real("OMNITRACE_TRACE_DURATION");
+  const auto [delay, duration] = trace_window(omnitrace);
   const auto milliseconds = [](double seconds) {
     return std::to_string(std::llround(seconds * 1000)) + "ms";
   };

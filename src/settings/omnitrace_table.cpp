@@ -16,7 +16,6 @@ constexpr Words kNoTemporary = "raw records lie in the run itself";
 constexpr Words kNoDifference = "use timeloom diff";
 constexpr Words kNoCi = "it belongs to the test-suite of Omnitrace";
 constexpr Words kNoRanks = "each rank writes files of its own";
-constexpr Words kNoCategories = "calls and user regions are recorded, and nothing else";
 
 constexpr std::array kTable = {
     OmnitraceVariable{"OMNITRACE_TRACE", kBool, "ON",
@@ -44,15 +43,14 @@ constexpr std::array kTable = {
     OmnitraceVariable{"OMNITRACE_TRACE_DELAY", kReal, "0", "seconds until recording begins"},
     OmnitraceVariable{"OMNITRACE_TRACE_DURATION", kReal, "0",
                       "seconds that are recorded; 0: until the end"},
-    OmnitraceVariable{"OMNITRACE_TRACE_PERIODS", kString, "",
-                      "windows of time, delay:duration:repeat:clock",
-                      "there is one window; use OMNITRACE_TRACE_DELAY and _DURATION"},
+    OmnitraceVariable{
+        "OMNITRACE_TRACE_PERIODS", kString, "",
+        "windows of time, delay:duration:repeat:clock, of which the first is recorded"},
     OmnitraceVariable{"OMNITRACE_TRACE_PERIOD_CLOCK_ID", kString, "CLOCK_REALTIME",
                       "clock of these windows", "they are measured with CLOCK_MONOTONIC"},
-    OmnitraceVariable{"OMNITRACE_ENABLE_CATEGORIES", kString, "", "record only these categories",
-                      kNoCategories},
-    OmnitraceVariable{"OMNITRACE_DISABLE_CATEGORIES", kString, "", "do not record these",
-                      kNoCategories},
+    OmnitraceVariable{"OMNITRACE_ENABLE_CATEGORIES", kString, "",
+                      "of the categories python, user and mpi write only these"},
+    OmnitraceVariable{"OMNITRACE_DISABLE_CATEGORIES", kString, "", "do not write these"},
     OmnitraceVariable{"OMNITRACE_USE_SAMPLING", kBool, "OFF", "sample native call stacks",
                       kNoSampling},
     OmnitraceVariable{"OMNITRACE_SAMPLING_FREQ", kReal, "300", "samples a second", kNoSampling},
@@ -143,6 +141,8 @@ constexpr std::array kTable = {
                       kNoRanks},
     OmnitraceVariable{"OMNITRACE_COMMAND_LINE", kString, "",
                       "arguments of the program; set by the launcher"},
+    OmnitraceVariable{"OMNITRACE_PYTHON_SCRIPT_FILE", kString, "",
+                      "the script of a command that names none, such as that of a worker"},
 };
 
 constexpr Words kCoarse =

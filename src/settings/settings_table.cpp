@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitori
                                                             "profile", "trace",      "dummy"};
 
 constexpr std::array<std::string_view, 2> kIo = {"none", "posix"};
+constexpr std::array<std::string_view, 2> kThread = {"none", "pthread"};
 constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
 constexpr std::array<std::string_view, 3> kRecordArguments = {"all", "masked", "none"};
 constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile"};
@@ -114,6 +115,21 @@ constexpr std::array kTable = {
             "record input and output: posix are the calls of the system and of C for files, with "
             "their bytes (docs/wrappers.md)",
             kIo},
+    Setting{"thread", kChoice, "none", kRecording, "WHAT",
+            "record threads of native code: pthread are those of POSIX, from their creation to "
+            "their end, named after the library that they run in (docs/wrappers.md)",
+            kThread},
+    Setting{"thread-locks",
+            kInteger,
+            "",
+            kRecording,
+            "N",
+            "with thread=pthread: record calls for mutexes and conditions that take N microseconds "
+            "or more, too; 0 is all",
+            {},
+            0,
+            0,
+            1'000'000'000},
     Setting{"mpi", kBool, "off", kRecording, "", "record calls of MPI"},
     Setting{"follow", kChoice, "workers", kRecording, "CHILDREN",
             "which child processes are recorded, too: workers are those that are forked or "

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace timeloom {
 
@@ -26,6 +27,17 @@ inline std::string_view trimmed(std::string_view text) {
     text.remove_suffix(1);
   }
   return text;
+}
+
+// The parts between any of the separators, without empty ones.
+inline std::vector<std::string> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(separators), text.size());
+    if (end > 0) parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
 }
 
 // "a, b, c"

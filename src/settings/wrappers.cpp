@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::array kWrappers = {
     Wrapper{"io", "libtimeloom_wrap_io.so", "--io posix", "input and output is"},
+    Wrapper{"thread", "libtimeloom_wrap_thread.so", "--thread pthread",
+            "threads of native code are"},
     Wrapper{"mpi", "libtimeloom_wrap_mpi.so", "--mpi", "MPI is"},
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -14,6 +15,7 @@
 #include "formats/omnitrace/json_report.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "formats/perfetto/perfetto.hpp"
+#include "settings/omnitrace_choices.hpp"
 #include "tools/omnitrace_metadata.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
@@ -69,6 +71,18 @@ omnitrace::ReportStyle style_of(const OmnitraceSettings& settings) {
   return style;
 }
 
+// What the user has chosen, without the categories that a variable leaves out.
+convert::Selection selection_of(const OmnitraceJob& job) {
+  using convert::Category;
+  static const std::map<std::string, Category> kCategories = {
+      {"python", Category::kFunction}, {"user", Category::kUser}, {"mpi", Category::kMpi}};
+  convert::Selection selection = job.selection;
+  for (const std::string& name : categories_left_out(job.settings)) {
+    selection.left_out.push_back(kCategories.at(name));
+  }
+  return selection;
+}
+
 class FilesWriter {
  public:
   explicit FilesWriter(const OmnitraceJob& job)
@@ -77,9 +91,8 @@ class FilesWriter {
   std::vector<std::string> write() {
     const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(job_.run));
     std::unique_ptr<RunSource> chosen;
-    if (!job_.selection.everything()) {
-      chosen = convert::select(*trace, job_.selection, job_.threads);
-    }
+    const convert::Selection selection = selection_of(job_);
+    if (!selection.everything()) chosen = convert::select(*trace, selection, job_.threads);
     RunSource& run = chosen ? *chosen : *trace;
     definitions_ = &run.definitions();
     if (settings_.profiles()) write_reports(run);

@@ -18,6 +18,7 @@ namespace {
 struct PreloadOptions {
   bool print = false;  // only the value
   std::string io = "none";
+  std::string thread = "none";
   bool mpi = false;
 };
 
@@ -28,6 +29,7 @@ std::string value_for(const Settings& settings) {
 int run_preload(const PreloadOptions& options) {
   Settings settings;
   settings.set("io", options.io, "--io");
+  settings.set("thread", options.thread, "--thread");
   if (options.mpi) settings.set("mpi", "on", "--mpi");
   const std::string value = value_for(settings);
   return print((options.print ? "" : std::string(kPreloadVariable) + "=") + value + "\n");
@@ -43,6 +45,8 @@ bool take(std::string_view word, Settings& settings) {
   const auto has = [&](std::string_view one) { return value.find(one) != std::string_view::npos; };
   if (name == "--io") {
     if (has("posix") || has("isoc")) settings.set("io", "posix", "--io");
+  } else if (name == "--thread") {
+    if (has("pthread")) settings.set("thread", "pthread", "--thread");
   } else if (name == "--mpp" || name == "--mpi") {
     if (has("mpi") || name == "--mpi") settings.set("mpi", "on", "--mpp");
   } else {
@@ -69,9 +73,10 @@ int run_scorep_preload(const std::vector<std::string>& words) {
 Command register_preload(CLI::App& program) {
   const auto options = std::make_shared<PreloadOptions>();
   CommandOptions known(program, "preload",
-                       "Print what to preload so that I/O and MPI are recorded");
+                       "Print what to preload so that I/O, threads and MPI are recorded");
   known.flag("--print", options->print, "only the value, without LD_PRELOAD=");
   known.text("--io", "WHAT", options->io, "posix: input and output");
+  known.text("--thread", "WHAT", options->thread, "pthread: threads of native code");
   known.flag("--mpi", options->mpi, "calls of MPI");
   return {known.app(), [options] { return run_preload(*options); }};
 }

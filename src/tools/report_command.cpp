@@ -17,6 +17,7 @@
 #include "tools/compensation.hpp"
 #include "tools/open_run.hpp"
 #include "tools/report_by.hpp"
+#include "tools/report_csv.hpp"
 #include "tools/report_data.hpp"
 #include "tools/report_function.hpp"
 #include "tools/report_io.hpp"
@@ -52,6 +53,8 @@ struct ReportOptions {
   std::string to;
   bool json = false;
   bool csv = false;
+  std::string output;  // of --csv
+  bool force = false;
   ColourMode colour = ColourMode::kAuto;
 };
 
@@ -207,6 +210,26 @@ int print_io(const ReportOptions& options, const std::filesystem::path& run) {
   return kDone;
 }
 
+void limit(RowOptions& rows, const ReportOptions& options) {
+  rows.sort = options.sort;
+  if (options.min_percent) rows.min_percent = *options.min_percent;
+  if (options.depth) rows.depth = *options.depth;
+}
+
+int print_csv(const ReportOptions& options, const profile::CallTree& tree,
+              const std::set<LocationId>& ids) {
+  CsvOptions csv{
+      {},           options.tree, options.flat, options.compensate, options.metric, options.output,
+      options.force};
+  limit(csv.rows, options);
+  if (const std::string wrong = wrong_usage(csv); !wrong.empty()) {
+    say(wrong + "; see 'timeloom report --help'");
+    return kWrongUsage;
+  }
+  write_csv(tree, ids, csv);
+  return kDone;
+}
+
 int print_by(const ReportOptions& options, const profile::CallTree& tree,
              const std::set<LocationId>& ids) {
   const std::vector<GroupRow> rows = group_rows(tree, *options.by, ids, taken_away(options, tree));
@@ -267,6 +290,10 @@ int run_report(ReportOptions options) {
         "--help'");
     return kWrongUsage;
   }
+  if (!options.csv && (!options.output.empty() || options.force)) {
+    say("-o and --force go with --csv; see 'timeloom report --help'");
+    return kWrongUsage;
+  }
   const std::filesystem::path run = open_run(options.run);
   if (options.slowest) return print_slowest(options, run);
   if (options.mpi) return print_mpi(options, run);
@@ -275,6 +302,7 @@ int run_report(ReportOptions options) {
   const std::set<LocationId> ids = selected(options, tree.definitions);
   if (options.by) return print_by(options, tree, ids);
   if (!options.function.empty()) return print_function(options, tree, ids);
+  if (options.csv) return print_csv(options, tree, ids);
   if (wants_answer(options)) return print_answer(options, tree, ids, run.string());
   if (!options.tree && !options.flat) options.tree = options.flat = true;
   const auto wanted = [&](const Location& location) { return ids.contains(location.id); };
@@ -283,22 +311,17 @@ int run_report(ReportOptions options) {
   if (!options.metric.empty()) data.add_metric(options.metric, wanted);
 
   RowOptions rows;
-  rows.sort = options.sort;
   // Data for programs is complete unless they ask for less.
-  const bool for_people = !options.json && !options.csv;
-  if (for_people) {
+  if (!options.json) {
     rows.min_percent = 1;
     rows.depth = 100;
   }
-  if (options.min_percent) rows.min_percent = *options.min_percent;
-  if (options.depth) rows.depth = *options.depth;
+  limit(rows, options);
 
   Output output;
   const DataOptions selection{rows, options.tree, options.flat};
   if (options.json)
     write_json(data, facts_of(tree.definitions), run.string(), selection, output);
-  else if (options.csv)
-    write_csv(data, selection, output);
   else
     write_text(options, rows, data, scope_of(ids, tree.definitions), run.string(), output);
   output.flush();
@@ -354,7 +377,11 @@ Command register_report(CLI::App& program) {
   known.exclude("--compensate", "--function");
   known.exclude("--compensate", "--slowest");
   known.flag("--json", options->json, "Print JSON, complete unless limited");
-  known.flag("--csv", options->csv, "Print CSV, complete unless limited");
+  known.flag("--csv", options->csv,
+             "Print CSV, a row a thread and call path (--flat: region), complete unless limited");
+  known.text("-o,--output", "NAME", options->output,
+             "Write NAME.tree.csv and NAME.flat.csv (of --csv)");
+  known.flag("--force", options->force, "Replace files that exist");
   known.exclude("--json", "--csv");
   known.colour(options->colour);
   return {known.app(), [options] { return run_report(*options); }};

@@ -1,6 +1,5 @@
 #include "tools/report_data.hpp"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tools/format.hpp"
@@ -66,47 +65,6 @@ void write_rows(const char* key, const Rows& rows, bool tree, const ReportData& 
   output.write("\n  ]\n}");
 }
 
-// Quoted where RFC 4180 wants it.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char byte : text) {
-    if (byte == '"') quoted += '"';
-    quoted += byte;
-  }
-  return quoted + '"';
-}
-
-std::string csv_number(double number) {
-  return std::isnan(number) ? std::string() : formatted("{}", number);
-}
-
-void write_csv_rows(const char* table, const Rows& rows, const ReportData& data, Output& output) {
-  const bool tree = *table == 't';
-  for (const Row& row : rows.rows) {
-    if (output.closed()) return;
-    const Figures& figures = row.figures;
-    const Region& region = data.region(row.region);
-    output.write(formatted("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:d}", table,
-                           tree ? std::to_string(row.node.value()) : "",
-                           row.parent.defined() ? std::to_string(row.parent.value()) : "",
-                           tree ? std::to_string(row.depth) : "", csv_field(data.name_of(row)),
-                           csv_field(region.file), region.first_line, csv_field(region.group),
-                           figures.visits, figures.inclusive, figures.exclusive,
-                           csv_number(figures.mean), csv_number(figures.min),
-                           csv_number(figures.max), figures.inclusive_share,
-                           figures.exclusive_share, figures.at_least));
-    if (data.cost()) {
-      output.write(
-          formatted(",{},{}", figures.compensated_inclusive, figures.compensated_exclusive));
-    }
-    if (data.metric() != nullptr) {
-      output.write(formatted(",{},{}", row.metric.inclusive, row.metric.exclusive));
-    }
-    output.write("\n");
-  }
-}
-
 }  // namespace
 
 void write_json(const ReportData& data, const RunFacts& facts, const std::string& run,
@@ -131,16 +89,6 @@ void write_json(const ReportData& data, const RunFacts& facts, const std::string
   if (options.tree) write_rows("tree", data.tree_rows(options.rows), true, data, output);
   if (options.flat) write_rows("flat", data.flat_rows(options.rows), false, data, output);
   output.write("\n}\n");
-}
-
-void write_csv(const ReportData& data, const DataOptions& options, Output& output) {
-  output.write(
-      "table,id,parent,depth,name,file,line,group,visits,inclusive_s,exclusive_s,mean_s,min_s,"
-      "max_s,inclusive_share,exclusive_share,given_up");
-  if (data.cost()) output.write(",compensated_inclusive_s,compensated_exclusive_s");
-  output.write(data.metric() == nullptr ? "\n" : ",metric_inclusive,metric_exclusive\n");
-  if (options.tree) write_csv_rows("tree", data.tree_rows(options.rows), data, output);
-  if (options.flat) write_csv_rows("flat", data.flat_rows(options.rows), data, output);
 }
 
 }  // namespace timeloom::tools

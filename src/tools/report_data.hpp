@@ -1,5 +1,4 @@
-// A report as data: JSON or CSV. docs/report.md describes both; their keys and
-// columns are stable.
+// A report as JSON. docs/report.md describes it; its keys are stable.
 //
 // Used by one thread; throws Error when the output cannot be written.
 #pragma once
@@ -20,6 +19,5 @@ struct DataOptions {
 
 void write_json(const ReportData& data, const RunFacts& facts, const std::string& run,
                 const DataOptions& options, Output& output);
-void write_csv(const ReportData& data, const DataOptions& options, Output& output);
 
 }  // namespace timeloom::tools

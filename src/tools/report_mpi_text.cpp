@@ -15,30 +15,6 @@ using nlohmann::ordered_json;
 constexpr std::size_t kRows = 10;          // of each table
 constexpr std::size_t kMostInMatrix = 16;  // processes; of more, the pairs with the most bytes
 
-const char* operation_name(CollectiveKind kind) noexcept {
-  constexpr const char* kNames[] = {"Barrier",
-                                    "Bcast",
-                                    "Gather",
-                                    "Gatherv",
-                                    "Scatter",
-                                    "Scatterv",
-                                    "Allgather",
-                                    "Allgatherv",
-                                    "Alltoall",
-                                    "Alltoallv",
-                                    "Alltoallw",
-                                    "Allreduce",
-                                    "Reduce",
-                                    "Reduce_scatter",
-                                    "Scan",
-                                    "Exscan",
-                                    "Reduce_scatter_block",
-                                    "make a handle",
-                                    "free a handle"};
-  const auto index = static_cast<std::size_t>(kind);
-  return index < std::size(kNames) ? kNames[index] : "other";
-}
-
 class Writer {
  public:
   Writer(const MpiFacts& facts, const Terminal& terminal, Output& output)
@@ -253,7 +229,7 @@ void write_mpi_json(const MpiFacts& facts, Output& output) {
   }
   all["collectives"] = ordered_json::array();
   for (const auto& [kind, one] : messages.collectives) {
-    all["collectives"].push_back({{"operation", operation_name(kind)},
+    all["collectives"].push_back({{"operation", profile::name_of(kind)},
                                   {"calls", one.count},
                                   {"bytes_sent", one.sent},
                                   {"bytes_received", one.received}});

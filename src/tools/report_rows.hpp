@@ -75,6 +75,8 @@ class ReportData {
   void add_metric(const std::string& name, const profile::LocationFilter& filter) {
     metric_.emplace(*tree_, name, filter);
   }
+  // Shares are of the time of those locations.
+  void take_shares_of(const ReportData& all) noexcept { total_ = all.total_; }
   // Takes what measuring cost from the times, by which rows are sorted from here on.
   void compensate(const CallCost& cost);
   const std::optional<CallCost>& cost() const noexcept { return cost_; }

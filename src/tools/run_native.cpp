@@ -52,6 +52,8 @@ constexpr std::string_view kNativeSettings[] = {"output",
                                                 "max-size",
                                                 "at-max-size",
                                                 "io",
+                                                "thread",
+                                                "thread-locks",
                                                 "mpi",
                                                 "profile",
                                                 "profile-depth",
@@ -277,8 +279,9 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
   const std::string wish = output.empty() ? output : directory.filename().string();
   NativeRun made;
   const run::SharedRun shared =
-      run::share_run(meeting, {rank.job, wish, rank.rank, rank.size}, [&] {
-        made = make_directory(line, settings);
+      run::share_run(meeting, {rank.job, wish, rank.rank, rank.size}, [&](unsigned program) {
+        const std::string suffix = program > 1 ? fmt::format(".program-{}", program) : "";
+        made = make_directory(line, settings, suffix);
         return made.directory;
       });
   if (!shared.refused.empty()) return make_apart(line, settings, rank, shared.refused);

@@ -113,6 +113,12 @@ Json parameters_of(const Definitions& definitions) {
   return parameters;
 }
 
+Json communicators_of(const Definitions& definitions) {
+  Json communicators = Json::array();
+  for (const Communicator& one : definitions.communicators) communicators.push_back(one.name);
+  return communicators;
+}
+
 Json markers_of(const Definitions& definitions, const convert::Tracks& tracks) {
   Json markers = Json::array();
   for (const Marker& marker : definitions.markers) {
@@ -160,6 +166,7 @@ std::string describe_for_viewer(const Definitions& of_run, const std::string& ti
   json["regions"] = regions_of(definitions);
   json["metrics"] = metrics_of(definitions);
   json["parameters"] = parameters_of(definitions);
+  json["communicators"] = communicators_of(definitions);
   json["markers"] = markers_of(definitions, tracks);
   json["marks"] = Json::parse(marks);
   return json_text(json);

@@ -13,6 +13,7 @@
 #include "view/find.hpp"
 #include "view/group_tiles.hpp"
 #include "view/json_text.hpp"
+#include "view/message_answers.hpp"
 #include "view/range_table.hpp"
 #include "view/tile.hpp"
 
@@ -259,6 +260,7 @@ std::string side(const Content& content) {
   }
   json["links"] = events->links().size();
   json["complete"] = events->is_complete();
+  json["messages"] = facts_of_messages(*content.messages());
   return json_text(json);
 }
 
@@ -320,6 +322,20 @@ std::string links(const Content& content, const Index& index, QuestionReader in)
   return out.take();
 }
 
+std::string about_messages(const Content& content, std::string_view route, QuestionReader in) {
+  MessageQuestion question = message_question(in, kMostFound);
+  const std::uint32_t count = in.u32();
+  static_cast<void>(in.u32());
+  const std::shared_ptr<const Index> index = content.index();
+  if (count > 0) {
+    question.tracks.resize(index->tracks().size());
+    for (const std::uint32_t track : tracks_in(in, *index, count)) question.tracks[track] = true;
+  }
+  in.end();
+  const std::shared_ptr<const Messages> messages = content.messages();
+  return message_answer(route, *messages, content.definitions(), question);
+}
+
 Answer answer_of(const Content& content, std::string_view route, std::string_view body) {
   constexpr std::string_view kJson = "application/json";
   const QuestionReader in(body);
@@ -328,8 +344,8 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
   if (route == "keep") return {200, kJson, keep(content, body)};
   if (route == "source") return {200, kJson, source(content, in)};
   const std::shared_ptr<const Index> index = content.index();
-  constexpr std::array kOthers = {"paths", "tiles", "calls",  "table", "call",
-                                  "find",  "side",  "values", "links"};
+  constexpr std::array kOthers = {"paths", "tiles",  "calls", "table",    "call",        "find",
+                                  "side",  "values", "links", "messages", "collectives", "matrix"};
   if (std::ranges::find(kOthers, route) == kOthers.end()) return failure(404, "no such question");
   if (!index) return failure(503, "the index is not there yet");
   constexpr std::string_view kBytes = "application/octet-stream";
@@ -340,6 +356,9 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
   if (route == "side") return in.end(), Answer{200, kJson, side(content)};
   if (route == "values") return {200, kBytes, values(content, *index, in)};
   if (route == "links") return {200, kBytes, links(content, *index, in)};
+  if (route == "messages" || route == "collectives" || route == "matrix") {
+    return {200, kBytes, about_messages(content, route, in)};
+  }
   if (route == "find") return {200, kBytes, found_calls(content, *index, in)};
   return {200, kJson, details(content, *index, in)};
 }

@@ -15,6 +15,7 @@
 #include "view/index.hpp"
 #include "view/index_writer.hpp"
 #include "view/marks_file.hpp"
+#include "view/messages.hpp"
 #include "view/side_events.hpp"
 #include "view/source_files.hpp"
 
@@ -52,6 +53,16 @@ class Content {
     if (!side_events_) side_events_ = std::make_shared<const SideEvents>(*index, *definitions_);
     return side_events_;
   }
+  // The same.
+  std::shared_ptr<const Messages> messages() const {
+    const std::shared_ptr<const SideEvents> events = side_events();
+    const std::shared_ptr<const Index> index = this->index();
+    const std::lock_guard lock(side_mutex_);
+    if (!messages_) {
+      messages_ = std::make_shared<const Messages>(*index, *definitions_, events->message_ends());
+    }
+    return messages_;
+  }
   std::string failure() const {
     const std::lock_guard lock(mutex_);
     return failure_;
@@ -77,6 +88,7 @@ class Content {
   std::string failure_;
   mutable std::mutex side_mutex_;
   mutable std::shared_ptr<const SideEvents> side_events_;
+  mutable std::shared_ptr<const Messages> messages_;
 };
 
 struct Answer {

@@ -1,5 +1,6 @@
 #include "view/html_file.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "view/api.hpp"
 #include "view/cursor.hpp"
 #include "view/json_text.hpp"
+#include "view/message_answers.hpp"
+#include "view/side_events.hpp"
 
 namespace timeloom::view {
 
@@ -89,6 +92,8 @@ std::string track_section(const Track& track, std::uint32_t number,
   if (track.blocks().empty()) return bytes;
   std::uint64_t last = 0;
   for (Cursor cursor(track, 0); cursor.next_of_track();) {
+    // The messages are inside as they were matched.
+    if (cursor.token() == Token::kOther && is_mpi(cursor.other().kind)) continue;
     append_varint(bytes, (cursor.time() - last) << 2 | static_cast<unsigned>(cursor.token()));
     last = cursor.time();
     if (cursor.token() == Token::kEnter) append_enter(track, cursor, ordinals, bytes);
@@ -111,6 +116,19 @@ std::string texts_of(const std::set<std::uint64_t>& strings, const Definitions& 
   return json_text(texts);
 }
 
+void write_messages(const RunInside& run, DataWriter& data) {
+  const SideEvents events(*run.index, *run.definitions);
+  if (std::ranges::all_of(events.message_ends(), [](std::uint64_t ends) { return ends == 0; }))
+    return;
+  const Messages messages(*run.index, *run.definitions, events.message_ends());
+  MessageQuestion all;
+  all.to = kLastTime;
+  all.limit = Messages::kMostEnds;
+  data.section(6, json_text(facts_of_messages(messages)));
+  data.section(7, messages_answer(bundles_in(messages, all)));
+  data.section(8, collectives_answer(gatherings_in(messages, all)));
+}
+
 void write_data(const RunInside& run, convert::Destination& out) {
   DataWriter data(out);
   data.section(1, run.description);
@@ -121,6 +139,7 @@ void write_data(const RunInside& run, convert::Destination& out) {
     data.section(3, track_section(*run.index->track(i), i, strings));
   }
   data.section(5, texts_of(strings, *run.definitions));
+  write_messages(run, data);
   data.finish();
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/parallel.hpp"
 #include "view/cursor.hpp"
+#include "view/messages.hpp"
 
 namespace timeloom::view {
 
@@ -63,7 +64,8 @@ struct SideEvents::Found {
   std::vector<Happening> creates, begins, ends, waits;
 };
 
-SideEvents::SideEvents(const Index& index, const Definitions& definitions) {
+SideEvents::SideEvents(const Index& index, const Definitions& definitions)
+    : message_ends_(std::min(index.tracks().size(), definitions.locations.size())) {
   for_each_in_parallel(index.tracks().size(), std::max(1u, std::thread::hardware_concurrency()),
                        [&](std::size_t i) {
                          const auto number = static_cast<std::uint32_t>(i);
@@ -98,6 +100,10 @@ void SideEvents::read(const Track& track, std::uint32_t number, const Definition
   for (Cursor cursor(track, 0); cursor.next_of_track();) {
     if (cursor.token() != Token::kOther) continue;
     const Event& event = cursor.other();
+    if (is_end_of_message(event.kind)) {
+      if (number < message_ends_.size()) ++message_ends_[number];
+      continue;
+    }
     if (is_value(event, definitions)) {
       found.series[{number, event.ref}].add(cursor.time(), value_of(event, definitions));
       continue;

@@ -1,6 +1,6 @@
-// What the events of a run say besides its calls: values of counters, and which thread or task was
-// created and awaited from where. All tracks are read once, when it is asked for first; what is
-// kept of them is bounded.
+// What the events of a run say besides its calls: values of counters, which thread or task was
+// created and awaited from where, and how many messages there are (messages.hpp has them). All
+// tracks are read once, when it is asked for first; what is kept of them is bounded.
 //
 // Any thread may use a const object. Times are ticks since the begin of the run. Throws Error where
 // the index is damaged.
@@ -71,6 +71,8 @@ class SideEvents {
   // In order of their ends `to`.
   const std::vector<Link>& links() const noexcept { return links_; }
   bool is_complete() const noexcept { return complete_; }
+  // By track: how many events are ends of messages.
+  const std::vector<std::uint64_t>& message_ends() const noexcept { return message_ends_; }
 
  private:
   struct Happening {
@@ -87,6 +89,7 @@ class SideEvents {
   std::map<Key, Series> series_;
   std::vector<Happening> creates_, begins_, ends_, waits_;
   std::vector<Link> links_;
+  std::vector<std::uint64_t> message_ends_;
   bool complete_ = true;
 };
 

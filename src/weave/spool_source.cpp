@@ -43,7 +43,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) 
   sort_processes();
   Unifier unifier(definitions_);
   for (Process& process : processes_) add_process(process, unifier);
-  add_io_metrics();
+  add_bytes_metrics();
   add_creators();
   take_names();
   set_clock();
@@ -156,21 +156,26 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   }
 }
 
-// The bytes of input and output by call path: what folds events finds them by their names.
-void SpoolSource::add_io_metrics() {
-  if (definitions_.io_handles.empty()) return;
-  for (const char* name : {kIoBytesRead, kIoBytesWritten}) {
-    if (std::ranges::find(definitions_.metrics, name, &Metric::name) !=
-        definitions_.metrics.end()) {
-      continue;
-    }
-    Metric metric;
-    metric.name = name;
-    metric.unit = "bytes";
-    metric.type = MetricValueType::kUint64;
-    metric.source = MetricSource::kOther;
-    definitions_.metrics.push_back(std::move(metric));
+// The bytes of input and output and of messages, by call path: what folds events finds the metrics
+// by their names.
+void SpoolSource::add_bytes_metrics() {
+  if (!definitions_.io_handles.empty()) {
+    for (const char* name : {kIoBytesRead, kIoBytesWritten}) add_bytes_metric(name);
   }
+  if (!definitions_.communicators.empty()) {
+    for (const char* name : {kBytesSent, kBytesReceived}) add_bytes_metric(name);
+  }
+}
+
+void SpoolSource::add_bytes_metric(const char* name) {
+  auto& metrics = definitions_.metrics;
+  if (std::ranges::find(metrics, name, &Metric::name) != metrics.end()) return;
+  Metric metric;
+  metric.name = name;
+  metric.unit = "bytes";
+  metric.type = MetricValueType::kUint64;
+  metric.source = MetricSource::kOther;
+  metrics.push_back(std::move(metric));
 }
 
 void SpoolSource::set_created(Process& process) {
@@ -293,22 +298,32 @@ void SpoolSource::add_locations() {
                    [](const Marker& a, const Marker& b) { return a.time < b.time; });
 }
 
+// Whether it was recorded who creates threads.
+bool has_pthreads(const spool::ProcessDefinitions& definitions) {
+  return std::ranges::any_of(definitions.regions, [](const auto& entry) {
+    return entry.second.role == RegionRole::kThreadCreate &&
+           entry.second.paradigm == Paradigm::kPthread;
+  });
+}
+
 // The names by their places, which scripts look for. Tasks have no place and keep theirs.
 void SpoolSource::add_aliases() {
   for (std::uint32_t rank = 0; rank < definitions_.groups.size(); ++rank) {
     if (!processes_[rank].rank) definitions_.groups[rank].alias = name_of_rank(rank);
   }
-  std::vector<std::uint32_t> orphans(processes_.size());
+  std::vector<std::uint32_t> orphans(processes_.size()), created(processes_.size());
   for (const Process& process : processes_) {
     const auto& threads = process.reader->definitions().threads;
+    const bool pthreads = has_pthreads(process.reader->definitions());
     for (const std::uint32_t index : process.locations) {
       const auto thread = threads.find(index);
       if (thread != threads.end() && thread->second.owner) continue;
       const auto found = std::ranges::lower_bound(definitions_.locations,
                                                   location_id(process, index), {}, &Location::id);
-      found->alias = index == 0
-                         ? "Master thread"
-                         : "Orphan thread " + std::to_string(++orphans[process.group.value()]);
+      const std::uint32_t rank = process.group.value();
+      found->alias = index == 0 ? "Master thread"
+                     : pthreads ? "Pthread thread " + std::to_string(++created[rank])
+                                : "Orphan thread " + std::to_string(++orphans[rank]);
     }
   }
 }

@@ -97,7 +97,8 @@ class SpoolSource : public RunSource {
   static void set_created(Process& process);
   void add_profiles();
   void add_creators();
-  void add_io_metrics();
+  void add_bytes_metrics();
+  void add_bytes_metric(const char* name);
   void take_names();
   // In words; empty: normally.
   static std::string ending_of(const spool::ProcessDefinitions& process, bool running);

@@ -84,6 +84,10 @@ end(3)
 }  # fmt: skip
 
 
+# Categories of marks.
+TRANSFERS = ("mpi", "io")
+
+
 def made_once(name, make):
     """What make(directory) puts into a directory, for all workers of the session."""
     final = streams.REFERENCES[0] / f"converted-{name}"
@@ -197,7 +201,7 @@ def read_json(file):
 
 
 class Chrome:
-    """A file in Chrome's format: calls, counters, instants, flows by timeline."""
+    """A file in Chrome's format: calls, counters, instants (transfers with their arguments), flows by timeline."""
 
     def __init__(self, file):
         data = read_json(file)
@@ -208,7 +212,7 @@ class Chrome:
         threads = {(one["pid"], one["tid"]): one["args"]["name"] for one in facts if one["name"] == "thread_name"}
         self.places = {key: (processes[key[0]], name) for key, name in threads.items()}
         nests = {place: Nest() for place in self.places.values()}
-        self.counters, self.instants, self.flows, self.categories = {}, {}, {}, {}
+        self.counters, self.instants, self.flows, self.categories, self.transfers = {}, {}, {}, {}, {}
         for one in events:
             assert one["name"]  # which some readers ask of every event
             if one["ph"] == "M":
@@ -223,6 +227,8 @@ class Chrome:
                 self.counters.setdefault(place, []).append((time, one["name"], *one["args"].items()))
             elif one["ph"] == "i":
                 self.instants.setdefault(place, []).append((time, one["name"]))
+                if one["cat"] in TRANSFERS:
+                    self.transfers.setdefault(place, []).append((time, one["name"], one["args"]))
             else:
                 self.flows.setdefault((one["name"], one["id"]), {})[one["ph"]] = (place, time)
         self.calls = {place: nest.result() for place, nest in nests.items()}
@@ -237,6 +243,7 @@ class Perfetto:
         self.trace = Trace()
         self.trace.ParseFromString(file.read_bytes())
         self.counters, self.instants, self.flows, self.categories, self.sources = {}, {}, {}, {}, {}
+        self.transfers = {}
         self.places, self._nests, self._counter_names, self._sequences = {}, {}, {}, {}
         self._processes = {}
         for packet in self.trace.packet:
@@ -256,6 +263,8 @@ class Perfetto:
         for field in ("event_categories", "event_names", "debug_annotation_names"):
             for one in getattr(packet.interned_data, field):
                 sequence["names"][field, one.iid] = one.name
+        for one in packet.interned_data.debug_annotation_string_values:
+            sequence["names"]["text", one.iid] = one.str.decode()
         for one in packet.interned_data.source_locations:
             sequence["names"]["source", one.iid] = (one.file_name, one.function_name, one.line_number)
         if packet.HasField("track_event"):
@@ -283,6 +292,8 @@ class Perfetto:
         arguments = {}
         for one in event.debug_annotations:
             value = getattr(one, one.WhichOneof("value"))
+            if one.HasField("string_value_iid"):
+                value = names["text", value]
             arguments[names["debug_annotation_names", one.name_iid]] = value
         track = event.track_uuid or sequence["track"]
         if event.type == event.TYPE_COUNTER:
@@ -302,6 +313,8 @@ class Perfetto:
         else:
             assert event.type == event.TYPE_INSTANT
             self.instants.setdefault(place, []).append((time, event.name))
+            if event.category_iids and names["event_categories", event.category_iids[0]] in TRANSFERS:
+                self.transfers.setdefault(place, []).append((time, event.name, arguments))
             for number in event.flow_ids:
                 self.flows.setdefault(number, {})["s"] = (place, time)
             for number in event.terminating_flow_ids:

@@ -54,6 +54,18 @@ def with_pycubexr(file):
         return values, tree, [location.name for location in cube.get_locations()]
 
 
+def sums_by_region(file, metric):
+    """{region: the sum of the metric over its call paths and all locations}, without zeros."""
+    with pycubexr.CubexParser(str(file)) as cube:
+        found = cube.get_metric_values(cube.get_metric_by_name(metric), allow_full_uint64_values=True)
+        sums: dict[str, int] = {}
+        for cnode in cube.all_cnodes():
+            if cnode.id in found.cnode_indices:
+                values = sum(map(int, found.cnode_values(cnode)))
+                sums[cnode.region.name] = sums.get(cnode.region.name, 0) + values
+    return {name: value for name, value in sums.items() if value}
+
+
 def random_description(seed, nodes, locations, metrics):
     """A cube with one root; `metrics` are pairs of a type and a kind."""
     source = random.Random(seed)

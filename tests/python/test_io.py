@@ -11,6 +11,8 @@ from collections import Counter
 
 import pytest
 from archives import DEBIAN_PYTHON
+from converted import Chrome, Perfetto, converter
+from cube_files import sums_by_region
 from streams import environment
 
 pytestmark = pytest.mark.any_python
@@ -122,6 +124,37 @@ def test_operations_and_bytes_are_those_of_the_program(record, data, io_of):
     report = io_of(record(PROGRAM))
     assert (report["format"], report["version"]) == ("timeloom-report-io", 1)
     assert by_file(report, data) == EXPECTED
+
+
+@pytest.mark.parametrize(("format", "reader"), [("perfetto", Perfetto), ("chrome", Chrome)])
+def test_exports_show_what_was_read_and_written(record, data, program, tmp_path, format, reader):
+    file = reader(converter(program, record(PROGRAM), tmp_path)(format))
+    ((_, marks),) = file.transfers.items()
+    prefix = f"{data}/"
+    mine = [(one["file"].removeprefix(prefix), name, one) for _, name, one in marks
+            if one.get("file", "").startswith(prefix)]  # fmt: skip
+    found = {key: [one["bytes"] for path, name, one in mine if (path, name) == key] for key in EXPECTED if key[1] != "flush"}
+    assert {key: (len(all_), sum(all_), min(all_), max(all_)) for key, all_ in found.items()} == {
+        key: known for key, known in EXPECTED.items() if key[1] != "flush"
+    }
+    assert Counter((path, name) for path, name, _ in mine if name not in ("read", "write")) == {
+        ("data", "flush"): 1, ("data", "open"): 3, ("data", "close"): 4, ("data", "duplicate"): 1, ("data", "seek"): 1,
+        ("gone", "open"): 1, ("gone", "close"): 1, ("gone", "delete"): 1,
+    }  # fmt: skip
+    assert [one["offset"] for _, name, one in mine if name == "seek"] == [1000]
+    assert [one["bytes"] for _, name, one in mine if one.get("offset") == 5] == [30]
+    assert file.categories["write"] == "io"
+
+
+def test_the_profile_has_the_bytes_of_score_p(record, io_of):
+    run = record(PROGRAM)
+    report = io_of(run)
+    for operation, metric in (("read", "io_bytes_read"), ("write", "io_bytes_written")):
+        expected = Counter()
+        for row in report["call_paths"]:
+            if row["operation"] == operation and row["bytes"]:
+                expected[row["path"][-1]] += row["bytes"]
+        assert sums_by_region(run / "profile.cubex", metric) == expected
 
 
 def test_calls_lie_below_the_function_that_caused_them(record, io_of):

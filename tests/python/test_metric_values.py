@@ -137,7 +137,7 @@ def test_report_of_a_metric(mode, work, papi, timeloom):
     text = timeloom("report", "--metric", "TOCK_per_process", work / "run").stdout
     number = report["metric"]["total"] // 10
     assert f"\nTOCK_per_process: {number:,} in all, {number:,} outside all regions\n" in text
-    csv = timeloom("report", "--csv", "--metric", "TICK", work / "run").stdout.splitlines()
+    csv = timeloom("report", "--csv", "--flat", "--metric", "TICK", work / "run").stdout.splitlines()
     assert csv[0].endswith(",metric_inclusive,metric_exclusive") and any(line.endswith(",6000,6000") for line in csv)
     said = timeloom("report", "--metric", "ru_stime", work / "run", status=1).stderr
     assert said == ("timeloom: no metric 'ru_stime' was sampled in this run; there are ru_utime, ru_maxrss, TICK, TOCK_per_process\n")  # fmt: skip

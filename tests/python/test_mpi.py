@@ -8,6 +8,8 @@ from pathlib import Path
 
 import mpi_runs
 import pytest
+from converted import Chrome, Perfetto, converter
+from cube_files import sums_by_region
 from mpi_runs import PATTERNS, SLOW_RANK, archive, assert_matched, implementations, messages
 
 pytestmark = [pytest.mark.any_python]
@@ -60,6 +62,73 @@ def test_the_report(mpi, tmp_path, timeloom):
     text = timeloom("report", "--mpi", tmp_path / "run").stdout
     assert "1.60 kB" in text
     assert "(4)" in text
+
+
+@each_library
+def test_exports_show_messages_and_collective_operations(mpi, tmp_path, program, timeloom):
+    mpi_runs.run(mpi, 2, tmp_path, PATTERNS, "both")
+    assert_exported(tmp_path / "run", program, timeloom)
+
+
+@each_library
+@pytest.mark.parametrize("mode", [(), ("--profile",)], ids=["trace", "profile"])
+def test_the_profile_has_the_bytes_and_types_of_score_p(mpi, mode, tmp_path, timeloom):
+    known, _ = mpi_runs.run(mpi, 2, tmp_path, PATTERNS, "both", options=mode)
+    run = tmp_path / "run"
+    messages = {key: sum(size for one in known.values() for _, _, size in one[key]) for key in ("sent", "received")}
+    operations = [sum(one[index] for rank in known.values() for one in rank["collectives"]) for index in (1, 2)]
+    sent, received = (sums_by_region(run / "profile.cubex", f"bytes_{key}") for key in ("sent", "received"))
+    assert sum(sent.values()) == messages["sent"] + operations[0] > 0
+    assert sum(received.values()) == messages["received"] + operations[1] > 0
+    assert [one.get(name, 0) + one.get(f"{name}_c", 0) for one, name in (
+        (sent, "MPI_Sendrecv"), (received, "MPI_Sendrecv"), (sent, "MPI_Isend"))] == [1600] * 3  # fmt: skip
+    assert sum(value for name, value in received.items() if name.startswith("MPI_Wait")) > 1600  # and of Iallreduce
+    if not mode:
+        report = json.loads(timeloom("report", "--mpi", "--json", run).stdout)
+        assert sum(sent.values()) == sum(one["bytes"] for one in report["messages"]) + sum(
+            one["bytes_sent"] for one in report["collectives"])  # fmt: skip
+        assert sum(received.values()) == sum(one["bytes"] for one in report["messages"]) + sum(
+            one["bytes_received"] for one in report["collectives"])  # fmt: skip
+    types = {words[-1].removesuffix("_c"): words[0] for words in map(str.split, timeloom("score", "-r", run).stdout.splitlines()) if words}
+    assert (types["MPI"], types["COM"]) == ("MPI", "COM")
+    assert (types["MPI_Sendrecv"], types["__main__.halo"], types["__main__.sent"]) == ("MPI", "COM", "USR")
+
+
+def assert_exported(run, program, timeloom):
+    """Every message has an arrow between its ends and its marks, every collective operation a mark."""
+    read = archive(run)
+    names = {ref: one["name"] or f"communicator {ref}" for ref, one in read["communicators"].items()}
+    world = {place: rank for rank, process in read["processes"].items() for place in [read["groups"][str(rank)]]}
+    expected = {
+        rank: (sorted((time, "send" if "send" in kind.lower() else "receive", size, tag, names[str(communicator)])
+                      for kind, time, communicator, _, tag, size in process["messages"]),
+               [(name, sent, received) for name, _, _, sent, received in process["collectives"]])
+        for rank, process in read["processes"].items()
+    }  # fmt: skip
+    matched = json.loads(timeloom("report", "--mpi", "--json", run).stdout)["matched"]
+    assert matched == sum(len(ends) for ends, _ in expected.values()) / 2 > 0
+    for format, reader in (("perfetto", Perfetto), ("chrome", Chrome)):
+        file = reader(converter(program, run, run.parent)(format))
+        shown = {world[place[0]]: marks for place, marks in file.transfers.items()}
+        for rank, marks in shown.items():
+            ends = sorted((time, name, one["bytes"], one["tag"], one["communicator"])
+                          for time, name, one in marks if name in ("send", "receive"))  # fmt: skip
+            operations = [(name.upper(), one["sent"], one["received"])
+                          for _, name, one in marks if "tag" not in one and "handle" not in name]  # fmt: skip
+            assert (ends, operations) == (expected[rank][0], [
+                one for one in expected[rank][1] if one[0] not in ("CREATE_HANDLE", "DESTROY_HANDLE")])  # fmt: skip
+        assert shown.keys() == expected.keys()
+        arrows = [(one["s"], one["f"]) for key, one in file.flows.items()
+                  if (key[0] == "message" if format == "chrome" else key >> 63)]  # fmt: skip
+        assert len(arrows) == matched
+        for (sender, sent), (receiver, arrived) in arrows:
+            assert sent <= arrived
+            out = {(one["to"], one["tag"], one["bytes"])
+                   for time, name, one in file.transfers[sender] if (time, name) == (sent, "send")}  # fmt: skip
+            into = {(one["from"], one["tag"], one["bytes"])
+                    for time, name, one in file.transfers[receiver] if (time, name) == (arrived, "receive")}  # fmt: skip
+            to, source = world[receiver[0]], world[sender[0]]
+            assert {one[1:] for one in out if one[0] == to} & {one[1:] for one in into if one[0] == source}
 
 
 def ideal_runtime(processes):

@@ -37,7 +37,7 @@ def test_each_command_runs_the_program_as_python_does(tmp_path, command):
         (["--", "app.py", "--", "x"], ["app.py", "--", "x"]),
         (["-b", "app.py", "--", "x"], ["app.py", "--", "x"]),
         (["-b", "-v", "0", "-F", "--trace-c", "app.py", "1"], ["app.py", "1"]),
-        (["-F", "no", "--trace-c", "F", "-a", "TRUE", "app.py"], ["app.py"]),
+        (["-F", "no", "--trace-c", "F", "-a", "N", "app.py"], ["app.py"]),
         (["-bF", "--label", "args", "file", "line", "app.py"], ["app.py"]),
         (["-v0", "--function-e=x", "-Ey", "-MI", "a", "b", "--", "app.py"], ["app.py"]),
         (["--label", "--", "app.py", "-E", "x"], ["app.py", "-E", "x"]),
@@ -49,6 +49,25 @@ def test_each_command_runs_the_program_as_python_does(tmp_path, command):
 def test_words_of_the_program(app, words, argv):
     done = run_omnitrace(app, *words)
     assert (done.stdout, done.stderr) == (f"{argv}\n", "")
+
+
+def test_annotations_are_said(app):
+    done = run_omnitrace(app, "-a", "--", "app.py")
+    assert done.stdout == "['app.py']\n"
+    assert done.stderr.startswith("omnitrace: -a: the file and line ") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words, argv",
+    [(["x", "y"], ["app.py", "x", "y"]), ([], ["app.py"]), (["-b"], ["app.py"]), (["other.py", "1"], ["other.py", "1"]),
+     (["--", "other.py"], ["other.py"])],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["OMNITRACE", "ROCPROFSYS"])
+def test_a_command_without_a_script_takes_that_of_a_variable(app, words, argv, name):
+    (app / "other.py").write_text((app / "app.py").read_text())
+    done = run_omnitrace(app, *words, OMNITRACE_USE_PID="OFF", **{f"{name}_PYTHON_SCRIPT_FILE": "app.py"})
+    assert (done.stdout, done.stderr) == (f"{argv}\n", "")
+    assert (run_directory(app).name == "timeloom-run") == (argv[0] == "other.py")  # or with the number of the process
 
 
 @pytest.mark.parametrize("words", [["-m", "app", "x"], ["--", "-m", "app", "x"], ["--", "python3", "-m", "app", "x"]])

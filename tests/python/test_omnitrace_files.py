@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from archives import make_archive, one_line
-from converted import recorded
+from converted import Perfetto, recorded
 from cube_files import DATA
 
 pytestmark = pytest.mark.any_python
@@ -261,6 +261,20 @@ def test_a_run_without_events(timeloom, tmp_path):
     timeloom("convert", empty, "--to", "omnitrace", "-o", "out", cwd=tmp_path, **PLAIN)
     assert sorted(os.listdir(tmp_path / "out")) == ["functions.json", "metadata.json", "wall_clock.json", "wall_clock.tree.json", "wall_clock.txt"]
     assert rows((tmp_path / "out/wall_clock.txt").read_bytes()) == []
+
+
+@pytest.mark.parametrize(
+    "variables, user, functions",
+    [({}, True, True), ({"OMNITRACE_DISABLE_CATEGORIES": "python"}, True, False),
+     ({"OMNITRACE_ENABLE_CATEGORIES": "user"}, True, False), ({"ROCPROFSYS_ENABLE_CATEGORIES": "python mpi"}, False, True)],
+)  # fmt: skip
+def test_categories(files, program, tmp_path, variables, user, functions):
+    found = files(source=recorded("threads", program), **variables)
+    names = {label.split(">>> ")[1].removeprefix("|_").strip() for label, _, _ in rows(found["wall_clock.txt"])}
+    region = {name for name in names if "Käse" in name}
+    assert (bool(region), bool(names - region)) == (user, functions)
+    (tmp_path / "trace").write_bytes(found["perfetto-trace.proto"])
+    assert set(Perfetto(tmp_path / "trace").categories.values()) == ({"user"} if user else set()) | ({"function"} if functions else set())
 
 
 def test_counters_of_getrusage(files, program, tmp_path):

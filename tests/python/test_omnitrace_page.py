@@ -44,7 +44,8 @@ def test_every_variable(tmp_path, name, default, state):
     (tmp_path / "files.cfg").write_text("")
     (tmp_path / "empty.json").write_text("{}")
     words = {"OMNITRACE_TIMEMORY_COMPONENTS": "trip_count", "OMNITRACE_TIMING_UNITS": "msec", "OMNITRACE_MEMORY_UNITS": "KB",
-             "OMNITRACE_CONFIG_FILE": "files.cfg", "OMNITRACE_VERBOSE": "-2", "OMNITRACE_PAPI_EVENTS": ""}  # fmt: skip
+             "OMNITRACE_CONFIG_FILE": "files.cfg", "OMNITRACE_VERBOSE": "-2", "OMNITRACE_PAPI_EVENTS": "",
+             "OMNITRACE_TRACE_PERIODS": "0:9", "OMNITRACE_ENABLE_CATEGORIES": "python,user", "OMNITRACE_DISABLE_CATEGORIES": "user"}  # fmt: skip
     value = words.get(name, {"ON": "OFF", "OFF": "ON"}.get(default, "7" if re.fullmatch(r"-?[\d.]+", default) else "x"))
     if name in ("OMNITRACE_USE_PERFETTO", "OMNITRACE_USE_TIMEMORY"):
         value = "ON"
@@ -68,6 +69,8 @@ def test_every_variable(tmp_path, name, default, state):
         ("OMNITRACE_CONFIG_FILE", "nothere.cfg", "nothere.cfg"),
         ("OMNITRACE_TIMEMORY_COMPONENTS", "wall_clock,nothing", "no metric is called 'nothing'"),
         ("ROCPROFSYS_PROFILE", "perhaps", "perhaps"),
+        ("OMNITRACE_TRACE_PERIODS", "1:x", "'1:x' cannot be read"),
+        ("OMNITRACE_TRACE_PERIODS", "1", "'1' cannot be read"),
     ],
 )
 def test_wrong_values_are_one_line_before_the_program(tmp_path, variable, value, line):

@@ -205,14 +205,52 @@ def test_two_jobs_at_once(work, timeloom_program):
     assert [Run(work / run, timeloom_program).names for run in runs] == [names_of_ranks(2)] * 2
 
 
-def test_a_second_program_of_a_rank(work, timeloom_program):
-    first = start(work, 0, 2, "-o", "run", "--quiet", TIMELOOM_JOB="a")
-    finish([first])
-    (said,) = finish([start(work, 0, 2, "-o", "run", "--quiet", TIMELOOM_JOB="a")])
-    assert said == f"timeloom: rank 0 has a run of its own, {work}/run.rank-0: this is its second program\n"
-    finish([start(work, 1, 2, "-o", "run", TIMELOOM_JOB="a")])
-    assert sorted(os.listdir(work)) == ["app.py", "run", "run.rank-0"]
-    assert Run(work / "run", timeloom_program).names == names_of_ranks(2)
+def test_the_second_programs_of_ranks_share_a_run(work, timeloom_program):
+    """Here rank 0 goes ahead, and the run of the first programs is woven before rank 1 begins its second."""
+    for rank in (0, 0, 1, 1):
+        assert finish([start(work, rank, 2, "-o", "run", "--quiet", TIMELOOM_JOB="a")]) == [""]
+    assert sorted(os.listdir(work)) == ["app.py", "run", "run.program-2"]
+    for name in ("run", "run.program-2"):
+        run = Run(work / name, timeloom_program)
+        assert run.names == names_of_ranks(2) and run.visits("__main__.step") == [10, 11]
+
+
+def test_two_programs_in_one_job(ranks, timeloom_program):
+    """Each of them has one run, however far one rank is ahead of the other."""
+    ranks.write(PROGRAM.replace("10 + rank", "20 + rank"), "other.py")
+    ranks.write("""
+        import os, subprocess, sys, time
+        rank = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]
+        if rank == "1":
+            while not os.path.exists("ahead"):
+                time.sleep(0.05)
+        for name in ("app", "other"):
+            subprocess.run([*sys.argv[1:], "-o", name, name + ".py"], check=True)
+            open("ahead", "w").close()
+    """, "both.py")  # fmt: skip
+    ranks.start(2, sys.executable, "both.py", *door("timeloom", "--quiet"))
+    assert ranks.names == ["ahead", "app", "other"]
+    assert Run(ranks.directory / "app", timeloom_program).visits("__main__.step") == [10, 11]
+    assert Run(ranks.directory / "other", timeloom_program).visits("__main__.step") == [20, 21]
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "os._exit(3)"])
+def test_a_rank_that_ends_at_once_holds_up_nobody(work, timeloom_program, end):
+    """The others see that it is gone: the last of them weaves."""
+    until = "while not os.path.exists('gone'):\n    time.sleep(0.01)\n"
+    (work / "app.py").write_text(MEETING + f"if rank == 1:\n    {end}\n{until}")
+    processes = [start(work, rank, 4, "-o", "run", TIMELOOM_JOB="a") for rank in range(4)]
+    assert processes[1].wait(100) != 0
+    (work / "gone").touch()
+    said = [process.communicate(timeout=100)[1] for process in processes]
+    assert sum(len(summaries(one)) for one in said) == 1, said
+    for path in work.glob("begun-*"):
+        path.unlink()
+    (work / "gone").unlink()
+    run = Run(work / "run", timeloom_program)
+    assert run.names == names_of_ranks(4)
+    assert sorted(os.listdir(work)) == ["app.py", "run"]
+    assert not (work / "run" / "spool").exists()
 
 
 def test_a_measured_part_of_each_rank_is_a_run(work, timeloom_program):

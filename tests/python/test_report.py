@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 from archives import make_archive, milliseconds, one_line, report_json
+from converted import recorded as recorded_of
 from cube_files import DATA
 
 pytestmark = pytest.mark.any_python
@@ -55,20 +56,53 @@ def test_head_of_the_json(timeloom, run):
     assert report["wall_s"] == pytest.approx(0.1)
 
 
-def test_csv_has_the_same_numbers(timeloom, run):
-    table = list(csv.DictReader(io.StringIO(timeloom("report", "--csv", run).stdout)))
-    report = report_json(timeloom, run)
-    for kind in ("tree", "flat"):
-        rows = [row for row in table if row["table"] == kind]
-        assert len(rows) == len(report[kind]["rows"])
-        for row, expected in zip(rows, report[kind]["rows"]):
-            for key, value in expected.items():
-                if key == "parameters":  # in a CSV they are part of the name
+def csv_rows(timeloom, *arguments):
+    return list(csv.DictReader(io.StringIO(timeloom("report", "--csv", *arguments).stdout)))
+
+
+@pytest.mark.parametrize("kind", ["tree", "flat"])
+def test_csv_has_the_same_numbers_for_each_thread(timeloom, run, kind):
+    table = csv_rows(timeloom, f"--{kind}", run)
+    assert {(row["process"], row["task"]) for row in table} == {("Process", "")}
+    assert [*dict.fromkeys(row["thread"] for row in table)] == ["MainThread", "worker"]
+    for thread in ("MainThread", "worker"):
+        rows = [row for row in table if row["thread"] == thread]
+        expected = report_json(timeloom, "--thread", thread, run)
+        assert len(rows) == len(expected[kind]["rows"])
+        for row, one in zip(rows, expected[kind]["rows"]):
+            for key, value in one.items():
+                if key == "parameters":
                     assert value == []
+                elif key.endswith("_share"):  # of all threads
+                    assert float(row[key]) == pytest.approx(value * expected["total_s"] / 0.11)
                 elif isinstance(value, (int, float)):
                     assert float(row[key]) == value
                 else:
                     assert row[key] == (value or "")
+
+
+def test_csv_goes_to_a_file_for_each_table(timeloom, run, tmp_path):
+    said = timeloom("report", "--csv", "-o", "out", run, cwd=tmp_path)
+    assert (said.stdout, said.stderr) == ("", "timeloom: wrote out.tree.csv\ntimeloom: wrote out.flat.csv\n")
+    for kind in ("tree", "flat"):
+        assert (tmp_path / f"out.{kind}.csv").read_text() == timeloom("report", "--csv", f"--{kind}", run).stdout
+    assert "out.tree.csv" in one_line(timeloom("report", "--csv", "--tree", "-o", "out", run, cwd=tmp_path, status=1))
+    timeloom("report", "--csv", "--tree", "-o", "out", "--force", run, cwd=tmp_path)
+    assert "two tables" in one_line(timeloom("report", "--csv", "--tree", "--flat", run, status=2))
+    assert "--csv" in one_line(timeloom("report", "-o", "out", run, status=2))
+
+
+def test_csv_has_columns_for_tasks_parameters_and_metrics(timeloom, program, tmp_path):
+    run = recorded_of("tasks", program)
+    tasks = {row["task"] for row in csv_rows(timeloom, run)} - {""}
+    assert {"leaf 0 (leaf)", "leaf 1 (leaf)", "leaf 2 (leaf)"} <= tasks
+    assert all(bool(row["task"]) != bool(row["thread"]) for row in csv_rows(timeloom, run))
+    rows = csv_rows(timeloom, recorded_of("threads", program))
+    steps = [(row["thread"], row["parameter.n"]) for row in rows if row["name"] == "__main__.step"]
+    assert sorted(steps) == sorted([("MainThread", "3"), *((name, str(n)) for name in ("wörker;1", 'a "b", c') for n in range(3))])
+    values = [(row["thread"], row["metric.residual.count"], float(row["metric.residual.sum"]))
+              for row in rows if row["metric.residual.count"]]  # fmt: skip
+    assert sorted(values) == sorted([("MainThread", "1", 1.5), ("wörker;1", "3", 0.75), ('a "b", c', "3", 0.75)])
 
 
 def test_one_table_only(timeloom, run):
@@ -165,7 +199,7 @@ def test_a_reader_that_leaves_is_no_error(program, run, tmp_path):
     large = make_archive(tmp_path / "large", {"MainThread": events})
     child = subprocess.Popen([program, "report", "--csv", str(large)], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE)
-    assert child.stdout.readline().startswith(b"table,")
+    assert child.stdout.readline().startswith(b"process,thread,task,")
     child.stdout.close()
     assert child.wait(60) == 0
     assert child.stderr.read() == b""

@@ -99,3 +99,19 @@ export function parseDuration(text: string): number | null {
   const unit = match[2] === "us" ? "µs" : match[2];
   return Number(match[1]) * UNITS.find(([, name]) => name === unit)![0];
 }
+
+/** 1.2 kB, in powers of 1000. */
+export function bytes(value: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB", "PB"];
+  let unit = 0;
+  for (; value >= 999.5 && unit + 1 < units.length; unit++) value /= 1000;
+  return `${unit ? Number(value.toPrecision(3)) : count(value)} ${units[unit]}`;
+}
+
+const COLLECTIVES = [
+  "Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw", "Allreduce", "Reduce",
+  "Reduce_scatter", "Scan", "Exscan", "Reduce_scatter_block", "a handle is made", "a handle is freed",
+];
+
+/** The name of a collective operation by its number in OTF2. */
+export const collectiveName = (kind: number): string => COLLECTIVES[kind] ?? `operation ${kind}`;

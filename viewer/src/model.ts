@@ -69,8 +69,9 @@ export interface Run {
   readonly processes: readonly Process[];
   readonly locations: readonly Location[];
   readonly metrics: readonly Metric[];
-  /** Names of parameters. */
+  /** Names of parameters, and of communicators: empty for those that have none. */
   readonly parameters: readonly string[];
+  readonly communicators: readonly string[];
   readonly markers: readonly Marker[];
   /** Those that were kept with the run. */
   readonly marks: readonly Mark[];
@@ -233,6 +234,76 @@ export interface Side {
   /** How many links there are between locations. */
   readonly links: number;
   readonly complete: boolean;
+  readonly messages: MessageFacts;
+}
+
+/** How many messages and visits to collective operations there are. */
+export interface MessageFacts {
+  readonly count: number;
+  readonly collectives: number;
+  /** Without the other end. */
+  readonly unmatched: number;
+  /** Received before they were sent: clocks differ. */
+  readonly backwards: number;
+  /** Whether these are all of the run. */
+  readonly complete: boolean;
+}
+
+/** One message, or several between two locations. */
+export interface Bundle {
+  readonly count: number;
+  readonly sent: number;
+  readonly lastSent: number;
+  readonly received: number;
+  readonly lastReceived: number;
+  readonly bytes: number;
+  /** What the two sides have waited for each other, all together. */
+  readonly waitedSender: number;
+  readonly waitedReceiver: number;
+  readonly fromTrack: number;
+  readonly toTrack: number;
+  readonly communicator: number;
+  readonly tag: number;
+}
+
+/** One visit to a collective operation, or several of a location. */
+export interface Gathering {
+  readonly count: number;
+  readonly begin: number;
+  readonly end: number;
+  readonly waited: number;
+  readonly sent: number;
+  readonly received: number;
+  readonly track: number;
+  readonly communicator: number;
+  readonly kind: number;
+  /** The same of all who took part. */
+  readonly operation: number;
+}
+
+/** The messages between two processes. */
+export interface Exchange {
+  readonly count: number;
+  readonly bytes: number;
+  readonly waitedSender: number;
+  readonly waitedReceiver: number;
+  readonly sender: number;
+  readonly receiver: number;
+}
+
+export interface Bundled<T> {
+  readonly items: readonly T[];
+  /** How many there are in the range. */
+  readonly count: number;
+  /** Whether all of them are in the items. */
+  readonly complete: boolean;
+}
+
+/** Of more than `limit`, those between the same locations are joined that begin in the same of `columns` parts. */
+export interface MessageRange extends Selection {
+  readonly limit: number;
+  /** A power of two. */
+  readonly columns: number;
 }
 
 /** From the creation of a thread or task to its begin, or from its end to who has waited for it. */

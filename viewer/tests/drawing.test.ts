@@ -9,7 +9,7 @@ import { csv } from "../src/save";
 import { Viewing } from "../src/state/view";
 import { Cache } from "../src/timeline/cache";
 import { crowd } from "../src/timeline/crowd";
-import { FIRST_FOLDER, layOut, rowAt, treeOf, visible } from "../src/timeline/layout";
+import { FIRST_FOLDER, layOut, rowAt, siblingsOf, treeOf, visible } from "../src/timeline/layout";
 import { inLane, lanesOf, memberAt } from "../src/timeline/lanes";
 import { Line } from "../src/timeline/lines";
 import { slots } from "../src/timeline/painter";
@@ -89,6 +89,28 @@ test("slots cover a range with columns of at most two pixels", () => {
   const width = 4 ** levelFor(4000) * COLUMNS;
   assert.ok(keys[0].index * width <= 1e6 && (keys.at(-1)!.index + 1) * width >= 5e6);
   assert.deepEqual(keys.map((key) => key.index), keys.map((_, i) => keys[0].index + i));
+});
+
+test("rows are moved among those of the same parent, and stay where they were put", async () => {
+  const run = await generated().run(), trees = treeOf(run);
+  const viewing = new Viewing(run);
+  const siblings = (row: number) => siblingsOf(trees, row, viewing.view);
+  const move = (row: number, place: number) => viewing.move(row, siblings(row), place, false);
+  const threads = () => layOut(trees, viewing.view).rows.slice(1, 5).map((row) => row.id);
+  assert.deepEqual(siblings(2).slice(0, 4), [0, 1, 2, 3]);
+  move(3, 0);
+  move(2, 0);
+  assert.deepEqual(threads(), [2, 3, 0, 1]);
+  move(2, 3);
+  assert.deepEqual(threads(), [3, 0, 1, 2]);
+  move(0x80000003, 0);
+  assert.deepEqual(layOut(trees, viewing.view).rows.filter((row) => row.kind === "process").map((row) => row.id), [0x80000003, 0x80000000, 0x80000001, 0x80000002]);
+  assert.deepEqual(threads().length && siblings(2).slice(0, 4), [3, 0, 1, 2]);
+  viewing.pin(1);
+  viewing.pin(2);
+  viewing.move(2, viewing.view.pinned, 0, true);
+  assert.deepEqual(viewing.view.pinned, [2, 1]);
+  assert.deepEqual(siblings(12345), []);
 });
 
 test("rows are a tree of processes, threads and tasks", async () => {

@@ -1,12 +1,14 @@
 // Random runs, and answers by brute force to compare with.
-import { type CallRef, COLUMNS, NONE, type Paths, type Run } from "../src/model";
+import { type Bundle, type CallRef, COLUMNS, type Gathering, NONE, type Paths, type Run } from "../src/model";
 import { random } from "../src/source/generated";
 import { type Lane, LaneBuilder } from "../src/source/lane";
+import type { Talk } from "../src/source/messages";
 
 export interface Made {
   readonly run: Run;
   readonly paths: Paths;
   readonly lanes: Lane[];
+  readonly talk: Talk;
   /** What happened on each location: [time, path, region] enters, [time] leaves. */
   readonly events: { time: number; enter?: { path: number; region: number } }[][];
 }
@@ -43,7 +45,27 @@ export function randomRun(seed: number, locations = 3, calls = 120, regions = 6)
     lanes.push(builder.finish(time));
     events.push(list);
   }
-  return { run: describe(lanes, regions), paths: { parent: Int32Array.from(parent), region: Int32Array.from(region) }, lanes, events };
+  return { run: describe(lanes, regions), paths: { parent: Int32Array.from(parent), region: Int32Array.from(region) }, lanes, events, talk: randomTalk(seed, locations, Math.max(...lanes.map((lane) => lane.end[0]))) };
+}
+
+/** Messages and collective operations in the order in which a run has them. */
+export function randomTalk(seed: number, locations: number, length: number, count = 60): Talk {
+  const chance = random(1000 + seed);
+  const below = (n: number) => Math.floor(chance() * n);
+  const messages = Array.from({ length: count }, (): Bundle => {
+    const sent = below(length), received = Math.max(0, sent + below(100) - 5);
+    return {
+      count: 1, sent, lastSent: sent, received, lastReceived: received, bytes: below(5000), waitedSender: below(3), waitedReceiver: below(50),
+      fromTrack: below(locations), toTrack: below(locations), communicator: below(2), tag: below(2) ? 2 ** 32 - 1 - below(9) : below(9),
+    };
+  });
+  const collectives = Array.from({ length: count }, (_, operation): Gathering => {
+    const begin = below(length);
+    return { count: 1, begin, end: begin + below(50), waited: below(20), sent: below(99), received: below(99), track: below(locations), communicator: below(2), kind: below(19), operation };
+  });
+  messages.sort((a, b) => a.sent - b.sent || a.fromTrack - b.fromTrack || a.toTrack - b.toTrack || a.received - b.received);
+  collectives.sort((a, b) => a.begin - b.begin || a.track - b.track);
+  return { messages, collectives, facts: { count, collectives: count, unmatched: below(3), backwards: 0, complete: true } };
 }
 
 function describe(lanes: readonly Lane[], regions: number): Run {
@@ -53,7 +75,7 @@ function describe(lanes: readonly Lane[], regions: number): Run {
     regions: Array.from({ length: regions }, (_, id) => ({ id, name: `module${id % 2}.f${id}`, module: `module${id % 2}`, file: `/m${id % 2}.py`, line: id })),
     processes: [{ name: "p", pid: 1, host: "h", command: "c", parent: null, ending: "" }],
     locations: lanes.map((lane, id) => ({ name: `T${id}`, process: 0, kind: "thread", events: 2 * lane.count, begin: 0, end: end(lane), depth: lane.rows })),
-    markers: [], marks: [], parts: [], metrics: [{ name: "m", unit: "", description: "", type: "int64" }], parameters: ["n"],
+    markers: [], marks: [], parts: [], metrics: [{ name: "m", unit: "", description: "", type: "int64" }], parameters: ["n"], communicators: ["world", ""],
   };
 }
 

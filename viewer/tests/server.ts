@@ -1,5 +1,5 @@
 // The answers of docs/formats/view-http.md, made of a source in memory: what a server would send.
-import { COLUMNS, type Paths } from "../src/model";
+import { type Bundle, type Bundled, COLUMNS, type Gathering, type Paths } from "../src/model";
 import type { MemorySource } from "../src/source/memory";
 import type { Made } from "./random_run";
 
@@ -41,7 +41,7 @@ export class Bytes {
 export function description({ run }: Made): unknown {
   return {
     version: 1, title: run.title, program: null, host: null, creator: "", start_ns: null, ticks_per_second: run.ticksPerSecond, length: run.length,
-    events: run.events, losses: run.losses, cost: null, processes: run.processes, tracks: run.locations, markers: run.markers,
+    events: run.events, losses: run.losses, cost: null, processes: run.processes, tracks: run.locations, markers: run.markers, communicators: run.communicators,
     regions: run.regions.map((region) => ({ name: region.name, file: region.file, line: region.line, group: region.module })),
   };
 }
@@ -49,6 +49,19 @@ export function description({ run }: Made): unknown {
 export function pathsBytes(paths: Paths): ArrayBuffer {
   return new Bytes().u32(paths.parent.length, 0).raw(new Uint8Array(paths.parent.slice().buffer)).raw(new Uint8Array(paths.region.slice().buffer)).pad().buffer;
 }
+
+function bundledBytes<T>({ items, count, complete }: Bundled<T>, reals: (keyof T)[], numbers: (keyof T)[]): ArrayBuffer {
+  const out = new Bytes().u32(items.length, Number(complete)).f64([count]);
+  const of = (key: keyof T) => items.map((item) => item[key] as number);
+  for (const key of reals) out.f64(of(key));
+  for (const key of numbers) out.list(of(key));
+  return out.buffer;
+}
+
+export const messagesBytes = (found: Bundled<Bundle>): ArrayBuffer =>
+  bundledBytes(found, ["count", "sent", "lastSent", "received", "lastReceived", "bytes", "waitedSender", "waitedReceiver"], ["fromTrack", "toTrack", "communicator", "tag"]);
+export const collectivesBytes = (found: Bundled<Gathering>): ArrayBuffer =>
+  bundledBytes(found, ["count", "begin", "end", "waited", "sent", "received"], ["track", "communicator", "kind", "operation"]);
 
 /** The answer to a request, whose length is checked. */
 export async function answer(made: Made, source: MemorySource, name: string, body: ArrayBuffer | null): Promise<ArrayBuffer | string> {
@@ -77,6 +90,15 @@ export async function answer(made: Made, source: MemorySource, name: string, bod
   } else if (name === "call") {
     const details = await source.call(u32(0), u32(4), f64(8));
     return JSON.stringify(details ? { call: { ...details, stack: undefined, path: 0 }, stack: details.stack } : { call: null });
+  } else if (name === "side") {
+    return JSON.stringify(await source.side());
+  } else if (name === "messages" || name === "collectives" || name === "matrix") {
+    const tracks = list(32, u32(24));
+    if (view.byteLength !== 32 + 4 * tracks.length) throw new Error("wrong length");
+    const range = { limit: u32(0), columns: u32(4), begin: f64(8), end: f64(16), tracks: tracks.length ? tracks : null };
+    if (name === "messages") return messagesBytes(await source.messages(range));
+    if (name === "collectives") return collectivesBytes(await source.collectives(range));
+    return bundledBytes(await source.matrix(range), ["count", "bytes", "waitedSender", "waitedReceiver"], ["sender", "receiver"]);
   } else if (name === "source") {
     return JSON.stringify(await source.source(u32(0)));
   } else if (name === "find") {

@@ -8,7 +8,7 @@ import { HttpSource } from "../src/source/http";
 import { MemorySource } from "../src/source/memory";
 import { type Source, SourceError } from "../src/source/source";
 import { type Made, randomRun } from "./random_run";
-import { answer, Bytes, description, pathsBytes } from "./server";
+import { answer, Bytes, collectivesBytes, description, messagesBytes, pathsBytes } from "./server";
 
 const never = new AbortController().signal;
 
@@ -35,11 +35,16 @@ function packed(made: Made): ArrayBuffer {
     }
     out.raw(section(3, new Uint8Array(new Bytes().u32(track, nodes.length, ...nodes).raw(Uint8Array.from(bytes)).buffer)));
   });
+  const { facts, messages, collectives } = made.talk, whole = { count: 0, complete: true };
+  out.raw(section(6, new TextEncoder().encode(JSON.stringify(facts))));
+  out.raw(section(7, new Uint8Array(messagesBytes({ ...whole, items: messages })))).raw(section(8, new Uint8Array(collectivesBytes({ ...whole, items: collectives }))));
   return out.raw(section(0, new Uint8Array())).buffer;
 }
 
+const inMemory = (made: Made) => new MemorySource(made.run, made.paths, made.lanes, null, made.talk);
+
 function served(made: Made): HttpSource {
-  const source = new MemorySource(made.run, made.paths, made.lanes);
+  const source = inMemory(made);
   globalThis.fetch = (async (url: string, options: RequestInit) => {
     assert.equal((options.headers as Record<string, string>)["X-Timeloom-Token"], "key");
     return new Response(await answer(made, source, url.replace(/^api\//, ""), options.body as ArrayBuffer | null));
@@ -58,6 +63,13 @@ async function everything(source: Source): Promise<unknown[]> {
     answers.push(await source.profile({ ...range, tracks }, never));
     for (const order of ["earliest", "latest", "longest"] as const) answers.push(await source.find({ ...range, order, limit: 20, shortest: 3, tracks, regions: tracks && [1, 3] }, never));
   }
+  answers.push(await source.side());
+  for (const tracks of [null, [1], [0, 2]]) {
+    for (const limit of [1, 5, 17, 1000]) {
+      const asked = { ...range, tracks, limit, columns: 16 };
+      answers.push(await source.messages(asked, never), await source.collectives(asked, never), await source.matrix(asked, never));
+    }
+  }
   for (let time = 0; time < run.length; time += 97) answers.push(await source.call(1, time % 5, time, never));
   return answers;
 }
@@ -65,7 +77,7 @@ async function everything(source: Source): Promise<unknown[]> {
 test("the server and the data inside a page answer as the calls in memory", async () => {
   for (let seed = 1; seed <= 6; seed++) {
     const made = randomRun(seed);
-    const expected = await everything(new MemorySource(made.run, made.paths, made.lanes));
+    const expected = await everything(inMemory(made));
     for (const source of [served(made), decode(packed(made))]) {
       const answers = await everything(source);
       answers.forEach((given, i) => assert.deepEqual(given, expected[i], `answer ${i} of seed ${seed}`));

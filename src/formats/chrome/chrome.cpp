@@ -7,6 +7,7 @@
 #include "convert/names.hpp"
 #include "convert/text.hpp"
 #include "convert/tracks.hpp"
+#include "convert/transfers.hpp"
 
 namespace timeloom::chrome {
 
@@ -22,8 +23,12 @@ constexpr std::size_t kPiece = 1 << 16;
 
 // State shared by all locations.
 struct Shared {
-  Shared(const Definitions& all, Destination& destination)
-      : definitions(all), out(destination), tracks(all), clock(all.clock) {
+  Shared(const Definitions& all, convert::MessageNumbers numbered, Destination& destination)
+      : definitions(all),
+        out(destination),
+        messages(std::move(numbered)),
+        tracks(all),
+        clock(all.clock) {
     for (const Region& region : all.regions) {
       const RegionId id{static_cast<std::uint32_t>(&region - all.regions.data())};
       std::string text =
@@ -35,6 +40,7 @@ struct Shared {
 
   const Definitions& definitions;
   Destination& out;
+  convert::MessageNumbers messages;
   convert::Tracks tracks;
   convert::RunClock clock;
   std::vector<std::string> regions;  // as "cat":...,"name":...
@@ -44,7 +50,9 @@ struct Shared {
 class ChromeLocation : public convert::CallSink {
  public:
   ChromeLocation(const Shared& shared, const Location& location)
-      : CallSink(shared.definitions), shared_(shared) {
+      : CallSink(shared.definitions),
+        shared_(shared),
+        transfers_(shared.definitions, shared.messages, location.id) {
     const convert::Track& track = shared.tracks.of(location.id);
     place_ = R"(","pid":)";
     append_number(place_, shared.tracks.processes[track.process].id);
@@ -92,7 +100,8 @@ class ChromeLocation : public convert::CallSink {
       case EventKind::kThreadBegin: return flow(event, "f", "create", 2 * event.value);
       case EventKind::kThreadEnd: return flow(event, "s", "end", 2 * event.value + 1);
       case EventKind::kThreadWait: return flow(event, "f", "end", 2 * event.value + 1);
-      default: return;
+      default:
+        if (const auto one = transfers_.read(event)) transfer(*one, event.time);
     }
   }
 
@@ -129,10 +138,41 @@ class ChromeLocation : public convert::CallSink {
     if (!arguments.empty()) text_ += '}';
   }
 
-  void instant(Timestamp time, const char* name) {
+  void begin_mark(Timestamp time, std::string_view category, std::string_view name) {
     begin_line("i", time);
-    text_ += R"(,"s":"t","cat":"measurement","name":")";
+    text_ += R"(,"s":"t","cat":")";
+    text_ += category;
+    text_ += R"(","name":")";
     text_ += name;
+    text_ += '"';
+  }
+
+  void instant(Timestamp time, const char* name) {
+    begin_mark(time, "measurement", name);
+    end_line();
+  }
+
+  void transfer(const convert::Transfer& one, Timestamp time) {
+    begin_mark(time, name_of(one.category), one.name);
+    const char* separator = R"(,"args":{)";
+    for (const convert::TransferFact& fact : one.facts) {
+      text_ += separator;
+      append_json(text_, fact.name);
+      text_ += ':';
+      if (fact.text.empty()) {
+        append_number(text_, fact.number);
+      } else {
+        append_json(text_, fact.text);
+      }
+      separator = ",";
+    }
+    if (!one.facts.empty()) text_ += '}';
+    end_line();
+    if (one.message == 0) return;
+    // From the call that sends to the one that receives, not to what comes after that.
+    begin_line(one.arrives ? "f" : "s", time);
+    text_ += R"(,"bp":"e","cat":"mpi","name":"message","id":")";
+    append_number(text_, one.message);
     text_ += '"';
     end_line();
   }
@@ -149,6 +189,7 @@ class ChromeLocation : public convert::CallSink {
   }
 
   const Shared& shared_;
+  convert::TransferReader transfers_;
   std::string place_;
   std::string suffix_;
   std::string text_;
@@ -156,7 +197,8 @@ class ChromeLocation : public convert::CallSink {
 
 class ChromeRun : public RunSink {
  public:
-  ChromeRun(const Definitions& definitions, Destination& out) : shared_(definitions, out) {}
+  ChromeRun(const Definitions& definitions, convert::MessageNumbers messages, Destination& out)
+      : shared_(definitions, std::move(messages), out) {}
   void begin(const Definitions&) override {}
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
     return std::make_unique<ChromeLocation>(shared_, location);
@@ -239,7 +281,7 @@ std::string tail(const Shared& shared, const Options& options) {
 }
 
 void write_events(RunSource& run, const Options& options, Destination& out) {
-  ChromeRun sink(run.definitions(), out);
+  ChromeRun sink(run.definitions(), convert::number_messages(run, options.threads), out);
   out.write(head(sink.shared()));
   const std::array<RunSink*, 1> sinks = {&sink};
   run.feed(sinks, options.threads);

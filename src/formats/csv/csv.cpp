@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "convert/table.hpp"
 #include "convert/text.hpp"
 
 namespace timeloom::csv {
@@ -67,6 +66,10 @@ class CsvTable : public convert::TableFormat {
 };
 
 }  // namespace
+
+std::unique_ptr<convert::TableFormat> table_of(Destination& out) {
+  return std::make_unique<CsvTable>(out);
+}
 
 const convert::Format kFormat = {
     .name = "csv",

@@ -3,10 +3,16 @@
 // Any thread may use the value.
 #pragma once
 
+#include <memory>
+
 #include "convert/format.hpp"
+#include "convert/table.hpp"
 
 namespace timeloom::csv {
 
 extern const convert::Format kFormat;
+
+// A table of its own. `out` outlives it.
+std::unique_ptr<convert::TableFormat> table_of(convert::Destination& out);
 
 }  // namespace timeloom::csv

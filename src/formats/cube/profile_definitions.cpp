@@ -52,7 +52,11 @@ timeloom::Region region_of(const Region& from) {
   const std::size_t colon = from.paradigm.find(':');
   region.paradigm =
       value_in(kParadigms, std::string_view(from.paradigm).substr(0, colon), Paradigm::kOther);
-  if (colon != std::string::npos) region.group = from.paradigm.substr(colon + 1);
+  if (colon != std::string::npos) {
+    region.group = from.paradigm.substr(colon + 1);
+  } else if (is_grouped_by_file(region.paradigm)) {
+    region.group = from.file;
+  }
   region.role = value_in(kRoles, from.role, RegionRole::kOther);
   return region;
 }

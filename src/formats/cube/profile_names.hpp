@@ -7,6 +7,7 @@
 
 #include "core/definitions.hpp"
 #include "core/io.hpp"
+#include "core/mpi_event.hpp"
 
 namespace timeloom::cube {
 
@@ -84,9 +85,16 @@ inline constexpr std::array<std::pair<LocationType, std::string_view>, 3> kLocat
     {LocationType::kMetric, "metric"},
 }};
 
+// Score-P does not write the group of a region that is called as its pseudo file: "mpi", not
+// "mpi:MPI", by which scorep-score knows the type of the region.
+inline bool is_grouped_by_file(Paradigm paradigm) {
+  return paradigm == Paradigm::kMpi || paradigm == Paradigm::kPthread;
+}
+
 // Whether a metric of that name counts bytes that were transferred: of these the sum says all.
 inline bool is_bytes_name(std::string_view name) {
-  return name == kIoBytesRead || name == kIoBytesWritten;
+  return name == kIoBytesRead || name == kIoBytesWritten || name == kBytesSent ||
+         name == kBytesReceived;
 }
 
 // Whether a metric of that name is one that every profile has.

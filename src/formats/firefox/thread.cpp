@@ -23,6 +23,8 @@ std::uint64_t number_of(convert::Category category) {
     case convert::Category::kFunction: return 1;
     case convert::Category::kUser: return 2;
     case convert::Category::kMeasurement: return 3;
+    case convert::Category::kMpi: return 4;
+    case convert::Category::kIo: return 5;
     case convert::Category::kOther: break;
   }
   return 0;

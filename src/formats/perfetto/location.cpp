@@ -1,5 +1,6 @@
 // The events of one location: a sequence of packets with a clock and interned names of its own.
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ using convert::ProtoMessage;
 namespace {
 
 constexpr std::size_t kPiece = 1 << 16;
+constexpr std::uint64_t kMessages = std::uint64_t{1} << 63;  // flows above are of messages
 
 // Numbers begin with 1.
 std::uint64_t number_of(convert::Category category) {
@@ -30,9 +32,10 @@ class PerfettoLocation : public convert::CallSink {
         index_(shared.tracks.index_of(location.id)),
         process_(shared.tracks.tracks[index_].process),
         known_regions_(shared.definitions.regions.size()),
-        known_categories_(5),
+        known_categories_(convert::kCategories + 1),
         known_parameters_(shared.definitions.parameters.size()),
-        known_counters_(shared.definitions.metrics.size()) {
+        known_counters_(shared.definitions.metrics.size()),
+        transfers_(shared.definitions, shared.messages, location.id) {
     begin_sequence();
   }
 
@@ -91,7 +94,8 @@ class PerfettoLocation : public convert::CallSink {
       case EventKind::kThreadEnd: return flow(event, "end", event::kFlowIds, 2 * event.value + 3);
       case EventKind::kThreadWait:
         return flow(event, "join", event::kTerminatingFlowIds, 2 * event.value + 3);
-      default: return;
+      default:
+        if (const auto one = transfers_.read(event)) transfer(*one, event.time);
     }
   }
 
@@ -194,21 +198,50 @@ class PerfettoLocation : public convert::CallSink {
     }
   }
 
-  void begin_instant(const char* name) {
-    intern_category(convert::Category::kMeasurement);
+  void begin_instant(std::string_view name, convert::Category category) {
+    intern_category(category);
     event_.number(event::kType, event::kInstant);
-    event_.number(event::kCategoryIids, number_of(convert::Category::kMeasurement));
+    event_.number(event::kCategoryIids, number_of(category));
     event_.text(event::kName, name);
   }
 
+  // The number of a text that is written once.
+  std::uint64_t interned_text(Field field, std::string_view text, std::uint64_t others) {
+    auto& known = texts_[field];
+    const auto [found, fresh] = known.try_emplace(std::string(text), others + known.size() + 1);
+    if (fresh) intern(field, found->second, text);
+    return found->second;
+  }
+
+  void transfer(const convert::Transfer& one, Timestamp time) {
+    begin_instant(one.name, one.category);
+    for (const convert::TransferFact& fact : one.facts) {
+      ProtoMessage argument;
+      argument.number(annotation::kNameIid, interned_text(interned::kDebugAnnotationNames,
+                                                          fact.name, known_parameters_.size()));
+      if (fact.text.empty()) {
+        argument.integer(annotation::kIntValue, fact.number);
+      } else {
+        argument.number(annotation::kStringValueIid,
+                        interned_text(interned::kDebugAnnotationStringValues, fact.text, 0));
+      }
+      event_.message(event::kDebugAnnotations, argument);
+    }
+    if (one.message != 0) {
+      event_.fixed64(one.arrives ? event::kTerminatingFlowIds : event::kFlowIds,
+                     kMessages + one.message);
+    }
+    add(time);
+  }
+
   void instant(Timestamp time, const char* name) {
-    begin_instant(name);
+    begin_instant(name, convert::Category::kMeasurement);
     add(time);
   }
 
   // One end of an arrow between threads or tasks.
   void flow(const Event& event, const char* name, Field field, std::uint64_t number) {
-    begin_instant(name);
+    begin_instant(name, convert::Category::kMeasurement);
     event_.fixed64(field, number);
     add(event.time);
   }
@@ -221,6 +254,8 @@ class PerfettoLocation : public convert::CallSink {
   std::vector<bool> known_categories_;
   std::vector<bool> known_parameters_;
   std::vector<bool> known_counters_;
+  convert::TransferReader transfers_;
+  std::map<Field, std::map<std::string, std::uint64_t>> texts_;  // interned ones of transfers
   ProtoMessage event_;
   ProtoMessage interned_;
   ProtoMessage packet_;

@@ -10,8 +10,9 @@ namespace {
 
 class PerfettoRun : public RunSink {
  public:
-  PerfettoRun(const Definitions& definitions, convert::Destination& out)
-      : shared_(definitions, out) {}
+  PerfettoRun(const Definitions& definitions, convert::MessageNumbers messages,
+              convert::Destination& out)
+      : shared_(definitions, std::move(messages), out) {}
   void begin(const Definitions&) override {
     shared_.out.write(describe(shared_));
     shared_.out.write(describe_markers(shared_));
@@ -26,7 +27,7 @@ class PerfettoRun : public RunSink {
 };
 
 void write_events(RunSource& run, const convert::Options& options, convert::Destination& out) {
-  PerfettoRun sink(run.definitions(), out);
+  PerfettoRun sink(run.definitions(), convert::number_messages(run, options.threads), out);
   const std::array<RunSink*, 1> sinks = {&sink};
   run.feed(sinks, options.threads);
 }

@@ -33,13 +33,13 @@ inline constexpr std::uint64_t kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCo
 
 namespace annotation {
 inline constexpr Field kNameIid = 1, kUintValue = 3, kIntValue = 4, kDoubleValue = 5,
-                       kStringValue = 6;
+                       kStringValue = 6, kStringValueIid = 17;
 }
 
 namespace interned {
 inline constexpr Field kEventCategories = 1, kEventNames = 2, kDebugAnnotationNames = 3,
-                       kSourceLocations = 4;
-inline constexpr Field kIid = 1, kName = 2;  // of each of the first three
+                       kSourceLocations = 4, kDebugAnnotationStringValues = 29;
+inline constexpr Field kIid = 1, kName = 2;  // of each of them but of source locations
 inline constexpr Field kFileName = 2, kFunctionName = 3, kLineNumber = 4;  // of source locations
 }  // namespace interned
 

@@ -11,6 +11,7 @@
 #include "convert/names.hpp"
 #include "convert/protobuf.hpp"
 #include "convert/tracks.hpp"
+#include "convert/transfers.hpp"
 #include "core/event.hpp"
 
 namespace timeloom::perfetto {
@@ -38,15 +39,18 @@ class TrackNumbers {
 };
 
 struct Shared {
-  Shared(const Definitions& all, convert::Destination& destination)
+  Shared(const Definitions& all, convert::MessageNumbers numbered,
+         convert::Destination& destination)
       : definitions(all),
         out(destination),
+        messages(std::move(numbered)),
         tracks(all),
         numbers(tracks, all.metrics.size()),
         clock(all.clock) {}
 
   const Definitions& definitions;
   convert::Destination& out;
+  convert::MessageNumbers messages;
   convert::Tracks tracks;
   TrackNumbers numbers;
   convert::RunClock clock;

@@ -36,18 +36,18 @@ void RankPlace::check() {
              " has started, so each has a run of its own; name the job in " + kJobVariable;
     return own_->check();
   }
-  pointer_.emplace(meeting_.directory, launched_.job, meeting_.wish);
-  if (pointer_->exists()) return;
+  job_ = {launched_.job, meeting_.wish, launched_.rank, launched_.size};
+  if (run::has_run(meeting_.directory, *job_)) return;
   try {
     own_->check();
   } catch (const Error&) {
-    if (!pointer_->exists()) throw;
+    if (!run::has_run(meeting_.directory, *job_)) throw;
   }
 }
 
 void RankPlace::make() {
   mark_for_children(launched_);
-  if (!pointer_) {
+  if (!job_) {
     if (!apart_.empty() && launched_.rank == 0) say(apart_);
     return own_->make();
   }
@@ -63,8 +63,8 @@ void RankPlace::make() {
 void RankPlace::share() {
   std::error_code ignored;
   fs::create_directories(meeting_.directory, ignored);
-  const run::JobRank rank{launched_.job, meeting_.wish, launched_.rank, launched_.size};
-  const run::SharedRun run = run::share_run(meeting_.directory, rank, [this] {
+  const run::SharedRun run = run::share_run(meeting_.directory, *job_, [this](unsigned program) {
+    if (program > 1) own_->set_apart(".program-" + std::to_string(program));
     own_->check();
     own_->make();
     return fs::path(path());

@@ -38,8 +38,8 @@ class RankPlace : public RunPlace {
   std::shared_ptr<RunPlace> own_;
   LaunchedRank launched_;
   RankMeeting meeting_;
-  std::optional<run::JobPointer> pointer_;  // none: each rank has a run of its own
-  std::string apart_;                       // why this one has; empty: it has not, or that is known
+  std::optional<run::JobRank> job_;  // none: the rank has a run of its own
+  std::string apart_;                // why this one has; empty: it has not, or that is known
   bool shared_ = false;
   std::optional<run::Others> others_;  // none: this rank has not ended
   bool elsewhere_ = false;  // ranks may have started in other directories, with runs of their own

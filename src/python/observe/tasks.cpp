@@ -13,8 +13,8 @@
 #include "python/observe/code_regions.hpp"
 #include "python/observe/lanes.hpp"
 #include "python/observe/task_names.hpp"
-#include "python/observe/thread_events.hpp"
 #include "python/observe/watched.hpp"
+#include "record/created_threads.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -271,7 +271,7 @@ void on_create_task(InterpreterFrame* frame, bool) noexcept {
   const ErrorGuard guard;
   Ref reference(PyWeakref_NewRef(coroutine, nullptr));
   if (!reference) return PyErr_Clear();
-  const std::uint64_t number = next_creation_number();
+  const std::uint64_t number = record::next_creation_number();
   try {
     state().created.insert_or_assign(coroutine, NotBegun{std::move(reference), number});
   } catch (const std::bad_alloc&) {

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "python/observe/watched.hpp"
+#include "record/created_threads.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -22,7 +23,7 @@ void record_number(ExtendedKind kind, std::uint64_t number) noexcept {
 
 void on_start(InterpreterFrame* frame, bool) noexcept {
   const PyObject* thread = local_of(frame, 0);
-  const std::uint64_t number = next_creation_number();
+  const std::uint64_t number = record::next_creation_number();
   try {
     numbers()[thread] = number;
   } catch (const std::bad_alloc&) {
@@ -47,11 +48,6 @@ void watch_threads() {
 void note_begin_of(PyObject* thread, std::uint32_t location) noexcept {
   const auto known = numbers().find(thread);
   if (known != numbers().end()) record::note_creation(location, known->second);
-}
-
-std::uint64_t next_creation_number() noexcept {
-  static std::uint64_t last = 0;
-  return ++last;
 }
 
 }  // namespace timeloom::python

@@ -16,7 +16,4 @@ void watch_threads();
 // called on that thread.
 void note_begin_of(PyObject* thread, std::uint32_t location) noexcept;
 
-// A number that no other thread or task of this process has.
-std::uint64_t next_creation_number() noexcept;
-
 }  // namespace timeloom::python

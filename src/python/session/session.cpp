@@ -229,6 +229,8 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   record::on_switch_of_recording(switch_for_native_code);
   if (begin_observing(g_session)) {
     g_session.cpu.started_ns = record::process_cpu_ns();
+    record::record_locks(settings.given("thread-locks") ? 1000 * settings.number("thread-locks")
+                                                        : record::kNoLocks);
     record::set_wrapping(!refuses_wrappers(g_session.settings));
     return true;
   }

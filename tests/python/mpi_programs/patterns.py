@@ -139,6 +139,11 @@ def collectives():
     collective("BARRIER", 0, 0)
 
 
+def both():
+    halo()
+    collectives()
+
+
 def split():
     """Messages in communicators that were split, duplicated and made of groups, and on a grid."""
     half = world.Split(rank % 2, -rank)  # ranks the other way round

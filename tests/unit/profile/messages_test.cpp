@@ -56,8 +56,8 @@ class Job {
     return *this;
   }
 
-  MessageSummary summary() const {
-    MessageSink sink;
+  MessageSummary summary(MessageListener* listener = nullptr, MessageSink::Limit limit = {}) const {
+    MessageSink sink(listener, std::move(limit));
     sink.begin(definitions_);
     for (std::size_t i = 0; i < events_.size(); ++i) {
       const auto location = sink.open_location(definitions_.locations[i]);
@@ -65,10 +65,8 @@ class Job {
       location->finish();
     }
     sink.finish();
-    return sink.summary();
   }
 
- private:
   Definitions definitions_;
   std::vector<std::vector<Event>> events_;
 };
@@ -122,6 +120,77 @@ TEST(Messages, ReceivesMatchInTheOrderInWhichTheyWereBegun) {
                                      .summary();
   EXPECT_EQ(summary.messages, 2u);
   EXPECT_EQ(summary.backwards, 0u);  // by the order of completion, 15 would be before 20
+}
+
+struct Listened final : MessageListener {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> bytes;  // sent, received
+  std::vector<std::pair<std::size_t, std::size_t>> places;    // of these
+  std::vector<std::vector<CollectiveVisit>> operations;
+
+  void message(const MessageChannel& channel, const MessageEnd& sent,
+               const MessageEnd& received) override {
+    EXPECT_EQ(channel.sender, sent.process);
+    EXPECT_EQ(channel.receiver, received.location);
+    bytes.emplace_back(sent.bytes, received.bytes);
+    places.emplace_back(sent.place, received.place);
+  }
+  void collective(std::uint32_t, std::span<const CollectiveVisit> visits) override {
+    operations.emplace_back(visits.begin(), visits.end());
+  }
+};
+
+// What was begun within the limit is completed, in whatever order, and what comes later is left
+// out.
+TEST(Messages, ALimitKeepsTheFirstOfALocation) {
+  Job job(2);
+  for (const std::uint64_t bytes : {1u, 2u, 3u, 4u}) {
+    job.message(0, 10 * bytes, kMpiIsend, 1, bytes, bytes);
+  }
+  job.add(1, 1, kMpiIrecvRequest, 0, 5).add(1, 2, kMpiIrecvRequest, 0, 6);
+  job.add(1, 3, kMpiIrecvRequest, 0, 7);
+  job.message(1, 70, kMpiIrecv, 0, 3, 7).message(1, 71, kMpiIrecv, 0, 2, 6);
+  job.message(1, 72, kMpiIrecv, 0, 1, 5).message(1, 73, kMpiRecv, 0, 4);
+  Listened two, all;
+  const MessageSink::Limit limit = [](const Location& location) -> std::size_t {
+    return location.id == LocationId{1} ? 2 : 100;
+  };
+  EXPECT_EQ(job.summary(&two, limit).messages, 2u);
+  EXPECT_EQ(two.bytes, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1, 1}, {2, 2}}));
+  EXPECT_EQ(job.summary(&all).messages, 4u);
+  EXPECT_EQ(all.bytes.size(), 4u);
+}
+
+TEST(Messages, AListenerIsToldOfOperationsWithTheirWaiting) {
+  Job job(2);
+  job.collective(0, 10, 35, CollectiveKind::kBarrier);
+  job.collective(1, 30, 36, CollectiveKind::kBarrier);
+  job.collective(0, 50, 60, CollectiveKind::kScan).collective(1, 40, 60, CollectiveKind::kScan);
+  Listened heard;
+  job.summary(&heard);
+  ASSERT_EQ(heard.operations.size(), 2u);
+  const std::vector<CollectiveVisit>& barrier = heard.operations[0];
+  ASSERT_EQ(barrier.size(), 2u);
+  EXPECT_EQ(barrier[0].waited, 20u);
+  EXPECT_EQ(barrier[0].waits_for, WaitKind::kBarrier);
+  EXPECT_EQ(barrier[0].sent, 10u);
+  EXPECT_EQ(barrier[0].received, 20u);
+  EXPECT_EQ(barrier[1].waited, 0u);
+  EXPECT_FALSE(heard.operations[1][0].waits_for);
+}
+
+// Two that are received in the other order, and one that never is.
+TEST(Messages, EndsKnowTheirPlacesInTheirLocations) {
+  Listened heard;
+  Job(2)
+      .message(0, 10, kMpiIsend, 1, 1, 1)
+      .message(0, 20, kMpiIsend, 1, 2, 2)
+      .message(0, 25, kMpiSend, 1, 3, 0, 8)
+      .add(1, 1, kMpiIrecvRequest, 0, 5)
+      .add(1, 2, kMpiIrecvRequest, 0, 6)
+      .message(1, 30, kMpiIrecv, 0, 2, 6)
+      .message(1, 31, kMpiIrecv, 0, 1, 5)
+      .summary(&heard);
+  EXPECT_EQ(heard.places, (std::vector<std::pair<std::size_t, std::size_t>>{{0, 1}, {1, 0}}));
 }
 
 TEST(Messages, CountsWhatArrivesBeforeItWasSent) {

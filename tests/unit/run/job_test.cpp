@@ -11,6 +11,8 @@
 
 #include "../support/temp_directory.hpp"
 #include "core/error.hpp"
+#include "core/spool_name.hpp"
+#include "os/thread.hpp"
 #include "run/contents.hpp"
 #include "run/directory.hpp"
 #include "run/spools.hpp"
@@ -150,20 +152,54 @@ TEST_F(JobTest, ARankSeesWhetherTheOthersHaveBegun) {
 
 TEST_F(JobTest, RanksShareARun) {
   const auto share = [&](const std::string& job, std::uint32_t rank) {
-    return share_run(base_.path(), {job, "run", rank, 2}, [&] {
+    return share_run(base_.path(), {job, "run", rank, 2}, [&](unsigned) {
       if (!fs::create_directory(run())) throw Error("there is one");
       return run();
     });
   };
-  const SharedRun first = share("a", 1), second = share("a", 0), again = share("a", 1);
+  const SharedRun first = share("a", 1), second = share("a", 0);
   EXPECT_EQ(first.path, run());
   EXPECT_TRUE(first.made && !second.made);
   EXPECT_EQ(second.path, run());
-  EXPECT_EQ(again.refused, "this is its second program");
   EXPECT_THROW(share("b", 0), Error);  // and the next rank finds that out itself
   EXPECT_THROW(share("b", 1), Error);
   fs::remove_all(run());
   EXPECT_EQ(share("a", 0).refused, "the run of its job is not there");
+}
+
+TEST_F(JobTest, RanksShareARunOfEachOfTheirPrograms) {
+  const auto share = [&](std::uint32_t rank) {
+    return share_run(base_.path(), {"a", "run", rank, 2}, [&](unsigned program) {
+      const fs::path path = base_ / ("run" + std::to_string(program));
+      fs::create_directory(path);
+      return path;
+    });
+  };
+  EXPECT_EQ(share(0).path.filename(), "run1");
+  EXPECT_EQ(share(0).path.filename(), "run2");  // rank 1 is still to join the first
+  EXPECT_EQ(share(1).path.filename(), "run1");
+  forget_job(Directory(base_ / "run1"));  // as it is woven
+  EXPECT_EQ(share(1).path.filename(), "run2");
+  EXPECT_EQ(share(1).path.filename(), "run3");
+  EXPECT_EQ(share(0).path.filename(), "run3");
+}
+
+TEST_F(JobTest, OfRanksThatAreGoneNobodyComesToTheTree) {
+  make_run();
+  fs::create_directory(run() / "spool");
+  for (std::uint32_t rank = 0; rank < 4; ++rank) ASSERT_TRUE(take_rank(run(), rank));
+  const auto spool = [&](std::uint32_t rank, const std::string& name) {
+    fs::create_directory(spools_of_rank(run(), rank) / name);
+  };
+  // As of another process that had the number of this one.
+  const std::string mine = spool_name_of(os::process_id());
+  const std::string gone = mine.substr(0, mine.find('-', mine.find('-') + 1)) + "-1-";
+  ASSERT_NE(gone, mine);
+  spool(1, gone + "0");
+  spool(3, mine + "0");
+  EXPECT_EQ(end_rank(run(), 0, 4), Others::kGoOn);  // on behalf of rank 1, too; 2 and 3 are there
+  spool(2, gone + "0");
+  EXPECT_EQ(end_rank(run(), 3, 4), Others::kEnded);
 }
 
 TEST_F(JobTest, ThePointerGoesWithTheSpools) {

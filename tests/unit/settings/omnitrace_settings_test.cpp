@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "settings/omnitrace_choices.hpp"
 #include "settings/omnitrace_config.hpp"
 #include "settings/omnitrace_names.hpp"
 #include "support/temp_directory.hpp"
@@ -105,6 +106,37 @@ TEST(OmnitraceSettings, SayWhatIsNotDone) {
                 "OMNITRACE_TIMEMORY_COMPONENTS: cpu_clock is not measured: it counts in steps of "
                 "10 ms; take thread_cpu_clock, user_mode_time, kernel_mode_time"}));
   EXPECT_THROW(unmet_wishes(read({"OMNITRACE_TIMEMORY_COMPONENTS=wallclock"})), Error);
+}
+
+TEST(OmnitraceSettings, ChooseAWindow) {
+  Settings settings;
+  apply(read({"OMNITRACE_TRACE_PERIODS=0.5:2:1:CLOCK_MONOTONIC", "OMNITRACE_TRACE_DELAY=7"}),
+        settings);
+  EXPECT_EQ(settings.text("from"), "500ms");
+  EXPECT_EQ(settings.text("until"), "2500ms");
+  EXPECT_TRUE(unmet_wishes(read({"OMNITRACE_TRACE_PERIODS=0.5:2"})).empty());
+  EXPECT_EQ(unmet_wishes(read({"OMNITRACE_TRACE_PERIODS=0:1:3:realtime"})),
+            (std::vector<std::string>{
+                "OMNITRACE_TRACE_PERIODS=0:1:3:realtime: only the first window is recorded",
+                "OMNITRACE_TRACE_PERIODS=0:1:3:realtime: time is measured with CLOCK_MONOTONIC"}));
+  for (const char* wrong : {"1", "1:x", "-1:2", "1:2:3:4:5", ":", "1:inf"}) {
+    EXPECT_THROW(trace_window(read({std::string("OMNITRACE_TRACE_PERIODS=") + wrong})), Error)
+        << wrong;
+  }
+}
+
+TEST(OmnitraceSettings, ChooseCategories) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(categories_left_out(read({})), Words{});
+  EXPECT_EQ(categories_left_out(read({"OMNITRACE_ENABLE_CATEGORIES=user, mpi"})), Words{"python"});
+  EXPECT_EQ(categories_left_out(read({"ROCPROFSYS_DISABLE_CATEGORIES=User;python"})),
+            (Words{"python", "user"}));
+  EXPECT_EQ(unmet_wishes(read({"OMNITRACE_DISABLE_CATEGORIES=user,host"})),
+            Words{"OMNITRACE_DISABLE_CATEGORIES: there is no category host here; there are python, "
+                  "user and mpi"});
+  EXPECT_THROW(unmet_wishes(read(
+                   {"OMNITRACE_ENABLE_CATEGORIES=user", "OMNITRACE_DISABLE_CATEGORIES=python"})),
+               Error);
 }
 
 TEST(OmnitraceSettings, GoWithTheRun) {

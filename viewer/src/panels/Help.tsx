@@ -26,6 +26,7 @@ export function Help() {
               <dt>Shift + wheel, sideways</dt><dd>moves in time</dd>
               <dt>Drag</dt><dd>selects a stretch of time on the rows that the pointer touches: the panel below has its profile</dd>
               <dt>Shift + drag, middle button, one finger</dt><dd>moves</dd>
+              <dt>Drag a row’s name; Alt + ↑ ↓ on its buttons</dt><dd>moves the row among those of the same process</dd>
               <dt>Click, double click</dt><dd>chooses a call, zooms to it</dd>
             </dl>
             <h3>What is drawn</h3>

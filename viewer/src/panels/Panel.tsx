@@ -8,20 +8,24 @@ import { PairFlame, PairTable, PairTree } from "./Compare";
 import { ProfileFlame } from "./Flame";
 import { FunctionPanel } from "./Function";
 import { Hits } from "./Hits";
-import { type Answer, type Profiled, type ProfiledPair, useOpened, useProfile, useProfiles, useView } from "./hooks";
+import { type Answer, type Profiled, type ProfiledPair, useOpened, useProfile, useProfiles, useStore, useView } from "./hooks";
 import { SumsTable } from "./Functions";
 import { MarksPanel } from "./Marks";
+import { MessagesPanel } from "./Messages";
 import { SourcePanel } from "./Source";
 import { Splitter } from "./Splitter";
+import { talks } from "../timeline/timeline";
 import { ProfileTree } from "./Tree";
 
-const WORDS: Record<Name, string> = { call: "Call", function: "Function", functions: "Functions", modules: "Modules", tree: "Call tree", flame: "Flame graph", source: "Source", marks: "Marks", find: "Hits" };
+const WORDS: Record<Name, string> = { call: "Call", function: "Function", functions: "Functions", modules: "Modules", tree: "Call tree", flame: "Flame graph", source: "Source", messages: "Messages", marks: "Marks", find: "Hits" };
 
 export function Panel() {
-  const { run, viewing } = useOpened();
+  const { run, viewing, timeline } = useOpened();
   const { panel, panelOpen } = useView();
+  const { side } = useStore(timeline.known);
+  const panels = PANELS.filter((name) => name !== "messages" || panel === name || talks(side));
   const box = useRef<HTMLElement>(null);
-  const tab = (by: number) => viewing.openPanel(PANELS[(PANELS.indexOf(panel) + by + PANELS.length) % PANELS.length]);
+  const tab = (by: number) => viewing.openPanel(panels[(panels.indexOf(panel) + by + panels.length) % panels.length]);
   const keys = (event: KeyboardEvent) => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (!by) return;
@@ -34,7 +38,7 @@ export function Panel() {
       {panelOpen && <Splitter of={box} />}
       <div class="tabs">
         <div role="tablist" aria-label="Details" onKeyDown={keys}>
-          {PANELS.map((name) => (
+          {panels.map((name) => (
             <button key={name} role="tab" id={`tab-${name}`} aria-controls="panel" aria-selected={panelOpen && panel === name} tabIndex={panel === name ? 0 : -1} onClick={() => viewing.openPanel(name)}>{WORDS[name]}</button>
           ))}
         </div>
@@ -43,7 +47,7 @@ export function Panel() {
       </div>
       {panelOpen && (
         <div id="panel" class="content" role="tabpanel" aria-labelledby={`tab-${panel}`}>
-          {panel === "call" ? <CallPanel /> : panel === "function" ? <FunctionPanel /> : panel === "source" ? <SourcePanel /> : panel === "marks" ? <MarksPanel /> : panel === "find" ? <Hits /> : run.parts.length ? <TwoProfiles panel={panel} /> : <OneProfile panel={panel} />}
+          {panel === "call" ? <CallPanel /> : panel === "function" ? <FunctionPanel /> : panel === "source" ? <SourcePanel /> : panel === "messages" ? <MessagesPanel /> : panel === "marks" ? <MarksPanel /> : panel === "find" ? <Hits /> : run.parts.length ? <TwoProfiles panel={panel} /> : <OneProfile panel={panel} />}
         </div>
       )}
     </section>

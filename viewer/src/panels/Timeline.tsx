@@ -52,7 +52,7 @@ function Controls() {
       <input id="filter" type="search" placeholder="Filter rows" aria-label="Filter rows by name" value={filter}
         onInput={(event) => viewing.store.set({ filter: event.currentTarget.value })}
         onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()} />
-      <select aria-label="Order of the rows" title="Order of the rows" value={sort} onChange={(event) => viewing.store.set({ sort: event.currentTarget.value as Sort })}>
+      <select aria-label="Order of the rows" title="Order of the rows" value={sort} onChange={(event) => viewing.store.set({ sort: event.currentTarget.value as Sort, moved: new Map() })}>
         {SORTS.map((word) => <option key={word} value={word}>⇅ {SORT_WORDS[word]}</option>)}
       </select>
     </div>
@@ -69,15 +69,52 @@ function Gutter() {
   );
 }
 
+/** The row that is dragged. */
+let dragged: Row | null = null;
+
+/** A row is moved among those of its parent by dragging it, and by Alt and arrows where one of its buttons has the focus. */
+function useMoving(row: Row) {
+  const { timeline, viewing } = useOpened();
+  const moveTo = (moved: Row, place: number, siblings: readonly number[]) => {
+    viewing.move(moved.id, siblings, place, moved.pinned);
+    viewing.store.set({ said: `${moved.name} is at place ${place + 1} of ${siblings.length}` });
+  };
+  return {
+    draggable: viewing.view.filter === "",
+    onDragStart: (event: DragEvent) => {
+      dragged = row;
+      event.dataTransfer?.setData("text/plain", row.name);
+    },
+    onDragEnd: () => void (dragged = null),
+    onDragOver: (event: DragEvent) => {
+      if (dragged && dragged.pinned === row.pinned && dragged.id !== row.id && timeline.siblings(dragged).includes(row.id)) event.preventDefault();
+    },
+    onDrop: (event: DragEvent) => {
+      event.preventDefault();
+      const siblings = dragged ? timeline.siblings(dragged) : [];
+      const place = siblings.indexOf(row.id);
+      if (dragged && place >= 0) moveTo(dragged, place, siblings);
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      const by = !event.altKey || viewing.view.filter !== "" ? 0 : event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
+      if (!by) return;
+      event.preventDefault();
+      const siblings = timeline.siblings(row), place = siblings.indexOf(row.id) + by;
+      if (place >= 0 && place < siblings.length) moveTo(row, place, siblings);
+    },
+  };
+}
+
 function GutterRow({ row, y }: { row: Row; y: number }) {
   const { run, viewing } = useOpened();
+  const moving = useMoving(row);
   const { pinned, tall } = viewing.view;
   const isPinned = pinned.includes(row.id);
   const location = row.kind === "location" ? run.locations[row.id] : null;
   const about = [row.name, row.detail, location && `${count(location.events)} events, ${count(location.depth)} levels`].filter(Boolean).join("\n");
   const deep = row.lines > 0 && row.levels > row.few;
   return (
-    <li class={`row ${row.kind} ${row.pinned ? "pinned" : ""}`} style={{ top: `${y}px`, height: `${row.height}px`, paddingLeft: `${4 + row.indent * 14}px` }} title={about}>
+    <li {...moving} class={`row ${row.kind} ${row.pinned ? "pinned" : ""}`} style={{ top: `${y}px`, height: `${row.height}px`, paddingLeft: `${4 + row.indent * 14}px` }} title={about}>
       <div class="rowline" style={{ marginTop: `${Math.max(0, Math.min(-y, row.height - 21))}px` }}>
         {row.canOpen
           ? <button class="fold" aria-expanded={row.open} aria-label={`${row.open ? "Fold" : "Unfold"} ${row.name}`} onClick={() => viewing.toggle(row.id)}>{row.open ? "▾" : "▸"}</button>

@@ -18,6 +18,7 @@ interface Json {
   regions: { name: string; file: string; line: number; group: string }[];
   metrics?: Metric[];
   parameters?: string[];
+  communicators?: string[];
   markers: Marker[];
   marks?: Mark[];
 }
@@ -48,6 +49,7 @@ export function runOf(json: unknown): Run {
     locations: from.tracks,
     metrics: from.metrics ?? [],
     parameters: from.parameters ?? [],
+    communicators: from.communicators ?? [],
     markers: from.markers,
     marks: from.marks ?? [],
     parts: [],

@@ -4,7 +4,8 @@ import { runOf } from "./describe";
 import { type Happening, type Lane, LaneBuilder } from "./lane";
 import { MemorySource } from "./memory";
 import { SourceError } from "./source";
-import { pathsAnswer, Reader } from "./wire";
+import { SILENCE, type Talk } from "./messages";
+import { collectivesAnswer, messagesAnswer, pathsAnswer, Reader } from "./wire";
 
 const ENTER = 0, LEAVE = 1, OTHER = 2;
 /** Parameters: int64, uint64, double, string. */
@@ -39,6 +40,7 @@ export function decode(data: ArrayBuffer): MemorySource {
   let run: Run | null = null, paths: Paths | null = null;
   let strings: Strings = {};
   let sources: Record<number, SourceText> | null = null;
+  let talk: Talk = SILENCE;
   const lanes: Lane[] = [], tracks: Uint8Array[] = [];
   for (;;) {
     const tag = reader.u32(), size = reader.u32();
@@ -49,12 +51,17 @@ export function decode(data: ArrayBuffer): MemorySource {
     if (tag === 2) paths = pathsAnswer(new Reader(content.slice().buffer));
     if (tag === 4) sources = JSON.parse(new TextDecoder().decode(content)) as Record<number, SourceText>;
     if (tag === 5) strings = JSON.parse(new TextDecoder().decode(content)) as Strings;
+    if (tag === 6) talk = { ...talk, facts: JSON.parse(new TextDecoder().decode(content)) as Talk["facts"] };
+    if (tag === 7) talk = { ...talk, messages: messagesAnswer(new Reader(content.slice().buffer)).items };
+    if (tag === 8) talk = { ...talk, collectives: collectivesAnswer(new Reader(content.slice().buffer)).items };
     if (tag === 3) tracks.push(content);
   }
   if (!run || !paths) throw damaged();
   for (const content of tracks) readTrack(content, run, paths, strings, lanes);
   for (let track = 0; track < run.locations.length; track++) lanes[track] ??= new LaneBuilder().finish(0);
-  return new MemorySource(run, paths, lanes, sources);
+  const known = (track: number) => run.locations[track] !== undefined;
+  if (!talk.messages.every((one) => known(one.fromTrack) && known(one.toTrack)) || !talk.collectives.every((one) => known(one.track))) throw damaged();
+  return new MemorySource(run, paths, lanes, sources, talk);
 }
 
 function readTrack(content: Uint8Array, run: Run, paths: Paths, strings: Strings, lanes: Lane[]): void {

@@ -1,7 +1,8 @@
 // A made-up run for tests and for looking at the page: a solver with threads, a pool of processes, and tasks.
-import { type Location, NONE, type Process, type Run, type SourceText } from "../model";
+import { type Bundle, type Gathering, type Location, NONE, type Process, type Run, type SourceText } from "../model";
 import { type Lane, LaneBuilder } from "./lane";
 import { MemorySource } from "./memory";
+import type { Talk } from "./messages";
 
 /** The same numbers for the same seed, from 0 up to below 1 (mulberry32). */
 export function random(seed: number): () => number {
@@ -171,7 +172,27 @@ export function generated(seed = 1, size = 1): MemorySource {
     script.work(2e5);
   } }));
   for (let i = 0; i < 40 * size; i++) add(`Task-${i + 1}`, service, "task", 1.2e8 + i * 3e7, (script) => task(script, i + 1));
-  return new MemorySource(description(processes, locations), { parent: Int32Array.from(paths.parent), region: Int32Array.from(paths.region) }, lanes, { 3: RELAX });
+  const ranks = [0, 1, 2, 3];
+  return new MemorySource(description(processes, locations), { parent: Int32Array.from(paths.parent), region: Int32Array.from(paths.region) }, lanes, { 3: RELAX }, talkOf(lanes, ranks));
+}
+
+/** Each location sends what it has done in a step to the next one, which waits for it; all meet every tenth step. */
+function talkOf(lanes: readonly Lane[], tracks: readonly number[]): Talk {
+  const steps = tracks.map((track) => Array.from(lanes[track].region).flatMap((region, call) => (region === 2 ? [call] : [])));
+  const messages: Bundle[] = [], collectives: Gathering[] = [];
+  for (let step = 0; step + 1 < Math.min(...steps.map((calls) => calls.length)); step++) {
+    tracks.forEach((track, i) => {
+      const to = tracks[(i + 1) % tracks.length];
+      const sent = lanes[track].end[steps[i][step]], received = Math.max(sent + 30_000, lanes[to].begin[steps[(i + 1) % tracks.length][step + 1]] + 400_000);
+      messages.push({ count: 1, sent, lastSent: sent, received, lastReceived: received, bytes: 8 * (100 + step), waitedSender: 0, waitedReceiver: step % 3 ? 0 : 20_000, fromTrack: track, toTrack: to, communicator: 0, tag: 7 });
+    });
+    if (step % 10 !== 9) continue;
+    const begins = tracks.map((track, i) => lanes[track].end[steps[i][step]] - 400_000), last = Math.max(...begins);
+    tracks.forEach((track, i) => collectives.push({ count: 1, begin: begins[i], end: last + 20_000, waited: last - begins[i], sent: 8, received: 8, track, communicator: 0, kind: 11, operation: (step - 9) / 10 }));
+  }
+  messages.sort((a, b) => a.sent - b.sent || a.fromTrack - b.fromTrack);
+  collectives.sort((a, b) => a.begin - b.begin || a.track - b.track);
+  return { messages, collectives, facts: { count: messages.length, collectives: collectives.length, unmatched: 0, backwards: 0, complete: true } };
 }
 
 function description(processes: Process[], locations: Location[]): Run {
@@ -180,6 +201,6 @@ function description(processes: Process[], locations: Location[]): Run {
     title: "plate.py -n 1000", facts: ["vm", "2026-11-23 08:14:02", `${events.toLocaleString("en")} events`], losses: ["12 events could not be recorded"],
     ticksPerSecond: 1e9, length: Math.max(...locations.map((location) => location.end)), events, secondsPerEvent: 3e-8,
     regions: NAMES.map(([module, name, line], id) => ({ id, name: `${module}.${name}`, module, file: `/home/u/${module.replaceAll(".", "/")}.py`, line })),
-    processes, locations, markers: [{ time: 5.2e8, track: 0, text: "residual below 1e-3" }], marks: [], parts: [], metrics: [{ name: "residual", unit: "K", description: "of the plate", type: "double" }], parameters: ["timeloom::step"],
+    processes, locations, markers: [{ time: 5.2e8, track: 0, text: "residual below 1e-3" }], marks: [], parts: [], metrics: [{ name: "residual", unit: "K", description: "of the plate", type: "double" }], parameters: ["timeloom::step"], communicators: ["MPI_COMM_WORLD"],
   };
 }

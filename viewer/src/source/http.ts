@@ -1,5 +1,5 @@
 // The server of `timeloom view`.
-import type { CallDetails, CallRange, CallRef, Calls, Found, Links, Mark, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, Exchange, Found, Gathering, Links, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
 import { runOf } from "./describe";
 import { type Source, SourceError } from "./source";
 import * as wire from "./wire";
@@ -80,6 +80,18 @@ export class HttpSource implements Source {
 
   async links(track: number, limit: number, signal: AbortSignal): Promise<Links> {
     return wire.linksAnswer(await this.binary("links", wire.linksRequest(track, limit), signal));
+  }
+
+  async messages(range: MessageRange, signal: AbortSignal): Promise<Bundled<Bundle>> {
+    return wire.messagesAnswer(await this.binary("messages", wire.messagesRequest(range), signal));
+  }
+
+  async collectives(range: MessageRange, signal: AbortSignal): Promise<Bundled<Gathering>> {
+    return wire.collectivesAnswer(await this.binary("collectives", wire.messagesRequest(range), signal));
+  }
+
+  async matrix(range: MessageRange, signal: AbortSignal): Promise<Bundled<Exchange>> {
+    return wire.matrixAnswer(await this.binary("matrix", wire.messagesRequest(range), signal));
   }
 
   async keep(marks: readonly Mark[]): Promise<string | null> {

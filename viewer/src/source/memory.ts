@@ -1,17 +1,19 @@
 // A run whose calls are all in memory: of a page with the data inside, and of generated runs.
 import {
-  type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, FIRST_PROCESS, type Found, type Link, type Links, type Paths, type Profile, type Run,
+  type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, type Found, type Gathering, type Link, type Links,
+  type MessageRange, type Paths, type Profile, type Run,
   type Search, type Selection, type Side, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
 import { emptyTile, sumOfTiles, tileOf } from "./cells";
 import { eachIn, type Happening, type Lane, lowerBound, openAt } from "./lane";
+import { bundlesIn, gatheringsIn, matrixOf, SILENCE, type Talk } from "./messages";
 import type { Source } from "./source";
 
 export class MemorySource implements Source {
   /** REQUIRES: a lane for each location of the run. */
   constructor(
     private readonly description: Run, private readonly callPaths: Paths, private readonly lanes: readonly Lane[],
-    private readonly sources: Readonly<Record<number, SourceText>> | null = null,
+    private readonly sources: Readonly<Record<number, SourceText>> | null = null, private readonly talk: Talk = SILENCE,
   ) {}
 
   async run(): Promise<Run> {
@@ -73,7 +75,7 @@ export class MemorySource implements Source {
   async side(): Promise<Side> {
     const counters = this.lanes.flatMap((lane, track) => [...lane.values].map(([metric, values]) => ({ track, metric, values: values.length / 2 })));
     counters.sort((a, b) => a.track - b.track || a.metric - b.metric);
-    return { counters, links: this.allLinks.length, complete: true };
+    return { counters, links: this.allLinks.length, complete: true, messages: this.talk.facts };
   }
 
   async values(ranges: readonly ValuesRange[]): Promise<Values[]> {
@@ -92,6 +94,18 @@ export class MemorySource implements Source {
   async links(track: number, limit: number): Promise<Links> {
     const mine = this.allLinks.filter((link) => link.fromTrack === track || link.toTrack === track);
     return { links: mine.slice(0, limit), complete: mine.length <= limit };
+  }
+
+  async messages(range: MessageRange): Promise<Bundled<Bundle>> {
+    return bundlesIn(this.talk, range);
+  }
+
+  async collectives(range: MessageRange): Promise<Bundled<Gathering>> {
+    return gatheringsIn(this.talk, range);
+  }
+
+  async matrix(range: MessageRange): Promise<Bundled<Exchange>> {
+    return matrixOf(this.talk, this.description.locations, range);
   }
 
   async keep(): Promise<string | null> {

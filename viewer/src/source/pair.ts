@@ -1,6 +1,7 @@
 // Two runs behind the questions of one: rows of the first, then of the second, on one axis of time.
 import {
-  type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, FIRST_PROCESS, FIRST_RUN, type Found, type Links, NONE, type ParameterIs, type Paths, type Profile, type Run,
+  type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, FIRST_RUN, type Found, type Gathering, type Links,
+  type MessageRange, NONE, type ParameterIs, type Paths, type Profile, type Run,
   type Search, type Selection, type Side, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
 import { sumOfTiles } from "./cells";
@@ -146,6 +147,10 @@ class PairSource implements Source {
     return {
       counters: both.flatMap(({ counters }, n) => counters.map((one) => ({ ...one, track: one.track + this.sides[n].firstTrack, metric: one.metric + this.firstMetric(n) }))),
       links: both[0].links + both[1].links, complete: both.every((side) => side.complete),
+      messages: {
+        ...(Object.fromEntries((["count", "collectives", "unmatched", "backwards"] as const).map((key) => [key, both[0].messages[key] + both[1].messages[key]])) as Record<"count" | "collectives" | "unmatched" | "backwards", number>),
+        complete: both.every((side) => side.messages.complete),
+      },
     };
   }
 
@@ -173,6 +178,43 @@ class PairSource implements Source {
         kind: link.kind, from: side.toShared(link.from), to: side.toShared(link.to), fromTrack: link.fromTrack + side.firstTrack, toTrack: link.toTrack + side.firstTrack,
       })),
     };
+  }
+
+  /** What both sides say about messages. */
+  private async both<T>(range: MessageRange, ask: (source: Source, range: MessageRange) => Promise<Bundled<T>>, shared: (side: OneRun, item: T) => T): Promise<Bundled<T>> {
+    const answers = await Promise.all(this.sides.map(async (side, n): Promise<Bundled<T>> => {
+      const tracks = this.ownTracks(side, range.tracks);
+      if (tracks === "none") return { items: [], count: 0, complete: true };
+      const found = await ask(this.sources[n], { ...range, ...this.ownRange(side, range), tracks });
+      return { ...found, items: found.items.map((item) => shared(side, item)) };
+    }));
+    return { items: answers.flatMap(({ items }) => items), count: answers[0].count + answers[1].count, complete: answers.every(({ complete }) => complete) };
+  }
+
+  private communicator(side: OneRun, communicator: number): number {
+    return communicator + (side === this.sides[0] ? 0 : this.sides[0].run.communicators.length);
+  }
+
+  messages(range: MessageRange, signal: AbortSignal): Promise<Bundled<Bundle>> {
+    return this.both(range, (source, own) => source.messages(own, signal), (side, one) => ({
+      ...one, sent: side.toShared(one.sent), lastSent: side.toShared(one.lastSent), received: side.toShared(one.received), lastReceived: side.toShared(one.lastReceived),
+      waitedSender: one.waitedSender * side.scale, waitedReceiver: one.waitedReceiver * side.scale,
+      fromTrack: one.fromTrack + side.firstTrack, toTrack: one.toTrack + side.firstTrack, communicator: this.communicator(side, one.communicator),
+    }));
+  }
+
+  collectives(range: MessageRange, signal: AbortSignal): Promise<Bundled<Gathering>> {
+    return this.both(range, (source, own) => source.collectives(own, signal), (side, one) => ({
+      ...one, begin: side.toShared(one.begin), end: side.toShared(one.end), waited: one.waited * side.scale,
+      track: one.track + side.firstTrack, communicator: this.communicator(side, one.communicator),
+    }));
+  }
+
+  matrix(range: MessageRange, signal: AbortSignal): Promise<Bundled<Exchange>> {
+    return this.both(range, (source, own) => source.matrix(own, signal), (side, one) => ({
+      ...one, waitedSender: one.waitedSender * side.scale, waitedReceiver: one.waitedReceiver * side.scale,
+      sender: one.sender + side.firstProcess, receiver: one.receiver + side.firstProcess,
+    }));
   }
 
   async keep(): Promise<string | null> {

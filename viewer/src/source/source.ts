@@ -1,5 +1,5 @@
 // Where the page gets a run from: the server, or the data inside the page.
-import type { CallDetails, CallRange, Calls, Found, Links, Mark, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, Calls, Exchange, Found, Gathering, Links, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
 
 /** A problem in words for people. */
 export class SourceError extends Error {
@@ -25,6 +25,11 @@ export interface Source {
   values(ranges: readonly ValuesRange[], signal: AbortSignal): Promise<Values[]>;
   /** At most `limit` of those that begin or end on a location. */
   links(track: number, limit: number, signal: AbortSignal): Promise<Links>;
+  /** Messages of which one end is on one of the locations, and which are not over before the range begins. */
+  messages(range: MessageRange, signal: AbortSignal): Promise<Bundled<Bundle>>;
+  collectives(range: MessageRange, signal: AbortSignal): Promise<Bundled<Gathering>>;
+  /** Of the messages that were sent in the range; `limit` counts pairs. */
+  matrix(range: MessageRange, signal: AbortSignal): Promise<Bundled<Exchange>>;
   /** Keeps marks with the run. Returns where; null: this source has no place for them, empty: it cannot be written. */
   keep(marks: readonly Mark[]): Promise<string | null>;
   find(search: Search, signal: AbortSignal): Promise<Found>;

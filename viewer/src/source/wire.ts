@@ -1,5 +1,5 @@
 // The binary answers of docs/formats/view-http.md.
-import { type CallRange, type CallRef, type Calls, COLUMNS, type Found, type Links, type Paths, type Profile, type Search, type Selection, type Tile, type TileKey, type Values, type ValuesRange } from "../model";
+import { type Bundle, type Bundled, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, type Found, type Gathering, type Links, type MessageRange, type Paths, type Profile, type Search, type Selection, type Tile, type TileKey, type Values, type ValuesRange } from "../model";
 import { SourceError } from "./source";
 
 /** Reads an answer from its begin to its end; arrays are views of it. */
@@ -162,6 +162,28 @@ export function linksAnswer(reader: Reader): Links {
   const links = Array.from({ length: count }, (_, i) => ({ kind: kind[i] ? "awaited" as const : "creates" as const, from: from[i], to: to[i], fromTrack: fromTrack[i], toTrack: toTrack[i] }));
   return { links, complete };
 }
+
+export function messagesRequest({ begin, end, tracks, limit, columns }: MessageRange): ArrayBuffer {
+  const list = tracks ?? [];
+  return new Writer(32 + 4 * list.length).u32(limit, columns).f64(begin, end).u32(list.length, 0).list(list).body;
+}
+
+/** Items of an answer, field by field: first those of 64 bits, then those of 32. */
+function bundledAnswer<T>(reader: Reader, reals: readonly (keyof T)[], numbers: readonly (keyof T)[]): Bundled<T> {
+  const size = reader.u32(), complete = reader.u32() === 1, count = reader.f64();
+  const columns = [...reals.map((key) => [key, reader.times(size)] as const), ...numbers.map((key) => [key, Uint32Array.from(padded(reader, size))] as const)];
+  const items = Array.from({ length: size }, (_, i) => Object.fromEntries(columns.map(([key, values]) => [key, values[i]])) as T);
+  return { items, count, complete };
+}
+
+export const messagesAnswer = (reader: Reader): Bundled<Bundle> =>
+  bundledAnswer(reader, ["count", "sent", "lastSent", "received", "lastReceived", "bytes", "waitedSender", "waitedReceiver"], ["fromTrack", "toTrack", "communicator", "tag"]);
+
+export const collectivesAnswer = (reader: Reader): Bundled<Gathering> =>
+  bundledAnswer(reader, ["count", "begin", "end", "waited", "sent", "received"], ["track", "communicator", "kind", "operation"]);
+
+export const matrixAnswer = (reader: Reader): Bundled<Exchange> =>
+  bundledAnswer(reader, ["count", "bytes", "waitedSender", "waitedReceiver"], ["sender", "receiver"]);
 
 export function findRequest(search: Search): ArrayBuffer {
   const tracks = search.tracks ?? [], regions = search.regions ?? [];

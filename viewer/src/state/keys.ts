@@ -56,14 +56,17 @@ export const KEYS: readonly Key[] = [
   { keys: ["3"], shown: "", words: "", run: ({ viewing }) => viewing.openPanel("tree") },
   { keys: ["4"], shown: "", words: "", run: ({ viewing }) => viewing.openPanel("flame") },
   { keys: ["5"], shown: "", words: "", run: ({ viewing }) => viewing.openPanel("source") },
+  { keys: ["6"], shown: "6", words: "messages between processes", run: ({ viewing }) => viewing.openPanel("messages") },
+  { keys: ["x"], shown: "X", words: "hide or show messages", run: ({ viewing }) => viewing.store.set({ quiet: !viewing.view.quiet }) },
   { keys: ["p"], shown: "P", words: "open or close the panel below", run: ({ viewing }) => viewing.store.set({ panelOpen: !viewing.view.panelOpen }) },
   { keys: ["?"], shown: "?", words: "this list", run: ({ viewing }) => viewing.store.set({ help: !viewing.view.help }) },
   { keys: ["Escape"], shown: "Esc", words: "close, or drop the chosen call, then the selection", run: escape },
 ];
 
 function escape({ viewing }: Commands): void {
-  const { help, call, selection, found, panelOpen } = viewing.view;
+  const { help, call, message, selection, found, panelOpen } = viewing.view;
   if (help) viewing.store.set({ help: false });
+  else if (message) viewing.store.set({ message: null });
   else if (call) viewing.choose(null);
   else if (selection) viewing.select(null);
   else if (found) viewing.store.set({ found: null, find: "", hit: -1 });

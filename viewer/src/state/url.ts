@@ -12,7 +12,11 @@ export interface Link {
   sort?: string;
   pinned?: number[];
   toggled?: number[];
+  /** Row and place, in turns. */
+  moved?: number[];
   find?: string;
+  /** "off": not drawn. */
+  messages?: string;
   /** Of two runs: the call at which they are aligned. */
   /** As src/state/marks.ts writes them. */
   marks?: string;
@@ -33,8 +37,8 @@ export function write(link: Link): string {
   if (link.range) add("view", pair(link.range));
   if (link.selection) add("select", pair(link.selection) + (link.selection.tracks ? "," + link.selection.tracks.join(",") : ""));
   if (link.call) add("call", [link.call.track, Math.round(link.call.time), link.call.depth].join(","));
-  for (const key of ["func", "panel", "filter", "sort", "find", "marks"] as const) if (link[key]) add(key, link[key]);
-  for (const key of ["pinned", "toggled"] as const) if (link[key]?.length) add(key, link[key].join(","));
+  for (const key of ["func", "panel", "filter", "sort", "find", "messages", "marks"] as const) if (link[key]) add(key, link[key]);
+  for (const key of ["pinned", "toggled", "moved"] as const) if (link[key]?.length) add(key, link[key].join(","));
   return words.join("&");
 }
 
@@ -55,11 +59,11 @@ export function read(fragment: string): Link {
   if (selection) link.selection = { ...selection, tracks: tracks.length ? numbers(tracks.join(","), ",") : null };
   const call = numbers(words.get("call") ?? "", ",");
   if (call?.length === 3) link.call = { track: call[0], time: call[1], depth: call[2] };
-  for (const key of ["func", "panel", "filter", "sort", "find", "marks"] as const) {
+  for (const key of ["func", "panel", "filter", "sort", "find", "messages", "marks"] as const) {
     const value = words.get(key);
     if (value) link[key] = value;
   }
-  for (const key of ["pinned", "toggled"] as const) {
+  for (const key of ["pinned", "toggled", "moved"] as const) {
     const list = numbers(words.get(key) ?? "", ",");
     if (list) link[key] = list;
   }

@@ -1,10 +1,10 @@
 // What the page shows: one value that every part of it reads, and the few functions that change it.
-import type { CallRef, Found, Mark, Run, Selection } from "../model";
+import type { Bundle, CallRef, Found, Mark, Run, Selection } from "../model";
 import { around, clamp, move, type Range, zoom } from "../timeline/scale";
 import { History } from "./history";
 import { Store } from "./store";
 
-export const PANELS = ["call", "function", "functions", "modules", "tree", "flame", "source", "marks", "find"] as const;
+export const PANELS = ["call", "function", "functions", "modules", "tree", "flame", "source", "messages", "marks", "find"] as const;
 export type Panel = (typeof PANELS)[number];
 export const SORTS = ["order", "activity", "name"] as const;
 export type Sort = (typeof SORTS)[number];
@@ -18,8 +18,14 @@ export interface View {
   readonly pinned: readonly number[];
   readonly filter: string;
   readonly sort: Sort;
+  /** Rows that were moved: their places among those of the same parent. */
+  readonly moved: ReadonlyMap<number, number>;
   readonly selection: Selection | null;
   readonly call: CallRef | null;
+  /** The message that is chosen. */
+  readonly message: Bundle | null;
+  /** Messages and collective operations are not drawn. */
+  readonly quiet: boolean;
   /** The region that the panel "function" is about; -1: none. */
   readonly func: number;
   readonly panel: Panel;
@@ -46,7 +52,7 @@ export class Viewing {
   constructor(readonly run: Run) {
     this.whole = { begin: 0, end: Math.max(run.length, 1) };
     this.store = new Store<View>({
-      range: this.whole, toggled: new Set(), tall: new Set(), pinned: [], filter: "", sort: "order", selection: null, call: null, func: -1,
+      range: this.whole, toggled: new Set(), tall: new Set(), pinned: [], filter: "", sort: "order", moved: new Map(), selection: null, call: null, message: null, quiet: false, func: -1,
       panel: "functions", panelOpen: false, find: "", found: null, hit: -1, marks: run.marks, newMark: null, keptAt: null, help: false, said: "",
     });
   }
@@ -138,6 +144,16 @@ export class Viewing {
   pin(row: number): void {
     const { pinned } = this.view;
     this.store.set({ pinned: pinned.includes(row) ? pinned.filter((other) => other !== row) : [...pinned, row] });
+  }
+
+  /** Gives a row another place among its siblings, or among the pinned rows; these are told in the order in which they are. */
+  move(row: number, siblings: readonly number[], place: number, pinned: boolean): void {
+    const order = siblings.filter((other) => other !== row);
+    order.splice(place, 0, row);
+    if (pinned) return this.store.set({ pinned: order });
+    const moved = new Map(this.view.moved);
+    order.forEach((other, i) => (other === row || moved.has(other)) && moved.set(other, i));
+    this.store.set({ moved });
   }
 
   openPanel(panel: Panel): void {

@@ -164,7 +164,30 @@ export function treeOf(run: Run, known: readonly Counter[] = []): Branch[] {
   return trees.length === 1 && trees[0].inner.every((inner) => inner.kind !== "process") ? trees[0].inner : trees;
 }
 
-function ordered(branches: readonly Branch[], sort: Sort): readonly Branch[] {
+/** The order that was chosen, with the rows that were moved at the places that they were given. */
+function ordered(branches: readonly Branch[], { sort, moved }: Pick<View, "sort" | "moved">): readonly Branch[] {
+  const all = sorted(branches, sort);
+  if (!moved.size || !all.some((branch) => moved.has(branch.id))) return all;
+  const placed = all.filter((branch) => moved.has(branch.id)).sort((a, b) => moved.get(a.id)! - moved.get(b.id)!);
+  const result = all.filter((branch) => !moved.has(branch.id));
+  for (const branch of placed) result.splice(moved.get(branch.id)!, 0, branch);
+  return result;
+}
+
+/** The rows of the same parent as they are ordered, with the row itself; empty: there is no such row. */
+export function siblingsOf(branches: readonly Branch[], id: number, view: View): number[] {
+  const here = ordered(branches, view);
+  if (here.some((branch) => branch.id === id)) return here.map((branch) => branch.id);
+  for (const branch of branches) {
+    const found = siblingsOf(insideOf(branch, view), id, view);
+    if (found.length) return found;
+  }
+  return [];
+}
+
+const insideOf = (branch: Branch, view: View) => (branch.lanes && view.filter.trim() === "" && view.sort === "order" ? branch.lanes() : branch.inner);
+
+function sorted(branches: readonly Branch[], sort: Sort): readonly Branch[] {
   if (sort === "activity") return [...branches].sort((a, b) => b.events - a.events);
   if (sort === "name") return [...branches].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
   return branches;
@@ -199,11 +222,11 @@ export function layOut(trees: readonly Branch[], view: View): Layout {
     return open;
   };
   const walk = (branches: readonly Branch[], indent: number, shown: boolean) => {
-    for (const branch of ordered(branches, view.sort)) {
+    for (const branch of ordered(branches, view)) {
       const named = shown || (filter !== "" && (branch.name.toLowerCase().includes(filter) || branch.detail.toLowerCase().includes(filter)));
       if (filter && !named && !matches(branch, filter)) continue;
       const open = add(branch, indent, false);
-      const inner = branch.lanes && filter === "" && view.sort === "order" ? branch.lanes() : branch.inner;
+      const inner = insideOf(branch, view);
       if (inner.length && (open || (filter && !named))) walk(inner, indent + 1, named);
     }
   };

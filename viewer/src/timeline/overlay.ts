@@ -6,6 +6,7 @@ import type { View } from "../state/view";
 import { LINE, type Row } from "./layout";
 import type { Frame } from "./painter";
 import { ticks, toX } from "./scale";
+import { type Anchors, drawTalk, type Spoken, type TalkShown } from "./talk";
 
 export interface Marks {
   readonly view: View;
@@ -16,6 +17,9 @@ export interface Marks {
   readonly x: number | null;
   readonly rubber: Selection | null;
   readonly markers: readonly Marker[];
+  readonly talk: TalkShown | null;
+  readonly anchors: Anchors;
+  readonly spoken: Spoken | null;
 }
 
 const NOT_WIDER_THAN = 20_000;
@@ -28,6 +32,7 @@ export function drawOverlay(context: CanvasRenderingContext2D, width: number, he
   const selection = marks.rubber ?? view.selection;
   if (selection) drawSelection(context, width, height, selection, marks);
   for (const row of frame.rows) drawRowMarks(context, width, row, marks);
+  if (marks.talk) drawTalk(context, width, frame, marks.talk, marks.anchors, theme, marks.spoken, view.message);
   for (const call of [view.call, marks.pointed]) if (call) outline(context, width, call, marks, call === view.call);
   context.fillStyle = theme.lost;
   for (const { time } of view.marks) context.fillRect(Math.round(toX(frame.range, width, time)), 0, 1, height);

@@ -1,23 +1,26 @@
 // The rows on the screen: keeps the pictures up to date with what is to be shown.
 import type { Theme } from "../colour";
-import type { CallDetails, CallRef, Counter, Run, Selection } from "../model";
+import type { CallDetails, CallRef, Run, Selection, Side } from "../model";
 import type { Source } from "../source/source";
 import { Store } from "../state/store";
 import type { Viewing } from "../state/view";
 import { Cache } from "./cache";
 import { ValuesCache } from "./chart";
 import { type Hit, hitAt } from "./hit";
-import { layOut, type Layout, type Row, treeOf, visible } from "./layout";
+import { layOut, type Layout, type Row, siblingsOf, treeOf, visible } from "./layout";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
 import { listenToOverview, Overview } from "./overview";
 import { around as slotsAround, type Frame, Painter, type Recorder } from "./painter";
 import { Pointer, type Surface } from "./pointer";
 import { around, toTime } from "./scale";
+import { Anchors, type Spoken, spokenAt, TalkCache, type TalkShown } from "./talk";
 
 /** What the pointer is on. */
 export interface Hover {
   readonly hit: Hit | null;
   readonly details: CallDetails | null;
+  /** A message or a collective operation, which lie above the calls. */
+  readonly spoken: Spoken | null;
   readonly x: number;
   readonly y: number;
 }
@@ -41,13 +44,17 @@ export interface Shown {
 const QUIET = 150;
 
 export class Timeline implements Surface {
-  readonly pointed = new Store<Hover>({ hit: null, details: null, x: 0, y: 0 });
+  readonly pointed = new Store<Hover>({ hit: null, details: null, spoken: null, x: 0, y: 0 });
   readonly shown = new Store<Shown>({ rows: [], top: 0, height: 0 });
+  /** What there is besides calls, once it is known. */
+  readonly known = new Store<{ side: Side | null }>({ side: null });
   readonly cache: Cache;
   private trees: ReturnType<typeof treeOf>;
   private readonly run: Run;
   private readonly overview: Overview;
   private readonly values: ValuesCache;
+  private readonly talk: TalkCache;
+  private anchors = new Anchors([]);
   private elements: Elements | null = null;
   private painter: Painter | null = null;
   private all: Layout = { pinned: [], rows: [], pinnedHeight: 0, height: 0 };
@@ -67,14 +74,17 @@ export class Timeline implements Surface {
     this.cache = new Cache(source, () => this.schedule(), failed);
     this.overview = new Overview(viewing, this.cache);
     this.values = new ValuesCache(source, () => this.schedule());
-    void source.side().then(({ counters }) => this.showCounters(counters), () => undefined);
+    this.talk = new TalkCache(source, this.run.locations.length, () => this.scheduleMarks());
+    void source.side().then((side) => this.showSide(side), () => undefined);
     viewing.store.subscribe(() => this.schedule());
   }
 
-  private showCounters(counters: readonly Counter[]): void {
-    if (!counters.length) return;
-    this.trees = treeOf(this.run, counters);
-    this.laidOutFor = [];
+  private showSide(side: Side): void {
+    this.known.set({ side });
+    if (side.counters.length) {
+      this.trees = treeOf(this.run, side.counters);
+      this.laidOutFor = [];
+    }
     this.schedule();
   }
 
@@ -109,6 +119,11 @@ export class Timeline implements Surface {
   /** Tells what is drawn. REQUIRES: mounted. */
   record(recorder: Recorder): void {
     this.painter!.record(this.frame(), recorder);
+  }
+
+  /** The rows among which a row can be moved, in their order. */
+  siblings(row: Row): readonly number[] {
+    return row.pinned ? this.viewing.view.pinned : siblingsOf(this.trees, row.id, this.viewing.view);
   }
 
   get width(): number {
@@ -170,20 +185,22 @@ export class Timeline implements Surface {
 
   private layOut(): void {
     const { view } = this.viewing;
-    const inputs = [view.toggled, view.tall, view.pinned, view.filter, view.sort];
+    const inputs = [view.toggled, view.tall, view.pinned, view.filter, view.sort, view.moved];
     if (inputs.every((input, i) => input === this.laidOutFor[i])) return;
     this.laidOutFor = inputs;
     this.all = layOut(this.trees, view);
+    this.anchors = new Anchors(this.all.rows);
   }
 
   private drawMarks(frame: Frame): void {
     const { elements } = this;
     if (!elements) return;
     const ratio = window.devicePixelRatio || 1;
-    const { hit, details } = this.pointed.get();
+    const { hit, details, spoken } = this.pointed.get();
     const pointed = details ?? hit?.call ?? null;
     const marks: Marks = {
       view: this.viewing.view, frame, theme: this.theme, pointed, x: this.pointerX, rubber: this.rubberBand, markers: this.run.markers,
+      talk: this.talkOf(frame), anchors: this.anchors, spoken,
     };
     const over = fit(elements.overlay, ratio), axis = fit(elements.axis, ratio);
     drawOverlay(context(elements.overlay, ratio), over.width, over.height, marks);
@@ -202,15 +219,26 @@ export class Timeline implements Surface {
     return { range: this.viewing.view.range, rows, top, pinnedBottom: top + this.all.pinnedHeight };
   }
 
+  /** Messages and collective operations, where there are any and they are wanted. */
+  private talkOf(frame: Frame): TalkShown | null {
+    return talks(this.known.get().side) && !this.viewing.view.quiet ? this.talk.of(frame) : null;
+  }
+
+  private spokenAt(x: number, y: number): Spoken | null {
+    const frame = this.frame(), talk = this.talkOf(frame);
+    return talk && spokenAt(talk, this.anchors, frame, this.width, x, y);
+  }
+
   private hitAt(x: number, y: number): Hit | null {
     return hitAt(this.frame(), this.cache, this.run, this.width, this.elements?.picture.width ?? 1, x, y);
   }
 
   hover(x: number, y: number): void {
     this.pointerX = x;
-    const hit = this.hitAt(x, y), before = this.pointed.get();
+    const spoken = this.spokenAt(x, y);
+    const hit = spoken ? null : this.hitAt(x, y), before = this.pointed.get();
     const same = hit?.call && before.details && sameCall(hit.call, before.details);
-    this.pointed.set({ hit, x, y, details: same ? before.details : null });
+    this.pointed.set({ hit, spoken, x, y, details: same ? before.details : null });
     if (!same) this.askSoon(hit);
     this.scheduleMarks();
   }
@@ -218,11 +246,13 @@ export class Timeline implements Surface {
   leave(): void {
     this.pointerX = null;
     this.askSoon(null);
-    this.pointed.set({ hit: null, details: null });
+    this.pointed.set({ hit: null, details: null, spoken: null });
     this.scheduleMarks();
   }
 
   click(x: number, y: number): void {
+    const spoken = this.spokenAt(x, y);
+    if (spoken) return this.viewing.store.set({ panel: "messages", panelOpen: true, ..."message" in spoken ? { message: spoken.message } : {} });
     let hit = this.hitAt(x, y);
     if (hit?.row.kind === "lane") hit = { ...hit, depth: 0 };
     else if (!hit || hit.depth < 0 || hit.region < 0) return this.viewing.choose(null);
@@ -238,7 +268,7 @@ export class Timeline implements Surface {
   rubber(from: { x: number; y: number } | null, to: { x: number; y: number }): void {
     this.rubberBand = from && this.rangeOf(from, to);
     this.pointerX = to.x;
-    if (from) this.pointed.set({ hit: null, details: null });
+    if (from) this.pointed.set({ hit: null, details: null, spoken: null });
     this.scheduleMarks();
   }
 
@@ -301,6 +331,9 @@ export class Timeline implements Surface {
     }
   }
 }
+
+/** Whether there is anything between processes. */
+export const talks = (side: Side | null): boolean => side !== null && side.messages.count + side.messages.collectives > 0;
 
 const sameCall = (a: CallRef, b: CallRef) => a.track === b.track && a.depth === b.depth && a.begin === b.begin;
 

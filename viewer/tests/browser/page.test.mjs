@@ -1,48 +1,13 @@
 // The page with its generated run in a browser: mouse, keys, tables, colours, accessibility.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { drawn, fragment, open, texts } from "./open.mjs";
 
-const PAGE = new URL("../../build/demo.html", import.meta.url).href;
 const AXE = readFileSync(fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url)), "utf8");
 
-let browser;
-before(async () => { browser = await chromium.launch({ executablePath: process.env.TIMELOOM_CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] }); });
-after(() => browser.close());
-
-/** The page, drawn; `fragment` may have a query before it; problems that it tells the console fail the test at `close`. */
-async function open(fragment = "", options = {}) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
-  page.setDefaultTimeout(60_000);
-  const problems = [];
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && !/willReadFrequently/.test(message.text()) && problems.push(message.text()));
-  page.on("pageerror", (error) => problems.push(error.message));
-  await page.goto(PAGE + fragment);
-  await drawn(page);
-  return { page, close: async () => { assert.deepEqual(problems, []); await page.close(); } };
-}
-
-/** Waits until the picture stays as it is. */
-async function drawn(page) {
-  await page.waitForSelector(".gutter li");
-  await page.evaluate(async () => {
-    const canvas = document.querySelector(".pictures canvas");
-    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-    for (let last = "", same = 0; same < 3;) {
-      await frame();
-      await new Promise((resolve) => setTimeout(resolve, 30));
-      const now = canvas.toDataURL();
-      same = now === last ? same + 1 : 0;
-      last = now;
-    }
-  });
-}
-
-const fragment = (page) => page.evaluate(() => new Promise((resolve) => setTimeout(() => resolve(location.hash), 500)));
 const view = async (page) => ((await fragment(page)).match(/view=(\d+)-(\d+)/) ?? []).slice(1).map(Number);
-const texts = (page, selector) => page.locator(selector).allTextContents();
 
 /** A pixel of the picture as "r,g,b". */
 const pixel = (page, x, y) => page.evaluate(([x, y]) => {
@@ -53,7 +18,7 @@ const pixel = (page, x, y) => page.evaluate(([x, y]) => {
 test("rows, title and losses are there", async () => {
   const { page, close } = await open();
   assert.equal(await page.title(), "plate.py -n 1000 – Timeloom");
-  assert.deepEqual((await texts(page, ".gutter .name")).slice(0, 3), ["plate.py", "MainThread", "Thread-1 (solve)"]);
+  assert.deepEqual((await texts(page, ".gutter .name")).slice(0, 3), ["plate.py", "MainThread", "residual"]);
   assert.match(await page.locator(".losses").innerText(), /12 events could not be recorded/);
   await close();
 });
@@ -339,7 +304,7 @@ test("nothing is cut off on a small window", async () => {
   await close();
 });
 
-for (const [name, link] of [["tables", "#panel=functions"], ["tree", "#panel=tree"], ["flame graph", "#panel=flame"], ["a call", "#call=0,300000000,3&panel=call"], ["hits", "#find=relax"], ["a function", "#panel=function&func=plate.Slab.relax"], ["source", "#panel=source&func=plate.Slab.relax"], ["marks", "#marks=500000000:first;900000000:second&panel=marks"], ["two runs", "?two#panel=functions"], ["two runs' flame graph", "?two#panel=flame"]]) {
+for (const [name, link] of [["tables", "#panel=functions"], ["tree", "#panel=tree"], ["flame graph", "#panel=flame"], ["a call", "#call=0,300000000,3&panel=call"], ["hits", "#find=relax"], ["a function", "#panel=function&func=plate.Slab.relax"], ["source", "#panel=source&func=plate.Slab.relax"], ["marks", "#marks=500000000:first;900000000:second&panel=marks"], ["messages", "#panel=messages"], ["two runs", "?two#panel=functions"], ["two runs' flame graph", "?two#panel=flame"]]) {
   for (const colorScheme of ["light", "dark"]) {
     test(`axe finds nothing wrong: ${name}, ${colorScheme}`, async () => {
       const { page, close } = await open(link, { colorScheme });

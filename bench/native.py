@@ -1,0 +1,155 @@
+"""Counts what ranks and wrapper libraries cost, on the interpreter that runs this.
+
+usage: python bench/native.py [--json] [--ranks N,...] [--calls N] [--scratch DIR]
+
+Method
+  ranks    N ranks of one job run a program of CALLS calls each, all at once on this machine, as a
+           launcher would start them (PMI_RANK, PMI_SIZE, TIMELOOM_JOB), with --no-weave; then
+           timeloom weave. Counted are, of the records: files and bytes, the nodes of the tree by which
+           the ranks find out who is last, and the most of these that a rank has tried to make; of the
+           result: files and bytes; of the weave: peak memory, with CALLS and with four times as many.
+           Ranks send no messages to each other when they end.
+  calls    instructions that a wrapper library takes in a call while nothing is measured, counted step
+           by step (tests/native/count_steps.c; x86-64)
+  writes   nanoseconds added to a pwrite of one byte to a file in memory, recorded, over those added to a
+           recorded call of an empty Python function: plain and measured by turns, in one process
+
+Counts do not depend on what else the machine does; `writes` does. bench/README.md has the others.
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PROGRAM = "def step():\n    pass\n\nfor _ in range({calls}):\n    step()\n"
+WRAPPED = ("read", "write", "pread", "lseek", "close", "fread", "pthread_mutex_trylock", "pthread_mutex_unlock")
+
+# Of a weave, by a process of its own: the peak of the children of this one is that of the largest.
+PEAK = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+"""
+
+WRITES = """
+import os, statistics, sys, time
+import timeloom
+TIMES, CYCLES = 20_000, 7
+file = os.memfd_create("file")
+def empty():
+    pass
+def call():
+    for _ in range(TIMES):
+        empty()
+def write(pwrite=os.pwrite):
+    for _ in range(TIMES):
+        pwrite(file, b"x", 0)
+def seconds(function):
+    begin = time.perf_counter()
+    function()
+    return time.perf_counter() - begin
+ratios = []
+for cycle in range(CYCLES):
+    plain = {function: seconds(function) for function in (call, write)}
+    with timeloom.Measurement(output=f"{sys.argv[1]}/run-{cycle}"):
+        added = {function: seconds(function) - plain[function] for function in (call, write)}
+    ratios.append(added[write] / added[call])
+print(statistics.median(ratios))
+"""
+
+
+def program_of(name: str) -> str:
+    beside = pathlib.Path(sys.executable).with_name(name)
+    return str(beside) if beside.exists() else shutil.which(name) or name
+
+
+def files_and_bytes(directory: pathlib.Path) -> tuple[int, int]:
+    files = [path for path in directory.rglob("*") if path.is_file()]
+    return len(files), sum(path.stat().st_size for path in files)
+
+
+def record(directory: pathlib.Path, ranks: int, calls: int) -> pathlib.Path:
+    """The run that the ranks leave, not woven."""
+    (directory / "app.py").write_text(PROGRAM.format(calls=calls), encoding="utf-8")
+    command = [sys.executable, "-m", "timeloom", "--quiet", "--no-weave", "--no-mpi", "-o", "run", "app.py"]
+    variables = {"PMI_SIZE": str(ranks), "MPI_LOCALNRANKS": "1", "TIMELOOM_JOB": "bench"}
+    started = [
+        subprocess.Popen(command, cwd=directory, env={**os.environ, **variables, "PMI_RANK": str(rank)})
+        for rank in range(ranks)
+    ]
+    if any(process.wait() != 0 for process in started):
+        raise SystemExit(f"native.py: a rank of {ranks} has failed")
+    return directory / "run"
+
+
+def weave_peak(run: pathlib.Path) -> int:
+    command = [sys.executable, "-c", PEAK, program_of("timeloom"), "weave", str(run)]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def of_ranks(ranks: int, calls: int, scratch: str | None) -> dict[str, int]:
+    figures: dict[str, int] = {"ranks": ranks, "calls": calls, "node_tries_of_a_rank": math.ceil(math.log2(ranks))}
+    with tempfile.TemporaryDirectory(dir=scratch) as name:
+        run = record(pathlib.Path(name), ranks, calls)
+        figures["nodes"] = sum(1 for _ in (run / "spool" / "ended").iterdir())
+        figures["record_files"], figures["record_bytes"] = files_and_bytes(run / "spool")
+        figures["weave_peak_bytes"] = weave_peak(run)
+        figures["result_files"], figures["result_bytes"] = files_and_bytes(run)
+    return figures
+
+
+def preload(*options: str) -> str:
+    command = [program_of("timeloom"), "preload", "--print", *options]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def instructions(scratch: str | None) -> dict[str, int]:
+    loaded = {**os.environ, "LD_PRELOAD": preload("--io", "posix", "--thread", "pthread")}
+    with tempfile.TemporaryDirectory(dir=scratch) as name:
+        counter = os.path.join(name, "count_steps")
+        source = str(ROOT / "tests" / "native" / "count_steps.c")
+        subprocess.run(["cc", "-O1", source, "-o", counter, "-pthread"], check=True)
+        return {
+            function: int(subprocess.run([counter, function], check=True, capture_output=True, env=loaded).stdout)
+            for function in WRAPPED
+        }
+
+
+def write_ratio(scratch: str | None) -> float:
+    loaded = {**os.environ, "LD_PRELOAD": preload("--io", "posix")}
+    with tempfile.TemporaryDirectory(dir=scratch) as name:
+        command = [sys.executable, "-c", WRITES, name]
+        return float(subprocess.run(command, check=True, capture_output=True, env=loaded).stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--ranks", default="4,16,64")
+    parser.add_argument("--calls", type=int, default=10_000)
+    parser.add_argument("--scratch")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=["ranks", "calls", "writes"])
+    options = parser.parse_args()
+    result: dict[str, object] = {}
+    if "ranks" in options.only:
+        result["ranks"] = [
+            of_ranks(int(ranks), calls, options.scratch)
+            for ranks in options.ranks.split(",") for calls in (options.calls, 4 * options.calls)
+        ]  # fmt: skip
+    if "calls" in options.only:
+        result["instructions"] = instructions(options.scratch)
+    if "writes" in options.only:
+        result["write_over_call"] = write_ratio(options.scratch)
+    print(json.dumps(result, indent=None if options.json else 1))
+
+
+if __name__ == "__main__":
+    main()

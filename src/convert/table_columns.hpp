@@ -1,0 +1,62 @@
+// Columns that tables of call paths have for what a run happens to have: its parameters and
+// metrics.
+//
+// Used by one thread; the tree outlives them. Nothing throws but what a RowWriter does.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "convert/table.hpp"
+#include "profile/call_tree.hpp"
+
+namespace timeloom::convert {
+
+// Column names, of which none comes twice.
+class Columns {
+ public:
+  void add(std::string name, ColumnType type);
+  const std::vector<Column>& all() const noexcept { return columns_; }
+
+ private:
+  std::vector<Column> columns_;
+  std::set<std::string> taken_;
+};
+
+// A column for each parameter, with the values that tell a call path apart.
+class ParameterColumns {
+ public:
+  explicit ParameterColumns(const profile::CallTree& tree);
+  void add_to(Columns& columns) const;
+  void write(RowWriter& row, profile::ParameterSetId id) const;
+
+ private:
+  const profile::CallTree& tree_;
+  std::map<std::string, std::size_t> places_;
+  std::vector<std::string> names_;
+  std::vector<bool> numeric_;
+};
+
+// A column for each sampled metric (what a call path came to itself), four for each counter of the
+// program.
+class MetricColumns {
+ public:
+  explicit MetricColumns(const profile::CallTree& tree);
+  void add_to(Columns& columns) const;
+  // The location of the rows from here on.
+  void begin_location(const profile::LocationProfile& location);
+  // Fast for rows in order of their nodes.
+  void write(RowWriter& row, profile::NodeId node);
+
+ private:
+  const std::vector<Metric>& metrics_;
+  std::vector<bool> used_;  // by metric: some call path has a value
+  const profile::LocationProfile* location_ = nullptr;
+  std::vector<std::size_t> counter_;  // by metric: the next cell
+  std::vector<std::size_t> sample_;
+};
+
+}  // namespace timeloom::convert

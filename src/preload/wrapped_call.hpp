@@ -1,0 +1,24 @@
+// The region of a call that is wrapped: what the call does is recorded between the two. Any thread;
+// nothing throws.
+#pragma once
+
+#include "record/wrapper_interface.hpp"
+
+// The return address of a wrapper, of which the caller's library is known.
+#define CALLER __builtin_return_address(0)
+
+namespace timeloom::preload {
+
+// Enters the region. False: nothing is recorded.
+inline bool begin_call(record::WrappedFunction& function, const void* caller) noexcept {
+  record::WrapperScope scope(caller);
+  if (scope.wanted()) scope.enter(function);
+  return scope.wanted();
+}
+
+// Leaves it.
+inline void end_call(record::WrappedFunction& function) noexcept {
+  record::WrapperScope(record::kAgain).leave(function);
+}
+
+}  // namespace timeloom::preload

@@ -1,0 +1,86 @@
+"""The index of `timeloom view`: made once, and again where it does not belong to the run."""
+
+import json
+import os
+import shutil
+
+import pytest
+from view_client import Viewer
+from view_runs import named_table, one_run
+
+pytestmark = pytest.mark.any_python
+
+__all__ = ["one_run"]
+
+
+def test_an_index_is_made_once(program, one_run):
+    index = one_run / "view.timeloom"
+    with Viewer(program, one_run) as viewer:
+        viewer.wait()
+        table = viewer.table()
+        before = index.stat()
+        assert not (one_run / ".view.timeloom").exists()
+    with Viewer(program, one_run) as viewer:
+        assert json.loads(viewer.ask("progress"))["state"] == "ready"
+        assert viewer.table() == table
+    assert (index.stat().st_ino, index.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "empty", "directory", "link"])
+def test_an_index_that_is_none_is_made_again(program, one_run, tmp_path, damage):
+    index = one_run / "view.timeloom"
+    with Viewer(program, one_run) as viewer:
+        viewer.wait()
+        description, table = viewer.description(), named_table(viewer, viewer.description())
+    good = index.read_bytes()
+    if damage == "cut":
+        index.write_bytes(good[:-8])
+    elif damage == "changed":
+        index.write_bytes(good[:8] + b"\x07" + good[9:])
+    elif damage == "empty":
+        index.write_bytes(b"")
+    else:
+        index.unlink()
+        if damage == "directory":
+            index.mkdir()
+        else:
+            (tmp_path / "other").write_bytes(b"of somebody else")
+            index.symlink_to(tmp_path / "other")
+    with Viewer(program, one_run, XDG_CACHE_HOME=str(tmp_path / "cache")) as viewer:
+        viewer.wait()
+        assert named_table(viewer, description) == table
+    if damage == "link":
+        assert (tmp_path / "other").read_bytes() == b"of somebody else"
+
+
+def test_an_archive_that_changed_gets_another_index(program, one_run):
+    with Viewer(program, one_run) as viewer:
+        viewer.wait()
+    before = (one_run / "view.timeloom").read_bytes()
+    events = next((one_run / "traces").glob("*.evt"))
+    os.utime(events, ns=(1, 1))
+    with Viewer(program, one_run) as viewer:
+        viewer.wait()
+    assert (one_run / "view.timeloom").read_bytes() != before
+
+
+def test_two_viewers_at_once(program, one_run):
+    with Viewer(program, one_run) as one, Viewer(program, one_run) as other:
+        first, second = one.wait(), other.wait()
+        description = first.description()
+        assert named_table(first, description) == named_table(second, description)
+
+
+def test_a_run_without_a_trace(timeloom, one_run):
+    for name in ("traces.otf2", "traces.def"):
+        (one_run / name).unlink()
+    shutil.rmtree(one_run / "traces")
+    said = timeloom("view", str(one_run), "--no-browser", status=1).stderr
+    assert said.startswith("timeloom: ") and "trace" in said
+
+
+def test_an_index_goes_with_its_run(program, one_run, timeloom):
+    with Viewer(program, one_run) as viewer:
+        viewer.wait()
+    assert (one_run / "view.timeloom").exists()
+    assert "view.timeloom" in timeloom("info", str(one_run)).stdout

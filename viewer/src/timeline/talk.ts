@@ -1,0 +1,195 @@
+// Messages and collective operations: what was fetched of them, and their drawing above the rows.
+import type { Theme } from "../colour";
+import type { Bundle, Bundled, Gathering, MessageRange } from "../model";
+import type { Source } from "../source/source";
+import type { Row } from "./layout";
+import type { Frame } from "./painter";
+import { type Range, span, toX } from "./scale";
+
+export interface TalkShown {
+  readonly messages: Bundled<Bundle>;
+  readonly collectives: Bundled<Gathering>;
+}
+
+/** What the pointer is on: a message or a collective operation. */
+export type Spoken = { readonly message: Bundle } | { readonly gathering: Gathering };
+
+const QUIET = 60;
+/** Arrows; of more messages those of neighbours in time are one. */
+const MOST = 400;
+const COLUMNS = 64;
+/** A question has room for about so many locations. */
+const MOST_TRACKS = 200_000;
+/** Of more arrows none can be pointed at: the calls below them are. */
+const MOST_POINTED = 250;
+const REACH = 4;
+const BAR = 5;
+
+interface Known extends TalkShown {
+  readonly range: Range;
+  readonly rows: string;
+}
+
+/** What is said around what is shown; that of another range stays until this is there. */
+export class TalkCache {
+  private known: Known | null = null;
+  private asked = "";
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private control = new AbortController();
+
+  constructor(private readonly source: Source, private readonly locations: number, private readonly changed: () => void) {}
+
+  of(frame: Frame): TalkShown | null {
+    const { range } = frame, rows = frame.rows.map((row) => row.id).join();
+    const { known } = this;
+    const all = known && known.messages.count === known.messages.items.length && known.collectives.count === known.collectives.items.length;
+    const fits = known && known.rows === rows && known.range.begin <= range.begin && known.range.end >= range.end && (all || span(known.range) < 3 * span(range));
+    if (!fits) this.ask(frame, rows);
+    return known;
+  }
+
+  private ask({ range, rows }: Frame, key: string): void {
+    const margin = span(range) / 2;
+    const wide = { begin: Math.max(0, Math.floor(range.begin - margin)), end: Math.ceil(range.end + margin) };
+    const question = `${wide.begin} ${wide.end} ${key}`;
+    if (question === this.asked) return;
+    this.asked = question;
+    clearTimeout(this.timer);
+    const tracks = [...new Set(rows.flatMap((row) => row.locations))];
+    const all = tracks.length === this.locations || tracks.length > MOST_TRACKS;
+    this.timer = setTimeout(() => void this.fetch({ ...wide, tracks: all ? null : tracks, limit: MOST, columns: COLUMNS }, key), QUIET);
+  }
+
+  private async fetch(question: MessageRange, rows: string): Promise<void> {
+    this.control.abort();
+    const { signal } = (this.control = new AbortController());
+    try {
+      const [messages, collectives] = await Promise.all([this.source.messages(question, signal), this.source.collectives(question, signal)]);
+      this.known = { messages, collectives, rows, range: { begin: question.begin, end: question.end } };
+      this.changed();
+    } catch {
+      // The view has moved on, or the timeline tells the problem itself.
+    }
+  }
+}
+
+/** Where the locations are: the innermost row that each of them is in, and where that is on the screen. */
+export class Anchors {
+  private readonly places = new Map<number, Row>();
+
+  constructor(rows: readonly Row[]) {
+    for (const row of rows) if (row.kind !== "counter") for (const location of row.locations) this.places.set(location, row);
+  }
+
+  /** The row of a location; a pinned one where there is one. Undefined: it is filtered away. */
+  rowOf(location: number, frame: Frame): Row | undefined {
+    return frame.rows.find((row) => row.pinned && row.kind !== "counter" && row.locations.includes(location)) ?? this.places.get(location);
+  }
+}
+
+interface Arrow {
+  readonly message: Bundle;
+  readonly x0: number;
+  readonly y0: number;
+  readonly x1: number;
+  readonly y1: number;
+}
+
+const middleOf = (row: Row, frame: Frame) => row.y + row.height / 2 - frame.top;
+
+function arrowsOf(talk: TalkShown, anchors: Anchors, frame: Frame, width: number): Arrow[] {
+  return talk.messages.items.flatMap((message) => {
+    const from = anchors.rowOf(message.fromTrack, frame), to = anchors.rowOf(message.toTrack, frame);
+    if (!from || !to) return [];
+    const x0 = toX(frame.range, width, (message.sent + message.lastSent) / 2), x1 = toX(frame.range, width, (message.received + message.lastReceived) / 2);
+    if (Math.max(x0, x1) < -20 || Math.min(x0, x1) > width + 20) return [];
+    return [{ message, x0, y0: middleOf(from, frame), x1, y1: middleOf(to, frame) }];
+  });
+}
+
+interface Bar {
+  readonly gathering: Gathering;
+  readonly left: number;
+  readonly right: number;
+  /** Where the waiting ends. */
+  readonly waited: number;
+  readonly y: number;
+}
+
+function barsOf(talk: TalkShown, anchors: Anchors, frame: Frame, width: number): Bar[] {
+  return talk.collectives.items.flatMap((gathering) => {
+    const row = anchors.rowOf(gathering.track, frame);
+    const left = toX(frame.range, width, gathering.begin), right = Math.max(left + 2, toX(frame.range, width, gathering.end));
+    if (!row || right < 0 || left > width) return [];
+    const waited = Math.min(right, toX(frame.range, width, gathering.begin + gathering.waited));
+    return [{ gathering, left: Math.max(-9, left), right: Math.min(width + 9, right), waited: Math.max(-9, waited), y: row.y + row.height - BAR - 2 - frame.top }];
+  });
+}
+
+/** Draws bars for collective operations, with the part that was waiting, and arrows for messages; `chosen` stands out. */
+export function drawTalk(context: CanvasRenderingContext2D, width: number, frame: Frame, talk: TalkShown, anchors: Anchors, theme: Theme, pointed: Spoken | null, chosen: Bundle | null): void {
+  for (const { gathering, left, right, waited, y } of barsOf(talk, anchors, frame, width)) {
+    context.fillStyle = theme.background;
+    context.fillRect(left - 1, y - 1, right - left + 2, BAR + 2);
+    context.fillStyle = theme.text;
+    context.fillRect(left, y, right - left, BAR);
+    context.fillStyle = theme.lost;
+    context.fillRect(left, y, waited - left, BAR);
+    if (pointed && "gathering" in pointed && pointed.gathering.operation === gathering.operation) {
+      context.strokeStyle = theme.accent;
+      context.lineWidth = 2;
+      context.strokeRect(left - 1, y - 1, right - left + 2, BAR + 2);
+    }
+  }
+  for (const arrow of arrowsOf(talk, anchors, frame, width)) {
+    const bold = (pointed && "message" in pointed && same(pointed.message, arrow.message)) || (chosen && same(chosen, arrow.message));
+    const colour = bold ? theme.accent : arrow.message.received < arrow.message.sent ? theme.lost : theme.text;
+    const thick = Math.min(4, 1 + Math.log2(arrow.message.count) / 3) + (bold ? 1.5 : 0);
+    // A rim keeps arrows apart from the calls below them; bundles are fainter, since there are many.
+    drawArrow(context, arrow, theme.background, thick + 2, 0.6);
+    drawArrow(context, arrow, colour, thick, bold ? 1 : arrow.message.count > 1 ? 0.45 : 0.8);
+  }
+  context.globalAlpha = 1;
+}
+
+function drawArrow(context: CanvasRenderingContext2D, { x0, y0, x1, y1 }: Arrow, colour: string, thick: number, alpha: number): void {
+  context.globalAlpha = alpha;
+  context.strokeStyle = context.fillStyle = colour;
+  context.lineWidth = thick;
+  context.beginPath();
+  context.moveTo(x0, y0);
+  // A message to the own row is an arc.
+  if (y0 === y1) context.quadraticCurveTo((x0 + x1) / 2, y0 - 18, x1, y1); else context.lineTo(x1, y1);
+  context.stroke();
+  const angle = y0 === y1 ? Math.PI / 4 : Math.atan2(y1 - y0, x1 - x0), size = 6 + thick;
+  context.beginPath();
+  context.moveTo(x1, y1);
+  for (const side of [0.4, -0.4]) context.lineTo(x1 - size * Math.cos(angle + side), y1 - size * Math.sin(angle + side));
+  context.fill();
+  context.beginPath();
+  context.arc(x0, y0, 1 + thick / 2, 0, 7);
+  context.fill();
+}
+
+export const same = (a: Bundle, b: Bundle): boolean =>
+  a.sent === b.sent && a.received === b.received && a.fromTrack === b.fromTrack && a.toTrack === b.toTrack && a.tag === b.tag && a.count === b.count;
+
+/** What lies under a place of the rows. */
+export function spokenAt(talk: TalkShown, anchors: Anchors, frame: Frame, width: number, x: number, y: number): Spoken | null {
+  const bar = barsOf(talk, anchors, frame, width).find(({ left, right, y: top }) => x >= left - 1 && x <= right + 1 && y >= top - 1 && y <= top + BAR + 1);
+  if (bar) return { gathering: bar.gathering };
+  const arrows = arrowsOf(talk, anchors, frame, width);
+  if (arrows.length > MOST_POINTED) return null;
+  let best: Arrow | null = null, nearest = REACH;
+  for (const arrow of arrows) {
+    const away = distance(arrow, x, y);
+    if (away < nearest) [best, nearest] = [arrow, away];
+  }
+  return best && { message: best.message };
+}
+
+function distance({ x0, y0, x1, y1 }: Arrow, x: number, y: number): number {
+  const length = (x1 - x0) ** 2 + (y1 - y0) ** 2;
+  const part = length ? Math.max(0, Math.min(1, ((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / length)) : 0;
+  return Math.hypot(x - x0 - part * (x1 - x0), y - y0 - part * (y1 - y0));
+}
