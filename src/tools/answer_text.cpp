@@ -104,11 +104,11 @@ class AnswerWriter {
     double elsewhere = times.all_waiting;
     for (std::size_t i = 0; i < rows; ++i) elsewhere -= answer_.waiting()[i].waiting;
     const bool much = elsewhere >= kMuchElsewhere * times.all_waiting;
+    const std::string how =
+        times.measured ? " in which threads did not run" : " in functions that are known to wait";
     title(" share waited", "waiting",
-          formatted("  {}{}{}", duration(times.all_waiting, terminal_, " "),
-                    times.measured ? " in which threads did not run"
-                                   : " in functions that are known to wait",
-                    much ? formatted("; {} in others", duration(elsewhere, terminal_, " ")) : ""));
+          "  " + duration(times.all_waiting, terminal_, " ") +
+              (much ? ", " + duration(elsewhere, terminal_, " ") + " of it in others" : how));
     for (std::size_t i = 0; i < rows; ++i) {
       const FunctionRow& row = answer_.waiting()[i];
       const double all = times.all_working + times.all_waiting;

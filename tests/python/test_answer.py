@@ -1,6 +1,7 @@
 """timeloom report without further words: the answer in one screen; --by, --function, --slowest."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -84,6 +85,22 @@ def test_the_project_is_bold_on_a_terminal(timeloom, recorded):
     (row,) = [line for line in coloured if "__main__.wait" in line and "\033[1m" in line][:1]
     assert "*" not in row and any("bold: your code" in line for line in coloured)
     assert not any(line.startswith("\033[1m") and "importing" in line for line in coloured)
+
+
+def test_a_library_is_not_the_code_of_a_short_script(timeloom, program, tmp_path):
+    """Unless the program itself is installed."""
+    package = tmp_path / "env" / "site-packages" / "library"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("def solve():\n    return sum(range(3_000_000))\n")
+    (package / "__main__.py").write_text("import library\nlibrary.solve()\n")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "app.py").write_text("import library\nlibrary.solve()\n")
+    variables = {**os.environ, "PYTHONPATH": str(package.parent)}
+    for name, words in (("script", ["app.py"]), ("installed", ["-m", "library"])):
+        subprocess.run([program, "run", "--quiet", "-o", name, *words], cwd=tmp_path / "work", check=True, env=variables)
+    stars = {name: ["*library.solve" in line for line in lines_of(timeloom, tmp_path / "work" / name) if "library.solve" in line]
+             for name in ("script", "installed")}  # fmt: skip
+    assert not any(stars["script"]) and all(stars["installed"]) and stars["script"] and stars["installed"]
 
 
 @pytest.mark.parametrize("height", [12, 25, 60])
