@@ -65,8 +65,10 @@ class Job {
       location->finish();
     }
     sink.finish();
+    return sink.summary();
   }
 
+ private:
   Definitions definitions_;
   std::vector<std::vector<Event>> events_;
 };
