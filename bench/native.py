@@ -6,8 +6,8 @@ Method
   ranks    N ranks of one job run a program of CALLS calls each, all at once on this machine, as a
            launcher would start them (PMI_RANK, PMI_SIZE, TIMELOOM_JOB), with --no-weave; then
            timeloom weave. Counted are, of the records: files and bytes, the nodes of the tree by which
-           the ranks find out who is last, and the most of these that a rank has tried to make; of the
-           result: files and bytes; of the weave: peak memory, with CALLS and with four times as many.
+           the ranks find out who is last; of the result: files and bytes; of the weave: peak memory, with
+           CALLS and with four times as many.
            Ranks send no messages to each other when they end.
   calls    instructions that a wrapper library takes in a call while nothing is measured, counted step
            by step (tests/native/count_steps.c; x86-64)
@@ -19,7 +19,6 @@ Counts do not depend on what else the machine does; `writes` does. bench/README.
 
 import argparse
 import json
-import math
 import os
 import pathlib
 import shutil
@@ -95,7 +94,7 @@ def weave_peak(run: pathlib.Path) -> int:
 
 
 def of_ranks(ranks: int, calls: int, scratch: str | None) -> dict[str, int]:
-    figures: dict[str, int] = {"ranks": ranks, "calls": calls, "node_tries_of_a_rank": math.ceil(math.log2(ranks))}
+    figures: dict[str, int] = {"ranks": ranks, "calls": calls}
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         run = record(pathlib.Path(name), ranks, calls)
         figures["nodes"] = sum(1 for _ in (run / "spool" / "ended").iterdir())

@@ -295,6 +295,7 @@ Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size) {
     const bool begun = error != 0 || is_there(spools_of_rank(run, other << below));
     return begun ? Others::kGoOn : Others::kNotHere;
   }
+  (void)take_awaited(run);  // whoever was has come
   return Others::kEnded;
 }
 

@@ -92,7 +92,7 @@ enum class Others : std::uint8_t {
 // Called when a rank has ended. REQUIRES: size > rank.
 Others end_rank(const std::filesystem::path& run, std::uint32_t rank, std::uint32_t size);
 
-// The next weave of the run is not the last.
+// The next weave of the run is not the last, unless all ranks have ended by then.
 void await_ranks(const std::filesystem::path& run) noexcept;
 // Whether it is not; asked once.
 bool take_awaited(const std::filesystem::path& run) noexcept;
