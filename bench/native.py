@@ -27,7 +27,6 @@ import subprocess
 import sys
 import tempfile
 
-
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROGRAM = "def step():\n    pass\n\nfor _ in range({calls}):\n    step()\n"
 WRAPPED = ("read", "write", "pread", "lseek", "close", "fread", "pthread_mutex_trylock", "pthread_mutex_unlock")

@@ -27,9 +27,10 @@ class Kernel:
     def __init__(self, directory: pathlib.Path) -> None:
         from jupyter_client.manager import KernelManager
 
-        from timeloom_kernel.install import install
+        from timeloom_kernel import install
 
-        install({"timeloom-bench": "timeloom-bench"}, {}, user=False, prefix=str(directory))
+        nothing_more = install.Kernel({}, {})
+        install.install({"timeloom-bench": "timeloom-bench"}, nothing_more, user=False, prefix=str(directory))
         os.environ["JUPYTER_PATH"] = str(directory / "share" / "jupyter")
         self.manager = KernelManager(kernel_name="timeloom-bench")
         self.manager.start_kernel(cwd=str(directory))

@@ -50,8 +50,8 @@ MessageNumbers number_messages(RunSource& run, unsigned threads) {
   return numbering.take();
 }
 
-TransferReader::TransferReader(const Definitions& definitions,
-                               const MessageNumbers& numbers, LocationId location)
+TransferReader::TransferReader(const Definitions& definitions, const MessageNumbers& numbers,
+                               LocationId location)
     : definitions_(definitions) {
   const auto found = numbers.find(location);
   if (found != numbers.end()) numbers_ = &found->second;

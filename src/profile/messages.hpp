@@ -20,6 +20,7 @@
 #include "core/event.hpp"
 #include "core/mpi_event.hpp"
 #include "profile/ideal_network.hpp"
+#include "profile/message_kinds.hpp"
 
 namespace timeloom::profile {
 
@@ -32,20 +33,6 @@ struct Traffic {
 };
 
 // Times are ticks; by the process that waits.
-enum class WaitKind : std::uint8_t {
-  kLateSender,    // receives before the message is sent
-  kLateReceiver,  // sends, and is held until it is received
-  kBarrier,       // at a barrier, for the last
-  kAllToAll,      // at an operation that all take part in, for the last
-  kLateRoot,      // for the root of an operation from one to all
-  kEarlyRoot,     // the root, of an operation from all to one
-};
-inline constexpr std::size_t kWaitKinds = 6;
-const char* name_of(WaitKind kind) noexcept;
-
-// As in the names of MPI's functions: "Allreduce".
-const char* name_of(CollectiveKind kind) noexcept;
-
 struct Wait {
   std::uint64_t count = 0;
   std::uint64_t time = 0;
@@ -109,7 +96,8 @@ struct CollectiveVisit {
   std::uint32_t begun = 0, ended = 0;  // calls of the process in MPI, see IdealNetwork
 };
 
-// Told in finish() of each message that has both ends, and of each collective operation that blocks.
+// Told in finish() of each message that has both ends, and of each collective operation that
+// blocks.
 class MessageListener {
  public:
   virtual ~MessageListener() = default;

@@ -13,7 +13,7 @@ namespace {
 
 // "name: fact=value fact=value", and of a message its number.
 std::vector<std::string> marks(const Definitions& definitions, const std::vector<Event>& events,
-                               const profile::MessageNumbers& numbers = {}) {
+                               const MessageNumbers& numbers = {}) {
   TransferReader reader(definitions, numbers, LocationId{0});
   std::vector<std::string> all;
   for (const Event& event : events) {

@@ -65,8 +65,10 @@ class Job {
       location->finish();
     }
     sink.finish();
+    return sink.summary();
   }
 
+ private:
   Definitions definitions_;
   std::vector<std::vector<Event>> events_;
 };
@@ -124,7 +126,7 @@ TEST(Messages, ReceivesMatchInTheOrderInWhichTheyWereBegun) {
 
 struct Listened final : MessageListener {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> bytes;  // sent, received
-  std::vector<std::pair<std::size_t, std::size_t>> places;    // of these
+  std::vector<std::pair<std::size_t, std::size_t>> places;     // of these
   std::vector<std::vector<CollectiveVisit>> operations;
 
   void message(const MessageChannel& channel, const MessageEnd& sent,

@@ -54,7 +54,8 @@ std::string refused(const std::string& text) {
 
 TEST(CheckRule, RefusesWhatMakesNoSense) {
   const std::string kinds =
-      "; there are total, self, visits, min, max, mean, wall, overhead, threads, processes";
+      "; there are total, self, visits, min, max, mean, wall, overhead, efficiency, balance, "
+      "communication, threads, processes";
   EXPECT_EQ(refused(""), "a quantity is missing" + kinds);
   EXPECT_EQ(refused("< 5"), "a quantity is missing" + kinds);
   EXPECT_EQ(refused("count(f) < 5"), "'count' is no quantity" + kinds);
