@@ -13,9 +13,6 @@ from timeloom_kernel import _wrappers
 
 # Options of the cell itself; all others are settings of `timeloom run`.
 _OWN = {"fresh": False, "ranks": True, "return": True, "repeat": True}  # whether it has a value
-_OTHER_WORDS: dict[tuple[str, str | bool], tuple[str, str | bool]] = {
-    ("io", True): ("io", "posix"), ("mpp", "mpi"): ("mpi", True),
-}
 _SEPARATE = {"fresh", "ranks"}  # a process of its own, which loads its wrappers itself
 _LISTS = ("exclude", "include")
 
@@ -45,13 +42,12 @@ def of_timeloom(line: str) -> CellOptions:
     settings: dict[str, Any] = {}
     own: dict[str, str] = {}
     while words:
-        name, value = _next_option(words)
-        name, value = _OTHER_WORDS.get((name, value), (name, value))
+        name, value = _wrappers.completed(*_next_option(words))
         if name in _OWN:
             own[name] = value if isinstance(value, str) else ""
             if _OWN[name] and not own[name]:
                 raise Error(f"--{name} needs a value")
-        elif value is True and name.removeprefix("no-") not in _switches() | _wrappers.OPTIONS.keys():
+        elif value is True and name.removeprefix("no-") not in _switches():
             raise Error(f"--{name} needs a value")
         elif name in _LISTS:
             settings.setdefault(name, []).append(value)
@@ -101,7 +97,9 @@ def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
     }
     remarks = []
     settings |= _wrappers.dormant()
-    for option, name, value in (("--mpp=mpi", "mpi", line.mpi or None), ("--io", "io", line.io)):
+    for option, name, value in (
+        ("--mpp=mpi", "mpi", line.mpi or None), ("--io", "io", line.io), ("--thread=pthread", "thread", line.thread),
+    ):
         if value in (None, "none"):
             continue
         if why := _wrappers.missing(name):

@@ -6,6 +6,8 @@ printed output run inside of that; they are hidden here. Everything happens on t
 
 from __future__ import annotations
 
+import contextlib
+import os
 import resource
 import sys
 import time
@@ -32,11 +34,14 @@ def hide_kernel_threads(everything: bool = False) -> None:
     import threading
 
     here = threading.get_native_id()
-    _core.keep_off_threads([
+    hidden = {
         thread.native_id for thread in threading.enumerate()
-        if thread.native_id not in (None, here)
-        and (everything or any(name in thread.name for name in _KERNEL_THREADS))
-    ])
+        if thread.native_id is not None and (everything or any(name in thread.name for name in _KERNEL_THREADS))
+    }
+    if everything:  # also those of zmq, which Python does not know
+        with contextlib.suppress(OSError):
+            hidden |= set(map(int, os.listdir("/proc/self/task")))
+    _core.keep_off_threads(sorted(hidden - {here}))
 
 
 class CellMeasurement:

@@ -5,13 +5,23 @@ The dynamic linker loads them when a process begins, so only a kernel that was i
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from timeloom import _core
 
-# By the setting: the option of the installation, and what is recorded.
+
+class Option(NamedTuple):
+    """What a wrapper is asked for with."""
+
+    words: str  # of the installation
+    what: str  # is recorded
+    value: str | bool  # of the setting, where the option has none
+
+
 OPTIONS = {
-    "io": ("--io posix", "input and output of the system"),
-    "mpi": ("--mpi", "MPI"),
-    "thread": ("--thread", "threads of native code"),
+    "io": Option("--io posix", "input and output of the system", "posix"),
+    "mpi": Option("--mpi", "MPI", True),
+    "thread": Option("--thread pthread", "threads of native code", "pthread"),
 }
 
 
@@ -29,6 +39,13 @@ def take(words: list[str]) -> dict[str, str | bool]:
     return settings
 
 
+def completed(name: str, value: str | bool) -> tuple[str, str | bool]:
+    """An option of a cell: one of a wrapper has a value, and the name of its setting."""
+    if (name, value) == ("mpp", "mpi"):  # in the words of Score-P
+        name, value = "mpi", True
+    return name, OPTIONS[name].value if value is True and name in OPTIONS else value
+
+
 def words_of(settings: dict[str, str | bool]) -> list[str]:
     """The words that take() understands."""
     return [f"--{name}" if value is True else f"--{name}={value}" for name, value in settings.items()]
@@ -43,7 +60,7 @@ def load(settings: dict[str, str | bool]) -> None:
 def missing(name: str) -> str:
     """Why a cell cannot record what that setting asks for; empty: it can."""
     known = _core.wrappers()
-    option, what = OPTIONS[name]
+    option, what, _ = OPTIONS[name]
     if name not in known:
         return f"this Timeloom has no wrapper for {what}"
     if known[name]:
@@ -53,4 +70,4 @@ def missing(name: str) -> str:
 
 def dormant() -> dict[str, str | bool]:
     """Settings by which no wrapper records."""
-    return {name: "none" if name in ("io", "thread") else False for name in _core.wrappers()}
+    return {name: False if OPTIONS[name].value is True else "none" for name in _core.wrappers()}

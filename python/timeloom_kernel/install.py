@@ -32,24 +32,24 @@ def _parser() -> argparse.ArgumentParser:
                         help="a variable of the kernel; can be repeated")
     parser.add_argument("--drop-in", action="store_true",
                         help=f"also under the names of the Score-P kernel: {', '.join(DROP_IN)}")
-    for name, (_, what) in _wrappers.OPTIONS.items():
+    for name, option in _wrappers.OPTIONS.items():
         parser.add_argument(f"--{name}", nargs="?", const=True, metavar="WHAT",
-                            help=f"cells can record {what}, where %%%%timeloom --{name} asks for it")
+                            help=f"cells can record {option.what}, where %%%%timeloom --{name} asks for it")
     return parser
 
 
 def _wrappers_of(arguments: argparse.Namespace) -> dict[str, str | bool]:
     """The wrappers that the kernel is to load; of those that do not exist a line says so."""
     settings: dict[str, str | bool] = {}
-    for name, (_, what) in _wrappers.OPTIONS.items():
+    for name, option in _wrappers.OPTIONS.items():
         value = getattr(arguments, name)
         if value is None:
             continue
         if name not in _core.wrappers():
-            print(f"--{name}: this Timeloom has no wrapper for {what}; the kernel is installed without it",
+            print(f"--{name}: this Timeloom has no wrapper for {option.what}; the kernel is installed without it",
                   file=sys.stderr)
             continue
-        settings[name] = "posix" if name == "io" and value is True else value
+        settings[name] = option.value if value is True else value
     return settings
 
 

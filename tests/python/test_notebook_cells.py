@@ -175,7 +175,7 @@ def test_leading_comments_and_blank_lines(kernel):
 @pytest.mark.parametrize(("line", "said"), [
     ("--colour blue", "no such setting"), ("stray", "options begin with --"), ("--output", "--output needs a value"),
     ("--mpp=mpi", "cannot be recorded in this kernel"),
-    ("--io", "timeloom_kernel.install --io posix"), ("--thread", "no wrapper for threads"), ("'", "No closing quotation"),
+    ("--io", "timeloom_kernel.install --io posix"), ("--thread", "timeloom_kernel.install --thread pthread"), ("'", "No closing quotation"),
 ])  # fmt: skip
 def test_wrong_options_are_answered_in_one_line(kernel, line, said):
     answer = kernel.run(f"%%timeloom {line}\nfib(3)")

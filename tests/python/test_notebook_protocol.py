@@ -97,9 +97,9 @@ def test_install_by_the_name_of_the_score_p_kernel(tmp_path):
 
 
 def test_install_with_wrappers(tmp_path):
-    done, specs = installed(tmp_path, "--io", "--mpi")
+    done, specs = installed(tmp_path, "--io", "--mpi", "--thread")
     assert done.stderr == ""
-    assert specs["timeloom"]["argv"][1:] == ["-m", "timeloom_kernel", "--io=posix", "--mpi", "-f", "{connection_file}"]
+    assert specs["timeloom"]["argv"][1:] == ["-m", "timeloom_kernel", "--io=posix", "--mpi", "--thread=pthread", "-f", "{connection_file}"]
 
 
 def test_a_name_that_jupyter_does_not_take(tmp_path):

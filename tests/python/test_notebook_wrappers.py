@@ -1,4 +1,4 @@
-"""Kernels with wrapper libraries: cells that ask for input and output or MPI record it, and others do not."""
+"""Kernels with wrapper libraries: cells that ask for input and output, MPI or threads record it, and others do not."""
 
 import sys
 from pathlib import Path
@@ -17,7 +17,7 @@ for _ in range(3):
 os.pread(file, 200, 0)
 os.close(file)
 """
-ARGV = [sys.executable, "-m", "timeloom_kernel", "--io=posix", "--mpi", "-f", "{connection_file}"]
+ARGV = [sys.executable, "-m", "timeloom_kernel", "--io=posix", "--mpi", "--thread=pthread", "-f", "{connection_file}"]
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +41,15 @@ def test_a_cell_shows_its_bytes(kernel):
     assert {row["path"][0] for row in run.io["call_paths"]} == {f"In [{answer.reply['content']['execution_count']}]"}
 
 
+def test_nothing_of_the_kernel_is_recorded(kernel):
+    """Its native threads, those of zmq, read and write while a cell prints."""
+    for _ in range(10):
+        answer = kernel.run("%%timeloom --io --thread\nimport time\nfor n in range(20):\n    print(n, flush=True)\n    time.sleep(0.001)")
+        run = read(answer.run)
+        assert [thread["name"] for thread in run.threads] == ["MainThread"]
+        assert run.io["files"] == [] and not {"read", "write"} & set(regions(answer.run))
+
+
 def test_cells_that_do_not_ask_record_none(kernel):
     for magic in ("%%timeloom", "%%timeloom --io none", "%%execute_with_scorep"):
         answer = kernel.run(f"{magic}\n{WRITES}")
@@ -53,6 +62,12 @@ def test_arguments_of_the_bindings_ask_for_it(kernel):
     answer = kernel.run(f"%%execute_with_scorep\n{WRITES}")
     kernel.run("%%scorep_python_binding_arguments")
     assert (regions(answer.run)["write"], regions(answer.run)["pread"]) == (3, 1)
+
+
+def test_a_cell_records_threads(kernel):
+    code = "import threading\nthread = threading.Thread(target=int)\nthread.start()\nthread.join()"
+    assert regions(kernel.run(f"%%timeloom --thread\n{code}").run)["pthread_create"] == 1
+    assert "pthread_create" not in regions(kernel.run(f"%%timeloom\n{code}").run)
 
 
 def test_nothing_is_left_for_children(kernel):
