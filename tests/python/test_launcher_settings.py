@@ -152,6 +152,8 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "FOLLOW": "workers",
         "IO": "none",
         "MPI": "off",
+        "THREAD": "none",
+        "THREAD_LOCKS": "",
         "FROM": "",
         "UNTIL": "",
         "AFTER": "0",

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import textwrap
@@ -182,10 +181,11 @@ def test_threads_of_a_library_of_python(record, pool):
     locations, _ = read(record(pool))
     assert sorted(locations) == ["MainThread", *(f"libpool thread {k}" for k in range(1, 4)), "named"]
     counts = called(locations)
-    # Of Python's own thread it is known by threading who creates it and who waits for it.
-    assert {name: counts[name] for name in ("ThreadCreate", "ThreadBegin", "ThreadEnd", "ThreadWait")} == dict.fromkeys(
-        ("ThreadCreate", "ThreadBegin", "ThreadEnd", "ThreadWait"), 4
-    )
+    # Of Python's own thread it is known by threading who creates it and who waits for it; the
+    # system may end it after that, and after the measurement.
+    assert (counts["ThreadCreate"], counts["ThreadBegin"]) == (4, 4)
+    assert counts["ThreadEnd"] == counts["ThreadWait"] in (3, 4)
+    assert [[name for name, _ in locations[f"libpool thread {k}"]] for k in range(1, 4)] == [["ThreadBegin", "ThreadEnd"]] * 3
     assert counts["pthread_create"] == 4
 
 
@@ -198,11 +198,11 @@ def test_every_lock_of_the_interpreter(record, pool):
 
 def test_calls_lie_below_the_function_that_caused_them(record, pool, timeloom_program):
     run = record(pool, options=("--thread", "pthread", "--profile"))
-    command = [timeloom_program, "report", "--tree", "--min-percent", "0", run]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    at = next(i for i, line in enumerate(lines) if "__main__.in_library" in line)
-    below = [re.search(r" (\d+) +\S+ +│ [├└] (pthread_\w+)", line) for line in lines[at + 1 : at + 5]]
-    assert sorted(found.groups() for found in below if found) == [("3", "pthread_create"), ("3", "pthread_join")]
+    done = subprocess.run([timeloom_program, "report", "--json", run], capture_output=True, text=True, check=True)
+    rows = json.loads(done.stdout)["tree"]["rows"]
+    (above,) = (row["id"] for row in rows if row["name"] == "__main__.in_library")
+    below = {row["name"]: row["visits"] for row in rows if row["parent"] == above and row["name"].startswith("pthread_")}
+    assert below == {"pthread_create": 3, "pthread_join": 3}
 
 
 def test_the_layout_of_score_p(pool, tmp_path):
