@@ -48,6 +48,7 @@ def expected_table(calls, begin, end):
             row[6] = max(row[6], duration)
             if len(stack) > 1 and duration:
                 table[tuple(stack[:-1])][3] -= duration  # own time
+    return {path: tuple(row) for path, row in table.items()}
 
 
 def test_every_call_is_there(viewer, each_run):
