@@ -25,6 +25,11 @@ class Sources:
                 continue
             try:
                 folder.mkdir(exist_ok=True)
-                (folder / Path(file).name).write_text("".join(lines), errors="surrogatepass")
+                if folder.is_symlink():  # of somebody else: a notebook may come from anywhere
+                    return
+                with (folder / Path(file).name).open("x", errors="surrogatepass") as kept:
+                    kept.write("".join(lines))
+            except FileExistsError:  # the name follows from the code
+                continue
             except (OSError, UnicodeError):
                 return

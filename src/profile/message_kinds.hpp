@@ -25,7 +25,7 @@ const char* name_of(WaitKind kind) noexcept;
 // As in the names of MPI's functions: "Allreduce".
 const char* name_of(CollectiveKind kind) noexcept;
 
-// Who takes part: data go from the root to all, from all to the root, or from all to all.
+// The way of the data: from the root to all, from all to the root, or from all to all.
 bool one_to_all(CollectiveKind kind) noexcept;
 bool all_to_one(CollectiveKind kind) noexcept;
 bool all_to_all(CollectiveKind kind) noexcept;

@@ -89,8 +89,11 @@ class MessageSink::OneLocation final : public LocationSink {
     open_.push_back({time, mpi});
   }
 
-  // What was begun is still completed: then those of a channel that are there are its first.
-  bool is_full() const noexcept { return ends_.size() + begun_.size() + visits_.size() >= most_; }
+  // Operations that have begun are still completed, so that the kept ends of a channel are its
+  // first.
+  bool is_full() const noexcept {
+    return ends_.size() + begun_.size() + visits_.size() + begun_collectives_.size() >= most_;
+  }
 
   void leave(std::uint64_t time) {
     work_until(time);
@@ -157,7 +160,9 @@ class MessageSink::OneLocation final : public LocationSink {
       case EventKind::kMpiCollectiveComplete: {
         const auto begun = begun_collectives_.find(operands_.request());
         const bool known = begun != begun_collectives_.end();
-        return collective(event, false, known ? begun->second : Began{++order_, kNoCall});
+        const Began began = known ? begun->second : Began{++order_, kNoCall};
+        if (known) begun_collectives_.erase(begun);
+        return collective(event, false, began);
       }
       default: return;
     }
@@ -291,7 +296,7 @@ IdealNetwork::Place MessageSink::place_of(std::uint32_t process, std::uint32_t c
   return {process, call};
 }
 
-// Who waits for whom in a collective operation on an ideal network.
+// The processes of a collective operation wait for each other, also on an ideal network.
 void MessageSink::connect(std::uint32_t communicator, const std::vector<CollectiveVisit>& visits) {
   const CollectiveKind kind = visits.front().kind;
   if (kind == CollectiveKind::kDestroyHandle) return;

@@ -22,7 +22,7 @@ struct CsvOptions {
   bool force = false;  // replaces files
 };
 
-// What is wrong with them; empty: nothing.
+// The reason why these options cannot be; empty: they can.
 std::string wrong_usage(const CsvOptions& options);
 
 // Of the locations `ids`, of which all shares are. REQUIRES: nothing is wrong with the options.

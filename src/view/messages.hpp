@@ -84,7 +84,7 @@ class Messages {
   bool complete_ = true;
 };
 
-// What is asked about [from, to) and some tracks.
+// A question about [from, to) and some tracks.
 struct MessageQuestion {
   std::uint64_t from = 0, to = 0;
   std::vector<bool> tracks;  // by number; empty: all. One end of a message is enough.

@@ -9,6 +9,8 @@ pytest.importorskip("ipykernel")
 
 from notebooks import Kernel, has_shell_assignment, read
 
+from timeloom_kernel._sources import Sources
+
 KERNELS_OWN = ("IPython", "ipykernel", "traitlets", "zmq", "tornado", "asyncio", "selectors", "timeloom", "jupyter",
                "comm", "threading", "contextlib", "json", "enum", "codeop", "_")
 
@@ -256,3 +258,12 @@ def test_the_code_of_cells_is_kept_beside_their_runs(kernel, timeloom_program):
     command = [timeloom_program, "view", answer.run, "--html", kernel.cwd / "page.html", "--with-source"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=kernel.cwd)
     assert "with the lines of 2 functions" in done.stderr  # the cell and kept()
+
+
+def test_code_is_not_written_through_a_link(tmp_path):
+    (tmp_path / "1234.py").write_text("x = 1\n")
+    for name in ("runs", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "runs" / "cells").symlink_to(tmp_path / "other")
+    Sources().keep(str(tmp_path / "runs" / "run"), [str(tmp_path / "1234.py")])
+    assert list((tmp_path / "other").iterdir()) == []

@@ -141,8 +141,7 @@ struct Listened final : MessageListener {
   }
 };
 
-// What was begun within the limit is completed, in whatever order, and what comes later is left
-// out.
+// Receives begun within the limit are completed, in whatever order, and later ones are left out.
 TEST(Messages, ALimitKeepsTheFirstOfALocation) {
   Job job(2);
   for (const std::uint64_t bytes : {1u, 2u, 3u, 4u}) {
@@ -160,6 +159,19 @@ TEST(Messages, ALimitKeepsTheFirstOfALocation) {
   EXPECT_EQ(two.bytes, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1, 1}, {2, 2}}));
   EXPECT_EQ(job.summary(&all).messages, 4u);
   EXPECT_EQ(all.bytes.size(), 4u);
+}
+
+TEST(Messages, RequestsOfCollectiveOperationsCountToTheLimit) {
+  const MessageSink::Limit two = [](const Location&) -> std::size_t { return 2; };
+  const auto messages = [&](std::uint64_t requests) {
+    Job job(2);
+    for (std::uint64_t i = 0; i < requests; ++i) job.add(0, i, kMpiCollectiveRequest, 0, i);
+    job.message(0, 10, kMpiSend, 1, 1).message(1, 20, kMpiRecv, 0, 1);
+    Listened heard;
+    return job.summary(&heard, two).messages;
+  };
+  EXPECT_EQ(messages(1), 1u);
+  EXPECT_EQ(messages(2), 0u);
 }
 
 TEST(Messages, AListenerIsToldOfOperationsWithTheirWaiting) {
