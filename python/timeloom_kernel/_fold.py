@@ -11,12 +11,21 @@ from array import array
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ENTER, LEAVE, EXTENDED = 1, 2, 3
-TIME_BASE = 1
-IO_COMPLETE = 69
-_OPERATIONS = {0: "read", 1: "write"}
-_NO_BYTES = 2**64 - 1
-_TRACKS = (11, 12)  # locations of tasks, which the weave tells apart
+# Those of src/core/event_word.hpp, src/core/io.hpp, src/spool/format.hpp and src/spool/profile_file.hpp, under their
+# names; tests/python/test_fold_numbers.py compares them.
+WORD_KIND = {"enter": 1, "leave": 2, "extended": 3}
+EXTENDED_KIND = {"time_base": 1, "track": 11, "track_end": 12, "io_complete": 69}
+IO_OPERATION = {"read": 0, "write": 1}
+DEFINITION_KIND = {"clock_sync": 2, "region": 4, "location": 5}
+PLACE_KIND = {"call_path": 0}
+KIND_BITS, PAYLOAD_BITS = 2, 26
+NO_BYTES = 2**64 - 1
+
+_ENTER, _LEAVE = WORD_KIND["enter"], WORD_KIND["leave"]
+_TIME_BASE, _IO_COMPLETE = EXTENDED_KIND["time_base"], EXTENDED_KIND["io_complete"]
+_TRACKS = (EXTENDED_KIND["track"], EXTENDED_KIND["track_end"])  # locations of tasks, which the weave tells apart
+_TIME_SHIFT, _PAYLOAD = KIND_BITS + PAYLOAD_BITS, 2**PAYLOAD_BITS - 1
+_OPERATIONS = {number: name for name, number in IO_OPERATION.items()}
 _MOST_SPANS = 20_000
 
 
@@ -91,16 +100,16 @@ class _Spool:
             at += 12 + size
 
     def _definition(self, kind: int, payload: bytes) -> None:
-        if kind == 2:
+        if kind == DEFINITION_KIND["clock_sync"]:
             self._clocks.append(struct.unpack_from("<QQ", payload))
-        elif kind == 4:
+        elif kind == DEFINITION_KIND["region"]:
             texts, at = [], 4
             for _ in range(4):
                 text, at = _text(payload, at)
                 texts.append(text)
             self.regions[struct.unpack_from("<I", payload)[0]] = (
                 texts[0], texts[2], struct.unpack_from("<I", payload, at)[0])
-        elif kind == 5:
+        elif kind == DEFINITION_KIND["location"]:
             name = _text(payload, 12)[0]
             self.threads[struct.unpack_from("<I", payload)[0]] = name
 
@@ -152,25 +161,25 @@ def _fold_thread(
         while at < end and words[at]:
             word = words[at]
             at += 1
-            kind, now = word & 3, base + (word >> 28)
-            if kind == ENTER:
-                region = word >> 2 & 0x3FFFFFF
+            kind, now = word & 3, base + (word >> _TIME_SHIFT)
+            if kind == _ENTER:
+                region = word >> KIND_BITS & _PAYLOAD
                 child = node.children.get(region)
                 if child is None:
                     child = node.children[region] = _Node(region)
                 child.visits += 1
                 path.append((node, now))
                 node = child
-            elif kind == LEAVE:
+            elif kind == _LEAVE:
                 _leave(node, path, now, spans)
                 node = path.pop()[0]
             else:
                 sub, count = word >> 2 & 0xFF, word >> 10 & 0xFF
                 if sub in _TRACKS:
                     raise Unfoldable
-                if sub == TIME_BASE:
+                if sub == _TIME_BASE:
                     base = words[at]
-                elif sub == IO_COMPLETE:
+                elif sub == _IO_COMPLETE:
                     _add_transfer(io, words[at] >> 32, words[at + 1])
                 at += count
     while path:
@@ -182,7 +191,7 @@ def _fold_thread(
 def _add_transfer(io: dict[str, Transfers], operation: int, size: int) -> None:
     if operation in _OPERATIONS:
         before = io.get(_OPERATIONS[operation], Transfers(0, 0))
-        moved = 0 if size == _NO_BYTES else size
+        moved = 0 if size == NO_BYTES else size
         io[_OPERATIONS[operation]] = Transfers(before.operations + 1, before.bytes + moved)
 
 
@@ -194,7 +203,7 @@ def _fold_profile(data: bytes, root: _Node) -> None:
     nodes = {0: root}
     for place in range(1, places):
         parent, region, visits, ticks = struct.unpack_from("<IIQQ", data, 64 * place)
-        if struct.unpack_from("<I", data, 64 * place + 60)[0] != 0:  # no call path
+        if struct.unpack_from("<I", data, 64 * place + 60)[0] != PLACE_KIND["call_path"]:
             continue
         outer = nodes[parent]
         node = nodes[place] = outer.children.setdefault(region, _Node(region))
