@@ -314,14 +314,6 @@ void note_clock_offset(std::int64_t offset_ns) noexcept {
   if (g_active) s.writer->define_clock_offset(monotonic_ns(), offset_ns);
 }
 
-MetricId bytes_metric(const char* name) noexcept try {
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  return s.definitions.metric(name, "bytes", MetricValueType::kUint64, s.writer.get());
-} catch (const std::bad_alloc&) {
-  return {};
-}
-
 double metric_value(MetricId id, std::uint64_t bits) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/io.hpp"
-#include "core/mpi_event.hpp"
 
 namespace timeloom::record {
 namespace {
@@ -349,25 +348,32 @@ void ThreadRecorder::fold_extended(ExtendedKind kind, std::span<const std::uint6
     case ExtendedKind::kIoComplete: {
       const auto operation = static_cast<IoOperation>(io_number_of(words[0]));
       if (operation == IoOperation::kFlush) return;
-      return fold_bytes(operation == IoOperation::kWrite ? kIoBytesWritten : kIoBytesRead,
+      return fold_bytes(operation == IoOperation::kWrite ? BytesOf::kIoWritten : BytesOf::kIoRead,
                         words[1]);
     }
     case ExtendedKind::kMpiSend:
-    case ExtendedKind::kMpiIsend: return fold_bytes(kBytesSent, words[2]);
+    case ExtendedKind::kMpiIsend: return fold_bytes(BytesOf::kSent, words[2]);
     case ExtendedKind::kMpiRecv:
-    case ExtendedKind::kMpiIrecv: return fold_bytes(kBytesReceived, words[2]);
+    case ExtendedKind::kMpiIrecv: return fold_bytes(BytesOf::kReceived, words[2]);
     case ExtendedKind::kMpiCollectiveEnd:
     case ExtendedKind::kMpiCollectiveComplete:
-      fold_bytes(kBytesSent, words[2]);
-      return fold_bytes(kBytesReceived, words[3]);
+      fold_bytes(BytesOf::kSent, words[2]);
+      return fold_bytes(BytesOf::kReceived, words[3]);
     default: return;
   }
 }
 
-void ThreadRecorder::fold_bytes(const char* name, std::uint64_t bytes) noexcept {
+void ThreadRecorder::fold_bytes(BytesOf what, std::uint64_t bytes) noexcept {
   if (bytes == 0) return;
-  const MetricId metric = bytes_metric(name);
+  const MetricId metric = bytes_metric(what);
   if (metric.defined()) profile_->metric(metric.value(), static_cast<double>(bytes));
+}
+
+void ThreadRecorder::transferred(BytesOf what, std::uint64_t bytes, std::uint64_t now) noexcept {
+  if (profile_ != nullptr) return fold_bytes(what, bytes);
+  const MetricId metric = bytes_metric(what);
+  const std::uint64_t words[] = {metric.value(), bytes};
+  if (bytes != 0 && metric.defined()) extended(ExtendedKind::kMetric, words, now);
 }
 
 // There is room for it.

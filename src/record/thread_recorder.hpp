@@ -19,6 +19,7 @@
 
 #include "core/event_word.hpp"
 #include "os/clock.hpp"
+#include "record/bytes_metric.hpp"
 #include "record/metrics.hpp"
 #include "record/thread_profile.hpp"
 #include "record/waiting_clock.hpp"
@@ -157,6 +158,8 @@ class ThreadRecorder {
   // Records an event with up to six further words.
   void extended(ExtendedKind kind, std::span<const std::uint64_t> words,
                 std::uint64_t now = os::now()) noexcept;
+  // Records bytes of which no other event tells, as a value of their metric.
+  void transferred(BytesOf what, std::uint64_t bytes, std::uint64_t now) noexcept;
 
   // While recording is off: remembers an enter without recording it, and a
   // leave that must not be recorded.
@@ -258,7 +261,7 @@ class ThreadRecorder {
   void fold_from_here(std::uint64_t now, const OpenRegion* last) noexcept;
   void fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
                      std::uint64_t now) noexcept;
-  void fold_bytes(const char* name, std::uint64_t bytes) noexcept;
+  void fold_bytes(BytesOf what, std::uint64_t bytes) noexcept;
   void say_open_regions(std::uint64_t now) noexcept;
   void put_open_regions(const OpenRegion* last, const std::uint64_t* end) noexcept;
   std::uint64_t last_time(std::uint64_t now) const noexcept;
@@ -324,9 +327,6 @@ ThreadRecorder* attach_unrecorded() noexcept;
 // here on; nullptr: there is none. Cheap where none was ever made.
 ThreadRecorder* take_brought() noexcept;
 
-// The metric of that name for the bytes that calls transfer, of a profile; undefined: there is no
-// memory.
-MetricId bytes_metric(const char* name) noexcept;
 // The value of a metric event as a number; 0 for a metric without a definition.
 double metric_value(MetricId metric, std::uint64_t bits) noexcept;
 

@@ -141,8 +141,15 @@ void WrapperScope::enter(WrappedFunction& function) noexcept {
 }
 
 void WrapperScope::put(ExtendedKind kind, std::initializer_list<std::uint64_t> words) noexcept {
-  if (recorder_ == nullptr || !recording() || recorder_->innermost_unrecorded()) return;
-  recorder_->extended(kind, {words.begin(), words.size()}, now_);
+  if (takes_events()) recorder_->extended(kind, {words.begin(), words.size()}, now_);
+}
+
+void WrapperScope::put_bytes(BytesOf what, std::uint64_t bytes) noexcept {
+  if (takes_events()) recorder_->transferred(what, bytes, now_);
+}
+
+bool WrapperScope::takes_events() const noexcept {
+  return recorder_ != nullptr && recording() && !recorder_->innermost_unrecorded();
 }
 
 void WrapperScope::leave(WrappedFunction& function) noexcept {

@@ -107,6 +107,8 @@ class WrapperScope {
   // An extended record (core/event_word.hpp) of at most six words, inside the innermost region. All
   // of a scope have the time at which it began.
   void put(ExtendedKind kind, std::initializer_list<std::uint64_t> words) noexcept;
+  // Bytes of which no record of put() tells, in the innermost region.
+  void put_bytes(BytesOf what, std::uint64_t bytes) noexcept;
   // Does nothing if the function has not been entered.
   void leave(WrappedFunction& function) noexcept;
   // Later events have the time that it is now.
@@ -116,6 +118,8 @@ class WrapperScope {
   bool folds() const noexcept;
 
  private:
+  bool takes_events() const noexcept;
+
   int error_;  // errno
   std::optional<NativeCall> call_;
   ThreadRecorder* recorder_ = nullptr;

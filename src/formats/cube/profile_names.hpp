@@ -8,6 +8,7 @@
 #include "core/definitions.hpp"
 #include "core/io.hpp"
 #include "core/mpi_event.hpp"
+#include "core/one_sided.hpp"
 
 namespace timeloom::cube {
 
@@ -94,7 +95,7 @@ inline bool is_grouped_by_file(Paradigm paradigm) {
 // Whether a metric of that name counts bytes that were transferred: of these the sum says all.
 inline bool is_bytes_name(std::string_view name) {
   return name == kIoBytesRead || name == kIoBytesWritten || name == kBytesSent ||
-         name == kBytesReceived;
+         name == kBytesReceived || name == kBytesPut || name == kBytesGot;
 }
 
 // Whether a metric of that name is one that every profile has.
