@@ -73,6 +73,22 @@ NOTED = {
     "testsome": "Testsome",
     "cancel": "Cancel",
     "request_free": "Request_free",
+    "one_sided::put": "Put Rput Accumulate Raccumulate",
+    "one_sided::get": "Get Rget",
+    "one_sided::get_accumulate": "Get_accumulate Rget_accumulate",
+    "one_sided::fetch_and_op": "Fetch_and_op",
+    "one_sided::compare_and_swap": "Compare_and_swap",
+    "file_access::sync": "File_sync",
+}
+# The same of the functions that read and write files, where {} stands for the operation.
+TRANSFERS = {
+    "at_position": "File_{0} File_{0}_all File_{0}_shared File_{0}_ordered",
+    "at_offset": "File_{0}_at File_{0}_at_all",
+    "begin_at_position": "File_i{0} File_i{0}_all File_i{0}_shared",
+    "begin_at_offset": "File_i{0}_at File_i{0}_at_all",
+    "first_half": "File_{0}_all_begin File_{0}_ordered_begin",
+    "first_half_at": "File_{0}_at_all_begin",
+    "second_half": "File_{0}_all_end File_{0}_ordered_end File_{0}_at_all_end",
 }
 COLLECTIVES = words(
     "Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Alltoallv "
@@ -88,6 +104,8 @@ ALWAYS = {
     "idup": "Comm_idup Comm_idup_with_info",
     "freed": "Comm_free Comm_disconnect",
     "named": "Comm_set_name",
+    "file_access::open": "File_open",
+    "file_access::close": "File_close",
 }
 
 HANDLES = words("Comm Datatype Errhandler File Group Info Message Op Request Session Win")
@@ -97,7 +115,17 @@ def by_name(table: dict[str, str]) -> dict[str, str]:
     return {name: noted for noted, names in table.items() for name in names.split()}
 
 
-NOTED_BY_NAME = by_name(NOTED)
+def transfers() -> dict[str, str]:
+    found = {}
+    for noted, names in TRANSFERS.items():
+        for operation in ("read", "write"):
+            chosen = "" if noted.startswith("first") else f"<IoOperation::k{operation.capitalize()}>"
+            for name in names.format(operation).split():
+                found[name] = f"file_access::{noted}{chosen}"
+    return found
+
+
+NOTED_BY_NAME = by_name(NOTED) | transfers()
 ALWAYS_BY_NAME = by_name(ALWAYS)
 
 

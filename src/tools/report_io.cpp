@@ -249,7 +249,8 @@ void IoReport::write_files(const Terminal& terminal, Output& output) const {
   for (const auto& [target, figures] : by_time(targets_)) {
     TableRow row;
     row.cells = cells_of(figures, seconds(figures.ticks, *definitions_), true, terminal);
-    row.marks = std::string(word_of(target.operation)) + " ";
+    row.marks = (target.interface == IoParadigm::kMpi ? "MPI " : "") +
+                std::string(word_of(target.operation)) + " ";
     row.name = printable(target.name);
     files.add_row(std::move(row));
   }

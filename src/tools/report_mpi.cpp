@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "tools/answer.hpp"
 
@@ -41,6 +42,7 @@ class Folder {
       for (const profile::Cell& cell : tree_.locations[i].cells) {
         add_cell(cell, own[cell.node.value()], process);
       }
+      for (const profile::MetricCell& cell : tree_.locations[i].metrics) add_bytes(cell);
     }
   }
 
@@ -65,6 +67,14 @@ class Folder {
     std::ranges::stable_sort(result, std::ranges::greater(),
                              [](const MpiRow& row) { return row.time.mean; });
     if (result.size() > kMostRows) result.resize(kMostRows);
+    return result;
+  }
+
+  std::vector<MovedRow> moved_rows() const {
+    std::vector<MovedRow> result;
+    for (const auto& [name, row] : moved_) result.push_back(row);
+    std::ranges::stable_sort(result, std::ranges::greater(),
+                             [](const MovedRow& row) { return row.out() + row.in(); });
     return result;
   }
 
@@ -99,6 +109,19 @@ class Folder {
     add(callers, path_to(path.parent), cell, process, time);
   }
 
+  // Of functions of MPI alone, not of those of the system that these call.
+  void add_bytes(const profile::MetricCell& cell) {
+    const RegionId region = tree_.nodes[cell.node.value()].region;
+    const auto metric =
+        std::ranges::find(kMovedBytes, std::string_view(all_.metrics[cell.metric.value()].name));
+    if (metric == kMovedBytes.end() || !region.defined()) return;
+    if (all_.regions[region.value()].paradigm != Paradigm::kMpi) return;
+    MovedRow& row = moved_[name_of(all_, region)];
+    row.name = name_of(all_, region);
+    row.bytes[static_cast<std::size_t>(metric - kMovedBytes.begin())] +=
+        static_cast<std::uint64_t>(cell.statistics.sum);
+  }
+
   // "main > exchange", of the innermost regions.
   std::string path_to(profile::NodeId node) const {
     constexpr int kMost = 4;
@@ -116,6 +139,7 @@ class Folder {
   const Definitions& all_;
   const std::size_t processes_;
   std::vector<bool> is_mpi_;
+  std::map<std::string, MovedRow> moved_;  // by function
 };
 
 }  // namespace
@@ -138,6 +162,7 @@ MpiFacts mpi_facts(const profile::CallTree& tree, const profile::MessageSummary&
   facts.functions = folder.rows(folder.functions);
   facts.callers = folder.rows(folder.callers);
   facts.balance = folder.rows(folder.others);
+  facts.moved = folder.moved_rows();
   return facts;
 }
 

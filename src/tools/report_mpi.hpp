@@ -5,11 +5,15 @@
 // that write, as Output does.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/io.hpp"
+#include "core/mpi_event.hpp"
+#include "core/one_sided.hpp"
 #include "profile/call_tree.hpp"
 #include "profile/messages.hpp"
 #include "tools/mpi_efficiency.hpp"
@@ -32,6 +36,19 @@ struct MpiRow {
   Spread time;
 };
 
+// The metrics of bytes, of which the first of each pair leave the process: messages and collective
+// operations, one-sided communication, files.
+inline constexpr std::array<const char*, 6> kMovedBytes = {
+    kBytesSent, kBytesReceived, kBytesPut, kBytesGot, kIoBytesWritten, kIoBytesRead};
+
+// What a function of MPI has moved, of all processes.
+struct MovedRow {
+  std::string name;
+  std::array<std::uint64_t, kMovedBytes.size()> bytes{};  // by kMovedBytes
+  std::uint64_t out() const noexcept { return bytes[0] + bytes[2] + bytes[4]; }
+  std::uint64_t in() const noexcept { return bytes[1] + bytes[3] + bytes[5]; }
+};
+
 struct MpiFacts {
   std::vector<std::string> processes;  // their names, by their places
   double total = 0;                    // seconds of all processes, in and out of MPI
@@ -39,6 +56,7 @@ struct MpiFacts {
   std::vector<MpiRow> functions;  // of MPI, with what they call
   std::vector<MpiRow> callers;    // call paths that call MPI, by the time there
   std::vector<MpiRow> balance;    // other functions, by their own time
+  std::vector<MovedRow> moved;    // functions of MPI, by their bytes
   profile::MessageSummary messages;
   double tick_seconds = 1e-9;
   std::optional<MpiEfficiency> efficiency;

@@ -27,6 +27,7 @@ class Writer {
     efficiency();
     table("time in MPI", facts_.functions, facts_.in_mpi.sum());
     table("called by", facts_.callers, facts_.in_mpi.sum());
+    moved();
     matrix();
     waits();
     table("own time of other functions", facts_.balance, facts_.outside.sum());
@@ -56,6 +57,22 @@ class Writer {
       const std::size_t taken = std::min(columns(numbers + where), terminal_.width - 12);
       line(numbers + shorten_left(printable(row.name), terminal_.width - taken, terminal_) + where);
     }
+  }
+
+  void moved() {
+    if (facts_.moved.empty()) return;
+    line(terminal_.paint("      out       in  ", Ink::kDim) +
+         terminal_.paint("bytes by function", Ink::kAccent) +
+         terminal_.paint("  of all processes", Ink::kDim));
+    for (std::size_t i = 0; i < std::min(facts_.moved.size(), kRows); ++i) {
+      const MovedRow& row = facts_.moved[i];
+      line(formatted("{}{}  {}", bytes_or_dash(row.out()), bytes_or_dash(row.in()),
+                     printable(row.name)));
+    }
+  }
+
+  static std::string bytes_or_dash(std::uint64_t count) {
+    return pad_left(count == 0 ? "-" : bytes(count), 9);
   }
 
   void efficiency() {
@@ -180,6 +197,16 @@ ordered_json rows_json(const std::vector<MpiRow>& rows) {
   return all;
 }
 
+ordered_json moved_json(const std::vector<MovedRow>& rows) {
+  ordered_json all = ordered_json::array();
+  for (const MovedRow& row : rows) {
+    ordered_json one = {{"name", row.name}};
+    for (std::size_t i = 0; i < row.bytes.size(); ++i) one[kMovedBytes[i]] = row.bytes[i];
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 // Null: nothing in MPI; in it: not known.
 ordered_json efficiency_json(const MpiFacts& facts) {
   if (!facts.efficiency) return nullptr;
@@ -220,6 +247,7 @@ void write_mpi_json(const MpiFacts& facts, Output& output) {
   all["functions"] = rows_json(facts.functions);
   all["callers"] = rows_json(facts.callers);
   all["balance"] = rows_json(facts.balance);
+  all["bytes"] = moved_json(facts.moved);
   all["messages"] = ordered_json::array();
   for (const auto& [pair, one] : messages.traffic) {
     all["messages"].push_back({{"from", pair.first},

@@ -13,6 +13,7 @@ from streams import environment
 HERE = Path(__file__).resolve().parent
 PATTERNS = HERE / "mpi_programs" / "patterns.py"
 SLOW_RANK = HERE / "mpi_programs" / "slow_rank.py"
+MOVED = HERE / "mpi_programs" / "moved.py"
 
 
 class Mpi:

@@ -280,6 +280,7 @@ int main(void) {
   printf("byte %lld\n", (long long)MPI_BYTE);
   printf("unsigned_long %lld\n", (long long)MPI_UNSIGNED_LONG);
   printf("max %lld\n", (long long)MPI_MAX);
+  printf("no_op %lld\n", (long long)MPI_NO_OP);
 #endif
   return MPI_SUCCESS;
 }

@@ -41,7 +41,8 @@ constexpr Abi kOpenMpi{.name = "Open MPI",
                        .no_request = 0,
                        .byte = 0,
                        .unsigned_long = 0,
-                       .max = 0};
+                       .max = 0,
+                       .no_op = 0};
 
 // MPICH since 3.1 and what shares its interface: Intel MPI, MVAPICH, Cray MPICH.
 constexpr Abi kMpich{.name = "MPICH",
@@ -62,7 +63,8 @@ constexpr Abi kMpich{.name = "MPICH",
                      .no_request = 0x2c000000,
                      .byte = 0x4c00010d,
                      .unsigned_long = 0x4c000808,
-                     .max = 0x58000001};
+                     .max = 0x58000001,
+                     .no_op = 0x5800000e};
 
 // Written once, by whichever thread comes first; all find the same.
 struct Found {
@@ -101,6 +103,7 @@ bool set_abi(const LoadedLibrary& library, Abi& abi) noexcept {
     abi.byte = address("ompi_mpi_byte");
     abi.unsigned_long = address("ompi_mpi_unsigned_long");
     abi.max = address("ompi_mpi_op_max");
+    abi.no_op = address("ompi_mpi_op_no_op");
     return true;
   }
   if (!is_mpich(library)) return false;

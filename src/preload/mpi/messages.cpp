@@ -4,6 +4,8 @@
 #include <new>
 #include <unordered_map>
 
+#include "files.hpp"
+
 namespace timeloom::mpi {
 namespace {
 
@@ -93,6 +95,7 @@ void put_completion(Handle request, const void* status) noexcept {
     define(*made);
     return put(ExtendedKind::kCommCreate, {made->id});
   }
+  if (pending->kind == Pending::Kind::kFile) return put_transferred(*pending, status);
   if (!record::recording() || pending->communicator == nullptr) return;
   define(*pending->communicator);
   switch (pending->kind) {

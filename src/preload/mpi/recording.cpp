@@ -38,4 +38,10 @@ void put(ExtendedKind kind, std::initializer_list<std::uint64_t> words) noexcept
   if (scope.wanted()) scope.put(kind, words);
 }
 
+void put_bytes(record::BytesOf what, std::uint64_t bytes) noexcept {
+  if (!record::wrapping()) return;
+  record::WrapperScope scope(record::kAgain);
+  if (scope.wanted()) scope.put_bytes(what, bytes);
+}
+
 }  // namespace timeloom::mpi

@@ -29,5 +29,7 @@ class Call {
 
 // An event of the innermost region.
 void put(ExtendedKind kind, std::initializer_list<std::uint64_t> words) noexcept;
+// Bytes of which no event tells.
+void put_bytes(record::BytesOf what, std::uint64_t bytes) noexcept;
 
 }  // namespace timeloom::mpi

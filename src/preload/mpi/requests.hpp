@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "communicators.hpp"
+#include "core/io.hpp"
 #include "core/mpi_event.hpp"
 #include "library.hpp"
 
@@ -14,7 +15,7 @@ namespace timeloom::mpi {
 
 // The operation of one request.
 struct Pending {
-  enum class Kind : std::uint8_t { kSend, kReceive, kCollective, kCommunicator };
+  enum class Kind : std::uint8_t { kSend, kReceive, kCollective, kCommunicator, kFile };
   Kind kind = Kind::kSend;
   bool persistent = false;
   bool active = false;     // begun; always, unless it is persistent
@@ -28,6 +29,9 @@ struct Pending {
   const void* made = nullptr;  // where the handle of a new communicator will be
   std::uint64_t identity = 0;  // of that
   Handle parent = 0;
+  IoHandleId file{};  // that is read or written
+  IoOperation transfer{};
+  std::uint32_t measurement = 0;  // in which the file has that number
 };
 
 // A number for a request that begins now.

@@ -7,7 +7,9 @@
 #include <cstdint>
 
 #include "completion.hpp"
+#include "file_access.hpp"
 #include "lifetime.hpp"
+#include "one_sided.hpp"
 
 namespace timeloom::mpi {
 

@@ -1,0 +1,57 @@
+// The functions of one-sided communication: the bytes that the calling process puts into the memory
+// of another one, and gets from there, when the call has begun it; as point_to_point.hpp.
+#pragma once
+
+#include "point_to_point.hpp"
+
+namespace timeloom::mpi::one_sided {
+
+// Does nothing for MPI_PROC_NULL, and for a call that has failed.
+void put_moved(int result, int target, std::uint64_t put, std::uint64_t got) noexcept;
+// The bytes of the origin, which are not used with MPI_NO_OP.
+std::uint64_t bytes_for(Handle op, Count count, Handle datatype) noexcept;
+
+// Put, Accumulate, and their forms with a request.
+template <typename Real, typename Size, typename... More>
+int put(Call&, Real real, const void* origin, Size count, Handle datatype, int target,
+        More... more) {
+  const int result = real(origin, count, datatype, target, more...);
+  put_moved(result, target, bytes_of(count, datatype), 0);
+  return result;
+}
+
+template <typename Real, typename Size, typename... More>
+int get(Call&, Real real, void* origin, Size count, Handle datatype, int target, More... more) {
+  const int result = real(origin, count, datatype, target, more...);
+  put_moved(result, target, 0, bytes_of(count, datatype));
+  return result;
+}
+
+template <typename Real, typename Size, typename... More>
+int get_accumulate(Call&, Real real, const void* origin, Size count, Handle datatype, void* got,
+                   Size got_count, Handle got_datatype, int target, Aint disp, Size target_count,
+                   Handle target_datatype, Handle op, More... more) {
+  const int result = real(origin, count, datatype, got, got_count, got_datatype, target, disp,
+                          target_count, target_datatype, op, more...);
+  put_moved(result, target, bytes_for(op, count, datatype), bytes_of(got_count, got_datatype));
+  return result;
+}
+
+template <typename Real>
+int fetch_and_op(Call&, Real real, const void* origin, void* got, Handle datatype, int target,
+                 Aint disp, Handle op, Handle win) {
+  const int result = real(origin, got, datatype, target, disp, op, win);
+  put_moved(result, target, bytes_for(op, 1, datatype), bytes_of(1, datatype));
+  return result;
+}
+
+// The value to compare with is not counted.
+template <typename Real>
+int compare_and_swap(Call&, Real real, const void* origin, const void* compared, void* got,
+                     Handle datatype, int target, Aint disp, Handle win) {
+  const int result = real(origin, compared, got, datatype, target, disp, win);
+  put_moved(result, target, bytes_of(1, datatype), bytes_of(1, datatype));
+  return result;
+}
+
+}  // namespace timeloom::mpi::one_sided
