@@ -13,11 +13,15 @@ Method
            by step (tests/native/count_steps.c; x86-64)
   writes   nanoseconds added to a pwrite of one byte to a file in memory, recorded, over those added to a
            recorded call of an empty Python function: plain and measured by turns, in one process
+  mpi      the same of calls of MPI that send a message of one byte, and that receive one: a process under
+           `mpirun -n 1` sends to itself, so that nobody waits (Isend, then Recv). null without mpi4py
+           and mpirun; MPI4PY_LIBMPI names the library of that mpirun, where there are several
 
-Counts do not depend on what else the machine does; `writes` does. bench/README.md has the others.
+Counts do not depend on what else the machine does; `writes` and `mpi` do. bench/README.md has the others.
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import pathlib
@@ -61,6 +65,44 @@ for cycle in range(CYCLES):
         added = {function: seconds(function) - plain[function] for function in (call, write)}
     ratios.append(added[write] / added[call])
 print(statistics.median(ratios))
+"""
+
+MPI_CALLS = """
+import json, statistics, sys, time
+import timeloom
+from mpi4py import MPI
+TIMES, ROUNDS, CYCLES = 500, 20, 7
+comm, buffers = MPI.COMM_WORLD, [bytearray(1) for _ in range(TIMES)]
+requests = [None] * TIMES
+def empty():
+    pass
+def call():
+    for _ in range(TIMES):
+        empty()
+def send(isend=comm.Isend):
+    for i in range(TIMES):
+        requests[i] = isend(buffers[i], 0)
+def receive(recv=comm.Recv, room=bytearray(1)):
+    for _ in range(TIMES):
+        recv(room, 0)
+def seconds():
+    sums = dict.fromkeys((call, send, receive), 0.0)
+    for _ in range(ROUNDS):
+        for function in sums:
+            begin = time.perf_counter()
+            function()
+            sums[function] += time.perf_counter() - begin
+        MPI.Request.Waitall(requests)
+    return sums
+seconds()
+ratios = {"send": [], "receive": []}
+for cycle in range(CYCLES):
+    plain = seconds()
+    with timeloom.Measurement(output=f"{sys.argv[1]}/run-{cycle}", weave=False):
+        measured = seconds()
+    for name, function in (("send", send), ("receive", receive)):
+        ratios[name].append((measured[function] - plain[function]) / (measured[call] - plain[call]))
+print(json.dumps({name: statistics.median(values) for name, values in ratios.items()}))
 """
 
 
@@ -128,13 +170,28 @@ def write_ratio(scratch: str | None) -> float:
         return float(subprocess.run(command, check=True, capture_output=True, env=loaded).stdout)
 
 
+def mpi_ratios(scratch: str | None) -> dict[str, float] | None:
+    """Nothing without MPI."""
+    launcher = shutil.which("mpirun")
+    if launcher is None or importlib.util.find_spec("mpi4py") is None:
+        return None
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # of Open MPI, in containers
+    loaded = {**os.environ, **allowed, "TIMELOOM_BENCH_PRELOAD": preload("--mpi")}
+    with tempfile.TemporaryDirectory(dir=scratch) as name:
+        # The launcher itself is none that is measured.
+        inner = ["sh", "-c", 'LD_PRELOAD=$TIMELOOM_BENCH_PRELOAD exec "$@"', "sh", sys.executable, "-c", MPI_CALLS, name]
+        done = subprocess.run([launcher, "-n", "1", *inner], check=True, stdout=subprocess.PIPE, env=loaded, text=True)
+    ratios: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return ratios
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--ranks", default="4,16,64")
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--scratch")
-    parser.add_argument("--only", type=lambda text: text.split(","), default=["ranks", "calls", "writes"])
+    parser.add_argument("--only", type=lambda text: text.split(","), default=["ranks", "calls", "writes", "mpi"])
     options = parser.parse_args()
     result: dict[str, object] = {}
     if "ranks" in options.only:
@@ -146,6 +203,8 @@ def main() -> None:
         result["instructions"] = instructions(options.scratch)
     if "writes" in options.only:
         result["write_over_call"] = write_ratio(options.scratch)
+    if "mpi" in options.only:
+        result["mpi_call_over_call"] = mpi_ratios(options.scratch)
     print(json.dumps(result, indent=None if options.json else 1))
 
 
