@@ -179,8 +179,9 @@ def mpi_ratios(scratch: str | None) -> dict[str, float] | None:
     loaded = {**os.environ, **allowed, "TIMELOOM_BENCH_PRELOAD": preload("--mpi")}
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         # The launcher itself is none that is measured.
-        inner = ["sh", "-c", 'LD_PRELOAD=$TIMELOOM_BENCH_PRELOAD exec "$@"', "sh", sys.executable, "-c", MPI_CALLS, name]
-        done = subprocess.run([launcher, "-n", "1", *inner], check=True, stdout=subprocess.PIPE, env=loaded, text=True)
+        command = [launcher, "-n", "1", "sh", "-c", 'LD_PRELOAD=$TIMELOOM_BENCH_PRELOAD exec "$@"', "sh",
+                   sys.executable, "-c", MPI_CALLS, name]  # fmt: skip
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=loaded, text=True)
     ratios: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return ratios
 
