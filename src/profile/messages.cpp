@@ -113,7 +113,8 @@ class MessageSink::OneLocation final : public LocationSink {
     std::ranges::stable_sort(visits_, {}, &OwnVisit::order);
     std::map<std::uint32_t, std::uint64_t> counts;  // by communicator
     for (const OwnVisit& one : visits_) {
-      sink_.visits_[{one.communicator, counts[one.communicator]++}].push_back(one.visit);
+      const std::uint32_t alone = sink_.is_self(one.communicator) ? process_ : 0;
+      sink_.visits_[{one.communicator, alone, counts[one.communicator]++}].push_back(one.visit);
     }
   }
 
@@ -169,7 +170,7 @@ class MessageSink::OneLocation final : public LocationSink {
   }
 
   void message(const Event& event, bool sent, bool blocks, std::uint64_t order) {
-    const std::uint32_t peer = sink_.process_at(event.ref, operands_.peer());
+    const std::uint32_t peer = sink_.process_at(event.ref, operands_.peer(), process_);
     const std::uint64_t time = ticks(event.time);
     const MessageChannel channel{event.ref, sent ? process_ : peer, sent ? peer : process_,
                                  operands_.tag()};
@@ -193,8 +194,8 @@ class MessageSink::OneLocation final : public LocationSink {
     totals.sent += event.value;
     totals.received += operands_.received();
     const std::uint64_t time = ticks(event.time);
-    const bool root =
-        operands_.root() != kNoRoot && sink_.process_at(event.ref, operands_.root()) == process_;
+    const bool root = operands_.root() != kNoRoot &&
+                      sink_.process_at(event.ref, operands_.root(), process_) == process_;
     CollectiveVisit visit;
     visit.process = process_;
     visit.location = location_;
@@ -247,9 +248,16 @@ std::unique_ptr<LocationSink> MessageSink::open_location(const Location& locatio
   return std::make_unique<OneLocation>(*this, places_.at(location.id), most);
 }
 
-std::uint32_t MessageSink::process_at(std::uint32_t communicator,
-                                      std::uint32_t rank) const noexcept {
+// One definition for all processes, each of which is alone in it.
+bool MessageSink::is_self(std::uint32_t communicator) const noexcept {
+  const auto& all = definitions_->communicators;
+  return communicator < all.size() && all[communicator].self;
+}
+
+std::uint32_t MessageSink::process_at(std::uint32_t communicator, std::uint32_t rank,
+                                      std::uint32_t own) const noexcept {
   if (communicator >= definitions_->communicators.size()) return kNobody;
+  if (is_self(communicator)) return rank == 0 ? own : kNobody;
   const auto& members = definitions_->communicators[communicator].members;
   if (rank >= members.size()) return kNobody;
   const auto place = places_.find(members[rank]);
@@ -301,7 +309,10 @@ void MessageSink::connect(std::uint32_t communicator, const std::vector<Collecti
   const CollectiveKind kind = visits.front().kind;
   if (kind == CollectiveKind::kDestroyHandle) return;
   const auto& all = definitions_->communicators;
-  if (communicator >= all.size() || all[communicator].members.size() != visits.size()) {
+  const std::size_t members = communicator >= all.size() ? 0
+                              : is_self(communicator)    ? 1
+                                                         : all[communicator].members.size();
+  if (members != visits.size()) {
     obstacles_.insert("some processes are missing in a collective operation");
   }
   if (kind == CollectiveKind::kScan || kind == CollectiveKind::kExscan) {
@@ -363,9 +374,9 @@ void MessageSink::finish() {
   for (auto& [key, visits] : visits_) {
     if (visits.front().blocks) {
       compare(visits);
-      if (listener_ != nullptr) listener_->collective(key.first, visits);
+      if (listener_ != nullptr) listener_->collective(key.communicator, visits);
     }
-    if (listener_ == nullptr) connect(key.first, visits);
+    if (listener_ == nullptr) connect(key.communicator, visits);
   }
   channels_.clear();
   visits_.clear();

@@ -129,7 +129,10 @@ class MessageSink final : public RunSink {
   };
   using Sides = std::pair<std::vector<MessageEnd>, std::vector<MessageEnd>>;  // sent, received
 
-  std::uint32_t process_at(std::uint32_t communicator, std::uint32_t rank) const noexcept;
+  bool is_self(std::uint32_t communicator) const noexcept;
+  // `own`: the process that asks.
+  std::uint32_t process_at(std::uint32_t communicator, std::uint32_t rank,
+                           std::uint32_t own) const noexcept;
   void add_message(const MessageChannel& channel, bool sent, const MessageEnd& end);
   void match(Sides& sides, const MessageChannel& channel);
   void compare(const MessageChannel& channel, const MessageEnd& sent, const MessageEnd& received);
@@ -143,8 +146,13 @@ class MessageSink final : public RunSink {
   const Definitions* definitions_ = nullptr;
   std::mutex mutex_;
   std::map<MessageChannel, Sides> channels_;
-  // By communicator and how many were there before in it.
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<CollectiveVisit>> visits_;
+  struct Meeting {
+    std::uint32_t communicator;
+    std::uint32_t process;  // alone in it; 0: there are others
+    std::uint64_t before;   // how many there were in it
+    auto operator<=>(const Meeting&) const = default;
+  };
+  std::map<Meeting, std::vector<CollectiveVisit>> visits_;
   std::map<LocationId, Place> places_;
   std::vector<bool> is_mpi_, waits_unseen_;  // regions
   IdealNetwork network_;

@@ -4,7 +4,7 @@
 
 Prints JSON: the communicators with the ranks of MPI_COMM_WORLD in them, and of each process, by its rank there, its
 messages as [KIND, NANOSECONDS, COMMUNICATOR, PEER (in the world), TAG, BYTES], its collective operations as [NAME,
-COMMUNICATOR, ROOT, SENT, RECEIVED], the numbers of events of requests and communicators, the names of the
+COMMUNICATOR, ROOT, SENT, RECEIVED], the numbers of events of requests, communicators and files, the names of the
 regions of MPI that it has entered, its calls of MPI as [NAME, WORK BEFORE, BEGIN, END], times of its first and last event,
 and its work after the last call. Work is the time in regions outside MPI.
 """
@@ -20,7 +20,8 @@ from otf2.events import Enter, Leave
 
 MESSAGES = {"MpiSend": "receiver", "MpiIsend": "receiver", "MpiRecv": "sender", "MpiIrecv": "sender"}
 COUNTED = ("MpiIsendComplete", "MpiIrecvRequest", "MpiRequestCancelled", "NonBlockingCollectiveRequest", "CommCreate",
-           "CommDestroy", "MpiCollectiveBegin")
+           "CommDestroy", "MpiCollectiveBegin", "IoCreateHandle", "IoDestroyHandle", "IoOperationBegin",
+           "IoOperationComplete")
 
 
 class Ranks:

@@ -5,7 +5,7 @@ import json
 import mpi_runs
 import pytest
 from cube_files import sums_by_region
-from mpi_runs import MOVED
+from mpi_runs import MOVED, archive
 from test_mpi import each_library
 
 pytestmark = [pytest.mark.any_python]
@@ -66,6 +66,11 @@ def test_files(mpi, mode, tmp_path, timeloom):
                         for name, operation, size in paths]) == expected  # fmt: skip
     if not mode:
         assert_files(found["files"], known, tmp_path)
+        counts = [process["counts"] for process in archive(run)["processes"].values()]
+        transfers = sum(row["operations"] for row in found["files"])
+        assert sum(one["IoOperationBegin"] for one in counts) == transfers
+        assert sum(one["IoOperationComplete"] for one in counts) == transfers
+        assert [(one["IoCreateHandle"], one["IoDestroyHandle"]) for one in counts] == [(2, 2), (2, 2)]
 
 
 def assert_files(rows, known, directory):

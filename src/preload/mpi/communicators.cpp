@@ -124,7 +124,9 @@ Communicator* communicator(Handle handle) noexcept {
 void define(Communicator& one) noexcept {
   const std::uint32_t number = record::measurement_number();
   if (one.defined_in.load(std::memory_order_relaxed) == number) return;
-  LocalCommunicator definition{one.identity, one.parent, one.size == 1, one.size, one.rank, {}};
+  // The world has its members in the trace, also where it is one process.
+  const bool self = one.size == 1 && one.identity != kWorldIdentity;
+  LocalCommunicator definition{one.identity, one.parent, self, one.size, one.rank, {}};
   try {
     definition.name = one.name;
   } catch (const std::bad_alloc&) {  // it goes without its name

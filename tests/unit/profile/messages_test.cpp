@@ -9,6 +9,7 @@ namespace timeloom::profile {
 namespace {
 
 constexpr std::uint32_t kWorld = 0;
+constexpr std::uint32_t kSelf = 1;  // of each process
 
 // A run of some processes with one thread each, all in one communicator.
 class Job {
@@ -25,9 +26,19 @@ class Job {
       world.members.push_back(location.id);
     }
     definitions_.communicators.push_back(world);
+    definitions_.communicators.emplace_back().self = true;
     events_.resize(processes);
   }
 
+  // What is added later is of this one.
+  Job& in(std::uint32_t communicator) {
+    communicator_ = communicator;
+    return *this;
+  }
+  Job& only_mpi() {
+    definitions_.regions[0].paradigm = Paradigm::kMpi;
+    return *this;
+  }
   Job& enter(std::uint32_t process, std::uint64_t time) {
     return add(process, time, EventKind::kEnter);
   }
@@ -39,7 +50,7 @@ class Job {
     events_[process].push_back(
         operand(Timestamp{time}, OperandPlace::kPeerAndTag, pair_of(peer, tag)));
     events_[process].push_back(operand(Timestamp{time}, OperandPlace::kRequest, request));
-    return add(process, time, kind, kWorld, bytes);
+    return add(process, time, kind, communicator_, bytes);
   }
   Job& collective(std::uint32_t process, std::uint64_t from, std::uint64_t to, CollectiveKind kind,
                   std::uint32_t root = kNoRoot) {
@@ -48,7 +59,7 @@ class Job {
     events_[process].push_back(operand(Timestamp{to}, OperandPlace::kPeerAndTag,
                                        pair_of(static_cast<std::uint32_t>(kind), root)));
     events_[process].push_back(operand(Timestamp{to}, OperandPlace::kReceived, 20));
-    return add(process, to, EventKind::kMpiCollectiveEnd, kWorld, 10).leave(process, to);
+    return add(process, to, EventKind::kMpiCollectiveEnd, communicator_, 10).leave(process, to);
   }
   Job& add(std::uint32_t process, std::uint64_t time, EventKind kind, std::uint32_t ref = 0,
            std::uint64_t value = 0) {
@@ -71,6 +82,7 @@ class Job {
  private:
   Definitions definitions_;
   std::vector<std::vector<Event>> events_;
+  std::uint32_t communicator_ = kWorld;
 };
 
 std::uint64_t waited(const MessageSummary& summary, std::uint32_t process, WaitKind kind) {
@@ -79,6 +91,27 @@ std::uint64_t waited(const MessageSummary& summary, std::uint32_t process, WaitK
 }
 
 using enum EventKind;
+
+// The definition is the same in all processes, but each meets only itself.
+TEST(Messages, OfAProcessToItself) {
+  Job job(2);
+  job.in(kSelf).only_mpi();
+  for (const std::uint32_t process : {0U, 1U}) {
+    const std::uint64_t begin = 100 * process;
+    job.enter(process, begin).message(process, begin, EventKind::kMpiIsend, 0, 5 + process, 1);
+    job.leave(process, begin + 1).enter(process, begin + 1);
+    job.message(process, begin + 2, EventKind::kMpiRecv, 0, 5 + process).leave(process, begin + 2);
+    job.collective(process, begin + 10, begin + 12, CollectiveKind::kBarrier);
+  }
+  const MessageSummary summary = job.summary();
+  EXPECT_EQ(summary.messages, 2U);
+  EXPECT_EQ(summary.unmatched, 0U);
+  ASSERT_EQ(summary.traffic.size(), 2U);
+  EXPECT_EQ(summary.traffic.at({0, 0}).bytes, 5U);
+  EXPECT_EQ(summary.traffic.at({1, 1}).bytes, 6U);
+  EXPECT_EQ(waited(summary, 0, WaitKind::kBarrier), 0U);
+  EXPECT_EQ(summary.ideal_runtime, 100U);  // process 1 begins then
+}
 
 TEST(Messages, AReceiverWaitsForALateSender) {
   const MessageSummary summary = Job(2)
