@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.any_python
+
 HELLO = "print('ran')\n"
 
 
