@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.any_python
-
 HELLO = "print('ran')\n"
 
 
