@@ -54,7 +54,8 @@ inline bool is_between_groups(const LocalCommunicator& one) noexcept {
 inline void add_member(Communicator& one, const LocalCommunicator& local, LocationId location) {
   const bool between = is_between_groups(local);
   if ((local.self && !between) || local.rank >= local.size) return;
-  const std::uint64_t first = between ? std::min<std::uint64_t>(local.parent, local.size) : local.size;
+  const std::uint64_t first =
+      between ? std::min<std::uint64_t>(local.parent, local.size) : local.size;
   if (one.members.size() < local.size + between) one.members.resize(local.size + between);
   if (between) one.members[first] = kSecondGroup;
   one.members[local.rank < first ? local.rank : local.rank + 1] = location;

@@ -243,7 +243,7 @@ class MessageSink::OneLocation final : public LocationSink {
   std::map<std::uint64_t, std::uint64_t> begun_;  // by request: the place of a receive
   std::vector<Message> ends_;
   std::size_t handed_ = 0;
-  std::map<std::uint64_t, Began> begun_collectives_;  // by request
+  std::map<std::uint64_t, Began> begun_collectives_;     // by request
   std::map<std::uint32_t, std::uint32_t> before_peers_;  // members, by communicator
   std::vector<OwnVisit> visits_;
   std::size_t handed_visits_ = 0;

@@ -46,12 +46,7 @@ bool have_all_ended(const fs::path& run) {
   return error == 0;
 }
 
-void make(const fs::path& directory) {
-  const int error = make_directory_in_run(directory);
-  if (error == 0) return;
-  throw fs::filesystem_error("cannot create", directory,
-                             std::error_code(error, std::generic_category()));
-}
+bool make(const fs::path& directory) { return make_directory_in_run(directory) == 0; }
 
 }  // namespace
 
@@ -61,7 +56,11 @@ fs::path spools_of_spawned(const fs::path& run, std::uint32_t spawn, std::uint32
 
 bool join_spawn(const fs::path& run, std::uint32_t spawn, std::uint32_t rank) {
   const fs::path spools = spools_of_group(run, spawn);
-  make(spools / kEndedName);
+  const fs::path ended = spools / kEndedName;
+  if (const int error = make_directory_in_run(ended); error != 0) {
+    throw fs::filesystem_error("cannot create", ended,
+                               std::error_code(error, std::generic_category()));
+  }
   return take_rank_in(spools, rank);
 }
 
@@ -73,11 +72,9 @@ Others end_spawned(const fs::path& run, std::uint32_t spawn, std::uint32_t rank,
 bool end_group(const fs::path& run, std::uint32_t spawn) {
   if (!is_there(spools_of(run) / kSpawnedName)) return true;
   const fs::path ended = spools_of_group(run, spawn) / kEndedName;
-  make(ended);
-  make(ended / kAllName);
-  if (!have_all_ended(run)) return false;
-  make(spools_of(run) / kEndedName);
-  return ::mkdir((spools_of(run) / kEndedName / kLastName).c_str(), 0777) == 0;
+  if (!make(ended) || !make(ended / kAllName) || !have_all_ended(run)) return false;
+  return make(spools_of(run) / kEndedName) &&
+         ::mkdir((spools_of(run) / kEndedName / kLastName).c_str(), 0777) == 0;
 }
 
 }  // namespace timeloom::run

@@ -9,7 +9,7 @@
 //
 // A group that spawns has not ended, and spawned processes join before the call of MPI that starts
 // them returns. So of the groups the one that marks its end last sees the marks of all others. Any
-// thread; functions throw std::system_error.
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace timeloom::run {
 // The directory of the spools of rank N of spawn K.
 std::filesystem::path spools_of_spawned(const std::filesystem::path& run, std::uint32_t spawn,
                                         std::uint32_t rank);
-// Makes it. False: another process has been that rank.
+// Makes it. False: another process has been that rank. Throws std::system_error.
 bool join_spawn(const std::filesystem::path& run, std::uint32_t spawn, std::uint32_t rank);
 
 // As end_rank(), of a rank of a spawn.
@@ -31,7 +31,8 @@ Others end_spawned(const std::filesystem::path& run, std::uint32_t spawn, std::u
 
 // Called when all processes of a spawn have ended, or with 0 all ranks of the job: whether all
 // other groups have ended, too, so that this process is the last of the run. Groups of which no
-// process is left have. Asked once of each group.
+// process is left have. Asked once of each group. False where it cannot be marked: then the next
+// command weaves.
 bool end_group(const std::filesystem::path& run, std::uint32_t spawn);
 
 }  // namespace timeloom::run

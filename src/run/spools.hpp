@@ -15,8 +15,8 @@
 namespace timeloom::run {
 
 // Names of directories in `spools`, the open directory RUN/spool, that may be spools: "NAME", and
-// "rank-N/NAME" or "spawned/K/rank-N/NAME" for those of ranks. An errno value where they cannot be listed; 0:
-// success.
+// "rank-N/NAME" or "spawned/K/rank-N/NAME" for those of ranks. An errno value where they cannot be
+// listed; 0: success.
 std::vector<std::string> spools_in(const os::Directory& spools, int* error);
 
 std::uint64_t count_spools(const std::filesystem::path& run);

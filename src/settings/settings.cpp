@@ -21,9 +21,9 @@ constexpr std::string_view kPrefix = "TIMELOOM_";
 
 // Variables of ours that are no settings: the interpreter to start, and those
 // of our scripts and tests.
-constexpr std::array<std::string_view, 6> kNoSettings = {
-    "TIMELOOM_PYTHON", "TIMELOOM_PYTHONS", "TIMELOOM_PROGRAM",
-    kJobVariable,      kRankVariable,      kSpawnVariable};
+constexpr std::array<std::string_view, 6> kNoSettings = {"TIMELOOM_PYTHON",  "TIMELOOM_PYTHONS",
+                                                         "TIMELOOM_PROGRAM", kJobVariable,
+                                                         kRankVariable,      kSpawnVariable};
 
 [[noreturn]] void refuse(const std::string& origin, std::string_view value,
                          const std::string& accepted) {

@@ -94,7 +94,8 @@ class Ranks {
     for (const std::size_t i : children_[parent]) {
       const ProcessBirth& child = processes_[i];
       const std::uint32_t rank = child.spawn == 0 ? 0 : child.rank.value_or(0);
-      keys.emplace_back(child.spawn, rank, sort_key(child.name), birth_of(child, processes_[parent]), child.begin, i);
+      keys.emplace_back(child.spawn, rank, sort_key(child.name),
+                        birth_of(child, processes_[parent]), child.begin, i);
     }
     std::ranges::sort(keys);
     std::vector<std::size_t> sorted;

@@ -15,8 +15,8 @@
 
 namespace timeloom::weave {
 
-// From the way to the spool of a process, and what it says of that of its parent: the name, or for a
-// spawned process, whose parent has another directory, the way to it from the own directory.
+// From the way to the spool of a process, and what it says of that of its parent: the name, or for
+// a spawned process, whose parent has another directory, the way to it from the own directory.
 std::string way_to_parent(const std::string& spool, const std::string& parent);
 
 struct ProcessBirth {

@@ -103,7 +103,7 @@ class Communicators {
   OTF2_GlobalDefWriter* const writer_;
   OTF2_GroupRef group_;
   std::vector<std::uint64_t> locations_;
-  std::map<std::uint64_t, std::uint64_t> places_;  // in locations_
+  std::map<std::uint64_t, std::uint64_t> places_;               // in locations_
   std::map<std::vector<std::uint64_t>, OTF2_GroupRef> groups_;  // that are written
 };
 

@@ -131,9 +131,8 @@ SpawnedLists::SpawnedLists(SpawnedCommands& all, int count, char** commands, cha
   static char* no_arguments[] = {nullptr};
   for (int i = 0; i < count; ++i) {
     const auto place = static_cast<std::size_t>(i);
-    const SpawnedCommand one =
-        all.followed({commands[i], arguments == nullptr ? nullptr : arguments[i],
-                      abi()->load(infos, place)});
+    const SpawnedCommand one = all.followed(
+        {commands[i], arguments == nullptr ? nullptr : arguments[i], abi()->load(infos, place)});
     commands_.push_back(const_cast<char*>(one.command));  // MPI changes none
     arguments_.push_back(one.arguments == nullptr ? no_arguments : one.arguments);
   }

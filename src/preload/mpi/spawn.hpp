@@ -56,7 +56,9 @@ class SpawnedLists {
  public:
   SpawnedLists(SpawnedCommands& all, int count, char** commands, char*** arguments,
                const void* infos) noexcept;
-  char** commands() noexcept { return given_commands_ != nullptr ? given_commands_ : commands_.data(); }
+  char** commands() noexcept {
+    return given_commands_ != nullptr ? given_commands_ : commands_.data();
+  }
   char*** arguments() noexcept {
     return given_commands_ != nullptr ? given_arguments_ : arguments_.data();
   }

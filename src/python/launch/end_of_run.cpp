@@ -272,8 +272,8 @@ bool others_go_on() {
   if (place == nullptr) return false;
   if (place->is_last() && (place->rank() || run::end_group(place->path(), 0))) return false;
   if (const std::string word = place->farewell(); !word.empty() && !g_start->quiet) {
-    write_error_output(line_start() + word + ": timeloom report " +
-                       word_of_run(place->path()) + "\n");
+    write_error_output(line_start() + word + ": timeloom report " + word_of_run(place->path()) +
+                       "\n");
   }
   g_start->place.reset();
   return true;

@@ -1,6 +1,6 @@
 // The place of a process that MPI_Comm_spawn has started: the run of the process that has spawned
-// it, in which it is a rank of a group of its own (run/spawned.hpp). The last of all groups finishes
-// the run. Main thread, with the GIL.
+// it, in which it is a rank of a group of its own (run/spawned.hpp). The last of all groups
+// finishes the run. Main thread, with the GIL.
 #pragma once
 
 #include <cstdint>
