@@ -9,7 +9,7 @@ import pytest
 from mpi_runs import implementations
 from streams import environment
 
-pytestmark = [pytest.mark.any_python]
+pytestmark = pytest.mark.one_python
 
 HERE = Path(__file__).resolve().parent
 SPAWNING, POOL = HERE / "mpi_programs" / "spawning.py", HERE / "mpi_programs" / "pool.py"
