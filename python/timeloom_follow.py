@@ -12,9 +12,10 @@ TYPE_CHECKING = False  # as typing.TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Literal
 
-    _Role = Literal["worker", "server", "program"]
+    _Role = Literal["worker", "server", "rank", "program"]
 
 _VARIABLE = "TIMELOOM_PARENT"
+_SPAWN, _RANK = "TIMELOOM_SPAWN", "TIMELOOM_RANK"
 _HELPERS = ("resource_tracker import main", "backend.resource_tracker")
 _SERVERS = ("multiprocessing.forkserver import main",)
 _WORKERS = ("multiprocessing.spawn import spawn_main", "backend.popen_loky")
@@ -27,13 +28,15 @@ _noted: list[str] = []  # in a sub-interpreter: it has been counted in this run
 def role_of(words: list[str]) -> "_Role | None":
     """Return the purpose of a Python with this command line.
 
-    "worker" or "server" of multiprocessing and the like, "program" for anything
-    else, None where there is nothing to be measured.
+    "worker" or "server" of multiprocessing and the like, "rank" where MPI_Comm_spawn
+    has started it, "program" for anything else, None where there is nothing to be measured.
     """
     text = " ".join(words)
     module = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
     if module.partition(".")[0] in _OWN_DOORS or any(mark in text for mark in _HELPERS):
         return None
+    if _SPAWN in os.environ and _RANK not in os.environ:  # what the rank itself starts has both
+        return "rank"
     if any(mark in text for mark in _SERVERS):
         return "server"
     if "--multiprocessing-fork" in words or any(mark in text for mark in _WORKERS):
@@ -115,6 +118,9 @@ def follow() -> None:
         if not _noted:  # this module stays, since timeloom.pth may be read twice
             note_unmeasured(parent, b"i")
         _noted.append(parent)
+        return
+    if is_spool_of_this_process(parent) and "timeloom._core" in sys.modules:  # timeloom.pth was read twice
+        sys.modules.pop(__name__, None)
         return
     role = role_of(sys.orig_argv)
     records = records_of(parent)

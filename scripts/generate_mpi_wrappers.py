@@ -101,6 +101,9 @@ ALWAYS = {
     "made": "Comm_dup Comm_dup_with_info Comm_split Comm_split_type Comm_create Cart_create "
     "Cart_sub Graph_create Dist_graph_create Dist_graph_create_adjacent Intercomm_merge",
     "made_by_group": "Comm_create_group",
+    "made_between": "Intercomm_create",
+    "spawned": "Comm_spawn",
+    "spawned_multiple": "Comm_spawn_multiple",
     "idup": "Comm_idup Comm_idup_with_info",
     "freed": "Comm_free Comm_disconnect",
     "named": "Comm_set_name",
@@ -161,7 +164,7 @@ def role_of(name: str) -> str:
     for pattern, role in table:
         if re.fullmatch(pattern, plain):
             return role
-    made = ("made", "made_by_group", "idup", "freed")
+    made = ("made", "made_by_group", "made_between", "spawned", "spawned_multiple", "idup", "freed")
     return "kCollective" if ALWAYS_BY_NAME.get(name) in made else "kWrapper"
 
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "core/communicator_groups.hpp"
 #include "core/io.hpp"
 
 namespace timeloom::convert {
@@ -93,7 +94,12 @@ Transfer TransferReader::message(const Event& event) {
 
 Transfer TransferReader::collective(const Event& event) const {
   Transfer one{profile::name_of(operands_.operation()), Category::kMpi};
-  if (operands_.root() != kNoRoot) one.facts.push_back(number("root", operands_.root()));
+  switch (const std::uint32_t root = operands_.root(); root) {
+    case kNoRoot: break;
+    case kOwnRoot: one.facts.push_back({"root", 0, "this process"}); break;
+    case kRootInGroup: one.facts.push_back({"root", 0, "another of this group"}); break;
+    default: one.facts.push_back(number("root", root));
+  }
   one.facts.push_back(number("sent", event.value));
   one.facts.push_back(number("received", operands_.received()));
   one.facts.push_back({"communicator", 0, communicator_name(event.ref)});

@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 
+#include "core/communicator_groups.hpp"
+
 namespace timeloom::profile {
 namespace {
 
@@ -68,6 +70,7 @@ class MessageSink::OneLocation final : public LocationSink {
     std::uint32_t communicator;
     std::uint64_t order;
     CollectiveVisit visit;
+    bool apart;  // of two groups, that of the root, without being it: it waits for nobody
   };
 
   static constexpr std::uint64_t kNever = UINT64_MAX;
@@ -114,7 +117,8 @@ class MessageSink::OneLocation final : public LocationSink {
     std::map<std::uint32_t, std::uint64_t> counts;  // by communicator
     for (const OwnVisit& one : visits_) {
       const std::uint32_t alone = sink_.is_self(one.communicator) ? process_ : 0;
-      sink_.visits_[{one.communicator, alone, counts[one.communicator]++}].push_back(one.visit);
+      const std::uint64_t before = counts[one.communicator]++;
+      if (!one.apart) sink_.visits_[{one.communicator, alone, before}].push_back(one.visit);
     }
   }
 
@@ -170,7 +174,7 @@ class MessageSink::OneLocation final : public LocationSink {
   }
 
   void message(const Event& event, bool sent, bool blocks, std::uint64_t order) {
-    const std::uint32_t peer = sink_.process_at(event.ref, operands_.peer(), process_);
+    const std::uint32_t peer = process_at(event.ref, operands_.peer());
     const std::uint64_t time = ticks(event.time);
     const MessageChannel channel{event.ref, sent ? process_ : peer, sent ? peer : process_,
                                  operands_.tag()};
@@ -194,8 +198,9 @@ class MessageSink::OneLocation final : public LocationSink {
     totals.sent += event.value;
     totals.received += operands_.received();
     const std::uint64_t time = ticks(event.time);
-    const bool root = operands_.root() != kNoRoot &&
-                      sink_.process_at(event.ref, operands_.root(), process_) == process_;
+    const std::uint32_t rank = operands_.root();
+    const bool root =
+        rank == kOwnRoot || (rank != kNoRoot && process_at(event.ref, rank) == process_);
     CollectiveVisit visit;
     visit.process = process_;
     visit.location = location_;
@@ -208,7 +213,21 @@ class MessageSink::OneLocation final : public LocationSink {
     visit.blocks = blocks;
     visit.begun = began.call;
     visit.ended = call();
-    visits_.push_back({event.ref, began.order, visit});
+    visits_.push_back({event.ref, began.order, visit, rank == kRootInGroup});
+  }
+
+  // Between two groups the rank is one of the group that this process is not in.
+  std::uint32_t process_at(std::uint32_t communicator, std::uint32_t rank) {
+    const auto [known, is_new] = before_peers_.try_emplace(communicator, 0);
+    const auto& all = sink_.definitions_->communicators;
+    if (is_new && communicator < all.size()) {
+      known->second = members_before_peers(all[communicator], [&](LocationId member) {
+        const auto place = sink_.places_.find(member);
+        return place != sink_.places_.end() && place->second.process == process_;
+      });
+    }
+    if (rank > kNobody - known->second) return kNobody;
+    return sink_.process_at(communicator, rank + known->second, process_);
   }
 
   MessageSink& sink_;
@@ -225,7 +244,8 @@ class MessageSink::OneLocation final : public LocationSink {
   std::map<std::uint64_t, std::uint64_t> begun_;  // by request: the place of a receive
   std::vector<Message> ends_;
   std::size_t handed_ = 0;
-  std::map<std::uint64_t, Began> begun_collectives_;  // by request
+  std::map<std::uint64_t, Began> begun_collectives_;     // by request
+  std::map<std::uint32_t, std::uint32_t> before_peers_;  // members, by communicator
   std::vector<OwnVisit> visits_;
   std::size_t handed_visits_ = 0;
   std::map<CollectiveKind, CollectiveTotals> totals_;
@@ -309,10 +329,11 @@ void MessageSink::connect(std::uint32_t communicator, const std::vector<Collecti
   const CollectiveKind kind = visits.front().kind;
   if (kind == CollectiveKind::kDestroyHandle) return;
   const auto& all = definitions_->communicators;
-  const std::size_t members = communicator >= all.size() ? 0
-                              : is_self(communicator)    ? 1
-                                                         : all[communicator].members.size();
-  if (members != visits.size()) {
+  const bool rooted = one_to_all(kind) || all_to_one(kind);
+  const bool complete =
+      communicator < all.size() && (is_self(communicator) ? visits.size() == 1
+                                                          : are_all(all[communicator], rooted, visits.size()));
+  if (!complete) {
     obstacles_.insert("some processes are missing in a collective operation");
   }
   if (kind == CollectiveKind::kScan || kind == CollectiveKind::kExscan) {
@@ -324,16 +345,6 @@ void MessageSink::connect(std::uint32_t communicator, const std::vector<Collecti
     if (visit.root || !all_to_one(kind)) waiting.push_back(place_of(visit.process, visit.ended));
   }
   network_.add_meeting(awaited, waiting);
-}
-
-MessageWaits waits_of(const MessageEnd& sent, const MessageEnd& received) noexcept {
-  MessageWaits waits;
-  waits.receiver = between(received.entered, std::min(sent.entered, received.left));
-  // Only a send that is still going on when the receive begins has waited for it.
-  if (sent.blocks && received.entered < sent.left) {
-    waits.sender = between(sent.entered, received.entered);
-  }
-  return waits;
 }
 
 void MessageSink::compare(const MessageChannel& channel, const MessageEnd& sent,

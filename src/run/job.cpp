@@ -22,6 +22,7 @@
 #include "os/directory.hpp"
 #include "run/contents.hpp"
 #include "run/directory.hpp"
+#include "run/ranks_of_group.hpp"
 
 namespace timeloom::run {
 namespace fs = std::filesystem;
@@ -89,6 +90,10 @@ int make(const fs::path& directory) { return ::mkdir(directory.c_str(), 0777) ==
 bool is_there(const fs::path& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 fs::path spools_of(const fs::path& run) { return run / name_of(Item::kSpool); }
+
+fs::path directory_of(const fs::path& spools, std::uint32_t rank) {
+  return spools / (std::string(kRankDirectory) + std::to_string(rank));
+}
 
 std::string marker_text(const std::string& job, const std::string& wish) {
   return job + '\n' + wish;
@@ -233,7 +238,7 @@ bool is_of_job(const fs::path& run, const std::string& job) {
 }
 
 fs::path spools_of_rank(const fs::path& run, std::uint32_t rank) {
-  return spools_of(run) / (std::string(kRankDirectory) + std::to_string(rank));
+  return directory_of(spools_of(run), rank);
 }
 
 std::optional<std::uint32_t> rank_of_directory(const std::string& name) {
@@ -242,7 +247,16 @@ std::optional<std::uint32_t> rank_of_directory(const std::string& name) {
 }
 
 bool take_rank(const fs::path& run, std::uint32_t rank) {
-  const fs::path spools = spools_of_rank(run, rank);
+  return take_rank_in(spools_of(run), rank);
+}
+
+int make_directory_in_run(const fs::path& directory) {
+  const int error = make(directory);
+  return error == EEXIST ? 0 : error;
+}
+
+bool take_rank_in(const fs::path& group, std::uint32_t rank) {
+  const fs::path spools = directory_of(group, rank);
   int error = make(spools);
   std::error_code ignored;
   if (error == EEXIST && !fs::is_directory(spools, ignored)) error = ENOTDIR;
@@ -254,9 +268,9 @@ namespace {
 
 // Whether the rank has begun and no process of it is left. Nobody else says so of one that was
 // killed.
-bool is_gone(const fs::path& run, std::uint32_t rank) {
+bool is_gone(const fs::path& group, std::uint32_t rank) {
   int error = 0;
-  const fs::path spools = spools_of_rank(run, rank);
+  const fs::path spools = directory_of(group, rank);
   const os::Directory directory = os::Directory::open(spools.string(), &error);
   if (!directory.is_open()) return false;
   bool any = false;
@@ -268,20 +282,41 @@ bool is_gone(const fs::path& run, std::uint32_t rank) {
   return any;
 }
 
-// The same of all ranks below a node; few are looked at, so that no rank looks for all.
-bool are_gone(const fs::path& run, std::uint32_t first, std::uint32_t end) {
-  constexpr std::uint32_t kMostLookedAt = 64;
+// So that no rank looks for all.
+constexpr std::uint32_t kMostLookedAt = 64;
+
+// The same of all ranks below a node.
+bool are_gone(const fs::path& group, std::uint32_t first, std::uint32_t end) {
   if (end - first > kMostLookedAt) return false;
   for (std::uint32_t rank = first; rank < end; ++rank) {
-    if (!is_gone(run, rank)) return false;
+    if (!is_gone(group, rank)) return false;
   }
   return true;
 }
 
 }  // namespace
 
+bool is_group_gone(const fs::path& spools) {
+  int error = 0;
+  const os::Directory directory = os::Directory::open(spools.string(), &error);
+  if (!directory.is_open()) return false;
+  std::uint32_t ranks = 0;
+  for (const std::string& name : directory.names(&error)) {
+    const std::optional<std::uint32_t> rank = rank_of_directory(name);
+    if (!rank) continue;
+    if (++ranks > kMostLookedAt || !is_gone(spools, *rank)) return false;
+  }
+  return ranks > 0;
+}
+
 Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size) {
-  const fs::path ended = spools_of(run) / kEndedName;
+  const Others others = end_rank_in(spools_of(run), rank, size);
+  if (others == Others::kEnded) (void)take_awaited(run);  // whoever was has come
+  return others;
+}
+
+Others end_rank_in(const fs::path& spools, std::uint32_t rank, std::uint32_t size) {
+  const fs::path ended = spools / kEndedName;
   if (const int error = make(ended); error != 0 && error != EEXIST) return Others::kGoOn;
   std::uint32_t index = rank, count = size;
   for (int level = 1; count > 1; ++level, index /= 2, count = (count + 1) / 2) {
@@ -291,11 +326,11 @@ Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size) {
     const int error = make(node);
     if (error == EEXIST) continue;
     const int below = level - 1;
-    if (error == 0 && are_gone(run, other << below, std::min(size, (other + 1) << below))) continue;
-    const bool begun = error != 0 || is_there(spools_of_rank(run, other << below));
+    if (error == 0 && are_gone(spools, other << below, std::min(size, (other + 1) << below)))
+      continue;
+    const bool begun = error != 0 || is_there(directory_of(spools, other << below));
     return begun ? Others::kGoOn : Others::kNotHere;
   }
-  (void)take_awaited(run);  // whoever was has come
   return Others::kEnded;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/spawned.hpp"
 #include "run/contents.hpp"
 #include "run/job.hpp"
 
@@ -23,21 +24,49 @@ void add(Unmeasured& sum, const os::Directory& directory, const std::string& way
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string> sorted_names(const os::Directory& directory, int* error) {
+  std::vector<std::string> names = directory.names(error);
+  std::ranges::sort(names);
+  return names;
+}
+
+// The ways to the directories of ranks: of those of the job, and of spawned ones.
+std::vector<std::string> directories_of_ranks(const os::Directory& spools, int* error) {
+  std::vector<std::string> result;
+  const auto add_of = [&](const os::Directory& directory, const std::string& way) {
+    for (const std::string& name : sorted_names(directory, error)) {
+      if (rank_of_directory(name)) result.push_back(way + name);
+    }
+  };
+  add_of(spools, "");
+  int ignored = 0;
+  const os::Directory spawned = spools.open_below(kSpawnedName, &ignored);
+  if (!spawned.is_open()) return result;
+  for (const std::string& number : sorted_names(spawned, &ignored)) {
+    const os::Directory group = spawned.open_below(number, &ignored);
+    if (group.is_open()) add_of(group, std::string(kSpawnedName) + "/" + number + "/");
+  }
+  return result;
+}
+
+}  // namespace
+
 std::vector<std::string> spools_in(const os::Directory& spools, int* error) {
   std::vector<std::string> result;
-  std::vector<std::string> names = spools.names(error);
-  std::ranges::sort(names);
-  for (const std::string& name : names) {
+  for (const std::string& name : sorted_names(spools, error)) {
     int failed = 0;
-    const os::Directory below =
-        rank_of_directory(name) ? spools.open_below(name, &failed) : os::Directory();
-    if (!below.is_open()) {
-      result.push_back(name);
-      continue;
+    const bool of_ranks = name == kSpawnedName || rank_of_directory(name);
+    if (!of_ranks || !spools.open_below(name, &failed).is_open()) result.push_back(name);
+  }
+  for (const std::string& rank : directories_of_ranks(spools, error)) {
+    int failed = 0;
+    const os::Directory below = spools.open_below(rank, &failed);
+    if (!below.is_open()) continue;
+    for (const std::string& name : sorted_names(below, &failed)) {
+      result.push_back(rank + "/" + name);
     }
-    std::vector<std::string> of_rank = below.names(&failed);
-    std::ranges::sort(of_rank);
-    for (const std::string& one : of_rank) result.push_back(name + "/" + one);
   }
   return result;
 }
@@ -59,8 +88,8 @@ Unmeasured unmeasured_in(const std::filesystem::path& run) {
   const std::string file = name_of(Item::kUnmeasured);
   add(sum, spools, file);
   int error = 0;
-  for (const std::string& name : spools.names(&error)) {
-    if (rank_of_directory(name)) add(sum, spools, name + "/" + file);
+  for (const std::string& rank : directories_of_ranks(spools, &error)) {
+    add(sum, spools, rank + "/" + file);
   }
   return sum;
 }

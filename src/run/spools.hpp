@@ -1,5 +1,6 @@
 // The spools of a run: one for each process, in RUN/spool, or where ranks of a job share the run in
-// RUN/spool/rank-N, with what the processes of that rank have in common. Any thread may call these
+// RUN/spool/rank-N, with what the processes of that rank have in common; of spawned processes in
+// RUN/spool/spawned/K/rank-N. Any thread may call these
 // functions; they throw what memory can.
 #pragma once
 
@@ -14,8 +15,8 @@
 namespace timeloom::run {
 
 // Names of directories in `spools`, the open directory RUN/spool, that may be spools: "NAME", and
-// "rank-N/NAME" for those of ranks; in order. An errno value where they cannot be listed; 0:
-// success.
+// "rank-N/NAME" or "spawned/K/rank-N/NAME" for those of ranks. An errno value where they cannot be
+// listed; 0: success.
 std::vector<std::string> spools_in(const os::Directory& spools, int* error);
 
 std::uint64_t count_spools(const std::filesystem::path& run);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
+#include "core/spawned.hpp"
 #include "settings/launched_rank.hpp"
 #include "settings/words.hpp"
 
@@ -20,8 +21,9 @@ constexpr std::string_view kPrefix = "TIMELOOM_";
 
 // Variables of ours that are no settings: the interpreter to start, and those
 // of our scripts and tests.
-constexpr std::array<std::string_view, 5> kNoSettings = {
-    "TIMELOOM_PYTHON", "TIMELOOM_PYTHONS", "TIMELOOM_PROGRAM", kJobVariable, kRankVariable};
+constexpr std::array<std::string_view, 6> kNoSettings = {"TIMELOOM_PYTHON",  "TIMELOOM_PYTHONS",
+                                                         "TIMELOOM_PROGRAM", kJobVariable,
+                                                         kRankVariable,      kSpawnVariable};
 
 [[noreturn]] void refuse(const std::string& origin, std::string_view value,
                          const std::string& accepted) {

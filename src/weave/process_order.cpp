@@ -1,6 +1,7 @@
 #include "weave/process_order.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -67,7 +68,7 @@ class Ranks {
   void add_roots(std::vector<std::size_t> roots) {
     std::ranges::stable_sort(roots, {}, [this](std::size_t i) {
       const ProcessBirth& root = processes_[i];
-      return std::tuple(root.rank.value_or(UINT32_MAX), !root.timed, root.begin);
+      return std::tuple(root.spawn, root.rank.value_or(UINT32_MAX), !root.timed, root.begin);
     });
     for (const std::size_t root : roots) add(root);
   }
@@ -87,15 +88,18 @@ class Ranks {
   }
 
   std::vector<std::size_t> sorted_children(std::size_t parent) {
-    using Key = std::tuple<std::string, std::uint32_t, Timestamp, std::size_t>;
+    using Key = std::tuple<std::uint32_t, std::uint32_t, std::string, std::uint32_t, Timestamp,
+                           std::size_t>;
     std::vector<Key> keys;
     for (const std::size_t i : children_[parent]) {
       const ProcessBirth& child = processes_[i];
-      keys.emplace_back(sort_key(child.name), birth_of(child, processes_[parent]), child.begin, i);
+      const std::uint32_t rank = child.spawn == 0 ? 0 : child.rank.value_or(0);
+      keys.emplace_back(child.spawn, rank, sort_key(child.name),
+                        birth_of(child, processes_[parent]), child.begin, i);
     }
     std::ranges::sort(keys);
     std::vector<std::size_t> sorted;
-    for (const Key& key : keys) sorted.push_back(std::get<3>(key));
+    for (const Key& key : keys) sorted.push_back(std::get<std::size_t>(key));
     return sorted;
   }
 
@@ -107,6 +111,10 @@ class Ranks {
 };
 
 }  // namespace
+
+std::string way_to_parent(const std::string& spool, const std::string& parent) {
+  return (std::filesystem::path(spool).parent_path() / parent).lexically_normal().string();
+}
 
 std::vector<std::size_t> order_of(const std::vector<ProcessBirth>& processes) {
   return Ranks(processes).take();

@@ -4,6 +4,7 @@
 #include <exception>
 #include <map>
 
+#include "core/communicator_groups.hpp"
 #include "core/error.hpp"
 #include "core/given_up.hpp"
 #include "core/io.hpp"
@@ -11,6 +12,7 @@
 #include "core/mpi_rank.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
+#include "core/spawned.hpp"
 #include "run/layout.hpp"
 #include "weave/host_clocks.hpp"
 #include "weave/metric_totals.hpp"
@@ -60,11 +62,10 @@ void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   process.reader = spool::Reader::open(directory);
   const spool::ProcessDefinitions& from = process.reader->definitions();
   if (!from.parent.empty()) {
-    process.parent = process.spool.substr(0, process.spool.rfind('/') + 1) + from.parent;
+    process.parent = way_to_parent(process.spool, from.parent);
   }
-  if (const auto rank = from.properties.find(kRank); rank != from.properties.end()) {
-    process.rank = rank_in(rank->second);
-  }
+  process.rank = number_of(from.properties, kRank);
+  process.spawn = process.rank ? number_of(from.properties, kSpawn).value_or(0) : 0;
   process.running = process.reader->alive() == Alive::kYes;
   if (process.reader->alive() == Alive::kUnknown) ++out_of_sight_;
   process.profiles = spool::read_profiles(directory);
@@ -85,7 +86,7 @@ void SpoolSource::sort_processes() {
   for (const Process& process : processes_) {
     const spool::ProcessDefinitions& from = process.reader->definitions();
     births.push_back({process.spool, process.parent, from.process.name, from.process.process_id,
-                      process.timed, process.begin, process.rank});
+                      process.timed, process.begin, process.rank, process.spawn});
   }
   std::vector<Process> sorted;
   for (const std::size_t i : order_of(births)) sorted.push_back(std::move(processes_[i]));
@@ -93,7 +94,7 @@ void SpoolSource::sort_processes() {
   // There ids begin with the rank.
   if (run::layout_of(processes_.front().reader->definitions().properties).dense_ids) return;
   std::stable_partition(processes_.begin(), processes_.end(),
-                        [](const Process& p) { return p.rank.has_value(); });
+                        [](const Process& p) { return p.rank && p.spawn == 0; });
 }
 
 // All processes of a host read the same counter, so one line serves them all; a
@@ -106,7 +107,7 @@ void SpoolSource::set_process_clocks() {
     const spool::ProcessDefinitions& from = process.reader->definitions();
     auto& syncs = hosts[{from.process.hostname, from.clock_source}];
     syncs.insert(syncs.end(), from.clock_syncs.begin(), from.clock_syncs.end());
-    if (process.rank == 0u) first_rank = from.process.hostname;
+    if (process.rank == 0u && process.spawn == 0) first_rank = from.process.hostname;
     auto& of_host = offsets[from.process.hostname];
     of_host.insert(of_host.end(), from.clock_offsets.begin(), from.clock_offsets.end());
   }
@@ -141,7 +142,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   damaged_segments_ += reader.damage().segments + reader.damage().missing_segments;
   LocationGroup group = from.process;
   if (group.name.empty()) group.name = "Process";
-  if (process.rank) group.name = name_of_mpi_rank(*process.rank);
+  if (process.rank) group.name = name_of_mpi_rank(*process.rank, process.spawn);
   group.ending = ending_of(from, process.running);
   definitions_.groups.push_back(std::move(group));
   for (const auto& [key, value] : from.properties) {
@@ -151,7 +152,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
       note_given_up(process, value);
     else if (key == kObservedCpu)
       observed_cpu_.push_back(observed_cpu_of(value));
-    else if (key != kRank)
+    else if (key != kRank && key != kSpawn)
       definitions_.properties.try_emplace(key, value);
   }
 }
@@ -262,10 +263,9 @@ void SpoolSource::add_location(const Process& process, std::uint32_t index) {
 void SpoolSource::add_members(const Process& process) {
   constexpr std::uint32_t kMost = 1 << 24;  // more come from damage
   for (const auto& [id, local] : process.reader->definitions().communicators) {
-    if (local.self || local.size > kMost || local.rank >= local.size) continue;
-    auto& members = definitions_.communicators[process.ids.communicators[id]].members;
-    if (members.size() < local.size) members.resize(local.size);
-    members[local.rank] = location_id(process, 0);
+    if (local.size > kMost) continue;
+    add_member(definitions_.communicators[process.ids.communicators[id]], local,
+               location_id(process, 0));
   }
 }
 

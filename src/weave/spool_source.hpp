@@ -74,6 +74,7 @@ class SpoolSource : public RunSource {
     std::string spool;                  // the way to its directory
     std::string parent;                 // to that of the process that started it; or empty
     std::optional<std::uint32_t> rank;  // in the job of a launcher
+    std::uint32_t spawn = 0;            // of a spawned process, whose rank is one of these
     bool running = false;
     // A child that ended in a way that is said needs no other word.
     bool end_is_known() const {

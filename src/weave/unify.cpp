@@ -1,5 +1,7 @@
 #include "weave/unify.hpp"
 
+#include "core/communicator_groups.hpp"
+
 namespace timeloom::weave {
 namespace {
 
@@ -88,8 +90,9 @@ void Unifier::add_communicators(const spool::ProcessDefinitions& process, IdMap&
     const auto parent = communicators_.find(local.parent);
     Communicator& made = table.emplace_back();
     made.name = local.name;
-    made.self = local.self;
-    if (local.parent != 0 && parent != communicators_.end()) {
+    const bool between = is_between_groups(local);
+    made.self = local.self && !between;
+    if (!between && local.parent != 0 && parent != communicators_.end()) {
       made.parent = CommunicatorId{parent->second};
     }
   }

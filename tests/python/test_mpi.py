@@ -277,6 +277,7 @@ int main(void) {
   printf("self %lld\n", (long long)MPI_COMM_SELF);
   printf("no_comm %lld\n", (long long)MPI_COMM_NULL);
   printf("no_request %lld\n", (long long)MPI_REQUEST_NULL);
+  printf("no_info %lld\n", (long long)MPI_INFO_NULL);
   printf("byte %lld\n", (long long)MPI_BYTE);
   printf("unsigned_long %lld\n", (long long)MPI_UNSIGNED_LONG);
   printf("max %lld\n", (long long)MPI_MAX);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/communicator_groups.hpp"
 #include "global_definitions.hpp"
 
 namespace timeloom::otf2 {
@@ -30,20 +31,22 @@ class Communicators {
     write_group(OTF2_GROUP_TYPE_COMM_LOCATIONS, locations_);
     const OTF2_GroupRef self = group_;
     write_group(OTF2_GROUP_TYPE_COMM_SELF, {});
-    std::map<std::vector<std::uint64_t>, OTF2_GroupRef> groups;
     for (std::size_t i = 0; i < all_.size(); ++i) {
-      OTF2_GroupRef group = self;
-      if (!all_[i].self) {
-        const auto [known, is_new] = groups.try_emplace(ranks_of(all_[i]), group_);
-        if (is_new) write_group(OTF2_GROUP_TYPE_COMM_GROUP, known->first);
-        group = known->second;
-      }
+      const CommunicatorGroups groups = groups_of(all_[i]);
+      const OTF2_GroupRef group = all_[i].self ? self : group_of(groups.first);
       const CommunicatorId parent = all_[i].parent;
-      ok(OTF2_GlobalDefWriter_WriteComm(
-          writer_, kFirstCommunicator + static_cast<OTF2_CommRef>(i),
-          shared_.strings.intern(all_[i].name), group,
-          parent.defined() ? kFirstCommunicator + parent.value() : OTF2_UNDEFINED_COMM,
-          OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS));
+      const OTF2_CommRef reference = kFirstCommunicator + static_cast<OTF2_CommRef>(i);
+      const OTF2_CommRef from =
+          parent.defined() ? kFirstCommunicator + parent.value() : OTF2_UNDEFINED_COMM;
+      const OTF2_StringRef name = shared_.strings.intern(all_[i].name);
+      if (groups.between) {
+        ok(OTF2_GlobalDefWriter_WriteInterComm(writer_, reference, name, group,
+                                               group_of(groups.second), from,
+                                               OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS));
+      } else {
+        ok(OTF2_GlobalDefWriter_WriteComm(writer_, reference, name, group, from,
+                                          OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS));
+      }
     }
   }
 
@@ -68,16 +71,24 @@ class Communicators {
   void collect() {
     for (const Communicator& one : all_) {
       for (const LocationId member : one.members) {
+        if (member == kSecondGroup || (groups_of(one).between && !member.defined())) continue;
         const auto [known, is_new] = places_.try_emplace(member.value(), locations_.size());
         if (is_new) locations_.push_back(member.value());
       }
     }
   }
 
-  std::vector<std::uint64_t> ranks_of(const Communicator& one) const {
+  // The group of these members, which is written if it is a new one. Spawned processes that are not
+  // measured are no locations: their group is empty.
+  OTF2_GroupRef group_of(std::span<const LocationId> members) {
     std::vector<std::uint64_t> ranks;
-    for (const LocationId member : one.members) ranks.push_back(places_.at(member.value()));
-    return ranks;
+    for (const LocationId member : members) {
+      const auto place = places_.find(member.value());
+      if (place != places_.end()) ranks.push_back(place->second);
+    }
+    const auto [known, is_new] = groups_.try_emplace(std::move(ranks), group_);
+    if (is_new) write_group(OTF2_GROUP_TYPE_COMM_GROUP, known->first);
+    return known->second;
   }
 
   void write_group(OTF2_GroupType type, const std::vector<std::uint64_t>& members) {
@@ -92,7 +103,8 @@ class Communicators {
   OTF2_GlobalDefWriter* const writer_;
   OTF2_GroupRef group_;
   std::vector<std::uint64_t> locations_;
-  std::map<std::uint64_t, std::uint64_t> places_;  // in locations_
+  std::map<std::uint64_t, std::uint64_t> places_;               // in locations_
+  std::map<std::vector<std::uint64_t>, OTF2_GroupRef> groups_;  // that are written
 };
 
 }  // namespace

@@ -99,7 +99,17 @@ OTF2_CallbackCode on_any_group(void* data, OTF2_GroupRef self, OTF2_StringRef na
 
 OTF2_CallbackCode on_comm(void* data, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group,
                           OTF2_CommRef parent, OTF2_CommFlag) noexcept {
-  return keep(data, [&](RawDefinitions& all) { all.comms.push_back({self, name, group, parent}); });
+  return keep(data, [&](RawDefinitions& all) {
+    all.comms.push_back({self, name, group, OTF2_UNDEFINED_GROUP, parent});
+  });
+}
+
+OTF2_CallbackCode on_inter_comm(void* data, OTF2_CommRef self, OTF2_StringRef name,
+                                OTF2_GroupRef first, OTF2_GroupRef second, OTF2_CommRef common,
+                                OTF2_CommFlag) noexcept {
+  return keep(data, [&](RawDefinitions& all) {
+    all.comms.push_back({self, name, first, second, common});
+  });
 }
 
 OTF2_CallbackCode on_metric_member(void* data, OTF2_MetricMemberRef self, OTF2_StringRef name,
@@ -183,6 +193,7 @@ void RawDefinitions::read(OTF2_Reader* reader, const std::string& what) {
   OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks, on_region);
   OTF2_GlobalDefReaderCallbacks_SetGroupCallback(callbacks, on_any_group);
   OTF2_GlobalDefReaderCallbacks_SetCommCallback(callbacks, on_comm);
+  OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(callbacks, on_inter_comm);
   OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(callbacks, on_metric_member);
   OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(callbacks, on_metric_class);
   OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(callbacks, on_metric_instance);

@@ -60,6 +60,7 @@ class RawDefinitions {
     OTF2_CommRef self;
     OTF2_StringRef name;
     OTF2_GroupRef group;
+    OTF2_GroupRef others;  // the second group; undefined: there is one only
     OTF2_CommRef parent;
   };
   struct Member {

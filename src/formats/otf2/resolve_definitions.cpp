@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "core/communicator_groups.hpp"
 #include "core/error.hpp"
 #include "core/waiting_metric.hpp"
 #include "enumerations.hpp"
@@ -267,9 +268,17 @@ class Resolver {
       Communicator& made = definitions_.communicators.emplace_back();
       made.name = text(raw.name);
       made.self = group->second->type == OTF2_GROUP_TYPE_COMM_SELF;
-      for (const std::uint64_t place : group->second->members) {
-        made.members.push_back(place < all.size() ? LocationId{all[place]} : LocationId{});
-      }
+      const auto add_members = [&](const RawDefinitions::MpiGroup& one) {
+        for (const std::uint64_t place : one.members) {
+          made.members.push_back(place < all.size() ? LocationId{all[place]} : LocationId{});
+        }
+      };
+      add_members(*group->second);
+      const auto others = groups.find(raw.others);
+      if (others == groups.end()) continue;
+      made.self = false;
+      made.members.push_back(kSecondGroup);
+      add_members(*others->second);
     }
     for (const RawDefinitions::Comm& raw : raw_.comms) {
       const std::uint32_t self = references_.communicators.find(raw.self);

@@ -4,6 +4,9 @@
 // the formulas.
 #pragma once
 
+#include <climits>
+
+#include "core/communicator_groups.hpp"
 #include "point_to_point.hpp"
 
 namespace timeloom::mpi {
@@ -17,13 +20,26 @@ struct Bytes {
   std::uint64_t sent = 0, received = 0;
 };
 
-// A process among those that take part.
+// A process among those that take part, `size` of which send to it or receive from it: all of the
+// communicator, or of one between two groups those of the other group.
 struct Team {
   std::uint64_t size, rank;
-  bool is(int root) const noexcept { return rank == static_cast<std::uint64_t>(root); }
+  std::uint64_t own;  // of its group
+  bool between;       // two groups
+  bool is(int root) const noexcept {
+    return between ? root == abi()->root : rank == static_cast<std::uint64_t>(root);
+  }
+  // Whether its data go to the root, or come from there. Other arguments mean nothing.
+  bool shares(int root) const noexcept { return !between || root >= 0; }
+  bool is_in_place(int root, const void* buffer) const noexcept {
+    return !between && is(root) && abi()->is_in_place(buffer);
+  }
 };
+inline Team team_of(const Communicator& one) noexcept {
+  return {one.inter() ? one.remote_size : one.size, one.rank, one.size, one.inter()};
+}
 
-inline constexpr int kNone = -1;  // no root
+inline constexpr int kNone = INT_MIN;  // no root
 
 // The operation, without its request.
 struct Operation {
@@ -31,7 +47,8 @@ struct Operation {
   Handle comm;
   int root = kNone;
   std::uint32_t rank_of_root() const noexcept {
-    return root == kNone ? kNoRoot : static_cast<std::uint32_t>(root);
+    if (root >= 0) return static_cast<std::uint32_t>(root);
+    return root == kNone ? kNoRoot : root == abi()->root ? kOwnRoot : kRootInGroup;
   }
 };
 
@@ -44,7 +61,7 @@ template <typename Count, typename Run>
 int collect(Now, const Operation& operation, Count count, Run run) {
   const Communicator* const communicator = defined_communicator(operation.comm);
   if (communicator == nullptr) return run();
-  const Bytes bytes = count(Team{communicator->size, communicator->rank});
+  const Bytes bytes = count(team_of(*communicator));
   put(ExtendedKind::kMpiCollectiveBegin, {});
   const int result = run();
   put_collective_end(*communicator, operation, bytes);
@@ -55,7 +72,7 @@ template <typename Count, typename Run>
 int collect(Later later, const Operation& operation, Count count, Run run) {
   Communicator* const communicator = defined_communicator(operation.comm);
   if (communicator == nullptr) return run();
-  const Bytes bytes = count(Team{communicator->size, communicator->rank});
+  const Bytes bytes = count(team_of(*communicator));
   const std::uint64_t number = next_request();
   put_request(ExtendedKind::kMpiCollectiveRequest, number);
   const int result = run();
@@ -87,8 +104,9 @@ template <typename Real, typename When, typename Size, typename... Request>
 int bcast(Call&, Real real, When when, void* buffer, Size count, Handle datatype, int root,
           Handle comm, Request... request) {
   const auto bytes = [&](Team team) {
+    if (!team.is(root) && !team.shares(root)) return Bytes{};
     const std::uint64_t size = bytes_of(count, datatype);
-    return Bytes{team.is(root) ? team.size * size : 0, size};
+    return Bytes{team.is(root) ? team.size * size : 0, team.shares(root) ? size : 0};
   };
   return collect(when, {Kind::kBcast, comm, root}, bytes,
                  [&] { return real(buffer, count, datatype, root, comm, request...); });
@@ -99,8 +117,8 @@ int gather(Call&, Real real, When when, const void* sendbuf, Size sendcount, Han
            void* recvbuf, Size recvcount, Handle recvtype, int root, Handle comm,
            Request... request) {
   const auto bytes = [&](Team team) {
-    const bool kept = team.is(root) && in_place(sendbuf);
-    Bytes result{kept ? 0 : bytes_of(sendcount, sendtype), 0};
+    const bool kept = team.is_in_place(root, sendbuf);
+    Bytes result{kept || !team.shares(root) ? 0 : bytes_of(sendcount, sendtype), 0};
     if (team.is(root)) result.received = (team.size - kept) * bytes_of(recvcount, recvtype);
     return result;
   };
@@ -114,8 +132,8 @@ int gatherv(Call&, Real real, When when, const void* sendbuf, Size sendcount, Ha
             void* recvbuf, const Size* recvcounts, Displs displs, Handle recvtype, int root,
             Handle comm, Request... request) {
   const auto bytes = [&](Team team) {
-    const bool kept = team.is(root) && in_place(sendbuf);
-    Bytes result{kept ? 0 : bytes_of(sendcount, sendtype), 0};
+    const bool kept = team.is_in_place(root, sendbuf);
+    Bytes result{kept || !team.shares(root) ? 0 : bytes_of(sendcount, sendtype), 0};
     if (!team.is(root)) return result;
     const std::uint64_t own = kept ? static_cast<std::uint64_t>(recvcounts[team.rank]) : 0;
     result.received = (sum(recvcounts, team.size) - own) * bytes_of(1, recvtype);
@@ -132,8 +150,8 @@ int scatter(Call&, Real real, When when, const void* sendbuf, Size sendcount, Ha
             void* recvbuf, Size recvcount, Handle recvtype, int root, Handle comm,
             Request... request) {
   const auto bytes = [&](Team team) {
-    const bool kept = team.is(root) && in_place(recvbuf);
-    Bytes result{0, kept ? 0 : bytes_of(recvcount, recvtype)};
+    const bool kept = team.is_in_place(root, recvbuf);
+    Bytes result{0, kept || !team.shares(root) ? 0 : bytes_of(recvcount, recvtype)};
     if (team.is(root)) result.sent = (team.size - kept) * bytes_of(sendcount, sendtype);
     return result;
   };
@@ -147,8 +165,8 @@ int scatterv(Call&, Real real, When when, const void* sendbuf, const Size* sendc
              Displs displs, Handle sendtype, void* recvbuf, Size recvcount, Handle recvtype,
              int root, Handle comm, Request... request) {
   const auto bytes = [&](Team team) {
-    const bool kept = team.is(root) && in_place(recvbuf);
-    Bytes result{0, kept ? 0 : bytes_of(recvcount, recvtype)};
+    const bool kept = team.is_in_place(root, recvbuf);
+    Bytes result{0, kept || !team.shares(root) ? 0 : bytes_of(recvcount, recvtype)};
     if (!team.is(root)) return result;
     const std::uint64_t own = kept ? static_cast<std::uint64_t>(sendcounts[team.rank]) : 0;
     result.sent = (sum(sendcounts, team.size) - own) * bytes_of(1, sendtype);
@@ -249,9 +267,11 @@ template <typename Real, typename When, typename Size, typename... Request>
 int reduce(Call&, Real real, When when, const void* sendbuf, void* recvbuf, Size count,
            Handle datatype, Handle op, int root, Handle comm, Request... request) {
   const auto bytes = [&](Team team) {
+    if (!team.is(root) && !team.shares(root)) return Bytes{};
     const std::uint64_t size = bytes_of(count, datatype);
-    const bool kept = team.is(root) && in_place(sendbuf);
-    return Bytes{kept ? 0 : size, team.is(root) ? (team.size - kept) * size : 0};
+    const bool kept = team.is_in_place(root, sendbuf);
+    return Bytes{kept || !team.shares(root) ? 0 : size,
+                 team.is(root) ? (team.size - kept) * size : 0};
   };
   return collect(when, {Kind::kReduce, comm, root}, bytes, [&] {
     return real(sendbuf, recvbuf, count, datatype, op, root, comm, request...);
@@ -276,7 +296,7 @@ int reduce_scatter(Call&, Real real, When when, const void* sendbuf, void* recvb
   const auto bytes = [&](Team team) {
     const std::uint64_t type = bytes_of(1, datatype), kept = in_place(sendbuf) ? 1 : 0;
     const auto own = static_cast<std::uint64_t>(recvcounts[team.rank]);
-    return Bytes{(sum(recvcounts, team.size) - kept * own) * type, (team.size - kept) * own * type};
+    return Bytes{(sum(recvcounts, team.own) - kept * own) * type, (team.size - kept) * own * type};
   };
   return collect(when, {Kind::kReduceScatter, comm}, bytes, [&] {
     return real(sendbuf, recvbuf, recvcounts, datatype, op, comm, request...);

@@ -1,7 +1,9 @@
 #include "communicators.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <shared_mutex>
 #include <unordered_map>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "core/checksum.hpp"
 #include "record/measurement.hpp"
 #include "record/wrapper_interface.hpp"
+#include "spawn.hpp"
 
 namespace timeloom::mpi {
 namespace {
@@ -16,6 +19,7 @@ namespace {
 constexpr std::uint64_t kSelfIdentity = 1;
 constexpr std::uint64_t kWorldIdentity = 2;
 constexpr std::uint64_t kOfGroup = 3;  // in place of a number of the child
+constexpr std::uint64_t kBetween = 4;  // of what spawns and what is spawned
 
 // Never destroyed: threads may outlive the static objects of the program. Freed communicators
 // stay, as their definitions do.
@@ -32,13 +36,21 @@ Table& table() {
 // A group of processes, for as long as the object lives.
 class Group {
  public:
-  explicit Group(Handle comm) noexcept {
-    real<int(Handle, Handle*)>(Function::kComm_group)(comm, &handle_);
+  explicit Group(Handle comm) noexcept : Group(comm, Function::kComm_group) {}
+  static Group remote_of(Handle comm) noexcept { return Group(comm, Function::kComm_remote_group); }
+  // Of two, the one that is the first for all processes.
+  static Group first_of(Handle comm, bool second) noexcept {
+    return second ? remote_of(comm) : Group(comm);
   }
   ~Group() { real<int(Handle*)>(Function::kGroup_free)(&handle_); }
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
+  int size() const noexcept {
+    int size = 0;
+    real<int(Handle, int*)>(Function::kGroup_size)(handle_, &size);
+    return size;
+  }
   // The ranks in `other` of those of this group that are given.
   void translate(int count, const int* ranks, const Group& other, int* result) const noexcept {
     real<int(Handle, int, const int*, Handle, int*)>(Function::kGroup_translate_ranks)(
@@ -46,26 +58,50 @@ class Group {
   }
 
  private:
+  Group(Handle comm, Function function) noexcept {
+    real<int(Handle, Handle*)>(function)(comm, &handle_);
+  }
   Handle handle_ = 0;
 };
 
-int world_rank_of_first(Handle comm) noexcept {
+// By its rank in `among`.
+std::uint64_t with_first(std::uint64_t identity, const Group& group, const Group& among) noexcept {
   const int first = 0;
   int rank = 0;
-  const Group own(comm), world(abi()->world);
-  own.translate(1, &first, world, &rank);
-  return rank;
+  group.translate(1, &first, among, &rank);
+  return timeloom::mix(identity, static_cast<std::uint64_t>(rank) + 1);
 }
 
-// Of all processes in the order of their ranks.
-std::uint64_t members_of(Handle comm, std::uint32_t size) {
-  std::vector<int> ranks(size), in_world(size);
-  for (std::uint32_t i = 0; i < size; ++i) ranks[i] = static_cast<int>(i);
-  const Group own(comm), world(abi()->world);
-  own.translate(static_cast<int>(size), ranks.data(), world, in_world.data());
+// Of all processes in the order of their ranks, by their ranks in `among`. 0: some are not there.
+std::uint64_t members_of(const Group& group, const Group& among) {
+  const int size = group.size();
+  std::vector<int> ranks(static_cast<std::size_t>(size)), there(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  group.translate(size, ranks.data(), among, there.data());
   std::uint64_t hash = kOfGroup;
-  for (const int rank : in_world) hash = timeloom::mix(hash, static_cast<std::uint64_t>(rank) + 1);
+  for (const int rank : there) {
+    if (rank == abi()->undefined) return 0;
+    hash = timeloom::mix(hash, static_cast<std::uint64_t>(rank) + 1);
+  }
   return hash;
+}
+
+// Spawned processes have an MPI_COMM_WORLD of their own.
+std::uint64_t world_identity() noexcept {
+  const Spawn* const spawn = own_spawn();
+  return spawn == nullptr ? kWorldIdentity : timeloom::mix(spawn->identity, kWorldIdentity);
+}
+
+// Processes have made the same ones of the same members, in the same order: the next of these.
+std::uint64_t next_of(std::uint64_t of_members) noexcept {
+  static auto* const kMutex = new std::mutex;
+  static auto* const kMade = new std::unordered_map<std::uint64_t, std::uint64_t>;
+  const std::lock_guard lock(*kMutex);
+  try {
+    return timeloom::mix(of_members, ++(*kMade)[of_members]);
+  } catch (const std::bad_alloc&) {
+    return of_members;
+  }
 }
 
 void ask_about(Communicator& one, Handle handle) noexcept {
@@ -76,18 +112,29 @@ void ask_about(Communicator& one, Handle handle) noexcept {
   real<Ask>(Function::kComm_size)(handle, &value);
   one.size = static_cast<std::uint32_t>(value);
   real<Ask>(Function::kComm_test_inter)(handle, &value);
-  one.inter = value != 0;
+  if (value == 0) return;
+  real<Ask>(Function::kComm_remote_size)(handle, &value);
+  one.remote_size = static_cast<std::uint32_t>(value);
 }
 
-// `identity` 0: that of its members.
-Communicator* add(Handle raw, std::uint64_t parent, std::uint64_t identity) noexcept try {
+std::string of_spawn(const Spawn* spawn) {
+  return spawn == nullptr ? std::string() : " of spawn " + std::to_string(spawn->number);
+}
+
+// `identity` 0: that of its members; between two groups: it is not known.
+Communicator* add(Handle raw, std::uint64_t parent, std::uint64_t identity, bool second = false,
+                  const std::string& name = {}) noexcept try {
   const Handle handle = abi()->handle(raw);
   auto one = std::make_unique<Communicator>();
   ask_about(*one, handle);
   one->parent = parent;
-  if (handle == abi()->world) one->name = "MPI_COMM_WORLD";
+  one->second = second;
+  one->name = name;
+  if (handle == abi()->world) one->name = "MPI_COMM_WORLD" + of_spawn(own_spawn());
   if (handle == abi()->self) one->name = "MPI_COMM_SELF";
-  if (identity == 0 && !one->inter) identity = members_of(handle, one->size);
+  if (identity == 0 && !one->inter()) {
+    identity = timeloom::mix(members_of(Group(handle), Group(abi()->world)), world_identity());
+  }
   one->identity = identity;
   Table& all = table();
   const std::unique_lock lock(all.mutex);
@@ -109,7 +156,7 @@ Communicator* any(Handle raw) noexcept {
   const Handle handle = abi()->handle(raw);
   if (Communicator* one = known(handle)) return one;
   if (handle == abi()->no_comm) return nullptr;
-  if (handle == abi()->world) return add(handle, 0, kWorldIdentity);
+  if (handle == abi()->world) return add(handle, 0, world_identity());
   if (handle == abi()->self) return add(handle, 0, kSelfIdentity);
   return add(handle, 0, 0);  // made by a function that is not wrapped
 }
@@ -118,15 +165,21 @@ Communicator* any(Handle raw) noexcept {
 
 Communicator* communicator(Handle handle) noexcept {
   Communicator* const one = any(handle);
-  return one == nullptr || one->inter ? nullptr : one;
+  return one == nullptr || (one->inter() && one->identity == 0) ? nullptr : one;
 }
 
 void define(Communicator& one) noexcept {
   const std::uint32_t number = record::measurement_number();
   if (one.defined_in.load(std::memory_order_relaxed) == number) return;
   // The world has its members in the trace, also where it is one process.
-  const bool self = one.size == 1 && one.identity != kWorldIdentity;
+  const bool self = one.size == 1 && one.identity != world_identity();
   LocalCommunicator definition{one.identity, one.parent, self, one.size, one.rank, {}};
+  if (one.inter()) {  // see core/communicator_groups.hpp
+    definition.self = true;
+    definition.size += one.remote_size;
+    definition.parent = one.second ? one.remote_size : one.size;
+    if (one.second) definition.rank += one.remote_size;
+  }
   try {
     definition.name = one.name;
   } catch (const std::bad_alloc&) {  // it goes without its name
@@ -151,34 +204,63 @@ std::uint64_t next_identity(Handle parent) noexcept {
 Communicator* add_promised(Handle parent, Handle handle, std::uint64_t identity) noexcept {
   if (abi() == nullptr || abi()->handle(handle) == abi()->no_comm) return nullptr;
   const Communicator* const from = any(parent);
+  if (from == nullptr || (from->inter() && from->identity == 0)) return add(handle, 0, 0);
   int inter = 0;
   real<int(Handle, int*)>(Function::kComm_test_inter)(handle, &inter);
-  if (inter == 0 && identity != 0) {
-    identity = timeloom::mix(identity, static_cast<std::uint64_t>(world_rank_of_first(handle)) + 1);
+  if (inter != 0) {
+    identity = with_first(identity, Group::first_of(handle, from->second),
+                          Group::first_of(parent, from->second));
+  } else if (!from->inter()) {  // of two groups that are merged both make the same
+    identity = with_first(identity, Group(handle), Group(parent));
   }
-  return add(handle, from == nullptr ? 0 : from->identity, identity);
+  return add(handle, from->identity, identity, inter != 0 && from->second);
 }
 
 Communicator* add_child(Handle parent, Handle handle) noexcept {
   return add_promised(parent, handle, next_identity(parent));
 }
 
-Communicator* add_of_group(Handle parent, Handle handle) noexcept {
+Communicator* add_of_group(Handle parent, Handle handle) noexcept try {
   if (abi() == nullptr || abi()->handle(handle) == abi()->no_comm) return nullptr;
   const Communicator* const from = any(parent);
-  Communicator* const one = add(handle, from == nullptr ? 0 : from->identity, 0);
-  if (one == nullptr || from == nullptr) return one;
-  // Its processes have made the same ones of the same members, in the same order.
-  static auto* const kMutex = new std::mutex;
-  static auto* const kMade = new std::unordered_map<std::uint64_t, std::uint64_t>;
-  const std::lock_guard lock(*kMutex);
-  const std::uint64_t of_members = timeloom::mix(from->identity, one->identity);
-  try {
-    one->identity = timeloom::mix(of_members, ++(*kMade)[of_members]);
-  } catch (const std::bad_alloc&) {
-    one->identity = of_members;
-  }
-  return one;
+  if (from == nullptr) return add(handle, 0, 0);
+  const std::uint64_t members = members_of(Group(handle), Group(parent));
+  return add(handle, from->identity, next_of(timeloom::mix(from->identity, members)));
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+Communicator* add_between(Handle local, Handle handle) noexcept try {
+  if (abi() == nullptr || abi()->handle(handle) == abi()->no_comm) return nullptr;
+  const Communicator* const from = any(local);
+  const Group world(abi()->world);
+  const std::uint64_t own = members_of(Group(handle), world);
+  const std::uint64_t other = members_of(Group::remote_of(handle), world);
+  if (from == nullptr || own == 0 || other == 0) return add(handle, 0, 0);
+  const std::uint64_t pair = timeloom::mix(std::min(own, other), std::max(own, other));
+  return add(handle, 0, next_of(timeloom::mix(pair, world_identity())), own > other);
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+std::uint64_t spawn_identity(Handle parent) noexcept {
+  const Communicator* const from = any(parent);
+  std::uint64_t identity = next_identity(parent);
+  if (from == nullptr || from->size > 1) return identity;
+  // MPI_COMM_SELF has the same identity everywhere.
+  const Communicator* const world = any(abi()->world);
+  identity = timeloom::mix(identity, world_identity());
+  return world == nullptr ? identity : timeloom::mix(identity, std::uint64_t{world->rank} + 1);
+}
+
+Communicator* add_spawned(Handle parent, Handle handle, std::uint64_t identity,
+                          std::uint32_t number) noexcept try {
+  if (abi() == nullptr || abi()->handle(handle) == abi()->no_comm) return nullptr;
+  const Communicator* const from = parent == 0 ? nullptr : any(parent);
+  return add(handle, from == nullptr ? 0 : from->identity, timeloom::mix(identity, kBetween),
+             parent == 0, number == 0 ? std::string() : "spawn " + std::to_string(number));
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 void forget_communicator(Handle raw) noexcept {

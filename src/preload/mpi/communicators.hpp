@@ -2,8 +2,9 @@
 //
 // A communicator gets an identity that is the same in all its processes, without a message: it is
 // made of the identity of its parent, of how many were made from that before (all its processes
-// take part, in the same order), and of the rank in MPI_COMM_WORLD of its first process (which
-// tells apart what one call made). docs/mpi.md has the cases. Any thread; throws nothing.
+// take part, in the same order), and of the rank in its parent of its first process (which tells
+// apart what one call made). Of two groups that a communicator is between, one is the first for all
+// processes. docs/mpi.md has the cases. Any thread; throws nothing.
 #pragma once
 
 #include <atomic>
@@ -18,8 +19,10 @@ struct Communicator {
   std::uint32_t id = 0;
   std::uint64_t identity = 0, parent = 0;
   std::uint32_t rank = 0, size = 0;  // of and in the own group
-  bool inter = false;                // between two groups: not recorded
+  std::uint32_t remote_size = 0;     // of the other group; 0: there is one only
+  bool second = false;               // the own group is the second
   std::string name{};
+  bool inter() const noexcept { return remote_size != 0; }
   std::atomic<std::uint64_t> children = 0;
   std::atomic<std::uint32_t> defined_in = 0;  // the measurement
 };
@@ -38,6 +41,16 @@ std::uint64_t next_identity(Handle parent) noexcept;
 Communicator* add_promised(Handle parent, Handle handle, std::uint64_t identity) noexcept;
 // Only the processes of the group of `handle` have called.
 Communicator* add_of_group(Handle parent, Handle handle) noexcept;
+// One between the group of `local` and another one of the same MPI_COMM_WORLD, by
+// MPI_Intercomm_create. Of other groups nothing is recorded.
+Communicator* add_between(Handle local, Handle handle) noexcept;
+
+// All processes of `parent` are about to spawn: the identity of that, the same for all.
+std::uint64_t spawn_identity(Handle parent) noexcept;
+// The communicator between the processes that have spawned, which are its first group, and those
+// that were. `number`: of the spawn; 0: not known. `parent` 0: this process was spawned.
+Communicator* add_spawned(Handle parent, Handle handle, std::uint64_t identity,
+                          std::uint32_t number) noexcept;
 
 // The handle means nothing any more. `name`: the user has named it.
 void forget_communicator(Handle handle) noexcept;

@@ -39,7 +39,7 @@ struct Abi {
   std::size_t status_bytes, source_at, tag_at;  // of MPI_Status
   int proc_null, any_source, any_tag, root, undefined;
   std::uintptr_t in_place, no_status;  // MPI_IN_PLACE, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
-  Handle world, self, no_comm, no_request, byte, unsigned_long, max, no_op;
+  Handle world, self, no_comm, no_request, no_info, byte, unsigned_long, max, no_op;
 
   // A handle as it came in a register, of which MPICH's take only half.
   Handle handle(Handle raw) const noexcept { return handle_bytes == 4 ? raw & UINT32_MAX : raw; }

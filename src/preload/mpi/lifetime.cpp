@@ -21,11 +21,31 @@ void put_communicator(ExtendedKind kind, Handle comm) noexcept {
   if (one != nullptr) put(kind, {one->id});
 }
 
+bool is_root(Handle comm, int root) noexcept {
+  const Communicator* const one = communicator(comm);
+  return one != nullptr && one->rank == static_cast<std::uint32_t>(root);
+}
+
+namespace {
+
+// Of a spawned process, the communicator to those that have spawned it.
+void begin_spawned(const Spawn& spawn) noexcept {
+  Handle parent = 0;
+  real<int(void*)>(Function::kComm_get_parent)(&parent);
+  if (abi()->handle(parent) == abi()->no_comm) return;
+  add_spawned(0, parent, spawn.identity, spawn.number);
+  put_communicator(ExtendedKind::kCommCreate, parent);
+}
+
+}  // namespace
+
 void begin_job() noexcept {
   if (abi() == nullptr) return;
   put_communicator(ExtendedKind::kCommCreate, abi()->world);
   put_communicator(ExtendedKind::kCommCreate, abi()->self);
   put_end(CollectiveKind::kCreateHandle);
+  // The clocks are compared with that of rank 0 of the run, which is none of these.
+  if (const Spawn* const spawn = own_spawn()) return begin_spawned(*spawn);
   g_clocks.begin();
   g_clocks.compare();
 }

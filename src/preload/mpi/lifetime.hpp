@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "collectives.hpp"
+#include "spawn.hpp"
 
 namespace timeloom::mpi {
 
@@ -41,6 +42,60 @@ int made(Call&, Real real, Handle parent, void* made, Arguments... arguments) {
         put_communicator(ExtendedKind::kCommCreate, abi()->load(made));
         return result;
       });
+}
+
+template <typename Real, typename... Arguments>
+int made_between(Call&, Real real, Handle local_comm, Arguments... arguments) {
+  const int result = real(local_comm, arguments...);
+  if (!ok(result) || abi() == nullptr) return result;
+  const void* const made = std::get<sizeof...(arguments) - 1>(std::tie(arguments...));
+  add_between(local_comm, abi()->load(made));
+  put_communicator(ExtendedKind::kCommCreate, abi()->load(made));
+  return result;
+}
+
+// `run` starts the commands, which are known to the root only, and makes `intercomm`.
+template <typename Run>
+int spawn(Handle comm, void* intercomm, Run run) {
+  return collect(
+      Now{}, {CollectiveKind::kCreateHandle, comm}, [](Team) { return Bytes{}; },
+      [&] {
+        SpawnedCommands commands(spawn_identity(comm));
+        const int result = run(commands);
+        if (!ok(result)) return result;
+        add_spawned(comm, abi()->load(intercomm), commands.identity(), commands.number());
+        put_communicator(ExtendedKind::kCommCreate, abi()->load(intercomm));
+        return result;
+      });
+}
+
+bool is_root(Handle comm, int root) noexcept;
+
+template <typename Real>
+int spawned(Call&, Real real, const char* command, void* argv, int maxprocs, Handle info, int root,
+            Handle comm, void* intercomm, int* errcodes) {
+  if (!is_followed()) return real(command, argv, maxprocs, info, root, comm, intercomm, errcodes);
+  return spawn(comm, intercomm, [&](SpawnedCommands& commands) {
+    SpawnedCommand one{command, static_cast<char**>(argv), info};
+    if (is_root(comm, root)) one = commands.followed(one);
+    return real(one.command, one.arguments, maxprocs, info, root, comm, intercomm, errcodes);
+  });
+}
+
+template <typename Real>
+int spawned_multiple(Call&, Real real, int count, void* commands, void* argv, const int* maxprocs,
+                     const void* infos, int root, Handle comm, void* intercomm, int* errcodes) {
+  const auto as_it_is = [&] {
+    return real(count, commands, argv, maxprocs, infos, root, comm, intercomm, errcodes);
+  };
+  if (!is_followed()) return as_it_is();
+  return spawn(comm, intercomm, [&](SpawnedCommands& all) {
+    if (!is_root(comm, root)) return as_it_is();
+    SpawnedLists lists(all, count, static_cast<char**>(commands), static_cast<char***>(argv),
+                       infos);
+    return real(count, lists.commands(), lists.arguments(), maxprocs, infos, root, comm, intercomm,
+                errcodes);
+  });
 }
 
 template <typename Real>

@@ -20,6 +20,7 @@
 #include "python/launch/measure.hpp"
 #include "python/launch/weave_process.hpp"
 #include "python/session/session.hpp"
+#include "run/spawned.hpp"
 #include "run/spools.hpp"
 
 namespace timeloom::python {
@@ -265,12 +266,14 @@ class RunEnd {
   bool finished_ = false;
 };
 
-// Whether another rank is still to end, which then sees to everything else.
+// Whether another rank, or a spawned process, is still to end, which then sees to everything else.
 bool others_go_on() {
-  if (!g_start->place || g_start->place->is_last()) return false;
-  if (const std::string word = g_start->place->farewell(); !word.empty() && !g_start->quiet) {
-    write_error_output(line_start() + word + ": timeloom report " +
-                       word_of_run(g_start->place->path()) + "\n");
+  RunPlace* const place = g_start->place.get();
+  if (place == nullptr) return false;
+  if (place->is_last() && (place->rank() || run::end_group(place->path(), 0))) return false;
+  if (const std::string word = place->farewell(); !word.empty() && !g_start->quiet) {
+    write_error_output(line_start() + word + ": timeloom report " + word_of_run(place->path()) +
+                       "\n");
   }
   g_start->place.reset();
   return true;

@@ -1,29 +1,43 @@
 #include "python/launch/follow.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "core/error.hpp"
+#include "core/spawned.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/text.hpp"
 #include "python/launch/end_of_run.hpp"
 #include "python/launch/measure.hpp"
 #include "python/launch/preload.hpp"
+#include "python/launch/spawned_place.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/session/session.hpp"
 #include "python/session/window.hpp"
 #include "record/measurement.hpp"
 #include "settings/inheritance.hpp"
+#include "settings/launched_rank.hpp"
 
 namespace timeloom::python {
 namespace {
 
-constexpr char kVariable[] = "TIMELOOM_PARENT";
+namespace fs = std::filesystem;
 
 // The inheritance of the forked children of a process that is not measured itself (the server
 // of multiprocessing's method "forkserver"); null: there is none.
 const Inheritance* g_of_children = nullptr;
 PyObject* g_core = nullptr;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
 
 // RUN/spool of the spool RUN/spool/NAME; of one of a rank, RUN/spool/rank-N.
 std::string directory_of(const std::string& spool) { return spool.substr(0, spool.rfind('/')); }
@@ -51,7 +65,7 @@ Ref text_for_environment(const std::string& text) {
   return Ref(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
-bool set_variable(const std::string& value) { return set_for_children(kVariable, value); }
+bool set_variable(const std::string& value) { return set_for_children(kParentVariable, value); }
 
 // PYTHONPATH for children whose Python does not read our timeloom.pth.
 bool set_path_of_children() {
@@ -68,6 +82,29 @@ bool start_followed(const Inheritance& inheritance, const std::string& parent) {
                                                   .spools = directory_of(parent),
                                                   .program = inheritance.program,
                                                   .parent = parent.substr(parent.rfind('/') + 1)});
+}
+
+// A rank of those that MPI_Comm_spawn has started, whose run is that of its parents. False with a
+// Python exception set.
+bool start_spawned(Inheritance inheritance, const std::string& parent) {
+  const Spawn spawn = spawn_in(variable(kSpawnVariable)).value_or(Spawn{});
+  const std::optional<LaunchedRank> launched = launched_rank_of_this_process(environ);
+  if (!launched || launched->size == 0 || spawn.number == 0) {
+    throw Error("its rank among the spawned processes is not known");
+  }
+  const auto place =
+      std::make_shared<SpawnedPlace>(inheritance.settings, run_of(parent), spawn.number, *launched);
+  place->make();
+  const std::string spools = place->rank()->spools;
+  inheritance.program.description.properties[kSpawn] = std::to_string(spawn.number);
+  save(inheritance, spools + "/settings");
+  const fs::path way = fs::path(parent).lexically_relative(spools);
+  return finish_run_at_exit(inheritance.settings, place) &&
+         start_measurement(inheritance.settings, {.run = place->path(),
+                                                  .spools = spools,
+                                                  .program = inheritance.program,
+                                                  .parent = way.string(),
+                                                  .rank = launched->rank});
 }
 
 // The name that multiprocessing has given this process; false: none yet.
@@ -114,6 +151,7 @@ void ask_for_names(PyObject* core) {
 // role is what this one was started for:
 //   worker   of multiprocessing and the like
 //   server   that forks such workers
+//   rank     MPI_Comm_spawn
 //   program  anything else
 PyObject* follow(PyObject* core, PyObject* arguments) {
   PyObject* parent = nullptr;
@@ -124,6 +162,10 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
   const Inheritance inheritance = load_inheritance(settings_file(spool));
   load_wrappers(inheritance.settings);
   g_core = core;
+  if (std::strcmp(role, "rank") == 0) {
+    if (!start_spawned(inheritance, spool)) return nullptr;
+    Py_RETURN_NONE;
+  }
   if (std::strcmp(role, "server") == 0) {
     g_of_children = new Inheritance(inheritance);  // lives as long as the process
     Py_RETURN_NONE;
@@ -140,7 +182,7 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
 // The parent of the workers of a fork server is the process that started the server.
 void start_in_child_of_server() {
   const Ref variables = environment();
-  const Ref parent(variables ? PyMapping_GetItemString(variables.get(), kVariable) : nullptr);
+  const Ref parent(variables ? PyMapping_GetItemString(variables.get(), kParentVariable) : nullptr);
   if (!parent || !PyUnicode_Check(parent.get())) return;
   if (start_followed(*g_of_children, bytes_of(parent.get()))) g_of_children = nullptr;
 }
@@ -173,8 +215,8 @@ void withdraw_from_children() noexcept {
   const record::KeepOff nothing_of_this;
   const ErrorGuard guard;
   const Ref variables = environment();
-  const Ref name = text_for_environment(kVariable);
-  ::unsetenv(kVariable);
+  const Ref name = text_for_environment(kParentVariable);
+  ::unsetenv(kParentVariable);
   if (variables && name && PyMapping_HasKey(variables.get(), name.get())) {
     (void)PyObject_DelItem(variables.get(), name.get());
   }

@@ -10,6 +10,7 @@
 #include "python/interpreter/say.hpp"
 #include "python/launch/follow.hpp"
 #include "run/run_directory.hpp"
+#include "run/spawned.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -99,6 +100,11 @@ std::optional<RankInRun> RankPlace::rank() const {
 // Ranks that have not begun are late ones, or, where a rank has left the directory of the launcher,
 // ranks that are elsewhere.
 bool RankPlace::is_last() {
+  last_ = last_ || (ranks_have_ended() && run::end_group(path(), 0));
+  return last_;
+}
+
+bool RankPlace::ranks_have_ended() {
   if (!shared_) return true;
   if (launched_.size == 0) return false;
   if (!others_) {

@@ -34,6 +34,7 @@ class RankPlace : public RunPlace {
  private:
   void share();
   void make_alone(const std::string& reason);
+  bool ranks_have_ended();
 
   std::shared_ptr<RunPlace> own_;
   LaunchedRank launched_;
@@ -42,6 +43,7 @@ class RankPlace : public RunPlace {
   std::string apart_;                // why this one has; empty: it has not, or that is known
   bool shared_ = false;
   std::optional<run::Others> others_;  // none: this rank has not ended
+  bool last_ = false;                  // of all ranks, and of those that they have spawned
   bool elsewhere_ = false;  // ranks may have started in other directories, with runs of their own
 };
 

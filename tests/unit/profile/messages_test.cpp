@@ -5,16 +5,19 @@
 
 #include <vector>
 
+#include "core/communicator_groups.hpp"
+
 namespace timeloom::profile {
 namespace {
 
 constexpr std::uint32_t kWorld = 0;
 constexpr std::uint32_t kSelf = 1;  // of each process
 
-// A run of some processes with one thread each, all in one communicator.
+// A run of some processes with one thread each, all in one communicator, or in one between two
+// groups, the first of which has so many processes.
 class Job {
  public:
-  explicit Job(std::uint32_t processes) {
+  explicit Job(std::uint32_t processes, std::uint32_t first = 0) {
     definitions_.regions.resize(1);
     Communicator world;
     for (std::uint32_t i = 0; i < processes; ++i) {
@@ -23,6 +26,7 @@ class Job {
       location.id = LocationId{i};
       location.group = LocationGroupId{i};
       definitions_.locations.push_back(location);
+      if (i == first && first != 0) world.members.push_back(kSecondGroup);
       world.members.push_back(location.id);
     }
     definitions_.communicators.push_back(world);
@@ -276,6 +280,36 @@ TEST(Messages, TheRootMakesOthersWaitOrWaits) {
   EXPECT_EQ(waited(summary, 1, WaitKind::kLateRoot), 40u);
   EXPECT_EQ(waited(summary, 0, WaitKind::kLateRoot), 0u);
   EXPECT_EQ(waited(summary, 0, WaitKind::kEarlyRoot), 20u);
+}
+
+// Processes 0 and 1 are the first group, 2 to 4 the second.
+TEST(Messages, RanksBetweenTwoGroupsAreThoseOfTheOtherGroup) {
+  const MessageSummary summary = Job(5, 2)
+                                     .message(0, 10, kMpiSend, 2, 80)
+                                     .message(4, 20, kMpiRecv, 0, 80)
+                                     .message(3, 30, kMpiSend, 1, 8)
+                                     .message(1, 40, kMpiRecv, 1, 8)
+                                     .message(2, 50, kMpiSend, 2, 1)  // to nobody
+                                     .summary();
+  EXPECT_EQ(summary.messages, 2u);
+  EXPECT_EQ(summary.unmatched, 1u);
+  EXPECT_EQ(summary.backwards, 0u);
+  EXPECT_EQ(summary.traffic.at({0, 4}).bytes, 80u);
+  EXPECT_EQ(summary.traffic.at({3, 1}).bytes, 8u);
+}
+
+TEST(Messages, OnlyTheOtherGroupWaitsForARoot) {
+  Job job(4, 2);
+  job.collective(0, 50, 60, CollectiveKind::kBcast, kOwnRoot);
+  job.collective(1, 10, 61, CollectiveKind::kBcast, kRootInGroup);
+  job.collective(2, 20, 62, CollectiveKind::kBcast, 0);
+  job.collective(3, 30, 63, CollectiveKind::kBcast, 0);
+  job.collective(1, 70, 80, CollectiveKind::kBarrier);
+  const MessageSummary summary = job.summary();
+  EXPECT_EQ(waited(summary, 2, WaitKind::kLateRoot), 30u);
+  EXPECT_EQ(waited(summary, 3, WaitKind::kLateRoot), 20u);
+  EXPECT_EQ(waited(summary, 1, WaitKind::kLateRoot), 0u);
+  EXPECT_EQ(summary.collectives.at(CollectiveKind::kBcast).count, 4u);
 }
 
 }  // namespace

@@ -47,6 +47,19 @@ TEST(ProcessOrderTest, RanksOfALauncherAreInTheirOrderWithTheirChildren) {
                {"rank 0", "rank 2", "child", "rank 10", "stray"});
 }
 
+TEST(ProcessOrderTest, SpawnedProcessesFollowOtherChildrenBySpawnAndRank) {
+  const auto spawned = [](std::uint32_t spawn, std::uint32_t number, std::uint64_t process_id) {
+    const std::string name = std::to_string(spawn) + "." + std::to_string(number);
+    ProcessBirth birth = born("s" + name, "p", name, process_id, 1);
+    birth.rank = number;
+    birth.spawn = spawn;
+    return birth;
+  };
+  expect_ranks({born("p", "", "program", 100, 1), spawned(2, 0, 101), spawned(1, 10, 102),
+                spawned(1, 9, 103), born("z", "p", "worker", 104, 50)},
+               {"program", "worker", "1.9", "1.10", "2.0"});
+}
+
 TEST(ProcessOrderTest, NumbersInNamesCountAsSuch) {
   expect_ranks({born("p", "", "program", 1, 1), born("a", "p", "w-2:10", 2, 2),
                 born("b", "p", "w-2:9", 3, 3), born("c", "p", "w-02", 4, 4),

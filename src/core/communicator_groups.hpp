@@ -1,0 +1,73 @@
+// Communicators of MPI between two groups of processes: the ranks in the events of a process are
+// those of the group that it is not in. Pure functions, for any thread.
+//
+// Both definitions hold the groups one behind the other, the first group first:
+//
+//   Communicator       members: the first group, kSecondGroup, the second group
+//   LocalCommunicator  self, though there are several processes; size: of both groups; rank: the
+//                      place in both; parent: the size of the first group
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "core/definitions.hpp"
+
+namespace timeloom {
+
+inline constexpr LocationId kSecondGroup{UINT64_MAX - 1};
+
+// In the place of the rank of a root, as OTF2 numbers them: this process is the root; another one
+// of its group is.
+inline constexpr std::uint32_t kOwnRoot = UINT32_MAX - 1;
+inline constexpr std::uint32_t kRootInGroup = UINT32_MAX - 2;
+
+struct CommunicatorGroups {
+  std::span<const LocationId> first, second;
+  bool between = false;  // two groups; else there is no second
+};
+
+inline CommunicatorGroups groups_of(const Communicator& one) noexcept {
+  const std::span<const LocationId> all = one.members;
+  const auto gap = std::ranges::find(all, kSecondGroup);
+  if (gap == all.end()) return {all, {}, false};
+  const auto first = static_cast<std::size_t>(gap - all.begin());
+  return {all.first(first), all.subspan(first + 1), true};
+}
+
+// How many members come before those whose ranks are in the events of a process. `is_own`: whether
+// a member is of that process.
+template <typename IsOwn>
+std::uint32_t members_before_peers(const Communicator& one, IsOwn is_own) {
+  const CommunicatorGroups groups = groups_of(one);
+  if (!groups.between || std::ranges::any_of(groups.second, is_own)) return 0;
+  return static_cast<std::uint32_t>(groups.first.size() + 1);
+}
+
+inline bool is_between_groups(const LocalCommunicator& one) noexcept {
+  return one.self && one.size > 1;
+}
+
+// The process of `location` has `local` as its definition of `one`.
+inline void add_member(Communicator& one, const LocalCommunicator& local, LocationId location) {
+  const bool between = is_between_groups(local);
+  if ((local.self && !between) || local.rank >= local.size) return;
+  const std::uint64_t first =
+      between ? std::min<std::uint64_t>(local.parent, local.size) : local.size;
+  if (one.members.size() < local.size + between) one.members.resize(local.size + between);
+  if (between) one.members[first] = kSecondGroup;
+  one.members[local.rank < first ? local.rank : local.rank + 1] = location;
+}
+
+// Whether so many processes are all that take part in an operation; `rooted`: with a root, of whose
+// group no others do.
+inline bool are_all(const Communicator& one, bool rooted, std::size_t processes) noexcept {
+  const CommunicatorGroups groups = groups_of(one);
+  const std::size_t first = groups.first.size(), second = groups.second.size();
+  if (!groups.between || !rooted) return processes == first + second;
+  return processes == first + 1 || processes == second + 1;
+}
+
+}  // namespace timeloom

@@ -1,0 +1,144 @@
+#include "spawn.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <string_view>
+
+namespace timeloom::mpi {
+namespace {
+
+constexpr char kEnv[] = "/usr/bin/env";
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+bool has_key(Handle info, const char* key) noexcept {
+  if (abi()->handle(info) == abi()->no_info) return false;
+  char value[2] = {};
+  int flag = 0;
+  real<int(Handle, const char*, int, char*, int*)>(Function::kInfo_get)(info, key, 1, value, &flag);
+  return flag != 0;
+}
+
+bool is_program(const std::string& path) noexcept {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+bool is_in_path(std::string_view command) {
+  const std::string all = variable("PATH");
+  std::string_view rest = all;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    if (is_program(std::string(rest.substr(0, end)) + "/" + std::string(command))) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
+// Whether env(1) finds the same program as MPI does.
+bool can_be_followed(const SpawnedCommand& given) {
+  const std::string command = given.command;
+  if (command.empty() || command.starts_with('-') || command.find('=') != std::string::npos)
+    return false;
+  if (!is_program(kEnv)) return false;
+  if (command.starts_with('/')) return is_program(command);
+  if (command.find('/') != std::string::npos) {
+    return !has_key(given.info, "wdir") && !has_key(given.info, "path") && is_program(command);
+  }
+  return !has_key(given.info, "path") && is_in_path(command);
+}
+
+// The directory of the spawns of the run; empty: it cannot be made.
+std::string directory_of_spawns() {
+  constexpr std::string_view kSpools = "/spool/";
+  std::string path = variable(kParentVariable);
+  const std::size_t end = path.rfind(kSpools);
+  if (end == std::string::npos) return {};
+  path.resize(end + kSpools.size());
+  path += kSpawnedName;
+  return ::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST ? path : std::string();
+}
+
+// 0: none can be had.
+std::uint32_t new_number() {
+  constexpr std::uint32_t kMost = 1 << 20;
+  static std::atomic<std::uint32_t> next = 1;  // other processes have had those before
+  const std::string directory = directory_of_spawns();
+  if (directory.empty()) return 0;
+  for (std::uint32_t number = next; number < kMost; ++number) {
+    if (::mkdir((directory + "/" + std::to_string(number)).c_str(), 0777) == 0) {
+      next = number + 1;
+      return number;
+    }
+    if (errno != EEXIST) return 0;
+  }
+  return 0;
+}
+
+std::unique_ptr<Spawn> read_own_spawn() {
+  const auto spawn = spawn_in(variable(kSpawnVariable));
+  return spawn ? std::make_unique<Spawn>(*spawn) : nullptr;
+}
+
+}  // namespace
+
+const Spawn* own_spawn() noexcept try {
+  static const Spawn* const kOwn = read_own_spawn().release();  // never destroyed
+  return kOwn;
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+bool is_followed() noexcept { return abi() != nullptr && std::getenv(kParentVariable) != nullptr; }
+
+SpawnedCommand SpawnedCommands::followed(const SpawnedCommand& given) noexcept try {
+  if (given.command == nullptr || !can_be_followed(given)) {
+    std::fprintf(stderr,
+                 "timeloom: spawned processes are not measured: %s is no program that is found "
+                 "here\n",
+                 given.command == nullptr ? "" : given.command);
+    return given;
+  }
+  if (number_ == 0) number_ = new_number();
+  if (number_ == 0) return given;
+  auto line = std::make_unique<Line>();
+  line->words = {std::string(kParentVariable) + "=" + variable(kParentVariable),
+                 std::string(kSpawnVariable) + "=" + text_of(Spawn{number_, identity_}),
+                 given.command};
+  for (std::string& word : line->words) line->pointers.push_back(word.data());
+  for (char** next = given.arguments; next != nullptr && *next != nullptr; ++next) {
+    line->pointers.push_back(*next);
+  }
+  line->pointers.push_back(nullptr);
+  lines_.push_back(std::move(line));
+  return {kEnv, lines_.back()->pointers.data(), given.info};
+} catch (const std::exception&) {
+  return given;
+}
+
+SpawnedLists::SpawnedLists(SpawnedCommands& all, int count, char** commands, char*** arguments,
+                           const void* infos) noexcept try {
+  static char* no_arguments[] = {nullptr};
+  for (int i = 0; i < count; ++i) {
+    const auto place = static_cast<std::size_t>(i);
+    const SpawnedCommand one = all.followed(
+        {commands[i], arguments == nullptr ? nullptr : arguments[i], abi()->load(infos, place)});
+    commands_.push_back(const_cast<char*>(one.command));  // MPI changes none
+    arguments_.push_back(one.arguments == nullptr ? no_arguments : one.arguments);
+  }
+} catch (const std::bad_alloc&) {
+  given_commands_ = commands;
+  given_arguments_ = arguments;
+}
+
+}  // namespace timeloom::mpi

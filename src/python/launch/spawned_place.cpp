@@ -1,0 +1,48 @@
+#include "python/launch/spawned_place.hpp"
+
+#include <utility>
+
+#include "core/error.hpp"
+#include "python/launch/follow.hpp"
+#include "run/spawned.hpp"
+
+namespace timeloom::python {
+namespace {
+
+// As that of who has begun the run, which knows its own directory rules.
+const Door& door_of(const Settings& settings) {
+  const LaunchLayout* const layout = &layout_of(settings);
+  return layout == &kScorepLaunch      ? kScorepDoor
+         : layout == &kOmnitraceLaunch ? kOmnitraceDoor
+                                       : kTimeloomDoor;
+}
+
+}  // namespace
+
+SpawnedPlace::SpawnedPlace(const Settings& settings, std::string run, std::uint32_t spawn,
+                           LaunchedRank launched)
+    : own_(layout_of(settings).plan(settings, {}, door_of(settings))),
+      run_(std::move(run)),
+      spawn_(spawn),
+      launched_(std::move(launched)) {}
+
+void SpawnedPlace::make() {
+  if (!set_for_children(kRankVariable, rank_mark(launched_))) PyErr_Clear();
+  if (!run::join_spawn(run_, spawn_, launched_.rank)) {
+    throw Error("another process has been rank " + std::to_string(launched_.rank) + " of spawn " +
+                std::to_string(spawn_));
+  }
+  own_->join(run_);
+}
+
+std::optional<RankInRun> SpawnedPlace::rank() const {
+  return RankInRun{launched_.rank, launched_.size,
+                   run::spools_of_spawned(run_, spawn_, launched_.rank).string()};
+}
+
+bool SpawnedPlace::is_last() {
+  const run::Others others = run::end_spawned(run_, spawn_, launched_.rank, launched_.size);
+  return others == run::Others::kEnded && run::end_group(run_, spawn_);
+}
+
+}  // namespace timeloom::python

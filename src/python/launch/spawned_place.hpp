@@ -1,0 +1,39 @@
+// The place of a process that MPI_Comm_spawn has started: the run of the process that has spawned
+// it, in which it is a rank of a group of its own (run/spawned.hpp). The last of all groups
+// finishes the run. Main thread, with the GIL.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "python/launch/layout.hpp"
+#include "settings/launched_rank.hpp"
+
+namespace timeloom::python {
+
+class SpawnedPlace : public RunPlace {
+ public:
+  // `settings`: those of the run; `launched`: the rank among those that were spawned together.
+  // REQUIRES: its size is known. Throws Error.
+  SpawnedPlace(const Settings& settings, std::string run, std::uint32_t spawn,
+               LaunchedRank launched);
+
+  void make() override;  // joins the run
+  void forget() noexcept override {}
+  void finish() override { own_->finish(); }
+  std::string path() const override { return own_->path(); }
+  std::optional<RankInRun> rank() const override;
+  bool is_last() override;
+  void join(const std::string& path) override { own_->join(path); }
+  void set_apart(const std::string&) override {}
+
+ private:
+  std::shared_ptr<RunPlace> own_;
+  std::string run_;
+  std::uint32_t spawn_;
+  LaunchedRank launched_;
+};
+
+}  // namespace timeloom::python
