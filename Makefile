@@ -71,7 +71,7 @@ real-readers: deps-build-readers ## compare what the readers of PyPI and Debian 
 viewer: ## build the page of timeloom view into viewer/dist, which is committed; needs npm
 	python3 scripts/viewer.py
 
-test-viewer: deps-viewer ## use the page of timeloom view in Chromium; needs npm
+test-viewer: deps-build-viewer ## use the page of timeloom view in Chromium and Firefox; needs npm
 	python3 scripts/viewer.py --check --browser
 
 test-notebooks: deps-build-viewer ## run the tests of notebooks with other versions of Jupyter and Python, and in JupyterLab; ARGS go to scripts/test_notebooks.py

@@ -13,7 +13,7 @@ namespace timeloom::view {
 
 namespace {
 
-constexpr std::uint32_t kFewBlocks = 64;  // that are read for exact values
+constexpr std::size_t kFewStretches = 256;  // whose values are read from the blocks
 
 double value_of(const Event& event, const Definitions& definitions) {
   switch (definitions.metrics[event.ref].type) {
@@ -28,36 +28,7 @@ bool is_value(const Event& event, const Definitions& definitions) {
   return event.kind == EventKind::kMetric && event.ref < definitions.metrics.size();
 }
 
-Stretch joined(const Stretch& a, const Stretch& b) {
-  return {a.begin,       b.end,  std::min(a.min, b.min), std::max(a.max, b.max),
-          a.sum + b.sum, b.last, a.count + b.count};
-}
-
 }  // namespace
-
-void Series::add(std::uint64_t time, double value) {
-  const Stretch one{time, time, value, value, value, value, 1};
-  ++count_;
-  if (!stretches_.empty() && stretches_.back().count < each_) {
-    stretches_.back() = joined(stretches_.back(), one);
-    return;
-  }
-  if (stretches_.size() == kMost) {
-    for (std::size_t i = 0; i < kMost / 2; ++i) {
-      stretches_[i] = joined(stretches_[2 * i], stretches_[2 * i + 1]);
-    }
-    stretches_.resize(kMost / 2);
-    each_ *= 2;
-  }
-  stretches_.push_back(one);
-}
-
-std::vector<Stretch> Series::in(std::uint64_t from, std::uint64_t to) const {
-  auto first = std::ranges::lower_bound(stretches_, from, {}, &Stretch::end);
-  const auto last = std::ranges::upper_bound(stretches_, to, {}, &Stretch::begin);
-  if (first != stretches_.begin()) --first;
-  return first < last ? std::vector<Stretch>(first, last) : std::vector<Stretch>();
-}
 
 struct SideEvents::Found {
   std::map<Key, Series> series;
@@ -122,11 +93,10 @@ void SideEvents::read(const Track& track, std::uint32_t number, const Definition
 
 void SideEvents::join(const Found& found) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [key, series] : found.series) {
-    if (series_.size() < kMostSeries)
-      series_.emplace(key, series);
-    else
-      complete_ = false;
+  series_.insert(found.series.begin(), found.series.end());
+  while (series_.size() > kMostSeries) {
+    series_.erase(std::prev(series_.end()));
+    complete_ = false;
   }
   const auto add = [&](std::vector<Happening>& to, const std::vector<Happening>& from) {
     const std::size_t room = kMostLinks - std::min(to.size(), kMostLinks);
@@ -145,21 +115,19 @@ std::vector<Stretch> values_in(const Index& index, const SideEvents& events,
                                std::uint64_t from, std::uint64_t to) {
   const auto series = events.series().find(key);
   if (series == events.series().end()) return {};
-  const bool all_there = series->second.count() == series->second.all().size();
-  if (all_there) return series->second.in(from, to);
+  std::vector<Stretch> found = series->second.in(from, to);
+  if (series->second.has_each() || found.empty() || found.size() > kFewStretches) return found;
+  const std::uint64_t begin = found.front().begin, end = found.back().end;
   const auto track = index.track(key.first);
-  const std::uint32_t first = track->block_before(from), last = track->block_before(to);
-  if (last - first > kFewBlocks) return series->second.in(from, to);
-  // One more block, so that the value before is there, if it is near.
-  Cursor cursor(*track, first == 0 ? 0 : first - 1);
-  Series exact;
-  while (cursor.next_of_track() && cursor.time() <= to) {
+  Cursor cursor(*track, track->block_before(begin));
+  Series near;
+  while (cursor.next_of_track() && cursor.time() <= end) {
     if (cursor.token() != Token::kOther || cursor.other().kind != EventKind::kMetric) continue;
-    if (cursor.other().ref == key.second) {
-      exact.add(cursor.time(), value_of(cursor.other(), definitions));
+    if (cursor.other().ref == key.second && cursor.time() >= begin) {
+      near.add(cursor.time(), value_of(cursor.other(), definitions));
     }
   }
-  return exact.in(from, to);
+  return near.in(from, to);
 }
 
 }  // namespace timeloom::view

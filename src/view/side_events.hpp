@@ -1,4 +1,4 @@
-// What the events of a run say besides its calls: values of counters, which thread or task was
+// What the events of a run say besides its calls: values of metrics, which thread or task was
 // created and awaited from where, and how many messages there are (messages.hpp has them). All
 // tracks are read once, when it is asked for first; what is kept of them is bounded.
 //
@@ -14,39 +14,9 @@
 
 #include "core/definitions.hpp"
 #include "view/index.hpp"
+#include "view/series.hpp"
 
 namespace timeloom::view {
-
-// Values of a counter that follow each other.
-struct Stretch {
-  std::uint64_t begin = 0;  // of the first
-  std::uint64_t end = 0;    // of the last
-  double min = 0;
-  double max = 0;
-  double sum = 0;
-  double last = 0;
-  std::uint64_t count = 0;
-
-  double mean() const noexcept { return sum / static_cast<double>(count); }
-};
-
-// The values of a counter, at first one by one; when they become many, two neighbours are joined
-// each, again and again.
-class Series {
- public:
-  static constexpr std::size_t kMost = 1 << 13;
-
-  void add(std::uint64_t time, double value);
-  // Those that touch [from, to], and the one before.
-  std::vector<Stretch> in(std::uint64_t from, std::uint64_t to) const;
-  const std::vector<Stretch>& all() const noexcept { return stretches_; }
-  std::uint64_t count() const noexcept { return count_; }
-
- private:
-  std::vector<Stretch> stretches_;
-  std::uint64_t each_ = 1;  // values in a stretch that is full
-  std::uint64_t count_ = 0;
-};
 
 // From one place to another: a creation leads to the begin of what was created, an end to those
 // who have waited for it.
@@ -62,7 +32,7 @@ struct Link {
 class SideEvents {
  public:
   using Key = std::pair<std::uint32_t, std::uint32_t>;  // track, metric
-  static constexpr std::size_t kMostSeries = 256;
+  static constexpr std::size_t kMostSeries = 512;  // of more, those with the least keys are kept
   static constexpr std::size_t kMostLinks = 1 << 20;
 
   SideEvents(const Index& index, const Definitions& definitions);
@@ -93,8 +63,8 @@ class SideEvents {
   bool complete_ = true;
 };
 
-// The values of a counter in a range: each of them where they are few, from the blocks of the
-// track; else those of the series.
+// The values of a metric in a range, the one before and the one after: those of the series, or,
+// where these are few, values from the blocks of the track, summed up again where they are many.
 std::vector<Stretch> values_in(const Index& index, const SideEvents& events,
                                const Definitions& definitions, SideEvents::Key key,
                                std::uint64_t from, std::uint64_t to);

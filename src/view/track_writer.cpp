@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "view/tile.hpp"
 
@@ -37,11 +38,18 @@ std::uint64_t TrackWriter::time_of(const Event& event) const {
   return std::max(last_, std::min(time > begin ? time - begin : 0, kLastTime));
 }
 
-// Values that come with every event, and what calls have read and written, are left out.
-bool TrackWriter::keeps(const Event& event) const {
+// What calls have read and written, and how long they waited, is left out.
+bool TrackWriter::keeps(const Event& event) {
   if (event.kind == EventKind::kWaiting || is_io(event.kind)) return false;
   if (event.kind != EventKind::kMetric) return true;
-  return event.ref < definitions_.metrics.size() && !definitions_.metrics[event.ref].sampled();
+  if (event.ref >= definitions_.metrics.size()) return false;
+  return !definitions_.metrics[event.ref].sampled() || has_changed(event);
+}
+
+// Most of the values that come with every event say nothing new.
+bool TrackWriter::has_changed(const Event& event) {
+  if (sampled_.size() <= event.ref) sampled_.resize(event.ref + std::size_t{1});
+  return std::exchange(sampled_[event.ref], event.value) != event.value;
 }
 
 void TrackWriter::add(const Event& event) {

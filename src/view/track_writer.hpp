@@ -7,6 +7,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,7 +42,8 @@ class TrackWriter {
   void enter(std::uint32_t region, std::uint64_t time);
   void leave(std::uint32_t region, std::uint64_t time);
   void other(const Event& event);
-  bool keeps(const Event& event) const;
+  bool keeps(const Event& event);
+  bool has_changed(const Event& event);
   std::uint64_t time_of(const Event& event) const;
   std::uint32_t child_of(std::uint32_t node, std::uint32_t region);
   void append_enter(std::string& to, const Frame& frame) const;
@@ -65,6 +67,8 @@ class TrackWriter {
   std::uint32_t roots_ = 0;
   ChildTable children_;  // from (node + 1, region) to a node; (0, region): a root
   PathSums sums_;
+
+  std::vector<std::optional<std::uint64_t>> sampled_;  // by metric: the last value
 
   bool off_ = false;
   std::uint64_t last_ = 0;  // time of the last event

@@ -7,7 +7,9 @@
 #include "view/call_details.hpp"
 #include "view/find.hpp"
 #include "view/group_tiles.hpp"
+#include "view/messages.hpp"
 #include "view/range_table.hpp"
+#include "view/side_events.hpp"
 #include "view/tile.hpp"
 #include "view_run.hpp"
 
@@ -62,12 +64,30 @@ void ask_track(const Index& index, const Definitions& definitions, std::uint32_t
   try_to([&] { static_cast<void>(call_details(index, definitions, number, 1, middle)); });
 }
 
+void ask_besides_calls(const Index& index, const Definitions& definitions) {
+  const SideEvents events(index, definitions);
+  for (const auto& [key, series] : events.series()) {
+    if (values_in(index, events, definitions, key, 5, 20'000).size() > Series::kMost) std::abort();
+  }
+  const Messages messages(index, definitions, events.message_ends());
+  for (const std::size_t limit : {std::size_t{3}, std::size_t{1000}}) {
+    MessageQuestion question;
+    question.to = kLastTime;
+    question.limit = limit;
+    question.columns = 4;
+    if (bundles_in(messages, question).items.size() > limit) std::abort();
+    if (gatherings_in(messages, question).items.size() > limit) std::abort();
+    if (matrix_of(messages, definitions, question).items.size() > limit) std::abort();
+  }
+}
+
 void ask(const Index& index, const Definitions& definitions) {
   std::vector<std::uint32_t> tracks;
   for (std::uint32_t i = 0; i < index.tracks().size() && i < 8; ++i) tracks.push_back(i);
   for (const std::uint32_t number : tracks) try_to([&] { ask_track(index, definitions, number); });
   try_to([&] { static_cast<void>(range_table(index, tracks, 5, 20'000)); });
   try_to([&] { static_cast<void>(group_picture(index, definitions, kWholeRun, {8, 0}, 0, 1)); });
+  try_to([&] { ask_besides_calls(index, definitions); });
   for (const FindOrder order : {FindOrder::kEarliest, FindOrder::kLatest, FindOrder::kLongest}) {
     try_to([&] {
       FindQuestion question;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzzers: small spools and profiles with everything in them.
+"""Writes seeds of the fuzzers: small spools and profiles with everything in them, and questions of the viewer's page.
 
 usage: tests/fuzz/make_seeds.py
 
-Written from docs/formats/spool.md and cube.md alone, so that a mistake in the
+Written from docs/formats/spool.md, cube.md and view-http.md alone, so that a mistake in the
 pages or in the readers shows.
 """
 
@@ -216,6 +216,28 @@ def cube_seeds():
     yield "file", b"\0" + file + bytes(1024)
 
 
+def question(name, *words, layout="<"):
+    body = struct.pack(layout, *words)
+    head = f"POST /api/{name} HTTP/1.1\r\nHost: localhost:80\r\nX-Timeloom-Token: token\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def question_seeds():
+    """About messages and metrics: all, some joined, of a track, and with limits that are refused."""
+    for name in ("messages", "collectives", "matrix"):
+        yield name, b"".join((
+            question(name, 1000, 64, 0.0, 1e9, 0, 0, layout="<2I2d2I"),
+            question(name, 3, 4, 900.0, 20_000.5, 0, 0, layout="<2I2d2I"),
+            question(name, 1000, 1, 900.0, 900.0, 1, 0, 1, layout="<2I2d3I"),
+            question(name, 10_001, 3, -1.0, float("nan"), 2, 0, 1, layout="<2I2d3I"),
+        ))  # fmt: skip
+    yield "values", b"".join((
+        question("values", 1, 0, 1000.0, 1100.0, 0, 0, 0.0, 1e9, layout="<2I2d2I2d"),
+        question("values", 0, 1, 0.0, 1e9, layout="<2I2d"),
+        question("values", 2, 0, 0.0, 1e9, layout="<2I2d"),
+    ))
+
+
 def write_seeds(target, named):
     folder = pathlib.Path(__file__).parent / "corpus" / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -227,6 +249,7 @@ def main():
     for target in ("fuzz_spool_reader", "fuzz_spool_weave"):
         write_seeds(target, seeds())
     write_seeds("fuzz_cube", cube_seeds())
+    write_seeds("fuzz_view_request", question_seeds())
 
 
 if __name__ == "__main__":

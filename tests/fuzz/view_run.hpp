@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/mpi_event.hpp"
 #include "view/api.hpp"
 
 namespace timeloom::view {
@@ -23,7 +24,7 @@ inline std::unique_ptr<IndexFile> file_in_memory(std::string_view bytes) {
   return file;
 }
 
-// Two threads, a parameter, recursion.
+// Two processes of one thread, which are the ranks of a communicator, a parameter and a metric.
 inline Definitions small_definitions() {
   Definitions definitions;
   for (const char* name : {"main", "f", "g"}) {
@@ -33,13 +34,28 @@ inline Definitions small_definitions() {
     region.first_line = 1;
     definitions.regions.push_back(region);
   }
-  definitions.groups.push_back({"Process", "node", 1, "python", {"a.py"}});
   definitions.parameters.push_back({"n", ParameterType::kInt64});
+  definitions.metrics.push_back({"rss", "B", "", MetricValueType::kInt64});
+  definitions.communicators.emplace_back().name = "MPI_COMM_WORLD";
   for (const char* name : {"MainThread", "worker"}) {
+    const std::size_t number = definitions.locations.size();
+    definitions.groups.push_back({"Process", "node", number, "python", {"a.py"}});
     definitions.locations.push_back(
-        {LocationId{definitions.locations.size()}, name, LocationGroupId{0}});
+        {LocationId{number}, name, LocationGroupId{static_cast<std::uint32_t>(number)}});
+    definitions.communicators[0].members.push_back(LocationId{number});
   }
   return definitions;
+}
+
+// A message from the first process to the second, and a collective operation of both.
+inline void talk(std::vector<Event>& events, std::uint64_t time, std::uint32_t rank) {
+  const Timestamp now{time};
+  events.push_back(operand(now, OperandPlace::kPeerAndTag, pair_of(1 - rank, 7)));
+  events.push_back({now, rank == 0 ? EventKind::kMpiSend : EventKind::kMpiRecv, 0, 80});
+  const auto kind = static_cast<std::uint32_t>(CollectiveKind::kBarrier);
+  events.push_back({now, EventKind::kMpiCollectiveBegin, 0, 0});
+  events.push_back(operand(now, OperandPlace::kPeerAndTag, pair_of(kind, UINT32_MAX)));
+  events.push_back({now, EventKind::kMpiCollectiveEnd, 0, 0});
 }
 
 inline std::shared_ptr<const Index> small_index(const Definitions& definitions) {
@@ -57,6 +73,8 @@ inline std::shared_ptr<const Index> small_index(const Definitions& definitions) 
     for (std::uint64_t time = 20; time < 30'000; time += 5) {
       add(time, EventKind::kEnter, 1);
       add(time, EventKind::kParameterInt, 0);
+      add(time, EventKind::kMetric, 0);
+      if (time % 1000 == 0) talk(events, time, static_cast<std::uint32_t>(location.id.value()));
       if (time % 7 == 0)
         add(time, time % 2 == 0 ? EventKind::kRecordingOff : EventKind::kRecordingOn, 0);
       add(time + 1, EventKind::kEnter, 2);

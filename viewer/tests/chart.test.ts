@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Values } from "../src/model";
-import { bandsOf, extremes } from "../src/timeline/chart";
+import { bandsOf, extremes, measuredAt } from "../src/timeline/chart";
 import { valueText } from "../src/format";
 import { LaneBuilder } from "../src/source/lane";
 import { linksOf, MemorySource } from "../src/source/memory";
+import { MetricValues } from "../src/source/series";
 import { randomRun } from "./random_run";
 
 function valuesOf(...pairs: [number, number][]): Values {
@@ -13,12 +14,34 @@ function valuesOf(...pairs: [number, number][]): Values {
   return { count: pairs.length, begin: time, end: time, min: value, max: value, mean: value, last: value };
 }
 
-test("a value stays until the next, and steps are lines", () => {
-  const bands = bandsOf(valuesOf([10, 0], [50, 10]), { begin: 0, end: 100 }, 10, 11);
-  assert.deepEqual(bands.map((band) => band && [band.top, band.bottom]), [null, [10, 10], [10, 10], [10, 10], [10, 10], [0, 10], null, null, null, null]);
+const columns = (...args: Parameters<typeof bandsOf>) => bandsOf(...args).map((band) => band && [band.top, band.bottom]);
+
+test("a value stays until the next, the last until the end, and steps are lines", () => {
+  const range = { begin: 0, end: 100 }, two = valuesOf([10, 0], [50, 10]);
+  assert.deepEqual(columns(two, range, 10, 11, 75), [null, [10, 10], [10, 10], [10, 10], [10, 10], [0, 10], [0, 0], [0, 0], null, null]);
+  assert.deepEqual(columns(two, { begin: 20, end: 40 }, 4, 11, 75), Array(4).fill([6, 6]));
   assert.deepEqual(extremes(valuesOf([10, 3], [50, 10], [90, 20]), { begin: 20, end: 60 }), [3, 10]);
-  assert.deepEqual(bandsOf(valuesOf([10, 5]), { begin: 0, end: 100 }, 10, 11)[1], { top: 6, bottom: 6 });
+  assert.deepEqual(columns(valuesOf([10, 5]), range, 10, 11, 10)[1], [6, 6]);
   assert.deepEqual([valueText(1234567), valueText(-5), valueText(0.123456789)], ["1,234,567", "−5", "0.123457"]);
+});
+
+test("the mean of a column is that over time", () => {
+  const bands = bandsOf(valuesOf([0, 0], [15, 10]), { begin: 0, end: 20 }, 1, 11, 20);
+  assert.deepEqual(bands, [{ top: 0, bottom: 10, mean: 8 }]);
+});
+
+test("of many values neighbours are summed up, and few of them are there one by one", () => {
+  const value = (i: number) => (i * 7919) % 1000;
+  const values = new MetricValues(Array.from({ length: 20_000 }, (_, i) => [10 * i, value(i)]).flat());
+  const all = values.in(0, 1e9);
+  assert.equal(all.count, 2500);
+  const first = [0, 1, 2, 3, 4, 5, 6, 7].map(value);
+  assert.deepEqual([all.begin[0], all.end[0], all.min[0], all.max[0], all.last[0]], [0, 70, Math.min(...first), Math.max(...first), value(7)]);
+  assert.equal(all.mean[0], first.reduce((sum, one) => sum + one) / 8);
+  const few = values.in(95_000, 95_010);
+  assert.deepEqual([...few.begin], [94_990, 95_000, 95_010, 95_020]);
+  assert.deepEqual(measuredAt(few, 95_015), { min: value(9501), mean: value(9501), max: value(9501) });
+  assert.equal(measuredAt(few, 5), null);
 });
 
 test("values, parameters and links of a page", async () => {
@@ -36,7 +59,7 @@ test("values, parameters and links of a page", async () => {
   const source = new MemorySource({ ...made.run, locations: made.run.locations.slice(0, 2) }, made.paths, lanes);
   assert.deepEqual((await source.side()).counters, [{ track: 0, metric: 0, values: 2 }, { track: 1, metric: 0, values: 2 }]);
   assert.deepEqual([...(await source.values([{ track: 1, metric: 0, begin: 6, end: 20 }]))[0].last], [1.5, 2.5]);
-  assert.deepEqual([...(await source.values([{ track: 1, metric: 0, begin: 0, end: 6 }]))[0].last], [1.5]);
+  assert.deepEqual([...(await source.values([{ track: 1, metric: 0, begin: 0, end: 6 }]))[0].last], [1.5, 2.5]);
   assert.deepEqual(linksOf(lanes), [{ kind: "creates", from: 4, to: 5, fromTrack: 0, toTrack: 1 }, { kind: "awaited", from: 8, to: 9, fromTrack: 1, toTrack: 0 }]);
   assert.deepEqual((await source.call(0, 0, 3))?.parameters, [{ name: "n", value: "7" }]);
   const search = { order: "earliest" as const, limit: 9, begin: 0, end: 99, shortest: 0, tracks: null, regions: null };

@@ -35,11 +35,12 @@ async function answers(source: Source, run: Run, seed: number): Promise<Record<s
   const search = { limit: 1 + below(200), begin, end, shortest: below(2) ? 0 : below(100_000), tracks, regions: below(2) ? null : [below(run.regions.length)] };
   const talk = { begin, end, tracks, limit: 1 + below(below(2) ? 8 : 500), columns: 2 ** below(9) };
   const call = await source.call(track(), below(6), begin, never);
+  const side = await source.side(), counters = side.counters.filter(() => below(side.counters.length) < 8);
   return {
     tiles: await source.tiles(keys, never), profile: await source.profile({ begin, end, tracks }, never), calls: await source.calls([range], never),
     earliest: await source.find({ ...search, order: "earliest" }, never), latest: await source.find({ ...search, order: "latest" }, never),
     longest: await source.find({ ...search, order: "longest" }, never),
-    side: await source.side(), messages: await source.messages(talk, never), collectives: await source.collectives(talk, never), matrix: await source.matrix(talk, never),
+    side, values: await source.values(counters.map(({ track, metric }) => ({ track, metric, begin, end })), never), messages: await source.messages(talk, never), collectives: await source.collectives(talk, never), matrix: await source.matrix(talk, never),
     call: call && { ...call, parameters: [] },  // a page does not hold them
   };
 }
@@ -49,7 +50,7 @@ const server = serverAt(url);
 const page = await open(/id="timeloom-data">([^<]*)</.exec(readFileSync(file, "latin1"))![1]);
 const run = await server.run(() => {});
 const inside = await page.run();
-for (const key of ["regions", "locations", "processes", "length", "ticksPerSecond", "losses", "markers", "communicators"] as const) assert.deepEqual(inside[key], run[key], key);
+for (const key of ["regions", "locations", "processes", "length", "ticksPerSecond", "losses", "markers", "communicators", "metrics"] as const) assert.deepEqual(inside[key], run[key], key);
 assert.deepEqual(await page.paths(), await server.paths());
 for (let seed = 1; seed <= Number(rounds); seed++) {
   const [expected, given] = [await answers(server, run, seed), await answers(page, run, seed)];

@@ -4,8 +4,11 @@
 
 #include "../support/bytes.hpp"
 #include "core/error.hpp"
+#include "core/mpi_event.hpp"
 #include "model.hpp"
 #include "view/find.hpp"
+#include "view/message_answers.hpp"
+#include "view/side_events.hpp"
 #include "view/tile.hpp"
 
 namespace timeloom::view {
@@ -47,6 +50,97 @@ TEST(Damage, OfAnyByteIsSeen) {
     }
   }
   // The rest are lists of sums of tracks with one block, which no question needs.
+  EXPECT_GT(refused, good.size() / 2);
+}
+
+// Two processes: messages to and fro, collective operations, and values of a metric.
+class Talk : public RunSource {
+ public:
+  Talk() {
+    definitions_.regions.emplace_back().name = "MPI_Barrier";
+    definitions_.metrics.push_back({"rss", "B", "", MetricValueType::kUint64});
+    definitions_.communicators.emplace_back();
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      definitions_.groups.push_back({"Process", "node", rank, "python", {"a.py"}});
+      definitions_.locations.push_back({LocationId{rank}, "main", LocationGroupId{rank}});
+      definitions_.communicators[0].members.push_back(LocationId{rank});
+    }
+  }
+
+  const Definitions& definitions() const override { return definitions_; }
+  void feed(std::span<RunSink* const> sinks, unsigned) override {
+    for (RunSink* sink : sinks) {
+      sink->begin(definitions_);
+      for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        const auto location = sink->open_location(definitions_.locations[rank]);
+        location->consume(events_of(rank));
+        location->finish();
+      }
+      sink->finish();
+    }
+  }
+
+ private:
+  static std::vector<Event> events_of(std::uint32_t rank) {
+    std::vector<Event> events;
+    for (std::uint64_t step = 0; step < 10; ++step) {
+      const Timestamp time{100 * step + 10 * rank};
+      const bool sends = step % 2 == rank;
+      events.push_back({time, EventKind::kMetric, 0, step});
+      events.push_back({time, EventKind::kEnter, 0, 0});
+      events.push_back(operand(time, OperandPlace::kPeerAndTag, pair_of(1 - rank, 7)));
+      events.push_back({time, sends ? EventKind::kMpiSend : EventKind::kMpiRecv, 0, 80 + step});
+      const auto barrier = static_cast<std::uint32_t>(CollectiveKind::kBarrier);
+      events.push_back({time, EventKind::kMpiCollectiveBegin, 0, 0});
+      events.push_back(operand(time, OperandPlace::kPeerAndTag, pair_of(barrier, UINT32_MAX)));
+      events.push_back({time, EventKind::kMpiCollectiveEnd, 0, 0});
+      events.push_back({time, EventKind::kLeave, 0, 0});
+    }
+    return events;
+  }
+
+  Definitions definitions_;
+};
+
+std::vector<std::string> ask_besides_calls(const Index& index, const Definitions& definitions) {
+  const SideEvents events(index, definitions);
+  const Messages messages(index, definitions, events.message_ends());
+  MessageQuestion all;
+  all.to = kLastTime;
+  all.limit = 100;
+  std::vector<std::string> answers = {messages_answer(bundles_in(messages, all)),
+                                      collectives_answer(gatherings_in(messages, all))};
+  for (const auto& [key, series] : events.series()) {
+    for (const Stretch& one : values_in(index, events, definitions, key, 0, kLastTime)) {
+      answers.push_back(std::to_string(key.first) + ' ' + std::to_string(one.begin) + ' ' +
+                        std::to_string(one.last));
+    }
+  }
+  return answers;
+}
+
+TEST(Damage, OfMessagesAndMetricsIsSeen) {
+  Talk talk;
+  const IndexOfModel index(talk);
+  const std::vector<std::string> expected = ask_besides_calls(*index, talk.definitions());
+  EXPECT_EQ(expected.size(), 2u + 2 * 10);
+  EXPECT_EQ(expected[0].front(), 10);  // messages
+  EXPECT_EQ(expected[1].front(), 20);  // visits
+  const std::string good = test::read_bytes(index.path());
+  const test::TempDirectory directory;
+  const std::string path = directory / "view.timeloom";
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::string bytes = good;
+    bytes[i] = static_cast<char>(bytes[i] ^ (1 << (i % 8)));
+    test::write_bytes(path, bytes);
+    try {
+      EXPECT_EQ(ask_besides_calls(*IndexOfModel::open(path), talk.definitions()), expected)
+          << "byte " << i;
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
   EXPECT_GT(refused, good.size() / 2);
 }
 

@@ -126,6 +126,7 @@ function GutterRow({ row, y }: { row: Row; y: number }) {
         </button>
       </div>
       {row.height >= 40 && location && <div class="faint under">{count(location.events)} events</div>}
+      {row.kind === "counter" && row.detail && <div class="faint under">{row.detail}</div>}
       {deep && row.height >= 60 && (
         <button class="link under" onClick={() => viewing.toggleTall(row.id)}>
           {tall.has(row.id) ? `only ${row.few} levels` : `${row.lines} of ${row.levels} levels: show all`}

@@ -1,6 +1,7 @@
 // The words beside the pointer.
-import { bytes, collectiveName, count, duration, percent, place } from "../format";
+import { bytes, collectiveName, count, duration, percent, place, valueText } from "../format";
 import { type CallDetails, nameOfLocation, type Run } from "../model";
+import type { Measured } from "../timeline/chart";
 import type { Hit } from "../timeline/hit";
 import type { Spoken } from "../timeline/talk";
 import { useOpened, useStore } from "./hooks";
@@ -8,14 +9,14 @@ import { useOpened, useStore } from "./hooks";
 export function Tooltip() {
   const { run, timeline } = useOpened();
   const { hit, details, spoken, x, y } = useStore(timeline.pointed);
-  if (!spoken && (!hit || hit.region < 0)) return null;
+  if (!spoken && (!hit || (hit.region < 0 && !hit.measured))) return null;
   const wide = timeline.width;
   const side = x > wide * 0.6 ? { right: `${wide - x + 14}px` } : { left: `${x + 14}px` };
   const up = y > 0.55 * (timeline.shownHeight || 1);
   return (
     <div class="tooltipbox" aria-hidden="true">
       <div class="tooltip" style={{ ...side, ...(up ? { bottom: `${timeline.shownHeight - y + 12}px` } : { top: `${y + 16}px` }) }}>
-        {spoken ? <SpokenWords spoken={spoken} run={run} /> : <HitWords hit={hit!} details={details} run={run} />}
+        {spoken ? <SpokenWords spoken={spoken} run={run} /> : hit!.measured ? <ValueWords hit={hit!} measured={hit!.measured} run={run} /> : <HitWords hit={hit!} details={details} run={run} />}
       </div>
     </div>
   );
@@ -42,6 +43,17 @@ function SpokenWords({ spoken, run }: { spoken: Spoken; run: Run }) {
       {message.waitedReceiver > 0 && <div>the receiver waited {duration(message.waitedReceiver)} for a late sender</div>}
       {message.waitedSender > 0 && <div>the sender waited {duration(message.waitedSender)} for a late receiver</div>}
       {message.count === 1 && <div class="faint">tag {message.tag}, {between(message.communicator)}</div>}
+    </>
+  );
+}
+
+function ValueWords({ hit, measured: { min, mean, max }, run }: { hit: Hit; measured: Measured; run: Run }) {
+  const { name, unit, description } = run.metrics[hit.row.metric];
+  return (
+    <>
+      <b>{name}</b>
+      <div>{min === max ? valueText(max) : `${valueText(min)} to ${valueText(max)}, mean ${valueText(mean)}`} {unit}</div>
+      {description && <div class="faint">{description}</div>}
     </>
   );
 }

@@ -1,5 +1,6 @@
 // The calls of one location in memory.
 import { NONE } from "../model";
+import { firstWhere } from "../sorted";
 
 /** Calls in the order of their begin, callers before those they called. */
 export interface Lane {
@@ -113,14 +114,7 @@ export class LaneBuilder {
 }
 
 /** The first call that begins at `time` or later. */
-export function lowerBound(lane: Lane, time: number): number {
-  let low = 0, high = lane.count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (lane.begin[middle] < time) low = middle + 1; else high = middle;
-  }
-  return low;
-}
+export const lowerBound = (lane: Lane, time: number): number => firstWhere(lane.count, (call) => lane.begin[call] >= time);
 
 /** The calls that began before `time` and end after it, outermost first. */
 export function openAt(lane: Lane, time: number): number[] {

@@ -7,7 +7,12 @@ import {
 import { emptyTile, sumOfTiles, tileOf } from "./cells";
 import { eachIn, type Happening, type Lane, lowerBound, openAt } from "./lane";
 import { bundlesIn, gatheringsIn, matrixOf, SILENCE, type Talk } from "./messages";
+import { MetricValues } from "./series";
 import type { Source } from "./source";
+
+/** As the server has. */
+const MOST_COUNTERS = 512;
+const NO_VALUES: readonly number[] = [];
 
 export class MemorySource implements Source {
   /** REQUIRES: a lane for each location of the run. */
@@ -75,19 +80,17 @@ export class MemorySource implements Source {
   async side(): Promise<Side> {
     const counters = this.lanes.flatMap((lane, track) => [...lane.values].map(([metric, values]) => ({ track, metric, values: values.length / 2 })));
     counters.sort((a, b) => a.track - b.track || a.metric - b.metric);
-    return { counters, links: this.allLinks.length, complete: true, messages: this.talk.facts };
+    return { counters: counters.slice(0, MOST_COUNTERS), links: this.allLinks.length, complete: counters.length <= MOST_COUNTERS, messages: this.talk.facts };
   }
+
+  private readonly series = new Map<readonly number[], MetricValues>();
 
   async values(ranges: readonly ValuesRange[]): Promise<Values[]> {
     return ranges.map(({ track, metric, begin, end }) => {
-      const all = this.lanes[track]?.values.get(metric) ?? [];
-      const times = all.filter((_, i) => i % 2 === 0), values = all.filter((_, i) => i % 2 === 1);
-      let first = times.findIndex((time) => time >= begin);
-      if (first < 0) first = times.length;
-      const last = times.findLastIndex((time) => time <= end) + 1;
-      first = Math.max(0, Math.min(first - 1, last));
-      const [time, value] = [Float64Array.from(times.slice(first, last)), Float64Array.from(values.slice(first, last))];
-      return { count: time.length, begin: time, end: time, min: value, max: value, mean: value, last: value };
+      const pairs = this.lanes[track]?.values.get(metric) ?? NO_VALUES;
+      let known = this.series.get(pairs);
+      if (!known) this.series.set(pairs, (known = new MetricValues(pairs)));
+      return known.in(begin, end);
     });
   }
 

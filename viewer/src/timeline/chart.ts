@@ -1,6 +1,7 @@
 // Values of counters: what was fetched of them, and their drawing.
-import { pixel, type Theme } from "../colour";
+import { blend, pixel, type Theme } from "../colour";
 import type { Values } from "../model";
+import { firstWhere } from "../sorted";
 import type { Source } from "../source/source";
 import { type Range, span } from "./scale";
 
@@ -18,7 +19,7 @@ const QUIET = 60;
 
 /** The values around what is shown; those of another range stay until these are there. */
 export class ValuesCache {
-  private readonly known = new Map<number, Known>();
+  private readonly fetched = new Map<number, Known>();
   private readonly wanted = new Map<number, CounterId & { range: Range }>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private control = new AbortController();
@@ -27,7 +28,7 @@ export class ValuesCache {
 
   /** What is known of a row; asks for what is missing. */
   of(row: number, id: CounterId, range: Range): Values | null {
-    const known = this.known.get(row);
+    const known = this.fetched.get(row);
     const fits = known && known.range.begin <= range.begin && known.range.end >= range.end && span(known.range) < 4 * span(range);
     if (!fits) {
       const margin = span(range) / 2;
@@ -38,6 +39,11 @@ export class ValuesCache {
     return known?.values ?? null;
   }
 
+  /** What was fetched of a row. */
+  known(row: number): Values | undefined {
+    return this.fetched.get(row)?.values;
+  }
+
   private async fetch(): Promise<void> {
     this.control.abort();
     const { signal } = (this.control = new AbortController());
@@ -45,12 +51,26 @@ export class ValuesCache {
     this.wanted.clear();
     try {
       const answers = await this.source.values(asked.map(([, { track, metric, range }]) => ({ track, metric, ...range })), signal);
-      asked.forEach(([row, { range }], i) => this.known.set(row, { range, values: answers[i] }));
+      asked.forEach(([row, { range }], i) => this.fetched.set(row, { range, values: answers[i] }));
       this.changed();
     } catch {
       // The view has moved on, or the timeline tells the problem itself.
     }
   }
+}
+
+/** What a counter had at a time: one value, or several around it. */
+export interface Measured {
+  readonly min: number;
+  readonly mean: number;
+  readonly max: number;
+}
+
+export function measuredAt(values: Values | undefined, time: number): Measured | null {
+  const place = values ? firstWhere(values.count, (i) => values.begin[i] > time) - 1 : -1;
+  if (!values || place < 0) return null;
+  const last = values.last[place];
+  return time > values.end[place] ? { min: last, mean: last, max: last } : { min: values.min[place], mean: values.mean[place], max: values.max[place] };
 }
 
 /** The least and the most that is seen of some values. */
@@ -65,43 +85,74 @@ export function extremes(values: Values, range: Range): [number, number] {
   return [least, most];
 }
 
-/** Where a band of values is in a column of `height` pixels from the top. */
+/** Where values are in a column, in pixels from the top: from the most down to the least, and their mean over time. */
 export interface Band {
   readonly top: number;
   readonly bottom: number;
+  readonly mean: number;
 }
 
-/** The band of each of `width` columns: from the least to the most value; a value stays until the next one. */
-export function bandsOf(values: Values, range: Range, width: number, height: number): (Band | null)[] {
-  const [least, most] = extremes(values, range);
-  const bands: (Band | null)[] = Array<Band | null>(width).fill(null);
-  const scale = width / span(range), reach = most - least || 1;
-  const y = (value: number) => (most === least ? height / 2 : ((most - value) / reach) * (height - 1));
-  const draw = (from: number, to: number, low: number, high: number) => {
-    const first = Math.max(0, Math.floor((from - range.begin) * scale)), last = Math.min(width - 1, Math.floor((to - range.begin) * scale));
-    for (let x = first; x <= last; x++) {
-      const band = bands[x], top = Math.round(y(high)), bottom = Math.round(y(low));
-      bands[x] = band ? { top: Math.min(band.top, top), bottom: Math.max(band.bottom, bottom) } : { top, bottom };
-    }
-  };
-  for (let i = 0; i < values.count; i++) {
-    draw(values.begin[i], values.end[i], values.min[i], values.max[i]);
-    const next = i + 1 < values.count ? values.begin[i + 1] : values.end[i];
-    draw(values.end[i], next, values.last[i], values.last[i]);
-    // The step to the next value is a line, too.
-    if (i + 1 < values.count) draw(next, next, Math.min(values.last[i], values.min[i + 1]), Math.max(values.last[i], values.max[i + 1]));
+/** The bands of some columns while values are added. */
+class Bands {
+  private readonly low: Float64Array;
+  private readonly high: Float64Array;
+  /** Values times the part of a column in which they were there, and these parts. */
+  private readonly area: Float64Array;
+  private readonly time: Float64Array;
+
+  constructor(private readonly range: Range, private readonly width: number) {
+    [this.low, this.high] = [new Float64Array(width).fill(Infinity), new Float64Array(width).fill(-Infinity)];
+    [this.area, this.time] = [new Float64Array(width), new Float64Array(width)];
   }
-  return bands;
+
+  add(from: number, to: number, low: number, high: number, mean: number): void {
+    const scale = this.width / span(this.range);
+    const begin = (from - this.range.begin) * scale, end = (to - this.range.begin) * scale;
+    for (let x = Math.max(0, Math.floor(begin)); x <= Math.min(this.width - 1, Math.floor(end)); x++) {
+      this.low[x] = Math.min(this.low[x], low);
+      this.high[x] = Math.max(this.high[x], high);
+      const part = Math.min(end, x + 1) - Math.max(begin, x);
+      this.area[x] += part * mean;
+      this.time[x] += part;
+    }
+  }
+
+  list(y: (value: number) => number): (Band | null)[] {
+    return Array.from({ length: this.width }, (_, x) => {
+      const low = this.low[x], high = this.high[x];
+      if (low > high) return null;
+      const mean = this.time[x] > 0 ? this.area[x] / this.time[x] : (low + high) / 2;
+      return { top: Math.round(y(high)), bottom: Math.round(y(low)), mean: Math.round(y(mean)) };
+    });
+  }
 }
 
-/** Draws the bands, and faintly what is below them. */
+/** The band of each of `width` columns; a value stays until the next one, and the last up to `end`. */
+export function bandsOf(values: Values, range: Range, width: number, height: number, end: number): (Band | null)[] {
+  const [least, most] = extremes(values, range), reach = most - least || 1;
+  const bands = new Bands(range, width);
+  for (let i = 0; i < values.count; i++) {
+    const last = values.last[i], after = i + 1 < values.count;
+    const next = after ? values.begin[i + 1] : Math.max(values.end[i], end);
+    bands.add(values.begin[i], values.end[i], values.min[i], values.max[i], values.mean[i]);
+    bands.add(values.end[i], next, last, last, last);
+    // The step to the next value is a line, too.
+    if (after) bands.add(next, next, Math.min(last, values.min[i + 1]), Math.max(last, values.max[i + 1]), last);
+  }
+  return bands.list((value) => (most === least ? height / 2 : ((most - value) / reach) * (height - 1)));
+}
+
+export const bandColour = (theme: Theme) => blend(pixel(theme.track), pixel(theme.accent), 0.45);
+
+/** Draws bands, in them the mean as a line, and faintly all that is below. */
 export function drawBands(bands: readonly (Band | null)[], buffer: Uint32Array, top: number, height: number, theme: Theme): void {
-  const colour = pixel(theme.accent), below = pixel(theme.nothing), width = bands.length;
+  const line = pixel(theme.accent), below = pixel(theme.nothing), inside = bandColour(theme), width = bands.length;
   bands.forEach((band, x) => {
     if (!band) return;
     for (let y = band.top; y < height; y++) {
       const at = (top + y) * width + x;
-      if (at >= 0 && at < buffer.length) buffer[at] = y <= band.bottom + 1 ? colour : below;
+      if (at < 0 || at >= buffer.length) continue;
+      buffer[at] = y === band.mean || y === band.mean + 1 ? line : y <= band.bottom + 1 ? inside : below;
     }
   });
 }

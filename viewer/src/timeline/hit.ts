@@ -1,6 +1,7 @@
 // What lies under a place of the rows.
 import { type CallRef, COLUMNS, NONE, type Run } from "../model";
 import type { Cache } from "./cache";
+import { type Measured, measuredAt, type ValuesCache } from "./chart";
 import { memberAt } from "./lanes";
 import { LINE, type Row, rowAt } from "./layout";
 import { atDepth, firstAfter } from "./lines";
@@ -16,16 +17,22 @@ export interface Hit {
   /** How much of the cell is covered, from 0 to 1; 1 of an exact call. */
   readonly cover: number;
   readonly call: CallRef | null;
+  /** Of a counter. */
+  readonly measured?: Measured;
 }
 
-export function hitAt(frame: Frame, cache: Cache, run: Run, width: number, pixels: number, x: number, y: number): Hit | null {
+export function hitAt(frame: Frame, cache: Cache, values: ValuesCache, run: Run, width: number, pixels: number, x: number, y: number): Hit | null {
   const at = y + frame.top;
   const found = rowAt(frame.rows, at);
   if (!found) return null;
   const time = toTime(frame.range, width, x), reach = (2 * (frame.range.end - frame.range.begin)) / width;
   const member = found.kind === "lane" ? memberAt(run.locations, found.locations, time, reach) : -1;
   const row = member < 0 ? found : { ...found, id: member, name: run.locations[member].name };
-  if ((found.kind === "lane" && member < 0) || found.kind === "counter") return null;
+  if ((found.kind === "lane" && member < 0) || found.kind === "metrics") return null;
+  if (found.kind === "counter") {
+    const measured = measuredAt(values.known(row.id), time);
+    return measured && { row, time, depth: -1, region: NONE, cover: 0, call: null, measured };
+  }
   const depth = row.lines ? Math.min(row.lines - 1, Math.max(0, Math.floor((at - row.y - 2) / LINE))) : -1;
   const nothing = { row, time, depth, region: NONE, cover: 0, call: null };
   const slot = slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, pixels).find((key) => time < (key.index + 1) * COLUMNS * 4 ** key.level);

@@ -1,5 +1,6 @@
 // Many short locations in few rows: those that are not there at the same time share a lane.
 import type { Location } from "../model";
+import { firstWhere } from "../sorted";
 
 /** The members of each lane in the order of their begin; each goes to the first lane that is free. */
 export function lanesOf(locations: readonly Location[], members: readonly number[]): number[][] {
@@ -17,18 +18,8 @@ export function lanesOf(locations: readonly Location[], members: readonly number
 
 /** The places in a lane of the members that [begin, end) touches: from the first up to before the second. */
 export function inLane(locations: readonly Location[], lane: readonly number[], begin: number, end: number): [number, number] {
-  const first = lowerBound(lane, (member) => locations[member].end >= begin);
-  return [first, Math.max(first, lowerBound(lane, (member) => locations[member].begin >= end))];
-}
-
-/** The first place from which on `holds`. */
-function lowerBound(lane: readonly number[], holds: (member: number) => boolean): number {
-  let low = 0, high = lane.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (holds(lane[middle])) high = middle; else low = middle + 1;
-  }
-  return low;
+  const first = firstWhere(lane.length, (place) => locations[lane[place]].end >= begin);
+  return [first, Math.max(first, firstWhere(lane.length, (place) => locations[lane[place]].begin >= end))];
 }
 
 /** The member of a lane at a time, or the nearest within `reach`; -1: none. */

@@ -1,5 +1,6 @@
 // Which rows there are, from the top down, and how high each is. Pixels are those of CSS.
 import { type Counter, FIRST_PROCESS, FIRST_RUN, type Location, type Part, partOf, type Run } from "../model";
+import { firstWhere } from "../sorted";
 import { lanesOf } from "./lanes";
 import type { Sort, View } from "../state/view";
 
@@ -26,11 +27,16 @@ const FIRST_LANE = 2 ** 33;
 const FIRST_COUNTER = 2 ** 40;
 const COUNTER_HEIGHT = 46;
 
+/** The rows of folders of counters: this and the number of the location. */
+const FIRST_METRICS = 2 ** 41;
+/** More counters of a location with calls are in a folder. */
+const FEW_COUNTERS = 3;
+
 export interface Row {
   /** What the data know the row as; folders have numbers of their own. */
   readonly id: number;
   /** A lane has many locations, one after the other. */
-  readonly kind: "process" | "folder" | "lane" | "location" | "counter";
+  readonly kind: "process" | "folder" | "lane" | "location" | "metrics" | "counter";
   readonly name: string;
   readonly detail: string;
   readonly indent: number;
@@ -48,6 +54,9 @@ export interface Row {
   readonly y: number;
   readonly height: number;
 }
+
+/** Whether a row shows calls, or stands for rows that do. */
+export const hasCalls = ({ kind }: Row) => kind !== "counter" && kind !== "metrics";
 
 interface Branch {
   id: number;
@@ -125,11 +134,14 @@ function runOf(part: Part, n: number, trees: Branch[]): Branch {
 /** Counters below their locations; those without calls are there for their counters only. */
 function withCounters(run: Run, branch: Branch, counters: ReadonlyMap<number, readonly Counter[]>): Branch {
   const mine = counters.get(branch.id) ?? [];
-  const inner = mine.map(({ metric }): Branch => ({
+  const inner = mine.map(({ metric, values }): Branch => ({
     id: FIRST_COUNTER + branch.id * 65536 + metric, kind: "counter", name: run.metrics[metric].name, detail: run.metrics[metric].unit, metric, levels: 0, few: 0,
-    begin: branch.begin, events: 0, openFirst: false, inner: [], locations: [branch.id],
+    begin: branch.begin, events: values, openFirst: false, inner: [], locations: [branch.id],
   }));
-  return mine.length ? { ...branch, inner, openFirst: branch.openFirst || branch.levels === 0 } : branch;
+  if (!mine.length) return branch;
+  if (mine.length <= FEW_COUNTERS) return { ...branch, inner, openFirst: branch.openFirst || branch.levels === 0 };
+  const folder: Branch = { ...branch, id: FIRST_METRICS + branch.id, kind: "metrics", name: "Metrics", detail: String(mine.length), levels: 0, few: 0, openFirst: false, inner };
+  return { ...branch, inner: branch.levels === 0 ? inner : [folder] };
 }
 
 /** The tree of processes with their threads and tasks; a process that was started by another is inside it. */
@@ -250,13 +262,8 @@ function search(branches: readonly Branch[], id: number): Branch | null {
 
 /** The rows that [top, bottom) touches. REQUIRES: rows from the top down. */
 function touched(rows: readonly Row[], top: number, bottom: number): Row[] {
-  let low = 0, high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (rows[middle].y + rows[middle].height <= top) low = middle + 1; else high = middle;
-  }
   const result: Row[] = [];
-  for (let i = low; i < rows.length && rows[i].y < bottom; i++) result.push(rows[i]);
+  for (let i = firstWhere(rows.length, (place) => rows[place].y + rows[place].height > top); i < rows.length && rows[i].y < bottom; i++) result.push(rows[i]);
   return result;
 }
 

@@ -4,7 +4,7 @@ import { shortName, valueText } from "../format";
 import { COLUMNS, NONE, type Run, type TileKey } from "../model";
 import { waits } from "../waiting";
 import type { Cache, Piece } from "./cache";
-import { bandsOf, drawBands, extremes, type ValuesCache } from "./chart";
+import { bandColour, bandsOf, drawBands, extremes, type ValuesCache } from "./chart";
 import { crowd, drawCrowd } from "./crowd";
 import { inLane } from "./lanes";
 import { LINE, type Row } from "./layout";
@@ -127,7 +127,7 @@ export class Painter {
     this.fill(top, bottom, pixel(this.theme!.track));
     this.recorder?.run(0, top / ratio, this.canvas.width / ratio, (bottom - top) / ratio - 1, pixel(this.theme!.track));
     if (row.kind === "counter") return this.paintCounter(row, frame, top, bottom, ratio, labels, context);
-    const wanted = row.kind === "folder" || row.kind === "lane" ? [] : slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, this.canvas.width);
+    const wanted = row.kind === "folder" || row.kind === "lane" || row.kind === "metrics" ? [] : slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, this.canvas.width);
     const found = wanted.map((slot): [TileKey, Piece[]] => [slot, this.cache.pieces(slot)]);
     const first = row.lines ? 1 : 0;
     for (let index = first; index <= row.lines; index++) {
@@ -155,9 +155,13 @@ export class Painter {
     const theme = this.theme!, edge = Math.round(4 * ratio), height = bottom - top - 2 * edge;
     const values = this.values.of(row.id, { track: row.locations[0], metric: row.metric }, frame.range);
     if (values?.count) {
-      const bands = bandsOf(values, frame.range, this.canvas.width, height);
+      const bands = bandsOf(values, frame.range, this.canvas.width, height, this.run.locations[row.locations[0]].end);
       drawBands(bands, this.buffer, top + edge, height, theme);
-      bands.forEach((band, x) => band && this.recorder?.run(x / ratio, (top + edge + band.top) / ratio, 1 / ratio, (band.bottom - band.top + 2) / ratio, pixel(theme.accent)));
+      bands.forEach((band, x) => {
+        if (!band || !this.recorder) return;
+        this.recorder.run(x / ratio, (top + edge + band.top) / ratio, 1 / ratio, (band.bottom - band.top + 2) / ratio, bandColour(theme));
+        this.recorder.run(x / ratio, (top + edge + band.mean) / ratio, 1 / ratio, 2 / ratio, pixel(theme.accent));
+      });
       const [least, most] = extremes(values, frame.range);
       const words: [number, number][] = least === most ? [[most, top + height / 2]] : [[most, top + edge + 5 * ratio], [least, bottom - edge - 5 * ratio]];
       for (const [value, y] of words) {

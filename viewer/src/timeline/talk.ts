@@ -2,7 +2,7 @@
 import type { Theme } from "../colour";
 import type { Bundle, Bundled, Gathering, MessageRange } from "../model";
 import type { Source } from "../source/source";
-import type { Row } from "./layout";
+import { hasCalls, type Row } from "./layout";
 import type { Frame } from "./painter";
 import { type Range, span, toX } from "./scale";
 
@@ -78,12 +78,12 @@ export class Anchors {
   private readonly places = new Map<number, Row>();
 
   constructor(rows: readonly Row[]) {
-    for (const row of rows) if (row.kind !== "counter") for (const location of row.locations) this.places.set(location, row);
+    for (const row of rows) if (hasCalls(row)) for (const location of row.locations) this.places.set(location, row);
   }
 
   /** The row of a location; a pinned one where there is one. Undefined: it is filtered away. */
   rowOf(location: number, frame: Frame): Row | undefined {
-    return frame.rows.find((row) => row.pinned && row.kind !== "counter" && row.locations.includes(location)) ?? this.places.get(location);
+    return frame.rows.find((row) => row.pinned && hasCalls(row) && row.locations.includes(location)) ?? this.places.get(location);
   }
 }
 

@@ -230,7 +230,7 @@ export class Timeline implements Surface {
   }
 
   private hitAt(x: number, y: number): Hit | null {
-    return hitAt(this.frame(), this.cache, this.run, this.width, this.elements?.picture.width ?? 1, x, y);
+    return hitAt(this.frame(), this.cache, this.values, this.run, this.width, this.elements?.picture.width ?? 1, x, y);
   }
 
   hover(x: number, y: number): void {

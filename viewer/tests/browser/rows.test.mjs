@@ -25,6 +25,16 @@ test("messages: a matrix, a list whose entries choose their arrows, and a key th
   await close();
 });
 
+test("nothing of the messages is cut, in a wide window and in a narrow one", async () => {
+  for (const width of [1240, 800]) {
+    const { page, close } = await open("#panel=messages&view=300000000-330000000", { viewport: { width, height: 800 } });
+    await page.waitForSelector(".messages section:nth-child(3) tbody tr");
+    const cut = await page.evaluate(() => [...document.querySelectorAll(".messages, .messages section")].filter((box) => box.scrollWidth > box.clientWidth).length);
+    assert.equal(cut, 0);
+    await close();
+  }
+});
+
 test("rows are moved by keys and by dragging, and the link has their places", async () => {
   const { page, close } = await open();
   const threads = async () => (await texts(page, ".row.location .name")).slice(0, 4);

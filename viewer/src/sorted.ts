@@ -1,0 +1,11 @@
+// Search in what is in order.
+
+/** The first of `count` places for which `holds`, as it does for all that follow; `count`: none. */
+export function firstWhere(count: number, holds: (place: number) => boolean): number {
+  let low = 0, high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle; else low = middle + 1;
+  }
+  return low;
+}
