@@ -46,6 +46,16 @@ python3 -m venv .venv
 .venv/bin/pip install --quiet .
 .venv/bin/python /release_program.py
 """
+# Without the OTF2 library, whose source is in the sdist.
+SDIST = """
+apt-get -qq update
+cd /timeloom
+scripts/install_deps.sh build >/dev/null 2>&1
+apt-get -qq purge --yes "$(dpkg --search '*/otf2/otf2.h' | cut -d: -f1)" >/dev/null
+python3 -m venv /venv
+/venv/bin/pip install --quiet /dist/timeloom-*.tar.gz
+/venv/bin/python /release_program.py
+"""
 # A plain user with what root has installed.
 AS_USER = """
 apt-get -qq update
@@ -110,6 +120,9 @@ def steps() -> dict[str, Step]:
     for suite in ("bookworm", "trixie", "testing"):
         system = chroots.System(suite)
         made[f"source-{suite}"] = Step(f"README's commands in Debian {suite}", system, SOURCE, source=True)
+    made["sdist-trixie"] = Step(
+        "sdist in Debian trixie without the OTF2 library", chroots.System("trixie"), SDIST, source=True
+    )
     made["source-user-bookworm"] = Step(
         "README's commands in Debian bookworm as a plain user", chroots.System("bookworm"), AS_USER, source=True
     )
