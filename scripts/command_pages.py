@@ -5,8 +5,8 @@ zsh and fish complete, below share/.
 usage: scripts/command_pages.py PROGRAM [--check]
 
 PROGRAM is the timeloom program of an environment into which this tree is installed: it knows its commands,
-their options and the registry of settings, and the other commands are beside it. The files are committed, so that an installation runs nothing; with
---check says which of them are out of date, and fails if there is one.
+their options and the registry of settings, and the other commands are beside it. The files are committed,
+so that an installation runs nothing; with --check says which of them are out of date, and fails if there is one.
 """
 
 import json

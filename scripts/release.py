@@ -100,11 +100,12 @@ def make_sdist() -> None:
     for old in place.glob("*.tar.*"):
         old.unlink()
     (otf2,) = (library for library in bundled.LIBRARIES if library.name == "otf2")
-    source = shutil.copy(release_tools.download(otf2.place, otf2.sha256), place)
+    source = release_tools.download(otf2.place, otf2.sha256)
+    shutil.copy(source, place)
     tool("build", "--sdist", "--no-isolation", "--outdir", str(release_tools.DIST), ".")
     (made,) = release_tools.DIST.glob("*.tar.gz")
     with tarfile.open(made) as archive:
-        name = f"timeloom-{release_tools.version()}/{source.relative_to(environments.ROOT)}"
+        name = f"timeloom-{release_tools.version()}/packaging/otf2/{source.name}"
         if name not in archive.getnames():
             sys.exit(f"release: {made.name} lacks {name}")
 
