@@ -1,5 +1,6 @@
-"""Where the OTF2 library is missing, its source is built in, or one line says what to install."""
+"""What CMake says where the OTF2 library, whose source may be built in, or a compiler is missing."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -80,3 +81,15 @@ def test_the_source_is_built_where_the_library_is_missing(configure, tmp_path):
     built = tmp_path / "build" / "otf2" / "build" / "build-backend" / ".libs" / "libotf2.a"
     assert status == 0 and f"-- The OTF2 library is missing, and is built from {archive}" in lines
     assert f"-- declared with {built}" in lines
+
+
+def test_one_line_says_that_there_is_no_compiler(tmp_path):
+    """Of the programs of this machine there is CMake alone."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "cmake").symlink_to(os.path.realpath(shutil.which("cmake")))
+    command = [programs / "cmake", "-S", ROOT, "-B", tmp_path / "build"]
+    done = subprocess.run(command, env={"PATH": str(programs)}, capture_output=True, text=True)
+    assert done.returncode == 1 and "CMAKE_CXX_COMPILER" not in done.stdout + done.stderr
+    line = "A C++ compiler is missing: install build-essential (Debian), gcc-c++ (Fedora) or cxx-compiler (conda-forge), or take a wheel, which needs none."
+    assert line in [line.strip() for line in done.stderr.splitlines()]
