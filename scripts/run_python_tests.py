@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Installs Timeloom for every usable Python of this machine and runs tests/python with each.
 
-usage: scripts/run_python_tests.py [--only 3.X[,3.Y]] [--all] [--no-werror] [arguments of pytest]
+usage: scripts/run_python_tests.py [--only 3.X[,3.Y]] [--all] [--no-werror] [--one-by-one] [arguments of pytest]
 
-With --no-werror a newer compiler or library may warn of our code. Tests marked any_python run
-with the newest Python only, with --all with every one. Ends with one line for each version: what
-came of it, or why it was not tested. Fails if a test fails, an installation fails, or no Python
-is usable.
+Installs for two Pythons at once; with --one-by-one for one, so that what they share is compiled
+once where nothing is compiled yet. With --no-werror a newer compiler or library may warn of our
+code. Tests marked any_python run with the newest Python only, with --all with every one. Ends with
+one line for each version: what came of it, or why it was not tested. Fails if a test fails, an
+installation fails, or no Python is usable.
 """
 
 import argparse
@@ -50,16 +51,16 @@ def test(python: pythons.Python, interpreter: pathlib.Path, pytest_arguments: li
 
 
 def test_all(
-    chosen: list[pythons.Python], every_test: bool, werror: bool, pytest_arguments: list[str]
+    chosen: list[pythons.Python], arguments: argparse.Namespace, pytest_arguments: list[str]
 ) -> dict[str, str]:
     """The result of each version, by its tag."""
-    with concurrent.futures.ThreadPoolExecutor(INSTALLATIONS) as pool:
-        interpreters = list(pool.map(lambda python: install(python, werror), chosen))
+    with concurrent.futures.ThreadPoolExecutor(1 if arguments.one_by_one else INSTALLATIONS) as pool:
+        interpreters = list(pool.map(lambda python: install(python, not arguments.no_werror), chosen))
     newest = environments.newest_supported(chosen)
     outcomes = {}
     for python, interpreter in zip(chosen, interpreters):
         begin = time.monotonic()
-        left_out = [] if every_test or python is newest else [WITHOUT_ANY_PYTHON]
+        left_out = [] if arguments.all or python is newest else [WITHOUT_ANY_PYTHON]
         if interpreter is None:
             outcomes[python.tag] = "could not be installed"
             continue
@@ -76,6 +77,7 @@ def arguments_of(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--only", default="", help="versions, separated by commas")
     parser.add_argument("--all", action="store_true", help="every test with every Python")
     parser.add_argument("--no-werror", action="store_true", help="warnings of the compiler are no errors")
+    parser.add_argument("--one-by-one", action="store_true", help="one installation at a time")
     return parser.parse_known_args(words)
 
 
@@ -86,7 +88,7 @@ def main() -> int:
     chosen = [python for python in found if not python.problem and (not only or python.tag in only)]
     if not chosen:
         sys.exit("run_python_tests.py: no Python was tested")
-    outcomes = test_all(chosen, arguments.all, not arguments.no_werror, pytest_arguments)
+    outcomes = test_all(chosen, arguments, pytest_arguments)
     print("\n== Pythons")
     for python in found:
         why_not = "not among --only" if not python.problem else python.problem

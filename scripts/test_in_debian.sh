@@ -86,4 +86,4 @@ inside apt-get update --quiet=2
 # shellcheck disable=SC2086
 inside env DEBIAN_FRONTEND=noninteractive apt-get install --quiet=2 --no-install-recommends --yes $wanted git >/dev/null
 inside scripts/install_deps.sh build test
-inside env TIMELOOM_PYTHONS= python3 scripts/run_python_tests.py --no-werror --only "$versions" "$@"
+inside env TIMELOOM_PYTHONS= python3 scripts/run_python_tests.py --no-werror --one-by-one --only "$versions" "$@"

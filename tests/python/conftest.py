@@ -26,8 +26,9 @@ def pytest_addoption(parser):
 def pytest_collection_modifyitems(config, items):
     """What does not depend on the version of Python runs once (scripts/run_python_tests.py)."""
     if config.getoption("--without-any-python"):
-        left_out = [item for item in items if item.get_closest_marker("any_python")]
-        items[:] = [item for item in items if not item.get_closest_marker("any_python")]
+        elsewhere = [bool(item.get_closest_marker("any_python") and not item.get_closest_marker("one_python")) for item in items]
+        left_out = [item for item, out in zip(items, elsewhere) if out]
+        items[:] = [item for item, out in zip(items, elsewhere) if not out]
         config.hook.pytest_deselected(items=left_out)
 
 

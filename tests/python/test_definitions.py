@@ -9,6 +9,8 @@ from streams import INSTRUMENTERS, run_python
 from test_guest import output_of
 from test_streams_programs import each_instrumenter
 
+pytestmark = pytest.mark.any_python
+
 
 def entered(spool):
     return {name for at in spool.locations() for kind, name, *_ in spool.events(at) if kind == "enter"}

@@ -9,6 +9,8 @@ import pytest
 
 from timeloom import _core
 
+pytestmark = pytest.mark.any_python
+
 
 def settings_of(run: Path) -> dict[str, str]:
     lines = (run / "scorep.cfg").read_text().splitlines()

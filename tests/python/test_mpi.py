@@ -12,7 +12,7 @@ from converted import Chrome, Perfetto, converter
 from cube_files import sums_by_region
 from mpi_runs import PATTERNS, SLOW_RANK, archive, assert_matched, implementations, messages
 
-pytestmark = [pytest.mark.any_python]
+pytestmark = pytest.mark.one_python
 
 SEND, RECEIVE = ("MpiSend", "MpiIsend"), ("MpiRecv", "MpiIrecv")
 LIBRARY = Path(__file__).resolve().parents[2] / "src" / "preload" / "mpi" / "library.cpp"

@@ -6,6 +6,8 @@ import sys
 import pytest
 from omnitrace_runs import call_paths, run_directory, run_omnitrace
 
+pytestmark = pytest.mark.any_python
+
 PYTHON = (sys.executable,)
 FUNCTIONS = "def f(n=0): return g() + n\ndef g(): return 1\ndef fails(): g(); raise ValueError('x')\n"
 

@@ -7,6 +7,8 @@ import sys
 import pytest
 from omnitrace_runs import COMMAND, run_omnitrace, variables_of
 
+pytestmark = pytest.mark.any_python
+
 FIB = "def fib(n):\n   return n if n < 2 else (fib(n - 1) + fib(n - 2))\n"
 INEFFICIENT = """def inefficient(n):
    a = 0

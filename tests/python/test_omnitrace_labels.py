@@ -5,6 +5,8 @@ from omnitrace_runs import profile, run_omnitrace
 
 from timeloom import _core
 
+pytestmark = pytest.mark.any_python
+
 APP = """def decorator(function): return function
 class Thing:
     @decorator

@@ -12,6 +12,8 @@ import pytest
 
 import timeloom
 
+pytestmark = pytest.mark.any_python
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(timeloom.__file__).parent
 

@@ -10,6 +10,8 @@ import pytest
 from process_runs import COMMON, Run, measure  # noqa: F401
 from streams import environment
 
+pytestmark = pytest.mark.any_python
+
 DEATHS = {
     "os._exit": ("os._exit(3)", 3, "ended by os._exit(3)"),
     "SIGTERM": ("os.kill(os.getpid(), signal.SIGTERM)", -15, "ended by SIGTERM"),

@@ -8,6 +8,8 @@ import os
 import pytest
 from process_runs import Run, measure  # noqa: F401
 
+pytestmark = pytest.mark.any_python
+
 
 def test_forked_children_have_the_parents_call_path(measure):
     run, _ = measure("""

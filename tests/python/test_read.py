@@ -67,6 +67,7 @@ def test_difference(opened, path, program):
     assert opened.diff(timeloom.read(other)) == opened.diff(other) == said("diff", "--json", path, other)
 
 
+@pytest.mark.one_python
 def test_pandas(opened, path):
     pandas = pytest.importorskip("pandas")
     rows = said("convert", "--to", "json", "-o", "-", path)
@@ -78,6 +79,7 @@ def test_pandas(opened, path):
     assert str(frame["parameter.n"].dtype) == "Int64" and str(frame["metric.residual.sum"].dtype) == "float64"
 
 
+@pytest.mark.one_python
 def test_pandas_of_all_threads_together(opened):
     pytest.importorskip("pandas")
     for table, rows in [("paths", opened.tree), ("flat", opened.flat)]:
@@ -131,6 +133,7 @@ def test_columns_of_many_batches_and_of_none(tmp_path):
         nanoarrow.ArrayStream(run.events(thread="nobody"))
 
 
+@pytest.mark.one_python
 def test_polars(opened, path):
     pytest.importorskip("polars")
     assert opened.to_polars().to_dicts() == said("convert", "--to", "json", "-o", "-", path)
@@ -139,6 +142,7 @@ def test_polars(opened, path):
     assert len(mine) == len(list(opened.events(thread="MainThread", only_my_code=True)))
 
 
+@pytest.mark.one_python
 def test_a_table_without_rows(tmp_path, program):
     pytest.importorskip("pandas")
     empty = timeloom.read(make_archive(tmp_path / "empty", {"MainThread": []}))
@@ -178,6 +182,7 @@ def test_call_paths_for_hatchet(opened):
     assert sorted(flattened(literal_of(opened.tree), None), key=key) == sorted(expected, key=key)
 
 
+@pytest.mark.one_python
 def test_who_calls_whom(opened):
     pytest.importorskip("networkx")
     graph = opened.to_networkx()

@@ -149,6 +149,7 @@ def test_a_file_holds_what_was_matched(program, timeloom, tmp_path):
         assert sections[8] == viewer.ask("collectives", question())
 
 
+@pytest.mark.one_python
 @each_library
 def test_a_run_of_our_own(mpi, tmp_path, timeloom, program):
     mpi_runs.run(mpi, 2, tmp_path, PATTERNS, "halo")

@@ -8,6 +8,8 @@ import pytest
 from spool_reader import spools_of
 from streams import INSTRUMENTERS, environment, run_python
 
+pytestmark = pytest.mark.any_python
+
 PROGRAM = """
 import sys, threading, time
 

@@ -4,98 +4,13 @@
 #include <map>
 #include <numeric>
 
+#include "enumerations.hpp"
 #include "io_writer.hpp"
 #include "message_writer.hpp"
 
 namespace timeloom::otf2 {
 
 namespace {
-
-OTF2_Paradigm paradigm_of(Paradigm paradigm) {
-  switch (paradigm) {
-    case Paradigm::kUser: return OTF2_PARADIGM_USER;
-    case Paradigm::kCompiler: return OTF2_PARADIGM_COMPILER;
-    case Paradigm::kMeasurement: return OTF2_PARADIGM_MEASUREMENT_SYSTEM;
-    case Paradigm::kMpi: return OTF2_PARADIGM_MPI;
-    case Paradigm::kPthread: return OTF2_PARADIGM_PTHREAD;
-    case Paradigm::kIo:
-    case Paradigm::kOther: return OTF2_PARADIGM_NONE;
-    case Paradigm::kUnknown: break;
-  }
-  return OTF2_PARADIGM_UNKNOWN;
-}
-
-OTF2_RegionRole role_of(RegionRole role) {
-  switch (role) {
-    case RegionRole::kFunction: return OTF2_REGION_ROLE_FUNCTION;
-    case RegionRole::kCode: return OTF2_REGION_ROLE_CODE;
-    case RegionRole::kLoop: return OTF2_REGION_ROLE_LOOP;
-    case RegionRole::kWrapper: return OTF2_REGION_ROLE_WRAPPER;
-    case RegionRole::kArtificial: return OTF2_REGION_ROLE_ARTIFICIAL;
-    case RegionRole::kFileIo: return OTF2_REGION_ROLE_FILE_IO;
-    case RegionRole::kFileIoMetadata: return OTF2_REGION_ROLE_FILE_IO_METADATA;
-    case RegionRole::kThreadCreate: return OTF2_REGION_ROLE_THREAD_CREATE;
-    case RegionRole::kThreadWait: return OTF2_REGION_ROLE_THREAD_WAIT;
-    case RegionRole::kPointToPoint: return OTF2_REGION_ROLE_POINT2POINT;
-    case RegionRole::kBarrier: return OTF2_REGION_ROLE_BARRIER;
-    case RegionRole::kOneToAll: return OTF2_REGION_ROLE_COLL_ONE2ALL;
-    case RegionRole::kAllToOne: return OTF2_REGION_ROLE_COLL_ALL2ONE;
-    case RegionRole::kAllToAll: return OTF2_REGION_ROLE_COLL_ALL2ALL;
-    case RegionRole::kCollective: return OTF2_REGION_ROLE_COLL_OTHER;
-    case RegionRole::kRma: return OTF2_REGION_ROLE_RMA;
-    case RegionRole::kOther:
-    case RegionRole::kUnknown: break;
-  }
-  return OTF2_REGION_ROLE_UNKNOWN;
-}
-
-OTF2_LocationType type_of(LocationType type) {
-  switch (type) {
-    case LocationType::kCpuThread: return OTF2_LOCATION_TYPE_CPU_THREAD;
-    case LocationType::kAcceleratorStream: return OTF2_LOCATION_TYPE_ACCELERATOR_STREAM;
-    case LocationType::kMetric: return OTF2_LOCATION_TYPE_METRIC;
-    case LocationType::kUnknown: break;
-  }
-  return OTF2_LOCATION_TYPE_UNKNOWN;
-}
-
-OTF2_ParameterType type_of(ParameterType type) {
-  switch (type) {
-    case ParameterType::kInt64: return OTF2_PARAMETER_TYPE_INT64;
-    case ParameterType::kUint64: return OTF2_PARAMETER_TYPE_UINT64;
-    case ParameterType::kFloat:  // see shortest_text in location_writer.cpp
-    case ParameterType::kString: break;
-  }
-  return OTF2_PARAMETER_TYPE_STRING;
-}
-
-OTF2_MetricType type_of(MetricSource source) {
-  switch (source) {
-    case MetricSource::kUser: return OTF2_METRIC_TYPE_USER;
-    case MetricSource::kRusage: return OTF2_METRIC_TYPE_RUSAGE;
-    case MetricSource::kPapi: return OTF2_METRIC_TYPE_PAPI;
-    case MetricSource::kOther: break;
-  }
-  return OTF2_METRIC_TYPE_OTHER;
-}
-
-OTF2_MetricMode mode_of(MetricMode mode) {
-  switch (mode) {
-    case MetricMode::kAbsolutePoint: return OTF2_METRIC_ABSOLUTE_POINT;
-    case MetricMode::kAbsoluteNext: return OTF2_METRIC_ABSOLUTE_NEXT;
-    case MetricMode::kAccumulatedStart: break;
-  }
-  return OTF2_METRIC_ACCUMULATED_START;
-}
-
-OTF2_Type type_of(MetricValueType type) {
-  switch (type) {
-    case MetricValueType::kInt64: return OTF2_TYPE_INT64;
-    case MetricValueType::kUint64: return OTF2_TYPE_UINT64;
-    case MetricValueType::kDouble: break;
-  }
-  return OTF2_TYPE_DOUBLE;
-}
 
 const std::string& canonical_name(const Region& region) {
   return region.canonical_name.empty() ? region.name : region.canonical_name;

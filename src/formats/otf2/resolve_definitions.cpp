@@ -2,81 +2,17 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/waiting_metric.hpp"
+#include "enumerations.hpp"
 #include "location_writer.hpp"
 #include "raw_definitions.hpp"
 
 namespace timeloom::otf2 {
 
 namespace {
-
-Paradigm paradigm_of(OTF2_Paradigm paradigm) {
-  switch (paradigm) {
-    case OTF2_PARADIGM_UNKNOWN: return Paradigm::kUnknown;
-    case OTF2_PARADIGM_USER: return Paradigm::kUser;
-    case OTF2_PARADIGM_COMPILER: return Paradigm::kCompiler;
-    case OTF2_PARADIGM_MEASUREMENT_SYSTEM: return Paradigm::kMeasurement;
-    case OTF2_PARADIGM_MPI: return Paradigm::kMpi;
-    case OTF2_PARADIGM_PTHREAD: return Paradigm::kPthread;
-    default: return Paradigm::kOther;
-  }
-}
-
-RegionRole role_of(OTF2_RegionRole role) {
-  switch (role) {
-    case OTF2_REGION_ROLE_UNKNOWN: return RegionRole::kUnknown;
-    case OTF2_REGION_ROLE_FUNCTION: return RegionRole::kFunction;
-    case OTF2_REGION_ROLE_CODE: return RegionRole::kCode;
-    case OTF2_REGION_ROLE_LOOP: return RegionRole::kLoop;
-    case OTF2_REGION_ROLE_WRAPPER: return RegionRole::kWrapper;
-    case OTF2_REGION_ROLE_ARTIFICIAL: return RegionRole::kArtificial;
-    case OTF2_REGION_ROLE_FILE_IO: return RegionRole::kFileIo;
-    case OTF2_REGION_ROLE_FILE_IO_METADATA: return RegionRole::kFileIoMetadata;
-    case OTF2_REGION_ROLE_THREAD_CREATE: return RegionRole::kThreadCreate;
-    case OTF2_REGION_ROLE_THREAD_WAIT: return RegionRole::kThreadWait;
-    case OTF2_REGION_ROLE_POINT2POINT: return RegionRole::kPointToPoint;
-    case OTF2_REGION_ROLE_BARRIER: return RegionRole::kBarrier;
-    case OTF2_REGION_ROLE_COLL_ONE2ALL: return RegionRole::kOneToAll;
-    case OTF2_REGION_ROLE_COLL_ALL2ONE: return RegionRole::kAllToOne;
-    case OTF2_REGION_ROLE_COLL_ALL2ALL: return RegionRole::kAllToAll;
-    case OTF2_REGION_ROLE_COLL_OTHER: return RegionRole::kCollective;
-    case OTF2_REGION_ROLE_RMA: return RegionRole::kRma;
-    default: return RegionRole::kOther;
-  }
-}
-
-LocationType location_type_of(OTF2_LocationType type) {
-  switch (type) {
-    case OTF2_LOCATION_TYPE_CPU_THREAD: return LocationType::kCpuThread;
-    case OTF2_LOCATION_TYPE_ACCELERATOR_STREAM: return LocationType::kAcceleratorStream;
-    case OTF2_LOCATION_TYPE_METRIC: return LocationType::kMetric;
-    default: return LocationType::kUnknown;
-  }
-}
-
-ParameterType parameter_type_of(OTF2_ParameterType type) {
-  if (type == OTF2_PARAMETER_TYPE_INT64) return ParameterType::kInt64;
-  if (type == OTF2_PARAMETER_TYPE_UINT64) return ParameterType::kUint64;
-  return ParameterType::kString;
-}
-
-MetricValueType metric_type_of(OTF2_Type type) {
-  if (type == OTF2_TYPE_INT64) return MetricValueType::kInt64;
-  if (type == OTF2_TYPE_UINT64) return MetricValueType::kUint64;
-  return MetricValueType::kDouble;
-}
-
-// Metrics that count otherwise, from one event to the next say, have no such mode.
-std::optional<MetricMode> metric_mode_of(OTF2_MetricMode mode) {
-  if (mode == OTF2_METRIC_ACCUMULATED_START) return MetricMode::kAccumulatedStart;
-  if (mode == OTF2_METRIC_ABSOLUTE_NEXT) return MetricMode::kAbsoluteNext;
-  if (mode == OTF2_METRIC_ABSOLUTE_POINT) return MetricMode::kAbsolutePoint;
-  return {};
-}
 
 class Resolver {
  public:

@@ -15,7 +15,6 @@
 #include "python/observe/code_regions.hpp"
 #include "python/observe/greenlets.hpp"
 #include "python/observe/instrumenter.hpp"
-#include "python/observe/lanes.hpp"
 #include "python/observe/open_calls.hpp"
 #include "python/observe/reconcile.hpp"
 #include "python/observe/rest.hpp"
@@ -77,27 +76,11 @@ bool watch(bool on) {
   return true;
 }
 
-// A track is a task, or a lane of many.
-record::Totals with_tasks(record::Totals totals) {
-  if (tasks_on_lanes() > 0) totals.tracks = tasks_on_lanes();
-  return totals;
-}
-
-void fill(SessionResult& result, const record::Totals& totals, std::uint64_t end_ns) {
+void fill(SessionResult& result, std::uint64_t end_ns) {
   const Session& s = g_session;
   result.run = s.context.run;
   result.instrumenter = s.plan.instrumenter->name;
-  result.events = totals.events;
-  result.folded_events = totals.folded_events;
   result.profile = s.settings.flag("profile");
-  result.threads = totals.threads;
-  result.tasks = totals.tracks;
-  result.bytes = totals.bytes;
-  result.lost_events = totals.lost_events;
-  result.dropped_events = totals.dropped_events;
-  result.at_limit = totals.at_limit;
-  result.unmatched_leaves = totals.unmatched_leaves;
-  result.error = totals.error;
   result.window = describe(s.plan.window);
   result.windows = windows_opened();
   result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
@@ -259,7 +242,10 @@ bool finish_session(SessionResult& result, Ending ending) {
   update_thread_names();
   note_stretches();
   record::Totals totals;
-  with_world_stopped([&] { totals = with_tasks(record::stop(ending)); });
+  with_world_stopped([&] {
+    totals = record::stop(ending);
+    add_totals(result, totals);
+  });
   record::on_switch_of_recording(nullptr);
   forget_tasks();
   forget_greenlets();
@@ -272,7 +258,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   const std::uint64_t ignored = s.plan.instrumenter->ignored_callbacks() - s.ignored_before;
   EventCost cost = last ? calibrate_events(*s.plan.instrumenter) : EventCost{};
   if (last) cost.event_seconds += record::sample_seconds(s.plan.metrics);
-  fill(result, totals, end_ns);
+  fill(result, end_ns);
   result.cost = cost_of(s.cpu, totals, cost, ignored, result.wall_seconds);
   note_cost(result);
   s = {};
@@ -283,9 +269,8 @@ bool session_so_far(SessionResult& result) {
   const ControlLock control;
   const CriticalSection critical;
   if (!runs() || g_session.finishing) return false;
-  record::Totals totals;
-  with_world_stopped([&] { totals = with_tasks(record::totals()); });
-  fill(result, totals, record::monotonic_ns());
+  with_world_stopped([&] { add_totals(result, record::totals()); });
+  fill(result, record::monotonic_ns());
   return true;
 }
 

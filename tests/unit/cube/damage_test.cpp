@@ -143,13 +143,13 @@ TEST(CubeDamage, IsFoundInTheValues) {
   says(of_values(index, "ZCUBEX.DATA"), "");
   says(of_values(index, "ZCUBEX.DATA" + raw(std::uint64_t{3}) + std::string(99, 'x')), "index");
   says(of_values(index, "ZCUBEX.DATA" + count + std::string(47, '\0')), "cut off");
-  const std::string place = raw(std::uint64_t{0}) + raw(std::uint64_t{0});
-  says(of_values(index,
-                 "ZCUBEX.DATA" + count + place + raw(~std::uint64_t{0}) + std::string(24, '\0')),
-       "cut off");
-  says(of_values(index,
-                 "ZCUBEX.DATA" + count + place + raw(std::uint64_t{4}) + std::string(28, '\0')),
-       "compressed row");
+  // One row: of two damages in two rows, which are read side by side, either may be found.
+  const std::string one_row = "ZCUBEX.DATA" + raw(std::uint64_t{1}) + std::string(16, '\0');
+  const auto of_row = [&](std::uint64_t size) {
+    return of_values(sparse_index({0}), one_row + raw(size) + std::string(28, '\0'));
+  };
+  says(of_row(~std::uint64_t{0}), "cut off");
+  says(of_row(4), "compressed row");
 }
 
 TEST(CubeDamage, IsFoundInARealFileAtEveryByte) {

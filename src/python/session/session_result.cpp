@@ -1,0 +1,20 @@
+#include "python/session/session_result.hpp"
+
+#include "python/observe/lanes.hpp"
+
+namespace timeloom::python {
+
+void add_totals(SessionResult& result, const record::Totals& totals) {
+  result.events = totals.events;
+  result.folded_events = totals.folded_events;
+  result.threads = totals.threads;
+  result.tasks = tasks_on_lanes() > 0 ? tasks_on_lanes() : totals.tracks;
+  result.bytes = totals.bytes;
+  result.lost_events = totals.lost_events;
+  result.dropped_events = totals.dropped_events;
+  result.at_limit = totals.at_limit;
+  result.unmatched_leaves = totals.unmatched_leaves;
+  result.error = totals.error;
+}
+
+}  // namespace timeloom::python

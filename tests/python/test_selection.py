@@ -1,0 +1,47 @@
+"""Which tests `make test` runs with which Python: none with none."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.any_python
+
+HERE = Path(__file__).parent
+# The names under which packages are imported, where they differ from those they are installed under.
+MODULES = {"pytest-xdist": "xdist"}
+
+
+def libraries_of_one_version() -> set[str]:
+    """What the extra `test` installs with one version of Python alone."""
+    words = tomllib.loads((HERE.parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]["test"]
+    names = [re.match(r"[\w-]+", word)[0] for word in words if "python_version ==" in word]
+    return {MODULES.get(name, name).replace("-", "_") for name in names}
+
+
+def marks(decorators: list[ast.expr]) -> set[str]:
+    return {node.attr for one in decorators for node in ast.walk(one) if isinstance(node, ast.Attribute)}
+
+
+def imported_or_skipped(function: ast.FunctionDef) -> set[str]:
+    return set(re.findall(r"importorskip\(\W?(\w+)", ast.unparse(function)))
+
+
+def wrong_in(path: Path) -> list[str]:
+    """The tests for the newest Python only that need a library which that does not have."""
+    tree = ast.parse(path.read_text())
+    assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
+    of_module = [node.value for node in assigned if ast.unparse(node.targets[0]) == "pytestmark"]
+    wrong = []
+    for test in (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")):
+        own = marks([*of_module, *test.decorator_list])
+        if "any_python" in own and "one_python" not in own:
+            wrong += [f"{path.name}: {test.name}: {name}" for name in imported_or_skipped(test) & libraries_of_one_version()]
+    return wrong
+
+
+def test_no_test_waits_for_a_library_that_its_python_does_not_get():
+    assert {"pandas", "mpi4py"} <= libraries_of_one_version()
+    assert [line for path in sorted(HERE.glob("test_*.py")) for line in wrong_in(path)] == []
