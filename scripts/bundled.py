@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tarfile
 
+import environments
 import old_glibc
 import release_tools
 
@@ -102,13 +103,11 @@ def build_zlib(source: pathlib.Path, env: dict[str, str]) -> pathlib.Path:
 
 
 def build_otf2(architecture: old_glibc.Architecture, source: pathlib.Path, env: dict[str, str]) -> pathlib.Path:
-    """Only the library; its programs and bindings would need more."""
     build = source.parent / "build"
     build.mkdir()
     host = [] if architecture.is_here else [f"--host={architecture.triplet}"]
-    options = ["--disable-shared", "--enable-static", "--with-pic", "--without-sionlib", "--without-python"]
-    subprocess.run([str(source / "configure"), *options, *host], check=True, cwd=build, env=env)
-    subprocess.run(["make", "-C", "build-backend", "libotf2.la"], check=True, cwd=build, env=env)
+    script = environments.ROOT / "packaging" / "otf2" / "build.sh"
+    subprocess.run([str(script), str(source), "1", *host], check=True, cwd=build, env=env)
     return build
 
 

@@ -1,42 +1,26 @@
 #!/usr/bin/env python3
-"""Makes the manual pages of the timeloom program and what bash, zsh and fish complete, below share/.
+"""Makes the manual pages of the timeloom program and of the other commands of an installation, and what bash,
+zsh and fish complete, below share/.
 
 usage: scripts/command_pages.py PROGRAM [--check]
 
-PROGRAM is a timeloom program that was built from this tree: it knows its commands, their options and
-the registry of settings. The files are committed, so that an installation runs nothing; with
---check says which of them are out of date, and fails if there is one.
+PROGRAM is the timeloom program of an environment into which this tree is installed: it knows its commands,
+their options and the registry of settings, and the other commands are beside it. The files are committed,
+so that an installation runs nothing; with --check says which of them are out of date, and fails if there is one.
 """
 
 import json
 import pathlib
-import re
 import subprocess
 import sys
 from typing import Any
 
 import completions
+import door_pages
 import manual_pages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARE = ROOT / "share"
-
-
-OPTION = re.compile(r"  (-\w)(, --\w+)?( [A-Z\[\]]+)?  +(\S.*)")
-
-
-def options_of_help(text: str) -> list[dict[str, Any]]:
-    """The options of a command that parses its own command line and says them only in its help."""
-    options: list[dict[str, Any]] = []
-    for line in text.splitlines():
-        match = OPTION.fullmatch(line)
-        if match:
-            names = [name for name in (match[1], (match[2] or "").removeprefix(", ")) if name]
-            value = (match[3] or "").strip().strip("[]")
-            options.append({"names": names, "value": value, "choices": [], "help": match[4], "group": ""})
-        elif options and line.startswith("    "):
-            options[-1]["help"] += " " + " ".join(line.split())
-    return options
 
 
 def described(program: str) -> dict[str, Any]:
@@ -46,17 +30,29 @@ def described(program: str) -> dict[str, Any]:
         raise ValueError(f"{program} describes its commands in another way")
     for command in commands["commands"]:
         if command["usage"] and not any(option["group"] for option in command["options"]):
-            command["options"] = options_of_help(command["usage"])
+            command["options"] = door_pages.options_of_help(command["usage"])
     return commands
 
 
-def pages(commands: dict[str, Any]) -> dict[pathlib.Path, str]:
+def pages(commands: dict[str, Any], doors: list[dict[str, Any]]) -> dict[pathlib.Path, str]:
     """The text of each file."""
     files = {SHARE / "man" / "man1" / name: text for name, text in manual_pages.pages(commands).items()}
     files[SHARE / "bash-completion" / "completions" / "timeloom"] = completions.bash(commands)
     files[SHARE / "zsh" / "site-functions" / "_timeloom"] = completions.zsh(commands)
     files[SHARE / "fish" / "vendor_completions.d" / "timeloom.fish"] = completions.fish(commands)
+    for command in doors:
+        for name in (command["name"], *command["other_names"]):
+            files[SHARE / "man" / "man1" / f"{name}.1"] = manual_pages.page(name, command)
+            files |= completion_of_door(name, command) if command["is_program"] else {}
     return files
+
+
+def completion_of_door(name: str, command: dict[str, Any]) -> dict[pathlib.Path, str]:
+    return {
+        SHARE / "bash-completion" / "completions" / name: completions.bash_alone(name, command),
+        SHARE / "zsh" / "site-functions" / f"_{name}": completions.zsh_alone(name, command),
+        SHARE / "fish" / "vendor_completions.d" / f"{name}.fish": completions.fish_alone(name, command),
+    }
 
 
 def out_of_date(files: dict[pathlib.Path, str]) -> list[pathlib.Path]:
@@ -71,7 +67,7 @@ def main() -> int:
     if len(words) != 1:
         print(__doc__, file=sys.stderr)
         return 2
-    files = pages(described(words[0]))
+    files = pages(described(words[0]), door_pages.described(words[0]))
     wrong = out_of_date(files)
     if "--check" in sys.argv[1:]:
         for path in wrong:

@@ -48,9 +48,9 @@ def paragraphs_of_usage(command: dict[str, Any]) -> tuple[str, str, str]:
     """Synopsis, description and ending of a help that is written by hand."""
     usage, *rest = command["usage"].rstrip().split("\n\n")
     listed = [index for index, text in enumerate(rest) if is_list_of_options(text)]
-    lines = [line.removeprefix("usage: ").strip() for line in usage.splitlines()]
+    lines = [line.removeprefix("usage: ").removeprefix("Usage: ").strip() for line in usage.splitlines()]
     synopsis = "\n.br\n".join(escaped(line) for line in lines)
-    before, after = rest[: listed[0]], rest[listed[-1] + 1 :]
+    before, after = (rest[: listed[0]], rest[listed[-1] + 1 :]) if listed else (rest, [])
     return synopsis, "\n.PP\n".join(map(escaped, before)), "\n.PP\n".join(map(escaped, after))
 
 
@@ -62,12 +62,12 @@ def synopsis(command: dict[str, Any]) -> str:
     return " ".join(words)
 
 
-def page(command: dict[str, Any]) -> str:
-    text = heading(f"timeloom-{command['name']}", command["help"])
+def page(name: str, command: dict[str, Any]) -> str:
+    text = heading(name, command["help"])
     ending = escaped(command["footer"])
     if command["usage"]:
         how, what, ending = paragraphs_of_usage(command)
-        text += section("SYNOPSIS", how) + section("DESCRIPTION", what)
+        text += section("SYNOPSIS", how) + (section("DESCRIPTION", what) if what else "")
     else:
         text += section("SYNOPSIS", synopsis(command)) + section("DESCRIPTION", escaped(command["help"]) + ".")
         arguments = "".join(
@@ -75,7 +75,7 @@ def page(command: dict[str, Any]) -> str:
         )
         text += section("ARGUMENTS", arguments) if arguments else ""
     text += section("OPTIONS", entries(command["options"])) if command["options"] else ""
-    return text + section("NOTES", ending) + section("SEE ALSO", "\\fBtimeloom\\fR(1)")
+    return text + (section("NOTES", ending) if ending else "") + section("SEE ALSO", "\\fBtimeloom\\fR(1)")
 
 
 def pages(described: dict[str, Any]) -> dict[str, str]:
@@ -87,4 +87,5 @@ def pages(described: dict[str, Any]) -> dict[str, str]:
     text += section("COMMANDS", "".join(lines)) + section("OPTIONS", entries(program["options"]))
     text += section("NOTES", escaped(program["footer"]))
     text += section("SEE ALSO", ", ".join(f"\\fBtimeloom\\-{escaped(one['name'])}\\fR(1)" for one in commands))
-    return {"timeloom.1": text, **{f"timeloom-{one['name']}.1": page(one) for one in commands}}
+    named = {f"timeloom-{one['name']}": one for one in commands}
+    return {"timeloom.1": text, **{f"{name}.1": page(name, one) for name, one in named.items()}}

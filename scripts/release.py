@@ -13,6 +13,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tarfile
 from typing import Any
 
 import bundled
@@ -93,6 +94,22 @@ def write_sums() -> None:
     (release_tools.DIST / "SHA256SUMS").write_text("".join(lines))
 
 
+def make_sdist() -> None:
+    """With the source of OTF2 in it, which is built where the library is missing; git does not keep that."""
+    place = environments.ROOT / "packaging" / "otf2"
+    for old in place.glob("*.tar.*"):
+        old.unlink()
+    (otf2,) = (library for library in bundled.LIBRARIES if library.name == "otf2")
+    source = release_tools.download(otf2.place, otf2.sha256)
+    shutil.copy(source, place)
+    tool("build", "--sdist", "--no-isolation", "--outdir", str(release_tools.DIST), ".")
+    (made,) = release_tools.DIST.glob("*.tar.gz")
+    with tarfile.open(made) as archive:
+        name = f"timeloom-{release_tools.version()}/packaging/otf2/{source.name}"
+        if name not in archive.getnames():
+            sys.exit(f"release: {made.name} lacks {name}")
+
+
 def tool(*words: str) -> None:
     command = [str(release_tools.tools()), "-m", *words]
     subprocess.run(command, check=True, cwd=environments.ROOT, env=release_tools.environment())
@@ -107,7 +124,7 @@ def main() -> int:
     release_tools.DIST.mkdir(parents=True)
     wheels = [sys.executable, "scripts/wheels.py", f"--only={arguments.only}", f"--arch={arguments.arch}"]
     made = subprocess.run(wheels, cwd=environments.ROOT)
-    tool("build", "--sdist", "--no-isolation", "--outdir", str(release_tools.DIST), ".")
+    make_sdist()
     packages = [str(path) for path in sorted(release_tools.DIST.iterdir())]
     tool("twine", "check", "--strict", *packages)
     subprocess.run([sys.executable, "scripts/recipes.py"], check=True, cwd=environments.ROOT)

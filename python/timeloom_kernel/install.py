@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jupyter_client.kernelspec import KernelSpecManager
-
 from timeloom import _core
 from timeloom_kernel import _wrappers
 
@@ -73,7 +71,10 @@ def spec(display_name: str, kernel: Kernel) -> dict[str, Any]:
 
 
 def install(names: dict[str, str], kernel: Kernel, user: bool, prefix: str | None) -> list[str]:
-    """Install kernelspecs, display names by their names; return their directories. Raises OSError."""
+    """Install kernelspecs, display names by their names; return their directories. Raises OSError,
+    and ImportError without Jupyter."""
+    from jupyter_client.kernelspec import KernelSpecManager
+
     places = []
     for name, display_name in names.items():
         with tempfile.TemporaryDirectory() as directory:
@@ -94,6 +95,9 @@ def main(words: Sequence[str] | None = None) -> int:
     prefix = sys.prefix if arguments.sys_prefix else arguments.prefix
     try:
         places = install(names, kernel, user=prefix is None, prefix=prefix)
+    except ImportError:
+        print("timeloom_kernel.install: Jupyter is not installed; pip install 'timeloom[jupyter]'", file=sys.stderr)
+        return 1
     except (OSError, ValueError) as error:
         print(f"timeloom_kernel.install: {error}", file=sys.stderr)
         return 1

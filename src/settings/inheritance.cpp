@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -16,6 +17,7 @@ namespace timeloom {
 namespace {
 
 constexpr std::string_view kCheck = "check=";
+constexpr std::string_view kVersion = "version=";
 constexpr std::string_view kStart = "start=";
 constexpr std::string_view kProperty = "property=";
 constexpr std::string_view kExecutable = "executable=";
@@ -74,6 +76,18 @@ std::string check_of(std::string_view records) {
   return std::string(kCheck) + std::to_string(checksum(bytes, records.size())) + '\0';
 }
 
+// Processes of one run have one version, whose settings, records and results are the same.
+void take_version(std::string_view& records) {
+  const std::string_view first = records.substr(0, records.find('\0'));
+  std::string_view version = first;
+  if (!take(version, kVersion)) version = "of another version";
+  if (version != TIMELOOM_VERSION) {
+    throw Error("the run is recorded by Timeloom " + std::string(version.substr(0, 80)) +
+                ", and this is " TIMELOOM_VERSION "; install the same version for both");
+  }
+  records.remove_prefix(std::min(records.size(), first.size() + 1));
+}
+
 }  // namespace
 
 std::string as_text(const Inheritance& inheritance) {
@@ -112,7 +126,8 @@ Inheritance inheritance_of(std::string_view text) {
 void save(const Inheritance& inheritance, const std::string& path) {
   errno = 0;
   std::ofstream file(path, std::ios::binary);
-  const std::string records = as_text(inheritance);
+  const std::string records =
+      std::string(kVersion) + TIMELOOM_VERSION + '\0' + as_text(inheritance);
   file << check_of(records) << records;
   if (!file.flush()) throw Error("cannot write " + path + ": " + std::strerror(errno));
 }
@@ -129,10 +144,11 @@ Inheritance load_inheritance(const std::string& path) {
   if (error == 0) text.resize(file.read_at(0, std::as_writable_bytes(std::span(text)), &error));
   if (error != 0) throw Error("cannot read " + path + ": " + std::strerror(error));
   const std::size_t begin = text.find('\0') + 1;  // 0: there is no record at all
-  const std::string_view records = std::string_view(text).substr(begin);
+  std::string_view records = std::string_view(text).substr(begin);
   if (std::string_view(text).substr(0, begin) != check_of(records)) {
     throw Error("the settings in " + path + " are damaged");
   }
+  take_version(records);
   return inheritance_of(records);
 }
 

@@ -3,6 +3,8 @@
 //
 // The file is a list of records, each `name=value` and ended by a zero byte:
 //
+//   check=NUMBER          a checksum of the others
+//   version=TEXT          of the Timeloom that has written them
 //   TIMELOOM_NAME=value   a setting, or one rule; see Settings::as_records()
 //   start=NUMBER          ProgramFacts::start_ns
 //   property=NAME=VALUE   RunDescription, a record for each property
@@ -53,7 +55,8 @@ std::string as_text(const Inheritance& inheritance);
 // Throws Error for a text that as_text() does not make.
 Inheritance inheritance_of(std::string_view text);
 
-// The same in a file. Both throw Error; load() does for one that is no regular file or too large.
+// The same in a file, after the version of Timeloom. Both throw Error; load() does for a file of
+// another version, and for one that is no regular file or too large.
 void save(const Inheritance& inheritance, const std::string& path);
 Inheritance load_inheritance(const std::string& path);
 

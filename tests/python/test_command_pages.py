@@ -60,10 +60,40 @@ def test_every_option_is_in_every_file(described):
             assert f"__fish_seen_subcommand_from {command['name']}' {letter} " in fish
 
 
+DOORS = ["scorep", "scorep-python", "omnitrace-python", "rocprof-sys-python", "timeloom-config"]
+
+
+def help_of_door(program, door) -> str:
+    return subprocess.run([Path(program).parent / door, "--help"], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_option_of_another_door_is_in_its_files(timeloom_program, door):
+    lines = [line for line in help_of_door(timeloom_program, door).splitlines() if line.startswith("  -")]
+    names = {name for line in lines for name in re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", line[2:].split("  ")[0])}
+    assert len(names) >= 2
+    page = (SHARE / "man" / "man1" / f"{door}.1").read_text().replace("\\-", "-")
+    options = re.search("options='(.*)'", (SHARE / "bash-completion" / "completions" / door).read_text())[1].split()
+    zsh = (SHARE / "zsh" / "site-functions" / f"_{door}").read_text()
+    fish = (SHARE / "fish" / "vendor_completions.d" / f"{door}.fish").read_text()
+    assert set(options) == names
+    for name in names:
+        assert f"\\fB{name}\\fR" in page
+        assert f"'*{name}" in zsh
+        assert re.search(f"complete -c {door} -[lso] {name.lstrip('-')} ", fish)
+
+
+def test_the_installation_of_the_kernel_has_a_page():
+    page = (SHARE / "man" / "man1" / "timeloom_kernel.install.1").read_text().replace("\\-", "-")
+    for name in ("--sys-prefix", "--prefix", "--env", "--io", "--mpi", "--thread"):
+        assert f"\\fB{name}\\fR" in page
+
+
 def completed(*words: str) -> list[str]:
     """What bash offers for the last word; "=" is a word of its own there."""
     line = " ".join(f"'{word}'" for word in words)
-    script = f"source {BASH}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _timeloom; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    function = "_" + words[0].replace("-", "_")
+    script = f"source {BASH.parent / words[0]}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; {function}; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     done = subprocess.run(["bash", "--norc", "-c", script], check=True, capture_output=True, text=True)
     assert done.stderr == ""
     return done.stdout.split()
@@ -81,6 +111,14 @@ def completed(*words: str) -> list[str]:
     (["timeloom", "run", "-o", "plate", "--prof"], ["--profile", "--profile-depth"]),
     (["timeloom", "run", "app.py", "--prof"], []),
     (["timeloom", "run", "-m", "app", "--prof"], []),
+    (["omnitrace-python", "-c", "a.cfg", "--tr"], ["--trace-c"]),
+    (["omnitrace-python", "-F", "--tr"], ["--trace-c"]),
+    (["omnitrace-python", "-F", "app.py", "--tr"], []),
+    (["rocprof-sys-python", "--label", "l"], ["line"]),
+    (["scorep-python", "--instrumenter-type", "=", "tr"], ["trace"]),
+    (["scorep-python", "-c", "print(1)", "--keep"], []),
+    (["scorep", "--v"], ["--version"]),
+    (["timeloom-config", "--cflags", "--l"], ["--libs"]),
 ])  # fmt: skip
 def test_bash_completes(words, expected):
     assert [word for word in completed(*words) if word != "--no-profile"] == expected

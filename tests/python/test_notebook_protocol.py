@@ -102,6 +102,15 @@ def test_install_with_wrappers(tmp_path):
     assert specs["timeloom"]["argv"][1:] == ["-m", "timeloom_kernel", "--io=posix", "--mpi", "--thread=pthread", "-f", "{connection_file}"]
 
 
+def test_install_without_jupyter(tmp_path):
+    """A module of that name that cannot be imported stands before Jupyter's."""
+    (tmp_path / "jupyter_client.py").write_text("raise ImportError\n")
+    command = [sys.executable, "-m", "timeloom_kernel.install", "--prefix", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**environment(tmp_path), "PYTHONPATH": str(tmp_path)})
+    line = "timeloom_kernel.install: Jupyter is not installed; pip install 'timeloom[jupyter]'\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", line)
+
+
 def test_a_name_that_jupyter_does_not_take(tmp_path):
     done, specs = installed(tmp_path, "--name", "no/name", status=1)
     assert done.stderr.startswith("timeloom_kernel.install: ") and specs == {}

@@ -1,14 +1,21 @@
 """A child process obeys every setting that its parent has, however it was started."""
 
 import importlib.util
+import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from profile_files import Profile
 from streams import environment
 
+import timeloom
+
 pytestmark = pytest.mark.any_python
+
+ROOT = Path(__file__).resolve().parents[2]
 
 # The parent calls the task, and so does each child. Regions of our own say by whom.
 WORK = """
@@ -158,3 +165,41 @@ def test_a_damaged_file_of_settings_does_not_stop_a_child(text, tmp_path):
                               timeout=60)  # fmt: skip
         assert (done.returncode, done.stdout) == (0, "ran\n")
         assert done.stderr == "" or (done.stderr.startswith("timeloom: process ") and done.stderr.count("\n") == 1)
+
+
+OTHER_VERSION = """
+import multiprocessing, os, subprocess, sys
+from fuzz_runs import checksum
+
+def work():
+    print("worked", flush=True)
+
+if __name__ == "__main__":
+    path = os.path.join(os.path.dirname(os.environ["TIMELOOM_PARENT"]), "settings")
+    with open(path, "rb") as file:
+        check, version, rest = file.read().split(b"\\0", 2)
+    assert version == b"version=" + sys.argv[1].encode()
+    records = b"version=9.8.7\\0" + rest
+    with open(path, "wb") as file:
+        file.write(b"check=%d\\0" % checksum(records) + records)
+    subprocess.run([sys.executable, "-c", "print('ran', flush=True)"], check=True)
+    child = multiprocessing.get_context("spawn").Process(target=work)
+    child.start()
+    child.join()
+    assert child.exitcode == 0
+"""
+
+
+def test_a_child_of_another_version_runs_unrecorded(timeloom_program, tmp_path):
+    """The parent is of another version, as far as its children can see."""
+    (tmp_path / "app.py").write_text(OTHER_VERSION)
+    variables = {**environment(), "PYTHONPATH": str(ROOT / "scripts")}
+    command = [timeloom_program, "run", "--follow=all", "-o", "run", "app.py", timeloom.__version__]
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "ran\nworked\n"), done.stderr
+    reason = f"the run is recorded by Timeloom 9.8.7, and this is {timeloom.__version__}; install the same version for both"
+    lines = [line for line in done.stderr.splitlines() if "is not recorded" in line]
+    assert len(lines) == 2
+    assert all(re.fullmatch(rf"timeloom: process \d+ is not recorded: {re.escape(reason)}", line) for line in lines)
+    report = subprocess.run([timeloom_program, "report", "--json", "run"], cwd=tmp_path, check=True, capture_output=True)
+    assert json.loads(report.stdout)["processes"] == 1

@@ -136,7 +136,7 @@ complete -c timeloom -n '__fish_seen_subcommand_from score' -s f -r -d 'show the
 complete -c timeloom -n '__fish_seen_subcommand_from score' -s c -r -d 'that many counters will be recorded with every event (default: 0)'
 complete -c timeloom -n '__fish_seen_subcommand_from score' -s m -d 'show mangled names of regions'
 complete -c timeloom -n '__fish_seen_subcommand_from score' -s s -r -d 'sort by maxbuffer (default), totaltime, timepervisit, visits or name'
-complete -c timeloom -n '__fish_seen_subcommand_from score' -s g -r -d 'write initial_scorep.filter, a first filter; LIST is made of bufferpercent=N at least N % of the largest buffer (default: 1) bufferabsolute=N at least N MB of it (default: 0) visits=N at least N visits (default: 0) timepervisit=N at most N microseconds a visit (default: 1) type=usr|com|both of these types (default: usr) all whatever can be filtered, into max_scorep.filter with commas between them'
+complete -c timeloom -n '__fish_seen_subcommand_from score' -s g -d 'write initial_scorep.filter, a first filter; LIST is made of bufferpercent=N at least N % of the largest buffer (default: 1) bufferabsolute=N at least N MB of it (default: 0) visits=N at least N visits (default: 0) timepervisit=N at most N microseconds a visit (default: 1) type=usr|com|both of these types (default: usr) all whatever can be filtered, into max_scorep.filter with commas between them'
 complete -c timeloom -n __fish_use_subcommand -f -a diff -d 'Compare two runs: what is slower, faster, new or gone'
 complete -c timeloom -n '__fish_seen_subcommand_from diff' -s h -d 'Print this help'
 complete -c timeloom -n '__fish_seen_subcommand_from diff' -l help -d 'Print this help'

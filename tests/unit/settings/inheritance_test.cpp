@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
+#include "core/checksum.hpp"
 #include "core/error.hpp"
 
 namespace timeloom {
@@ -96,6 +98,27 @@ TEST(Inheritance, GoesThroughAFile) {
   std::filesystem::resize_file(path, std::uintmax_t{1} << 40);  // holes
   EXPECT_THROW(load_inheritance(path), Error);
   EXPECT_THROW(save(example(), directory / "missing" / "settings"), Error);
+  std::filesystem::remove_all(directory);
+}
+
+TEST(Inheritance, OfAnotherVersionIsRefused) {
+  const std::filesystem::path directory =
+      std::filesystem::path(testing::TempDir()) / ("versions." + std::to_string(::getpid()));
+  std::filesystem::create_directory(directory);
+  const std::string path = directory / "settings";
+  for (const std::string& records : {"version=9.8.7\0start=1\0"s, "start=1\0"s, ""s}) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(records.data());
+    std::ofstream(path, std::ios::binary)
+        << "check=" << checksum(bytes, records.size()) << '\0' << records;
+    try {
+      (void)load_inheritance(path);
+      ADD_FAILURE() << records;
+    } catch (const Error& error) {
+      const std::string version = records.starts_with("version") ? "9.8.7," : "of another version,";
+      const std::string text = error.what();
+      EXPECT_NE(text.find("recorded by Timeloom " + version), std::string::npos) << text;
+    }
+  }
   std::filesystem::remove_all(directory);
 }
 

@@ -1,0 +1,10 @@
+# fish completion of scorep-python; made by scripts/command_pages.py
+complete -c scorep-python -l help -d 'Print this help; also -h.'
+complete -c scorep-python -l keep-files -d 'Keep the raw records beside the results.'
+complete -c scorep-python -l verbose -d 'Say what is measured and where the results go; also -v.'
+complete -c scorep-python -l noinstrumenter -d 'Begin with the instrumentation off; the program can switch it on.'
+complete -c scorep-python -l nopython -d 'The same.'
+complete -c scorep-python -l instrumenter-type -x -a 'cProfile profile cTrace trace dummy auto monitoring frame' -d 'How calls are observed: cProfile (the best way of this Python), profile, trace, cTrace, dummy (not at all), or a name of timeloom run.'
+complete -c scorep-python -l instrumenter-file -r -d 'Run this Python file before the program.'
+complete -c scorep-python -s m -d 'Run a module instead of a script.'
+complete -c scorep-python -s c -d 'Run a command instead of a script.'

@@ -1,0 +1,6 @@
+# fish completion of timeloom-config; made by scripts/command_pages.py
+complete -c timeloom-config -l cflags -d 'flags of the compiler'
+complete -c timeloom-config -l libs -d 'flags of the linker; the program finds the library where it is now'
+complete -c timeloom-config -l prefix -d 'directory of the library and the header, for CMAKE_PREFIX_PATH'
+complete -c timeloom-config -l cmakedir -d 'directory of the CMake package, for timeloom_DIR'
+complete -c timeloom-config -l version -d 'version of Timeloom'
