@@ -330,9 +330,9 @@ void MessageSink::connect(std::uint32_t communicator, const std::vector<Collecti
   if (kind == CollectiveKind::kDestroyHandle) return;
   const auto& all = definitions_->communicators;
   const bool rooted = one_to_all(kind) || all_to_one(kind);
-  const bool complete =
-      communicator < all.size() && (is_self(communicator) ? visits.size() == 1
-                                                          : are_all(all[communicator], rooted, visits.size()));
+  const bool complete = communicator < all.size() &&
+                        (is_self(communicator) ? visits.size() == 1
+                                               : are_all(all[communicator], rooted, visits.size()));
   if (!complete) {
     obstacles_.insert("some processes are missing in a collective operation");
   }
