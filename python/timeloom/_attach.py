@@ -239,9 +239,10 @@ def _begin(connection: socket.socket, process: Process) -> None:
     raise Refused(f"process {process.pid} is not recorded: {reason}")
 
 
-def _wait_for_end(connection: socket.socket) -> str:
-    """The answer of the process; Ctrl-C asks for it."""
+def _wait_for_end(connection: socket.socket, begun: str) -> str:
+    """Say that recording has begun, and return the answer of the process; Ctrl-C asks for it."""
     try:
+        _say(begun)
         return _read_line(connection)
     except KeyboardInterrupt:
         pass
@@ -293,8 +294,7 @@ def _meet(process: Process, run: str, options: Options, deliver: Deliver) -> soc
 
 def _record(connection: socket.socket, process: Process, options: Options) -> None:
     how = f"for {options.seconds:g} s, or until Ctrl-C" if options.seconds else "until Ctrl-C"
-    _say(f"recording process {process.pid} {how}")
-    answer = _wait_for_end(connection)
+    answer = _wait_for_end(connection, f"recording process {process.pid} {how}")
     if not answer:
         _say(f"process {process.pid} has ended, or become another program")
     _core.finish_attached_run(answer)

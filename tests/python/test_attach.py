@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import sys
 import tempfile
 
@@ -9,6 +10,8 @@ import pytest
 from attached_programs import REAL, Attaching, Running, until
 from profile_files import Profile, visits_by_region
 from spool_reader import spools_of
+
+from timeloom import _attach
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
 
@@ -113,6 +116,16 @@ def test_calls_that_were_open_end_when_they_do(running, road, tmp_path):
     assert all_events[-1] == ("leave", "threading.Thread._bootstrap")
     assert names_of(spool, 1) == [("enter", "worker"), ("enter", "wait"), ("leave", "wait"), ("leave", "worker")]
     assert program.end() == ("", "")
+
+
+def test_ctrl_c_while_it_says_that_it_records(monkeypatch):
+    """The user presses it when the line is there, and may be faster than what comes next."""
+    monkeypatch.setattr(_attach, "_say", lambda text: signal.raise_signal(signal.SIGINT))
+    ours, process = socket.socketpair()
+    with ours, process:
+        process.sendall(b"it is done\n")
+        assert _attach._wait_for_end(ours, "recording") == "it is done"
+        assert process.recv(10) == b"end"
 
 
 def test_nothing_is_left_behind(running, road, temporary):

@@ -13,10 +13,12 @@ LINTER = INSTALLED.partition("\n")[0]
 pytestmark = [pytest.mark.any_python, pytest.mark.skipif(not LINTER, reason="clang-tidy is not installed")]
 
 RIGHT = """
+#include <cstdint>
+
 namespace timeloom::record {
 constexpr int kLimit = 3;
 const int kOther = 4;
-enum class Kind { kOne, kTwo };
+enum class Kind : std::uint8_t { kOne, kTwo };
 struct Segment { int size = 0; static constexpr int kMost = 2; };
 template <typename Tag, int kSize> class Ring {
  public:

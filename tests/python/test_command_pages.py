@@ -39,7 +39,7 @@ def test_they_are_up_to_date(timeloom_program):
 
 def test_every_command_and_option_of_the_help_is_described(timeloom_program, described):
     program_help = subprocess.run([timeloom_program, "--help"], check=True, capture_output=True, text=True).stdout
-    listed = [line.split()[0] for line in re.split(r"(?i)commands:", program_help)[1].splitlines() if line.startswith("  ")]
+    listed = [line.split()[0] for line in re.split(r"(?im)^(?:sub)?commands:", program_help)[1].splitlines() if line.startswith("  ")]
     assert [one["name"] for one in described["commands"]] == listed and len(listed) >= 9
     for command in described["commands"]:
         lines = [line for line in help_of(timeloom_program, command["name"]).splitlines() if line.startswith("  -")]

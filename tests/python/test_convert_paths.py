@@ -121,13 +121,21 @@ main()
 
 
 def counts(stats, file):
-    """Calls and primitive calls of the functions of a file, and of each by its callers."""
+    """Calls and primitive calls of the functions of a file, and of each by its callers.
+
+    From 3.15 on, cProfile has C functions also where they were not asked for: their callers stand for them.
+    """
 
     def is_ours(function):
         return function[0] == file
 
+    def ours(callers):
+        real = [(above, count) for caller, count in callers.items()
+                for above in (stats[caller][4] if caller[0] == "~" else [caller])]  # fmt: skip
+        return {caller[1:]: count[:2] for caller, count in real if is_ours(caller)}
+
     return {
-        function[1:]: (calls, primitive, {caller[1:]: count[:2] for caller, count in callers.items() if is_ours(caller)})
+        function[1:]: (calls, primitive, ours(callers))
         for function, (primitive, calls, _, _, callers) in stats.items()
         if is_ours(function)
     }

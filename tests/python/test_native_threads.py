@@ -135,6 +135,29 @@ def test_a_forked_child_has_threads_of_its_own(record, program, timeloom_program
     assert run.visits("pthread_join") == [1, 1]
 
 
+FIXED = r"""
+#include <pthread.h>
+#include <stdlib.h>
+static void* work(void* argument) { return argument; }
+int main(void) {
+  void* (*volatile allocate)(size_t) = malloc;
+  pthread_t thread;
+  if (allocate == 0 || pthread_create(&thread, 0, work, 0) != 0) return 1;
+  return pthread_join(thread, 0);
+}
+"""
+
+
+def test_a_program_at_a_fixed_address_that_takes_the_address_of_malloc(record, tmp_path):
+    """As the interpreters of Debian are: an entry of theirs stands for the function, which they do not define."""
+    (tmp_path / "fixed.c").write_text(FIXED)
+    words = ["cc", "-O0", "-fno-pic", "-no-pie", "fixed.c", "-o", "fixed", "-pthread"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    locations, _ = read(record("--program", tmp_path / "fixed"))
+    assert called(locations) == {"pthread_create": 1, "ThreadCreate": 1, "ThreadBegin": 1, "ThreadEnd": 1,
+                                 "pthread_join": 1, "ThreadWait": 1}  # fmt: skip
+
+
 POOL = r"""
 #include <pthread.h>
 static void* work(void* argument) { return argument; }

@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -139,7 +140,10 @@ if rank == 1:
 time.sleep(30)
 """)
     ranks.start(2, *MEASURE, "app.py", status=1)
-    subprocess.run([timeloom_program, "report", "run"], cwd=ranks.directory, check=True, capture_output=True)
+    # Of the ranks that the launcher ends, one may live a moment longer than the launcher.
+    end = time.monotonic() + 60
+    while ranks.names != ["run"] and time.monotonic() < end:
+        subprocess.run([timeloom_program, "report", "run"], cwd=ranks.directory, check=True, capture_output=True)
     run = Run(ranks.directory / "run", timeloom_program)
     assert "MPI Rank 1" in run.names
     assert ranks.names == ["run"]

@@ -2,7 +2,9 @@
 //
 // Nothing here is noexcept that calls the wrapped function: a thread may be cancelled in it.
 #include <dlfcn.h>
+#include <elf.h>
 #include <gnu/libc-version.h>
+#include <link.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -20,13 +22,25 @@ using enum ThreadFunction;
 using record::WrappedFunction;
 using record::wrapping;
 
+// Where malloc() is defined. Of a program that is not position-independent dlsym() gives an entry
+// of its procedure linkage table where it takes the function's address, which is no definition.
+const void* allocator() noexcept {
+  const void* const found = ::dlsym(RTLD_DEFAULT, "malloc");
+  Dl_info info{};
+  void* symbol = nullptr;
+  if (found == nullptr || ::dladdr1(found, &info, &symbol, RTLD_DL_SYMENT) == 0) return nullptr;
+  const bool defined =
+      symbol == nullptr || static_cast<const ElfW(Sym)*>(symbol)->st_shndx != SHN_UNDEF;
+  return defined ? found : ::dlsym(RTLD_NEXT, "malloc");
+}
+
 // The recorder allocates memory where a lock of the allocator may not be recorded.
 [[gnu::constructor]] void leave_out_the_allocator() noexcept {
-  const void* const allocator = ::dlsym(RTLD_DEFAULT, "malloc");
+  const void* const found = allocator();
   Dl_info of_allocator{}, of_system{};
-  if (allocator == nullptr || ::dladdr(allocator, &of_allocator) == 0) return;
+  if (found == nullptr || ::dladdr(found, &of_allocator) == 0) return;
   if (::dladdr(reinterpret_cast<void*>(&::gnu_get_libc_version), &of_system) == 0) return;
-  if (of_allocator.dli_fbase != of_system.dli_fbase) record::add_own_code(allocator);
+  if (of_allocator.dli_fbase != of_system.dli_fbase) record::add_own_code(found);
 }
 
 bool locks_wanted() noexcept { return wrapping() && record::least_lock() != record::kNoLocks; }
