@@ -87,7 +87,7 @@ def test_one_line_says_that_there_is_no_compiler(tmp_path):
     """Of the programs of this machine there is CMake alone."""
     programs = tmp_path / "bin"
     programs.mkdir()
-    (programs / "cmake").symlink_to(os.path.realpath(shutil.which("cmake")))
+    (programs / "cmake").symlink_to(os.path.realpath(shutil.which("cmake") or "cmake"))
     command = [programs / "cmake", "-S", ROOT, "-B", tmp_path / "build"]
     done = subprocess.run(command, env={"PATH": str(programs)}, capture_output=True, text=True)
     assert done.returncode == 1 and "CMAKE_CXX_COMPILER" not in done.stdout + done.stderr
