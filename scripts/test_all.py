@@ -48,7 +48,7 @@ def steps(found: list[pythons.Python]) -> list[Step]:
         Step("Python tests in Debian unstable", ["make", "test-debian"], no_chroot()),
         Step("tests of races, 20 times each", python_tests("-m", "race"), variables={"RACE_ROUNDS": "20"}),
         Step("extension under ThreadSanitizer", ["make", "test-threads-sanitize"], no_sanitizer or ""),
-        Step("16 and 64 ranks", python_tests("--only", newest.tag, "-m", "many_ranks", "-n", "0")),
+        Step("16 and 64 ranks", python_tests("-m", "many_ranks", "-n", "0")),
         Step("CPython's tests", python_tests("-m", "cpython_suite")),
         Step("CPython's tests of threads", python_tests("--only", newest.tag, "-m", "cpython_threads")),
         Step("random damage to runs", [interpreter, "scripts/fuzz_runs.py", "--inputs", "1000"]),

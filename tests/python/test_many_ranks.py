@@ -7,6 +7,7 @@ from process_runs import Run
 MEASURE = door("timeloom", "-o", "run")
 
 
+@pytest.mark.any_python
 @pytest.mark.many_ranks
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("number", [16, 64])
