@@ -22,10 +22,6 @@ void add(Unmeasured& sum, const os::Directory& directory, const std::string& way
   sum.interpreters += interpreters;
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<std::string> sorted_names(const os::Directory& directory, int* error) {
   std::vector<std::string> names = directory.names(error);
   std::ranges::sort(names);

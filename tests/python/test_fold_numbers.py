@@ -9,7 +9,7 @@ pytest.importorskip("IPython")
 
 from timeloom_kernel import _fold
 
-pytestmark = pytest.mark.any_python
+pytestmark = pytest.mark.one_python
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 

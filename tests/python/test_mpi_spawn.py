@@ -188,7 +188,7 @@ def test_a_pool_of_mpi4py(mpi, tmp_path, timeloom):
 @pytest.mark.many_ranks
 @with_spawn
 def test_the_directory_of_score_p(mpi, tmp_path):
-    """Who ends last gives the directory its name."""
+    """The process that ends last gives the directory its name."""
     command = [*mpi.command(2), sys.executable, "-m", "scorep", "--mpp=mpi", str(SPAWNING), "parents"]
     done = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False,

@@ -11,7 +11,7 @@ pytest.importorskip("ipykernel")
 from notebooks import Kernel, read
 from test_mpi import each_library
 
-pytestmark = pytest.mark.any_python
+pytestmark = pytest.mark.one_python
 
 ARGV = [sys.executable, "-m", "timeloom_kernel", "--mpi", "-f", "{connection_file}"]
 # The process alone in its world: three messages to itself, and operations of its own.

@@ -18,14 +18,14 @@ def libraries_of_one_version() -> set[str]:
     """What the extra `test` installs with one version of Python alone."""
     words = tomllib.loads((HERE.parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]["test"]
     names = [re.match(r"[\w-]+", word)[0] for word in words if "python_version ==" in word]
-    return {MODULES.get(name, name).replace("-", "_") for name in names}
+    return {MODULES.get(name, name).replace("-", "_") for name in names} | {"IPython"}  # which ipykernel brings
 
 
 def marks(decorators: list[ast.expr]) -> set[str]:
     return {node.attr for one in decorators for node in ast.walk(one) if isinstance(node, ast.Attribute)}
 
 
-def imported_or_skipped(function: ast.FunctionDef) -> set[str]:
+def imported_or_skipped(function: ast.stmt) -> set[str]:
     return set(re.findall(r"importorskip\(\W?(\w+)", ast.unparse(function)))
 
 
@@ -35,6 +35,9 @@ def wrong_in(path: Path) -> list[str]:
     assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
     of_module = [node.value for node in assigned if ast.unparse(node.targets[0]) == "pytestmark"]
     wrong = []
+    if {"any_python"} == marks(of_module) & {"any_python", "one_python"}:
+        of_all = {name for node in tree.body if isinstance(node, ast.Expr) for name in imported_or_skipped(node)}
+        wrong += [f"{path.name}: {name}" for name in of_all & libraries_of_one_version()]
     for test in (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")):
         own = marks([*of_module, *test.decorator_list])
         if "any_python" in own and "one_python" not in own:

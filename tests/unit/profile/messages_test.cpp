@@ -34,7 +34,7 @@ class Job {
     events_.resize(processes);
   }
 
-  // What is added later is of this one.
+  // Later events belong to this communicator.
   Job& in(std::uint32_t communicator) {
     communicator_ = communicator;
     return *this;
