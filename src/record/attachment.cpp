@@ -163,6 +163,12 @@ ThreadRecorder* attach_this_thread() noexcept {
 
 namespace {
 
+// The calling thread records with it from here on.
+ThreadRecorder* record_with(ThreadRecorder* recorder) noexcept {
+  recorder->use_signal_stack(os::give_signal_stack());
+  return t_recorder = recorder;
+}
+
 // `given`: the name of the thread; nullptr: it has one of its own.
 ThreadRecorder* attach(const std::string* given) noexcept {
   if (!active() || t_recorder == &g_kept_off) return nullptr;
@@ -177,9 +183,7 @@ ThreadRecorder* attach(const std::string* given) noexcept {
     // While the program's code ran, the measurement may have ended.
     if (!recorder->attached()) return nullptr;
     s.writer->define_location(recorder->location(), os::thread_id(), name);
-    t_recorder = recorder;
-    recorder->use_signal_stack(os::give_signal_stack());
-    return recorder;
+    return record_with(recorder);
   } catch (const std::bad_alloc&) {
     return nullptr;  // this thread goes on unrecorded
   }
@@ -231,9 +235,7 @@ ThreadRecorder* take_brought() noexcept try {
   s.brought.erase(found);
   g_brought = s.brought.size();
   if (s.metrics.any()) sample_metrics(s, *recorder);
-  t_recorder = recorder;
-  os::give_signal_stack();
-  return recorder;
+  return record_with(recorder);
 } catch (const std::bad_alloc&) {
   return nullptr;  // the next event tries it again
 }
