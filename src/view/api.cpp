@@ -106,6 +106,7 @@ std::string tiles(const Content& content, const Index& index, QuestionReader in)
     out.u32(picture.exact ? 1 : 0);
     out.u32(0);
     out.array(std::span<const std::uint8_t>(picture.off));
+    out.array(std::span<const std::uint8_t>(picture.waiting));
     out.array(std::span<const std::uint32_t>(picture.region));
     out.array(std::span<const std::uint8_t>(picture.cover));
     return out.take();
@@ -170,6 +171,7 @@ std::string table(const Index& index, QuestionReader in) {
   out.f64s(sums, [](const RangeSum& sum) { return sum.cut_begin; });
   out.f64s(sums, [](const RangeSum& sum) { return sum.cut_end; });
   out.f64s(sums, [](const RangeSum& sum) { return sum.own; });
+  out.f64s(sums, [](const RangeSum& sum) { return sum.waiting; });
   out.f64s(sums, [](const RangeSum& sum) { return sum.inclusive; });
   out.f64s(sums, [](const RangeSum& sum) { return sum.min; });
   out.f64s(sums, [](const RangeSum& sum) { return sum.max; });
