@@ -1,4 +1,5 @@
-/* Spawns two processes of itself, in the way that its first argument says ("once" or "multiple"), and talks to them.
+/* Spawns two processes of itself, in the way that its first argument says ("once" or "multiple"),
+   and talks to them.
 
    Each process prints a line of JSON as spawning.py does. */
 #include <mpi.h>
@@ -7,7 +8,8 @@
 
 static int rank;
 
-/* A broadcast from the parents to the children, and messages both ways between processes of the same rank. */
+/* A broadcast from the parents to the children, and messages both ways between processes of the
+ * same rank. */
 static void talk(MPI_Comm others, int root, int parents) {
   double data[20] = {0};
   MPI_Bcast(data, 4, MPI_DOUBLE, root, others);
@@ -27,9 +29,11 @@ static MPI_Comm spawn(char* program, int multiple) {
   int numbers[] = {1, 1};
   MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
   if (multiple) {
-    MPI_Comm_spawn_multiple(2, programs, MPI_ARGVS_NULL, numbers, infos, 0, MPI_COMM_WORLD, &made, MPI_ERRCODES_IGNORE);
+    MPI_Comm_spawn_multiple(2, programs, MPI_ARGVS_NULL, numbers, infos, 0, MPI_COMM_WORLD, &made,
+                            MPI_ERRCODES_IGNORE);
   } else {
-    MPI_Comm_spawn(program, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made, MPI_ERRCODES_IGNORE);
+    MPI_Comm_spawn(program, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made,
+                   MPI_ERRCODES_IGNORE);
   }
   return made;
 }
@@ -43,9 +47,11 @@ int main(int count, char** words) {
   if (parents) others = spawn(words[0], strcmp(words[1], "multiple") == 0);
   talk(others, !parents ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, parents);
   MPI_Comm_disconnect(&others);
-  printf("{\"group\": \"%s\", \"rank\": %d, \"sent\": [[\"%s\", %d, %d, %d]], \"received\": [[\"%s\", %d, %d, %d]]}\n",
-         parents ? "job" : "spawn 1", rank, parents ? "spawn 1" : "job", rank, parents ? 1 : 2, parents ? 80 : 160,
-         parents ? "spawn 1" : "job", rank, parents ? 2 : 1, parents ? 160 : 80);
+  printf(
+      "{\"group\": \"%s\", \"rank\": %d, \"sent\": [[\"%s\", %d, %d, %d]], \"received\": [[\"%s\", "
+      "%d, %d, %d]]}\n",
+      parents ? "job" : "spawn 1", rank, parents ? "spawn 1" : "job", rank, parents ? 1 : 2,
+      parents ? 80 : 160, parents ? "spawn 1" : "job", rank, parents ? 2 : 1, parents ? 160 : 80);
   MPI_Finalize();
   return 0;
 }

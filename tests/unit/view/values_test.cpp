@@ -85,8 +85,10 @@ TEST(Values, OfRangesThatDoNotOverlapAreThoseOfEach) {
   MetricRun run;
   const IndexOfModel index(run);
   const SideEvents events(*index, run.definitions());
-  const std::vector<ValuesQuestion> all = {
-      {{0, 3}, 150'000, 150'500}, {{0, 3}, 1'000, 1'500}, {{0, 9}, 150'200, 150'900}, {{1, 0}, 0, 9}};
+  const std::vector<ValuesQuestion> all = {{{0, 3}, 150'000, 150'500},
+                                           {{0, 3}, 1'000, 1'500},
+                                           {{0, 9}, 150'200, 150'900},
+                                           {{1, 0}, 0, 9}};
   const auto found = values_in(*index, events, run.definitions(), all);
   EXPECT_TRUE(found[3].empty());
   for (std::size_t i = 0; i < 3; ++i) {
