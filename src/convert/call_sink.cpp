@@ -1,9 +1,16 @@
 #include "convert/call_sink.hpp"
 
+#include "core/wakes.hpp"
+
 namespace timeloom::convert {
 
 void CallSink::consume(std::span<const Event> events) {
   for (const Event& event : events) {
+    if (wake_end_of(event, definitions_) != WakeEnd::kNone) {
+      if (entered_) pass_enter();
+      other(event);
+      continue;
+    }
     if (is_parameter(event.kind)) {
       if (depth_ == 0 || !is_sound(event, definitions_)) continue;
       if (entered_) {

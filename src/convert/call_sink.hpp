@@ -27,7 +27,7 @@ class CallSink : public LocationSink {
   virtual void leave(const Event& event, Arguments late) = 0;
   // A value of a metric.
   virtual void value(const Event&) {}
-  // Neither enter nor leave, parameter nor metric.
+  // Neither enter nor leave, parameter nor metric; but the ends of wakes (core/wakes.hpp).
   virtual void other(const Event&) {}
   // No more events.
   virtual void end() {}

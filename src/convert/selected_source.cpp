@@ -10,6 +10,7 @@
 #include "convert/text.hpp"
 #include "convert/tracks.hpp"
 #include "core/error.hpp"
+#include "core/wakes.hpp"
 
 namespace timeloom::convert {
 
@@ -31,8 +32,9 @@ struct Choice {
 // Passes on what is chosen of a location.
 class SelectedLocation : public LocationSink {
  public:
-  SelectedLocation(const Choice& choice, std::vector<std::unique_ptr<LocationSink>> sinks)
-      : choice_(choice), sinks_(std::move(sinks)) {}
+  SelectedLocation(const Choice& choice, const Definitions& definitions,
+                   std::vector<std::unique_ptr<LocationSink>> sinks)
+      : choice_(choice), definitions_(definitions), sinks_(std::move(sinks)) {}
 
   void consume(std::span<const Event> events) override {
     for (const Event& event : events) take(event);
@@ -60,7 +62,9 @@ class SelectedLocation : public LocationSink {
     if (time > choice_.span.until || (time == choice_.span.until && enters)) close();
     if (event.kind == EventKind::kEnter) return enter(event);
     if (event.kind == EventKind::kLeave) return leave(event);
-    if (is_parameter(event.kind)) return parameter(event);
+    const bool of_call =
+        is_parameter(event.kind) && wake_end_of(event, definitions_) == WakeEnd::kNone;
+    if (of_call) return parameter(event);
     if (begun_ && !closed_) selected_.push_back(event);
   }
 
@@ -122,6 +126,7 @@ class SelectedLocation : public LocationSink {
   }
 
   const Choice& choice_;
+  const Definitions& definitions_;
   std::vector<std::unique_ptr<LocationSink>> sinks_;
   bool begun_ = false;
   bool closed_ = false;
@@ -147,7 +152,7 @@ class SelectedRun : public RunSink {
     if (!choice_.locations.contains(location.id)) return std::make_unique<NoLocation>();
     std::vector<std::unique_ptr<LocationSink>> open;
     for (RunSink* sink : sinks_) open.push_back(sink->open_location(location));
-    return std::make_unique<SelectedLocation>(choice_, std::move(open));
+    return std::make_unique<SelectedLocation>(choice_, definitions_, std::move(open));
   }
   void finish() override {
     for (RunSink* sink : sinks_) sink->finish();

@@ -6,6 +6,7 @@
 #include "convert/names.hpp"
 #include "convert/table.hpp"
 #include "convert/tracks.hpp"
+#include "core/wakes.hpp"
 
 namespace timeloom::convert {
 
@@ -20,6 +21,8 @@ const std::vector<Column>& columns_of_events() {
   };
   return kColumns;
 }
+
+std::string_view word_of(WakeEnd end) { return end == WakeEnd::kWakes ? "wakes" : "woken"; }
 
 // The word for an event; empty: it has no row.
 std::string_view word_of(EventKind kind) {
@@ -55,14 +58,19 @@ class EventRows : public LocationSink {
 
  private:
   void write(const Event& event) {
-    const std::string_view word = word_of(event.kind);
+    const WakeEnd wake = wake_end_of(event, definitions_);
+    const std::string_view word = wake == WakeEnd::kNone ? word_of(event.kind) : word_of(wake);
     if (word.empty() || !is_defined(event)) return;
     if (event.kind == EventKind::kLeave) --depth_;
     row_->text(process_);
     row_->text(track_.name);
     row_->integer(static_cast<std::int64_t>(clock_(event.time)));
     row_->text(word);
-    write_value(event);
+    if (wake == WakeEnd::kNone) {
+      write_value(event);
+    } else {
+      cells({}, static_cast<double>(event.value));
+    }
     row_->end_row();
     if (event.kind == EventKind::kEnter) ++depth_;
   }

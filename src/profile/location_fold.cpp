@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/io.hpp"
+#include "core/wakes.hpp"
 
 namespace timeloom::profile {
 
@@ -188,7 +189,8 @@ void LocationFold::parameter(const Event& event, std::span<const Event> before) 
     fail("has a value of parameter " + std::to_string(event.ref) + ", which is undefined");
   if (event.kind == EventKind::kParameterString && event.value >= definitions_->strings.size())
     fail("has a text that is undefined as value of a parameter");
-  if (!definitions_->parameters[event.ref].splits_call_paths()) return;
+  const Parameter& given = definitions_->parameters[event.ref];
+  if (!given.splits_call_paths() || wake_end_of(given) != WakeEnd::kNone) return;
   Frame& frame = innermost();
   if (depth_ == 0 || beyond_limit(frame.node)) return;
   const std::uint32_t to = with_parameter(event.parameter(), event.value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/wakes.hpp"
 #include "tools/answer_text.hpp"
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
@@ -93,6 +94,7 @@ std::string SlowestVisits::parameters_of(const Visit& visit) const {
   std::string text;
   for (const Event& event : visit.parameters) {
     if (event.ref >= definitions_->parameters.size()) continue;
+    if (wake_end_of(event, *definitions_) != WakeEnd::kNone) continue;
     std::string value;
     switch (event.kind) {
       case EventKind::kParameterInt: value = std::to_string(event.as_int()); break;

@@ -294,12 +294,20 @@ std::string values(const Content& content, const Index& index, QuestionReader in
 
 std::string links(const Content& content, const Index& index, QuestionReader in) {
   const std::uint32_t track = track_in(in, index), limit = in.u32(1, kMostFound);
+  const std::uint64_t from = in.time(), to = in.time();
   in.end();
+  // A task is created and awaited once, and woken many times.
+  const auto wanted = [&](const Link& link) {
+    const bool ends = link.to_track == track, begins = link.from_track == track;
+    if (link.kind != Link::Kind::kWakes) return ends || begins;
+    return (ends && from <= link.to && link.to <= to) ||
+           (begins && from <= link.from && link.from <= to);
+  };
   const std::shared_ptr<const SideEvents> events = content.side_events();
   std::vector<Link> found;
   bool complete = events->is_complete();
   for (const Link& link : events->links()) {
-    if (link.from_track != track && link.to_track != track) continue;
+    if (!wanted(link)) continue;
     if (found.size() == limit) {
       complete = false;
       break;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/arguments.hpp"
+#include "core/wakes.hpp"
 #include "view/calls.hpp"
 #include "view/cursor.hpp"
 #include "view/json_text.hpp"
@@ -109,6 +110,7 @@ Json parameters_of(const Track& track, const Definitions& definitions, const Cal
     if (cursor.token() != Token::kOther || !innermost) continue;
     const Event& event = cursor.other();
     if (!convert::is_parameter(event.kind) || !convert::is_sound(event, definitions)) continue;
+    if (wake_end_of(event, definitions) != WakeEnd::kNone) continue;
     parameters.push_back({{"name", definitions.parameters[event.ref].name},
                           {"value", convert::value_text(event, definitions)}});
   }

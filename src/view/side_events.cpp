@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/parallel.hpp"
+#include "core/wakes.hpp"
 #include "view/cursor.hpp"
 #include "view/messages.hpp"
 
@@ -32,7 +33,24 @@ bool is_value(const Event& event, const Definitions& definitions) {
 
 struct SideEvents::Found {
   std::map<Key, Series> series;
-  std::vector<Happening> creates, begins, ends, waits;
+  std::vector<Happening> creates, begins, ends, waits, wakes, woken;
+
+  // Null: the event is none of these.
+  std::vector<Happening>* list_of(const Event& event, const Definitions& definitions) {
+    switch (event.kind) {
+      case EventKind::kThreadCreate: return &creates;
+      case EventKind::kThreadBegin: return &begins;
+      case EventKind::kThreadEnd: return &ends;
+      case EventKind::kThreadWait: return &waits;
+      default: break;
+    }
+    switch (wake_end_of(event, definitions)) {
+      case WakeEnd::kWakes: return &wakes;
+      case WakeEnd::kWoken: return &woken;
+      case WakeEnd::kNone: break;
+    }
+    return nullptr;
+  }
 };
 
 SideEvents::SideEvents(const Index& index, const Definitions& definitions)
@@ -43,26 +61,30 @@ SideEvents::SideEvents(const Index& index, const Definitions& definitions)
                          if (index.tracks()[i].block_count == 0) return;
                          read(*index.track(number), number, definitions);
                        });
-  std::unordered_map<std::uint64_t, Happening> begins, ends;
-  for (const Happening& one : begins_) begins.try_emplace(one.number, one);
-  for (const Happening& one : ends_) ends.try_emplace(one.number, one);
-  const auto link = [&](Link::Kind kind, const Happening& from, const Happening& to) {
-    if (links_.size() == kMostLinks) return void(complete_ = false);
-    links_.push_back({kind, from.track, to.track, from.time, to.time});
-  };
-  for (const Happening& one : creates_) {
-    const auto found = begins.find(one.number);
-    if (found != begins.end()) link(Link::Kind::kCreates, one, found->second);
-  }
-  for (const Happening& one : waits_) {
-    const auto found = ends.find(one.number);
-    if (found != ends.end()) link(Link::Kind::kAwaited, found->second, one);
-  }
+  connect(Link::Kind::kCreates, creates_, begins_);
+  connect(Link::Kind::kAwaited, ends_, waits_);
+  connect(Link::Kind::kWakes, wakes_, woken_);
   std::ranges::sort(links_, [](const Link& a, const Link& b) {
     return std::tie(a.to, a.to_track, a.from, a.from_track) <
            std::tie(b.to, b.to_track, b.from, b.from_track);
   });
-  for (auto* list : {&creates_, &begins_, &ends_, &waits_}) *list = {};
+  for (auto* list : {&creates_, &begins_, &ends_, &waits_, &wakes_, &woken_}) *list = {};
+}
+
+void SideEvents::connect(Link::Kind kind, const std::vector<Happening>& from,
+                         const std::vector<Happening>& to) {
+  // A number may be waited for more than once, but begins and ends once.
+  const bool many_to = kind == Link::Kind::kAwaited;
+  std::unordered_map<std::uint64_t, Happening> known;
+  for (const Happening& one : many_to ? from : to) known.try_emplace(one.number, one);
+  for (const Happening& one : many_to ? to : from) {
+    const auto found = known.find(one.number);
+    if (found == known.end()) continue;
+    if (links_.size() == kMostLinks) return void(complete_ = false);
+    const Happening& begin = many_to ? found->second : one;
+    const Happening& end = many_to ? one : found->second;
+    links_.push_back({kind, begin.track, end.track, begin.time, end.time});
+  }
 }
 
 void SideEvents::read(const Track& track, std::uint32_t number, const Definitions& definitions) {
@@ -79,11 +101,7 @@ void SideEvents::read(const Track& track, std::uint32_t number, const Definition
       found.series[{number, event.ref}].add(cursor.time(), value_of(event, definitions));
       continue;
     }
-    std::vector<Happening>* list = event.kind == EventKind::kThreadCreate  ? &found.creates
-                                   : event.kind == EventKind::kThreadBegin ? &found.begins
-                                   : event.kind == EventKind::kThreadEnd   ? &found.ends
-                                   : event.kind == EventKind::kThreadWait  ? &found.waits
-                                                                           : nullptr;
+    std::vector<Happening>* list = found.list_of(event, definitions);
     if (list != nullptr && ++happened <= kMostLinks) {
       list->push_back({event.value, cursor.time(), number});
     }
@@ -108,6 +126,8 @@ void SideEvents::join(const Found& found) {
   add(begins_, found.begins);
   add(ends_, found.ends);
   add(waits_, found.waits);
+  add(wakes_, found.wakes);
+  add(woken_, found.woken);
 }
 
 namespace {

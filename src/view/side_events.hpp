@@ -20,9 +20,9 @@
 namespace timeloom::view {
 
 // From one place to another: a creation leads to the begin of what was created, an end to those
-// who have waited for it.
+// who have waited for it, a wake to where the task goes on.
 struct Link {
-  enum class Kind : std::uint8_t { kCreates, kAwaited };
+  enum class Kind : std::uint8_t { kCreates, kAwaited, kWakes };
   Kind kind = Kind::kCreates;
   std::uint32_t from_track = 0;
   std::uint32_t to_track = 0;
@@ -53,12 +53,15 @@ class SideEvents {
   };
   struct Found;
 
+  // Links what has one number.
+  void connect(Link::Kind kind, const std::vector<Happening>& from,
+               const std::vector<Happening>& to);
   void read(const Track& track, std::uint32_t number, const Definitions& definitions);
   void join(const Found& found);
 
   std::mutex mutex_;
   std::map<Key, Series> series_;
-  std::vector<Happening> creates_, begins_, ends_, waits_;
+  std::vector<Happening> creates_, begins_, ends_, waits_, wakes_, woken_;
   std::vector<Link> links_;
   std::vector<std::uint64_t> message_ends_;
   bool complete_ = true;

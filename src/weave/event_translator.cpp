@@ -22,8 +22,14 @@ bool EventTranslator::translate(Event& event) {
       event.ref = ids_.parameters[event.ref];
       if (event.ref != IdMap::kNone && event.ref == ids_.task_parameter) ++tasks_;
       return event.ref != IdMap::kNone && event.value != IdMap::kNone;
-    case EventKind::kParameterInt:
     case EventKind::kParameterUint:
+      event.ref = ids_.parameters[event.ref];
+      if (event.ref == IdMap::kNone) return false;
+      if (std::ranges::find(ids_.wake_parameters, event.ref) != ids_.wake_parameters.end()) {
+        event.value = ids_.threads.in_run(event.value);
+      }
+      return true;
+    case EventKind::kParameterInt:
     case EventKind::kParameterFloat:
       event.ref = ids_.parameters[event.ref];
       return event.ref != IdMap::kNone;

@@ -1,6 +1,7 @@
 #include "weave/unify.hpp"
 
 #include "core/communicator_groups.hpp"
+#include "core/wakes.hpp"
 
 namespace timeloom::weave {
 namespace {
@@ -66,6 +67,8 @@ ProcessIds Unifier::add(const spool::ProcessDefinitions& process, bool complete)
     const std::uint32_t to = unify(parameters_, key_of(parameter), run_.parameters, parameter);
     ids.parameters.set(id, to);
     if (!parameter.splits_call_paths()) ids.task_parameter = to;
+    const WakeEnd end = wake_end_of(parameter);
+    if (end != WakeEnd::kNone) ids.wake_parameters[end == WakeEnd::kWakes ? 0 : 1] = to;
   }
   for (const auto& [id, metric] : process.metrics) {
     ids.metrics.set(id, unify(metrics_, key_of(metric), run_.metrics, metric));

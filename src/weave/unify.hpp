@@ -3,6 +3,7 @@
 // Plain values, used by one thread while they are filled and by any number afterwards.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -56,6 +57,7 @@ struct ProcessIds {
   IdMap strings;
   IdMap parameters;
   std::uint32_t task_parameter = IdMap::kNone;  // of these: the one that names tasks, in the run
+  std::array<std::uint32_t, 2> wake_parameters{IdMap::kNone, IdMap::kNone};  // and those of wakes
   IdMap metrics;
   IdMap communicators;
   IdMap io_handles;

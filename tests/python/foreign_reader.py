@@ -13,11 +13,15 @@ import otf2
 from otf2.events import Enter, Leave, Metric, ParameterInt, ParameterString, ParameterUnsignedInt
 
 NUMBERED = {"ThreadCreate": "create", "ThreadBegin": "begin", "ThreadEnd": "end", "ThreadWait": "wait"}
+# Parameters that are no facts about a call: the ends of wakes.
+WAKES = {"timeloom::wakes": "wakes", "timeloom::woken": "woken"}
 
 
 def described(event):
     if isinstance(event, (Enter, Leave)):
         return [type(event).__name__.lower(), event.region.name]
+    if isinstance(event, ParameterUnsignedInt) and event.parameter.name in WAKES:
+        return [WAKES[event.parameter.name], event.value]
     if isinstance(event, (ParameterInt, ParameterUnsignedInt)):
         return ["parameter", event.parameter.name, event.value]
     if isinstance(event, ParameterString):

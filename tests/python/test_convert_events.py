@@ -92,9 +92,10 @@ def test_counters(program, tmp_path):
 
 
 def arrows_of(run):
-    """The two ends of each arrow, in order: from creating to beginning, from ending to waiting."""
+    """The two ends of each arrow, in order: from creating to beginning, from ending to waiting, from a wake to going on."""
     ends = collections.defaultdict(dict)
-    for kind, name, end in [("create", 0, "s"), ("begin", 0, "f"), ("end", 1, "s"), ("wait", 1, "f")]:
+    for kind, name, end in [("create", 0, "s"), ("begin", 0, "f"), ("end", 1, "s"), ("wait", 1, "f"),
+                            ("wakes", 2, "s"), ("woken", 2, "f")]:  # fmt: skip
         for place, events in others_of(run, kind).items():
             for time, number in events:
                 ends[name, number][end] = (place, time)
@@ -107,6 +108,9 @@ def test_arrows_between_threads_and_tasks(program, tmp_path, name, format):
     run = recorded(name, program)
     flows = READERS[format](converter(program, run, tmp_path)(format)).flows
     assert sorted(sorted(one.items()) for one in flows.values()) == arrows_of(run)
+    woken = collections.Counter(place for place, list_ in others_of(run, "woken").items() for _ in list_)
+    assert {place[1]: count for place, count in woken.items()} == (
+        {"leaf 1 (leaf)": 1, "leaf 2 (leaf)": 1, "Task-1 (main)": 1} if name == "tasks" else {})  # fmt: skip
 
 
 @pytest.mark.parametrize("format", READERS)

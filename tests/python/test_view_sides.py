@@ -75,11 +75,11 @@ def test_counters_and_links(viewer, each_run):
             assert columns[2] == (0.0, 0.25, 0.5)
     seen = 0
     for track in range(len(description["tracks"])):
-        fields = Fields(viewer.ask("links", struct.pack("<2I", track, 10_000)))
+        fields = Fields(viewer.ask("links", struct.pack("<2I2d", track, 10_000, 0, EVER)))
         count, complete = fields.u32(2)
         begin, end = fields.array("d", count), fields.array("d", count)
         source, target, kind = fields.u32(count), fields.u32(count), fields.u32(count)
-        assert fields.is_at_end() and complete == 1 and set(kind) <= {0, 1}
+        assert fields.is_at_end() and complete == 1 and set(kind) <= {0, 1, 2}
         assert all(track in pair for pair in zip(source, target, strict=True)) and list(end) == sorted(end)
         assert all(a <= b for a, b in zip(begin, end, strict=True))
         seen += sum(1 if a == b else 0.5 for a, b in zip(source, target, strict=True))

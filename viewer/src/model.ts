@@ -319,9 +319,17 @@ export interface MessageRange extends Selection {
   readonly columns: number;
 }
 
-/** From the creation of a thread or task to its begin, or from its end to who has waited for it. */
+/** Those of a location; of wakes, which are many, only those with an end on it in the range. */
+export interface LinksRange {
+  readonly track: number;
+  readonly begin: number;
+  readonly end: number;
+  readonly limit: number;
+}
+
+/** From the creation of a thread or task to its begin, from its end to who has waited for it, or from what wakes a task to where it goes on. */
 export interface Link {
-  readonly kind: "creates" | "awaited";
+  readonly kind: "creates" | "awaited" | "wakes";
   readonly from: number;
   readonly to: number;
   readonly fromTrack: number;

@@ -8,6 +8,7 @@
 #include "convert/text.hpp"
 #include "convert/tracks.hpp"
 #include "convert/transfers.hpp"
+#include "core/wakes.hpp"
 
 namespace timeloom::chrome {
 
@@ -100,6 +101,7 @@ class ChromeLocation : public convert::CallSink {
       case EventKind::kThreadBegin: return flow(event, "f", "create", 2 * event.value);
       case EventKind::kThreadEnd: return flow(event, "s", "end", 2 * event.value + 1);
       case EventKind::kThreadWait: return flow(event, "f", "end", 2 * event.value + 1);
+      case EventKind::kParameterUint: return wake(event);
       default:
         if (const auto one = transfers_.read(event)) transfer(*one, event.time);
     }
@@ -180,7 +182,21 @@ class ChromeLocation : public convert::CallSink {
   // An arrow from one thread or task to another.
   void flow(const Event& event, const char* phase, const char* name, std::uint64_t number) {
     begin_line(phase, event.time);
-    text_ += R"(,"cat":"threads","name":")";
+    end_flow("threads", name, number);
+  }
+
+  // From the call that wakes a task to the one in which it was suspended.
+  void wake(const Event& event) {
+    const bool wakes = wake_end_of(event, definitions()) == WakeEnd::kWakes;
+    begin_line(wakes ? "s" : "f", event.time);
+    text_ += R"(,"bp":"e")";
+    end_flow("wakes", "wake", event.value);
+  }
+
+  void end_flow(const char* category, const char* name, std::uint64_t number) {
+    text_ += R"(,"cat":")";
+    text_ += category;
+    text_ += R"(","name":")";
     text_ += name;
     text_ += R"(","id":")";
     append_number(text_, number);

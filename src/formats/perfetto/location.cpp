@@ -7,6 +7,7 @@
 
 #include "convert/call_sink.hpp"
 #include "convert/text.hpp"
+#include "core/wakes.hpp"
 #include "schema.hpp"
 #include "shared.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::size_t kPiece = 1 << 16;
 constexpr std::uint64_t kMessages = std::uint64_t{1} << 63;  // flows above are of messages
+constexpr std::uint64_t kWakes = std::uint64_t{1} << 62;     // and from here on of wakes
 
 // Numbers begin with 1.
 std::uint64_t number_of(convert::Category category) {
@@ -94,6 +96,11 @@ class PerfettoLocation : public convert::CallSink {
       case EventKind::kThreadEnd: return flow(event, "end", event::kFlowIds, 2 * event.value + 3);
       case EventKind::kThreadWait:
         return flow(event, "join", event::kTerminatingFlowIds, 2 * event.value + 3);
+      case EventKind::kParameterUint: {
+        const bool wakes = wake_end_of(event, definitions()) == WakeEnd::kWakes;
+        return flow(event, wakes ? "wakes" : "woken",
+                    wakes ? event::kFlowIds : event::kTerminatingFlowIds, kWakes + event.value);
+      }
       default:
         if (const auto one = transfers_.read(event)) transfer(*one, event.time);
     }

@@ -7,6 +7,7 @@
 
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
+#include "python/interpreter/text.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -92,8 +93,7 @@ int take_tool(PyObject* api) {
 bool is_ours(PyObject* api) {
   const Ref name(PyObject_CallMethod(api, "get_tool", "i", g_tool));
   PyErr_Clear();
-  return name && PyUnicode_Check(name.get()) &&
-         PyUnicode_CompareWithASCIIString(name.get(), kName) == 0;
+  return is_text(name.get(), kName);
 }
 
 bool register_all(PyObject* api, std::span<const MonitoringEvent> events) {

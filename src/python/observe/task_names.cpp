@@ -1,7 +1,9 @@
 #include "python/observe/task_names.hpp"
 
+#include <cstring>
 #include <new>
 
+#include "python/interpreter/text.hpp"
 #include "python/observe/code_regions.hpp"
 #include "record/measurement.hpp"
 
@@ -25,6 +27,8 @@ class Name {
 };
 
 constinit Name g_asyncio("asyncio");
+constinit Name g_callback("_callback");
+constinit Name g_callbacks("_callbacks");
 constinit Name g_blocking("_asyncio_future_blocking");
 constinit Name g_coro("coro");
 constinit Name g_current_task("current_task");
@@ -32,6 +36,7 @@ constinit Name g_get_coro("get_coro");
 constinit Name g_get_name("get_name");
 constinit Name g_name("name");
 constinit Name g_qualified_name("__qualname__");
+constinit Name g_self("__self__");
 constinit Name g_trio("trio.lowlevel");
 
 // Borrowed; nullptr when the program has not imported it.
@@ -115,6 +120,50 @@ std::string name_of_awaited(PyObject* value, bool by_function) {
   if (!blocking) return {};  // no future, but a message to the event loop
   std::string name = by_function ? function_of_asyncio_task(value) : name_of_asyncio_task(value);
   return name.empty() ? Py_TYPE(value)->tp_name : name;
+}
+
+// A step is a type or method of _asyncio, or a method of the same class in Python.
+TaskStep task_step_of(PyObject* callback) {
+  const record::KeepOff nothing_of_this;
+  PyObject* task = nullptr;  // borrowed
+  Ref owned;
+  bool wakes = false;
+  if (PyCFunction_Check(callback)) {
+    const PyMethodDef* method = reinterpret_cast<PyCFunctionObject*>(callback)->m_ml;
+    wakes = std::strcmp(method->ml_name, "task_wakeup") == 0;
+    if (wakes) task = PyCFunction_GET_SELF(callback);
+  } else if (PyMethod_Check(callback)) {
+    PyObject* function = PyMethod_GET_FUNCTION(callback);
+    if (!PyFunction_Check(function) || !is_text(PyFunction_GetModule(function), "asyncio.tasks")) {
+      return {};
+    }
+    PyObject* name = reinterpret_cast<PyFunctionObject*>(function)->func_qualname;
+    wakes = is_text(name, "Task.__wakeup");
+    if (wakes || is_text(name, "Task.__step")) task = PyMethod_GET_SELF(callback);
+  } else if (std::strstr(Py_TYPE(callback)->tp_name, "TaskStepMethWrapper") != nullptr) {
+    owned = attribute(callback, g_self);
+    task = owned.get();
+  }
+  return task == nullptr ? TaskStep{} : TaskStep{call(task, g_get_coro), wakes};
+}
+
+Ref callback_of_handle(PyObject* handle) {
+  const record::KeepOff nothing_of_this;
+  return attribute(handle, g_callback);
+}
+
+std::size_t callbacks_at_end_of(PyObject* coroutine) {
+  const record::KeepOff nothing_of_this;
+  const Ref task = asyncio_task_of(coroutine);
+  if (!task) return 0;
+  const Ref callbacks = attribute(task.get(), g_callbacks);
+  if (!callbacks || !PyList_Check(callbacks.get())) return 0;
+  return static_cast<std::size_t>(PyList_GET_SIZE(callbacks.get()));
+}
+
+Ref coroutine_of_trio_task(PyObject* task) {
+  const record::KeepOff nothing_of_this;
+  return attribute(task, g_coro);
 }
 
 }  // namespace timeloom::python

@@ -2,6 +2,7 @@
 // that is run here is recorded, and no exception is left.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "python/interpreter/compat.hpp"
@@ -17,5 +18,20 @@ std::string own_name_of_task(PyObject* coroutine);
 // The object that a suspended task waits for, as far as it has a name: another task, by its name or
 // (`by_function`) that of its function; a future; empty: nothing in particular.
 std::string name_of_awaited(PyObject* value, bool by_function);
+
+// A callback of asyncio's event loop, if it is a step of a task: of which coroutine (else null),
+// and whether the task was waiting for a future that is done now.
+struct TaskStep {
+  Ref coroutine;
+  bool wakes = false;
+};
+TaskStep task_step_of(PyObject* callback);
+// Null when the object is no handle of asyncio.
+Ref callback_of_handle(PyObject* handle);
+// How many callbacks wait for the end of the task of asyncio that runs now, if `coroutine` is its
+// coroutine.
+std::size_t callbacks_at_end_of(PyObject* coroutine);
+// The coroutine of a task of trio.
+Ref coroutine_of_trio_task(PyObject* task);
 
 }  // namespace timeloom::python

@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "python/interpreter/awaiting.hpp"
@@ -13,6 +14,7 @@
 #include "python/observe/code_regions.hpp"
 #include "python/observe/lanes.hpp"
 #include "python/observe/task_names.hpp"
+#include "python/observe/wakes.hpp"
 #include "python/observe/watched.hpp"
 #include "record/created_threads.hpp"
 #include "record/measurement.hpp"
@@ -25,6 +27,7 @@ struct Task {
   std::unique_ptr<record::Track> track;
   std::uint32_t thread;  // location of the thread whose stream the track is in
   bool suspended = false;
+  std::uint64_t woken = 0;  // the number of its wake, while it is suspended; 0: not known
   // The coroutines that wait for each other, innermost first: they are open on
   // the track, and go on without an enter.
   std::vector<PyObject*> chain;
@@ -140,7 +143,10 @@ Task* activate(Running& running, PyObject* root, bool starts) {
   running.nest.push_back(task);
   record::t_recorder->switch_to(task->track.get());
   if (is_new && uses_lanes()) begin_on_lane(region_of(root), own_name_of_task(root));
-  if (task->suspended) leave(s.suspended_word);
+  if (task->suspended) {
+    record_woken(std::exchange(task->woken, 0));
+    leave(s.suspended_word);
+  }
   task->suspended = false;
   return task;
 }
@@ -249,6 +255,7 @@ void step_ends(PyObject* generator) {
   Running& running = t_running;
   if (running.epoch != state().epoch || running.nest.empty()) return;
   if (running.nest.back()->root != generator) return;
+  record_wakes_at_end(generator);
   if (!uses_lanes()) {
     record::t_recorder->end_track();
     go_back(running);
@@ -320,8 +327,20 @@ bool task_step_yields(PyObject* generator, InterpreterFrame* outer, PyObject* va
 }
 
 void task_step_ends(PyObject* generator) noexcept {
+  const ErrorGuard guard;
   const CriticalSection critical;
   step_ends(generator);
+}
+
+bool runs_task() noexcept { return t_running.epoch == state().epoch && !t_running.nest.empty(); }
+
+bool is_suspended_task(PyObject* coroutine) noexcept {
+  const auto known = state().tasks.find(coroutine);
+  return known != state().tasks.end() && known->second->suspended;
+}
+
+void note_wake(PyObject* coroutine, std::uint64_t number) noexcept {
+  if (is_suspended_task(coroutine)) state().tasks.find(coroutine)->second->woken = number;
 }
 
 bool tasks_are_tracks() noexcept { return state().on; }
@@ -333,6 +352,7 @@ void begin_tasks(bool on_lanes) noexcept {
     if (!uses_lanes()) {
       watch_function("asyncio.base_events.BaseEventLoop.create_task", on_create_task);
     }
+    watch_wakes();
     s.task_word = word_of("task");
     s.suspended_word = word_of("suspended");
   } catch (const std::bad_alloc&) {
@@ -354,6 +374,7 @@ void forget_tasks() noexcept {
   s.replaced.clear();
   s.created.clear();
   forget_lanes();
+  forget_wakes();
   ++s.epoch;
 }
 

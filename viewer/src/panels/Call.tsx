@@ -29,6 +29,7 @@ export function CallPanel() {
           {measuring > 0 && <><dt title="Estimated: the calls inside times what measuring a call takes">measuring</dt><dd>≈ {duration(measuring)} ({percent(measuring, length)})</dd></>}
           {details?.parameters.map((parameter, i) => [<dt key={`n${i}`}>{parameter.name}</dt>, <dd key={`v${i}`}>{parameter.value}</dd>])}
         </dl>
+        {region?.name === SUSPENDED && <Woken call={call} />}
         <div class="buttons">
           <button title="Previous call of this function (,)" onClick={() => navigator.step("previous")}>‹ previous</button>
           <button title="Next call of this function (.)" onClick={() => navigator.step("next")}>next ›</button>
@@ -46,14 +47,43 @@ export function CallPanel() {
 
 const split = (time: number, waiting: number): string => `working ${duration(time - waiting)}, waiting ${duration(waiting)}`;
 
-const MOST_LINKS = 100;
+const MOST_LINKS = 100, MOST_OPEN = 1000;
+/** The region in which a task is while it does not run. */
+const SUSPENDED = "suspended";
 
-/** Who created the thread or task of the call, who waited for its end, and what it created and awaited itself. */
-function Linked({ track }: { track: number }) {
+/** Who woke a suspended task. */
+function Woken({ call }: { call: CallRef }) {
+  const { run, source, navigator } = useOpened();
+  const { value } = useAnswer(async (signal) => {
+    const { links } = await source.links({ track: call.track, begin: call.begin, end: call.end, limit: MOST_LINKS }, signal);
+    const wake = links.find((link) => link.kind === "wakes" && link.toTrack === call.track && call.begin <= link.to && link.to <= call.end);
+    if (!wake) return { wake: null, open: [] };
+    const [found] = await source.calls([{ track: wake.fromTrack, depths: MOST_OPEN, limit: MOST_OPEN, begin: wake.from, end: wake.from + 1 }], signal);
+    const open = Array.from({ length: found.count }, (_, i): CallRef => ({ track: wake.fromTrack, depth: found.depth[i], begin: found.begin[i], end: found.end[i], region: found.region[i] }));
+    return { wake, open: open.filter((one) => one.begin <= wake.from && wake.from <= one.end).sort((a, b) => a.depth - b.depth) };
+  }, [call], 0);
+  if (!value?.wake) return null;
+  const { wake, open } = value, waker = open[open.length - 1];
+  const name = (one: CallRef) => run.regions[one.region]?.name ?? "call";
+  const place = nameOfLocation(run, wake.fromTrack);
+  return (
+    <p class="woken">
+      Woken by {waker ? <button class="link" title="Show the call" onClick={() => navigator.go(waker, "")}>{name(waker)}</button> : place}
+      {waker && open.length > 1 ? ` in ${name(open[0])}` : ""}{waker ? ` (${place})` : ""}, {duration(wake.to - wake.from)} before the task went on.
+    </p>
+  );
+}
+
+/** Who created the thread or task of the call, who waited for its end, what it created and awaited itself, and the wakes during the call. */
+function Linked({ call: { track, begin, end } }: { call: CallRef }) {
   const { run, source, viewing } = useOpened();
-  const { value } = useAnswer((signal) => source.links(track, MOST_LINKS, signal), [track], 0);
+  const { value } = useAnswer((signal) => source.links({ track, begin, end, limit: MOST_LINKS }, signal), [track, begin, end], 0);
   if (!value?.links.length) return null;
-  const words = (link: Link) => (link.kind === "creates" ? (link.toTrack === track ? "created by" : "creates") : link.fromTrack === track ? "awaited by" : "has waited for");
+  const words = (link: Link) => {
+    if (link.kind === "creates") return link.toTrack === track ? "created by" : "creates";
+    if (link.kind === "wakes") return link.toTrack === track ? "woken by" : "wakes";
+    return link.fromTrack === track ? "awaited by" : "has waited for";
+  };
   return (
     <table class="linked">
       <thead><tr><th scope="col">this row</th><th scope="col">other row</th><th scope="col" class="number">from</th><th scope="col" class="number">to</th></tr></thead>
@@ -89,7 +119,7 @@ function Stack({ stack, call }: { stack: readonly CallRef[]; call: CallRef }) {
         </tbody>
       </table>
       {call.depth === 0 && <p class="empty">The outermost call of its row.</p>}
-      <Linked track={call.track} />
+      <Linked call={call} />
     </div>
   );
 }

@@ -9,7 +9,9 @@ import { collectivesAnswer, messagesAnswer, pathsAnswer, Reader } from "./wire";
 
 const ENTER = 0, LEAVE = 1, OTHER = 2;
 /** Parameters: int64, uint64, double, string. */
-const FIRST_PARAMETER = 2, STRING_PARAMETER = 5, METRIC = 6, WAITING = 15;
+const FIRST_PARAMETER = 2, UINT_PARAMETER = 3, STRING_PARAMETER = 5, METRIC = 6, WAITING = 15;
+/** Parameters that are the ends of wakes rather than facts about a call: src/core/wakes.hpp. */
+const WAKES: Readonly<Record<string, Happening["kind"]>> = { "timeloom::wakes": "wakes", "timeloom::woken": "woken" };
 const HAPPENINGS: Readonly<Record<number, Happening["kind"]>> = { 11: "create", 12: "begin", 13: "end", 14: "wait" };
 
 /** Texts of parameters by their numbers. */
@@ -136,7 +138,7 @@ class TrackReader {
   /** Numbers of kinds and types of values are those of src/core/event.hpp. */
   private other(kind: number, ref: number, value: bigint, before: number): void {
     if (kind === WAITING) this.lane.wait(before, this.time, Math.min(Number(value), this.time - before));
-    const happening = HAPPENINGS[kind];
+    const happening = kind === UINT_PARAMETER ? WAKES[this.run.parameters[ref]] : HAPPENINGS[kind];
     if (happening) this.lane.happen({ kind: happening, number: value, time: this.time });
     else if (kind === METRIC && this.run.metrics[ref]) this.lane.sample(ref, this.time, Number(valueOf(value, this.run.metrics[ref].type)));
     else if (kind >= FIRST_PARAMETER && kind < METRIC && this.run.parameters[ref] !== undefined) {

@@ -1,5 +1,5 @@
 // The server of `timeloom view`.
-import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, Exchange, Found, Gathering, Links, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, Exchange, Found, Gathering, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
 import { runOf } from "./describe";
 import { type Source, SourceError } from "./source";
 import * as wire from "./wire";
@@ -80,8 +80,8 @@ export class HttpSource implements Source {
     return wire.valuesAnswer(await this.binary("values", wire.valuesRequest(ranges), signal), ranges.length);
   }
 
-  async links(track: number, limit: number, signal: AbortSignal): Promise<Links> {
-    return wire.linksAnswer(await this.binary("links", wire.linksRequest(track, limit), signal));
+  async links(range: LinksRange, signal: AbortSignal): Promise<Links> {
+    return wire.linksAnswer(await this.binary("links", wire.linksRequest(range), signal));
   }
 
   async messages(range: MessageRange, signal: AbortSignal): Promise<Bundled<Bundle>> {

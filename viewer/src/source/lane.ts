@@ -26,7 +26,7 @@ export interface Lane {
   readonly parameters: ReadonlyMap<number, readonly Given[]>;
   /** By metric: time and value, in turns. */
   readonly values: ReadonlyMap<number, readonly number[]>;
-  /** Creations, begins, ends and waits of threads and tasks. */
+  /** Creations, begins, ends, waits and wakes of threads and tasks. */
   readonly happenings: readonly Happening[];
 }
 
@@ -42,8 +42,8 @@ export interface Given {
 }
 
 export interface Happening {
-  readonly kind: "create" | "begin" | "end" | "wait";
-  /** That of the thread or task in the run. */
+  readonly kind: "create" | "begin" | "end" | "wait" | "wakes" | "woken";
+  /** That of the thread or task, or of the wake, in the run. */
   readonly number: bigint | number;
   readonly time: number;
 }

@@ -1,6 +1,6 @@
 // A run whose calls are all in memory: of a page with the data inside, and of generated runs.
 import {
-  type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, type Found, type Gathering, type Link, type Links,
+  type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, type Found, type Gathering, type Link, type Links, type LinksRange,
   type MessageRange, type Paths, type Profile, type Run,
   type Search, type Selection, type Side, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
@@ -100,8 +100,9 @@ export class MemorySource implements Source {
     });
   }
 
-  async links(track: number, limit: number): Promise<Links> {
-    const mine = this.allLinks.filter((link) => link.fromTrack === track || link.toTrack === track);
+  async links({ track, begin, end, limit }: LinksRange): Promise<Links> {
+    const has = (onTrack: number, time: number, kind: Link["kind"]) => onTrack === track && (kind !== "wakes" || (begin <= time && time <= end));
+    const mine = this.allLinks.filter((link) => has(link.fromTrack, link.from, link.kind) || has(link.toTrack, link.to, link.kind));
     return { links: mine.slice(0, limit), complete: mine.length <= limit };
   }
 
@@ -179,16 +180,20 @@ export class MemorySource implements Source {
   }
 }
 
-/** Creations with the begins that they lead to, ends with those who have waited for them; in order of the second. */
+/** Creations with the begins that they lead to, ends with those who have waited for them, wakes with where the tasks go on; in order of the second. */
 export function linksOf(lanes: readonly Lane[]): Link[] {
-  const places = { create: [], begin: [], end: [], wait: [] } as Record<Happening["kind"], { number: string; track: number; time: number }[]>;
+  const places = { create: [], begin: [], end: [], wait: [], wakes: [], woken: [] } as Record<Happening["kind"], { number: string; track: number; time: number }[]>;
   lanes.forEach((lane, track) => lane.happenings.forEach(({ kind, number, time }) => places[kind].push({ number: String(number), track, time })));
   const firsts = (list: { number: string; track: number; time: number }[]) => new Map([...list].reverse().map((place) => [place.number, place]));
-  const [begins, ends] = [firsts(places.begin), firsts(places.end)];
+  const [begins, ends, goesOn] = [firsts(places.begin), firsts(places.end), firsts(places.woken)];
   const links: Link[] = [];
   for (const { number, track, time } of places.create) {
     const begin = begins.get(number);
     if (begin) links.push({ kind: "creates", from: time, to: begin.time, fromTrack: track, toTrack: begin.track });
+  }
+  for (const { number, track, time } of places.wakes) {
+    const woken = goesOn.get(number);
+    if (woken) links.push({ kind: "wakes", from: time, to: woken.time, fromTrack: track, toTrack: woken.track });
   }
   for (const { number, track, time } of places.wait) {
     const end = ends.get(number);

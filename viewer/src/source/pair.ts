@@ -1,6 +1,6 @@
 // Two runs behind the questions of one: rows of the first, then of the second, on one axis of time.
 import {
-  type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, FIRST_RUN, type Found, type Gathering, type Links,
+  type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, FIRST_RUN, type Found, type Gathering, type Links, type LinksRange,
   type MessageRange, NONE, type ParameterIs, type Paths, type Profile, type Run,
   type Search, type Selection, type Side, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
@@ -170,9 +170,9 @@ class PairSource implements Source {
     return result;
   }
 
-  async links(track: number, limit: number, signal: AbortSignal): Promise<Links> {
-    const n = this.sides.findIndex((side) => side.owns(track)), side = this.sides[n];
-    const found = await this.sources[n].links(track - side.firstTrack, limit, signal);
+  async links(range: LinksRange, signal: AbortSignal): Promise<Links> {
+    const n = this.sides.findIndex((side) => side.owns(range.track)), side = this.sides[n];
+    const found = await this.sources[n].links({ ...range, ...this.ownRange(side, range), track: range.track - side.firstTrack }, signal);
     return {
       ...found, links: found.links.map((link) => ({
         kind: link.kind, from: side.toShared(link.from), to: side.toShared(link.to), fromTrack: link.fromTrack + side.firstTrack, toTrack: link.toTrack + side.firstTrack,

@@ -1,5 +1,5 @@
 // Where the page gets a run from: the server, or the data inside the page.
-import type { Bundle, Bundled, CallDetails, CallRange, Calls, Exchange, Found, Gathering, Links, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, Calls, Exchange, Found, Gathering, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
 
 /** A problem in words for people. */
 export class SourceError extends Error {
@@ -23,8 +23,7 @@ export interface Source {
   side(): Promise<Side>;
   /** Those of each range, and the one before. */
   values(ranges: readonly ValuesRange[], signal: AbortSignal): Promise<Values[]>;
-  /** At most `limit` of those that begin or end on a location. */
-  links(track: number, limit: number, signal: AbortSignal): Promise<Links>;
+  links(range: LinksRange, signal: AbortSignal): Promise<Links>;
   /** Messages of which one end is on one of the locations, and which are not over before the range begins. */
   messages(range: MessageRange, signal: AbortSignal): Promise<Bundled<Bundle>>;
   collectives(range: MessageRange, signal: AbortSignal): Promise<Bundled<Gathering>>;

@@ -1,5 +1,5 @@
 // The binary answers of docs/formats/view-http.md.
-import { type Bundle, type Bundled, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, type Found, type Gathering, type Links, type MessageRange, type Paths, type Profile, type Search, type Selection, type Tile, type TileKey, type Values, type ValuesRange } from "../model";
+import { type Bundle, type Bundled, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, type Found, type Gathering, type Links, type LinksRange, type MessageRange, type Paths, type Profile, type Search, type Selection, type Tile, type TileKey, type Values, type ValuesRange } from "../model";
 import { SourceError } from "./source";
 
 /** Reads an answer from its begin to its end; arrays are views of it. */
@@ -153,13 +153,15 @@ export function valuesAnswer(reader: Reader, count: number): Values[] {
   });
 }
 
-export const linksRequest = (track: number, limit: number): ArrayBuffer => new Writer(8).u32(track, limit).body;
+export const linksRequest = ({ track, begin, end, limit }: LinksRange): ArrayBuffer => new Writer(24).u32(track, limit).f64(begin, end).body;
+
+const KINDS = ["creates", "awaited", "wakes"] as const;
 
 export function linksAnswer(reader: Reader): Links {
   const count = reader.u32(), complete = reader.u32() === 1;
   const from = reader.times(count), to = reader.times(count);
   const [fromTrack, toTrack, kind] = [padded(reader, count), padded(reader, count), padded(reader, count)];
-  const links = Array.from({ length: count }, (_, i) => ({ kind: kind[i] ? "awaited" as const : "creates" as const, from: from[i], to: to[i], fromTrack: fromTrack[i], toTrack: toTrack[i] }));
+  const links = Array.from({ length: count }, (_, i) => ({ kind: KINDS[kind[i]] ?? "wakes", from: from[i], to: to[i], fromTrack: fromTrack[i], toTrack: toTrack[i] }));
   return { links, complete };
 }
 
