@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/executable.hpp"
 #include "core/native_run.hpp"
 #include "core/shell_word.hpp"
 #include "run/contents.hpp"
@@ -28,7 +29,6 @@
 #include "run/run_directory.hpp"
 #include "run/spools.hpp"
 #include "settings/launched_rank.hpp"
-#include "tools/find_python.hpp"
 #include "tools/format.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
@@ -304,7 +304,7 @@ NativeRun make_run(const CommandLine& line, const Settings& settings) try {
 
 int run_native(const CommandLine& line) {
   const Settings settings = settings_of(line);
-  const std::string program = on_path(line.target);
+  const std::string program = find_executable(line.target);
   if (program.empty()) throw Error("there is no program " + line.target + " to run");
   if (settings.text("results") == "none") return run_program(line, program, {});
   const NativeRun run = make_run(line, settings);
