@@ -57,16 +57,17 @@ test-threads-sanitize: deps-build ## run the tests of threads under ThreadSaniti
 	python3 scripts/test_threads_sanitize.py $(ARGS)
 
 fuzz-runs: deps-build ## open runs that were damaged at random; ARGS go to scripts/fuzz_runs.py
-	python=$$(python3 scripts/environments.py --newest) && $$python scripts/fuzz_runs.py $(ARGS)
+	python=$$(python3 scripts/environments.py --newest --werror) && $$python scripts/fuzz_runs.py $(ARGS)
 
 soak: deps-build ## run random programs for 10 minutes and check their runs; ARGS go to scripts/soak.py
-	python=$$(python3 scripts/environments.py --newest) && $$python scripts/soak.py $(ARGS)
+	python=$$(python3 scripts/environments.py --newest --werror) && $$python scripts/soak.py $(ARGS)
 
 real-programs: deps-build ## compare profiles and traces of five programs from PyPI; writes docs/profiles.md
-	python=$$(python3 scripts/environments.py --newest) && $$python scripts/real_programs.py $(ARGS)
+	python=$$(python3 scripts/environments.py --newest --werror) && $$python scripts/real_programs.py $(ARGS)
 
+# Extra-P needs NumPy 1, which has no wheels for Python 3.13 and later.
 real-readers: deps-build-readers ## compare what the readers of PyPI and Debian say of runs with what Timeloom says
-	python=$$(python3 scripts/environments.py --newest -r scripts/real_readers.txt) && $$python scripts/real_readers.py $(ARGS)
+	python=$$(python3 scripts/environments.py --newest --up-to 3.12 --werror --variant readers -r scripts/real_readers.txt) && $$python scripts/real_readers.py $(ARGS)
 
 viewer: ## build the page of timeloom view into viewer/dist, which is committed; needs npm
 	python3 scripts/viewer.py

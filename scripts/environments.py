@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Installs Timeloom into an environment of its own for each Python of this machine.
 
-usage: scripts/environments.py [--newest] [--extra NAME] [-r REQUIREMENTS] [--werror]
+usage: scripts/environments.py [--newest [--up-to 3.X]] [--variant NAME] [--extra NAME] [-r REQUIREMENTS]
+       [--werror]
 
 Prints the interpreters of the environments, build/venv-3.X/bin/python: of all usable
-Pythons (scripts/pythons.py), or with --newest of the newest supported one only. With
---werror it is compiled with the options of build/release, from the same compiler cache.
+Pythons (scripts/pythons.py), or with --newest of the newest supported one only, with --up-to of
+the newest that is not newer than that. --variant: environments beside those of the tests, with other
+packages. With --werror it is compiled with the options of build/release, from the same compiler cache.
 What pip has to say goes to stderr.
 """
 
@@ -76,9 +78,10 @@ def install(  # noqa: PLR0913  # one call for everything that an environment can
     return interpreter
 
 
-def newest_supported(usable: list[pythons.Python]) -> pythons.Python:
+def newest_supported(usable: list[pythons.Python], up_to: str = pythons.SUPPORTED[-1]) -> pythons.Python:
     supported = [python for python in usable if python.tag in pythons.SUPPORTED]
-    return (supported or usable)[-1]
+    old_enough = pythons.SUPPORTED[: pythons.SUPPORTED.index(up_to) + 1]
+    return ([python for python in supported if python.tag in old_enough] or supported or usable)[-1]
 
 
 def main() -> int:
@@ -86,6 +89,8 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--newest", action="store_true")
+    parser.add_argument("--up-to", choices=pythons.SUPPORTED, default=pythons.SUPPORTED[-1])
+    parser.add_argument("--variant", default="")
     parser.add_argument("--extra", default="")
     parser.add_argument("-r", dest="requirements", action="append", default=[])
     parser.add_argument("--werror", action="store_true")
@@ -93,9 +98,12 @@ def main() -> int:
     usable = [python for python in pythons.find(dict(os.environ)) if not python.problem]
     if not usable:
         sys.exit("environments.py: no usable Python; scripts/pythons.py says why")
-    for python in [newest_supported(usable)] if arguments.newest else usable:
-        requirements = tuple(arguments.requirements)
-        print(install(python, arguments.extra, requirements, quiet=False, werror=arguments.werror), flush=True)
+    for python in [newest_supported(usable, arguments.up_to)] if arguments.newest else usable:
+        interpreter = install(
+            python, arguments.extra, tuple(arguments.requirements),
+            quiet=False, werror=arguments.werror, variant=arguments.variant,
+        )  # fmt: skip
+        print(interpreter, flush=True)
     return 0
 
 

@@ -1,5 +1,5 @@
 """Links what this machine's compiler makes with an older glibc: its symbols come from the stubs
-of the package ziglang, what it lacks from packaging/wheel/old_glibc.c.
+of the package ziglang, what it lacks from packaging/wheel/old_glibc.
 
 The compiler and its headers stay those of every other build, so the objects are the same; only
 the linker sees the older library, and refuses what that does not have. A wheel compiled by zig
@@ -67,6 +67,19 @@ def file_of(architecture: Architecture, name: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
+def archive_of_newer(architecture: Architecture, lib: pathlib.Path) -> pathlib.Path:
+    """What the older glibc lacks. A member is linked where its symbol is still undefined at the end: a wrapper
+    of such a function has its own, and a hidden one beside it would hide it."""
+    made = lib / "libnewer.a"
+    objects = []
+    for source in sorted((ROOT / "packaging" / "wheel" / "old_glibc").glob("*.c")):
+        objects.append(str(lib / f"{source.stem}.o"))
+        command = [architecture.tool("gcc"), "-O2", "-fPIC", "-Wall", "-Werror", "-c", str(source), "-o", objects[-1]]
+        subprocess.run(command, check=True)
+    subprocess.run([architecture.tool("ar"), "rcs", str(made), *objects], check=True)
+    return made
+
+
 def fill(architecture: Architecture, cache: pathlib.Path, lib: pathlib.Path) -> None:
     for stub in found(cache, "libc.so.6").parent.glob("*.so.*"):
         shutil.copy(stub, lib)
@@ -76,17 +89,13 @@ def fill(architecture: Architecture, cache: pathlib.Path, lib: pathlib.Path) -> 
     shutil.copy(found(cache, "libc_nonshared.a"), lib)
     for name in ("crti.o", "crtn.o"):
         shutil.copy(file_of(architecture, name), lib)
-    script = [f"{lib}/libc.so.6", f"{lib}/libc_nonshared.a", "AS_NEEDED ("]
+    newer = archive_of_newer(architecture, lib)
+    script = [f"{lib}/libc.so.6", f"{lib}/libc_nonshared.a", str(newer), "AS_NEEDED ("]
     script += [str(stub) for stub in sorted(lib.glob("*.so.*")) if stub.name != "libc.so.6"]
     (lib / "libc.so").write_text(linker_script(*script, ")"))
     for name in LIBRARIES:
         (stub,) = lib.glob(f"lib{name}.so.*")
         (lib / f"lib{name}.so").write_text(linker_script(f"AS_NEEDED ( {stub} )"))
-    source = ROOT / "packaging" / "wheel" / "old_glibc.c"
-    subprocess.run(
-        [architecture.tool("gcc"), "-O2", "-fPIC", "-Wall", "-Werror", "-c", str(source), "-o", str(lib / "old.o")],
-        check=True,
-    )
 
 
 def flags(architecture: Architecture, python: pathlib.Path, directory: pathlib.Path) -> str:
@@ -99,4 +108,4 @@ def flags(architecture: Architecture, python: pathlib.Path, directory: pathlib.P
         fill(architecture, make_stubs(architecture, python, directory), lib)
         made.touch()
     # The compiler's own libgcc_s.so.1, which every distribution has, was linked with a newer glibc.
-    return f"-B{lib}/ -L{lib} {lib}/old.o -static-libstdc++ -Wl,--allow-shlib-undefined -Wl,--exclude-libs,libstdc++.a"
+    return f"-B{lib}/ -L{lib} -static-libstdc++ -Wl,--allow-shlib-undefined -Wl,--exclude-libs,libstdc++.a"

@@ -110,7 +110,7 @@ def check_in_firefox() -> None:
     install(VIEWER / "firefox")
     program = os.environ.get("TIMELOOM_PROGRAM")
     if program is None:
-        install_command = [sys.executable, str(ROOT / "scripts" / "environments.py"), "--newest"]
+        install_command = [sys.executable, str(ROOT / "scripts" / "environments.py"), "--newest", "--werror"]
         installed = subprocess.run(install_command, check=True, stdout=subprocess.PIPE, text=True).stdout
         program = str(pathlib.Path(installed.strip()).with_name("timeloom"))
     with tempfile.TemporaryDirectory() as folder:

@@ -37,6 +37,12 @@ inline std::string name_of_mpi_rank(std::uint32_t rank, std::uint32_t spawn) {
   return spawn == 0 ? name : name + " of spawn " + std::to_string(spawn);
 }
 
+// RUN of the path RUN/spool/... of a spool; empty: it is none of a run.
+inline std::string run_of_spool(const std::string& spool) {
+  const std::size_t end = spool.rfind("/spool/");
+  return end == std::string::npos ? std::string() : spool.substr(0, end);
+}
+
 struct Spawn {
   std::uint32_t number = 0;    // in the run, from 1 on
   std::uint64_t identity = 0;  // of what is made of it; see src/preload/mpi/communicators.hpp

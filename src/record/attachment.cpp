@@ -31,6 +31,15 @@ constinit ThreadRecorder g_kept_off;
 
 constinit std::atomic<std::size_t> g_brought = 0;  // threads in State::brought
 
+// What the run knows of the end of a thread, if it knows who has created it. REQUIRES: the mutex,
+// and that the thread has left its regions.
+void note_end(State& s, const ThreadRecorder& recorder) noexcept {
+  if (s.created.erase(recorder.location()) == 0) return;
+  // Not now: who waited for it may have gone on already.
+  s.writer->define_last(recorder.location(), recorder.last_ticks());
+  ++s.begins_and_ends;
+}
+
 // Detaches the recorder of a thread that ends.
 void end_of_thread(void* recorder) {
   const std::unique_ptr<ThreadRecorder> own(static_cast<ThreadRecorder*>(recorder));
@@ -43,11 +52,7 @@ void end_of_thread(void* recorder) {
   s.finished_events += own->events();
   s.finished_folded += own->folded_events();
   s.finished_bytes += own->profile_bytes();
-  if (s.created.erase(own->location()) != 0) {
-    // Not now: who waited for it may have gone on already.
-    s.writer->define_last(own->location(), own->last_ticks());
-    ++s.begins_and_ends;
-  }
+  note_end(s, *own);
   own->detach();
 }
 
@@ -163,6 +168,27 @@ ThreadRecorder* attach_this_thread() noexcept {
 
 namespace {
 
+// `interpreted`: an interpreter runs the thread, and knows of its end.
+void note_begin(std::uint32_t location, std::uint64_t number, bool interpreted) noexcept {
+  const std::uint64_t now = os::now();
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (!g_active) return;
+  try {
+    s.created.insert_or_assign(location, interpreted);
+  } catch (const std::bad_alloc&) {
+    return;  // its end will not be known
+  }
+  s.writer->define_begin(location, now, number);
+  ++s.begins_and_ends;
+}
+
+// The calling thread records with it from here on.
+ThreadRecorder* record_with(ThreadRecorder* recorder) noexcept {
+  recorder->use_signal_stack(os::give_signal_stack());
+  return t_recorder = recorder;
+}
+
 // `given`: the name of the thread; nullptr: it has one of its own.
 ThreadRecorder* attach(const std::string* given) noexcept {
   if (!active() || t_recorder == &g_kept_off) return nullptr;
@@ -177,9 +203,7 @@ ThreadRecorder* attach(const std::string* given) noexcept {
     // While the program's code ran, the measurement may have ended.
     if (!recorder->attached()) return nullptr;
     s.writer->define_location(recorder->location(), os::thread_id(), name);
-    t_recorder = recorder;
-    recorder->use_signal_stack(os::give_signal_stack());
-    return recorder;
+    return record_with(recorder);
   } catch (const std::bad_alloc&) {
     return nullptr;  // this thread goes on unrecorded
   }
@@ -193,7 +217,7 @@ bool thread_takes_part() noexcept { return t_recorder->attached(); }
 
 void begin_created_thread(const std::string& name, std::uint64_t number) noexcept {
   const ThreadRecorder* const recorder = attach(&name);
-  if (recorder != nullptr) note_creation(recorder->location(), number);
+  if (recorder != nullptr) note_begin(recorder->location(), number, false);
 }
 
 std::uint64_t next_creation_number() noexcept {
@@ -231,9 +255,7 @@ ThreadRecorder* take_brought() noexcept try {
   s.brought.erase(found);
   g_brought = s.brought.size();
   if (s.metrics.any()) sample_metrics(s, *recorder);
-  t_recorder = recorder;
-  os::give_signal_stack();
-  return recorder;
+  return record_with(recorder);
 } catch (const std::bad_alloc&) {
   return nullptr;  // the next event tries it again
 }
@@ -265,17 +287,19 @@ void rename_threads(const std::map<std::uintptr_t, std::string>& names) noexcept
 }
 
 void note_creation(std::uint32_t location, std::uint64_t number) noexcept {
-  const std::uint64_t now = os::now();
+  note_begin(location, number, true);
+}
+
+void end_interpreted_threads_but(const std::set<std::uintptr_t>& running) noexcept {
+  const Halted halted;
   State& s = state();
-  const std::lock_guard lock(s.mutex);
   if (!g_active) return;
-  try {
-    s.created.insert(location);
-  } catch (const std::bad_alloc&) {
-    return;  // its end will not be known
+  for (const Attached& a : s.attached) {
+    const auto created = s.created.find(a.recorder->location());
+    if (created == s.created.end() || !created->second || running.contains(a.thread)) continue;
+    a.recorder->close_all();
+    note_end(s, *a.recorder);
   }
-  s.writer->define_begin(location, now, number);
-  ++s.begins_and_ends;
 }
 
 std::unique_ptr<Track> make_track(const std::string& name, std::uint64_t number) noexcept {

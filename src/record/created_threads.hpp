@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 namespace timeloom::record {
@@ -14,6 +15,12 @@ std::uint64_t next_creation_number() noexcept;
 // The calling thread, which runs nothing of the program yet, takes part in the measurement from
 // here on: under this name, as what was created as `number`. Does nothing without a measurement.
 void begin_created_thread(const std::string& name, std::uint64_t number) noexcept;
+
+// Before stop(): threads that an interpreter ran (note_creation() in measurement.hpp) end with
+// their last event, unless they are among those that it still runs, which are given by their
+// pthread ids: it knows before the system that a thread has ended. REQUIRES: the others record
+// nothing more.
+void end_interpreted_threads_but(const std::set<std::uintptr_t>& running) noexcept;
 
 // Whether the calling thread takes part.
 bool thread_takes_part() noexcept;

@@ -37,9 +37,10 @@ struct State {
   std::set<std::uint64_t> kept_off;           // threads that take no part in any measurement
   std::uint32_t next_location = 0;
   std::uint32_t next_io_handle = 0;
-  std::uint32_t tracks = 0;           // of these
-  std::uint32_t of_process = 0;       // 1: one of these has its metrics only
-  std::set<std::uint32_t> created;    // threads that run and of which note_creation() spoke
+  std::uint32_t tracks = 0;      // of these
+  std::uint32_t of_process = 0;  // 1: one of these has its metrics only
+  // Threads that run and of which note_creation() spoke, and whether an interpreter runs them.
+  std::map<std::uint32_t, bool> created;
   std::uint64_t finished_events = 0;  // of threads that have ended
   // Of threads and tasks whose creator is known: events of a trace, which weaving makes.
   std::uint64_t begins_and_ends = 0;

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -22,6 +23,7 @@
 #include "core/native_run.hpp"
 #include "core/recorded_arguments.hpp"
 #include "core/run_properties.hpp"
+#include "core/spawned.hpp"
 #include "os/process.hpp"
 #include "os/thread.hpp"
 #include "record/measurement.hpp"
@@ -93,6 +95,16 @@ std::string rank_of(const std::string& spools) {
   return mine ? name.substr(kName.size()) : std::string();
 }
 
+// Of a rank: where MPI_Comm_spawn has started it, the spawn, and its parent in another directory.
+void describe_spawn(StartOptions& options, const std::string& spools) {
+  const char* const parent = ::secure_getenv(kNativeParentVariable);
+  const char* const text = ::secure_getenv(kSpawnVariable);
+  const std::optional<Spawn> spawn = spawn_in(text == nullptr ? "" : text);
+  if (parent == nullptr || !spawn) return;
+  options.properties[kSpawn] = std::to_string(spawn->number);
+  options.parent = fs::path(parent).lexically_relative(spools).string();
+}
+
 StartOptions start_options(const std::string& settings_file, const std::string& spools) {
   const RunSettings settings(settings_file);
   StartOptions options;
@@ -113,7 +125,10 @@ StartOptions start_options(const std::string& settings_file, const std::string& 
                     settings.text("METRIC_RUSAGE_SEP"), settings.text("METRIC_PAPI"),
                     settings.text("METRIC_PAPI_PER_PROCESS"), settings.text("METRIC_PAPI_SEP")});
   options.properties["timeloom::instrumenter"] = "native";
-  if (const std::string rank = rank_of(spools); !rank.empty()) options.properties[kRank] = rank;
+  if (const std::string rank = rank_of(spools); !rank.empty()) {
+    options.properties[kRank] = rank;
+    describe_spawn(options, spools);
+  }
   if (!settings.text("THREAD_LOCKS").empty()) record_locks(1000 * settings.number("THREAD_LOCKS"));
   const std::string results = settings.text("RESULTS");
   if (results != "all") options.properties["timeloom::results"] = results;
@@ -143,6 +158,7 @@ void go_on_in_child() {
     options.parent = fs::path(options.spool_directory).filename().string();
     options.spool_directory = free_spool(g_session->spools);
     options.properties.erase(kRank);
+    options.properties.erase(kSpawn);
     options.writer = writer_options_of_child(options.writer);
     options.process.process_id = os::process_id();
     if (!options.process.name.ends_with(" (fork)")) options.process.name += " (fork)";
@@ -179,6 +195,10 @@ void begin(const std::string& settings_file) {
 }
 
 }  // namespace
+
+std::string program_spool() {
+  return g_session == nullptr ? std::string() : g_session->options.spool_directory;
+}
 
 void end_program_session() noexcept {
   const Session* const session = std::exchange(g_session, nullptr);

@@ -6,7 +6,13 @@
 // measuring cannot begin, one line on standard error says so and the program runs.
 #pragma once
 
+#include <string>
+
 namespace timeloom::record {
+
+// The path of the spool of this process, where its measurement began so and runs; else empty.
+// Throws std::bad_alloc.
+std::string program_spool();
 
 // Ends the measurement that began so, if there is one: the process is about to begin a
 // measurement itself. Called by one thread; does not throw.

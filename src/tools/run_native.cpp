@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -23,10 +24,12 @@
 #include "core/executable.hpp"
 #include "core/native_run.hpp"
 #include "core/shell_word.hpp"
+#include "core/spawned.hpp"
 #include "run/contents.hpp"
 #include "run/directory.hpp"
 #include "run/job.hpp"
 #include "run/run_directory.hpp"
+#include "run/spawned.hpp"
 #include "run/spools.hpp"
 #include "settings/launched_rank.hpp"
 #include "tools/format.hpp"
@@ -81,6 +84,30 @@ Settings settings_of(const CommandLine& line) {
   Settings settings;
   for (const std::string& remark : read_variables(settings, environ)) say(remark);
   apply(line, settings);
+  return settings;
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+// The spawn that has started this process, which then has the path of a spool in kParentVariable.
+std::optional<Spawn> own_spawn() {
+  return variable(kParentVariable).empty() ? std::nullopt : spawn_in(variable(kSpawnVariable));
+}
+
+// Those of the run that a spawned process joins.
+Settings settings_of_run(const fs::path& directory) {
+  std::ifstream file(directory / run::entry(run::Item::kSettings).name);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  std::vector<const char*> variables;
+  for (const std::string& line : lines) variables.push_back(line.c_str());
+  variables.push_back("TIMELOOM_MPI=on");  // a wrapper of MPI has started this process
+  variables.push_back(nullptr);
+  Settings settings;
+  (void)read_variables(settings, variables.data());
   return settings;
 }
 
@@ -162,7 +189,13 @@ struct NativeRun {
   fs::path directory;                     // empty: it records none
   bool existed = false;                   // the directory did before
   std::optional<LaunchedRank> rank = {};  // that shares the run with others
+  std::uint32_t spawn = 0;                // that it is a rank of; 0: of the job
 };
+
+fs::path spools_of(const NativeRun& run) {
+  return run.spawn == 0 ? run::spools_of_rank(run.directory, run.rank->rank)
+                        : run::spools_of_spawned(run.directory, run.spawn, run.rank->rank);
+}
 
 // `wrappers`: the value of LD_PRELOAD; empty: as it is.
 int run_program(const CommandLine& line, const std::string& program, const NativeRun& run,
@@ -171,9 +204,12 @@ int run_program(const CommandLine& line, const std::string& program, const Nativ
   const fs::path settings =
       directory.empty() ? directory : directory / run::entry(run::Item::kSettings).name;
   ::setenv(kNativeSettingsVariable, settings.c_str(), 1);
+  ::setenv(kNativeLauncherVariable, own_executable().c_str(), 1);
+  if (run.spawn != 0) ::setenv(kNativeParentVariable, variable(kParentVariable).c_str(), 1);
+  ::unsetenv(kParentVariable);
   if (!wrappers.empty()) ::setenv(kPreloadVariable, wrappers.c_str(), 1);
   if (run.rank) {
-    ::setenv(kNativeSpoolsVariable, run::spools_of_rank(directory, run.rank->rank).c_str(), 1);
+    ::setenv(kNativeSpoolsVariable, spools_of(run).c_str(), 1);
     ::setenv(kRankVariable, rank_mark(*run.rank).c_str(), 1);
   }
   const Signals signals;
@@ -216,12 +252,19 @@ std::string weave_run(const fs::path& directory, const Settings& settings) try {
   return std::string("not woven: ") + error.what() + "; what was recorded is still in the run";
 }
 
-// Whether other ranks are still to end, of which the last one weaves the run.
-bool others_go_on(const NativeRun& run) {
+bool group_goes_on(const NativeRun& run) {
   if (!run.rank) return false;
   const LaunchedRank& rank = *run.rank;
-  return rank.size == 0 ||
-         run::end_rank(run.directory, rank.rank, rank.size) != run::Others::kEnded;
+  if (rank.size == 0) return true;
+  return run::Others::kEnded !=
+         (run.spawn == 0 ? run::end_rank(run.directory, rank.rank, rank.size)
+                         : run::end_spawned(run.directory, run.spawn, rank.rank, rank.size));
+}
+
+// Whether other ranks, or spawned processes, are still to end, of which the last one weaves the
+// run.
+bool others_go_on(const NativeRun& run) {
+  return group_goes_on(run) || !run::end_group(run.directory, run.spawn);
 }
 
 void finish(const NativeRun& run, const Settings& settings, double seconds) {
@@ -288,8 +331,24 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
   return {shared.path, made.existed, rank};
 }
 
+// A rank of those that MPI_Comm_spawn has started, whose run is that of its parents.
+NativeRun join_spawned(const Spawn& spawn) {
+  const auto rank = launched_rank_of_this_process(environ);
+  if (!rank || rank->size == 0) {
+    throw Obstacle("its rank among the spawned processes is not known");
+  }
+  const fs::path directory = run_of_spool(variable(kParentVariable));
+  if (directory.empty()) throw Obstacle(formatted("{} is no spool", variable(kParentVariable)));
+  if (!run::join_spawn(directory, spawn.number, rank->rank)) {
+    throw Obstacle(
+        formatted("another process has been rank {} of spawn {}", rank->rank, spawn.number));
+  }
+  return {directory, true, rank, spawn.number};
+}
+
 // No directory: the machine is in the way, which is said.
 NativeRun make_run(const CommandLine& line, const Settings& settings) try {
+  if (const auto spawn = own_spawn()) return join_spawned(*spawn);
   const auto rank = launched_rank_of_this_process(environ);
   return rank ? make_run_of_rank(line, settings, *rank) : make_directory(line, settings);
 } catch (const Obstacle& error) {
@@ -303,7 +362,8 @@ NativeRun make_run(const CommandLine& line, const Settings& settings) try {
 }  // namespace
 
 int run_native(const CommandLine& line) {
-  const Settings settings = settings_of(line);
+  const Settings settings =
+      own_spawn() ? settings_of_run(run_of_spool(variable(kParentVariable))) : settings_of(line);
   const std::string program = find_executable(line.target);
   if (program.empty()) throw Error("there is no program " + line.target + " to run");
   if (settings.text("results") == "none") return run_program(line, program, {});

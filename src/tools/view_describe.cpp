@@ -4,6 +4,7 @@
 #include "core/measuring_cost.hpp"
 #include "tools/json_text.hpp"
 #include "tools/run_facts.hpp"
+#include "tools/work_times.hpp"
 
 namespace timeloom::tools {
 
@@ -88,6 +89,7 @@ Json regions_of(const Definitions& definitions) {
                        {"line", region.first_line},
                        {"last_line", region.last_line},
                        {"group", region.group},
+                       {"waits", waits_by_name(region.name)},
                        {"kind", kind_of(region)}});
   }
   return regions;
@@ -161,6 +163,7 @@ std::string describe_for_viewer(const Definitions& of_run, const std::string& ti
   json["events"] = index != nullptr ? index->events() : facts.events;
   json["losses"] = facts.losses;
   json["cost"] = cost_of(definitions, facts.events);
+  json["waiting"] = std::ranges::any_of(definitions.metrics, &Metric::is_waiting);
   json["processes"] = processes_of(definitions, tracks);
   json["tracks"] = tracks_of(definitions, tracks, index);
   json["regions"] = regions_of(definitions);

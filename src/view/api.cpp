@@ -106,6 +106,7 @@ std::string tiles(const Content& content, const Index& index, QuestionReader in)
     out.u32(picture.exact ? 1 : 0);
     out.u32(0);
     out.array(std::span<const std::uint8_t>(picture.off));
+    out.array(std::span<const std::uint8_t>(picture.waiting));
     out.array(std::span<const std::uint32_t>(picture.region));
     out.array(std::span<const std::uint8_t>(picture.cover));
     return out.take();
@@ -170,6 +171,7 @@ std::string table(const Index& index, QuestionReader in) {
   out.f64s(sums, [](const RangeSum& sum) { return sum.cut_begin; });
   out.f64s(sums, [](const RangeSum& sum) { return sum.cut_end; });
   out.f64s(sums, [](const RangeSum& sum) { return sum.own; });
+  out.f64s(sums, [](const RangeSum& sum) { return sum.waiting; });
   out.f64s(sums, [](const RangeSum& sum) { return sum.inclusive; });
   out.f64s(sums, [](const RangeSum& sum) { return sum.min; });
   out.f64s(sums, [](const RangeSum& sum) { return sum.max; });
@@ -264,16 +266,10 @@ std::string side(const Content& content) {
   return json_text(json);
 }
 
-struct PartOfValues {
-  SideEvents::Key key;
-  std::uint64_t from = 0;
-  std::uint64_t to = 0;
-};
-
 std::string values(const Content& content, const Index& index, QuestionReader in) {
-  std::vector<PartOfValues> parts;
+  std::vector<ValuesQuestion> parts;
   while (!in.at_end()) {
-    PartOfValues one;
+    ValuesQuestion one;
     one.key.first = track_in(in, index);
     one.key.second = in.u32();
     one.from = in.time();
@@ -282,9 +278,8 @@ std::string values(const Content& content, const Index& index, QuestionReader in
     if (parts.size() > kMostSeriesAsked) throw BadQuestion{"too many counters"};
   }
   const std::shared_ptr<const SideEvents> events = content.side_events();
-  return answers(parts, [&](const PartOfValues& one) {
-    const auto found = values_in(index, *events, content.definitions(), one.key, one.from, one.to);
-    AnswerWriter out;
+  AnswerWriter out;
+  for (const auto& found : values_in(index, *events, content.definitions(), parts)) {
     out.u32(static_cast<std::uint32_t>(found.size()));
     out.u32(0);
     out.f64s(found, [](const Stretch& part) { return part.begin; });
@@ -293,8 +288,8 @@ std::string values(const Content& content, const Index& index, QuestionReader in
     for (const Stretch& part : found) out.real(part.max);
     for (const Stretch& part : found) out.real(part.mean());
     for (const Stretch& part : found) out.real(part.last);
-    return out.take();
-  });
+  }
+  return out.take();
 }
 
 std::string links(const Content& content, const Index& index, QuestionReader in) {

@@ -26,6 +26,8 @@ Json json_of(const Call& call) {
 
 struct Inside {
   std::uint64_t own = 0;
+  std::uint64_t own_waiting = 0;
+  std::uint64_t waiting = 0;  // with that of the calls inside
   std::uint64_t calls = 0;
 };
 
@@ -50,7 +52,10 @@ class InsideCounter {
     const bool enters = cursor.token() == Token::kEnter, leaves = cursor.token() == Token::kLeave;
     if (inside_) {
       const std::size_t before = enters ? depth - 1 : leaves ? depth + 1 : depth;
-      if (before == call_.depth + std::size_t{1}) inside_sum_.own += cursor.time() - last_;
+      const bool own = before == call_.depth + std::size_t{1};
+      if (own) inside_sum_.own += cursor.time() - last_;
+      if (own) inside_sum_.own_waiting += cursor.waited();
+      inside_sum_.waiting += cursor.waited();
       if (enters) ++inside_sum_.calls;
       if (leaves && depth == call_.depth) inside_ = false;
     } else if (enters && depth == call_.depth + std::size_t{1} && cursor.time() == call_.begin) {
@@ -72,7 +77,10 @@ class InsideCounter {
     Track::decompose(from, to, [&](unsigned level, std::uint32_t index) {
       track_.sums_of(level, index, [&](std::uint32_t node, const PathSum& sum) {
         inside_sum_.calls += sum.enters;
-        if (node == node_) inside_sum_.own += sum.own;
+        inside_sum_.waiting += sum.waiting;
+        if (node != node_) return;
+        inside_sum_.own += sum.own;
+        inside_sum_.own_waiting += sum.waiting;
       });
     });
     cursor = Cursor(track_, to);
@@ -114,6 +122,8 @@ Json details_of(const Index& index, const Definitions& definitions, std::uint32_
   Json json = json_of(call);
   json["track"] = number;
   json["own"] = inside.own;
+  json["own_waiting"] = inside.own_waiting;
+  json["waiting"] = inside.waiting;
   json["calls"] = inside.calls;
   json["parameters"] = parameters_of(*track, definitions, call);
   return json;

@@ -4,7 +4,8 @@
 // time of the block) * 4 + kind, and operands as varints:
 //   0  enter   which child of the innermost open node it is; where that has no region, the region
 //   1  leave
-//   2  other   EventKind, reference, value
+//   2  other   EventKind, reference, value. kWaiting: of the ticks since the event before, `value`
+//              were waiting; it is no event of the run
 //   3  recording is switched off, or on again
 // Below a node without a region there are no nodes: an enter there is child 0 and stays in it.
 //
@@ -53,6 +54,7 @@ class Cursor {
         event_.kind = static_cast<EventKind>(in_.byte());
         event_.ref = in_.varint32();
         event_.value = in_.varint();
+        if (waited() > head >> 2) damaged();
         break;
       case Token::kSwitch: off_ = !off_; break;
     }
@@ -80,6 +82,10 @@ class Cursor {
   const Event& other() const noexcept {
     return event_;
   }  // of kOther; its time is that of the index
+  // Of the ticks since the event before, those in which the thread did not run.
+  std::uint64_t waited() const noexcept {
+    return token_ == Token::kOther && event_.kind == EventKind::kWaiting ? event_.value : 0;
+  }
   const std::vector<Frame>& open() const noexcept { return open_; }  // after the event
   bool off() const noexcept { return off_; }                         // after the event
   std::uint32_t block() const noexcept { return block_; }

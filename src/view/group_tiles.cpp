@@ -16,6 +16,7 @@ struct ColumnSum {
   };
   std::uint64_t cover = 0;
   std::uint64_t off = 0;
+  std::uint64_t waiting = 0;
   std::vector<Share> shares;  // by the first track
 
   void add(std::uint32_t region, std::uint8_t part) {
@@ -56,6 +57,7 @@ Picture group_picture(const Index& index, const Definitions& definitions, std::u
     const Picture picture = picture_at(*index.track(i), place, 0, 1);
     for (std::uint32_t column = 0; column < kColumns; ++column) {
       columns[column].off += picture.off[column];
+      columns[column].waiting += picture.waiting[column];
       if (picture.rows > 0) columns[column].add(picture.region[column], picture.cover[column]);
     }
   }
@@ -65,6 +67,7 @@ Picture group_picture(const Index& index, const Definitions& definitions, std::u
   for (std::uint32_t column = 0; column < kColumns; ++column) {
     const ColumnSum& sum = columns[column];
     picture.off[column] = mean(sum.off, tracks);
+    picture.waiting[column] = mean(sum.waiting, tracks);
     if (picture.rows == 0) continue;
     const auto most = std::ranges::max_element(sum.shares, {}, &ColumnSum::Share::cover);
     picture.region.push_back(most == sum.shares.end() ? kNone : most->region);

@@ -82,6 +82,12 @@ void append_enter(const Track& track, const Cursor& cursor, std::span<const std:
   if (track.nodes()[frame.node].region == kNone) append_varint(to, frame.region);
 }
 
+void append_other(const Event& event, std::string& to) {
+  append_varint(to, static_cast<std::uint64_t>(event.kind));
+  append_varint(to, event.ref);
+  append_varint(to, event.value);
+}
+
 // `strings`: gets the numbers of the texts that calls were given.
 std::string track_section(const Track& track, std::uint32_t number,
                           std::set<std::uint64_t>& strings) {
@@ -90,17 +96,22 @@ std::string track_section(const Track& track, std::uint32_t number,
   std::string bytes(record_bytes(head.data(), head.size()));
   const std::vector<std::uint32_t> ordinals = ordinals_of(track);
   if (track.blocks().empty()) return bytes;
-  std::uint64_t last = 0;
-  for (Cursor cursor(track, 0); cursor.next_of_track();) {
+  std::uint64_t last = 0, before = 0;  // times of the last event that is inside, and of any
+  const auto put_token = [&](std::uint64_t time, Token token) {
+    append_varint(bytes, (time - last) << 2 | static_cast<unsigned>(token));
+    last = time;
+  };
+  for (Cursor cursor(track, 0); cursor.next_of_track(); before = cursor.time()) {
     // The messages are inside as they were matched.
     if (cursor.token() == Token::kOther && is_mpi(cursor.other().kind)) continue;
-    append_varint(bytes, (cursor.time() - last) << 2 | static_cast<unsigned>(cursor.token()));
-    last = cursor.time();
+    if (cursor.waited() > 0 && before != last) {
+      put_token(before, Token::kOther);  // no waiting until then
+      append_other({{}, EventKind::kWaiting, 0, 0}, bytes);
+    }
+    put_token(cursor.time(), cursor.token());
     if (cursor.token() == Token::kEnter) append_enter(track, cursor, ordinals, bytes);
     if (cursor.token() != Token::kOther) continue;
-    append_varint(bytes, static_cast<std::uint64_t>(cursor.other().kind));
-    append_varint(bytes, cursor.other().ref);
-    append_varint(bytes, cursor.other().value);
+    append_other(cursor.other(), bytes);
     if (cursor.other().kind == EventKind::kParameterString) strings.insert(cursor.other().value);
   }
   return bytes;

@@ -15,16 +15,15 @@ void PathSums::write(std::string& to) {
   std::uint32_t last = 0;
   for (const std::uint32_t node : nodes_) {
     const PathSum& sum = sums_[node];
-    const std::uint64_t step = std::uint64_t{node - last} * 2;
+    const bool one = sum.enters == 1 && sum.leaves == 1;
+    append_varint(to, std::uint64_t{node - last} * 4 + (sum.waiting > 0 ? 2 : 0) + (one ? 1 : 0));
+    append_varint(to, sum.own);
+    if (sum.waiting > 0) append_varint(to, sum.waiting);
     last = node;
-    if (sum.enters == 1 && sum.leaves == 1) {
-      append_varint(to, step + 1);
-      append_varint(to, sum.own);
+    if (one) {
       append_varint(to, sum.min);
       continue;
     }
-    append_varint(to, step);
-    append_varint(to, sum.own);
     append_varint(to, sum.enters);
     append_varint(to, sum.leaves);
     if (sum.leaves == 0) continue;

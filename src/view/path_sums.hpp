@@ -1,9 +1,10 @@
 // Sums over some blocks of a track by call path, in memory and as a list in the file.
 //
 // Used by one thread. A list holds the nodes that were touched, ascending, each as varints:
-//   (node - the one before, or the node itself) * 2 + 1, own, duration
-//       one call was entered, and one (of that duration) was left; otherwise
-//   the same * 2, own, enters, leaves, and where there are leaves: shortest, longest - shortest
+//   (node - the one before, or the node itself) * 4 + form, own
+//   form & 2: the part of own that was waiting, more than 0
+//   form & 1: one call was entered, and one was left; its duration. Otherwise enters, leaves, and
+//       where there are leaves: shortest, longest - shortest
 #pragma once
 
 #include <algorithm>
@@ -16,9 +17,10 @@
 namespace timeloom::view {
 
 struct PathSum {
-  std::uint64_t own = 0;     // ticks in which it was the innermost
-  std::uint64_t enters = 0;  // calls that began here
-  std::uint64_t leaves = 0;  // calls that ended here, with their whole duration in min and max
+  std::uint64_t own = 0;      // ticks in which it was the innermost
+  std::uint64_t waiting = 0;  // of them, those in which the thread did not run
+  std::uint64_t enters = 0;   // calls that began here
+  std::uint64_t leaves = 0;   // calls that ended here, with their whole duration in min and max
   std::uint64_t min = UINT64_MAX;
   std::uint64_t max = 0;
 
@@ -29,6 +31,7 @@ struct PathSum {
   }
   void add(const PathSum& other) noexcept {
     own += other.own;
+    waiting += other.waiting;
     enters += other.enters;
     leaves += other.leaves;
     min = std::min(min, other.min);
@@ -70,12 +73,13 @@ void read_list(ByteReader in, std::size_t node_count, Take&& take) {
   std::uint64_t node = 0;
   for (bool first = true; !in.at_end(); first = false) {
     const std::uint64_t head = in.varint();
-    if (!first && head < 2) damaged();
-    node += head / 2;
+    if (!first && head < 4) damaged();
+    node += head / 4;
     if (node >= node_count) damaged();
     PathSum sum;
     sum.own = in.varint();
-    if (head % 2 == 1) {
+    if ((head & 2) != 0) sum.waiting = in.varint();
+    if ((head & 1) != 0) {
       sum.enters = 1;
       sum.add_leave(in.varint());
     } else {

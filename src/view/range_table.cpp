@@ -4,6 +4,7 @@
 
 #include "view/calls.hpp"
 #include "view/cursor.hpp"
+#include "view/waited.hpp"
 
 namespace timeloom::view {
 
@@ -55,6 +56,7 @@ class TrackRange {
         found_ = true;
         RangeSum& sum = sum_of(node);
         sum.own += part.own;
+        sum.waiting += part.waiting;
         sum.visits += part.leaves;
         if (part.leaves == 0) return;
         sum.min = std::min(sum.min, part.min);
@@ -69,7 +71,7 @@ class TrackRange {
     std::uint32_t inner = cursor.open().empty() ? kNone : cursor.open().back().node;
     ended_ = false;
     while (cursor.next()) {
-      book(inner, time, cursor.time());
+      book(inner, {time, cursor.time(), cursor.waited()});
       time = cursor.time();
       if (time >= to_) {
         ended_ = true;
@@ -79,13 +81,15 @@ class TrackRange {
       inner = cursor.open().empty() ? kNone : cursor.open().back().node;
     }
     if (cursor.block() + 1 < track_.blocks().size()) {
-      book(inner, time, track_.blocks()[cursor.block() + 1].time);
+      book(inner, {time, track_.blocks()[cursor.block() + 1].time, 0});
     }
   }
-  void book(std::uint32_t node, std::uint64_t begin, std::uint64_t end) {
-    begin = std::max(begin, from_);
-    end = std::min(end, to_);
-    if (node != kNone && begin < end) sum_of(node).own += end - begin;
+  void book(std::uint32_t node, const Waited& time) {
+    const std::uint64_t begin = std::max(time.begin, from_), end = std::min(time.end, to_);
+    if (node == kNone || begin >= end) return;
+    RangeSum& sum = sum_of(node);
+    sum.own += end - begin;
+    sum.waiting += time.in(begin, end);
   }
   void count(const Frame& frame, std::uint64_t end) {
     if (!is_in(frame.begin, end, from_, to_)) return;

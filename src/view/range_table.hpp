@@ -19,6 +19,7 @@ struct RangeSum {
   std::uint64_t cut_begin = 0;  // of them, those that had begun before
   std::uint64_t cut_end = 0;    // of them, those that go on after it
   std::uint64_t own = 0;        // ticks within the range
+  std::uint64_t waiting = 0;    // of them, those in which the thread did not run
   std::uint64_t inclusive = 0;
   std::uint64_t min = UINT64_MAX;  // of a call, within the range
   std::uint64_t max = 0;

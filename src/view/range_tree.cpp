@@ -4,6 +4,7 @@
 
 #include "core/run_properties.hpp"
 #include "view/range_table.hpp"
+#include "view/waited.hpp"
 
 namespace timeloom::view {
 
@@ -14,7 +15,7 @@ Definitions definitions_of_tree(const Index& index, const Definitions& definitio
   for (const auto& [name, value] : index.properties()) all.properties[name] = value;
   all.strings.clear();
   all.parameters.clear();
-  all.metrics.clear();
+  std::erase_if(all.metrics, [](const Metric& metric) { return !metric.is_waiting(); });
   all.markers.clear();
   all.properties.erase(kReachedDepth);  // of the profile of the run; an index has every level
   return all;
@@ -68,6 +69,7 @@ profile::CallTree range_tree(const Index& index, const Definitions& definitions,
     tree.nodes.push_back({above, RegionId{index.paths()[path].region}, depth});
   }
   const std::uint64_t begin = definitions.clock.begin;
+  const std::uint64_t of_ticks = std::max<std::uint64_t>(1, definitions.clock.ticks_per_second);
   for (std::uint32_t track = 0; track < sums.size(); ++track) {
     const TrackRecord& record = index.tracks()[track];
     profile::LocationProfile location;
@@ -75,8 +77,12 @@ profile::CallTree range_tree(const Index& index, const Definitions& definitions,
     location.last = Timestamp{begin + std::clamp(to, record.begin, record.end)};
     for (const auto& [path, sum] : sums[track]) {
       location.cells.push_back({nodes[path], {sum.visits, sum.inclusive, sum.min, sum.max}});
+      if (sum.waiting == 0 || tree.definitions.metrics.empty()) continue;
+      const std::uint64_t waited = scaled(sum.waiting, kNanoseconds, of_ticks);
+      location.samples.push_back({MetricId{0}, nodes[path], waited});
     }
     std::ranges::sort(location.cells, {}, &profile::Cell::node);
+    std::ranges::sort(location.samples, {}, &profile::SampleCell::node);
     tree.locations.push_back(std::move(location));
   }
   return tree;

@@ -110,24 +110,73 @@ void SideEvents::join(const Found& found) {
   add(waits_, found.waits);
 }
 
-std::vector<Stretch> values_in(const Index& index, const SideEvents& events,
-                               const Definitions& definitions, SideEvents::Key key,
-                               std::uint64_t from, std::uint64_t to) {
-  const auto series = events.series().find(key);
-  if (series == events.series().end()) return {};
-  std::vector<Stretch> found = series->second.in(from, to);
-  if (series->second.has_each() || found.empty() || found.size() > kFewStretches) return found;
-  const std::uint64_t begin = found.front().begin, end = found.back().end;
-  const auto track = index.track(key.first);
-  Cursor cursor(*track, track->block_before(begin));
-  Series near;
+namespace {
+
+// A stretch of a track whose values are read one by one.
+struct Near {
+  std::size_t question = 0;
+  SideEvents::Key key;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  Series values;
+};
+
+// Reads the values of stretches of one track, which overlap.
+void read_near(const Index& index, const Definitions& definitions, std::span<Near> stretches) {
+  const auto track = index.track(stretches.front().key.first);
+  const std::uint64_t end = std::ranges::max(stretches, {}, &Near::end).end;
+  Cursor cursor(*track, track->block_before(stretches.front().begin));
   while (cursor.next_of_track() && cursor.time() <= end) {
-    if (cursor.token() != Token::kOther || cursor.other().kind != EventKind::kMetric) continue;
-    if (cursor.other().ref == key.second && cursor.time() >= begin) {
-      near.add(cursor.time(), value_of(cursor.other(), definitions));
+    if (cursor.token() != Token::kOther || !is_value(cursor.other(), definitions)) continue;
+    for (Near& one : stretches) {
+      const bool inside = cursor.time() >= one.begin && cursor.time() <= one.end;
+      if (cursor.other().ref != one.key.second || !inside) continue;
+      one.values.add(cursor.time(), value_of(cursor.other(), definitions));
     }
   }
-  return near.in(from, to);
+}
+
+// Those of a track that overlap are together; in each group, the first begins first.
+std::vector<std::span<Near>> overlapping(std::vector<Near>& stretches) {
+  std::ranges::sort(stretches, [](const Near& a, const Near& b) {
+    return std::tie(a.key.first, a.begin) < std::tie(b.key.first, b.begin);
+  });
+  std::vector<std::span<Near>> groups;
+  std::uint64_t end = 0;
+  for (Near& one : stretches) {
+    const bool alone =
+        groups.empty() || groups.back().data()->key.first != one.key.first || one.begin > end;
+    if (alone) groups.emplace_back(&one, 0);
+    groups.back() = std::span(groups.back().data(), groups.back().size() + 1);
+    end = alone ? one.end : std::max(end, one.end);
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::vector<std::vector<Stretch>> values_in(const Index& index, const SideEvents& events,
+                                            const Definitions& definitions,
+                                            std::span<const ValuesQuestion> questions) {
+  std::vector<std::vector<Stretch>> found(questions.size());
+  std::vector<Near> near;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const ValuesQuestion& one = questions[i];
+    const auto series = events.series().find(one.key);
+    if (series == events.series().end()) continue;
+    found[i] = series->second.in(one.from, one.to);
+    if (series->second.has_each() || found[i].empty() || found[i].size() > kFewStretches) continue;
+    near.push_back({i, one.key, found[i].front().begin, found[i].back().end, {}});
+  }
+  const std::vector<std::span<Near>> groups = overlapping(near);
+  const unsigned threads = std::min(4u, std::max(1u, std::thread::hardware_concurrency()));
+  for_each_in_parallel(groups.size(), threads,
+                       [&](std::size_t i) { read_near(index, definitions, groups[i]); });
+  for (const Near& one : near) {
+    const ValuesQuestion& question = questions[one.question];
+    found[one.question] = one.values.in(question.from, question.to);
+  }
+  return found;
 }
 
 }  // namespace timeloom::view

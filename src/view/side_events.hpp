@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -63,10 +64,17 @@ class SideEvents {
   bool complete_ = true;
 };
 
-// The values of a metric in a range, the one before and the one after: those of the series, or,
+struct ValuesQuestion {
+  SideEvents::Key key;
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+};
+
+// The values of metrics in ranges, the one before each and the one after: those of the series, or,
 // where these are few, values from the blocks of the track, summed up again where they are many.
-std::vector<Stretch> values_in(const Index& index, const SideEvents& events,
-                               const Definitions& definitions, SideEvents::Key key,
-                               std::uint64_t from, std::uint64_t to);
+// Blocks that several of them need are read once.
+std::vector<std::vector<Stretch>> values_in(const Index& index, const SideEvents& events,
+                                            const Definitions& definitions,
+                                            std::span<const ValuesQuestion> questions);
 
 }  // namespace timeloom::view

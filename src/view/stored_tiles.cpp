@@ -1,8 +1,8 @@
 // Tiles that the index holds ready.
 //
-// In the file: varint of all rows, varint of the rows that follow; then the row of `off`, and the
-// others, as runs of equal columns: varint of columns, byte of cover, and but for `off` varint of
-// the region + 1.
+// In the file: varint of all rows, varint of the rows that follow; then the rows of `off` and
+// of `waiting`, and the others, as runs of equal columns: varint of columns, byte of cover, and but
+// for the first two varint of the region + 1.
 
 #include <algorithm>
 
@@ -12,17 +12,22 @@ namespace timeloom::view {
 
 namespace {
 
+void append_runs(std::string& bytes, const std::array<std::uint8_t, kColumns>& row) {
+  for (std::uint32_t at = 0; at < kColumns;) {
+    std::uint32_t end = at + 1;
+    while (end < kColumns && row[end] == row[at]) ++end;
+    append_varint(bytes, end - at);
+    bytes += static_cast<char>(row[at]);
+    at = end;
+  }
+}
+
 std::string encode(const Picture& picture) {
   std::string bytes;
   append_varint(bytes, picture.all_rows);
   append_varint(bytes, picture.rows);
-  for (std::uint32_t at = 0; at < kColumns;) {
-    std::uint32_t end = at + 1;
-    while (end < kColumns && picture.off[end] == picture.off[at]) ++end;
-    append_varint(bytes, end - at);
-    bytes += static_cast<char>(picture.off[at]);
-    at = end;
-  }
+  append_runs(bytes, picture.off);
+  append_runs(bytes, picture.waiting);
   for (std::size_t at = 0; at < picture.region.size();) {
     std::size_t end = at + 1;
     while (end % kColumns != 0 && picture.region[end] == picture.region[at] &&
@@ -54,9 +59,11 @@ Picture decode(ByteReader in, std::uint32_t first_row, std::uint32_t rows) {
   picture.all_rows = in.varint32();
   const std::uint64_t stored = in.varint();
   if (stored > kStoredRows) damaged();
-  read_runs(in, [&](std::uint64_t at, std::uint64_t columns, std::uint8_t off) {
-    std::fill_n(picture.off.begin() + static_cast<std::ptrdiff_t>(at), columns, off);
-  });
+  for (auto* row : {&picture.off, &picture.waiting}) {
+    read_runs(in, [&](std::uint64_t at, std::uint64_t columns, std::uint8_t part) {
+      std::fill_n(row->begin() + static_cast<std::ptrdiff_t>(at), columns, part);
+    });
+  }
   for (std::uint64_t row = 0; row < stored; ++row) {
     const bool wanted = row >= first_row && row - first_row < rows;
     read_runs(in, [&](std::uint64_t, std::uint64_t columns, std::uint8_t cover) {
@@ -102,7 +109,10 @@ void merge(Tile& tile, const Tile& child, unsigned quarter) {
       tile.rows[row][first + i] = cells.sum();
     }
   }
-  for (std::size_t i = 0; i < kColumns; ++i) tile.off[first + i / 4] += child.off[i];
+  for (std::size_t i = 0; i < kColumns; ++i) {
+    tile.off[first + i / 4] += child.off[i];
+    tile.waiting[first + i / 4] += child.waiting[i];
+  }
 }
 
 class TileWriter {

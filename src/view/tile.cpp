@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "view/cursor.hpp"
+#include "view/waited.hpp"
 
 namespace timeloom::view {
 
@@ -91,14 +92,16 @@ class Painter {
                                 std::min(end, end_) - begin_);
   }
   void add_off(std::uint64_t begin, std::uint64_t end) {
-    begin = std::max(begin, begin_);
-    end = std::min(end, end_);
-    for (; begin < end;) {
-      const std::uint64_t column = (begin - begin_) / place_.width();
-      const std::uint64_t to = std::min(end, begin_ + (column + 1) * place_.width());
-      tile_.off[column] += to - begin;
-      begin = to;
-    }
+    each_column(begin, end, [&](std::uint64_t column, std::uint64_t from, std::uint64_t to) {
+      tile_.off[column] += to - from;
+    });
+  }
+  void add_waiting(const Waited& waited) {
+    if (waited.ticks == 0) return;
+    each_column(waited.begin, waited.end,
+                [&](std::uint64_t column, std::uint64_t from, std::uint64_t to) {
+                  tile_.waiting[column] += waited.in(from, to);
+                });
   }
   Tile finish() {
     for (RowBuilder& row : rows_) tile_.rows.push_back(row.finish());
@@ -108,6 +111,19 @@ class Painter {
   }
 
  private:
+  // Calls take(column, begin, end) for each column that [begin, end) touches.
+  template <typename Take>
+  void each_column(std::uint64_t begin, std::uint64_t end, const Take& take) const {
+    begin = std::max(begin, begin_);
+    end = std::min(end, end_);
+    while (begin < end) {
+      const std::uint64_t column = (begin - begin_) / place_.width();
+      const std::uint64_t to = std::min(end, begin_ + (column + 1) * place_.width());
+      take(column, begin, to);
+      begin = to;
+    }
+  }
+
   TilePlace place_;
   std::uint64_t begin_, end_;
   std::uint32_t first_row_, most_rows_;
@@ -139,6 +155,7 @@ Tile draw(const Track& track, const TilePlace& place, std::uint32_t first_row, s
     const std::uint64_t time = cursor.time();
     if (time > last) {
       if (inner != kNone) painter.add(0, inner, last, time);
+      painter.add_waiting({last, time, cursor.waited()});
       if (off) painter.add_off(last, time);
     }
     if (time >= end) break;
@@ -170,7 +187,10 @@ Picture picture_of(const Tile& tile, const TilePlace& place) {
   picture.all_rows = tile.all_rows;
   picture.exact = tile.exact;
   const std::uint64_t width = place.width();
-  for (std::uint32_t i = 0; i < kColumns; ++i) picture.off[i] = eighth(tile.off[i], width);
+  for (std::uint32_t i = 0; i < kColumns; ++i) {
+    picture.off[i] = eighth(tile.off[i], width);
+    picture.waiting[i] = eighth(tile.waiting[i], width);
+  }
   for (const Row& row : tile.rows) {
     for (const Cell& cell : row) {
       picture.region.push_back(cell.region);

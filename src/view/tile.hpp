@@ -51,6 +51,7 @@ struct Tile {
   std::uint32_t all_rows = 1;  // that there are
   bool exact = true;
   std::array<std::uint64_t, kColumns> off{};  // ticks
+  std::array<std::uint64_t, kColumns> waiting{};
 };
 
 // A tile in numbers of 8 bits, as it is shown and stored.
@@ -59,6 +60,7 @@ struct Picture {
   std::uint32_t all_rows = 1;
   bool exact = true;
   std::array<std::uint8_t, kColumns> off{};
+  std::array<std::uint8_t, kColumns> waiting{};
   std::vector<std::uint32_t> region;  // by row, then column
   std::vector<std::uint8_t> cover;
 };

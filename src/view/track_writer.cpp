@@ -11,6 +11,7 @@ namespace timeloom::view {
 namespace {
 
 constexpr std::size_t kFlushAt = 256 << 10;
+constexpr std::size_t kMostHeld = 16 << 10;
 
 void append_padded(std::string& to, std::string_view bytes) {
   to += bytes;
@@ -21,7 +22,11 @@ void append_padded(std::string& to, std::string_view bytes) {
 
 TrackWriter::TrackWriter(const Location& location, const Definitions& definitions, RunPaths& paths,
                          IndexFile& file)
-    : definitions_(definitions), paths_(paths), file_(file), name_(display_name(location)) {
+    : definitions_(definitions),
+      paths_(paths),
+      file_(file),
+      name_(display_name(location)),
+      waiting_is_known_(std::ranges::any_of(definitions.metrics, &Metric::is_waiting)) {
   record_.location = location.id.value();
 }
 
@@ -30,7 +35,35 @@ void TrackWriter::fail(const char* what) const {
 }
 
 void TrackWriter::consume(std::span<const Event> events) {
-  for (const Event& event : events) add(event);
+  for (const Event& event : events) take(event);
+}
+
+// How long a thread waited is told by the enter or leave at the end of that time, so the events in
+// between are held until it comes.
+void TrackWriter::take(const Event& event) {
+  if (event.kind == EventKind::kWaiting) {
+    const std::uint64_t ticks =
+        scaled(event.value, definitions_.clock.ticks_per_second, kNanoseconds);
+    waited_ += std::min(ticks, UINT64_MAX - waited_);
+    return;
+  }
+  if (!keeps(event)) return;
+  if (!waiting_is_known_) return add(event);
+  if (event.kind != EventKind::kEnter && event.kind != EventKind::kLeave) {
+    held_.push_back(event);
+    if (held_.size() == kMostHeld) add_held();
+    return;
+  }
+  const std::uint64_t end = time_of(event);
+  gap_ = {last_, end, std::min(std::exchange(waited_, 0), end - last_)};
+  add_held();
+  add(event);
+  gap_ = {};
+}
+
+void TrackWriter::add_held() {
+  for (const Event& event : held_) add(event);
+  held_.clear();
 }
 
 std::uint64_t TrackWriter::time_of(const Event& event) const {
@@ -38,9 +71,9 @@ std::uint64_t TrackWriter::time_of(const Event& event) const {
   return std::max(last_, std::min(time > begin ? time - begin : 0, kLastTime));
 }
 
-// What calls have read and written, and how long they waited, is left out.
+// What calls have read and written is left out.
 bool TrackWriter::keeps(const Event& event) {
-  if (event.kind == EventKind::kWaiting || is_io(event.kind)) return false;
+  if (is_io(event.kind)) return false;
   if (event.kind != EventKind::kMetric) return true;
   if (event.ref >= definitions_.metrics.size()) return false;
   return !definitions_.metrics[event.ref].sampled() || has_changed(event);
@@ -53,16 +86,16 @@ bool TrackWriter::has_changed(const Event& event) {
 }
 
 void TrackWriter::add(const Event& event) {
-  if (!keeps(event)) return;
   const std::uint64_t time = time_of(event);
   if (blocks_.empty()) {
     record_.begin = last_ = time;
     begin_block(time);
-  } else if (blocks_.back().events == kBlockEvents) {
-    end_block(time);
-    begin_block(time);
   } else {
-    book(time);
+    pass(time);
+    if (blocks_.back().events == kBlockEvents) {
+      end_block();
+      begin_block(time);
+    }
   }
   switch (event.kind) {
     case EventKind::kEnter: enter(event.ref, time); break;
@@ -74,8 +107,14 @@ void TrackWriter::add(const Event& event) {
 }
 
 // The time since the last event is that of the innermost call.
-void TrackWriter::book(std::uint64_t until) {
-  if (until > last_ && !open_.empty()) sums_.of(open_.back().node).own += until - last_;
+void TrackWriter::pass(std::uint64_t until) {
+  if (until <= last_ || open_.empty()) return;
+  PathSum& sum = sums_.of(open_.back().node);
+  sum.own += until - last_;
+  const std::uint64_t waited = gap_.in(last_, until);
+  if (waited == 0) return;
+  sum.waiting += waited;
+  append_other(until, {{}, EventKind::kWaiting, 0, waited});
 }
 
 void TrackWriter::head(std::uint64_t time, unsigned kind) {
@@ -124,7 +163,11 @@ void TrackWriter::other(const Event& event) {
       return;
     }
   }
-  head(time_of(event), 2);
+  append_other(time_of(event), event);
+}
+
+void TrackWriter::append_other(std::uint64_t time, const Event& event) {
+  head(time, 2);
   append_varint(tokens_, static_cast<std::uint64_t>(event.kind));
   append_varint(tokens_, event.ref);
   append_varint(tokens_, event.value);
@@ -176,8 +219,7 @@ void TrackWriter::begin_block(std::uint64_t time) {
   last_ = time;
 }
 
-void TrackWriter::end_block(std::uint64_t time) {
-  book(time);
+void TrackWriter::end_block() {
   for (std::uint32_t& low : lows_) low = std::min(low, low_);
   std::string list;
   sums_.write(list);
@@ -206,8 +248,9 @@ void TrackWriter::flush() {
 }
 
 TrackRecord TrackWriter::finish() {
+  add_held();
   if (!open_.empty()) fail("do not balance");
-  if (!blocks_.empty()) end_block(last_);
+  if (!blocks_.empty()) end_block();
   flush();
   record_.end = last_;
   std::vector<Node> nodes;

@@ -19,6 +19,7 @@
 #include "view/path_sums.hpp"
 #include "view/run_paths.hpp"
 #include "view/track.hpp"
+#include "view/waited.hpp"
 
 namespace timeloom::view {
 
@@ -38,18 +39,21 @@ class TrackWriter {
     std::uint32_t children = 0;  // that it has
   };
 
+  void take(const Event& event);
+  void add_held();
   void add(const Event& event);
   void enter(std::uint32_t region, std::uint64_t time);
   void leave(std::uint32_t region, std::uint64_t time);
   void other(const Event& event);
+  void append_other(std::uint64_t time, const Event& event);
   bool keeps(const Event& event);
   bool has_changed(const Event& event);
   std::uint64_t time_of(const Event& event) const;
   std::uint32_t child_of(std::uint32_t node, std::uint32_t region);
   void append_enter(std::string& to, const Frame& frame) const;
   void begin_block(std::uint64_t time);
-  void end_block(std::uint64_t time);
-  void book(std::uint64_t until);
+  void end_block();
+  void pass(std::uint64_t until);
   void head(std::uint64_t time, unsigned kind);
   void flush();
   void write_groups(Track& track);
@@ -69,6 +73,11 @@ class TrackWriter {
   PathSums sums_;
 
   std::vector<std::optional<std::uint64_t>> sampled_;  // by metric: the last value
+
+  bool waiting_is_known_;
+  std::uint64_t waited_ = 0;  // ticks, of the enter or leave that comes next
+  Waited gap_;                // the time up to it, while it is added
+  std::vector<Event> held_;   // events before it, to which waiting may belong
 
   bool off_ = false;
   std::uint64_t last_ = 0;  // time of the last event

@@ -67,7 +67,9 @@ void ask_track(const Index& index, const Definitions& definitions, std::uint32_t
 void ask_besides_calls(const Index& index, const Definitions& definitions) {
   const SideEvents events(index, definitions);
   for (const auto& [key, series] : events.series()) {
-    if (values_in(index, events, definitions, key, 5, 20'000).size() > Series::kMost) std::abort();
+    const ValuesQuestion question{key, 5, 20'000};
+    const auto found = values_in(index, events, definitions, {&question, 1});
+    if (found.front().size() > Series::kMost) std::abort();
   }
   const Messages messages(index, definitions, events.message_ends());
   for (const std::size_t limit : {std::size_t{3}, std::size_t{1000}}) {

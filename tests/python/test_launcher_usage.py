@@ -89,6 +89,11 @@ def test_missing_script_is_said_in_the_words_of_python(door, work):
     assert process.returncode == plain.returncode
 
 
+def test_command_after_m_timeloom_is_told_how_it_is_written(door, work):
+    line = f"can't open file '{work}/report': [Errno 2] No such file or directory (for a command write "
+    refused(run(door, ["report", "run"], work), line + "timeloom run, timeloom report and so on, without python -m)", work)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_unreadable_script(door, work):
     (work / "app.py").chmod(0)

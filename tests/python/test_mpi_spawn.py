@@ -1,6 +1,7 @@
 """Spawned processes join the run of those that have spawned them, and messages between two groups match one to one."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,9 +31,12 @@ def each_library(function):
     return pytest.mark.parametrize("mpi", known or [missing])(function)
 
 
-def run(mpi, ranks, directory, *words, status=0, options=(), door=("-m", "timeloom", "--quiet")):
+OF_PYTHON = (sys.executable, "-m", "timeloom", "--quiet")
+
+
+def run(mpi, ranks, directory, *words, status=0, options=(), door=OF_PYTHON):
     """What the processes print, by group and rank."""
-    command = [*mpi.command(ranks), sys.executable, *door, *options, "-o", str(directory / "run"), *map(str, words)]
+    command = [*mpi.command(ranks), *door, *options, "-o", str(directory / "run"), *map(str, words)]
     done = subprocess.run(
         command, cwd=directory, capture_output=True, text=True, timeout=200, check=False,
         env={**environment(), **mpi.variables, **SELF_TO_OTHERS},
@@ -105,6 +109,24 @@ def two_groups(processes=2):
 @with_spawn
 def test_parents_and_children_talk(mpi, tmp_path, timeloom):
     known, _ = run(mpi, 2, tmp_path, SPAWNING, "parents")
+    assert_talked(known, tmp_path, timeloom)
+
+
+@with_spawn
+@pytest.mark.parametrize("way", ["once", pytest.param("multiple", marks=pytest.mark.many_ranks)])
+def test_a_program_in_c(mpi, way, tmp_path, timeloom, timeloom_program):
+    compiler = shutil.which("mpicc.openmpi")
+    if compiler is None:
+        pytest.skip("the compiler of Open MPI is not installed")
+    subprocess.run([compiler, SPAWNING.with_suffix(".c"), "-o", tmp_path / "spawning"], check=True)
+    known, done = run(mpi, 2, tmp_path, "--program", tmp_path / "spawning", way, door=(timeloom_program, "run", "--quiet"))
+    assert done.stderr == ""
+    (tmp_path / "spawning").unlink()
+    assert_talked(known, tmp_path, timeloom)
+
+
+def assert_talked(known, tmp_path, timeloom):
+    """Two parents and two children, of the one spawn of the run, have said to each other what is known, and nothing else."""
     parents, children = two_groups()
     assert sorted(known) == sorted(parents + children)
     read = check(known, tmp_path)

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 pytest.importorskip("ipykernel")
+pytest.importorskip("mpi4py")
 
 from notebooks import Kernel, read
 from test_mpi import each_library

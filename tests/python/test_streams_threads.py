@@ -3,8 +3,12 @@
 import re
 import shutil
 import subprocess
+import sys
 import textwrap
 
+import pytest
+from archives import DEBIAN_PYTHON
+from converted import READER, events_of
 from spool_reader import spools_of
 from streams import assert_same, measure, plain, run_program, run_python, streams_of, write_program
 from test_streams_programs import calls, check, each_instrumenter, kept
@@ -159,6 +163,45 @@ def test_foreign_threads(instrumenter, tmp_path):
     for n in range(4):
         expected.append(3 * ("called user:r " + "leaf " * (n + 1) + "." * (n + 1) + " . . "))
     check(program, instrumenter, tmp_path, *expected)
+
+
+# A thread that the system ends when it is told to, long after Python has forgotten it.
+LINGERING = r"""
+#include <pthread.h>
+#include <semaphore.h>
+static pthread_key_t key;
+static sem_t over;
+static void linger(void* value) { (void)value; sem_wait(&over); }
+void prepare(void) { sem_init(&over, 0, 0); pthread_key_create(&key, linger); }
+void will_linger(void) { pthread_setspecific(key, &over); }
+void end(void) { sem_post(&over); }
+"""
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="join() waits for the system")
+@each_instrumenter
+def test_a_thread_that_is_joined_before_the_system_has_ended_it(instrumenter, tmp_path):
+    (tmp_path / "lingering.c").write_text(LINGERING)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "lingering.so", tmp_path / "lingering.c", "-lpthread"], check=True)
+    program = f"""
+    import ctypes, threading, timeloom
+    def work(): library.will_linger()
+    library = ctypes.CDLL("./lingering.so")
+    library.prepare()
+    with timeloom.Measurement(output="run", instrumenter={instrumenter!r}):
+        thread = threading.Thread(target=work, name="lingers")
+        thread.start()
+        thread.join()
+    library.end()
+    """
+    process = run_program(textwrap.dedent(program), tmp_path)
+    assert (process.returncode, process.stdout) == (0, "")
+    with open(tmp_path / "events.json", "w") as file:
+        subprocess.run([DEBIAN_PYTHON, READER, tmp_path / "run" / "traces.otf2"], stdout=file, check=True)
+    numbered = {place[1]: [(kind, words[1]) for kind, *words in events if kind in ("create", "begin", "end", "wait")]
+                for place, events in events_of(tmp_path / "run").items()}  # fmt: skip
+    (number,) = {number for words in numbered.values() for _, number in words}
+    assert numbered == {"MainThread": [("create", number), ("wait", number)], "lingers": [("begin", number), ("end", number)]}
 
 
 @each_instrumenter

@@ -46,6 +46,7 @@ class Tile:
     all_rows: int
     exact: bool
     off: tuple[int, ...]
+    waiting: tuple[int, ...]
     region: list[tuple[int, ...]]  # by row
     cover: list[tuple[int, ...]]
 
@@ -128,11 +129,18 @@ class Viewer:
 
     def table(self, begin: float = 0, end: float = EVER, tracks: tuple[int, ...] = ()):
         """{path: (visits, cut at begin, cut at end, own, inclusive, min, max)}"""
+        return {path: (*row[:4], *row[5:]) for path, row in self._table(begin, end, tracks).items()}
+
+    def waiting(self, begin: float = 0, end: float = EVER, tracks: tuple[int, ...] = ()):
+        """{path: (own, waiting)}"""
+        return {path: row[3:5] for path, row in self._table(begin, end, tracks).items()}
+
+    def _table(self, begin: float, end: float, tracks: tuple[int, ...]):
         body = struct.pack(f"<2d2I{len(tracks)}I", begin, end, len(tracks), 0, *tracks)
         fields = Fields(self.ask("table", body))
         count, _ = fields.u32(2)
         paths = fields.u32(count)
-        columns = [fields.f64(count) for _ in range(7)]
+        columns = [fields.f64(count) for _ in range(8)]
         assert fields.is_at_end()
         return dict(zip(paths, zip(*columns, strict=True), strict=True))
 
@@ -140,7 +148,7 @@ class Viewer:
         body = struct.pack("<6I", track, level, index & NONE, index >> 32, first_row, rows)
         fields = Fields(self.ask("tiles", body))
         count, all_rows, exact, _ = fields.u32(4)
-        tile = Tile(count, all_rows, bool(exact), fields.array("B", COLUMNS), [], [])
+        tile = Tile(count, all_rows, bool(exact), fields.array("B", COLUMNS), fields.array("B", COLUMNS), [], [])
         tile.region = [fields.u32(COLUMNS) for _ in range(count)]
         tile.cover = [fields.array("B", COLUMNS) for _ in range(count)]
         assert fields.is_at_end()

@@ -7,6 +7,10 @@ export interface Region {
   readonly module: string;
   readonly file: string;
   readonly line: number;
+  /** Known to do nothing but wait: drawn grey. */
+  readonly idle: boolean;
+  /** All of its own time counts as waiting, because the run has not measured it. */
+  readonly waits: boolean;
 }
 
 export interface Process {
@@ -65,6 +69,8 @@ export interface Run {
   readonly events: number;
   /** Seconds that measuring took for each event; 0: not known. */
   readonly secondsPerEvent: number;
+  /** Whether it was measured how long threads waited. */
+  readonly waiting: boolean;
   readonly regions: readonly Region[];
   readonly processes: readonly Process[];
   readonly locations: readonly Location[];
@@ -119,6 +125,8 @@ export interface Tile {
   readonly exact: boolean;
   /** The part of each column in which recording was off, in 255ths. */
   readonly off: Uint8Array;
+  /** The part of each column in which the thread was in a call and did not run, likewise. */
+  readonly waiting: Uint8Array;
   /** [row * COLUMNS + column]; row 0: the region with most own time; row 1 + d: calls at depth d. */
   readonly region: Int32Array;
   /** The part of each cell that is covered by calls, in 255ths; 0 only without any call. */
@@ -153,6 +161,9 @@ export interface CallRef {
 
 export interface CallDetails extends CallRef {
   readonly own: number;
+  /** The part of its own time, and of its duration, in which the thread did not run. */
+  readonly ownWaiting: number;
+  readonly waiting: number;
   /** Calls within it, at any depth. */
   readonly calls: number;
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
@@ -188,6 +199,8 @@ export interface Profile {
   readonly cutBegin: Float64Array;
   readonly cutEnd: Float64Array;
   readonly own: Float64Array;
+  /** The part of `own` that was measured to be waiting. */
+  readonly waiting: Float64Array;
   readonly inclusive: Float64Array;
   readonly min: Float64Array;
   readonly max: Float64Array;

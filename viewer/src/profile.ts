@@ -1,5 +1,5 @@
 // Tables and trees of a selection, made of its sums by call path.
-import { NONE, type Paths, type Profile, type Region } from "./model";
+import { NONE, type Paths, type Profile, type Region, type Run } from "./model";
 
 /** The sums of a function, a module or a call path. */
 export interface Row {
@@ -9,6 +9,8 @@ export interface Row {
   /** Visits that began before the selection or go on after it. */
   readonly cut: number;
   readonly own: number;
+  /** The part of `own` that was waiting. */
+  readonly waiting: number;
   /** With all that was called; calls within calls of the same key count once. */
   readonly total: number;
   readonly min: number;
@@ -19,6 +21,8 @@ export interface Node {
   readonly region: number;
   readonly visits: number;
   readonly own: number;
+  /** The part of `own` that was waiting. */
+  readonly waiting: number;
   readonly total: number;
   readonly children: Node[];
 }
@@ -26,15 +30,16 @@ export interface Node {
 type Key = number | string;
 
 /** One row for each key that `keyOf` gives a region. */
-function rows(profile: Profile, paths: Paths, keyOf: (region: number) => Key): Row[] {
+function rows(profile: Profile, paths: Paths, regions: readonly Region[], keyOf: (region: number) => Key): Row[] {
   const sums = new Map<Key, { -readonly [name in keyof Row]: Row[name] }>();
   for (let i = 0; i < profile.count; i++) {
     const path = profile.path[i], key = keyOf(paths.region[path]);
     let sum = sums.get(key);
-    if (!sum) sums.set(key, (sum = { key, visits: 0, cut: 0, own: 0, total: 0, min: Infinity, max: 0 }));
+    if (!sum) sums.set(key, (sum = { key, visits: 0, cut: 0, own: 0, waiting: 0, total: 0, min: Infinity, max: 0 }));
     sum.visits += profile.visits[i];
     sum.cut += Math.max(profile.cutBegin[i], profile.cutEnd[i]);
     sum.own += profile.own[i];
+    sum.waiting += waitingOf(profile, i, regions[paths.region[path]]);
     if (!hasCaller(path, key, paths, keyOf)) sum.total += profile.inclusive[i];
     sum.min = Math.min(sum.min, profile.min[i]);
     sum.max = Math.max(sum.max, profile.max[i]);
@@ -47,22 +52,28 @@ function hasCaller(path: number, key: Key, paths: Paths, keyOf: (region: number)
   return false;
 }
 
-export const byFunction = (profile: Profile, paths: Paths): Row[] => rows(profile, paths, (region) => region);
+/** What was waiting of the own time of a call path: as measured, or as its name tells, as in `timeloom report`. */
+export const waitingOf = (profile: Profile, i: number, region: Region | undefined): number => (region?.waits ? profile.own[i] : profile.waiting[i]);
+
+/** Whether a run tells waiting from working. */
+export const tellsWaiting = (run: Run): boolean => run.waiting || run.regions.some((region) => region.waits);
+
+export const byFunction = (profile: Profile, paths: Paths, regions: readonly Region[]): Row[] => rows(profile, paths, regions, (region) => region);
 
 export function moduleOf(region: Region | undefined): string {
   return region ? region.module || region.file || "(no module)" : "(calls beyond the limit of call paths)";
 }
 
-export const byModule = (profile: Profile, paths: Paths, regions: readonly Region[]): Row[] => rows(profile, paths, (region) => moduleOf(regions[region]));
+export const byModule = (profile: Profile, paths: Paths, regions: readonly Region[]): Row[] => rows(profile, paths, regions, (region) => moduleOf(regions[region]));
 
 /** The call tree; its root is no function, and has all there is. Children: the longest first. */
-export function callTree(profile: Profile, paths: Paths): Node {
-  const root = { region: NONE, visits: 0, own: 0, total: 0, children: [] as Node[] };
-  const nodes = new Map<number, Node & { visits: number; own: number; total: number }>([[NONE, root]]);
+export function callTree(profile: Profile, paths: Paths, regions: readonly Region[]): Node {
+  const root = { region: NONE, visits: 0, own: 0, waiting: 0, total: 0, children: [] as Node[] };
+  const nodes = new Map<number, Node & { visits: number; own: number; waiting: number; total: number }>([[NONE, root]]);
   const nodeOf = (path: number) => {
     let node = nodes.get(path);
     if (!node) {
-      nodes.set(path, (node = { region: paths.region[path], visits: 0, own: 0, total: 0, children: [] }));
+      nodes.set(path, (node = { region: paths.region[path], visits: 0, own: 0, waiting: 0, total: 0, children: [] }));
       nodeOf(paths.parent[path]).children.push(node);
     }
     return node;
@@ -71,6 +82,7 @@ export function callTree(profile: Profile, paths: Paths): Node {
     const node = nodeOf(profile.path[i]);
     node.visits += profile.visits[i];
     node.own += profile.own[i];
+    node.waiting += waitingOf(profile, i, regions[node.region]);
     node.total += profile.inclusive[i];
     if (paths.parent[profile.path[i]] === NONE) root.total += profile.inclusive[i];
   }

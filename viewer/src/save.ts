@@ -15,11 +15,11 @@ const toSeconds = (ticks: number): number => Number((toNs(ticks) / 1e9).toPrecis
 
 /** The table of functions, in seconds. */
 export function tableCsv(run: Run, profile: Profile, paths: Paths): string {
-  const rows = byFunction(profile, paths).map((row) => {
+  const rows = byFunction(profile, paths, run.regions).map((row) => {
     const region = run.regions[row.key as number];
-    return [region?.name ?? "", region?.module ?? "", region?.file ?? "", region?.line ?? 0, row.visits, row.cut, ...[row.own, row.total, row.min, row.max].map(toSeconds)];
+    return [region?.name ?? "", region?.module ?? "", region?.file ?? "", region?.line ?? 0, row.visits, row.cut, ...[row.own, row.waiting, row.total, row.min, row.max].map(toSeconds)];
   });
-  return csv([["function", "module", "file", "line", "visits", "cut", "own_s", "total_s", "min_s", "max_s"], ...rows]);
+  return csv([["function", "module", "file", "line", "visits", "cut", "own_s", "waiting_s", "total_s", "min_s", "max_s"], ...rows]);
 }
 
 const MOST_ROWS_CALLS = 100_000;

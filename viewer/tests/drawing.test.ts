@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { contrast, DARK_THEME, functionColour, LIGHT_THEME, pixel, textUpon } from "../src/colour";
 import { COLUMNS, NONE, type TileKey } from "../src/model";
 import { generated } from "../src/source/generated";
+import { emptyTile } from "../src/source/cells";
 import { isEmpty, parseQuery, regionsOf } from "../src/source/match";
 import { SourceError } from "../src/source/source";
 import { csv } from "../src/save";
@@ -13,8 +14,8 @@ import { FIRST_FOLDER, layOut, rowAt, siblingsOf, treeOf, visible } from "../src
 import { inLane, lanesOf, memberAt } from "../src/timeline/lanes";
 import { Line } from "../src/timeline/lines";
 import { slots } from "../src/timeline/painter";
+import { waitingOf } from "../src/timeline/waiting";
 import { levelFor } from "../src/timeline/scale";
-import { waits } from "../src/waiting";
 
 const background = pixel("#ffffff");
 const colours = Uint32Array.of(pixel("#ff0000"), pixel("#00ff00"));
@@ -26,7 +27,7 @@ function lineOf(calls: [number, number, number][], width: number): Line {
   const of = (part: 0 | 1 | 2) => calls.map((call) => call[part]);
   const exact = { count: calls.length, complete: true, begin: Float64Array.from(of(0)), end: Float64Array.from(of(1)), region: Int32Array.from(of(2)), depth: new Int32Array(calls.length) };
   const key: TileKey = { track: 0, level: 0, index: 0, rows: 2 };
-  const tile = { rows: 2, allRows: 2, exact: true, off: new Uint8Array(COLUMNS), region: new Int32Array(2 * COLUMNS).fill(NONE), cover: new Uint8Array(2 * COLUMNS) };
+  const tile = { rows: 2, allRows: 2, exact: true, off: new Uint8Array(COLUMNS), waiting: new Uint8Array(COLUMNS), region: new Int32Array(2 * COLUMNS).fill(NONE), cover: new Uint8Array(2 * COLUMNS) };
   line.draw([{ key, tile, calls: exact }], key, 1, range);
   return line;
 }
@@ -184,7 +185,11 @@ test("tables are saved as spreadsheets read them", () => {
   assert.equal(csv([["a", 1, 0.5], ['say "x", y', "line\nbreak", ""]]), 'a,1,0.5\r\n"say ""x"", y","line\nbreak",\r\n');
 });
 
-test("functions that wait are known by the ends of their names", () => {
-  assert.ok(waits("threading.Condition.wait") && waits("suspended") && waits("time.sleep"));
-  assert.ok(!waits("my.mytime.sleeper") && !waits("mytime.sleep"));
+test("the part of a pixel that was waiting is that of what is covered there", () => {
+  const tile = emptyTile(1);
+  tile.cover.fill(255, 0, 2), (tile.cover[2] = 51);
+  tile.waiting.set([255, 51, 51]);
+  const slot = { track: 0, level: 0, index: 0, rows: 1 };
+  const shares = waitingOf([[slot, [{ key: slot, tile, calls: null }]]], { begin: 0, end: 4 }, 4);
+  assert.deepEqual(Array.from(shares, (share) => Number(share.toFixed(3))), [1, 0.2, 1, 0]);
 });

@@ -54,7 +54,7 @@ test("profiles of ranges are sums of the calls in them", async () => {
     assert.equal(profile.visits.reduce((a, b) => a + b, 0), inside.length);
     assert.equal(profile.cutBegin.reduce((a, b) => a + b, 0), inside.filter((call) => call.begin < from).length);
     assert.equal(profile.cutEnd.reduce((a, b) => a + b, 0), inside.filter((call) => call.end > to).length);
-    const rows = byFunction(profile, made.paths);
+    const rows = byFunction(profile, made.paths, made.run.regions);
     for (const row of rows) {
       const mine = inside.filter((call) => call.region === row.key);
       const lengths = mine.map((call) => Math.min(call.end, to) - Math.max(call.begin, from));
@@ -68,7 +68,7 @@ test("profiles of ranges are sums of the calls in them", async () => {
     }
     assert.equal(rows.reduce((sum, row) => sum + row.own, 0), ownTime(profile));
     assert.equal(byModule(profile, made.paths, made.run.regions).reduce((sum, row) => sum + row.visits, 0), inside.length);
-    const tree = callTree(profile, made.paths);
+    const tree = callTree(profile, made.paths, made.run.regions);
     const add = (node: Node): number => node.own + node.children.reduce((sum, child) => sum + add(child), 0);
     assert.equal(add(tree), ownTime(profile));
     assert.equal(tree.total, ownTime(profile));

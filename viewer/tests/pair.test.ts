@@ -111,13 +111,13 @@ test("rows and trees of both", async () => {
   const { source, run } = await pair.aligned({ func: "", n: 1 });
   const paths = await source.paths(), all = { begin: 0, end: run.length + 1, tracks: null };
   const [before, after] = await Promise.all(scopesOf(run, all).map((scope) => source.profile(scope, never)));
-  const rows = pairRows(byFunction(before, paths), byFunction(after, paths)), merged = byFunction(await source.profile(all, never), paths);
+  const rows = pairRows(byFunction(before, paths, run.regions), byFunction(after, paths, run.regions)), merged = byFunction(await source.profile(all, never), paths, run.regions);
   assert.deepEqual(rows.map((pairOf) => pairOf.key).sort(), merged.map((row) => row.key).sort());
   for (const { key, before: a, after: b } of rows) assert.equal((a?.own ?? 0) + (b?.own ?? 0), merged.find((row) => row.key === key)!.own);
   const tree = pairTree(before, after, paths);
-  assert.equal(tree.before.total, callTree(before, paths).total);
-  assert.equal(tree.after.total, callTree(after, paths).total);
-  assert.equal(tree.total, callTree(await source.profile(all, never), paths).total);
+  assert.equal(tree.before.total, callTree(before, paths, run.regions).total);
+  assert.equal(tree.after.total, callTree(after, paths, run.regions).total);
+  assert.equal(tree.total, callTree(await source.profile(all, never), paths, run.regions).total);
   assert.deepEqual([change(1, 1), change(0, 2), change(2, 0), change(0, 0)], [0, 1, -1, 0]);
 });
 

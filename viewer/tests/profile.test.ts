@@ -26,7 +26,7 @@ test("callers and callees of a function are those of its calls", async () => {
       assert.equal(callees(profile, made.paths, region).length, to.size);
       for (const { region: key, visits } of callees(profile, made.paths, region)) assert.equal(visits, to.get(key));
     }
-    assert.equal(byFunction(profile, made.paths).reduce((sum, row) => sum + row.visits, 0), allCalls(made).length);
+    assert.equal(byFunction(profile, made.paths, made.run.regions).reduce((sum, row) => sum + row.visits, 0), allCalls(made).length);
   }
 });
 
@@ -38,7 +38,7 @@ test("durations are counted in steps of 1, 2 and 5", () => {
 
 test("boxes of a flame graph are as wide as their calls and inside their callers", async () => {
   const made = randomRun(4);
-  const root: Node = callTree(await new MemorySource(made.run, made.paths, made.lanes).profile({ begin: 0, end: made.run.length, tracks: null }), made.paths);
+  const root: Node = callTree(await new MemorySource(made.run, made.paths, made.lanes).profile({ begin: 0, end: made.run.length, tracks: null }), made.paths, made.run.regions);
   const boxes = boxesOf(root, 0);
   const count = (node: Node): number => 1 + node.children.reduce((sum, child) => sum + count(child), 0);
   assert.equal(boxes.length, count(root));

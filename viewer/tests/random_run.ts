@@ -9,8 +9,8 @@ export interface Made {
   readonly paths: Paths;
   readonly lanes: Lane[];
   readonly talk: Talk;
-  /** What happened on each location: [time, path, region] enters, [time] leaves. */
-  readonly events: { time: number; enter?: { path: number; region: number } }[][];
+  /** What happened on each location: [time, path, region] enters, [time] leaves, [time, waited] since the one before. */
+  readonly events: { time: number; enter?: { path: number; region: number }; waited?: number }[][];
 }
 
 export function randomRun(seed: number, locations = 3, calls = 120, regions = 6): Made {
@@ -29,7 +29,13 @@ export function randomRun(seed: number, locations = 3, calls = 120, regions = 6)
     const stack: number[] = [];
     let time = below(50);
     for (let entered = 0; entered < calls || stack.length;) {
+      const before = time;
       time += chance() < 0.25 ? 0 : below(chance() < 0.1 ? 3000 : 20);
+      if (stack.length && time > before && chance() < 0.2) {
+        const waited = 1 + below(time - before);
+        builder.wait(before, time, waited);
+        list.push({ time, waited });
+      }
       if (entered < calls && (stack.length === 0 || (stack.length < 7 && chance() < 0.52))) {
         const path = pathOf(stack.at(-1) ?? NONE, below(regions));
         builder.enter(time, path, region[path]);
@@ -71,8 +77,8 @@ export function randomTalk(seed: number, locations: number, length: number, coun
 function describe(lanes: readonly Lane[], regions: number): Run {
   const end = (lane: Lane) => lane.end.reduce((last, time) => Math.max(last, time), 0);
   return {
-    title: "random", facts: [], losses: [], ticksPerSecond: 1e9, length: Math.max(...lanes.map(end)), events: 0, secondsPerEvent: 0,
-    regions: Array.from({ length: regions }, (_, id) => ({ id, name: `module${id % 2}.f${id}`, module: `module${id % 2}`, file: `/m${id % 2}.py`, line: id })),
+    title: "random", facts: [], losses: [], ticksPerSecond: 1e9, length: Math.max(...lanes.map(end)), events: 0, secondsPerEvent: 0, waiting: true,
+    regions: Array.from({ length: regions }, (_, id) => ({ id, name: `module${id % 2}.f${id}`, module: `module${id % 2}`, file: `/m${id % 2}.py`, line: id, idle: false, waits: false })),
     processes: [{ name: "p", pid: 1, host: "h", command: "c", parent: null, ending: "" }],
     locations: lanes.map((lane, id) => ({ name: `T${id}`, process: 0, kind: "thread", events: 2 * lane.count, begin: 0, end: end(lane), depth: lane.rows })),
     markers: [], marks: [], parts: [], metrics: [{ name: "m", unit: "", description: "", type: "int64" }], parameters: ["n"], communicators: ["world", ""],

@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "core/executable.hpp"
+#include "core/native_run.hpp"
+#include "record/program_session.hpp"
 
 namespace timeloom::mpi {
 namespace {
@@ -41,14 +43,23 @@ bool can_be_followed(const SpawnedCommand& given) {
   return !find_executable(command).empty();
 }
 
+// The path of the spool of this process, which a Python tells its children; empty: it has none.
+std::string own_spool() {
+  std::string spool = variable(kParentVariable);
+  return spool.empty() ? record::program_spool() : spool;
+}
+
+// What starts a command so that it is measured as this process is. A Python sees to that itself.
+std::vector<std::string> launcher() {
+  if (!variable(kParentVariable).empty()) return {};
+  return {variable(kNativeLauncherVariable), "run", "--program"};
+}
+
 // The directory of the spawns of the run; empty: it cannot be made.
 std::string directory_of_spawns() {
-  constexpr std::string_view kSpools = "/spool/";
-  std::string path = variable(kParentVariable);
-  const std::size_t end = path.rfind(kSpools);
-  if (end == std::string::npos) return {};
-  path.resize(end + kSpools.size());
-  path += kSpawnedName;
+  const std::string run = run_of_spool(own_spool());
+  if (run.empty()) return {};
+  const std::string path = run + "/spool/" + kSpawnedName;
   return ::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST ? path : std::string();
 }
 
@@ -82,7 +93,11 @@ const Spawn* own_spawn() noexcept try {
   return nullptr;
 }
 
-bool is_followed() noexcept { return abi() != nullptr && std::getenv(kParentVariable) != nullptr; }
+bool is_followed() noexcept try {
+  return abi() != nullptr && !own_spool().empty();
+} catch (const std::bad_alloc&) {
+  return false;
+}
 
 SpawnedCommand SpawnedCommands::followed(const SpawnedCommand& given) noexcept try {
   if (given.command == nullptr || !can_be_followed(given)) {
@@ -95,9 +110,10 @@ SpawnedCommand SpawnedCommands::followed(const SpawnedCommand& given) noexcept t
   if (number_ == 0) number_ = new_number();
   if (number_ == 0) return given;
   auto line = std::make_unique<Line>();
-  line->words = {std::string(kParentVariable) + "=" + variable(kParentVariable),
-                 std::string(kSpawnVariable) + "=" + text_of(Spawn{number_, identity_}),
-                 given.command};
+  line->words = {std::string(kParentVariable) + "=" + own_spool(),
+                 std::string(kSpawnVariable) + "=" + text_of(Spawn{number_, identity_})};
+  for (std::string& word : launcher()) line->words.push_back(std::move(word));
+  line->words.emplace_back(given.command);
   for (std::string& word : line->words) line->pointers.push_back(word.data());
   for (char** next = given.arguments; next != nullptr && *next != nullptr; ++next) {
     line->pointers.push_back(*next);

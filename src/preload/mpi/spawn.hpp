@@ -2,7 +2,8 @@
 // and how both sides find the same identity for the communicator between them without a message.
 //
 // A launcher gives them its own environment, not that of the process that spawns. So their program
-// is started by env(1), which sets kParentVariable and kSpawnVariable. Any thread; throws nothing.
+// is started by env(1), which sets kParentVariable and kSpawnVariable; what a program without
+// Python spawns, by `timeloom run --program` in turn. Any thread; throws nothing.
 #pragma once
 
 #include <cstdint>

@@ -46,9 +46,9 @@ std::string settings_file(const std::string& spool) { return directory_of(spool)
 
 // RUN; throws Error for a path that is none of a spool.
 std::string run_of(const std::string& spool) {
-  const std::size_t end = spool.rfind("/spool/");
-  if (end == std::string::npos) throw Error("'" + spool + "' is no spool of a run");
-  return spool.substr(0, end);
+  std::string run = run_of_spool(spool);
+  if (run.empty()) throw Error("'" + spool + "' is no spool of a run");
+  return run;
 }
 
 bool has_os() { return PyDict_GetItemString(PyImport_GetModuleDict(), "os") != nullptr; }

@@ -179,7 +179,7 @@ PyObject* measure_program(const Door& door, const Settings& settings, Program pr
                           PyObject* brought, PyObject* before) {
   load_wrappers(settings);
   std::FILE* file = nullptr;
-  open_program(program, file);
+  open_program(program, door.no_such_word, file);
   const std::shared_ptr<RunPlace> place = plan_run(settings, program, door);
   const FilterSource filter = read_filter_file(settings);
   if (!prepare_interpreter(program, brought, door) || !prepare_command(program)) return nullptr;

@@ -173,7 +173,7 @@ Outcome run_module(const Program& program) {
 
 }  // namespace
 
-void open_program(Program& program, std::FILE*& file) {
+void open_program(Program& program, std::string_view no_such_word, std::FILE*& file) {
   if (program.kind != Program::Kind::kFile) return;
   program.path = absolute_path(program.target);
   const int main = has_main(program.path);
@@ -184,8 +184,11 @@ void open_program(Program& program, std::FILE*& file) {
   }
   file = std::fopen(program.path.c_str(), "rbe");
   if (file == nullptr) {
-    throw Error("can't open file '" + program.path + "': [Errno " + std::to_string(errno) + "] " +
-                std::strerror(errno));
+    const int why = errno;
+    const bool bare_word = program.target.find_first_of("./") == std::string::npos;
+    throw Error("can't open file '" + program.path + "': [Errno " + std::to_string(why) + "] " +
+                std::strerror(why) +
+                std::string(why == ENOENT && bare_word ? no_such_word : std::string_view()));
   }
   struct stat status {};
   if (::fstat(::fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {

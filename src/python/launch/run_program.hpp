@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <string_view>
 
 #include "python/interpreter/compat.hpp"
 #include "python/launch/main_module.hpp"
@@ -17,7 +18,8 @@ enum class Outcome : std::uint8_t {
 };
 
 // Completes `program`; throws Error if it cannot be run. `file` gets the open script.
-void open_program(Program& program, std::FILE*& file);
+// `no_such_word`: as in Door.
+void open_program(Program& program, std::string_view no_such_word, std::FILE*& file);
 
 // Imports what python imports to run the program, which is not the program's doing. False with
 // a Python exception set.

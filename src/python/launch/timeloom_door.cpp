@@ -9,6 +9,12 @@ constexpr std::string_view kModules[] = {"timeloom"};
 }  // namespace
 
 const Door kTimeloomDoor{
-    .name = "timeloom", .modules = kModules, .commands = {}, .wrong_usage = 2, .settings = {}};
+    .name = "timeloom",
+    .modules = kModules,
+    .commands = {},
+    .wrong_usage = 2,
+    .settings = {},
+    .no_such_word =
+        " (for a command write timeloom run, timeloom report and so on, without python -m)"};
 
 }  // namespace timeloom::python

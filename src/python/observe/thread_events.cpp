@@ -1,5 +1,7 @@
 #include "python/observe/thread_events.hpp"
 
+#include <new>
+#include <set>
 #include <unordered_map>
 
 #include "python/observe/watched.hpp"
@@ -48,6 +50,16 @@ void watch_threads() {
 void note_begin_of(PyObject* thread, std::uint32_t location) noexcept {
   const auto known = numbers().find(thread);
   if (known != numbers().end()) record::note_creation(location, known->second);
+}
+
+// The thread's state goes before join() returns, on every version.
+void end_threads() noexcept try {
+  std::set<std::uintptr_t> running;
+  PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+  for (; thread != nullptr; thread = PyThreadState_Next(thread)) running.insert(thread->thread_id);
+  record::end_interpreted_threads_but(running);
+} catch (const std::bad_alloc&) {
+  return;  // they end when the system says so
 }
 
 }  // namespace timeloom::python

@@ -16,4 +16,8 @@ void watch_threads();
 // called on that thread.
 void note_begin_of(PyObject* thread, std::uint32_t location) noexcept;
 
+// Before the measurement ends: threads that have ended for Python, so that join() may have
+// returned, end now, though the system may still be at it. REQUIRES: the world is stopped.
+void end_threads() noexcept;
+
 }  // namespace timeloom::python

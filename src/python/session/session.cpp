@@ -243,6 +243,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   note_stretches();
   record::Totals totals;
   with_world_stopped([&] {
+    end_threads();
     totals = record::stop(ending);
     add_totals(result, totals);
   });

@@ -1,5 +1,6 @@
 // Threads that another one brings into the measurement, and the listener on whose thread one ends.
 #include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 
 #include "os/thread.hpp"
 #include "record/listener.hpp"
+#include "record/wrapper_interface.hpp"
 #include "record_fixture.hpp"
 
 namespace timeloom::record {
@@ -94,6 +96,34 @@ TEST_F(BroughtTest, ARecorderOfAnEarlierMeasurementIsReplaced) {
   go.count_down();
   thread.join();
   EXPECT_EQ(end().threads.at(1), (Lines{"enter one", "leave one"}));
+}
+
+std::atomic<int> g_wanted = -1;
+// A wrapper in a handler on the thread's signal stack, which may have interrupted its recorder.
+void note_wanted(int) { g_wanted = WrapperScope(nullptr).wanted() ? 1 : 0; }
+
+// Whether a wrapper that such a handler calls records on this thread.
+int wanted_in_handler() {
+  struct sigaction handler {
+  }, before{};
+  handler.sa_handler = note_wanted;
+  handler.sa_flags = SA_ONSTACK;
+  EXPECT_EQ(::sigaction(SIGUSR2, &handler, &before), 0);
+  g_wanted = -1;
+  EXPECT_EQ(::raise(SIGUSR2), 0);
+  EXPECT_EQ(::sigaction(SIGUSR2, &before, nullptr), 0);
+  return g_wanted;
+}
+
+TEST_F(BroughtTest, HandlersOnItsSignalStackRecordNothing) {
+  begin();
+  const EventWord outer = region("outer");
+  bring({outer}, [&] {
+    EXPECT_TRUE(leave(outer));
+    EXPECT_EQ(wanted_in_handler(), 0);
+    EXPECT_TRUE(WrapperScope(nullptr).wanted());
+  });
+  EXPECT_EQ(wanted_in_handler(), 0);  // nor do those on a thread that has attached itself
 }
 
 TEST_F(BroughtTest, NobodyIsBroughtInWithoutAMeasurement) {

@@ -117,7 +117,8 @@ std::vector<std::string> ask_besides_calls(const Index& index, const Definitions
   std::vector<std::string> answers = {messages_answer(bundles_in(messages, all)),
                                       collectives_answer(gatherings_in(messages, all))};
   for (const auto& [key, series] : events.series()) {
-    for (const Stretch& one : values_in(index, events, definitions, key, 0, kLastTime)) {
+    const ValuesQuestion question{key, 0, kLastTime};
+    for (const Stretch& one : values_in(index, events, definitions, {&question, 1}).front()) {
       answers.push_back(std::to_string(key.first) + ' ' + std::to_string(one.begin) + ' ' +
                         std::to_string(one.last));
     }

@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "../support/temp_directory.hpp"
+#include "core/waiting_metric.hpp"
 #include "view/calls.hpp"
 #include "view/index.hpp"
 #include "view/index_writer.hpp"
 #include "view/range_table.hpp"
+#include "view/waited.hpp"
 
 namespace timeloom::view {
 
@@ -29,6 +31,7 @@ struct RunShape {
   std::uint64_t step = 50;  // between two events, at most; a third of them are 0
   std::size_t most_paths = 1 << 20;
   bool others = true;  // recording off and on, parameters
+  bool waiting = false;
 };
 
 // A call as the events say it.
@@ -44,6 +47,7 @@ struct ModelTrack {
   struct Stretch {
     std::uint64_t begin, end;
     std::size_t call;
+    std::uint64_t waited = 0;  // ticks
   };
   std::vector<Stretch> stretches;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> off;
@@ -63,6 +67,7 @@ class Model : public RunSource {
     }
     definitions_.groups.push_back({"Process", "node", 1, "python", {"a.py"}});
     definitions_.parameters.push_back({"n", ParameterType::kInt64});
+    if (shape.waiting) definitions_.metrics.push_back(waiting_metric());
     for (std::size_t i = 0; i < shape.tracks; ++i) {
       definitions_.locations.push_back(
           {LocationId{i * 3}, "t" + std::to_string(i), LocationGroupId{0}});
@@ -108,6 +113,19 @@ class Model : public RunSource {
     track.events.push_back({Timestamp{now_ + kBegin}, kind, ref, value});
   }
 
+  // Of the time since the last enter or leave some was waiting, spread evenly: over what other
+  // events have cut it into.
+  void wait(ModelTrack& track, std::uint64_t since) {
+    if (!shape_.waiting || now_ == since || random(4) > 0) return;
+    const std::uint64_t waited = random(3) == 0 ? now_ - since + 5 : random(now_ - since);
+    add(track, EventKind::kWaiting, 0, waited);
+    const Waited all{since, now_, std::min(waited, now_ - since)};
+    for (std::size_t i = track.stretches.size(); i-- > 0 && track.stretches[i].begin >= since;) {
+      ModelTrack::Stretch& one = track.stretches[i];
+      one.waited = all.in(one.begin, one.end);
+    }
+  }
+
   std::size_t way_below(std::size_t way, std::uint32_t region) {
     return ways_.try_emplace({way, region}, ways_.size() + 1).first->second;
   }
@@ -117,7 +135,7 @@ class Model : public RunSource {
     std::vector<std::size_t> open;
     now_ = random(1000);
     bool off = false;
-    std::uint64_t off_since = 0;
+    std::uint64_t off_since = 0, call_since = now_;
     const auto step = [&] {
       const std::uint64_t before = now_;
       if (random(3) > 0) now_ += random(shape_.step);
@@ -147,12 +165,16 @@ class Model : public RunSource {
         call.call.region = static_cast<std::uint32_t>(std::min(
             random(shape_.regions), std::min(random(shape_.regions), random(shape_.regions))));
         call.way = way_below(open.empty() ? 0 : track.calls[open.back()].way, call.call.region);
+        if (!open.empty()) wait(track, call_since);
+        call_since = now_;
         add(track, EventKind::kEnter, call.call.region);
         open.push_back(track.calls.size());
         track.calls.push_back(call);
       } else {
         ModelCall& call = track.calls[open.back()];
         call.call.end = now_;
+        wait(track, call_since);
+        call_since = now_;
         add(track, EventKind::kLeave, call.call.region);
         open.pop_back();
       }

@@ -32,7 +32,10 @@ Table expected_table(const Model& model, const std::vector<std::uint32_t>& track
     }
     for (const auto& stretch : track.stretches) {
       const std::uint64_t begin = std::max(stretch.begin, from), end = std::min(stretch.end, to);
-      if (begin < end) sum_of(track.calls[stretch.call].way).own += end - begin;
+      if (begin >= end) continue;
+      RangeSum& sum = sum_of(track.calls[stretch.call].way);
+      sum.own += end - begin;
+      sum.waiting += Waited{stretch.begin, stretch.end, stretch.waited}.in(begin, end);
     }
   }
   Table table;
@@ -61,6 +64,7 @@ void compare(const Table& expected, const Table& found, const std::string& what)
     EXPECT_EQ(sum.cut_begin, other->second.cut_begin) << what;
     EXPECT_EQ(sum.cut_end, other->second.cut_end) << what;
     EXPECT_EQ(sum.own, other->second.own) << what;
+    EXPECT_EQ(sum.waiting, other->second.waiting) << what;
     EXPECT_EQ(sum.inclusive, other->second.inclusive) << what;
     EXPECT_EQ(sum.min, other->second.min) << what;
     EXPECT_EQ(sum.max, other->second.max) << what;
@@ -90,6 +94,13 @@ TEST(Table, OfRandomRangesIsExact) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     compare_ranges({.seed = seed, .tracks = 3, .events = 20'000}, 20);
   }
+}
+
+TEST(Table, OfWaitingThreadsIsExact) {
+  for (std::uint64_t seed = 31; seed <= 34; ++seed) {
+    compare_ranges({.seed = seed, .tracks = 3, .events = 20'000, .waiting = true}, 20);
+  }
+  compare_ranges({.seed = 35, .tracks = 1, .events = 400'000, .depth = 6, .waiting = true}, 5);
 }
 
 TEST(Table, OfManyBlocksIsExact) {

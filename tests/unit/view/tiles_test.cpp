@@ -17,6 +17,7 @@ struct ExpectedCell {
 struct ExpectedTile {
   std::map<std::uint32_t, std::array<ExpectedCell, kColumns>> rows;
   std::array<std::uint64_t, kColumns> off{};
+  std::array<std::uint64_t, kColumns> waiting{};
 };
 
 template <typename Add>
@@ -54,6 +55,11 @@ ExpectedTile expected_tile(const ModelTrack& track, const TilePlace& place) {
   // Calls without duration are in row 0, too; by the order of their ends among the stretches.
   for (const auto& stretch : track.stretches) {
     add(0, track.calls[stretch.call].call.region, stretch.begin, stretch.end);
+    by_column(place, stretch.begin, stretch.end, [&](std::uint64_t column, std::uint64_t) {
+      const std::uint64_t from = place.begin() + column * place.width();
+      const Waited waited{stretch.begin, stretch.end, stretch.waited};
+      tile.waiting[column] += waited.in(from, std::min(from + place.width(), place.end()));
+    });
   }
   for (const ModelCall& one : track.calls) {
     if (one.call.begin == one.call.end) add(0, one.call.region, one.call.begin, one.call.end);
@@ -76,6 +82,7 @@ void compare_tile(const Picture& found, const ExpectedTile& expected, const Tile
   ASSERT_EQ(found.all_rows, all);
   for (std::uint32_t i = 0; i < kColumns; ++i) {
     ASSERT_EQ(found.off[i], shown(expected.off[i], place.width()));
+    ASSERT_EQ(found.waiting[i], shown(expected.waiting[i], place.width()));
   }
   for (std::uint32_t row = 0; row < found.rows; ++row) {
     const auto cells = expected.rows.find(row + first_row);
@@ -131,8 +138,12 @@ TEST(Tiles, OfFewEventsAreExact) {
   }
 }
 
+TEST(Tiles, OfWaitingThreadsAreExact) {
+  compare_tiles({.seed = 36, .tracks = 2, .events = 20'000, .waiting = true}, 60);
+}
+
 TEST(Tiles, ThatTheIndexHoldsCoverWhatIsThere) {
-  const RunShape shape{.seed = 35, .tracks = 1, .events = 500'000, .depth = 8};
+  const RunShape shape{.seed = 35, .tracks = 1, .events = 500'000, .depth = 8, .waiting = true};
   Model model(shape);
   const IndexOfModel index(model);
   const auto track = index->track(0);

@@ -20,7 +20,9 @@ export function CallPanel() {
         <p class="faint">{region?.file ? `${region.file}:${region.line}` : "no file known"} · {nameOfLocation(run, call.track)}</p>
         <dl>
           <dt>duration</dt><dd>{duration(length)}</dd>
+          {run.waiting && <><dt title="In all of this call: time in which its thread ran, and in which it did not">of it</dt><dd>{details ? split(length, details.waiting) : "…"}</dd></>}
           <dt>own time</dt><dd>{details ? `${duration(details.own)} (${percent(details.own, length)})` : "…"}</dd>
+          {run.waiting && <><dt>of it</dt><dd>{details ? split(details.own, details.ownWaiting) : "…"}</dd></>}
           <dt>begin</dt><dd>{instant(call.begin, 1)}</dd>
           <dt>end</dt><dd>{instant(call.end, 1)}</dd>
           <dt>calls inside</dt><dd>{details ? count(details.calls) : "…"}</dd>
@@ -41,6 +43,8 @@ export function CallPanel() {
     </div>
   );
 }
+
+const split = (time: number, waiting: number): string => `working ${duration(time - waiting)}, waiting ${duration(waiting)}`;
 
 const MOST_LINKS = 100;
 

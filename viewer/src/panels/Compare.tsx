@@ -48,7 +48,7 @@ export function PairTable({ data, by }: { data: ProfiledPair; by: "function" | "
   const [all, setAll] = useState(false);
   const nameOf = (key: number | string) => (typeof key === "string" ? key : run.regions[key]?.name ?? "(calls beyond the limit of call paths)");
   const rows = useMemo(() => {
-    const [before, after] = data.profiles.map((profile) => (by === "function" ? byFunction(profile, data.paths) : byModule(profile, data.paths, run.regions)));
+    const [before, after] = data.profiles.map((profile) => (by === "function" ? byFunction(profile, data.paths, run.regions) : byModule(profile, data.paths, run.regions)));
     return pairRows(before, after).sort((a, b) => (sort === "name" ? nameOf(a.key).localeCompare(nameOf(b.key)) : valueOf(b, sort) - valueOf(a, sort)));
   }, [data, by, sort]);
   const head = (column: Column, words: string, title: string, span = 1) => (

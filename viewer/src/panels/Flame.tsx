@@ -13,10 +13,10 @@ const LINE = 19;
 
 /** The flame graph of one profile, in the colours of the timeline. */
 export function ProfileFlame({ data }: { data: Profiled }) {
-  const { timeline, theme } = useOpened();
-  const root = useMemo(() => callTree(data.profile, data.paths), [data]);
+  const { run, timeline, theme } = useOpened();
+  const root = useMemo(() => callTree(data.profile, data.paths, run.regions), [data]);
   return <Flame root={root} colourOf={(node) => (node.region === NONE ? theme.nothing : timeline.styleOf(node.region))}
-    words={(node) => `${duration(node.total)} (${percent(node.total, root.total)}) · own ${duration(node.own)}${node.visits > 0 ? ` · ${count(node.visits)} visits` : ""}`} />;
+    words={(node) => `${duration(node.total)} (${percent(node.total, root.total)}) · own ${duration(node.own)}${node.waiting > 0 ? `, waiting ${duration(node.waiting)}` : ""}${node.visits > 0 ? ` · ${count(node.visits)} visits` : ""}`} />;
 }
 
 interface Props<N extends Node> {

@@ -29,7 +29,7 @@ function Sandwich({ data, func }: { data: Profiled; func: number }) {
   const { run, navigator, viewing } = useOpened();
   const region = run.regions[func];
   const parts = useMemo(() => ({
-    row: byFunction(data.profile, data.paths).find((row) => row.key === func), in: callers(data.profile, data.paths, func), out: callees(data.profile, data.paths, func),
+    row: byFunction(data.profile, data.paths, run.regions).find((row) => row.key === func), in: callers(data.profile, data.paths, func), out: callees(data.profile, data.paths, func),
   }), [data, func]);
   return (
     <section>
@@ -44,7 +44,7 @@ function Sandwich({ data, func }: { data: Profiled; func: number }) {
 }
 
 function Sums({ row }: { row: Row }) {
-  return <>{count(row.visits)} visits · total {duration(row.total)} · own {duration(row.own)} · mean {duration(row.total / row.visits)}</>;
+  return <>{count(row.visits)} visits · total {duration(row.total)} · own {duration(row.own)}{row.waiting > 0 && <>, of it waiting {duration(row.waiting)}</>} · mean {duration(row.total / row.visits)}</>;
 }
 
 /** The sums of a function in each of two runs. */
@@ -52,7 +52,7 @@ function BothSums({ func }: { func: number }) {
   const { run } = useOpened();
   const { value } = useProfiles();
   return <>{value?.profiles.map((profile, n) => {
-    const row = byFunction(profile, value.paths).find((one) => one.key === func);
+    const row = byFunction(profile, value.paths, run.regions).find((one) => one.key === func);
     return <p key={n}><b>{run.parts[n].letter}</b> {row ? <Sums row={row} /> : "It is not called here."}</p>;
   })}</>;
 }
@@ -122,7 +122,7 @@ async function placesOf({ run, source }: Opened, scope: Selection, func: number,
   const most = [...tracks].sort((a, b) => run.locations[b].events - run.locations[a].events).slice(0, MOST_TRACKS);
   const found = await Promise.all(most.map(async (track) => {
     const profile = await source.profile({ ...scope, tracks: [track] }, signal);
-    return { track, row: byFunction(profile, data.paths).find((row) => row.key === func) };
+    return { track, row: byFunction(profile, data.paths, run.regions).find((row) => row.key === func) };
   }));
   return found.filter((place): place is Place => place.row !== undefined).sort((a, b) => b.row.total - a.row.total);
 }

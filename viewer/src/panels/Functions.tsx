@@ -1,21 +1,23 @@
 // Tables of the selection by function and by module.
 import { useMemo, useState } from "preact/hooks";
 import { count, duration, percent, place } from "../format";
-import { byFunction, byModule, ownTime, type Row } from "../profile";
+import { byFunction, byModule, ownTime, type Row, tellsWaiting } from "../profile";
 import { useOpened, type Profiled } from "./hooks";
 
-type Column = "name" | "own" | "total" | "visits" | "mean" | "min" | "max";
+type Column = "name" | "own" | "working" | "waiting" | "total" | "visits" | "mean" | "min" | "max";
 
 const MANY = 200;
 const mean = (row: Row): number => (row.visits ? row.total / row.visits : 0);
 
 /** Values to sort by; names ascend, numbers descend. */
 const valueOf: Record<Exclude<Column, "name">, (row: Row) => number> = {
-  own: (row) => row.own, total: (row) => row.total, visits: (row) => row.visits, mean, min: (row) => row.min, max: (row) => row.max,
+  own: (row) => row.own, working: (row) => row.own - row.waiting, waiting: (row) => row.waiting, total: (row) => row.total, visits: (row) => row.visits, mean, min: (row) => row.min, max: (row) => row.max,
 };
 
 const TITLES: Record<Column, [string, string]> = {
   own: ["own", "Time in the function itself, without what it called"],
+  working: ["working", "Own time in which the thread ran"],
+  waiting: ["waiting", "Own time in which the thread did not run: it waited for something or for a processor"],
   total: ["total", "Time with all that was called; a call inside a call of the same function counts once"],
   visits: ["visits", "Calls in the selection, also those that began before it"],
   mean: ["mean", "Total time of a visit"],
@@ -30,9 +32,10 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
   const [all, setAll] = useState(false);
   const nameOf = (row: Row) => (typeof row.key === "string" ? row.key : run.regions[row.key]?.name ?? "(calls beyond the limit of call paths)");
   const rows = useMemo(() => {
-    const list = by === "function" ? byFunction(data.profile, data.paths) : byModule(data.profile, data.paths, run.regions);
+    const list = by === "function" ? byFunction(data.profile, data.paths, run.regions) : byModule(data.profile, data.paths, run.regions);
     return list.sort((a, b) => (sort === "name" ? nameOf(a).localeCompare(nameOf(b)) : valueOf[sort](b) - valueOf[sort](a)));
   }, [data, by, sort]);
+  const split = tellsWaiting(run);
   const whole = ownTime(data.profile);
   const head = (column: Column) => (
     <th scope="col" class={column === "name" ? "" : column === "min" || column === "max" ? "number extreme" : "number"} aria-sort={sort === column ? (column === "name" ? "ascending" : "descending") : "none"}>
@@ -42,14 +45,16 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
   return (
     <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label={`Times by ${by}`}>
       <table>
-        <thead><tr><th scope="col" class="number">share</th>{head("own")}{head("total")}{head("visits")}{head("mean")}{head("min")}{head("max")}{head("name")}{by === "function" && <th scope="col" class="place">place</th>}</tr></thead>
+        <thead><tr><th scope="col" class="number">share</th>{head("own")}{split && <>{head("working")}{head("waiting")}</>}{head("total")}{head("visits")}{head("mean")}{head("min")}{head("max")}{head("name")}{by === "function" && <th scope="col" class="place">place</th>}</tr></thead>
         <tbody>
           {rows.slice(0, all ? rows.length : MANY).map((row) => {
             const region = typeof row.key === "number" ? run.regions[row.key] : undefined;
             return (
               <tr key={row.key}>
                 <td class="number share"><span class="bar" style={{ width: `${(100 * row.own) / whole}%` }} /><span>{percent(row.own, whole)}</span></td>
-                <td class="number">{duration(row.own)}</td><td class="number">{duration(row.total)}</td>
+                <td class="number">{duration(row.own)}</td>
+                {split && <><td class="number">{duration(row.own - row.waiting)}</td><td class="number">{duration(row.waiting)}</td></>}
+                <td class="number">{duration(row.total)}</td>
                 <td class="number" title={row.cut ? `${count(row.cut)} of them go on outside the selection` : ""}>{count(row.visits)}{row.cut ? <span class="faint">*</span> : ""}</td>
                 <td class="number">{duration(mean(row))}</td><td class="number extreme">{duration(row.min)}</td><td class="number extreme">{duration(row.max)}</td>
                 <th scope="row" class="name">

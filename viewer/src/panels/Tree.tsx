@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { count, duration, percent } from "../format";
-import { callTree, type Node } from "../profile";
+import { callTree, type Node, tellsWaiting } from "../profile";
 import { type Profiled, useOpened } from "./hooks";
 
 const MOST_ROWS = 500;
@@ -34,8 +34,11 @@ function shownOf<N extends Node>(root: N, toggled: ReadonlySet<string>): Shown<N
 
 /** The call tree of one profile. */
 export function ProfileTree({ data }: { data: Profiled }) {
-  const root = useMemo(() => callTree(data.profile, data.paths), [data]);
-  return <Tree root={root} heads={["total", "own", "visits"]} cells={(node) => [duration(node.total), duration(node.own), count(node.visits)]} />;
+  const { run } = useOpened();
+  const split = tellsWaiting(run);
+  const root = useMemo(() => callTree(data.profile, data.paths, run.regions), [data]);
+  return <Tree root={root} heads={["total", "own", ...(split ? ["waiting"] : []), "visits"]}
+    cells={(node) => [duration(node.total), duration(node.own), ...(split ? [duration(node.waiting)] : []), count(node.visits)]} />;
 }
 
 interface Props<N extends Node> {

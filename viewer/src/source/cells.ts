@@ -1,6 +1,7 @@
 // Tiles made of calls in memory.
 import { COLUMNS, NONE, type Tile } from "../model";
-import { eachIn, type Lane } from "./lane";
+import { eachIn, eachWait, type Lane } from "./lane";
+import { waitedIn } from "./waited";
 
 /** A row of a tile while its calls come by in order of time: exact sums of the column being filled. */
 class Row {
@@ -33,7 +34,7 @@ class Row {
 /** A tile without calls. */
 export function emptyTile(rows: number, allRows = rows): Tile {
   return {
-    rows, allRows, exact: true, off: new Uint8Array(COLUMNS), region: new Int32Array(rows * COLUMNS).fill(NONE), cover: new Uint8Array(rows * COLUMNS),
+    rows, allRows, exact: true, off: new Uint8Array(COLUMNS), waiting: new Uint8Array(COLUMNS), region: new Int32Array(rows * COLUMNS).fill(NONE), cover: new Uint8Array(rows * COLUMNS),
   };
 }
 
@@ -81,6 +82,7 @@ export function tileOf(lane: Lane, begin: number, width: number, wanted: number)
   advance(end);
   for (const row of rows) row.flush();
   fillOff(tile, lane, begin, width);
+  fillWaiting(tile, lane, begin, width);
   return tile;
 }
 
@@ -91,6 +93,14 @@ function fillOff(tile: Tile, lane: Lane, begin: number, width: number): void {
     columns(lane.off[i], lane.off[i + 1], begin, width, (column, time) => (sums[column] += time));
   }
   sums.forEach((time, column) => (tile.off[column] = Math.ceil((255 * time) / width)));
+}
+
+function fillWaiting(tile: Tile, lane: Lane, begin: number, width: number): void {
+  const sums = new Float64Array(COLUMNS);
+  eachWait(lane, begin, begin + width * COLUMNS, (wait) => {
+    columns(Math.max(begin, wait.begin), wait.end, begin, width, (column) => (sums[column] += waitedIn(wait, begin + column * width, begin + (column + 1) * width)));
+  });
+  sums.forEach((ticks, column) => (tile.waiting[column] = Math.ceil((255 * ticks) / width)));
 }
 
 /** The tile of some tracks together: the mean of what is covered of them, and the region that covers most. */
@@ -109,7 +119,7 @@ export function sumOfTiles(tiles: readonly Tile[]): Tile {
     for (const [region, total] of sums) if (total > most) [best, most] = [region, total];
     result.region[column] = best;
     result.cover[column] = Math.ceil(sum / Math.max(1, tiles.length));
-    result.off[column] = Math.ceil(tiles.reduce((all, tile) => all + tile.off[column], 0) / Math.max(1, tiles.length));
+    for (const key of ["off", "waiting"] as const) result[key][column] = Math.ceil(tiles.reduce((all, tile) => all + tile[key][column], 0) / Math.max(1, tiles.length));
   }
   return result;
 }

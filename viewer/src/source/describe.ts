@@ -15,13 +15,17 @@ interface Json {
   cost: { share_cpu: number; share_wall: number; seconds_per_event: number } | null;
   processes: Process[];
   tracks: Location[];
-  regions: { name: string; file: string; line: number; group: string }[];
+  waiting?: boolean;
+  regions: { name: string; file: string; line: number; group: string; waits?: boolean }[];
   metrics?: Metric[];
   parameters?: string[];
   communicators?: string[];
   markers: Marker[];
   marks?: Mark[];
 }
+
+/** What tasks are in while others run. */
+const SUSPENDED = "suspended";
 
 /** 2026-11-23 08:14 */
 function dateOf(time: Date): string {
@@ -44,7 +48,11 @@ export function runOf(json: unknown): Run {
     length: from.length,
     events: from.events,
     secondsPerEvent: from.cost?.seconds_per_event ?? 0,
-    regions: from.regions.map((region, id) => ({ id, name: region.name, module: region.group, file: region.file, line: region.line })),
+    waiting: from.waiting ?? false,
+    regions: from.regions.map((region, id) => ({
+      id, name: region.name, module: region.group, file: region.file, line: region.line,
+      idle: Boolean(region.waits) || region.name === SUSPENDED, waits: Boolean(region.waits) && !from.waiting,
+    })),
     processes: from.processes,
     locations: from.tracks,
     metrics: from.metrics ?? [],

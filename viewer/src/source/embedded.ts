@@ -9,7 +9,7 @@ import { collectivesAnswer, messagesAnswer, pathsAnswer, Reader } from "./wire";
 
 const ENTER = 0, LEAVE = 1, OTHER = 2;
 /** Parameters: int64, uint64, double, string. */
-const FIRST_PARAMETER = 2, STRING_PARAMETER = 5, METRIC = 6;
+const FIRST_PARAMETER = 2, STRING_PARAMETER = 5, METRIC = 6, WAITING = 15;
 const HAPPENINGS: Readonly<Record<number, Happening["kind"]>> = { 11: "create", 12: "begin", 13: "end", 14: "wait" };
 
 /** Texts of parameters by their numbers. */
@@ -110,11 +110,11 @@ class TrackReader {
 
   private event(): void {
     const word = this.varint();
-    const kind = word % 4;
+    const kind = word % 4, before = this.time;
     this.time += (word - kind) / 4;
     if (kind === ENTER) this.enter(this.varint());
     else if (kind === LEAVE) this.leave();
-    else if (kind === OTHER) this.other(this.varint(), this.varint(), this.varint64());
+    else if (kind === OTHER) this.other(this.varint(), this.varint(), this.varint64(), before);
     else this.lane.switchRecording(this.time);
   }
 
@@ -134,7 +134,8 @@ class TrackReader {
   }
 
   /** Numbers of kinds and types of values are those of src/core/event.hpp. */
-  private other(kind: number, ref: number, value: bigint): void {
+  private other(kind: number, ref: number, value: bigint, before: number): void {
+    if (kind === WAITING) this.lane.wait(before, this.time, Math.min(Number(value), this.time - before));
     const happening = HAPPENINGS[kind];
     if (happening) this.lane.happen({ kind: happening, number: value, time: this.time });
     else if (kind === METRIC && this.run.metrics[ref]) this.lane.sample(ref, this.time, Number(valueOf(value, this.run.metrics[ref].type)));

@@ -61,6 +61,13 @@ export class Script {
     this.time += Math.max(1, Math.round(ns * (0.7 + 0.6 * this.chance())));
   }
 
+  /** Works for a while and waits for the rest. */
+  wait(ns: number, part = 0.97): void {
+    const begin = this.time;
+    this.work(ns);
+    this.lane.wait(begin, this.time, Math.round((this.time - begin) * part));
+  }
+
   call(region: number, body: () => void): void {
     const path = this.paths.of(this.stack.length ? this.stack[this.stack.length - 1] : NONE, region);
     this.lane.enter(this.time, path, region);
@@ -109,7 +116,7 @@ function solver(script: Script, steps: number): void {
         script.give(0, step);
         if (step % 5 === 0) script.sample(0, 1 / (1 + step / 20) + 0.01 * (step % 7));
         script.call(3, () => script.work(2.4e6));
-        script.call(5, () => script.call(7, () => script.call(8, () => script.work(9e5 * script.chance() ** 3 + 4e4))));
+        script.call(5, () => script.call(7, () => script.call(8, () => script.wait(9e5 * script.chance() ** 3 + 4e4))));
         for (let i = 0; i < 40; i++) script.call(9, () => (script.work(3e3), script.call(10, () => script.work(1.2e3))));
         if (step % 5 === 4) script.call(4, () => script.work(4e5));
       });
@@ -122,7 +129,7 @@ function worker(script: Script, chunks: number): void {
   script.call(17, () => {
     for (let chunk = 0; chunk < chunks; chunk++) {
       script.call(18, () => { for (let i = 0; i < 25; i++) script.call(19, () => script.work(9e4)); });
-      if (chunk % 7 === 3) script.call(8, () => script.work(2e7)); else script.work(5e5);
+      if (chunk % 7 === 3) script.call(8, () => script.wait(2e7)); else script.work(5e5);
       if (chunk === 20) script.off(6e7);
     }
   });
@@ -131,7 +138,7 @@ function worker(script: Script, chunks: number): void {
 function task(script: Script, number = 0): void {
   if (number) script.happen("begin", number);
   script.call(14, () => {
-    script.call(15, () => script.work(4e6));
+    script.call(15, () => script.wait(4e6, 0.7));
     for (let i = 0; i < 6; i++) script.call(16, () => script.work(8e4));
   });
   if (number) script.happen("end", number);
@@ -199,8 +206,8 @@ function description(processes: Process[], locations: Location[]): Run {
   const events = locations.reduce((sum, location) => sum + location.events, 0);
   return {
     title: "plate.py -n 1000", facts: ["vm", "2026-11-23 08:14:02", `${events.toLocaleString("en")} events`], losses: ["12 events could not be recorded"],
-    ticksPerSecond: 1e9, length: Math.max(...locations.map((location) => location.end)), events, secondsPerEvent: 3e-8,
-    regions: NAMES.map(([module, name, line], id) => ({ id, name: `${module}.${name}`, module, file: `/home/u/${module.replaceAll(".", "/")}.py`, line })),
+    ticksPerSecond: 1e9, length: Math.max(...locations.map((location) => location.end)), events, secondsPerEvent: 3e-8, waiting: true,
+    regions: NAMES.map(([module, name, line], id) => ({ id, name: `${module}.${name}`, module, file: `/home/u/${module.replaceAll(".", "/")}.py`, line, idle: name.endsWith("wait"), waits: false })),
     processes, locations, markers: [{ time: 5.2e8, track: 0, text: "residual below 1e-3" }], marks: [], parts: [], metrics: [{ name: "residual", unit: "K", description: "of the plate", type: "double" }], parameters: ["timeloom::step"], communicators: ["MPI_COMM_WORLD"],
   };
 }

@@ -1,6 +1,7 @@
 // The calls of one location in memory.
 import { NONE } from "../model";
 import { firstWhere } from "../sorted";
+import { type Waited, waitedIn } from "./waited";
 
 /** Calls in the order of their begin, callers before those they called. */
 export interface Lane {
@@ -19,12 +20,19 @@ export interface Lane {
   readonly rows: number;
   /** Begins and ends of the stretches in which recording was off. */
   readonly off: Float64Array;
+  /** In order of time. */
+  readonly waits: readonly Wait[];
   /** Parameters by call, in order of their times; few calls have any. */
   readonly parameters: ReadonlyMap<number, readonly Given[]>;
   /** By metric: time and value, in turns. */
   readonly values: ReadonlyMap<number, readonly number[]>;
   /** Creations, begins, ends and waits of threads and tasks. */
   readonly happenings: readonly Happening[];
+}
+
+/** Waiting in a call itself, not in those that it called. */
+export interface Wait extends Waited {
+  readonly call: number;
 }
 
 /** A parameter that a call was given. */
@@ -50,6 +58,7 @@ export class LaneBuilder {
   private readonly next: number[] = [];
   private readonly own: number[] = [];
   private readonly off: number[] = [];
+  private readonly waits: Wait[] = [];
   private readonly stack: number[] = [];
   private readonly parameters = new Map<number, Given[]>();
   private readonly values = new Map<number, number[]>();
@@ -77,6 +86,12 @@ export class LaneBuilder {
     this.next[call] = this.begin.length;
     this.own[call] += length;
     if (this.parent[call] !== NONE) this.own[this.parent[call]] -= length;
+  }
+
+  /** Of [begin, end), in which nothing happened, the innermost call has waited that much. */
+  wait(begin: number, end: number, ticks: number): void {
+    const call = this.stack.at(-1);
+    if (call !== undefined && ticks > 0) this.waits.push({ begin, end, ticks, call });
   }
 
   /** The innermost call is given a parameter. */
@@ -108,7 +123,7 @@ export class LaneBuilder {
       count: this.begin.length, begin: Float64Array.from(this.begin), end: Float64Array.from(this.end),
       depth: Int32Array.from(this.depth), path: Int32Array.from(this.path), region: Int32Array.from(this.region),
       parent: Int32Array.from(this.parent), next: Int32Array.from(this.next), own: Float64Array.from(this.own),
-      rows: this.rows, off: Float64Array.from(this.off), parameters: this.parameters, values: this.values, happenings: this.happenings,
+      rows: this.rows, off: Float64Array.from(this.off), waits: this.waits, parameters: this.parameters, values: this.values, happenings: this.happenings,
     };
   }
 }
@@ -127,4 +142,11 @@ export function openAt(lane: Lane, time: number): number[] {
 export function eachIn(lane: Lane, begin: number, end: number, visit: (call: number) => void): void {
   for (const call of openAt(lane, begin)) visit(call);
   for (let call = lowerBound(lane, begin); call < lane.count && lane.begin[call] < end; call++) visit(call);
+}
+
+/** Calls `visit` for what of each wait is in [begin, end), in order. */
+export function eachWait(lane: Lane, begin: number, end: number, visit: (wait: Wait, ticks: number) => void): void {
+  for (let i = firstWhere(lane.waits.length, (at) => lane.waits[at].end > begin); i < lane.waits.length && lane.waits[i].begin < end; i++) {
+    visit(lane.waits[i], waitedIn(lane.waits[i], begin, end));
+  }
 }

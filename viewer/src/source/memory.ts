@@ -5,7 +5,7 @@ import {
   type Search, type Selection, type Side, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
 import { emptyTile, sumOfTiles, tileOf } from "./cells";
-import { eachIn, type Happening, type Lane, lowerBound, openAt } from "./lane";
+import { eachIn, eachWait, type Happening, type Lane, lowerBound, openAt } from "./lane";
 import { bundlesIn, gatheringsIn, matrixOf, SILENCE, type Talk } from "./messages";
 import { MetricValues } from "./series";
 import type { Source } from "./source";
@@ -40,7 +40,7 @@ export class MemorySource implements Source {
   async profile(selection: Selection): Promise<Profile> {
     const { begin: from, end: to } = selection;
     const size = this.callPaths.parent.length;
-    const sums = { visits: 0, cutBegin: 0, cutEnd: 0, own: 0, inclusive: 0, min: Infinity, max: 0 };
+    const sums = { visits: 0, cutBegin: 0, cutEnd: 0, own: 0, waiting: 0, inclusive: 0, min: Infinity, max: 0 };
     type Name = keyof typeof sums;
     const all = Object.fromEntries(Object.entries(sums).map(([name, value]) => [name, new Float64Array(size).fill(value)])) as Record<Name, Float64Array>;
     for (const lane of this.selected(selection.tracks)) {
@@ -57,6 +57,7 @@ export class MemorySource implements Source {
         all.min[path] = Math.min(all.min[path], inside);
         all.max[path] = Math.max(all.max[path], inside);
       });
+      eachWait(lane, from, to, (wait, ticks) => (all.waiting[lane.path[wait.call]] += ticks));
     }
     const path = Int32Array.from({ length: size }, (_, i) => i).filter((i) => all.visits[i] > 0);
     const picked = Object.fromEntries(Object.entries(all).map(([name, values]) => [name, Float64Array.from(path, (i) => values[i])]));
@@ -69,7 +70,12 @@ export class MemorySource implements Source {
     if (call === undefined) return null;
     const stack: CallRef[] = [];
     for (let outer = lane.parent[call]; outer >= 0; outer = lane.parent[outer]) stack.unshift(refOf(track, lane, outer));
-    return { ...refOf(track, lane, call), own: lane.own[call], calls: lane.next[call] - call - 1, parameters: this.givenTo(lane, call), stack };
+    let ownWaiting = 0, waiting = 0;
+    eachWait(lane, lane.begin[call], lane.end[call], (wait, ticks) => {
+      if (wait.call >= call && wait.call < lane.next[call]) waiting += ticks;
+      if (wait.call === call) ownWaiting += ticks;
+    });
+    return { ...refOf(track, lane, call), own: lane.own[call], ownWaiting, waiting, calls: lane.next[call] - call - 1, parameters: this.givenTo(lane, call), stack };
   }
 
   async source(region: number): Promise<SourceText> {

@@ -133,7 +133,7 @@ class PairSource implements Source {
     const n = this.sides.findIndex((side) => side.owns(track)), side = this.sides[n];
     if (!side) return null;
     const found = await this.sources[n].call(track - side.firstTrack, depth, Math.max(0, Math.round(side.toOwn(time))), signal);
-    return found && { ...found, ...this.shared(side, found), own: found.own * side.scale, stack: found.stack.map((caller) => this.shared(side, caller)) };
+    return found && { ...found, ...this.shared(side, found), own: found.own * side.scale, ownWaiting: found.ownWaiting * side.scale, waiting: found.waiting * side.scale, stack: found.stack.map((caller) => this.shared(side, caller)) };
   }
 
   /** Of the later run, where it has the function. */
@@ -262,13 +262,13 @@ class PairSource implements Source {
     const path = Int32Array.from(places.keys()).sort();
     path.forEach((one, i) => places.set(one, i));
     const zeros = () => new Float64Array(path.length);
-    const result = { count: path.length, path, visits: zeros(), cutBegin: zeros(), cutEnd: zeros(), own: zeros(), inclusive: zeros(), min: zeros().fill(Infinity), max: zeros() };
+    const result = { count: path.length, path, visits: zeros(), cutBegin: zeros(), cutEnd: zeros(), own: zeros(), waiting: zeros(), inclusive: zeros(), min: zeros().fill(Infinity), max: zeros() };
     parts.forEach((part, n) => {
       const { scale, pathOf } = this.sides[n];
       for (let i = 0; part && i < part.count; i++) {
         const at = places.get(pathOf[part.path[i]])!;
         for (const key of ["visits", "cutBegin", "cutEnd"] as const) result[key][at] += part[key][i];
-        for (const key of ["own", "inclusive"] as const) result[key][at] += part[key][i] * scale;
+        for (const key of ["own", "waiting", "inclusive"] as const) result[key][at] += part[key][i] * scale;
         result.min[at] = Math.min(result.min[at], part.min[i] * scale);
         result.max[at] = Math.max(result.max[at], part.max[i] * scale);
       }

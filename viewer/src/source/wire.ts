@@ -87,7 +87,7 @@ export function tilesAnswer(reader: Reader, count: number): Tile[] {
     const rows = reader.u32(), allRows = reader.u32();
     const exact = reader.u32() === 1;
     reader.u32();
-    return { rows, allRows, exact, off: reader.bytes(COLUMNS), region: reader.numbers(rows * COLUMNS), cover: reader.bytes(rows * COLUMNS) };
+    return { rows, allRows, exact, off: reader.bytes(COLUMNS), waiting: reader.bytes(COLUMNS), region: reader.numbers(rows * COLUMNS), cover: reader.bytes(rows * COLUMNS) };
   });
 }
 
@@ -128,8 +128,8 @@ export function tableAnswer(reader: Reader): Profile {
   const count = reader.u32();
   reader.u32();
   const path = padded(reader, count);
-  const [visits, cutBegin, cutEnd, own, inclusive, min, max] = Array.from({ length: 7 }, () => reader.times(count));
-  return { count, path, visits, cutBegin, cutEnd, own, inclusive, min, max };
+  const [visits, cutBegin, cutEnd, own, waiting, inclusive, min, max] = Array.from({ length: 8 }, () => reader.times(count));
+  return { count, path, visits, cutBegin, cutEnd, own, waiting, inclusive, min, max };
 }
 
 export function callRequest(track: number, depth: number, time: number): ArrayBuffer {

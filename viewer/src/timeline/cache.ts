@@ -27,7 +27,7 @@ export interface Piece {
 }
 
 const name = (track: number, level: number, index: number) => `${track}/${level}/${index}`;
-const sizeOf = (slot: Slot) => slot.tile.rows * COLUMNS * 5 + 256 + (slot.calls && slot.calls !== "many" ? slot.calls.count * 24 : 0);
+const sizeOf = (slot: Slot) => slot.tile.rows * COLUMNS * 5 + 2 * COLUMNS + (slot.calls && slot.calls !== "many" ? slot.calls.count * 24 : 0);
 
 export class Cache {
   private readonly slots = new Map<string, Slot>();
@@ -152,8 +152,8 @@ export class Cache {
     for (let level = key.level, index = key.index; level < key.level + 12; level++, index = Math.floor(index / 4)) {
       const slot = this.slots.get(name(key.track, level, index));
       if (!slot || !slot.calls || slot.calls === "many" || !this.enough(slot, key)) continue;
-      // Where recording was off is known by tiles only.
-      if (level > key.level && slot.tile.off.some((part) => part > 0)) return null;
+      // Where recording was off, and where threads waited, is known by tiles only.
+      if (level > key.level && (slot.tile.off.some((part) => part > 0) || slot.tile.waiting.some((part) => part > 0))) return null;
       slot.used = this.clock;
       return piece(slot);
     }

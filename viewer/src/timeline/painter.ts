@@ -2,7 +2,6 @@
 import { blend, functionColour, pixel, textUpon, type Theme } from "../colour";
 import { shortName, valueText } from "../format";
 import { COLUMNS, NONE, type Run, type TileKey } from "../model";
-import { waits } from "../waiting";
 import type { Cache, Piece } from "./cache";
 import { bandColour, bandsOf, drawBands, extremes, type ValuesCache } from "./chart";
 import { crowd, drawCrowd } from "./crowd";
@@ -10,6 +9,7 @@ import { inLane } from "./lanes";
 import { LINE, type Row } from "./layout";
 import { Line } from "./lines";
 import { levelFor, type Range, span } from "./scale";
+import { Innermost, pale, paler, waitingOf } from "./waiting";
 
 /** What is seen of the rows. */
 export interface Frame {
@@ -74,7 +74,7 @@ export class Painter {
 
   setTheme(theme: Theme): void {
     this.theme = theme;
-    this.styles = this.run.regions.map((region) => functionColour(theme, region.name, region.module, waits(region.name)));
+    this.styles = this.run.regions.map((region) => functionColour(theme, region.name, region.module, region.idle));
     this.colours = Uint32Array.from(this.styles, pixel);
     this.texts = this.styles.map(textUpon);
     this.line = null;
@@ -130,10 +130,14 @@ export class Painter {
     const wanted = row.kind === "folder" || row.kind === "lane" || row.kind === "metrics" ? [] : slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, this.canvas.width);
     const found = wanted.map((slot): [TileKey, Piece[]] => [slot, this.cache.pieces(slot)]);
     const first = row.lines ? 1 : 0;
-    for (let index = first; index <= row.lines; index++) {
+    const place = (index: number) => {
       const y = row.lines > 1 ? row.y + (index - 1) * LINE + 2 : row.y + 3;
-      const from = Math.round((y - frame.top) * ratio), to = Math.round((y - frame.top + LINE - 1) * ratio);
-      if (to <= 0 || from >= this.canvas.height) continue;
+      return { y, from: Math.round((y - frame.top) * ratio), to: Math.round((y - frame.top + LINE - 1) * ratio) };
+    };
+    const innermost = new Innermost(this.canvas.width);
+    for (let index = first; index <= row.lines; index++) {
+      const { y, from, to } = place(index);
+      if (to <= 0) continue;
       const line = this.line!;
       line.clear();
       if (row.kind === "folder") {
@@ -142,10 +146,14 @@ export class Painter {
       }
       if (row.kind === "lane") this.drawLane(line, row, frame.range, ratio);
       for (const [slot, pieces] of found) line.draw(pieces, slot, index, frame.range);
+      innermost.add(index, line.regions);
+      // The first line that is not seen tells where calls go on below.
+      if (from >= this.canvas.height) break;
       this.copy(line.pixels, from, to);
       if (this.recorder) this.recordLine(line.pixels, from, to, ratio);
       if (row.pinned || y >= frame.pinnedBottom) this.label(line, from, to, ratio, labels, context);
     }
+    this.drawWaiting(waitingOf(found, frame.range, this.canvas.width), innermost, place, ratio);
     for (const [slot, pieces] of found) for (const piece of pieces) this.hatch(piece, slot, frame.range, top, bottom);
     this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(this.theme!.line));
   }
@@ -206,6 +214,19 @@ export class Painter {
   private copy(pixels: Uint32Array, from: number, to: number): void {
     const { width, height } = this.canvas;
     for (let y = Math.max(0, from); y < Math.min(height, to); y++) this.buffer.set(pixels, y * width);
+  }
+
+  /** The upper part of the innermost calls, as high as their part of waiting. */
+  private drawWaiting(shares: Float32Array, innermost: Innermost, place: (index: number) => { from: number; to: number }, ratio: number): void {
+    const { width, height } = this.canvas, background = pixel(this.theme!.track);
+    for (let x = 0; x < width; x++) {
+      if (shares[x] === 0 || innermost.line[x] === NONE) continue;
+      const { from, to } = place(innermost.line[x]), bottom = from + Math.round((to - from) * shares[x]);
+      const top = Math.max(0, from), colour = this.buffer[top * width + x];
+      if (top >= Math.min(height, bottom) || colour === background) continue;
+      for (let y = top; y < Math.min(height, bottom); y++) this.buffer[y * width + x] = paler(colour, background, x, y);
+      this.recorder?.run(x / ratio, from / ratio, 1 / ratio, (bottom - from) / ratio, pale(colour, background));
+    }
   }
 
   /** Stripes where recording was off. */

@@ -1,0 +1,38 @@
+// Waiting within a stretch of time, of which no one knows where in it it was: it counts as spread
+// evenly, and what a part of the stretch has of it and what its other parts have are all of it.
+// The page does the same with the events inside a file (viewer/src/source/waited.ts), to the tick.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace timeloom::view {
+
+inline constexpr std::uint64_t kNanoseconds = 1'000'000'000;  // in a second
+
+// value * to / from, rounded down, at most UINT64_MAX. REQUIRES: from > 0.
+inline std::uint64_t scaled(std::uint64_t value, std::uint64_t to, std::uint64_t from) noexcept {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>(
+      std::min(static_cast<Wide>(value) * to / from, Wide{UINT64_MAX}));
+}
+
+struct Waited {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t ticks = 0;  // at most end - begin
+
+  // What is of [from, to).
+  std::uint64_t in(std::uint64_t from, std::uint64_t to) const noexcept {
+    from = std::max(from, begin);
+    to = std::min(to, end);
+    return ticks == 0 || from >= to ? 0 : before(to) - before(from);
+  }
+
+ private:
+  std::uint64_t before(std::uint64_t time) const noexcept {
+    return scaled(ticks, time - begin, end - begin);
+  }
+};
+
+}  // namespace timeloom::view

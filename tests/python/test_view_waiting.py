@@ -1,0 +1,106 @@
+"""Working against waiting in `timeloom view`: the numbers of `timeloom report`, of a run and of any part of it."""
+
+import json
+import random
+import subprocess
+import sys
+
+import pytest
+from converted import made_once
+from view_client import COLUMNS, Viewer
+
+PROGRAM = """
+import threading, time
+def rest(): time.sleep(0.02)
+def work(n): return sum(range(n))
+def both():
+    work(200_000)
+    rest()
+    work(200_000)
+def worker(event):
+    event.wait()
+    both()
+event = threading.Event()
+thread = threading.Thread(target=worker, args=(event,))
+thread.start()
+for _ in range(3): both()
+event.set()
+thread.join()
+"""
+
+
+def recorded(*options):
+    def make(directory):
+        (directory / "program.py").write_text(PROGRAM)
+        command = [sys.executable, "-m", "timeloom", "--quiet", *options, "-o", "run", "program.py"]
+        subprocess.run(command, cwd=directory, check=True)
+
+    return made_once(" ".join(["waiting", *options]), make) / "run"
+
+
+def summed(viewer, description, begin, end):
+    """ns of own time, and ns of it waiting"""
+    paths, sums = viewer.paths(), [0, 0]
+    for path, (own, waiting) in viewer.waiting(begin, end).items():
+        by_name = description["regions"][paths[path][1]]["waits"] and not description["waiting"]
+        sums[0] += own
+        sums[1] += own if by_name else waiting
+    return sums
+
+
+def reported(timeloom, run, *arguments):
+    rows = json.loads(timeloom("report", run, "--by", "file", "--json", *arguments).stdout)["rows"]
+    working, waiting = (sum(round(row[key] * 1e9) for row in rows) for key in ("working_s", "waiting_s"))
+    return [working + waiting, waiting]
+
+
+def ms(time):
+    return f"{time // 10**6}.{time % 10**6:06}ms"
+
+
+@pytest.mark.parametrize("options", [[], ["--no-waiting"]])
+def test_waiting_is_that_of_the_report(program, timeloom, options):
+    run = recorded(*options)
+    with Viewer(program, run) as viewer:
+        description = viewer.wait().description()
+        assert description["waiting"] == (not options)
+        whole = summed(viewer, description, 0, description["length"] + 1)
+        assert whole == reported(timeloom, run) == reported(timeloom, run, "--from", "0s")
+        assert whole[1] > 80_000_000
+        chosen = random.Random(5)
+        for _ in range(6):
+            begin, end = sorted(chosen.randrange(description["length"]) for _ in range(2))
+            found = summed(viewer, description, begin, end)
+            assert found == reported(timeloom, run, "--from", ms(begin), "--to", ms(end)), (begin, end)
+
+
+def test_what_two_parts_waited_is_what_both_waited(program):
+    with Viewer(program, recorded()) as viewer:
+        length = viewer.wait().description()["length"]
+
+        def waiting(begin, end):
+            return sum(waiting for _, waiting in viewer.waiting(begin, end).values())
+
+        chosen = random.Random(7)
+        for _ in range(20):
+            begin, middle, end = sorted(chosen.randrange(length) for _ in range(3))
+            assert waiting(begin, middle) + waiting(middle, end) == waiting(begin, end)
+
+
+def test_a_call_and_the_picture_say_how_long_it_waited(program):
+    with Viewer(program, recorded()) as viewer:
+        description = viewer.wait().description()
+        names = [region["name"] for region in description["regions"]]
+        track = next(i for i, one in enumerate(description["tracks"]) if one["name"] == "MainThread")
+        begin, end, _, _, depth = next(call for call in viewer.calls(track) if names[call[3]] == "__main__.both")
+        both = viewer.call(track, depth, begin)["call"]
+        assert both["own_waiting"] <= both["own"] and 19_000_000 < both["waiting"] <= end - begin
+        table = viewer.waiting(begin, end, (track,)).values()
+        assert sum(waiting for _, waiting in table) == both["waiting"]
+        level = 9  # columns of 262 us
+        width = 4**level
+        first, last = begin // width // COLUMNS, end // width // COLUMNS
+        parts = [part for index in range(first, last + 1) for part in viewer.tile(track, level, index, rows=1).waiting]
+        inside = parts[begin // width - first * COLUMNS + 1 : end // width - first * COLUMNS]
+        assert abs(sum(inside) * width / 255 - both["waiting"]) < 2 * width + len(inside) * width / 255
+        assert max(inside) > 0

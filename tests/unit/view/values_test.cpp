@@ -1,0 +1,103 @@
+// Values of many metrics of a track: the same together as alone, and read from its blocks once.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "model.hpp"
+#include "view/side_events.hpp"
+
+namespace timeloom::view {
+namespace {
+
+constexpr std::uint32_t kMetrics = 16;
+constexpr std::uint64_t kSteps = 20'000;
+
+// One location on which all metrics get a value at each step.
+class MetricRun : public RunSource {
+ public:
+  MetricRun() {
+    for (std::uint32_t i = 0; i < kMetrics; ++i) {
+      definitions_.metrics.push_back({"m" + std::to_string(i), "", "", MetricValueType::kUint64});
+    }
+    definitions_.groups.push_back({"Process", "node", 1, "python", {"a.py"}});
+    definitions_.locations.push_back({LocationId{0}, "t", LocationGroupId{0}});
+    for (std::uint64_t step = 0; step < kSteps; ++step) {
+      for (std::uint32_t i = 0; i < kMetrics; ++i) {
+        events_.push_back({Timestamp{step * 10}, EventKind::kMetric, i, (step * (i + 7)) % 1001});
+      }
+    }
+  }
+  const Definitions& definitions() const override { return definitions_; }
+  void feed(std::span<RunSink* const> sinks, unsigned) override {
+    for (RunSink* sink : sinks) {
+      sink->begin(definitions_);
+      const auto location = sink->open_location(definitions_.locations[0]);
+      location->consume(events_);
+      location->finish();
+      sink->finish();
+    }
+  }
+
+ private:
+  Definitions definitions_;
+  std::vector<Event> events_;
+};
+
+// Calls of the operating system that have read, of this process; 0: not known.
+std::uint64_t reads() {
+  std::ifstream file("/proc/self/io");
+  for (std::string name; file >> name;) {
+    std::uint64_t value = 0;
+    if (file >> value && name == "syscr:") return value;
+  }
+  return 0;
+}
+
+TEST(Values, OfManyMetricsAreReadOnce) {
+  MetricRun run;
+  const IndexOfModel index(run);
+  const SideEvents events(*index, run.definitions());
+  std::vector<ValuesQuestion> all;
+  for (std::uint32_t i = 0; i < kMetrics; ++i) all.push_back({{0, i}, 90'000, 91'000});
+  const auto read_by = [&](std::span<const ValuesQuestion> questions) {
+    const std::uint64_t before = reads();
+    const auto found = values_in(*index, events, run.definitions(), questions);
+    return std::pair(found, reads() - before);
+  };
+  const auto [together, reads_together] = read_by(all);
+  std::uint64_t reads_alone = 0;
+  for (std::uint32_t i = 0; i < kMetrics; ++i) {
+    const auto [alone, count] = read_by({&all[i], 1});
+    reads_alone = std::max(reads_alone, count);
+    ASSERT_GT(alone.front().size(), 100u);
+    ASSERT_EQ(together[i].size(), alone.front().size());
+    for (std::size_t at = 0; at < together[i].size(); ++at) {
+      ASSERT_EQ(together[i][at].begin, alone.front()[at].begin);
+      ASSERT_EQ(together[i][at].last, alone.front()[at].last);
+      ASSERT_EQ(together[i][at].count, 1u);
+    }
+  }
+  EXPECT_LE(reads_together, reads_alone);
+}
+
+TEST(Values, OfRangesThatDoNotOverlapAreThoseOfEach) {
+  MetricRun run;
+  const IndexOfModel index(run);
+  const SideEvents events(*index, run.definitions());
+  const std::vector<ValuesQuestion> all = {{{0, 3}, 150'000, 150'500},
+                                           {{0, 3}, 1'000, 1'500},
+                                           {{0, 9}, 150'200, 150'900},
+                                           {{1, 0}, 0, 9}};
+  const auto found = values_in(*index, events, run.definitions(), all);
+  EXPECT_TRUE(found[3].empty());
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto alone = values_in(*index, events, run.definitions(), {&all[i], 1}).front();
+    ASSERT_EQ(found[i].size(), alone.size());
+    EXPECT_LE(found[i].front().begin, all[i].from);
+    EXPECT_GE(found[i].back().begin, all[i].to);
+  }
+}
+
+}  // namespace
+}  // namespace timeloom::view
