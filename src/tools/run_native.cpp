@@ -32,6 +32,7 @@
 #include "run/spawned.hpp"
 #include "run/spools.hpp"
 #include "settings/launched_rank.hpp"
+#include "tools/find_python.hpp"
 #include "tools/format.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
