@@ -37,6 +37,10 @@ DOORS = (
     Door("scorep-python", "runs a Python program and records it, with the options of Score-P's bindings"),
     Door("omnitrace-python", "runs a Python program and profiles it, with the options of Omnitrace",
          other_names=("rocprof-sys-python",)),
+    Door("scorep-score", "says how large a trace would be, with the options and tables of Score-P", False),
+    Door("scorep-info", "prints the variables of Score-P that are read, and what of it there is", False),
+    Door("scorep-config", "answers build scripts for Score-P", False),
+    Door("scorep-preload-init", "prints what to preload so that input, output, threads and MPI are recorded", False),
     Door("timeloom-config", "prints how native code is compiled and linked with Timeloom", False),
 )  # fmt: skip
 KERNEL = Door("timeloom_kernel.install", "installs the kernel of notebooks", False, is_program=False)

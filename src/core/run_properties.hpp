@@ -10,6 +10,9 @@ inline constexpr char kReachedDepth[] = "timeloom::reached_depth";
 // Events that are only in the profile, since the run had reached its size limit.
 inline constexpr char kFoldedEvents[] = "timeloom::folded_events";
 
+// Visits of functions whose definition is lost, so that they have no name.
+inline constexpr char kUnnamedVisits[] = "timeloom::unnamed_visits";
+
 // Tasks, and greenlets: each has a location, or (with lanes) all of them share this many.
 inline constexpr char kTasks[] = "timeloom::tasks";
 inline constexpr char kTaskLanes[] = "timeloom::task_lanes";

@@ -173,15 +173,19 @@ using namespace timeloom::preload;
 
 // ---- open
 
+// The argument behind the named ones, where the flags say that there is one.
+#define TAKE_MODE(mode, flags)   \
+  if (needs_mode(flags)) {       \
+    va_list more;                \
+    va_start(more, flags);       \
+    mode = va_arg(more, mode_t); \
+    va_end(more);                \
+  }
+
 #define OPEN(name)                                                    \
   TIMELOOM_WRAPPER(int, name, const char* path, int flags, ...) {     \
     mode_t mode = 0;                                                  \
-    if (needs_mode(flags)) {                                          \
-      va_list more;                                                   \
-      va_start(more, flags);                                          \
-      mode = va_arg(more, mode_t);                                    \
-      va_end(more);                                                   \
-    }                                                                 \
+    TAKE_MODE(mode, flags)                                            \
     const auto call = [=] { return next_##name(path, flags, mode); }; \
     return wrapping() ? open_by(kOpen, CALLER, flags, call) : call(); \
   }
@@ -191,12 +195,7 @@ OPEN(open64)
 #define OPENAT(name)                                                             \
   TIMELOOM_WRAPPER(int, name, int directory, const char* path, int flags, ...) { \
     mode_t mode = 0;                                                             \
-    if (needs_mode(flags)) {                                                     \
-      va_list more;                                                              \
-      va_start(more, flags);                                                     \
-      mode = va_arg(more, mode_t);                                               \
-      va_end(more);                                                              \
-    }                                                                            \
+    TAKE_MODE(mode, flags)                                                       \
     const auto call = [=] { return next_##name(directory, path, flags, mode); }; \
     return wrapping() ? open_by(kOpenat, CALLER, flags, call) : call();          \
   }

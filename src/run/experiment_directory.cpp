@@ -18,6 +18,7 @@
 #include "os/clock.hpp"
 #include "run/directory.hpp"
 #include "run/manifest.hpp"
+#include "run/prepared_directory.hpp"
 #include "run/run_directory.hpp"
 
 namespace timeloom::run {
@@ -169,11 +170,9 @@ os::Directory ExperimentDirectory::open_parent() const {
   return parent;
 }
 
-// A directory under a name of its own until everything is in it, so that two
-// processes cannot take the same one for theirs.
 std::string ExperimentDirectory::make_hidden_directory(const os::Directory& parent) const {
   for (;;) {
-    std::string name = ".scorep-" + std::to_string(::getpid()) + "-" + std::to_string(os::now());
+    std::string name = prepared_name();
     const int error = parent.make_directory(name);
     if (error == 0) return name;
     if (error != EEXIST) fail(path_.parent_path(), error);
@@ -225,6 +224,9 @@ void ExperimentDirectory::create() {
   if (!as_scorep()) fs::create_directories(path_.parent_path(), failed);
   if (failed) fail(path_, failed.value());
   const os::Directory parent = open_parent();
+  int unlisted = 0;
+  const os::Directory listed = os::Directory::open(path_.parent_path().string(), &unlisted);
+  if (listed.is_open()) remove_abandoned(listed);
   const std::string hidden = make_hidden_directory(parent);
   try {
     fill(parent, hidden);

@@ -131,6 +131,10 @@ std::unique_ptr<Reader> Reader::open(const SpoolDirectory& directory) {
   return reader;
 }
 
+void Reader::catch_up() {
+  if (alive_ != Alive::kNo) add_definitions(open_part(directory_, kDefsName));
+}
+
 // The definitions that the events found meanwhile refer to.
 void Reader::add_definitions(const os::File& defs) {
   Damage known;

@@ -103,6 +103,9 @@ class Reader {
   Alive alive() const noexcept { return alive_; }
 
   const ProcessDefinitions& definitions() const noexcept { return definitions_; }
+  // Takes in what a process that was not known to have ended has defined since the spool was
+  // opened: for those who have read another file of it meanwhile. Throws Error.
+  void catch_up();
   const Damage& damage() const noexcept { return damage_; }
   // Whether every definition and record that was made is there, as far as one
   // can tell without reading the records.

@@ -1,14 +1,12 @@
 #include "tools/find_python.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/executable.hpp"
 
 namespace timeloom::tools {
 
@@ -22,11 +20,6 @@ struct Site {
   std::string python;  // "python3.12"
   fs::path prefix;
 };
-
-bool runnable(const fs::path& path) {
-  std::error_code error;
-  return access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path, error);
-}
 
 std::vector<fs::path> entries(const fs::path& directory) {
   std::error_code error;
@@ -85,14 +78,14 @@ PythonChoice installed_python(const std::vector<Site>& sites) {
   for (const Site& site : sites) {
     const fs::path bin = site.prefix / "bin";
     const std::string usual = fs::canonical(bin / "python3", error).filename().string();
-    if (usual == site.python && runnable(bin / "python3")) {
+    if (usual == site.python && is_executable((bin / "python3").c_str())) {
       return {(bin / "python3").string(), package_of(site), true};
     }
   }
   for (const Site& site : sites) {
     for (const std::string& name : {site.python, std::string("python3"), std::string("python")}) {
       const fs::path candidate = site.prefix / "bin" / name;
-      if (runnable(candidate)) return {candidate.string(), package_of(site), true};
+      if (is_executable(candidate.c_str())) return {candidate.string(), package_of(site), true};
     }
   }
   return {};
@@ -100,34 +93,22 @@ PythonChoice installed_python(const std::vector<Site>& sites) {
 
 }  // namespace
 
-std::string on_path(const std::string& name) {
-  if (name.find('/') != std::string::npos) return runnable(name) ? name : std::string();
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::size_t colon = rest.find(':');
-    const fs::path candidate = fs::path(rest.substr(0, colon)) / name;
-    if (runnable(candidate)) return candidate.string();
-    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
-  }
-  return {};
-}
-
 PythonChoice find_python(const std::string& executable) {
   const std::vector<Site> sites = sites_around(executable);
   if (PythonChoice choice = installed_python(sites); !choice.program.empty()) return choice;
   if (const char* named = std::getenv("TIMELOOM_PYTHON"); named != nullptr && *named != '\0') {
-    const std::string program = on_path(named);
+    const std::string program = find_executable(named);
     if (!program.empty()) return {program, {}, false};
     throw Error("variable TIMELOOM_PYTHON: '" + std::string(named) +
                 "' is no program; name a Python in which Timeloom is installed");
   }
   // Installed for one user, or in a prefix without an interpreter: the same version, elsewhere.
   for (const Site& site : sites) {
-    if (const std::string program = on_path(site.python); !program.empty())
+    if (const std::string program = find_executable(site.python); !program.empty())
       return {program, package_of(site), false};
   }
-  if (const std::string program = on_path("python3"); !program.empty()) return {program, {}, false};
+  if (const std::string program = find_executable("python3"); !program.empty())
+    return {program, {}, false};
   throw Error("no Python found; put python3 on PATH or name one in TIMELOOM_PYTHON");
 }
 

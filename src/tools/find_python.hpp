@@ -17,10 +17,6 @@ struct PythonChoice {
 // resolved path of this program.
 PythonChoice find_python(const std::string& executable);
 
-// A program that is found as a shell finds it: a path, or a name on PATH; empty: there is
-// none that can be executed.
-std::string on_path(const std::string& name);
-
 // The resolved path of the running program.
 std::string own_executable();
 

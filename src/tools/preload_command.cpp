@@ -37,6 +37,19 @@ int run_preload(const PreloadOptions& options) {
 
 // ---- scorep-preload-init
 
+constexpr char kUsage[] = R"(Usage: scorep-preload-init [options] [PROGRAM]
+
+Prints the setting of LD_PRELOAD with which a program is recorded by the wrapper libraries. Other
+options of Score-P are accepted; nothing depends on them, nor on PROGRAM.
+
+  --io=LIST      posix or isoc: input and output
+  --thread=NAME  pthread: threads of native code
+  --mpp=NAME     mpi: calls of MPI
+  --value-only   print only the value, without LD_PRELOAD=
+  --clean        print nothing: there are no files to remove
+  -h, --help     print this help
+)";
+
 // What an option of Score-P's instrumenter asks for; false: none of ours.
 bool take(std::string_view word, Settings& settings) {
   const std::size_t equals = word.find('=');
@@ -60,6 +73,7 @@ int run_scorep_preload(const std::vector<std::string>& words) {
   Settings settings;
   bool value_only = false;
   for (const std::string& word : words) {
+    if (word == "--help" || word == "-h") return print(kUsage);
     if (take(word, settings)) continue;
     if (word == "--clean") return kDone;
     if (word == "--value-only") value_only = true;

@@ -78,6 +78,10 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
     losses.push_back(depth_warning(number(definitions, kProfileDepth), reached,
                                    run::layout_of(definitions.properties)));
   }
+  if (const auto unnamed = number(definitions, kUnnamedVisits)) {
+    losses.push_back(plural(unnamed, "visit") +
+                     " of functions whose names are lost, shown as (definition lost)");
+  }
   if (const auto dropped = number(definitions, "timeloom::dropped_events")) {
     losses.push_back(plural(dropped, "event") + " left out because they were not sound");
   }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/executable.hpp"
 #include "core/native_run.hpp"
 #include "core/shell_word.hpp"
 #include "core/spawned.hpp"
@@ -364,7 +365,7 @@ NativeRun make_run(const CommandLine& line, const Settings& settings) try {
 int run_native(const CommandLine& line) {
   const Settings settings =
       own_spawn() ? settings_of_run(run_of_spool(variable(kParentVariable))) : settings_of(line);
-  const std::string program = on_path(line.target);
+  const std::string program = find_executable(line.target);
   if (program.empty()) throw Error("there is no program " + line.target + " to run");
   if (settings.text("results") == "none") return run_program(line, program, {});
   const NativeRun run = make_run(line, settings);

@@ -14,14 +14,21 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr char kUsage[] =
-    "Usage: scorep-config <command> [<option>...]\n"
-    "  --version             The version of Score-P whose conventions are followed\n"
-    "  --help                This help\n"
-    "  --cflags --cppflags --cxxflags --ldflags --libs --mgmt-libs --preload-libs\n"
-    "  --incldir --adapter-init --remap-specfile\n"
-    "                        Empty: nothing has to be compiled, linked or loaded\n"
-    "Options that choose what is measured (--mpp=, --thread=, --user, ...) are accepted.\n";
+constexpr char kUsage[] = R"(Usage: scorep-config [options]
+
+Answers build scripts for Score-P. Nothing has to be compiled or linked, so most answers are empty.
+
+  --version   print the version of Score-P whose conventions are followed
+  -h, --help  print this help
+  --cflags, --cppflags, --cxxflags, --ldflags, --libs, --mgmt-libs, --preload-libs, --incldir, --adapter-init, --remap-specfile
+              print an empty line: nothing has to be compiled, linked or loaded
+  --mpp, --thread, --io, --mutex, --libwrap=NAME
+              accepted: what is recorded is chosen when the program runs
+  --user, --compiler, --pomp, --openmp, --opari, --memory, --cuda, --opencl, --openacc, --kokkos, --hip
+              accepted: what is recorded is chosen when the program runs; --nouser and the like, too
+
+Exit status: 0 done, 1 something was wrong.
+)";
 
 constexpr std::array<std::string_view, 10> kEmptyAnswers = {
     "--cflags",    "--cppflags",     "--cxxflags", "--ldflags",      "--libs",

@@ -9,11 +9,20 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr char kUsage[] =
-    "Usage: scorep-info <command> [<option>]\n"
-    "  config-vars [--full]  The SCOREP_ variables; --full says what they mean\n"
-    "  config-summary        What of Score-P there is\n"
-    "  --help                This help\n";
+constexpr char kUsage[] = R"(Usage: scorep-info COMMAND [options]
+
+Says of this installation what users and scripts of Score-P ask theirs.
+
+Commands:
+  config-vars     the names of the SCOREP_ variables
+  config-summary  what of Score-P there is
+
+Options:
+  --full      with config-vars: also their meanings, types and defaults
+  -h, --help  print this help
+
+Exit status: 0 done, 1 something was wrong.
+)";
 
 int run_info(const std::vector<std::string>& words) {
   const std::string command = words.empty() ? "" : words.front();

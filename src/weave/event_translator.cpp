@@ -131,6 +131,7 @@ bool EventTranslator::pass(const Event& event) {
   if (event.kind == EventKind::kEnter) {
     if (depth_ == open_.size()) open_.resize(2 * open_.size());
     open_[depth_++] = region;
+    if (ids_.regions.is_fallback(region)) ++unnamed_;
   } else if (!leave(region, time)) {
     return false;
   }
@@ -151,7 +152,7 @@ Event* EventTranslator::pass_calls(Event* event, const Event* end) noexcept {
   for (; event != end; ++event) {
     const std::uint32_t region = ids_.regions[event->ref];
     if (event->kind == EventKind::kEnter) {
-      if (region == IdMap::kNone || top == full) break;
+      if (region == IdMap::kNone || ids_.regions.is_fallback(region) || top == full) break;
       *top++ = region;
     } else {
       if (event->kind != EventKind::kLeave || top == bottom || top[-1] != region) break;

@@ -29,6 +29,8 @@ class EventTranslator {
   std::uint64_t closed_regions() const noexcept { return closed_; }
   // Events that could not be kept: leaves of nothing, ids without a definition.
   std::uint64_t dropped_events() const noexcept { return dropped_; }
+  // Visits of regions whose definition is lost.
+  std::uint64_t unnamed_visits() const noexcept { return unnamed_; }
   // Rewind regions that were too long to be discarded.
   std::uint64_t kept_rewinds() const noexcept { return rewinder_.kept(); }
   // Tasks that have begun on this location, where it is a lane.
@@ -61,6 +63,7 @@ class EventTranslator {
   Rewinder rewinder_;
   std::uint64_t closed_ = 0;
   std::uint64_t dropped_ = 0;
+  std::uint64_t unnamed_ = 0;
   std::uint64_t tasks_ = 0;
 };
 

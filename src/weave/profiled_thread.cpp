@@ -135,4 +135,12 @@ FoldedLocation folded_of(const spool::ProfileData& data, const WovenProcess& pro
   return Folder(data, process).fold(closed);
 }
 
+std::uint64_t unnamed_visits(const profile::FoldedLocation& folded, const IdMap& regions) {
+  std::uint64_t visits = 0;
+  for (const profile::FoldedNode& node : folded.nodes) {
+    if (regions.is_fallback(node.region)) visits += node.statistics.visits;
+  }
+  return visits;
+}
+
 }  // namespace timeloom::weave

@@ -13,4 +13,7 @@ namespace timeloom::weave {
 profile::FoldedLocation folded_of(const spool::ProfileData& data, const WovenProcess& process,
                                   std::uint64_t& closed);
 
+// Visits of regions whose definition is lost.
+std::uint64_t unnamed_visits(const profile::FoldedLocation& folded, const IdMap& regions);
+
 }  // namespace timeloom::weave

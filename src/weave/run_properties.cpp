@@ -72,6 +72,7 @@ void SpoolSource::add_properties() {
   put(kFoldedEvents, folded_events_);
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
+  put(kUnnamedVisits, unnamed_visits_);
   put("timeloom::dropped_events", dropped_events_);
   put("timeloom::kept_rewinds", kept_rewinds_);
   put("timeloom::unreadable_spools", unreadable_spools_);

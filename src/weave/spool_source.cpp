@@ -69,6 +69,7 @@ void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   process.running = process.reader->alive() == Alive::kYes;
   if (process.reader->alive() == Alive::kUnknown) ++out_of_sight_;
   process.profiles = spool::read_profiles(directory);
+  process.reader->catch_up();  // with the regions that the profiles refer to
   processes_.push_back(std::move(process));
 }
 
@@ -334,6 +335,7 @@ void SpoolSource::add_profiles() {
     const bool ended = process.reader->definitions().ended;
     for (const spool::ProfileData& data : process.profiles.profiles) {
       profile::FoldedLocation folded = folded_of(data, process, closed);
+      unnamed_visits_ += unnamed_visits(folded, process.ids.regions);
       events_ += folded.events;
       profile_bytes_ += (data.places.size() + 1) * sizeof(spool::ProfileNode);
       auto& samples = folded_samples_.samples;
@@ -380,6 +382,7 @@ void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks)
   if (!task.process->end_is_known()) closed_regions_ += feed.closed_regions();
   dropped_events_ += feed.dropped_events();
   kept_rewinds_ += feed.kept_rewinds();
+  unnamed_visits_ += feed.unnamed_visits();
   tasks_on_lanes_ += feed.tasks_on_lanes();
   damaged_segments_ += feed.damaged_segments();
 }

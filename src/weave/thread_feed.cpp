@@ -127,6 +127,7 @@ void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
   --fed_;
   closed_ += output.translator.closed_regions();
   dropped_ += output.translator.dropped_events();
+  unnamed_ += output.translator.unnamed_visits();
   tasks_ += output.translator.tasks();
   kept_rewinds_ += output.translator.kept_rewinds();
   open_.erase(found);

@@ -53,6 +53,7 @@ class ThreadFeed {
   std::uint64_t kept_rewinds() const noexcept { return kept_rewinds_; }
   std::uint64_t tasks_on_lanes() const noexcept { return tasks_; }
   std::uint64_t dropped_events() const noexcept { return dropped_; }
+  std::uint64_t unnamed_visits() const noexcept { return unnamed_; }
   std::uint64_t damaged_segments() const noexcept { return damaged_; }
 
  private:
@@ -96,6 +97,7 @@ class ThreadFeed {
   std::uint64_t closed_ = 0;
   std::uint64_t kept_rewinds_ = 0;
   std::uint64_t dropped_ = 0;
+  std::uint64_t unnamed_ = 0;
   std::uint64_t tasks_ = 0;
   std::uint64_t damaged_ = 0;
 };

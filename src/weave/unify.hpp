@@ -26,6 +26,10 @@ class IdMap {
   void set(std::uint32_t from, std::uint32_t to);
   // The id of the run for ids without a definition.
   void set_fallback(std::uint32_t to) noexcept { fallback_ = to; }
+  // Whether that id of the run stands for those without a definition.
+  bool is_fallback(std::uint64_t in_run) const noexcept {
+    return in_run == fallback_ && fallback_ != kNone;
+  }
   std::uint32_t operator[](std::uint32_t id) const noexcept {
     const std::uint32_t to = id < to_.size() ? to_[id] : far(id);
     return to != kNone ? to : fallback_;

@@ -60,7 +60,10 @@ def test_every_option_is_in_every_file(described):
             assert f"__fish_seen_subcommand_from {command['name']}' {letter} " in fish
 
 
-DOORS = ["scorep", "scorep-python", "omnitrace-python", "rocprof-sys-python", "timeloom-config"]
+DOORS = [
+    "scorep", "scorep-python", "omnitrace-python", "rocprof-sys-python", "timeloom-config",
+    "scorep-score", "scorep-info", "scorep-config", "scorep-preload-init",
+]  # fmt: skip
 
 
 def help_of_door(program, door) -> str:
@@ -118,6 +121,8 @@ def completed(*words: str) -> list[str]:
     (["scorep-python", "--instrumenter-type", "=", "tr"], ["trace"]),
     (["scorep-python", "-c", "print(1)", "--keep"], []),
     (["scorep", "--v"], ["--version"]),
+    (["scorep-config", "--mg"], ["--mgmt-libs"]),
+    (["scorep-preload-init", "--val"], ["--value-only"]),
     (["timeloom-config", "--cflags", "--l"], ["--libs"]),
 ])  # fmt: skip
 def test_bash_completes(words, expected):

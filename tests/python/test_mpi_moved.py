@@ -40,14 +40,21 @@ def of_profile(run, out, into):
     return by_function([(name, first.get(name, 0), second.get(name, 0)) for name in names])
 
 
+def run_and_compare(mpi, mode, directory, timeloom, table, metrics, functions):
+    """What the program knows, once report and profile say the same; and the run."""
+    known, _ = mpi_runs.run(mpi, 2, directory, MOVED, table, options=mode)
+    run = directory / "run"
+    expected = known_sums(known, table)
+    assert len(expected) == functions
+    assert of_report(run, timeloom, *metrics) == of_profile(run, *metrics) == expected
+    return known, expected, run
+
+
 @each_library
 @MODES
 def test_one_sided(mpi, mode, tmp_path, timeloom):
-    known, _ = mpi_runs.run(mpi, 2, tmp_path, MOVED, "one_sided", options=mode)
-    run, metrics = tmp_path / "run", ("bytes_put", "bytes_get")
-    expected = known_sums(known, "one_sided")
-    assert len(expected) == 10
-    assert of_report(run, timeloom, *metrics) == of_profile(run, *metrics) == expected
+    metrics = ("bytes_put", "bytes_get")
+    _, _, run = run_and_compare(mpi, mode, tmp_path, timeloom, "one_sided", metrics, 10)
     text = timeloom("report", "--mpi", run).stdout
     assert "bytes by function" in text and "MPI_Put" in text
 
@@ -55,11 +62,8 @@ def test_one_sided(mpi, mode, tmp_path, timeloom):
 @each_library
 @MODES
 def test_files(mpi, mode, tmp_path, timeloom):
-    known, _ = mpi_runs.run(mpi, 2, tmp_path, MOVED, "files", options=mode)
-    run, metrics = tmp_path / "run", ("io_bytes_read", "io_bytes_written")
-    expected = known_sums(known, "files")
-    assert len(expected) == 14
-    assert of_report(run, timeloom, *metrics) == of_profile(run, *metrics) == expected
+    metrics = ("io_bytes_read", "io_bytes_written")
+    known, expected, run = run_and_compare(mpi, mode, tmp_path, timeloom, "files", metrics, 14)
     found = json.loads(timeloom("report", "--io", "--json", run).stdout)
     paths = [(row["path"][-1], row["operation"], row["bytes"]) for row in found["call_paths"]]
     assert by_function([(name, size * (operation == "read"), size * (operation == "write"))

@@ -136,7 +136,9 @@ def test_info_and_config(timeloom):
     assert "--full" in timeloom("scorep-info", "config-var", status=1).stderr
     assert timeloom("scorep-config", "--version").stdout == _core.SCOREP_VERSION + "\n"
     assert timeloom("scorep-config", "--mpp=none", "--user", "--nocompiler", "--ldflags").stdout == "\n"
-    assert timeloom("scorep-config", "--help").stdout.startswith("Usage: scorep-config")
+    for command in ("scorep-info", "scorep-config", "scorep-preload-init"):
+        assert timeloom(command, "--help").stdout.startswith(f"Usage: {command}")
+        assert timeloom(command, "-h").stdout == timeloom(command, "--help").stdout
     assert "unknown option '--nonsense'" in timeloom("scorep-config", "--nonsense", status=1).stderr
 
 

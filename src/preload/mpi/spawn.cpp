@@ -1,7 +1,6 @@
 #include "spawn.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "core/executable.hpp"
 #include "core/native_run.hpp"
 #include "record/program_session.hpp"
 
@@ -31,34 +31,16 @@ bool has_key(Handle info, const char* key) noexcept {
   return flag != 0;
 }
 
-bool is_program(const std::string& path) noexcept {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-         ::access(path.c_str(), X_OK) == 0;
-}
-
-bool is_in_path(std::string_view command) {
-  const std::string all = variable("PATH");
-  std::string_view rest = all;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    if (is_program(std::string(rest.substr(0, end)) + "/" + std::string(command))) return true;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return false;
-}
-
 // Whether env(1) finds the same program as MPI does.
 bool can_be_followed(const SpawnedCommand& given) {
   const std::string command = given.command;
   if (command.empty() || command.starts_with('-') || command.find('=') != std::string::npos)
     return false;
-  if (!is_program(kEnv)) return false;
-  if (command.starts_with('/')) return is_program(command);
-  if (command.find('/') != std::string::npos) {
-    return !has_key(given.info, "wdir") && !has_key(given.info, "path") && is_program(command);
-  }
-  return !has_key(given.info, "path") && is_in_path(command);
+  if (!is_executable(kEnv)) return false;
+  if (!command.starts_with('/') && has_key(given.info, "path")) return false;
+  const bool is_relative = !command.starts_with('/') && command.find('/') != std::string::npos;
+  if (is_relative && has_key(given.info, "wdir")) return false;
+  return !find_executable(command).empty();
 }
 
 // The path of the spool of this process, which a Python tells its children; empty: it has none.

@@ -93,11 +93,8 @@ PyObject* region_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
 }
 
 PyObject* region_call(PyObject* self, PyObject* arguments, PyObject* keywords) {
-  PyObject* function = nullptr;
-  if (keywords != nullptr || !PyArg_ParseTuple(arguments, "O", &function)) {
-    PyErr_SetString(PyExc_TypeError, "a region as a decorator takes one function");
-    return nullptr;
-  }
+  PyObject* const function = decorated_by(arguments, keywords);
+  if (function == nullptr) return nullptr;
   PyObject* name = self_of(self)->name;
   if (PyUnicode_GET_LENGTH(name) == 0) return decorate(Py_None, function, true);
   PyObject* full = full_name(name);

@@ -65,12 +65,8 @@ PyObject* region_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
 }
 
 PyObject* region_call(PyObject* self, PyObject* arguments, PyObject* keywords) {
-  PyObject* function = nullptr;
-  if (keywords != nullptr || !PyArg_ParseTuple(arguments, "O", &function)) {
-    PyErr_SetString(PyExc_TypeError, "a region as a decorator takes one function");
-    return nullptr;
-  }
-  return decorate(self_of(self)->name, function);
+  PyObject* const function = decorated_by(arguments, keywords);
+  return function != nullptr ? decorate(self_of(self)->name, function) : nullptr;
 }
 
 PyObject* region_repr(PyObject* self) {
@@ -195,6 +191,13 @@ PyObject* decorate(PyObject* name, PyObject* function, bool itself) {
   if (!decorators) return nullptr;
   return PyObject_CallMethod(decorators.get(), "decorate", "OOO", name, function,
                              itself ? Py_True : Py_False);
+}
+
+PyObject* decorated_by(PyObject* arguments, PyObject* keywords) noexcept {
+  if (keywords == nullptr && PyTuple_GET_SIZE(arguments) == 1)
+    return PyTuple_GET_ITEM(arguments, 0);
+  PyErr_SetString(PyExc_TypeError, "a region as a decorator takes one function");
+  return nullptr;
 }
 
 bool is_decorable(PyObject* object) noexcept {

@@ -57,6 +57,8 @@ bool is_decorable(PyObject* object) noexcept;
 // Makes a function, coroutine function or generator function a region. `name`: a str,
 // or None; with `itself` the region is the function's own. Null with an exception set.
 PyObject* decorate(PyObject* name, PyObject* function, bool itself = false);
+// The function that a region is called with as a decorator, borrowed; null with an exception set.
+PyObject* decorated_by(PyObject* arguments, PyObject* keywords) noexcept;
 
 // Whether parameters and counters of the current region are left out with it: by a filter, or
 // because it lies deeper than the recorded depth.

@@ -1,11 +1,9 @@
 #include "python/launch/console_script.hpp"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <string_view>
+
+#include "core/executable.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -14,7 +12,7 @@ namespace fs = std::filesystem;
 
 // pip writes "#!/bin/sh" and has the second line start Python where the path is too long or has
 // blanks.
-bool is_python_script(const fs::path& path) {
+bool is_python_script(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string first, second;
   if (!std::getline(file, first) || !first.starts_with("#!")) return false;
@@ -27,21 +25,9 @@ bool is_python_script(const fs::path& path) {
 
 std::string script_of(const std::string& name) {
   std::error_code error;
-  const char* path = std::getenv("PATH");
-  if (name.find('/') != std::string::npos || fs::exists(name, error) || path == nullptr) {
-    return name;
-  }
-  std::string_view rest = path;
-  while (!rest.empty()) {
-    const std::size_t colon = rest.find(':');
-    const fs::path candidate = fs::path(rest.substr(0, colon)) / name;
-    if (::access(candidate.c_str(), X_OK) == 0 && fs::is_regular_file(candidate, error)) {
-      return is_python_script(candidate) ? candidate.string() : name;
-    }
-    if (colon == std::string_view::npos) break;
-    rest.remove_prefix(colon + 1);
-  }
-  return name;
+  if (name.find('/') != std::string::npos || fs::exists(name, error)) return name;
+  const std::string found = find_executable(name);
+  return is_python_script(found) ? found : name;
 }
 
 }  // namespace timeloom::python

@@ -69,6 +69,7 @@ class RunPlace {
 // A layout as the launcher needs it; run/layout.hpp has it as the weave does.
 struct LaunchLayout {
   const run::Layout& layout;
+  const Door& door;  // whose layout it is
   // Sets the settings that variables of the layout are other names of. Throws Error.
   void (*apply_variables)(Settings& settings);
   // Throws Error where the machine or the settings are in the way. Changes nothing.

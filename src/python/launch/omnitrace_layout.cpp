@@ -126,6 +126,7 @@ std::shared_ptr<RunPlace> plan(const Settings& settings, const Program& program,
 
 const LaunchLayout kOmnitraceLaunch{
     .layout = run::kOmnitraceLayout,
+    .door = kOmnitraceDoor,
     .apply_variables = [](Settings& settings) { apply(omnitrace_settings(), settings); },
     .plan = plan,
     .losses_are_said = true};

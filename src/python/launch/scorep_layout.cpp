@@ -148,6 +148,7 @@ void apply_variables(Settings& settings) {
 }  // namespace
 
 const LaunchLayout kScorepLaunch{.layout = run::kScorepLayout,
+                                 .door = kScorepDoor,
                                  .apply_variables = apply_variables,
                                  .plan = plan,
                                  .losses_are_said = true};

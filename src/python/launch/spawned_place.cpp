@@ -7,21 +7,11 @@
 #include "run/spawned.hpp"
 
 namespace timeloom::python {
-namespace {
-
-// As that of who has begun the run, which knows its own directory rules.
-const Door& door_of(const Settings& settings) {
-  const LaunchLayout* const layout = &layout_of(settings);
-  return layout == &kScorepLaunch      ? kScorepDoor
-         : layout == &kOmnitraceLaunch ? kOmnitraceDoor
-                                       : kTimeloomDoor;
-}
-
-}  // namespace
 
 SpawnedPlace::SpawnedPlace(const Settings& settings, std::string run, std::uint32_t spawn,
                            LaunchedRank launched)
-    : own_(layout_of(settings).plan(settings, {}, door_of(settings))),
+    // By the door of who has begun the run, which knows its own directory rules.
+    : own_(layout_of(settings).plan(settings, {}, layout_of(settings).door)),
       run_(std::move(run)),
       spawn_(spawn),
       launched_(std::move(launched)) {}

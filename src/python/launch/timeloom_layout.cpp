@@ -66,6 +66,7 @@ std::shared_ptr<RunPlace> plan(const Settings& settings, const Program& program,
 }  // namespace
 
 const LaunchLayout kTimeloomLaunch{.layout = run::kTimeloomLayout,
+                                   .door = kTimeloomDoor,
                                    .apply_variables = [](Settings&) {},
                                    .plan = plan,
                                    .losses_are_said = false};

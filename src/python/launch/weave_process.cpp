@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/executable.hpp"
 #include "python/interpreter/compat.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/interpreter/text.hpp"
@@ -32,27 +33,13 @@ std::string sys_text(const char* name) {
   return value != nullptr && PyUnicode_Check(value) ? bytes_of(value) : std::string();
 }
 
-bool runnable(const std::string& path) {
-  std::error_code error;
-  return ::access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path, error);
-}
-
 std::string find_program(const std::string& package) {
-  std::vector<std::string> places = {
-      package + "/bin/timeloom", sys_text("prefix") + "/bin/timeloom",
-      fs::path(sys_text("executable")).parent_path().string() + "/timeloom"};
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::size_t colon = rest.find(':');
-    // An empty part would be the current directory, where anything may lie.
-    if (colon != 0) places.push_back(std::string(rest.substr(0, colon)) + "/timeloom");
-    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+  for (const std::string& place :
+       {package + "/bin/timeloom", sys_text("prefix") + "/bin/timeloom",
+        fs::path(sys_text("executable")).parent_path().string() + "/timeloom"}) {
+    if (place.starts_with('/') && is_executable(place.c_str())) return place;
   }
-  for (const std::string& place : places) {
-    if (place.starts_with('/') && runnable(place)) return place;
-  }
-  return {};
+  return find_executable("timeloom", OnPath::kAbsolute);
 }
 
 // The end of the child should not reach a SIGCHLD handler of the program: the

@@ -117,6 +117,23 @@ class DamageTest : public SpoolTest {
     }
     test::write_bytes(victim_ + "/" + name, bytes);
   }
+  // A flip costs one segment at most: what follows the damage is found again.
+  template <typename Check>
+  void flip_each_byte_of_the_log(const Check& check) {
+    flip_each_byte("log", 0, SIZE_MAX, [&](const std::optional<Found>& found) {
+      ASSERT_TRUE(found.has_value());
+      expect_whole_segments(*found);
+      EXPECT_GE(events_in(*found) + 20, events_in(truth_));
+      check(*found);
+    });
+  }
+  void cut_the_log_at_each_byte() {
+    cut_at_each_byte("log", 0, [this](const std::optional<Found>& found, std::size_t) {
+      ASSERT_TRUE(found.has_value());
+      expect_whole_segments(*found);
+      EXPECT_GT(found->damage, 0u);
+    });
+  }
 
   // Every thread's events are whole segments of what it put, in order.
   void expect_whole_segments(const Found& found) {

@@ -23,21 +23,11 @@ class KilledSpool : public DamageTest {
 };
 
 TEST_F(KilledSpool, AnyByteOfTheLogFlipped) {
-  flip_each_byte("log", 0, SIZE_MAX, [this](const std::optional<Found>& found) {
-    ASSERT_TRUE(found.has_value());
-    expect_whole_segments(*found);
-    EXPECT_GE(events_in(*found) + 20, events_in(truth_));
-  });
+  flip_each_byte_of_the_log([](const Found&) {});
 }
 
 // The segments in the ring follow those in the log, so a gap shows.
-TEST_F(KilledSpool, TheLogCutAnywhere) {
-  cut_at_each_byte("log", 0, [this](const std::optional<Found>& found, std::size_t) {
-    ASSERT_TRUE(found.has_value());
-    expect_whole_segments(*found);
-    EXPECT_GT(found->damage, 0u);
-  });
-}
+TEST_F(KilledSpool, TheLogCutAnywhere) { cut_the_log_at_each_byte(); }
 
 TEST_F(KilledSpool, AnyByteOfAHeadInTheRingFlipped) {
   const auto check = [this](const std::optional<Found>& found) {

@@ -247,15 +247,6 @@ TEST_F(SourceTest, LostEventsAreSaid) {
   EXPECT_EQ(source.definitions().properties.at("timeloom::lost_events"), "12");
 }
 
-TEST_F(SourceTest, ARegionWhoseDefinitionIsLostIsOneThatSaysSo) {
-  spool::Writer& writer = spool("p", {"f"});
-  write_calls(writer, 0, 1);  // g was never defined
-  kill("p");
-  SpoolSource source = this->source();
-  EXPECT_EQ(collect(source)->lines.at("main"), in_program({"enter f", "enter (definition lost)",
-                                                           "leave (definition lost)", "leave f"}));
-}
-
 TEST_F(SourceTest, IdsMayBeThoseOfAProcessThatHasHadMillionsBefore) {
   constexpr std::uint32_t kFirst = 60'000'000;
   spool::Writer& writer = spool("p", {"f", "g"}, kFirst);
