@@ -2,6 +2,7 @@
 Debian keeps them, and the licences of all that a wheel contains."""
 
 import dataclasses
+import os
 import pathlib
 import shutil
 import subprocess
@@ -116,7 +117,7 @@ def build_otf2(architecture: old_glibc.Architecture, source: pathlib.Path, env: 
     build.mkdir()
     host = []
     if not architecture.is_here:
-        host = [f"--host={architecture.triplet}"]
+        host = [f"--host={architecture.triplet}", f"--build={old_glibc.ARCHITECTURES[os.uname().machine].triplet}"]
         env = {**env, "PATH": f"{compilers_by_plain_names(architecture, source.parent)}:{env['PATH']}"}
     script = environments.ROOT / "packaging" / "otf2" / "build.sh"
     subprocess.run([str(script), str(source), "1", *host], check=True, cwd=build, env=env)
