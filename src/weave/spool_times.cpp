@@ -1,0 +1,86 @@
+// The times of a SpoolSource: the clocks of its processes, when each of them lived, and the run.
+#include <algorithm>
+
+#include "weave/host_clocks.hpp"
+#include "weave/spool_source.hpp"
+
+namespace timeloom::weave {
+
+// All processes of a host read the same counter, so one line serves them all; a
+// child that was killed at once has compared its clocks only once.
+void SpoolSource::set_process_clocks() {
+  HostClocks hosts;
+  HostOffsets offsets;
+  std::string first_rank;
+  for (const Process& process : processes_) {
+    const spool::ProcessDefinitions& from = process.reader->definitions();
+    auto& syncs = hosts[{from.process.hostname, from.clock_source}];
+    syncs.insert(syncs.end(), from.clock_syncs.begin(), from.clock_syncs.end());
+    if (process.rank == 0u && process.spawn == 0) first_rank = from.process.hostname;
+    auto& of_host = offsets[from.process.hostname];
+    of_host.insert(of_host.end(), from.clock_offsets.begin(), from.clock_offsets.end());
+  }
+  for (auto& [host, of_host] : offsets) {
+    std::ranges::stable_sort(of_host, {}, &ClockOffset::monotonic_ns);
+  }
+  for (auto& [host, syncs] : hosts) {
+    std::stable_sort(
+        syncs.begin(), syncs.end(),
+        [](const os::ClockSync& a, const os::ClockSync& b) { return a.ticks < b.ticks; });
+  }
+  put_hosts_in_time(hosts, offsets, first_rank);
+  for (Process& process : processes_) {
+    const spool::ProcessDefinitions& from = process.reader->definitions();
+    process.clock =
+        ProcessClock{from.clock_source, hosts[{from.process.hostname, from.clock_source}],
+                     offsets[from.process.hostname]};
+    set_lifetime(process);
+  }
+}
+
+// In good order that is from the first comparison of clocks to the last. Where
+// comparisons were lost, there are events before and markers beyond them.
+void SpoolSource::set_lifetime(Process& process) {
+  const spool::ProcessDefinitions& from = process.reader->definitions();
+  std::vector<std::uint64_t> known;
+  for (const os::ClockSync& sync : from.clock_syncs) known.push_back(sync.ticks);
+  for (const auto& mark : from.markers) known.push_back(mark.ticks);
+  if (const auto first = process.reader->first_ticks()) known.push_back(*first);
+  for (const spool::ProfileData& data : process.profiles.profiles) {
+    known.insert(known.end(), {data.first, data.last});
+    for (const spool::ProfileNode& place : data.places) {
+      if (place.kind <= spool::PlaceKind::kContinued) {
+        known.push_back(std::max(data.first, place.entered));
+      }
+    }
+  }
+  if (known.empty()) return;
+  const auto [first, last] = std::minmax_element(known.begin(), known.end());
+  process.timed = true;
+  process.begin = process.clock.to_time(*first);
+  process.end = process.clock.to_time(*last);
+}
+
+// The time of the run is that of all its processes. One of which no time is
+// known, because it was killed too early, gets the begin of the run.
+void SpoolSource::set_clock() {
+  ClockProperties& clock = definitions_.clock;
+  clock.begin = UINT64_MAX;
+  std::uint64_t end = 0;
+  for (Process& process : processes_) {
+    if (!process.timed) continue;
+    clock.begin = std::min(clock.begin, ticks(process.begin));
+    end = std::max(end, ticks(process.end));
+  }
+  if (clock.begin == UINT64_MAX) clock.begin = 0;
+  clock.length = end - std::min(end, clock.begin);
+  for (Process& process : processes_) {
+    if (!process.timed) process.begin = process.end = Timestamp{clock.begin};
+    const auto& syncs = process.reader->definitions().clock_syncs;
+    if (clock.realtime || syncs.empty()) continue;
+    const std::uint64_t since = ticks(process.clock.to_time(syncs.front().ticks)) - clock.begin;
+    clock.realtime = syncs.front().realtime_ns - std::min(since, syncs.front().realtime_ns);
+  }
+}
+
+}  // namespace timeloom::weave
