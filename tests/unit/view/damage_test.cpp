@@ -118,7 +118,8 @@ std::vector<std::string> ask_besides_calls(const Index& index, const Definitions
                                       collectives_answer(gatherings_in(messages, all))};
   for (const auto& [key, series] : events.series()) {
     const ValuesQuestion question{key, 0, kLastTime};
-    for (const Stretch& one : values_in(index, events, definitions, {&question, 1}).front()) {
+    const auto found = values_in(index, events, definitions, {&question, 1});
+    for (const Stretch& one : found.front()) {
       answers.push_back(std::to_string(key.first) + ' ' + std::to_string(one.begin) + ' ' +
                         std::to_string(one.last));
     }

@@ -44,16 +44,18 @@ TEST_F(LostNamesTest, AProfileThatGrowsMeanwhileHasAllItsNames) {
   const auto profile =
       spool::ProfileWriter::create((run() / "spool" / "p").string(), 0, os::now(), &error);
   ASSERT_EQ(error, 0);
-  std::atomic<bool> enough = false;
+  std::atomic<bool> begun = false, enough = false;
   std::thread program([&] {
     for (std::uint32_t id = 0; !enough; ++id) {
       Region region;
       region.name = region.canonical_name = "f" + std::to_string(id);
       writer.define_region(RegionId{id}, region);
       profile->add(0, id);
+      begun = true;
       ::usleep(20);  // the readings stay short
     }
   });
+  while (!begun) std::this_thread::yield();
   std::size_t seen = 0, lost = 0;
   for (int i = 0; i < 10; ++i) {
     SpoolSource source = this->source();
