@@ -175,8 +175,9 @@ def of_said(name):
 
 
 def is_same_for_all(event):
-    """Metrics are sampled in regions that are not compared, too, and asyncio counts its tasks."""
-    return event[0] != "samples" and event[:2] != ["parameter_string", "awaits"]
+    """Metrics are sampled in regions that are not compared, too; tasks and wakes are counted for all threads."""
+    counted = (["parameter_string", "awaits"], ["parameter_uint", "timeloom::wakes"], ["parameter_uint", "timeloom::woken"])
+    return event[0] != "samples" and event[:2] not in counted
 
 
 def said_by(threads, instrumenter, tmp_path, *options):

@@ -70,8 +70,9 @@ class Loop(asyncio.SelectorEventLoop):
 
 loop = Loop()
 loop.set_task_factory(lambda loop, coroutine, **options: tasks._PyTask(coroutine, loop=loop, **options))
-tasks.current_task, tasks._enter_task, tasks._leave_task = tasks._py_current_task, tasks._py_enter_task, tasks._py_leave_task
-asyncio.current_task = tasks._py_current_task
+current = getattr(tasks, "_py_current_task", tasks.current_task)  # before 3.12 there is only that in Python
+tasks.current_task, tasks._enter_task, tasks._leave_task = current, tasks._py_enter_task, tasks._py_leave_task
+asyncio.current_task = current
 loop.run_until_complete(main())
 loop.close()
 """
