@@ -73,7 +73,7 @@ loop.set_task_factory(lambda loop, coroutine, **options: tasks._PyTask(coroutine
 current = getattr(tasks, "_py_current_task", tasks.current_task)  # before 3.12 there is only that in Python
 tasks.current_task, tasks._enter_task, tasks._leave_task = current, tasks._py_enter_task, tasks._py_leave_task
 asyncio.current_task = current
-loop.run_until_complete(main())
+loop.run_until_complete(loop.create_task(main(), name="Task-1"))  # 3.13.0 gives it the name "None"
 loop.close()
 """
     assert edges_of(measure(program, instrumenter, tmp_path).spool) == OF_QUEUE
