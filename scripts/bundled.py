@@ -103,24 +103,13 @@ def build_zlib(source: pathlib.Path, env: dict[str, str]) -> pathlib.Path:
     return source
 
 
-def compilers_by_plain_names(architecture: old_glibc.Architecture, directory: pathlib.Path) -> pathlib.Path:
-    """A directory in which gcc is that of the architecture: OTF2's configure knows it by no other name."""
-    names = directory / "compilers"
-    names.mkdir()
-    for name in ("gcc", "g++"):
-        (names / name).symlink_to(shutil.which(architecture.tool(name)) or architecture.tool(name))
-    return names
-
-
 def build_otf2(architecture: old_glibc.Architecture, source: pathlib.Path, env: dict[str, str]) -> pathlib.Path:
     build = source.parent / "build"
     build.mkdir()
-    host = []
-    if not architecture.is_here:
-        host = [f"--host={architecture.triplet}", f"--build={old_glibc.ARCHITECTURES[os.uname().machine].triplet}"]
-        env = {**env, "PATH": f"{compilers_by_plain_names(architecture, source.parent)}:{env['PATH']}"}
+    here = old_glibc.ARCHITECTURES[os.uname().machine]
+    other = [] if architecture.is_here else [architecture.triplet, here.triplet]
     script = environments.ROOT / "packaging" / "otf2" / "build.sh"
-    subprocess.run([str(script), str(source), "1", *host], check=True, cwd=build, env=env)
+    subprocess.run([str(script), str(source), "1", *other], check=True, cwd=build, env=env)
     return build
 
 
