@@ -42,7 +42,7 @@ SourceLines none(std::string reason) {
 // A line as text: no control characters, not endless.
 std::string clean(std::string_view line) {
   std::string text(line.substr(0, kMostOfLine));
-  std::erase_if(text, [](char c) { return c != '\t' && c >= 0 && c < ' '; });
+  std::erase_if(text, [](char c) { return c != '\t' && static_cast<unsigned char>(c) < ' '; });
   return text;
 }
 
