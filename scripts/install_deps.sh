@@ -37,6 +37,8 @@ test         libjemalloc2         # loaded before libtimeloom in a test: they us
 test         libopenmpi3|libopenmpi40  # thread-local variables
 test         openmpi-bin          # mpirun: ranks of a job have one run
 test         mpich                # the same with the other launcher
+mpi          libopenmpi-dev       # mpicc: programs in C, and tables that must be those of its headers
+mpi          libmpich-dev         # the same of the other library (make test-all)
 check        clang-format-14      # make format, and its check in make check
 lint,test    clang-tidy|clang-tidy-[0-9][0-9]  # make lint, and the test of its rules
 fuzz         clang|clang-[0-9][0-9]            # libFuzzer (make test-fuzz)

@@ -15,7 +15,7 @@ namespace timeloom::run {
 
 // A name for a directory of this process, another one each time.
 std::string prepared_name();
-// Who made the directory of that name; none: it is no such name.
+// The process that made the directory of that name; none: the name is another one.
 std::optional<os::ProcessIdentity> preparer_of(std::string_view name);
 
 // Removes the directories in `parent` that ended processes of this user on this machine have left

@@ -175,6 +175,22 @@ void make_directory(const fs::path& path, bool force, const std::string& setting
   fail(path, error.code());
 }
 
+std::string read_settings(const fs::path& path) try {
+  constexpr std::uint64_t kLargest = 1 << 20;
+  const os::File file = Directory(path).open_file(Item::kSettings);
+  int error = file.is_open() ? 0 : ENOENT;
+  const std::uint64_t size = error == 0 ? file.size(&error) : 0;
+  if (error == 0 && size > kLargest) error = EFBIG;
+  std::string text(error == 0 ? size : 0, '\0');
+  if (error == 0) text.resize(file.read_at(0, std::as_writable_bytes(std::span(text)), &error));
+  if (error != 0 || !text.starts_with(kFirstLine)) {
+    throw Error("there are no settings of a run in " + path.string());
+  }
+  return text.substr(kFirstLine.size());
+} catch (const std::system_error& error) {
+  fail(path, error.code());
+}
+
 void forget_directory(const fs::path& path, bool existed) noexcept try {
   const Directory directory(path);
   if (!is_run(directory)) return;

@@ -44,6 +44,10 @@ bool being_recorded(const std::filesystem::path& run);
 // that it has made is left.
 void make_directory(const std::filesystem::path& path, bool force, const std::string& settings);
 
+// The settings that make_directory() has written. Throws Error where `path` is no run of ours, or
+// its settings are larger than any can be; a link or a FIFO in their place is not read.
+std::string read_settings(const std::filesystem::path& path);
+
 // Undoes make_directory() when nothing could be recorded; `existed`: the
 // directory did before, and stays.
 void forget_directory(const std::filesystem::path& path, bool existed) noexcept;

@@ -12,9 +12,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -98,11 +98,11 @@ std::optional<Spawn> own_spawn() {
   return variable(kParentVariable).empty() ? std::nullopt : spawn_in(variable(kSpawnVariable));
 }
 
-// Those of the run that a spawned process joins.
+// The settings of the run that a spawned process joins. Throws Error where it has none.
 Settings settings_of_run(const fs::path& directory) {
-  std::ifstream file(directory / run::entry(run::Item::kSettings).name);
+  std::istringstream text(run::read_settings(directory));
   std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
   std::vector<const char*> variables;
   for (const std::string& line : lines) variables.push_back(line.c_str());
   variables.push_back("TIMELOOM_MPI=on");  // a wrapper of MPI has started this process
@@ -363,10 +363,17 @@ NativeRun make_run(const CommandLine& line, const Settings& settings) try {
 }  // namespace
 
 int run_native(const CommandLine& line) {
-  const Settings settings =
-      own_spawn() ? settings_of_run(run_of_spool(variable(kParentVariable))) : settings_of(line);
   const std::string program = find_executable(line.target);
   if (program.empty()) throw Error("there is no program " + line.target + " to run");
+  Settings settings;
+  try {
+    settings =
+        own_spawn() ? settings_of_run(run_of_spool(variable(kParentVariable))) : settings_of(line);
+  } catch (const Error& error) {
+    if (!own_spawn()) throw;
+    say(std::string("nothing is measured: ") + error.what());
+    return run_program(line, program, {});
+  }
   if (settings.text("results") == "none") return run_program(line, program, {});
   const NativeRun run = make_run(line, settings);
   if (run.directory.empty()) return run_program(line, program, run);
@@ -375,7 +382,9 @@ int run_native(const CommandLine& line) {
   try {
     status = run_program(line, program, run, preload_value(settings));
   } catch (const Error&) {
-    if (!others_go_on(run)) run::forget_directory(run.directory, run.existed);
+    if (!others_go_on(run) && run::count_spools(run.directory) == 0) {
+      run::forget_directory(run.directory, run.existed);
+    }
     throw;
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;

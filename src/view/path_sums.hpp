@@ -79,6 +79,7 @@ void read_list(ByteReader in, std::size_t node_count, Take&& take) {
     PathSum sum;
     sum.own = in.varint();
     if ((head & 2) != 0) sum.waiting = in.varint();
+    if (sum.waiting > sum.own) damaged();
     if ((head & 1) != 0) {
       sum.enters = 1;
       sum.add_leave(in.varint());

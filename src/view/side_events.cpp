@@ -156,7 +156,7 @@ void read_near(const Index& index, const Definitions& definitions, std::span<Nea
   }
 }
 
-// Those of a track that overlap are together; in each group, the first begins first.
+// Stretches of a track that overlap are together; in each group, the first begins first.
 std::vector<std::span<Near>> overlapping(std::vector<Near>& stretches) {
   std::ranges::sort(stretches, [](const Near& a, const Near& b) {
     return std::tie(a.key.first, a.begin) < std::tie(b.key.first, b.begin);

@@ -1,5 +1,5 @@
-// Waiting within a stretch of time, of which no one knows where in it it was: it counts as spread
-// evenly, and what a part of the stretch has of it and what its other parts have are all of it.
+// Waiting within a stretch of time, whose place in the stretch nobody knows: it counts as spread
+// evenly, and the parts of a stretch have all of its waiting together.
 // The page does the same with the events inside a file (viewer/src/source/waited.ts), to the tick.
 #pragma once
 
@@ -22,7 +22,7 @@ struct Waited {
   std::uint64_t end = 0;
   std::uint64_t ticks = 0;  // at most end - begin
 
-  // What is of [from, to).
+  // The part of the waiting in [from, to).
   std::uint64_t in(std::uint64_t from, std::uint64_t to) const noexcept {
     from = std::max(from, begin);
     to = std::min(to, end);

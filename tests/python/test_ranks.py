@@ -314,14 +314,33 @@ def test_ranks_in_different_directories(ranks, timeloom_program):
         assert os.listdir(directory) == ["run"]
 
 
-def test_a_program_without_python(ranks, timeloom_program):
+def build_regions(directory, timeloom_program):
     def config(option):
         words = [str(Path(timeloom_program).with_name("timeloom-config")), option]
         return shlex.split(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
 
     source = Path(__file__).parents[1] / "native" / "regions.c"
     subprocess.run(["cc", *config("--cflags"), source, "-o", "regions", "-pthread", *config("--libs")],
-                   cwd=ranks.directory, check=True)  # fmt: skip
+                   cwd=directory, check=True)  # fmt: skip
+
+
+def test_a_rank_whose_program_cannot_start_leaves_the_others_theirs(work, timeloom_program):
+    build_regions(work, timeloom_program)
+    (work / "broken").write_bytes(b"\0 no program")
+    (work / "broken").chmod(0o755)
+    statuses = [
+        subprocess.run([timeloom_program, "run", "-o", "run", "--quiet", "--program", program], cwd=work,
+                       env=of_launcher(rank, 2, TIMELOOM_JOB="a"), capture_output=True, check=False).returncode
+        for rank, program in enumerate(["./regions", "./broken"])
+    ]  # fmt: skip
+    assert statuses[0] == 0 and statuses[1] != 0
+    run = Run(work / "run", timeloom_program)
+    assert run.names == ["MPI Rank 0"]
+    assert run.visits("inner")[0] > 0
+
+
+def test_a_program_without_python(ranks, timeloom_program):
+    build_regions(ranks.directory, timeloom_program)
     done = ranks.start(2, timeloom_program, "run", "-o", "run", "--program", "./regions", "threads")
     assert ranks.names == ["regions", "run"]
     run = Run(ranks.directory / "run", timeloom_program)

@@ -1,4 +1,4 @@
-"""Who woke which task: each wake once, from where it was brought about to where the task goes on."""
+"""Wakes of tasks: each of them once, from the place that brought it about to the place where the task goes on."""
 
 import collections
 import csv

@@ -31,18 +31,6 @@ bool has_key(Handle info, const char* key) noexcept {
   return flag != 0;
 }
 
-// Whether env(1) finds the same program as MPI does.
-bool can_be_followed(const SpawnedCommand& given) {
-  const std::string command = given.command;
-  if (command.empty() || command.starts_with('-') || command.find('=') != std::string::npos)
-    return false;
-  if (!is_executable(kEnv)) return false;
-  if (!command.starts_with('/') && has_key(given.info, "path")) return false;
-  const bool is_relative = !command.starts_with('/') && command.find('/') != std::string::npos;
-  if (is_relative && has_key(given.info, "wdir")) return false;
-  return !find_executable(command).empty();
-}
-
 // The path of the spool of this process, which a Python tells its children; empty: it has none.
 std::string own_spool() {
   std::string spool = variable(kParentVariable);
@@ -53,6 +41,20 @@ std::string own_spool() {
 std::vector<std::string> launcher() {
   if (!variable(kParentVariable).empty()) return {};
   return {variable(kNativeLauncherVariable), "run", "--program"};
+}
+
+// Whether env(1) finds the same program as MPI does.
+bool can_be_followed(const SpawnedCommand& given) {
+  const std::string command = given.command;
+  if (command.empty() || command.starts_with('-') || command.find('=') != std::string::npos)
+    return false;
+  if (!is_executable(kEnv)) return false;
+  if (const auto words = launcher(); !words.empty() && !is_executable(words[0].c_str()))
+    return false;
+  if (!command.starts_with('/') && has_key(given.info, "path")) return false;
+  const bool is_relative = !command.starts_with('/') && command.find('/') != std::string::npos;
+  if (is_relative && has_key(given.info, "wdir")) return false;
+  return !find_executable(command).empty();
 }
 
 // The directory of the spawns of the run; empty: it cannot be made.

@@ -1,10 +1,10 @@
 #include "python/observe/wakes.hpp"
 
+#include <deque>
 #include <memory>
 #include <new>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "core/wakes.hpp"
 #include "python/interpreter/text.hpp"
@@ -37,7 +37,7 @@ State& state() {
 // The task that has ended last on a thread, and the numbers of its callbacks, next first.
 struct Ended {
   PyObject* coroutine = nullptr;  // compared only
-  std::vector<std::uint64_t> numbers;
+  std::deque<std::uint64_t> numbers;
 };
 thread_local Ended t_ended;
 
@@ -76,7 +76,7 @@ PyObject* running_handle(InterpreterFrame* frame) noexcept {
 
 std::uint64_t take_next(Ended& ended) {
   const std::uint64_t number = ended.numbers.front();
-  ended.numbers.erase(ended.numbers.begin());
+  ended.numbers.pop_front();
   return number;
 }
 

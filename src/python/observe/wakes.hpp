@@ -1,4 +1,4 @@
-// Who wakes a task (--async-tasks): a number is recorded where the wake is brought about, and
+// The wakers of tasks (--async-tasks): a number is recorded where a wake is brought about, and
 // again where the task goes on (core/wakes.hpp).
 //
 // A task is woken when the event loop makes a handle for its next step. That happens
@@ -20,7 +20,7 @@ namespace timeloom::python {
 
 // From now on the functions that wake tasks are watched.
 void watch_wakes();
-// What was recorded is of no use to what comes; the numbers go on.
+// The callbacks known so far wake nobody any more; the numbers of wakes go on.
 void forget_wakes() noexcept;
 
 // The task that the calling thread runs ends: it wakes those who wait for its end. Called on the

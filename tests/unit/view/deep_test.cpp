@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model.hpp"
+#include "one_location.hpp"
 #include "view/find.hpp"
 #include "view/tile.hpp"
 
@@ -13,36 +14,21 @@ constexpr std::uint32_t kDepth = 10'000;
 constexpr std::uint64_t kRounds = 3;
 
 // One function calls itself, one call a tick, and returns as often; three times.
-class DeepRun : public RunSource {
+class DeepRun : public OneLocation {
  public:
   DeepRun() {
     Region region;
     region.name = "f";
     definitions_.regions.push_back(region);
-    definitions_.groups.push_back({"Process", "node", 1, "python", {"a.py"}});
-    definitions_.locations.push_back({LocationId{0}, "t", LocationGroupId{0}});
     std::uint64_t time = 0;
     for (std::uint64_t round = 0; round < kRounds; ++round) {
       for (std::uint32_t i = 0; i < kDepth; ++i) add(time++, EventKind::kEnter);
       for (std::uint32_t i = 0; i < kDepth; ++i) add(time++, EventKind::kLeave);
     }
   }
-  const Definitions& definitions() const override { return definitions_; }
-  void feed(std::span<RunSink* const> sinks, unsigned) override {
-    for (RunSink* sink : sinks) {
-      sink->begin(definitions_);
-      const auto location = sink->open_location(definitions_.locations[0]);
-      location->consume(events_);
-      location->finish();
-      sink->finish();
-    }
-  }
 
  private:
   void add(std::uint64_t time, EventKind kind) { events_.push_back({Timestamp{time}, kind, 0, 0}); }
-
-  Definitions definitions_;
-  std::vector<Event> events_;
 };
 
 TEST(DeepStacks, AreAnsweredExactly) {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "model.hpp"
+#include "one_location.hpp"
 #include "view/side_events.hpp"
 
 namespace timeloom::view {
@@ -14,34 +15,18 @@ constexpr std::uint32_t kMetrics = 16;
 constexpr std::uint64_t kSteps = 20'000;
 
 // One location on which all metrics get a value at each step.
-class MetricRun : public RunSource {
+class MetricRun : public OneLocation {
  public:
   MetricRun() {
     for (std::uint32_t i = 0; i < kMetrics; ++i) {
       definitions_.metrics.push_back({"m" + std::to_string(i), "", "", MetricValueType::kUint64});
     }
-    definitions_.groups.push_back({"Process", "node", 1, "python", {"a.py"}});
-    definitions_.locations.push_back({LocationId{0}, "t", LocationGroupId{0}});
     for (std::uint64_t step = 0; step < kSteps; ++step) {
       for (std::uint32_t i = 0; i < kMetrics; ++i) {
         events_.push_back({Timestamp{step * 10}, EventKind::kMetric, i, (step * (i + 7)) % 1001});
       }
     }
   }
-  const Definitions& definitions() const override { return definitions_; }
-  void feed(std::span<RunSink* const> sinks, unsigned) override {
-    for (RunSink* sink : sinks) {
-      sink->begin(definitions_);
-      const auto location = sink->open_location(definitions_.locations[0]);
-      location->consume(events_);
-      location->finish();
-      sink->finish();
-    }
-  }
-
- private:
-  Definitions definitions_;
-  std::vector<Event> events_;
 };
 
 // Calls of the operating system that have read, of this process; 0: not known.
