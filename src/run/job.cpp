@@ -32,6 +32,7 @@ constexpr std::string_view kPointer = ".timeloom-job-";
 constexpr std::string_view kRankDirectory = "rank-";
 constexpr char kJobName[] = "job";
 constexpr char kAwaitedName[] = "awaited";
+constexpr char kTopName[] = "top";  // of the tree of those that have ended
 // The targets of a pointer: no path of anything that there is.
 constexpr std::string_view kMaking = "?";
 constexpr std::string_view kReady = ":";
@@ -331,7 +332,8 @@ Others end_rank_in(const fs::path& spools, std::uint32_t rank, std::uint32_t siz
     const bool begun = error != 0 || is_there(directory_of(spools, other << below));
     return begun ? Others::kGoOn : Others::kNotHere;
   }
-  return Others::kEnded;
+  // A rank that was taken for gone may come here itself.
+  return make(ended / kTopName) == EEXIST ? Others::kGoOn : Others::kEnded;
 }
 
 void await_ranks(const fs::path& run) noexcept {

@@ -132,10 +132,10 @@ TEST_F(JobTest, OneIsLastOfThoseThatEndAtOnce) {
   }
   for (std::thread& rank : ranks) rank.join();
   EXPECT_EQ(last, 1);
-  // All that they have made: a node for each two.
+  // All that they have made: a node for each two, and the top.
   std::size_t nodes = 0;
   for ([[maybe_unused]] const auto& node : fs::directory_iterator(run() / "spool/ended")) ++nodes;
-  EXPECT_EQ(nodes, kRanks - 1);
+  EXPECT_EQ(nodes, kRanks);
 }
 
 TEST_F(JobTest, ARankSeesWhetherTheOthersHaveBegun) {
@@ -210,6 +210,7 @@ TEST_F(JobTest, OfRanksThatAreGoneNobodyComesToTheTree) {
   EXPECT_EQ(end_rank(run(), 0, 4), Others::kGoOn);  // on behalf of rank 1, too; 2 and 3 are there
   spool(2, gone + "0");
   EXPECT_EQ(end_rank(run(), 3, 4), Others::kEnded);
+  EXPECT_EQ(end_rank(run(), 1, 4), Others::kGoOn);  // only one is the last
 }
 
 TEST_F(JobTest, ThePointerGoesWithTheSpools) {
