@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 from streams import environment
 
 HERE = Path(__file__).resolve().parent
@@ -66,6 +67,46 @@ def run(mpi, ranks, directory, program, *words, status=0, options=(), **variable
     )  # fmt: skip
     assert status is None or done.returncode == status, (done.stdout, done.stderr)
     said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return {one["rank"]: one for one in said}, done.stderr
+
+
+# By the name of the compiler: Debian's, and those of PyPI's mpich, beside the interpreter; mpicc_abi compiles for the
+# binary interface of the standard.
+COMPILERS = ("mpicc.openmpi", "mpicc.mpich", "mpicc", "mpicc_abi")
+
+
+def compiler(name):
+    """Its path; None if it is not installed."""
+    own = Path(sys.executable).with_name(name)
+    if own.exists():
+        return str(own)
+    return shutil.which(name) if "." in name else None
+
+
+def build(source, name, directory):
+    """The library and the program; pytest skips where the compiler is not installed, or is without its header."""
+    path = compiler(name)
+    if path is None:
+        pytest.skip(f"{name} is not installed")
+    program = directory / source.stem
+    built = subprocess.run([path, source, "-o", program], capture_output=True, text=True, check=False)
+    if "mpi.h: No such file" in built.stderr:
+        pytest.skip(f"{name} is without mpi.h")
+    assert built.returncode == 0, built.stderr
+    if name == "mpicc.openmpi":
+        return _open_mpi(), program
+    launcher = shutil.which("mpirun.mpich") if "." in name else Path(path).with_name("mpiexec")
+    return Mpi(name, launcher, [], ""), program
+
+
+def run_native(mpi, ranks, directory, timeloom, program, *words):
+    """A program without Python, like run()."""
+    command = [*mpi.command(ranks), timeloom, "run", "--quiet", "-o", directory / "run", "--program", program, *words]
+    done = subprocess.run(
+        command, cwd=directory, capture_output=True, text=True, timeout=200, env={**environment(), **mpi.variables}
+    )
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    said = [json.loads(line) for line in done.stdout.splitlines()]
     return {one["rank"]: one for one in said}, done.stderr
 
 

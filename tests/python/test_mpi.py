@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -27,6 +26,10 @@ def each_library(function):
 def check(mpi, ranks, directory, pattern):
     """The messages and collective operations of the archive are what the program knows."""
     known, _ = mpi_runs.run(mpi, ranks, directory, PATTERNS, pattern)
+    return check_known(known, ranks, directory)
+
+
+def check_known(known, ranks, directory):
     read = archive(directory / "run")
     assert sorted(known) == sorted(read["processes"]) == list(range(ranks))
     assert_matched(read)
@@ -272,7 +275,12 @@ int main(void) {
   printf("in_place %lld\n", (long long)(size_t)MPI_IN_PLACE);
   printf("no_status %lld\n", (long long)(size_t)MPI_STATUS_IGNORE);
   printf("no_status %lld\n", (long long)(size_t)MPI_STATUSES_IGNORE);
-#ifdef MPICH
+  printf("mode_create %d\n", MPI_MODE_CREATE);
+  printf("mode_write_only %d\n", MPI_MODE_WRONLY);
+  printf("mode_read_write %d\n", MPI_MODE_RDWR);
+  printf("mode_exclusive %d\n", MPI_MODE_EXCL);
+  printf("mode_append %d\n", MPI_MODE_APPEND);
+#ifndef OPEN_MPI
   printf("world %lld\n", (long long)MPI_COMM_WORLD);
   printf("self %lld\n", (long long)MPI_COMM_SELF);
   printf("no_comm %lld\n", (long long)MPI_COMM_NULL);
@@ -295,10 +303,14 @@ def table(name):
     return {key: -1 if value.startswith("~") else int(value, 0) for key, value in values.items() if value[0] != '"'}
 
 
-@pytest.mark.parametrize(("compiler", "name"), [("mpicc.openmpi", "kOpenMpi"), ("mpicc.mpich", "kMpich")])
+@pytest.mark.parametrize(
+    ("compiler", "name"),
+    [("mpicc.openmpi", "kOpenMpi"), ("mpicc.mpich", "kMpich"), ("mpicc", "kMpich"), ("mpicc_abi", "kStandard")],
+)
 def test_the_tables_are_those_of_the_headers(compiler, name, tmp_path):
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
+    compiler = mpi_runs.compiler(compiler)
+    if compiler is None:
+        pytest.skip("this compiler is not installed")
     (tmp_path / "probe.c").write_text(PROBE)
     built = subprocess.run([compiler, "probe.c", "-o", "probe"], cwd=tmp_path, capture_output=True, text=True, check=False)
     if built.returncode != 0:
@@ -308,3 +320,23 @@ def test_the_tables_are_those_of_the_headers(compiler, name, tmp_path):
     for line in lines:
         key, value = line.split()
         assert expected[key] == int(value), line
+
+
+IN_C = [(2, "mpicc"), (2, "mpicc_abi"), *(pytest.param(4, name, marks=pytest.mark.many_ranks) for name in mpi_runs.COMPILERS),
+        pytest.param(16, "mpicc_abi", marks=pytest.mark.many_ranks)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ranks", "compiler"), IN_C)
+def test_a_program_in_c(ranks, compiler, tmp_path, timeloom, timeloom_program):
+    """Also with the binary interface of the standard, for which PyPI's mpi4py has no module yet."""
+    mpi, program = mpi_runs.build(PATTERNS.with_suffix(".c"), compiler, tmp_path)
+    known, said = mpi_runs.run_native(mpi, ranks, tmp_path, timeloom_program, program, tmp_path / "written")
+    assert said == ""
+    check_known(known, ranks, tmp_path)
+    facts = json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout)
+    assert facts["unmatched"] == facts["backwards"] == 0
+    printed = subprocess.run(["otf2-print", tmp_path / "run" / "traces.otf2"], capture_output=True, text=True, check=True)
+    (opened,) = [line for line in printed.stdout.splitlines() if line.startswith("IO_CREATE_HANDLE ")]
+    assert "Access Mode: WRITE_ONLY" in opened
+    assert "Creation Flags: {CREATE}" in opened
+    assert (tmp_path / "written").read_text() == str(tmp_path / "written")[:10]

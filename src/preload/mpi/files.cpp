@@ -12,13 +12,6 @@
 namespace timeloom::mpi {
 namespace {
 
-// Bits of the mode of MPI_File_open, the same in all libraries.
-constexpr int kModeCreate = 1;
-constexpr int kModeWriteOnly = 4;
-constexpr int kModeReadWrite = 8;
-constexpr int kModeExclusive = 64;
-constexpr int kModeAppend = 128;
-
 struct File {
   std::string path{};
   int mode = 0;
@@ -45,15 +38,15 @@ constexpr std::uint32_t bit(Bit one, bool set) noexcept {
 }
 
 IoAccess access_of(int mode) noexcept {
-  if ((mode & kModeReadWrite) != 0) return IoAccess::kReadWrite;
-  return (mode & kModeWriteOnly) != 0 ? IoAccess::kWriteOnly : IoAccess::kReadOnly;
+  if ((mode & abi()->mode_read_write) != 0) return IoAccess::kReadWrite;
+  return (mode & abi()->mode_write_only) != 0 ? IoAccess::kWriteOnly : IoAccess::kReadOnly;
 }
 std::uint32_t creation_of(int mode) noexcept {
-  return bit(IoCreation::kCreate, (mode & kModeCreate) != 0) |
-         bit(IoCreation::kExclusive, (mode & kModeExclusive) != 0);
+  return bit(IoCreation::kCreate, (mode & abi()->mode_create) != 0) |
+         bit(IoCreation::kExclusive, (mode & abi()->mode_exclusive) != 0);
 }
 std::uint32_t status_of(int mode) noexcept {
-  return bit(IoStatus::kAppend, (mode & kModeAppend) != 0);
+  return bit(IoStatus::kAppend, (mode & abi()->mode_append) != 0);
 }
 
 // Of a file that is open; a name without one, such as "ufs:data", stays as it is.

@@ -43,7 +43,12 @@ constexpr Abi kOpenMpi{.name = "Open MPI",
                        .byte = 0,
                        .unsigned_long = 0,
                        .max = 0,
-                       .no_op = 0};
+                       .no_op = 0,
+                       .mode_create = 1,
+                       .mode_write_only = 4,
+                       .mode_read_write = 8,
+                       .mode_exclusive = 64,
+                       .mode_append = 128};
 
 // MPICH since 3.1 and what shares its interface: Intel MPI, MVAPICH, Cray MPICH.
 constexpr Abi kMpich{.name = "MPICH",
@@ -66,7 +71,42 @@ constexpr Abi kMpich{.name = "MPICH",
                      .byte = 0x4c00010d,
                      .unsigned_long = 0x4c000808,
                      .max = 0x58000001,
-                     .no_op = 0x5800000e};
+                     .no_op = 0x5800000e,
+                     .mode_create = 1,
+                     .mode_write_only = 4,
+                     .mode_read_write = 8,
+                     .mode_exclusive = 64,
+                     .mode_append = 128};
+
+// The standard's own, since MPI 5.0 (chapter "Application Binary Interface"): handles are pointers
+// with fixed values.
+constexpr Abi kStandard{.name = "MPI 5",
+                        .handle_bytes = 8,
+                        .status_bytes = 32,
+                        .source_at = 0,
+                        .tag_at = 4,
+                        .proc_null = -3,
+                        .any_source = -1,
+                        .any_tag = -2,
+                        .root = -4,
+                        .undefined = -32766,
+                        .in_place = 1,
+                        .no_status = 0,
+                        .world = 0x101,
+                        .self = 0x102,
+                        .no_comm = 0x100,
+                        .no_request = 0x180,
+                        .no_info = 0x130,
+                        .byte = 0x247,
+                        .unsigned_long = 0x20e,
+                        .max = 0x23,
+                        .no_op = 0x3d,
+                        .mode_create = 2,
+                        .mode_write_only = 256,
+                        .mode_read_write = 32,
+                        .mode_exclusive = 8,
+                        .mode_append = 1};
+static_assert(kStandard.status_bytes <= kStatusBytes);
 
 // Written once, by whichever thread comes first; all find the same.
 struct Found {
@@ -76,7 +116,16 @@ struct Found {
 };
 constinit Found g_found;
 
-// Both libraries answer before MPI_Init.
+// Whether the library keeps the standard's interface. One that has two has a file for each, and
+// says -1 in the other. Like the version, it is told before MPI_Init.
+bool is_standard(const LoadedLibrary& library) noexcept {
+  using Ask = int(int* major, int* minor);
+  auto* const ask = reinterpret_cast<Ask*>(library.find("PMPI_Abi_get_version"));
+  int major = -1, minor = -1;
+  return ask != nullptr && ask(&major, &minor) == 0 && major == 1;
+}
+
+// All of these answer before MPI_Init.
 bool is_mpich(const LoadedLibrary& library) noexcept {
   using Ask = int(char* text, int* length);
   auto* const ask = reinterpret_cast<Ask*>(library.find("PMPI_Get_library_version"));
@@ -96,6 +145,10 @@ bool set_abi(const LoadedLibrary& library, Abi& abi) noexcept {
   const auto address = [](const char* name) {
     return reinterpret_cast<Handle>(LoadedLibrary::that_defines(name).find(name));
   };
+  if (is_standard(library)) {
+    abi = kStandard;
+    return true;
+  }
   if (library.find("ompi_mpi_comm_world") != nullptr) {
     abi = kOpenMpi;
     abi.world = address("ompi_mpi_comm_world");
@@ -126,9 +179,10 @@ bool find() noexcept {
   Abi abi{};
   const bool known = set_abi(library, abi);
   if (!known && state == 0) {
-    std::fprintf(stderr,
-                 "timeloom: the MPI library of the program is none that is known (Open MPI, MPICH "
-                 "and its relatives): its calls are recorded, messages are not\n");
+    std::fprintf(
+        stderr,
+        "timeloom: the MPI library of the program is none that is known (Open MPI, MPICH "
+        "and its relatives, MPI 5's binary interface): its calls are recorded, messages are not\n");
   }
   state = 0;
   if (g_found.state.compare_exchange_strong(state, 1)) {

@@ -1,7 +1,7 @@
 // The MPI library that the program has loaded, and its functions.
 //
 // The wrappers are built without mpi.h and without a library: all handles travel as wide as a
-// register, and where the two binary interfaces differ (sizes of handles, the layout of
+// register, and where the binary interfaces differ (sizes of handles, the layout of
 // MPI_Status, constants), an Abi says how. The library is found among those that are loaded, by
 // its PMPI functions, when a wrapper is first called: it may come late, and without being visible
 // to others (RTLD_LOCAL). Any thread; throws nothing, allocates nothing.
@@ -14,8 +14,9 @@
 
 namespace timeloom::mpi {
 
-using Handle = std::uintptr_t;  // MPI_Comm, MPI_Datatype …: an int in MPICH, else a pointer
-using Count = long long;        // MPI_Count, MPI_Offset
+using Handle =
+    std::uintptr_t;  // MPI_Comm, MPI_Datatype …: an int in MPICH's own interface, else a pointer
+using Count = long long;  // MPI_Count, MPI_Offset
 using Aint = std::intptr_t;
 
 enum class Function : std::uint16_t {
@@ -40,6 +41,8 @@ struct Abi {
   int proc_null, any_source, any_tag, root, undefined;
   std::uintptr_t in_place, no_status;  // MPI_IN_PLACE, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
   Handle world, self, no_comm, no_request, no_info, byte, unsigned_long, max, no_op;
+  int mode_create, mode_write_only, mode_read_write, mode_exclusive,
+      mode_append;  // MPI_MODE_CREATE …
 
   // A handle as it came in a register, of which MPICH's take only half.
   Handle handle(Handle raw) const noexcept { return handle_bytes == 4 ? raw & UINT32_MAX : raw; }
