@@ -83,8 +83,8 @@ def compiler(name):
     return shutil.which(name) if "." in name else None
 
 
-def build(source, name, directory):
-    """The library and the program; pytest skips where the compiler is not installed, or is without its header."""
+def compiled(source, name, directory):
+    """The program; pytest skips where the compiler is not installed, or is without its header."""
     path = compiler(name)
     if path is None:
         pytest.skip(f"{name} is not installed")
@@ -93,10 +93,15 @@ def build(source, name, directory):
     if "mpi.h: No such file" in built.stderr:
         pytest.skip(f"{name} is without mpi.h")
     assert built.returncode == 0, built.stderr
+    return program
+
+
+def library_of(name):
+    """The library that a compiler links programs with."""
     if name == "mpicc.openmpi":
-        return _open_mpi(), program
-    launcher = shutil.which("mpirun.mpich") if "." in name else Path(path).with_name("mpiexec")
-    return Mpi(name, launcher, [], ""), program
+        return _open_mpi()
+    launcher = shutil.which("mpirun.mpich") if "." in name else Path(compiler(name)).with_name("mpiexec")
+    return Mpi(name, launcher, [], "")
 
 
 def run_native(mpi, ranks, directory, timeloom, program, *words):

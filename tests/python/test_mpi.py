@@ -329,8 +329,8 @@ IN_C = [(2, "mpicc"), (2, "mpicc_abi"), *(pytest.param(4, name, marks=pytest.mar
 @pytest.mark.parametrize(("ranks", "compiler"), IN_C)
 def test_a_program_in_c(ranks, compiler, tmp_path, timeloom, timeloom_program):
     """Also with the binary interface of the standard, for which PyPI's mpi4py has no module yet."""
-    mpi, program = mpi_runs.build(PATTERNS.with_suffix(".c"), compiler, tmp_path)
-    known, said = mpi_runs.run_native(mpi, ranks, tmp_path, timeloom_program, program, tmp_path / "written")
+    program = mpi_runs.compiled(PATTERNS.with_suffix(".c"), compiler, tmp_path)
+    known, said = mpi_runs.run_native(mpi_runs.library_of(compiler), ranks, tmp_path, timeloom_program, program, tmp_path / "written")
     assert said == ""
     check_known(known, ranks, tmp_path)
     facts = json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout)

@@ -1,13 +1,12 @@
 """Spawned processes join the run of those that have spawned them, and messages between two groups match one to one."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from mpi_runs import implementations
+from mpi_runs import compiled, implementations
 from streams import environment
 
 pytestmark = pytest.mark.one_python
@@ -115,13 +114,10 @@ def test_parents_and_children_talk(mpi, tmp_path, timeloom):
 @with_spawn
 @pytest.mark.parametrize("way", ["once", pytest.param("multiple", marks=pytest.mark.many_ranks)])
 def test_a_program_in_c(mpi, way, tmp_path, timeloom, timeloom_program):
-    compiler = shutil.which("mpicc.openmpi")
-    if compiler is None:
-        pytest.skip("the compiler of Open MPI is not installed")
-    subprocess.run([compiler, SPAWNING.with_suffix(".c"), "-o", tmp_path / "spawning"], check=True)
-    known, done = run(mpi, 2, tmp_path, "--program", tmp_path / "spawning", way, door=(timeloom_program, "run", "--quiet"))
+    program = compiled(SPAWNING.with_suffix(".c"), "mpicc.openmpi", tmp_path)
+    known, done = run(mpi, 2, tmp_path, "--program", program, way, door=(timeloom_program, "run", "--quiet"))
     assert done.stderr == ""
-    (tmp_path / "spawning").unlink()
+    program.unlink()
     assert_talked(known, tmp_path, timeloom)
 
 
