@@ -308,14 +308,9 @@ def table(name):
     [("mpicc.openmpi", "kOpenMpi"), ("mpicc.mpich", "kMpich"), ("mpicc", "kMpich"), ("mpicc_abi", "kStandard")],
 )
 def test_the_tables_are_those_of_the_headers(compiler, name, tmp_path):
-    compiler = mpi_runs.compiler(compiler)
-    if compiler is None:
-        pytest.skip("this compiler is not installed")
     (tmp_path / "probe.c").write_text(PROBE)
-    built = subprocess.run([compiler, "probe.c", "-o", "probe"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    if built.returncode != 0:
-        pytest.skip(f"{compiler} has no headers: {built.stderr}")
-    lines = subprocess.run([tmp_path / "probe"], capture_output=True, text=True, check=True).stdout.splitlines()
+    probe = mpi_runs.compiled(tmp_path / "probe.c", compiler, tmp_path)
+    lines = subprocess.run([probe], capture_output=True, text=True, check=True).stdout.splitlines()
     expected = table(name)
     for line in lines:
         key, value = line.split()
@@ -328,7 +323,7 @@ IN_C = [(2, "mpicc"), (2, "mpicc_abi"), *(pytest.param(4, name, marks=pytest.mar
 
 @pytest.mark.parametrize(("ranks", "compiler"), IN_C)
 def test_a_program_in_c(ranks, compiler, tmp_path, timeloom, timeloom_program):
-    """Also with the binary interface of the standard, for which PyPI's mpi4py has no module yet."""
+    """Also with the binary interface of the standard, for which mpi4py's wheels have no module."""
     program = mpi_runs.compiled(PATTERNS.with_suffix(".c"), compiler, tmp_path)
     known, said = mpi_runs.run_native(mpi_runs.library_of(compiler), ranks, tmp_path, timeloom_program, program, tmp_path / "written")
     assert said == ""
@@ -340,3 +335,21 @@ def test_a_program_in_c(ranks, compiler, tmp_path, timeloom, timeloom_program):
     assert "Access Mode: WRITE_ONLY" in opened
     assert "Creation Flags: {CREATE}" in opened
     assert (tmp_path / "written").read_text() == str(tmp_path / "written")[:10]
+
+
+def test_a_library_that_nobody_knows(tmp_path, timeloom, timeloom_program):
+    """Its calls are regions, its messages are not recorded, and a line says so."""
+    source = PATTERNS.with_name("foreign.c")
+    library, program = tmp_path / "libforeign.so", tmp_path / "program"
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True)
+    subprocess.run(["cc", "-DPROGRAM", source, library, f"-Wl,-rpath,{tmp_path}", "-o", program], check=True)
+    done = subprocess.run(
+        [timeloom_program, "run", "--quiet", "--mpi", "-o", tmp_path / "run", "--program", program],
+        capture_output=True, text=True, env=mpi_runs.environment(), check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert "the MPI library of the program is none that is known" in line
+    facts = json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout)
+    assert {row["name"]: row["visits"] for row in facts["functions"]} == {"MPI_Init": 1, "MPI_Send": 1, "MPI_Finalize": 1}
+    assert facts["messages"] == []

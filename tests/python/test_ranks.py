@@ -136,7 +136,7 @@ def test_a_killed_rank(ranks, timeloom_program):
     ranks.write(PROGRAM + """
 import signal, time
 if rank == 1:
-    while not os.path.exists("begun"):  # a rank that is killed while it begins leaves the run of its job open
+    while not os.path.exists("begun"):  # the other one records, too
         time.sleep(0.01)
     os.unlink("begun")
     os.kill(os.getpid(), signal.SIGKILL)

@@ -116,16 +116,16 @@ struct Found {
 };
 constinit Found g_found;
 
-// Whether the library keeps the standard's interface. One that has two has a file for each, and
-// says -1 in the other. Like the version, it is told before MPI_Init.
-bool is_standard(const LoadedLibrary& library) noexcept {
+// The major version of the standard's interface that the library keeps. Not positive: it keeps
+// another one; a library that has both has a file for each. Told before MPI_Init, like its own
+// version.
+int standard_version(const LoadedLibrary& library) noexcept {
   using Ask = int(int* major, int* minor);
   auto* const ask = reinterpret_cast<Ask*>(library.find("PMPI_Abi_get_version"));
   int major = -1, minor = -1;
-  return ask != nullptr && ask(&major, &minor) == 0 && major == 1;
+  return ask != nullptr && ask(&major, &minor) == 0 ? major : -1;
 }
 
-// All of these answer before MPI_Init.
 bool is_mpich(const LoadedLibrary& library) noexcept {
   using Ask = int(char* text, int* length);
   auto* const ask = reinterpret_cast<Ask*>(library.find("PMPI_Get_library_version"));
@@ -145,9 +145,9 @@ bool set_abi(const LoadedLibrary& library, Abi& abi) noexcept {
   const auto address = [](const char* name) {
     return reinterpret_cast<Handle>(LoadedLibrary::that_defines(name).find(name));
   };
-  if (is_standard(library)) {
+  if (const int version = standard_version(library); version > 0) {
     abi = kStandard;
-    return true;
+    return version == 1;
   }
   if (library.find("ompi_mpi_comm_world") != nullptr) {
     abi = kOpenMpi;

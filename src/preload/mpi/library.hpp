@@ -14,9 +14,8 @@
 
 namespace timeloom::mpi {
 
-using Handle =
-    std::uintptr_t;  // MPI_Comm, MPI_Datatype …: an int in MPICH's own interface, else a pointer
-using Count = long long;  // MPI_Count, MPI_Offset
+using Handle = std::uintptr_t;  // MPI_Comm, MPI_Datatype …: an int in MPICH, else a pointer
+using Count = long long;        // MPI_Count, MPI_Offset
 using Aint = std::intptr_t;
 
 enum class Function : std::uint16_t {
@@ -41,8 +40,8 @@ struct Abi {
   int proc_null, any_source, any_tag, root, undefined;
   std::uintptr_t in_place, no_status;  // MPI_IN_PLACE, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
   Handle world, self, no_comm, no_request, no_info, byte, unsigned_long, max, no_op;
-  int mode_create, mode_write_only, mode_read_write, mode_exclusive,
-      mode_append;  // MPI_MODE_CREATE …
+  // MPI_MODE_CREATE …
+  int mode_create, mode_write_only, mode_read_write, mode_exclusive, mode_append;
 
   // A handle as it came in a register, of which MPICH's take only half.
   Handle handle(Handle raw) const noexcept { return handle_bytes == 4 ? raw & UINT32_MAX : raw; }
