@@ -39,11 +39,12 @@ def test_they_are_up_to_date(timeloom_program):
 
 def test_every_command_and_option_of_the_help_is_described(timeloom_program, described):
     program_help = subprocess.run([timeloom_program, "--help"], check=True, capture_output=True, text=True).stdout
-    listed = [line.split()[0] for line in re.split(r"(?im)^(?:sub)?commands:", program_help)[1].splitlines() if line.startswith("  ")]
+    listed = [line.split()[0] for line in re.split(r"(?im)^(?:sub)?commands:", program_help)[1].splitlines() if re.match(r"  \S", line)]
     assert [one["name"] for one in described["commands"]] == listed and len(listed) >= 9
     for command in described["commands"]:
-        lines = [line for line in help_of(timeloom_program, command["name"]).splitlines() if line.startswith("  -")]
-        shown = {name for line in lines for name in re.findall(r"(?<![\w-])--?[a-z][\w-]*", line.split("  ")[1])}
+        # CLI11 writes "  -o,--output" or (2.6) "  -o,     --output"; help that is continued stands further right.
+        lines = re.findall(r"(?m)^ {2,8}(-\S+(?:,\s*-\S+)*)", help_of(timeloom_program, command["name"]))
+        shown = {name for line in lines for name in re.findall(r"(?<![\w-])--?[a-z][\w-]*", line)}
         known = {name for option in command["options"] for name in option["names"]}
         assert shown - {"-h", "-V", "--help", "--version"} <= known and len(shown) >= 2
 

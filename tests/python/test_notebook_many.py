@@ -1,6 +1,7 @@
 """Five hundred measured cells in one kernel: the last costs what the first did, in everything that can be counted."""
 
 import json
+import re
 
 import pytest
 
@@ -71,4 +72,5 @@ def test_the_500th_cell_costs_what_the_first_did(kernel):
     assert [(row["depth"], row["visits"]) for row in one.tree] == [(row["depth"], row["visits"]) for row in other.tree] == [
         (0, 1), (1, 1), (2, 100)]
     assert one.info["events"] == other.info["events"] >= 204
-    assert len(first.shown[0].splitlines()) == len(last.shown[0].splitlines())
+    functions = [re.findall(r"__main__\.\w+", cell.shown[0]) for cell in (first, last)]  # advice differs with their times
+    assert functions[0] == functions[1] and set(functions[0]) == {"__main__.work", "__main__.leaf"}

@@ -80,14 +80,21 @@ inline void let_calls_pass_over_hook([[maybe_unused]] bool pass) noexcept {
 #endif
 }
 
+// Whether the frame runs no code of a program: C code that runs Python has a frame of its own, and
+// a specialised call of a class has one that checks what __init__ returns. The first instruction
+// that may be traced lies behind the end of its code.
+inline bool is_of_interpreter(InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030e0000
+  if (frame->owner >= FRAME_OWNED_BY_INTERPRETER) return true;
+#elif PY_VERSION_HEX >= 0x030c0000
+  if (frame->owner == FRAME_OWNED_BY_CSTACK) return true;
+#endif
+  const PyCodeObject* code = code_of(frame);
+  return code->_co_firsttraceable >= Py_SIZE(code);
+}
 // The frame itself, or the next one of Python code below it.
 inline InterpreterFrame* python_frame(InterpreterFrame* frame) noexcept {
-  // C code that runs Python has a frame of its own.
-#if PY_VERSION_HEX >= 0x030e0000
-  while (frame != nullptr && frame->owner >= FRAME_OWNED_BY_INTERPRETER) frame = frame->previous;
-#elif PY_VERSION_HEX >= 0x030c0000
-  while (frame != nullptr && frame->owner == FRAME_OWNED_BY_CSTACK) frame = frame->previous;
-#endif
+  while (frame != nullptr && is_of_interpreter(frame)) frame = frame->previous;
   return frame;
 }
 // The innermost frame of Python code; nullptr when there is none.

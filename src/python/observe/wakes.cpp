@@ -93,6 +93,15 @@ Origin origin_of(InterpreterFrame* frame) {
   return std::make_shared<std::uint64_t>(ends_now ? take_next(t_ended) : record_wake());
 }
 
+// Whether the function that has made a handle asks the loop to run it soon. From 3.14 on handles
+// from other threads have a type of their own.
+bool hands_to_loop(InterpreterFrame* maker) noexcept {
+  if (runs(maker, "asyncio.events", "_ThreadSafeHandle.__init__")) {
+    return runs(outer_frame_of(maker), "asyncio.base_events", "BaseEventLoop.call_soon_threadsafe");
+  }
+  return runs(maker, "asyncio.base_events", "BaseEventLoop._call_soon");
+}
+
 void handle_made(PyObject* handle, PyObject* callback, InterpreterFrame* maker) {
   state().handed.erase(handle);
   if (const TaskStep step = task_step_of(callback); step.coroutine) {
@@ -103,7 +112,7 @@ void handle_made(PyObject* handle, PyObject* callback, InterpreterFrame* maker) 
     return;
   }
   // Else it is that of a timer, or of a file that is watched.
-  if (!runs(maker, "asyncio.base_events", "BaseEventLoop._call_soon")) return;
+  if (!hands_to_loop(maker)) return;
   if (Origin origin = origin_of(maker); *origin != 0) state().handed[handle] = std::move(origin);
 }
 
