@@ -54,6 +54,11 @@ def reported(timeloom, run, *arguments):
     return [working + waiting, waiting]
 
 
+def is_same(found, expected):
+    """Own time to the nanosecond. The index cuts waiting that is longer than its gap, which the report does not: parts of a million."""
+    return found[0] == expected[0] and 0 <= expected[1] - found[1] <= expected[0] // 100_000
+
+
 def ms(time):
     return f"{time // 10**6}.{time % 10**6:06}ms"
 
@@ -65,7 +70,9 @@ def test_waiting_is_that_of_the_report(program, timeloom, options):
         description = viewer.wait().description()
         assert description["waiting"] == (not options)
         whole = summed(viewer, description, 0, description["length"] + 1)
-        assert whole == reported(timeloom, run) == reported(timeloom, run, "--from", "0s")
+        of_run = reported(timeloom, run)
+        assert is_same(whole, of_run), (whole, of_run)
+        assert whole == reported(timeloom, run, "--from", "0s")
         assert whole[1] > 80_000_000
         chosen = random.Random(5)
         for _ in range(6):
