@@ -1,5 +1,6 @@
 """`timeloom attach`: records a Python program that runs already, or prints its stacks."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -7,7 +8,7 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, NoReturn
 
 from timeloom import __version__, _core
@@ -90,6 +91,28 @@ def parse(words: list[str]) -> Options:
         "dump" in found,
         "help" in found,
     )
+
+
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Signals that interrupt come only in what is _interruptible(): what has been made is always removed."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
 
 
 Deliver = Callable[[int, str], None]  # has a process run a script
@@ -202,7 +225,8 @@ def _connect(meeting: _Meeting, process: Process, within: float, deliver: Delive
         _refuse_delivery(process, error)
     connection = None
     try:
-        connection = meeting.wait(within)
+        with _interruptible():
+            connection = meeting.wait(within)
     finally:
         if connection is None:
             meeting.withdraw(deliver)
@@ -242,13 +266,15 @@ def _begin(connection: socket.socket, process: Process) -> None:
 def _wait_for_end(connection: socket.socket, begun: str) -> str:
     """Say that recording has begun, and return the answer of the process; Ctrl-C asks for it."""
     try:
-        _say(begun)
-        return _read_line(connection)
+        with _interruptible():
+            _say(begun)
+            return _read_line(connection)
     except KeyboardInterrupt:
         pass
     try:
         connection.sendall(b"end")
-        return _read_line(connection)
+        with _interruptible():
+            return _read_line(connection)
     except ConnectionError:
         return ""
 
@@ -258,14 +284,16 @@ def record(options: Options, deliver: Deliver, check: Check) -> None:
     pid = _core.plan_attach(options.rest, read_pyproject())
     process = find_process(pid)
     check(process)
-    run = _core.make_attached_run(process.words, pid)
-    try:
-        connection = _meet(process, run, options, deliver)
-    except BaseException:
-        _core.forget_attached_run()
-        raise
-    with connection:
-        _record(connection, process, options)
+    with _interrupts_held():
+        run = _core.make_attached_run(process.words, pid)
+        try:
+            connection = _meet(process, run, options, deliver)
+        except BaseException:
+            _core.forget_attached_run()
+            raise
+        with connection:
+            answer = _record(connection, process, options)
+    _core.finish_attached_run(answer)
 
 
 def _let_in(user: int, run: str) -> None:
@@ -283,7 +311,8 @@ def _meet(process: Process, run: str, options: Options, deliver: Deliver) -> soc
     try:
         connection = _connect(meeting, process, options.within, deliver)
         try:
-            _begin(connection, process)
+            with _interruptible():
+                _begin(connection, process)
         except BaseException:
             connection.close()
             raise
@@ -292,12 +321,13 @@ def _meet(process: Process, run: str, options: Options, deliver: Deliver) -> soc
         meeting.close()
 
 
-def _record(connection: socket.socket, process: Process, options: Options) -> None:
+def _record(connection: socket.socket, process: Process, options: Options) -> str:
+    """What the process says of its recording at the end."""
     how = f"for {options.seconds:g} s, or until Ctrl-C" if options.seconds else "until Ctrl-C"
     answer = _wait_for_end(connection, f"recording process {process.pid} {how}")
     if not answer:
         _say(f"process {process.pid} has ended, or become another program")
-    _core.finish_attached_run(answer)
+    return answer
 
 
 def _interrupt(*_: object) -> NoReturn:

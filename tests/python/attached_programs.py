@@ -119,8 +119,9 @@ class Running:
 class Attaching:
     """A `timeloom attach` that runs: by sys.remote_exec, or by a signal that the program takes for it."""
 
-    def __init__(self, directory, *words, real=False):
-        command = ["-m", "timeloom._attach"] if real else ["-c", DRIVER]
+    def __init__(self, directory, *words, real=False, before=""):
+        """`before`: code that a driver of ours runs first."""
+        command = ["-m", "timeloom._attach"] if real else ["-c", before + DRIVER]
         self.process = subprocess.Popen(
             [sys.executable, *command, *map(str, words)], cwd=directory, env=environment(),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

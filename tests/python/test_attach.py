@@ -364,3 +364,28 @@ def test_interrupting_the_wait_withdraws(running, road, tmp_path, temporary):
     assert attaching.process.returncode == 1
     assert os.listdir(temporary) == []
     assert not (tmp_path / "run").exists()
+
+
+# The signal comes as soon as there is a directory.
+INTERRUPTED = """
+import os, signal, tempfile
+
+def interrupted(*words, make=tempfile.mkdtemp, **named):
+    directory = make(*words, **named)
+    os.kill(os.getpid(), signal.INTERRUPT)
+    return directory
+
+tempfile.mkdtemp = interrupted
+"""
+
+
+@pytest.mark.parametrize("interrupt", ["SIGINT", "SIGTERM"])
+def test_interrupting_the_begin_withdraws(running, tmp_path, temporary, interrupt):
+    program = running(BLOCKED)
+    until((tmp_path / "blocked").exists)
+    before = INTERRUPTED.replace("INTERRUPT", interrupt)
+    attaching = Attaching(tmp_path, "--within", "60min", "--output", "run", program.pid, before=before)
+    assert attaching.process.communicate(timeout=60) == ("", "")
+    assert attaching.process.returncode == 1
+    assert os.listdir(temporary) == []
+    assert not (tmp_path / "run").exists()
