@@ -151,8 +151,12 @@ int write_file(const ViewOptions& options, const ViewedRuns& runs) {
     inside.push_back(
         {run->content().describe(), &run->definitions(), std::move(index), std::move(sources)});
   }
-  view::write_html(view::page(), inside, out);
+  const bool all_calls = view::write_html(view::page(), inside, out);
   out.finish();
+  if (!all_calls) {
+    say("with so many events, the file has pictures and tables, but no single calls: 'timeloom "
+        "view' without --html shows these");
+  }
   if (out.is_file())
     say("wrote " + options.html + ", " + bytes(out.size()) + ", opened by a browser");
   return kDone;

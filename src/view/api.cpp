@@ -280,14 +280,7 @@ std::string values(const Content& content, const Index& index, QuestionReader in
   const std::shared_ptr<const SideEvents> events = content.side_events();
   AnswerWriter out;
   for (const auto& found : values_in(index, *events, content.definitions(), parts)) {
-    out.u32(static_cast<std::uint32_t>(found.size()));
-    out.u32(0);
-    out.f64s(found, [](const Stretch& part) { return part.begin; });
-    out.f64s(found, [](const Stretch& part) { return part.end; });
-    for (const Stretch& part : found) out.real(part.min);
-    for (const Stretch& part : found) out.real(part.max);
-    for (const Stretch& part : found) out.real(part.mean());
-    for (const Stretch& part : found) out.real(part.last);
+    append_values(out, found);
   }
   return out.take();
 }

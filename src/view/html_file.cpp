@@ -8,6 +8,7 @@
 #include "convert/gzip.hpp"
 #include "view/api.hpp"
 #include "view/cursor.hpp"
+#include "view/fields.hpp"
 #include "view/json_text.hpp"
 #include "view/message_answers.hpp"
 #include "view/side_events.hpp"
@@ -127,8 +128,7 @@ std::string texts_of(const std::set<std::uint64_t>& strings, const Definitions& 
   return json_text(texts);
 }
 
-void write_messages(const RunInside& run, DataWriter& data) {
-  const SideEvents events(*run.index, *run.definitions);
+void write_messages(const RunInside& run, const SideEvents& events, DataWriter& data) {
   if (std::ranges::all_of(events.message_ends(), [](std::uint64_t ends) { return ends == 0; }))
     return;
   const Messages messages(*run.index, *run.definitions, events.message_ends());
@@ -140,30 +140,74 @@ void write_messages(const RunInside& run, DataWriter& data) {
   data.section(8, collectives_answer(gatherings_in(messages, all)));
 }
 
-void write_data(const RunInside& run, convert::Destination& out) {
-  DataWriter data(out);
-  data.section(1, run.description);
-  data.section(2, paths_answer(*run.index));
-  if (!run.sources.empty()) data.section(4, run.sources);
+void write_calls(const RunInside& run, DataWriter& data) {
   std::set<std::uint64_t> strings;
   for (std::uint32_t i = 0; i < run.index->tracks().size(); ++i) {
     data.section(3, track_section(*run.index->track(i), i, strings));
   }
   data.section(5, texts_of(strings, *run.definitions));
-  write_messages(run, data);
+}
+
+// The values of metrics, as far as they are summed up. Returns whether these are all.
+bool write_values(const SideEvents& events, std::size_t most, DataWriter& data) {
+  bool all = events.is_complete();
+  for (const auto& [key, series] : events.series()) {
+    const std::vector<Stretch> stretches = series.in(0, kLastTime);
+    if (stretches.size() > most) {
+      all = false;
+      continue;
+    }
+    most -= stretches.size();
+    AnswerWriter out;
+    out.u32(key.first);
+    out.u32(key.second);
+    out.f64(series.count());
+    append_values(out, stretches);
+    data.section(11, out.take());
+  }
+  return all;
+}
+
+void write_outline(const RunInside& run, const SideEvents& events, const LimitsInside& limits,
+                   DataWriter& data) {
+  const bool all_values = write_values(events, limits.stretches, data);
+  const OutlineTiles tiles = outline_tiles(*run.index, *run.definitions, limits.outline.tile_bytes);
+  for (const std::string& section : tiles.sections) data.section(9, section);
+  const OutlineSums sums = outline_sums(*run.index, limits.outline);
+  for (const std::string& section : sums.sections) {
+    if (!section.empty()) data.section(10, section);
+  }
+  nlohmann::ordered_json about;
+  about["finest"] = tiles.finest;
+  about["step"] = sums.level;
+  about["all_values"] = all_values;
+  data.section(12, json_text(about));
+}
+
+// `outline`: its limits; null: all calls are inside.
+void write_data(const RunInside& run, const LimitsInside* outline, convert::Destination& out) {
+  DataWriter data(out);
+  data.section(1, run.description);
+  data.section(2, paths_answer(*run.index));
+  if (!run.sources.empty()) data.section(4, run.sources);
+  if (outline == nullptr) write_calls(run, data);
+  const SideEvents events(*run.index, *run.definitions);
+  if (outline != nullptr) write_outline(run, events, *outline, data);
+  write_messages(run, events, data);
   data.finish();
 }
 
 }  // namespace
 
-void write_html(std::string_view page, std::span<const RunInside> runs, convert::Destination& out) {
+bool write_html(std::string_view page, std::span<const RunInside> runs, convert::Destination& out,
+                const LimitsInside& limits) {
   std::uint64_t events = 0;
   for (const RunInside& run : runs) events += run.index->events();
-  if (events > kMostEventsInside) {
-    throw Error((runs.size() > 1 ? "the runs have " : "the run has ") + std::to_string(events) +
-                " events; a page holds " + std::to_string(kMostEventsInside) +
-                ": `timeloom view` without --html shows any run");
-  }
+  const bool all_calls = events <= limits.events;
+  LimitsInside of_one = limits;
+  of_one.stretches /= runs.size();
+  of_one.outline.tile_bytes /= runs.size();
+  of_one.outline.sum_bytes /= runs.size();
   std::string text(page);
   constexpr std::string_view kServer = "connect-src 'self'", kNothing = "connect-src 'none'";
   const std::size_t policy = text.find(kServer);
@@ -173,10 +217,11 @@ void write_html(std::string_view page, std::span<const RunInside> runs, convert:
   for (std::size_t i = 0; i < runs.size(); ++i) {
     out.write("<script type=\"application/octet-stream\" id=\"timeloom-data");
     out.write(i == 0 ? "\">" : "-2\">");
-    write_data(runs[i], out);
+    write_data(runs[i], all_calls ? nullptr : &of_one, out);
     out.write("</script>\n");
   }
   out.write(std::string_view(text).substr(at));
+  return all_calls;
 }
 
 }  // namespace timeloom::view

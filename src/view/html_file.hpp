@@ -1,7 +1,7 @@
 // One HTML file: the page of the viewer with one run or two inside, see
-// docs/formats/view-http.md.
+// docs/formats/view-http.md. Of large runs only an outline is inside.
 //
-// Used by one thread. Throws Error when the place cannot be written, or the run is too large.
+// Used by one thread. Throws Error when the place cannot be written.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,15 @@
 #include "convert/destination.hpp"
 #include "core/definitions.hpp"
 #include "view/index.hpp"
+#include "view/outline.hpp"
 
 namespace timeloom::view {
 
-// Browsers go through the events themselves.
-inline constexpr std::uint64_t kMostEventsInside = 5'000'000;
+struct LimitsInside {
+  std::uint64_t events = 5'000'000;  // of all runs: browsers go through them themselves
+  std::size_t stretches = 200'000;   // of values, in an outline
+  OutlineLimits outline;             // of all runs together
+};
 
 struct RunInside {
   std::string description;  // the JSON of the run
@@ -26,7 +30,9 @@ struct RunInside {
   std::string sources;  // a JSON object of answers of `source` by region; empty: none are inside
 };
 
-// REQUIRES: one run, or two to be compared.
-void write_html(std::string_view page, std::span<const RunInside> runs, convert::Destination& out);
+// Returns whether all calls are inside; if not, the file has outlines. REQUIRES: one run, or two to
+// be compared.
+bool write_html(std::string_view page, std::span<const RunInside> runs, convert::Destination& out,
+                const LimitsInside& limits = {});
 
 }  // namespace timeloom::view

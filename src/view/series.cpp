@@ -45,4 +45,15 @@ std::vector<Stretch> Series::in(std::uint64_t from, std::uint64_t to) const {
   return first < last ? std::vector<Stretch>(first, last) : std::vector<Stretch>();
 }
 
+void append_values(AnswerWriter& out, std::span<const Stretch> values) {
+  out.u32(static_cast<std::uint32_t>(values.size()));
+  out.u32(0);
+  out.f64s(values, [](const Stretch& part) { return part.begin; });
+  out.f64s(values, [](const Stretch& part) { return part.end; });
+  for (const Stretch& part : values) out.real(part.min);
+  for (const Stretch& part : values) out.real(part.max);
+  for (const Stretch& part : values) out.real(part.mean());
+  for (const Stretch& part : values) out.real(part.last);
+}
+
 }  // namespace timeloom::view

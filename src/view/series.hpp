@@ -6,7 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
+
+#include "view/fields.hpp"
 
 namespace timeloom::view {
 
@@ -45,5 +48,8 @@ class Series {
   std::uint64_t each_ = 1;  // values in a stretch that is full
   std::uint64_t count_ = 0;
 };
+
+// Their part of the answer of `values`.
+void append_values(AnswerWriter& out, std::span<const Stretch> values);
 
 }  // namespace timeloom::view

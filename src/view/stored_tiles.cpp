@@ -22,7 +22,9 @@ void append_runs(std::string& bytes, const std::array<std::uint8_t, kColumns>& r
   }
 }
 
-std::string encode(const Picture& picture) {
+}  // namespace
+
+std::string encoded(const Picture& picture) {
   std::string bytes;
   append_varint(bytes, picture.all_rows);
   append_varint(bytes, picture.rows);
@@ -41,6 +43,8 @@ std::string encode(const Picture& picture) {
   }
   return bytes;
 }
+
+namespace {
 
 template <typename Take>
 void read_runs(ByteReader& in, const Take& take) {
@@ -125,7 +129,7 @@ class TileWriter {
     Tile tile;
     tile.exact = false;
     for (unsigned i = 0; i < 4; ++i) merge(tile, make(place.child(i)), i);
-    const std::string bytes = encode(picture_of(tile, place));
+    const std::string bytes = encoded(picture_of(tile, place));
     TileRecord record;
     record.index = place.index;
     record.level = place.level;

@@ -72,6 +72,8 @@ Picture picture_of(const Tile& tile, const TilePlace& place);
 Picture picture_at(const Track& track, const TilePlace& place, std::uint32_t first_row,
                    std::uint32_t rows);
 
+// The bytes of a tile that is held ready, see stored_tiles.cpp.
+std::string encoded(const Picture& picture);
 // Writes the tiles of a track that the index holds ready; their records, in order.
 std::vector<TileRecord> write_tiles(const Track& track, IndexFile& file);
 

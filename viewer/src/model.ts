@@ -83,6 +83,16 @@ export interface Run {
   readonly marks: readonly Mark[];
   /** Two runs in one, or none. */
   readonly parts: readonly Part[];
+  /** What there is instead of single calls; absent: all calls can be asked for. */
+  readonly outline?: Outline;
+}
+
+/** Of a large run inside a page: how fine it is. */
+export interface Outline {
+  /** The finest level of tiles. */
+  readonly finest: number;
+  /** Profiles are of whole steps of so many ticks. */
+  readonly step: number;
 }
 
 /** Parents and regions of call paths by their number; a parent comes before its children. */

@@ -2,7 +2,7 @@
 import { byFunction } from "./profile";
 import { toNs } from "./format";
 import { nameOfLocation, type Paths, type Profile, type Run } from "./model";
-import type { Source } from "./source/source";
+import { NO_CALLS, type Source, WHERE_CALLS_ARE } from "./source/source";
 import type { Timeline } from "./timeline/timeline";
 
 /** Comma-separated values as RFC 4180 has them. */
@@ -26,6 +26,7 @@ const MOST_ROWS_CALLS = 100_000;
 
 /** The calls of the rows and the time that are shown, as far as they are few enough. */
 export async function callsCsv(timeline: Timeline, source: Source, run: Run): Promise<string> {
+  if (run.outline) throw new Error(`${NO_CALLS} ${WHERE_CALLS_ARE}`);
   const { range } = timeline.viewing.view;
   const tracks = timeline.shown.get().rows.filter((row) => row.kind === "location").map((row) => row.id);
   const ranges = tracks.map((track) => ({ track, depths: 10_000, limit: Math.floor(MOST_ROWS_CALLS / tracks.length), begin: Math.floor(range.begin), end: Math.ceil(range.end) }));

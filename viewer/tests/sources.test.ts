@@ -89,7 +89,7 @@ test("the server and the data inside a page answer as the calls in memory", asyn
 test("the data of a page are unpacked", async () => {
   const made = randomRun(3);
   const source = await open(gzipSync(new Uint8Array(packed(made))).toString("base64"));
-  assert.deepEqual((await source.run()).locations, made.run.locations);
+  assert.deepEqual((await source.run(() => {})).locations, made.run.locations);
 });
 
 test("calls beyond the limit of call paths keep their regions", () => {
@@ -100,7 +100,7 @@ test("calls beyond the limit of call paths keep their regions", () => {
   const events = [0, 0, /* enter root */ 4 * 4, 0, 2, /* inside: region 2 */ 4 * 4, 0, 4, /* inside that: region 4 */ 4 * 4 + 1, 4 * 4 + 1, 4 * 4, 0, 2, 5, 5];
   const bytes = new Bytes().raw(section(1, new TextEncoder().encode(JSON.stringify(description(limited))))).raw(section(2, new Uint8Array(pathsBytes(limited.paths))))
     .raw(section(3, new Uint8Array(new Bytes().u32(0, 2, 0, 1).raw(Uint8Array.from(events)).buffer))).raw(section(0, new Uint8Array())).buffer;
-  return decode(bytes).calls([{ track: 0, depths: 9, limit: 9, begin: 0, end: 999 }]).then(([calls]) => {
+  return decode(bytes).calls([{ track: 0, depths: 9, limit: 9, begin: 0, end: 999 }], never).then(([calls]) => {
     assert.deepEqual(Array.from(calls.region), [0, 2, 4, 2]);
     assert.deepEqual(Array.from(calls.depth), [0, 1, 2, 1]);
     assert.deepEqual(Array.from(calls.end), [22, 16, 12, 21]);

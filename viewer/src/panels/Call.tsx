@@ -1,6 +1,7 @@
 // One call in full.
 import { count, duration, instant, percent, place } from "../format";
 import { type CallRef, type Link, nameOfLocation } from "../model";
+import { NO_CALLS, WHERE_CALLS_ARE } from "../source/source";
 import { around } from "../timeline/scale";
 import { useAnswer, useOpened, useView } from "./hooks";
 
@@ -8,6 +9,7 @@ export function CallPanel() {
   const { run, source, navigator, viewing, comparing } = useOpened();
   const { call } = useView();
   const { value: details, error, loading } = useAnswer(async (signal) => (call ? source.call(call.track, call.depth, call.begin, signal) : null), [call], 0);
+  if (run.outline) return <p class="empty">{NO_CALLS} {WHERE_CALLS_ARE} A click in the timeline chooses the function.</p>;
   if (!call) return <p class="empty">Click a call in the timeline, or press Enter there.</p>;
   if (error) return <p class="empty">{error.message}</p>;
   const region = run.regions[call.region];

@@ -36,7 +36,7 @@ function Sandwich({ data, func }: { data: Profiled; func: number }) {
       <h2>{region.name}</h2>
       <p class="faint">{region.file ? `${region.file}:${region.line}` : "no file known"}</p>
       {run.parts.length ? <BothSums func={func} /> : <p>{parts.row ? <Sums row={parts.row} /> : "It is not called here."}</p>}
-      <p class="buttons"><button onClick={() => navigator.findFunction(func)}>Find its calls</button> <button onClick={() => viewing.openPanel("source")}>Source</button></p>
+      <p class="buttons">{!run.outline && <button onClick={() => navigator.findFunction(func)}>Find its calls</button>} <button onClick={() => viewing.openPanel("source")}>Source</button></p>
       <Neighbours title="called by" list={parts.in} />
       <Neighbours title="calls" list={parts.out} />
     </section>

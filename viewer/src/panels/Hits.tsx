@@ -2,15 +2,61 @@
 import { useState } from "preact/hooks";
 import { count, duration, instant } from "../format";
 import { nameOfLocation } from "../model";
-import { useOpened, useView } from "./hooks";
+import { byFunction, type Row } from "../profile";
+import { isEmpty, parseQuery, regionsOf } from "../source/match";
+import { NO_CALLS, SourceError, WHERE_CALLS_ARE } from "../source/source";
+import { type Opened, type Profiled, useOpened, useProfile, useView } from "./hooks";
 
 const MANY = 200;
+const ADVICE = "Type above what to find: a part of a name or of a file, a /regular expression/, a duration such as “> 50 ms”, or a name and a duration. Press Enter.";
 
-export function Hits() {
+export const Hits = () => (useOpened().run.outline ? <FunctionsFound /> : <CallsFound />);
+
+/** The functions of the selection that are like what was typed, most own time first. */
+function functionsLike(text: string, { run }: Opened, { profile, paths }: Profiled): Row[] {
+  const query = parseQuery(text);
+  if (query.parameter) throw new SourceError(NO_CALLS);
+  const wanted = regionsOf(query, run.regions), longer = (query.longer * run.ticksPerSecond) / 1e9;
+  return byFunction(profile, paths, run.regions).filter((row) => (!wanted || wanted.includes(row.key as number)) && (!longer || row.max > longer));
+}
+
+/** Of an outline, which has no calls. */
+function FunctionsFound() {
+  const opened = useOpened(), { run, viewing } = opened;
+  const { find } = useView();
+  const { value } = useProfile();
+  if (isEmpty(parseQuery(find))) return <p class="empty">{ADVICE}</p>;
+  if (!value) return <p class="empty">Adding up …</p>;
+  let rows: Row[];
+  try {
+    rows = functionsLike(find, opened, value);
+  } catch (error) {
+    return <p class="empty">{(error as Error).message}</p>;
+  }
+  if (!rows.length) return <p class="empty">No function here is like “{find}”.</p>;
+  return (
+    <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label="Hits">
+      <p class="empty">{NO_CALLS} {WHERE_CALLS_ARE} These are the functions like “{find}”.</p>
+      <table>
+        <thead><tr><th scope="col" class="number">visits</th><th scope="col" class="number">own</th><th scope="col" class="number">total</th><th scope="col" class="number">longest</th><th scope="col">function</th></tr></thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.key}>
+              <td class="number">{count(row.visits)}</td><td class="number">{duration(row.own)}</td><td class="number">{duration(row.total)}</td><td class="number">{duration(row.max)}</td>
+              <th scope="row" class="name"><button class="link" onClick={() => viewing.chooseFunction(row.key as number)}>{run.regions[row.key as number]?.name ?? "(calls beyond the limit of call paths)"}</button></th>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function CallsFound() {
   const { run, navigator } = useOpened();
   const { found, hit, find } = useView();
   const [all, setAll] = useState(false);
-  if (!found) return <p class="empty">Type above what to find: a part of a name or of a file, a /regular expression/, a duration such as “&gt; 50 ms”, or a name and a duration. Press Enter.</p>;
+  if (!found) return <p class="empty">{ADVICE}</p>;
   if (!found.calls.length) return <p class="empty">No call is like “{find}”.</p>;
   const shown = all ? found.calls : found.calls.slice(0, MANY);
   return (

@@ -1,6 +1,7 @@
 // The rows with their names, the time axis and the strip of the whole run.
 import { useEffect, useRef } from "preact/hooks";
-import { count } from "../format";
+import { count, duration } from "../format";
+import { NO_CALLS, WHERE_CALLS_ARE } from "../source/source";
 import { SORTS, type Sort } from "../state/view";
 import type { Row } from "../timeline/layout";
 import { useOpened, useStore, useView } from "./hooks";
@@ -39,9 +40,16 @@ export function TimelineView() {
         </div>
         {height === 0 && filter !== "" && <p class="empty">No row has a name like this.</p>}
       </div>
+      {run.outline && <Beyond />}
       <Tooltip />
     </section>
   );
+}
+
+/** Where the picture gets no finer. */
+function Beyond() {
+  const { run, timeline } = useOpened();
+  return <p class="beyond" role="status">{timeline.beyondOutline && `The picture gets no finer than ${duration(4 ** run.outline!.finest)}. ${NO_CALLS} ${WHERE_CALLS_ARE}`}</p>;
 }
 
 function Controls() {

@@ -68,7 +68,7 @@ function HitWords({ hit, details, run }: { hit: Hit; details: CallDetails | null
       {call && <div>{duration(call.end - call.begin)}{details && details.waiting > 0 && <> · waiting {duration(details.waiting)}</>}{details && details.calls > 0 && <> · own {duration(details.own)} ({percent(details.own, details.end - details.begin)})</>}</div>}
       {details && details.parameters.length > 0 && <div class="faint">{details.parameters.map((parameter) => `${parameter.name} = ${parameter.value}`).join(", ")}</div>}
       {hit.row.kind === "lane" && <div>{hit.row.name}</div>}
-      {!call && <div>{hit.depth < 0 ? "most own time here" : "calls thinner than a pixel"} · {percent(hit.cover, 1)} covered</div>}
+      {!call && <div>{hit.depth < 0 ? "most own time here" : run.outline ? "most time here" : "calls thinner than a pixel"} · {percent(hit.cover, 1)} covered</div>}
     </>
   );
 }

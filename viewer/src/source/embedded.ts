@@ -3,9 +3,11 @@ import { NONE, type Paths, type Run, type SourceText } from "../model";
 import { runOf } from "./describe";
 import { type Happening, type Lane, LaneBuilder } from "./lane";
 import { MemorySource } from "./memory";
-import { SourceError } from "./source";
 import { SILENCE, type Talk } from "./messages";
-import { collectivesAnswer, messagesAnswer, pathsAnswer, Reader } from "./wire";
+import { OutlineSource, type Parts, type Summary } from "./outline";
+import type { Source } from "./source";
+import { damaged, Varints } from "./varints";
+import { collectivesAnswer, messagesAnswer, pathsAnswer, Reader, valuesAnswer } from "./wire";
 
 const ENTER = 0, LEAVE = 1, OTHER = 2;
 /** Parameters: int64, uint64, double, string. */
@@ -17,9 +19,7 @@ const HAPPENINGS: Readonly<Record<number, Happening["kind"]>> = { 11: "create", 
 /** Texts of parameters by their numbers. */
 type Strings = Readonly<Record<string, string>>;
 
-const damaged = () => new SourceError("The data in this page are damaged.", "Make the file again with “timeloom view RUN --html FILE”.");
-
-export async function open(base64: string): Promise<MemorySource> {
+export async function open(base64: string): Promise<Source> {
   return decode(await unpack(base64));
 }
 
@@ -37,33 +37,57 @@ async function unpack(base64: string): Promise<ArrayBuffer> {
 }
 
 /** The source of the sections, without the packing. */
-export function decode(data: ArrayBuffer): MemorySource {
+export function decode(data: ArrayBuffer): Source {
   const reader = new Reader(data);
   let run: Run | null = null, paths: Paths | null = null;
   let strings: Strings = {};
   let sources: Record<number, SourceText> | null = null;
   let talk: Talk = SILENCE;
-  const lanes: Lane[] = [], tracks: Uint8Array[] = [];
+  let outline: OutlineJson | null = null;
+  const lanes: Lane[] = [], tracks: Uint8Array[] = [], tiles: Uint8Array[] = [], sums: Uint8Array[] = [], summaries: Summary[] = [];
   for (;;) {
     const tag = reader.u32(), size = reader.u32();
     if (tag === 0) break;
     const content = reader.bytes(size);
     reader.pad();
-    if (tag === 1) run = runOf(JSON.parse(new TextDecoder().decode(content)));
+    const json = () => JSON.parse(new TextDecoder().decode(content)) as unknown;
+    if (tag === 1) run = runOf(json());
     if (tag === 2) paths = pathsAnswer(new Reader(content.slice().buffer));
-    if (tag === 4) sources = JSON.parse(new TextDecoder().decode(content)) as Record<number, SourceText>;
-    if (tag === 5) strings = JSON.parse(new TextDecoder().decode(content)) as Strings;
-    if (tag === 6) talk = { ...talk, facts: JSON.parse(new TextDecoder().decode(content)) as Talk["facts"] };
+    if (tag === 4) sources = json() as Record<number, SourceText>;
+    if (tag === 5) strings = json() as Strings;
+    if (tag === 6) talk = { ...talk, facts: json() as Talk["facts"] };
     if (tag === 7) talk = { ...talk, messages: messagesAnswer(new Reader(content.slice().buffer)).items };
     if (tag === 8) talk = { ...talk, collectives: collectivesAnswer(new Reader(content.slice().buffer)).items };
     if (tag === 3) tracks.push(content);
+    if (tag === 9) tiles.push(content);
+    if (tag === 10) sums.push(content);
+    if (tag === 11) summaries.push(summaryOf(new Reader(content.slice().buffer)));
+    if (tag === 12) outline = json() as OutlineJson;
   }
   if (!run || !paths) throw damaged();
   for (const content of tracks) readTrack(content, run, paths, strings, lanes);
   for (let track = 0; track < run.locations.length; track++) lanes[track] ??= new LaneBuilder().finish(0);
   const known = (track: number) => run.locations[track] !== undefined;
   if (!talk.messages.every((one) => known(one.fromTrack) && known(one.toTrack)) || !talk.collectives.every((one) => known(one.track))) throw damaged();
+  if (outline) return outlineOf(outline, run, paths, { tiles, sums, summaries, sources, talk });
   return new MemorySource(run, paths, lanes, sources, talk);
+}
+
+/** The facts of an outline; both are levels of tiles. */
+interface OutlineJson {
+  readonly finest: number;
+  readonly step: number;
+  readonly all_values: boolean;
+}
+
+function outlineOf({ finest, step, all_values: allValues }: OutlineJson, run: Run, paths: Paths, parts: Omit<Parts, "outline" | "allValues">): Source {
+  const outline = { finest, step: 4 ** step };
+  return new OutlineSource({ ...run, outline, facts: [...run.facts, "pictures and tables without single calls"] }, paths, { ...parts, outline, allValues });
+}
+
+function summaryOf(reader: Reader): Summary {
+  const track = reader.u32(), metric = reader.u32(), values = reader.f64();
+  return { counter: { track, metric, values }, values: valuesAnswer(reader, 1)[0] };
 }
 
 function readTrack(content: Uint8Array, run: Run, paths: Paths, strings: Strings, lanes: Lane[]): void {
@@ -71,7 +95,7 @@ function readTrack(content: Uint8Array, run: Run, paths: Paths, strings: Strings
   const track = head.getUint32(0, true), nodes = head.getUint32(4, true);
   if (!run.locations[track] || 8 + 4 * nodes > content.byteLength) throw damaged();
   const list = Array.from({ length: nodes }, (_, node) => head.getInt32(8 + 4 * node, true));
-  lanes[track] = new TrackReader(content, 8 + 4 * nodes, run, paths, childrenOf(list, paths), strings).read(run.locations[track].end);
+  lanes[track] = new TrackReader(new Varints(content, 8 + 4 * nodes), run, paths, childrenOf(list, paths), strings).read(run.locations[track].end);
 }
 
 /** The call paths that the nodes of a track have as children, by call path; NONE: the outermost. */
@@ -101,22 +125,22 @@ class TrackReader {
   private time = 0;
 
   constructor(
-    private readonly bytes: Uint8Array, private at: number, private readonly run: Run, private readonly paths: Paths,
+    private readonly events: Varints, private readonly run: Run, private readonly paths: Paths,
     private readonly children: Map<number, number[]>, private readonly strings: Strings,
   ) {}
 
   read(end: number): Lane {
-    while (this.at < this.bytes.length) this.event();
+    while (!this.events.atEnd) this.event();
     return this.lane.finish(Math.max(end, this.time));
   }
 
   private event(): void {
-    const word = this.varint();
+    const word = this.events.next();
     const kind = word % 4, before = this.time;
     this.time += (word - kind) / 4;
-    if (kind === ENTER) this.enter(this.varint());
+    if (kind === ENTER) this.enter(this.events.next());
     else if (kind === LEAVE) this.leave();
-    else if (kind === OTHER) this.other(this.varint(), this.varint(), this.varint64(), before);
+    else if (kind === OTHER) this.other(this.events.next(), this.events.next(), this.events.next64(), before);
     else this.lane.switchRecording(this.time);
   }
 
@@ -125,7 +149,7 @@ class TrackReader {
     // A call beyond the limit of call paths stays in its node, and says its region itself.
     const path = here !== NONE && this.paths.region[here] === NONE ? here : this.children.get(here)?.[child];
     if (path === undefined) throw damaged();
-    const region = this.paths.region[path] === NONE ? this.varint() : this.paths.region[path];
+    const region = this.paths.region[path] === NONE ? this.events.next() : this.paths.region[path];
     this.stack.push(path);
     this.lane.enter(this.time, path, region);
   }
@@ -144,28 +168,6 @@ class TrackReader {
     else if (kind >= FIRST_PARAMETER && kind < METRIC && this.run.parameters[ref] !== undefined) {
       const text = kind === STRING_PARAMETER ? this.strings[String(value)] : String(valueOf(value, (["int64", "uint64", "double"] as const)[kind - FIRST_PARAMETER]));
       if (text !== undefined) this.lane.give(ref, text);
-    }
-  }
-
-  private varint64(): bigint {
-    let value = 0n;
-    for (let shift = 0n; ; shift += 7n) {
-      const byte = this.bytes[this.at++];
-      if (byte === undefined || shift > 63n) throw damaged();
-      value |= BigInt(byte & 127) << shift;
-      if (byte < 128) return BigInt.asUintN(64, value);
-    }
-  }
-
-  /** Up to 2^53; shifts would end at 32 bits. */
-  private varint(): number {
-    let value = 0, scale = 1;
-    for (;;) {
-      const byte = this.bytes[this.at++];
-      if (byte === undefined) throw damaged();
-      value += (byte & 127) * scale;
-      if (byte < 128) return value;
-      scale *= 128;
     }
   }
 }

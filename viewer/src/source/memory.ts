@@ -8,7 +8,7 @@ import { emptyTile, sumOfTiles, tileOf } from "./cells";
 import { eachIn, eachWait, type Happening, type Lane, lowerBound, openAt } from "./lane";
 import { bundlesIn, gatheringsIn, matrixOf, SILENCE, type Talk } from "./messages";
 import { MetricValues } from "./series";
-import type { Source } from "./source";
+import { type Source, sourceInside } from "./source";
 
 /** As the server has. */
 const MOST_COUNTERS = 512;
@@ -79,8 +79,7 @@ export class MemorySource implements Source {
   }
 
   async source(region: number): Promise<SourceText> {
-    if (!this.sources) return { reason: "This file was written without source lines; “timeloom view --html FILE --with-source” puts them in." };
-    return this.sources[region] ?? { reason: `The lines of this function were not found when this file was written: ${this.description.regions[region].file || "its file is not known"}.` };
+    return sourceInside(this.sources, this.description, region);
   }
 
   async side(): Promise<Side> {

@@ -8,6 +8,10 @@ export class SourceError extends Error {
   }
 }
 
+/** Of an outline. */
+export const NO_CALLS = "This file is of a large run: single calls are not in it.";
+export const WHERE_CALLS_ARE = "Open the run itself with “timeloom view” to see them.";
+
 /** The questions of docs/formats/view-http.md. Answers come in the order of what was asked. */
 export interface Source {
   /** Tells the progress until the run can be drawn. */
@@ -32,4 +36,10 @@ export interface Source {
   /** Keeps marks with the run. Returns where; null: this source has no place for them, empty: it cannot be written. */
   keep(marks: readonly Mark[]): Promise<string | null>;
   find(search: Search, signal: AbortSignal): Promise<Found>;
+}
+
+/** The lines of a function, or the reason why a file has none. */
+export function sourceInside(sources: Readonly<Record<number, SourceText>> | null, run: Run, region: number): SourceText {
+  if (!sources) return { reason: "This file was written without source lines; “timeloom view --html FILE --with-source” puts them in." };
+  return sources[region] ?? { reason: `The lines of this function were not found when this file was written: ${run.regions[region].file || "its file is not known"}.` };
 }

@@ -99,13 +99,15 @@ export function unifyRuns(sides: readonly OneRun[], regions: readonly Region[], 
     });
   });
   const [first, second] = sides.map((side) => side.run);
+  const outlines = sides.flatMap(({ run: { outline }, scale }) => (outline ? [{ finest: outline.finest + Math.round(Math.log(scale) / Math.log(4)), step: outline.step * scale }] : []));
+  const most = (key: "finest" | "step") => Math.max(0, ...outlines.map((outline) => outline[key]));
   return {
     title: first.title === second.title ? first.title : `${first.title} and ${second.title}`, facts: [], parts,
     losses: sides.flatMap(({ run }, n) => run.losses.map((loss) => `${"AB"[n]}: ${loss}`)),
     ticksPerSecond: first.ticksPerSecond, length: Math.max(...parts.map((part) => part.begin + part.length)), events: first.events + second.events,
     metrics: sides.flatMap((side) => side.run.metrics), parameters: unifyNames(sides),
     communicators: sides.flatMap((side) => side.run.communicators),
-    waiting: first.waiting && second.waiting,
+    waiting: first.waiting && second.waiting, ...(outlines.length ? { outline: { finest: most("finest"), step: most("step") } } : {}),
     secondsPerEvent: Math.max(first.secondsPerEvent, second.secondsPerEvent), regions, processes, locations, markers, marks: [],
   };
 }

@@ -45,6 +45,13 @@ export class Navigator implements Commands {
     this.viewing.store.set({ said: `${region?.name ?? "call"}, ${duration(call.end - call.begin)}, depth ${call.depth + 1}, ${where}` });
   }
 
+  /** Whether there are no single calls; then the panel says so. */
+  private hasNoCalls(): boolean {
+    const none = this.viewing.run.outline !== undefined;
+    if (none) this.viewing.openPanel("call");
+    return none;
+  }
+
   /** Chooses the call that a link names. */
   open(place: { track: number; time: number; depth: number }): void {
     const find = async (signal: AbortSignal) => {
@@ -55,7 +62,7 @@ export class Navigator implements Commands {
   }
 
   walk(way: "caller" | "callee" | "left" | "right"): void {
-    this.run(this.walking(way, this.begin()));
+    if (!this.hasNoCalls()) this.run(this.walking(way, this.begin()));
   }
 
   private async walking(way: "caller" | "callee" | "left" | "right", signal: AbortSignal): Promise<void> {
@@ -108,6 +115,7 @@ export class Navigator implements Commands {
 
   step(way: "next" | "previous" | "longest"): void {
     const { call } = this.viewing.view;
+    if (this.hasNoCalls()) return;
     if (!call) return this.viewing.store.set({ said: "Choose a call first." });
     this.run(this.stepping(call, way, this.begin()));
   }
@@ -130,6 +138,8 @@ export class Navigator implements Commands {
   private async finding(text: string, signal: AbortSignal): Promise<void> {
     const query = parseQuery(text);
     if (isEmpty(query)) return this.viewing.store.set({ found: null, hit: -1 });
+    // The panel has the functions.
+    if (this.viewing.run.outline) return this.viewing.openPanel("find");
     const regions = regionsOf(query, this.viewing.run.regions);
     const { selection, run } = { selection: this.viewing.view.selection, run: this.viewing.run };
     const parameter = parameterOf(query, run.parameters);

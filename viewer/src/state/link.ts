@@ -31,7 +31,7 @@ export function restore(viewing: Viewing, navigator: Navigator): void {
   if (link.range && link.range.begin < run.length) viewing.show(link.range);
   if (link.selection && link.selection.begin < run.length) {
     const tracks = link.selection.tracks?.filter((track) => run.locations[track]) ?? null;
-    change.selection = { ...link.selection, tracks };
+    change.selection = viewing.answerable({ ...link.selection, tracks });
     change.panelOpen = true;
   }
   if (PANELS.includes(link.panel as Panel)) Object.assign(change, { panel: link.panel, panelOpen: true });

@@ -106,7 +106,16 @@ export class Viewing {
 
   select(selection: Selection | null): void {
     const panel = this.view.panel === "call" || this.view.panel === "find" ? "functions" : this.view.panel;
-    this.store.set(selection ? { selection, panel, panelOpen: true } : { selection: null });
+    this.store.set(selection ? { selection: this.answerable(selection), panel, panelOpen: true } : { selection: null });
+  }
+
+  /** A selection that has a profile: of an outline, the whole steps that it touches. */
+  answerable(selection: Selection): Selection {
+    const step = this.run.outline?.step ?? 0;
+    // Two runs have steps of their own each, which need not fall together.
+    if (!step || this.run.parts.length) return selection;
+    const begin = Math.floor(selection.begin / step) * step, end = Math.ceil(selection.end / step) * step;
+    return { ...selection, begin, end: Math.min(end, Math.max(selection.end, this.whole.end)) };
   }
 
   /** Chooses a call; moves the view when the call would not be seen. */
@@ -162,7 +171,7 @@ export class Viewing {
 
   /** What tables are about: the selection, or else all that is shown. */
   scope(): Selection {
-    return this.view.selection ?? { ...this.view.range, tracks: null };
+    return this.view.selection ?? this.answerable({ ...this.view.range, tracks: null });
   }
 }
 

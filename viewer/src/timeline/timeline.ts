@@ -12,7 +12,7 @@ import { drawAxis, drawOverlay, type Marks } from "./overlay";
 import { listenToOverview, Overview } from "./overview";
 import { around as slotsAround, type Frame, Painter, type Recorder } from "./painter";
 import { Pointer, type Surface } from "./pointer";
-import { around, toTime } from "./scale";
+import { around, levelFor, span, toTime } from "./scale";
 import { Anchors, type Spoken, spokenAt, TalkCache, type TalkShown } from "./talk";
 
 /** What the pointer is on. */
@@ -152,6 +152,12 @@ export class Timeline implements Surface {
     if (!this.scheduled) this.scheduled = requestAnimationFrame(() => this.draw());
   }
 
+  /** Whether what is shown would be finer if there were more than an outline. */
+  get beyondOutline(): boolean {
+    const { run, view } = this.viewing;
+    return run.outline !== undefined && this.elements !== null && levelFor(span(view.range) / this.elements.picture.width) < run.outline.finest;
+  }
+
   /** Whether all that is shown is as fine as it gets. */
   get settled(): boolean {
     return this.scheduled === 0 && !this.cache.busy;
@@ -254,6 +260,7 @@ export class Timeline implements Surface {
     const spoken = this.spokenAt(x, y);
     if (spoken) return this.viewing.store.set({ panel: "messages", panelOpen: true, ..."message" in spoken ? { message: spoken.message } : {} });
     let hit = this.hitAt(x, y);
+    if (this.run.outline && hit && hit.region >= 0) return this.viewing.chooseFunction(hit.region);
     if (hit?.row.kind === "lane") hit = { ...hit, depth: 0 };
     else if (!hit || hit.depth < 0 || hit.region < 0) return this.viewing.choose(null);
     if (hit.call) return this.viewing.choose(hit.call);
@@ -266,7 +273,7 @@ export class Timeline implements Surface {
   }
 
   rubber(from: { x: number; y: number } | null, to: { x: number; y: number }): void {
-    this.rubberBand = from && this.rangeOf(from, to);
+    this.rubberBand = from && this.viewing.answerable(this.rangeOf(from, to));
     this.pointerX = to.x;
     if (from) this.pointed.set({ hit: null, details: null, spoken: null });
     this.scheduleMarks();

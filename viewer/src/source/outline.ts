@@ -1,0 +1,169 @@
+// A run of which a page holds the outline alone, without its calls: tiles down to a level, and sums by steps of time. Sections 9
+// to 12 of docs/formats/view-http.md.
+import {
+  type Bundle, type Bundled, type CallDetails, type CallRange, type Calls, COLUMNS, type Counter, type Exchange, FIRST_PROCESS, type Found, type Gathering, type Links,
+  type MessageRange, NONE, type Outline, type Paths, type Profile, type Run, type Selection, type Side, type SourceText, type Tile, type TileKey, type Values, type ValuesRange,
+} from "../model";
+import { firstWhere } from "../sorted";
+import { emptyTile } from "./cells";
+import { bundlesIn, gatheringsIn, matrixOf, type Talk } from "./messages";
+import { resample } from "./resample";
+import { NO_CALLS, type Source, SourceError, sourceInside, WHERE_CALLS_ARE } from "./source";
+import { Sums } from "./sums";
+import { damaged, Varints } from "./varints";
+
+/** The values of a counter, summed up. */
+export interface Summary {
+  readonly counter: Counter;
+  readonly values: Values;
+}
+
+export interface Parts {
+  readonly outline: Outline;
+  readonly allValues: boolean;
+  readonly tiles: readonly Uint8Array[];
+  readonly sums: readonly Uint8Array[];
+  readonly summaries: readonly Summary[];
+  readonly sources: Readonly<Record<number, SourceText>> | null;
+  readonly talk: Talk;
+}
+
+interface Packed {
+  readonly exact: boolean;
+  readonly bytes: Uint8Array;
+}
+
+export class OutlineSource implements Source {
+  private readonly packed = new Map<string, Packed>();
+  private readonly sums: readonly Sums[];
+  private readonly coarsest: number;
+
+  constructor(private readonly description: Run, private readonly callPaths: Paths, private readonly parts: Parts) {
+    this.coarsest = parts.tiles.reduce((most, section) => Math.max(most, this.unpack(section)), parts.outline.finest);
+    this.sums = parts.sums.map((section) => new Sums(section, parts.outline.step, callPaths));
+    if (!this.sums.every(({ track }) => description.locations[track])) throw damaged();
+  }
+
+  /** Returns the coarsest level of a section. */
+  private unpack(section: Uint8Array): number {
+    if (section.byteLength < 4) throw damaged();
+    const track = new DataView(section.buffer, section.byteOffset, section.byteLength).getUint32(0, true);
+    let coarsest = 0;
+    for (const reader = new Varints(section, 4); !reader.atEnd;) {
+      const level = reader.next(), index = reader.next(), exact = reader.next() === 1;
+      this.packed.set(`${track}/${level}/${index}`, { exact, bytes: reader.take(reader.next()) });
+      coarsest = Math.max(coarsest, level);
+    }
+    return coarsest;
+  }
+
+  async run(): Promise<Run> {
+    return this.description;
+  }
+
+  async paths(): Promise<Paths> {
+    return this.callPaths;
+  }
+
+  async tiles(keys: readonly TileKey[]): Promise<Tile[]> {
+    return keys.map((key) => this.tile(key));
+  }
+
+  /** Beyond the levels that are there, what the nearest one tells. */
+  private tile(key: TileKey): Tile {
+    const { finest } = this.parts.outline, width = 4 ** key.level, begin = key.index * width * COLUMNS;
+    if (key.level < finest) {
+      const index = Math.floor(begin / (4 ** finest * COLUMNS)), size = 4 ** finest;
+      return resample({ tiles: [this.tile({ ...key, level: finest, index })], begin: index * size * COLUMNS, width: size }, begin, width);
+    }
+    // One tile of the coarsest level has all of the run; beside a longer run, coarser ones are asked for.
+    if (key.level > this.coarsest) return resample({ tiles: [this.tile({ ...key, level: this.coarsest, index: 0 })], begin: 0, width: 4 ** this.coarsest }, begin, width);
+    const packed = this.packed.get(`${key.track}/${key.level}/${key.index}`);
+    if (!packed) return { ...emptyTile(Math.min(key.rows, 1), 1), exact: key.track < FIRST_PROCESS };
+    return tileOf(packed, key.rows);
+  }
+
+  async calls(ranges: readonly CallRange[]): Promise<Calls[]> {
+    const none = { begin: new Float64Array(), end: new Float64Array(), region: new Int32Array(), depth: new Int32Array() };
+    return ranges.map(() => ({ count: 0, complete: false, ...none }));
+  }
+
+  /** Of whole steps: those that the selection touches. */
+  async profile({ begin, end, tracks }: Selection): Promise<Profile> {
+    const mine = this.sums.filter(({ track }) => !tracks?.length || tracks.includes(track));
+    return Sums.profile(mine, this.callPaths, begin, end);
+  }
+
+  async call(): Promise<CallDetails | null> {
+    return null;
+  }
+
+  async source(region: number): Promise<SourceText> {
+    return sourceInside(this.parts.sources, this.description, region);
+  }
+
+  async side(): Promise<Side> {
+    const { summaries, allValues, talk } = this.parts;
+    return { counters: summaries.map(({ counter }) => counter), links: 0, complete: allValues, messages: talk.facts };
+  }
+
+  async values(ranges: readonly ValuesRange[]): Promise<Values[]> {
+    return ranges.map((range) => {
+      const found = this.parts.summaries.find(({ counter }) => counter.track === range.track && counter.metric === range.metric);
+      return found ? within(found.values, range.begin, range.end) : within(EMPTY, 0, 0);
+    });
+  }
+
+  async links(): Promise<Links> {
+    return { links: [], complete: false };
+  }
+
+  async messages(range: MessageRange): Promise<Bundled<Bundle>> {
+    return bundlesIn(this.parts.talk, range);
+  }
+
+  async collectives(range: MessageRange): Promise<Bundled<Gathering>> {
+    return gatheringsIn(this.parts.talk, range);
+  }
+
+  async matrix(range: MessageRange): Promise<Bundled<Exchange>> {
+    return matrixOf(this.parts.talk, this.description.locations, range);
+  }
+
+  async keep(): Promise<string | null> {
+    return null;
+  }
+
+  async find(): Promise<Found> {
+    throw new SourceError(NO_CALLS, WHERE_CALLS_ARE);
+  }
+}
+
+function tileOf({ exact, bytes }: Packed, wanted: number): Tile {
+  const reader = new Varints(bytes);
+  const allRows = reader.next(), there = reader.next(), rows = Math.min(wanted, there);
+  const tile = { ...emptyTile(rows, allRows), exact };
+  const runs = (end: number, take: (from: number, to: number, part: number) => void) => {
+    for (let at = 0; at < end;) {
+      const columns = reader.next();
+      if (columns === 0 || at + columns > end) throw damaged();
+      take(at, (at += columns), reader.byte());
+    }
+  };
+  for (const row of [tile.off, tile.waiting]) runs(COLUMNS, (from, to, part) => row.fill(part, from, to));
+  runs(rows * COLUMNS, (from, to, cover) => {
+    tile.cover.fill(cover, from, to);
+    tile.region.fill(reader.next() + NONE, from, to);
+  });
+  return tile;
+}
+
+const EMPTY: Values = { count: 0, begin: new Float64Array(), end: new Float64Array(), min: new Float64Array(), max: new Float64Array(), mean: new Float64Array(), last: new Float64Array() };
+
+/** Those that touch [from, to], the one before and the one after. */
+function within(values: Values, from: number, to: number): Values {
+  const first = Math.max(0, firstWhere(values.count, (i) => values.end[i] >= from) - 1);
+  const last = Math.min(values.count, firstWhere(values.count, (i) => values.begin[i] > to) + 1);
+  const of = (key: Exclude<keyof Values, "count">) => values[key].slice(first, last);
+  return { count: Math.max(0, last - first), begin: of("begin"), end: of("end"), min: of("min"), max: of("max"), mean: of("mean"), last: of("last") };
+}

@@ -1,0 +1,93 @@
+// The sums of a location by steps of time, from which any range of whole steps has its exact table: section 10 of
+// docs/formats/view-http.md.
+import type { Paths, Profile } from "../model";
+import { NONE } from "../model";
+import { damaged, Varints } from "./varints";
+
+type Column = Exclude<keyof Profile, "count" | "path">;
+type Columns = Record<Column, Float64Array>;
+
+export class Sums {
+  readonly track: number;
+  private readonly paths: Int32Array;
+  /** Where calls that lie in several steps begin, and after them the steps. */
+  private readonly start: number;
+
+  /** `step`: the length of a step, in ticks. */
+  constructor(private readonly section: Uint8Array, private readonly step: number, known: Paths) {
+    const head = new DataView(section.buffer, section.byteOffset, section.byteLength);
+    if (section.byteLength < 8) throw damaged();
+    this.track = head.getUint32(0, true);
+    const nodes = head.getUint32(4, true);
+    this.start = 8 + 4 * nodes;
+    if (this.start > section.byteLength) throw damaged();
+    this.paths = Int32Array.from({ length: nodes }, (_, node) => head.getInt32(8 + 4 * node, true));
+    if (!this.paths.every((path) => path >= 0 && path < known.parent.length)) throw damaged();
+  }
+
+  /** The table of the steps that [begin, end) touches. */
+  static profile(all: readonly Sums[], paths: Paths, begin: number, end: number): Profile {
+    const size = paths.parent.length, zeros = () => new Float64Array(size);
+    const columns: Columns = { visits: zeros(), cutBegin: zeros(), cutEnd: zeros(), own: zeros(), waiting: zeros(), inclusive: zeros(), min: zeros().fill(Infinity), max: zeros() };
+    if (begin < end) for (const sums of all) sums.add(columns, Math.floor(begin / sums.step), Math.ceil(end / sums.step));
+    for (let path = size - 1; path >= 0; path--) {
+      columns.inclusive[path] += columns.own[path];
+      if (paths.parent[path] !== NONE) columns.inclusive[paths.parent[path]] += columns.inclusive[path];
+    }
+    const path = Int32Array.from({ length: size }, (_, i) => i).filter((i) => columns.visits[i] > 0);
+    const picked = Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, Float64Array.from(path, (i) => values[i])]));
+    return { count: path.length, path, ...(picked as Columns) };
+  }
+
+  private add(columns: Columns, first: number, end: number): void {
+    const reader = new Varints(this.section, this.start);
+    this.addLong(reader, columns, first * this.step, end * this.step);
+    for (let step = 0; !reader.atEnd;) {
+      step += reader.next();
+      if (step >= end) return;
+      const list = reader.take(reader.next());
+      if (step >= first) this.addList(new Varints(list), columns);
+    }
+  }
+
+  private pathOf(node: number): number {
+    const path = this.paths[node];
+    if (path === undefined) throw damaged();
+    return path;
+  }
+
+  /** Calls that lie in several steps. */
+  private addLong(reader: Varints, columns: Columns, from: number, to: number): void {
+    let begin = 0;
+    for (let left = reader.next(); left > 0; left--) {
+      const path = this.pathOf(reader.next());
+      begin += reader.next();
+      const end = begin + reader.next();
+      if (begin >= to || end <= from) continue;
+      const inside = Math.min(end, to) - Math.max(begin, from);
+      columns.visits[path]++;
+      if (begin < from) columns.cutBegin[path]++;
+      if (end > to) columns.cutEnd[path]++;
+      columns.min[path] = Math.min(columns.min[path], inside);
+      columns.max[path] = Math.max(columns.max[path], inside);
+    }
+  }
+
+  /** A list of src/view/path_sums.hpp: own times of all calls in a step, and the calls that lie in it. */
+  private addList(reader: Varints, columns: Columns): void {
+    for (let node = 0; !reader.atEnd;) {
+      const head = reader.next(), form = head % 4;
+      node += (head - form) / 4;
+      const path = this.pathOf(node);
+      columns.own[path] += reader.next();
+      if (form & 2) columns.waiting[path] += reader.next();
+      if (!(form & 1)) reader.next();
+      const visits = form & 1 ? 1 : reader.next();
+      if (!visits) continue;
+      const min = reader.next(), max = form & 1 ? min : min + reader.next();
+      columns.visits[path] += visits;
+      columns.min[path] = Math.min(columns.min[path], min);
+      columns.max[path] = Math.max(columns.max[path], max);
+    }
+  }
+}
