@@ -94,7 +94,12 @@ export class Timeline implements Surface {
     this.painter.setTheme(this.theme);
     new Pointer(elements.overlay, this.viewing, this);
     listenToOverview(elements.overview, this.viewing);
-    const observer = new ResizeObserver(() => ((this.changed = true), this.draw()));
+    const observer = new ResizeObserver(() => {
+      // The pictures are as high as what is seen, however many rows there are.
+      elements.scroller.style.setProperty("--seen", `${elements.scroller.clientHeight}px`);
+      this.changed = true;
+      this.draw();
+    });
     observer.observe(elements.scroller);
     const scrolled = () => this.schedule();
     elements.scroller.addEventListener("scroll", scrolled);

@@ -138,8 +138,26 @@ test("names with markup are text", async () => {
   await close();
 });
 
+test("the picture is as high as what is seen, and scrolling shows the other rows", async () => {
+  const { page, close } = await open("", { viewport: { width: 1280, height: 500 } });
+  const heights = () => page.evaluate(() => [".scroller", ".gutter", ".overlay"].map((part) => document.querySelector(part).clientHeight));
+  const [seen, ...drawnHeights] = await heights();
+  assert.deepEqual(drawnHeights, [seen, seen]);
+  const first = await texts(page, ".gutter .name");
+  await page.evaluate(() => { const { scrollHeight, clientHeight } = document.querySelector(".scroller"); if (scrollHeight <= 2 * clientHeight) throw new Error("too few rows"); });
+  await page.locator(".scroller").evaluate((scroller) => { scroller.scrollTop = scroller.scrollHeight; });
+  await drawn(page);
+  const last = await texts(page, ".gutter .name");
+  assert.equal(first[0], "plate.py");
+  assert.ok(!last.includes("plate.py") && last.length > 0);
+  assert.deepEqual(await heights(), [seen, seen, seen]);
+  const picture = await page.evaluate(() => { const { top } = document.querySelector(".pictures canvas").getBoundingClientRect(); return top - document.querySelector(".scroller").getBoundingClientRect().top; });
+  assert.equal(picture, 0);
+  await close();
+});
+
 test("rows fold, unfold, are filtered, sorted and pinned", async () => {
-  const { page, close } = await open();
+  const { page, close } = await open("", { viewport: { width: 1280, height: 1600 } });
   await page.getByRole("button", { name: "Unfold Tasks" }).click();
   await page.fill("#filter", "Task-1");
   await drawn(page);
@@ -258,6 +276,7 @@ test("M marks the moment, with a note that the link has", async () => {
   const box = await page.locator(".overlay").boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + 60);
   await page.keyboard.press("m");
+  await page.waitForFunction(() => document.activeElement.matches("input"));
   await page.keyboard.type("half of it");
   await page.keyboard.press("Enter");
   assert.match(await fragment(page), /marks=7[56]\d+%3Ahalf%2520of%2520it/);
