@@ -108,11 +108,12 @@ def _interrupts_held() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 Deliver = Callable[[int, str], None]  # has a process run a script

@@ -126,6 +126,7 @@ def test_ctrl_c_while_it_says_that_it_records(monkeypatch):
         process.sendall(b"it is done\n")
         assert _attach._wait_for_end(ours, "recording") == "it is done"
         assert process.recv(10) == b"end"
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()).isdisjoint({signal.SIGINT, signal.SIGTERM})
 
 
 def test_nothing_is_left_behind(running, road, temporary):
