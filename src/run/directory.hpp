@@ -66,6 +66,8 @@ class Directory {
 
   // Whether this object is now the only one that weaves the run, until its destruction.
   bool try_lock() const noexcept { return directory_.try_lock() == 0; }
+  // Waits until it is.
+  void lock() const noexcept { directory_.lock(); }
 
  private:
   void check(int error, const char* what, Item item) const;

@@ -31,7 +31,6 @@ namespace {
 constexpr std::string_view kPointer = ".timeloom-job-";
 constexpr std::string_view kRankDirectory = "rank-";
 constexpr char kJobName[] = "job";
-constexpr char kAwaitedName[] = "awaited";
 constexpr char kTopName[] = "top";  // of the tree of those that have ended
 // The targets of a pointer: no path of anything that there is.
 constexpr std::string_view kMaking = "?";
@@ -311,9 +310,7 @@ bool is_group_gone(const fs::path& spools) {
 }
 
 Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size) {
-  const Others others = end_rank_in(spools_of(run), rank, size);
-  if (others == Others::kEnded) (void)take_awaited(run);  // whoever was has come
-  return others;
+  return end_rank_in(spools_of(run), rank, size);
 }
 
 Others end_rank_in(const fs::path& spools, std::uint32_t rank, std::uint32_t size) {
@@ -334,15 +331,6 @@ Others end_rank_in(const fs::path& spools, std::uint32_t rank, std::uint32_t siz
   }
   // A rank that was taken for gone may come here itself.
   return make(ended / kTopName) == EEXIST ? Others::kGoOn : Others::kEnded;
-}
-
-void await_ranks(const fs::path& run) noexcept {
-  int ignored = 0;
-  (void)os::File::create_exclusive((spools_of(run) / kAwaitedName).string(), &ignored);
-}
-
-bool take_awaited(const fs::path& run) noexcept {
-  return ::unlink((spools_of(run) / kAwaitedName).c_str()) == 0;
 }
 
 void forget_job(const Directory& run) noexcept try {

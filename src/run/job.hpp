@@ -7,7 +7,6 @@
 //     spool/job            the job, so that no other ever records into it
 //     spool/rank-N/        the spools of rank N and of its children, and what they share; whoever
 //                          makes the directory is the rank
-//     spool/awaited        at the next weave the run is not finished: other ranks may still join it
 //     spool/ended/L-I      of ranks that have ended: a rank climbs a binary tree, and of the two
 //                          that come to a node only the second goes on; who is at the top is last.
 //                          The first goes on as well if of the ranks from which the second would
@@ -91,11 +90,6 @@ enum class Others : std::uint8_t {
 };
 // Called when a rank has ended. REQUIRES: size > rank.
 Others end_rank(const std::filesystem::path& run, std::uint32_t rank, std::uint32_t size);
-
-// The next weave of the run is not the last, unless all ranks have ended by then.
-void await_ranks(const std::filesystem::path& run) noexcept;
-// Whether it is not; asked once.
-bool take_awaited(const std::filesystem::path& run) noexcept;
 
 // The name of the directory of the tree in that of the spools.
 inline constexpr char kEndedName[] = "ended";

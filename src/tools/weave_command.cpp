@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "core/error.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/omnitrace_files.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 struct WeaveCommandOptions {
   std::string run;
-  bool numbers = false;
+  bool numbers = false;  // asked for by the end of a program
   weave::WeaveOptions weave;
   std::optional<std::uint32_t> threads;
 };
@@ -37,21 +38,33 @@ std::string numbers_of(const weave::WeaveSummary& summary) {
   return untimed.empty() ? text : text + "untimed " + untimed + "\n";
 }
 
+// None: another rank's weave, for which this one has waited, has left nothing to do.
+std::optional<weave::WeaveSummary> weave_at_end(const std::filesystem::path& run,
+                                                weave::WeaveOptions options) try {
+  options.wait = true;
+  return weave::weave(run, options);
+} catch (const Error&) {
+  if (weave::unfinished(run)) throw;
+  return std::nullopt;
+}
+
 int run_weave(WeaveCommandOptions options) {
   const auto unfinished = weave::unfinished_run_of(options.run);
   const std::filesystem::path run = unfinished ? *unfinished : weave::find_run(options.run);
   Output output;
   if (!weave::unfinished(run)) {
     weave::remove_leftovers(run);
-    output.write(run.string() + " is woven already: nothing to do\n");
+    if (!options.numbers) output.write(run.string() + " is woven already: nothing to do\n");
   } else {
     options.weave.progress = isatty(STDERR_FILENO) == 1;
     if (options.threads) options.weave.threads = *options.threads;
-    const weave::WeaveSummary summary = weave::weave(run, options.weave);
-    output.write(options.numbers ? numbers_of(summary)
-                                 : run.string() + ": " + describe(summary) + "\n");
-    warn_of_depth(summary);
-    if (summary.layout->name == kOmnitraceLayoutName) write_files_beside(run);
+    const std::optional<weave::WeaveSummary> summary =
+        options.numbers ? weave_at_end(run, options.weave) : weave::weave(run, options.weave);
+    if (!summary) return kDone;
+    output.write(options.numbers ? numbers_of(*summary)
+                                 : run.string() + ": " + describe(*summary) + "\n");
+    warn_of_depth(*summary);
+    if (summary->layout->name == kOmnitraceLayoutName) write_files_beside(run);
   }
   output.flush();
   return kDone;
@@ -66,6 +79,7 @@ Command register_weave(CLI::App& program) {
   known.flag("--keep-spool", options->weave.keep_spool,
              "Do not remove the recorded data afterwards");
   known.hidden_flag("--numbers", options->numbers);
+  known.hidden_flag("--more-ranks", options->weave.more_ranks);
   known.count("--threads", "N", options->threads, {1, 65536, "a number of threads, 1 or more"},
               "Threads that weave (default: one a core)");
   return {known.app(), [options] { return run_weave(*options); }};

@@ -48,9 +48,13 @@ run::Directory open(const fs::path& run) try {
 }
 
 // One weave of a run at a time; the lock goes with the process.
-run::Directory open_and_lock(const fs::path& path) {
+run::Directory open_and_lock(const fs::path& path, bool wait) {
   run::Directory run = open(path);
   if (run.try_lock()) return run;
+  if (wait) {
+    run.lock();
+    return run;
+  }
   throw Error(path.string() + " is being woven by another process; wait until it has finished");
 }
 
@@ -322,7 +326,7 @@ void refuse_without_spools(const fs::path& run) {
 }  // namespace
 
 WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
-  const run::Directory run = open_and_lock(path);
+  const run::Directory run = open_and_lock(path, options.wait);
   run.remove(Item::kWoven);  // left by a weave that was interrupted at its end
   const std::vector<spool::SpoolDirectory> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(path);
@@ -331,7 +335,8 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   const run::Layout& layout = layout_of(source);
   const WorkingDirectory working(run);
   Written written = write_results(source, working.get(), options);
-  const bool running = source.running() != 0 || run::take_awaited(path);
+  const bool joined = spools_of(run).size() != spools.size();  // by somebody, meanwhile
+  const bool running = source.running() != 0 || options.more_ranks || joined;
   const bool keep_spool =
       options.keep_spool || damaged(source) || running || source.out_of_sight() != 0;
   if (layout.weaves(Item::kManifest)) {

@@ -52,12 +52,15 @@ struct WeaveOptions {
   unsigned threads = 0;   // 0: one per core
   bool progress = false;  // a line on stderr when it takes longer than a second
   bool keep_spool = false;
+  bool wait = false;        // for another weave of the run, which is refused otherwise
+  bool more_ranks = false;  // of the job may join the run: it is not finished
 };
 
 // Weaves the spools of the run into traces.otf2 and profile.cubex inside `run`. Refused while
-// another weave is at it. Can be repeated until it succeeded: everything is written beside and
-// renamed at the end, the spools are removed last, and stay if anything in them could not be read
-// or a process is still running; such a run is unfinished() and is woven again. Throws Error.
+// another weave is at it, if it is not to wait. Can be repeated until it succeeded: everything is
+// written beside and renamed at the end, the spools are removed last, and stay if anything in them
+// could not be read or a process is still running; such a run is unfinished() and is woven again.
+// Throws Error.
 WeaveSummary weave(const std::filesystem::path& run, const WeaveOptions& options = {});
 
 // True if `run` holds spools that have not been woven.

@@ -1,5 +1,6 @@
 """The ranks of a job have one run: who makes it, joins it, weaves it; programs that do not use MPI."""
 
+import fcntl
 import os
 import re
 import shlex
@@ -10,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from attached_programs import until
 from launchers import PROGRAM, door, ranks  # noqa: F401
 from process_runs import Run
 from streams import environment
@@ -288,6 +290,37 @@ def test_omnitrace_has_files_of_each_rank(work):
         int(re.search(r"step.*?\|\s*(\d+)", (work / f"o/wall_clock-{rank}.txt").read_text())[1]) for rank in range(2)
     ]
     assert counts == [10, 11]
+
+
+def waiting_for_locks():
+    """Commands of processes that wait for flock(2)."""
+    waiting = re.findall(r"-> FLOCK +ADVISORY +WRITE (\d+)", Path("/proc/locks").read_text())
+    return [Path(f"/proc/{process}/cmdline").read_bytes().decode().split("\0") for process in waiting]
+
+
+def test_ranks_that_weave_at_once(work, timeloom_program):
+    """Rank 0 ends before rank 1 has begun, as on another host, and its weave goes on when that has ended."""
+    wait = "while rank == 0 and not os.path.exists('locked'):\n    time.sleep(0.01)\n"
+    (work / "app.py").write_text(PROGRAM + f"import time\nopen(f'begun-{{rank}}', 'w').close()\n{wait}")
+    processes = [start(work, 0, 2, "-o", "run", TIMELOOM_JOB="a")]
+    until((work / "begun-0").exists)
+    lock = os.open(work / "run", os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)  # a weave that has just begun
+    (work / "locked").touch()
+    for number in (1, 2):
+        until(
+            lambda number=number: sum("weave" in words for words in waiting_for_locks()) == number
+            or processes[-1].poll() is not None
+        )
+        if number == 1:
+            processes.append(start(work, 1, 2, "-o", "run", TIMELOOM_JOB="a"))
+    os.close(lock)
+    said = "".join(finish(processes))
+    assert "not woven" not in said, said
+    assert sorted(os.listdir(work)) == ["app.py", "begun-0", "begun-1", "locked", "run"]
+    assert not (work / "run" / "spool").exists()
+    run = Run(work / "run", timeloom_program)
+    assert run.names == names_of_ranks(2) and run.visits("__main__.step") == [10, 11]
 
 
 def test_only_the_rank_that_ends_last_says_anything(work):

@@ -146,7 +146,7 @@ PyObject* finish_block(PyObject*, PyObject*) {
   }
   const bool removed = result.error == ENOENT;
   const bool woven = block.weave && !removed &&
-                     weave_in_child(result.run, block.package, block.keep_spool, true).outcome ==
+                     weave_in_child(result.run, block.package, {block.keep_spool, true}).outcome ==
                          WeaveOutcome::kDone;
   Ref totals(totals_dict(result));
   return totals && mark(totals.get(), woven, false) ? totals.release() : nullptr;

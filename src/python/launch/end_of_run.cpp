@@ -211,11 +211,11 @@ std::string summary(const SessionResult& result, const std::string& others,
 }
 
 // Nothing: it is not to be woven, or there is nothing left.
-std::optional<WeaveResult> weave_run(const SessionResult& result) {
+std::optional<WeaveResult> weave_run(const SessionResult& result, bool more_ranks) {
   if (result.error == ENOENT || !g_start->weave) return std::nullopt;
   const bool silent = g_start->quiet && !g_start->losses_are_said;
-  return weave_in_child(result.run, g_start->package, g_start->keep_spool,
-                        silent || !error_output_unchanged());
+  return weave_in_child(result.run, g_start->package,
+                        {g_start->keep_spool, silent || !error_output_unchanged(), more_ranks});
 }
 
 // The line of the summary about the weaving; empty when all is well.
@@ -284,7 +284,7 @@ void weave_and_report(SessionResult& result, RunEnd& end, bool ranks, const std:
   std::string others = others_in(result.run, ranks);  // the spools are gone after weaving
   std::string left_out = unmeasured(result.run);
   if (!missing.empty()) left_out += line_start() + missing + "\n";
-  const std::optional<WeaveResult> woven = weave_run(result);
+  const std::optional<WeaveResult> woven = weave_run(result, !missing.empty());
   left_out += given_up(result, woven);
   if (woven && woven->counts && (woven->counts->processes > 1 || result.events == 0)) {
     const std::string of_all = count_all_processes(result, *woven->counts);

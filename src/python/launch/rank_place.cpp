@@ -109,7 +109,6 @@ bool RankPlace::ranks_have_ended() {
   if (launched_.size == 0) return false;
   if (!others_) {
     others_ = run::end_rank(path(), launched_.rank, launched_.size);
-    if (!missing().empty()) run::await_ranks(path());
   }
   return *others_ == run::Others::kEnded || !missing().empty();
 }

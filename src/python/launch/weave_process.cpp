@@ -196,19 +196,20 @@ std::string extension_directory() {
   return fs::absolute(info.dli_fname, ignored).parent_path().string();
 }
 
-WeaveResult weave_in_child(const std::string& run, const std::string& package, bool keep_spool,
-                           bool silent) {
+WeaveResult weave_in_child(const std::string& run, const std::string& package,
+                           const ChildWeave& how) {
   const std::string program = find_program(package);
   if (program.empty()) return {WeaveOutcome::kNoProgram};
   std::vector<std::string> words = {std::string(speaker()), "weave", "--numbers"};
-  if (keep_spool) words.push_back("--keep-spool");
+  if (how.keep_spool) words.push_back("--keep-spool");
+  if (how.more_ranks) words.push_back("--more-ranks");
   words.push_back(run);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const ChildSignal signal;
   const Answer answer;
-  const Descriptors descriptors(silent, answer);
+  const Descriptors descriptors(how.silent, answer);
   const Attributes attributes(signal.mask());
   pid_t child = 0;
   if (::posix_spawn(&child, program.c_str(), descriptors.get(), attributes.get(), arguments.data(),

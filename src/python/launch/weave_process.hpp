@@ -23,14 +23,20 @@ struct WeaveResult {
   std::string given_up{};               // functions not timed to the end, in words
 };
 
+struct ChildWeave {
+  bool keep_spool = false;
+  bool silent = false;      // it writes nowhere
+  bool more_ranks = false;  // may still join the run
+};
+
 // The directory of this extension, beside which the program is installed; absolute. The package
 // lies elsewhere in an editable installation.
 std::string extension_directory();
 
 // Waits for the end. `package`: extension_directory(), asked for before the program could change
 // its directory; searched first for bin/timeloom, then the directory of scripts, then PATH. The
-// child writes to our stderr, or nowhere with `silent`; never to stdout.
-WeaveResult weave_in_child(const std::string& run, const std::string& package, bool keep_spool,
-                           bool silent);
+// child writes to our stderr; never to stdout. It waits for another weave of the run.
+WeaveResult weave_in_child(const std::string& run, const std::string& package,
+                           const ChildWeave& how);
 
 }  // namespace timeloom::python

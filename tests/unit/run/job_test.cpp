@@ -150,16 +150,6 @@ TEST_F(JobTest, ARankSeesWhetherTheOthersHaveBegun) {
   EXPECT_EQ(end_rank(run(), 2, 4), Others::kEnded);
 }
 
-TEST_F(JobTest, TheLastRankEndsTheWaitForOthers) {
-  make_run();
-  take_rank(run(), 0);
-  EXPECT_EQ(end_rank(run(), 0, 2), Others::kNotHere);
-  await_ranks(run());
-  take_rank(run(), 1);
-  EXPECT_EQ(end_rank(run(), 1, 2), Others::kEnded);
-  EXPECT_FALSE(take_awaited(run()));
-}
-
 TEST_F(JobTest, RanksShareARun) {
   const auto share = [&](const std::string& job, std::uint32_t rank) {
     return share_run(base_.path(), {job, "run", rank, 2}, [&](unsigned) {
