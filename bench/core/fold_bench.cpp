@@ -8,13 +8,14 @@
 #include <span>
 
 #include "profile/call_tree_sink.hpp"
+#include "run/directory.hpp"
 #include "weave/run_contents.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom {
 namespace {
 
-const char* run = nullptr;
+const char* path = nullptr;
 
 class NothingOfLocation : public LocationSink {
  public:
@@ -32,7 +33,7 @@ class Nothing : public RunSink {
 };
 
 void feed(benchmark::State& state, RunSink& sink) {
-  weave::SpoolSource source(weave::spools_of(run));
+  weave::SpoolSource source(weave::spools_of(run::Directory(path)));
   RunSink* const sinks[] = {&sink};
   source.feed(sinks, 1);
   state.counters["events"] = static_cast<double>(source.events());
@@ -66,7 +67,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: bench_fold [--benchmark_...] RUN\n");
     return 2;
   }
-  timeloom::run = argv[1];
+  timeloom::path = argv[1];
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }
