@@ -98,6 +98,13 @@ void set_own_descriptor(int descriptor) noexcept { detail::g_own_descriptor = de
 
 void set_wrapping(bool on) noexcept { detail::g_wrapping = on; }
 
+namespace {
+constinit std::atomic<bool> g_mpi_on_threads = false;
+}  // namespace
+
+void note_mpi_on_threads() noexcept { g_mpi_on_threads = true; }
+bool has_mpi_on_threads() noexcept { return g_mpi_on_threads; }
+
 void record_locks(std::uint64_t least_ns) noexcept { detail::g_least_lock = least_ns; }
 
 void use_signal_stack(std::span<const std::byte> stack) noexcept {

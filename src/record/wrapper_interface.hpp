@@ -69,6 +69,10 @@ inline bool is_own_descriptor(int descriptor) noexcept {
 // exec, which has the same memory. Costs a system call.
 bool in_measured_process() noexcept;
 
+// MPI has been initialised so that several threads may call it.
+void note_mpi_on_threads() noexcept;
+bool has_mpi_on_threads() noexcept;
+
 // The calling thread has another stack for handlers of signals; empty: none.
 void use_signal_stack(std::span<const std::byte> stack) noexcept;
 

@@ -195,10 +195,12 @@ constexpr std::string_view kAskForMore[] = {
 };
 
 constexpr char kFormat[] = "SCOREP_PROFILING_FORMAT";
+constexpr char kMpiGroups[] = "SCOREP_MPI_ENABLE_GROUPS";
 
 // The value that stands for what is done.
 std::string done(const ScorepVariable& variable, const std::string& value) {
   if (variable.name == kFormat) return value == "none" ? value : "cube4";
+  if (variable.name == kMpiGroups) return checked(variable, "all");
   const bool more = std::ranges::find(kAskForMore, variable.name) != std::end(kAskForMore);
   return more ? checked(variable, variable.default_value) : value;
 }

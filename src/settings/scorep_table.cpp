@@ -26,7 +26,9 @@ constexpr Words kNoClusters = "iterations are not clustered";
 constexpr Words kNoSion = "traces are not written through SIONlib";
 constexpr Words kNoPlugins = "plug-ins of Score-P are not loaded";
 constexpr Words kNoTopology = "no topology is written";
-constexpr Words kNoMpi = "MPI is not recorded yet";
+constexpr Words kNoMpiLimit = "tables of MPI grow with what is in them";
+constexpr Words kAllOfMpi = "functions of MPI of all groups are recorded";
+constexpr Words kNoMemory = "allocations are not recorded yet";
 constexpr Words kNoDevices = "devices are not recorded";
 constexpr bool kNotInCfg = false;
 
@@ -132,13 +134,8 @@ constexpr std::array kTable = {
                    kNoUnwinding,
                    {},
                    kNotInCfg},
-    ScorepVariable{"SCOREP_MEMORY_RECORDING",
-                   kBool,
-                   "false",
-                   "record allocations",
-                   "allocations are not recorded yet",
-                   {},
-                   kNotInCfg},
+    ScorepVariable{
+        "SCOREP_MEMORY_RECORDING", kBool, "false", "record allocations", kNoMemory, {}, kNotInCfg},
     ScorepVariable{"SCOREP_IO_POSIX", kBool, "false", "record POSIX I/O", {}, {}, kNotInCfg},
     ScorepVariable{"SCOREP_LIBWRAP_ENABLE",
                    kString,
@@ -147,21 +144,26 @@ constexpr std::array kTable = {
                    kNoPlugins,
                    {},
                    kNotInCfg},
+    ScorepVariable{"SCOREP_MPI_MAX_COMMUNICATORS",
+                   kNumber,
+                   "50",
+                   "size of a table",
+                   kNoMpiLimit,
+                   {},
+                   kNotInCfg},
     ScorepVariable{
-        "SCOREP_MPI_MAX_COMMUNICATORS", kNumber, "50", "size of a table", kNoMpi, {}, kNotInCfg},
+        "SCOREP_MPI_MAX_WINDOWS", kNumber, "50", "size of a table", kNoMpiLimit, {}, kNotInCfg},
     ScorepVariable{
-        "SCOREP_MPI_MAX_WINDOWS", kNumber, "50", "size of a table", kNoMpi, {}, kNotInCfg},
+        "SCOREP_MPI_MAX_EPOCHS", kNumber, "50", "size of a table", kNoMpiLimit, {}, kNotInCfg},
     ScorepVariable{
-        "SCOREP_MPI_MAX_EPOCHS", kNumber, "50", "size of a table", kNoMpi, {}, kNotInCfg},
-    ScorepVariable{
-        "SCOREP_MPI_MAX_GROUPS", kNumber, "50", "size of a table", kNoMpi, {}, kNotInCfg},
+        "SCOREP_MPI_MAX_GROUPS", kNumber, "50", "size of a table", kNoMpiLimit, {}, kNotInCfg},
     ScorepVariable{"SCOREP_MPI_ENABLE_GROUPS", kSet, "cg,coll,env,io,p2p,rma,topo,xnonblock",
-                   "kinds of MPI functions to record", kNoMpi, kMpiGroups, kNotInCfg},
+                   "kinds of MPI functions to record", kAllOfMpi, kMpiGroups, kNotInCfg},
     ScorepVariable{"SCOREP_MPI_MEMORY_RECORDING",
                    kBool,
                    "false",
                    "record allocations by MPI",
-                   kNoMpi,
+                   kNoMemory,
                    {},
                    kNotInCfg},
     ScorepVariable{

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import mpi_runs
@@ -10,6 +11,7 @@ import pytest
 from converted import Chrome, Perfetto, converter
 from cube_files import sums_by_region
 from mpi_runs import PATTERNS, SLOW_RANK, archive, assert_matched, implementations, messages
+from streams import environment
 
 pytestmark = pytest.mark.one_python
 
@@ -227,6 +229,19 @@ def test_pickled_objects(mpi, tmp_path):
     assert [peer for peer, _, _ in messages(read, 2, *RECEIVE)] == [0]
 
 
+@each_library
+@pytest.mark.parametrize("level", ["funneled", "serialized", "multiple"])
+def test_score_p_is_told_of_threads_that_call_mpi(mpi, level, tmp_path):
+    """Once, where Score-P warns in each rank."""
+    (tmp_path / "app.py").write_text(f"import mpi4py; mpi4py.rc.thread_level = {level!r}; import mpi4py.MPI\n")
+    done = subprocess.run(
+        [*mpi.command(2), sys.executable, "-m", "scorep", "--mpp=mpi", "app.py"], cwd=tmp_path, capture_output=True,
+        text=True, check=True, env={**environment(), **mpi.variables, "SCOREP_EXPERIMENT_DIRECTORY": "run"},
+    )  # fmt: skip
+    line = "[Score-P] MPI_THREAD_(SERIALIZED|MULTIPLE) is in use: calls of all threads are recorded\n"
+    assert done.stderr == ("" if level == "funneled" else line)
+
+
 @pytest.mark.many_ranks
 @each_library
 def test_a_rank_that_is_killed_leaves_what_it_has_sent(mpi, tmp_path, timeloom):
@@ -280,6 +295,7 @@ int main(void) {
   printf("mode_read_write %d\n", MPI_MODE_RDWR);
   printf("mode_exclusive %d\n", MPI_MODE_EXCL);
   printf("mode_append %d\n", MPI_MODE_APPEND);
+  printf("funneled %d\n", MPI_THREAD_FUNNELED);
 #ifndef OPEN_MPI
   printf("world %lld\n", (long long)MPI_COMM_WORLD);
   printf("self %lld\n", (long long)MPI_COMM_SELF);

@@ -232,6 +232,9 @@ def test_what_changes_nothing_is_said_when_asked(app):
     done = run_scorep(app, "app.py", **variables, **OFF, SCOREP_VERBOSE="true")
     assert line in done.stderr
     assert "scorep: SCOREP_TOTAL_MEMORY=16M: raw records go to disk and have no such limit\n" in done.stderr
+    groups = "scorep: SCOREP_MPI_ENABLE_GROUPS='p2p': functions of MPI of all groups are recorded\n"
+    assert run_scorep(app, "app.py", **OFF, SCOREP_MPI_ENABLE_GROUPS="p2p").stderr == groups
+    assert run_scorep(app, "app.py", **OFF, SCOREP_MPI_ENABLE_GROUPS="all").stderr == ""
     for form in ("cube4", "default"):
         assert run_scorep(app, "app.py", **OFF, SCOREP_PROFILING_FORMAT=form).stderr == ""
 

@@ -48,7 +48,8 @@ constexpr Abi kOpenMpi{.name = "Open MPI",
                        .mode_write_only = 4,
                        .mode_read_write = 8,
                        .mode_exclusive = 64,
-                       .mode_append = 128};
+                       .mode_append = 128,
+                       .funneled = 1};
 
 // MPICH since 3.1 and what shares its interface: Intel MPI, MVAPICH, Cray MPICH.
 constexpr Abi kMpich{.name = "MPICH",
@@ -76,7 +77,8 @@ constexpr Abi kMpich{.name = "MPICH",
                      .mode_write_only = 4,
                      .mode_read_write = 8,
                      .mode_exclusive = 64,
-                     .mode_append = 128};
+                     .mode_append = 128,
+                     .funneled = 1};
 
 // The standard's own, since MPI 5.0 (chapter "Application Binary Interface"): handles are pointers
 // with fixed values.
@@ -105,7 +107,8 @@ constexpr Abi kStandard{.name = "MPI 5",
                         .mode_write_only = 256,
                         .mode_read_write = 32,
                         .mode_exclusive = 8,
-                        .mode_append = 1};
+                        .mode_append = 1,
+                        .funneled = 1024};
 static_assert(kStandard.status_bytes <= kStatusBytes);
 
 // Written once, by whichever thread comes first; all find the same.

@@ -41,6 +41,10 @@ void begin_spawned(const Spawn& spawn) noexcept {
 
 void begin_job() noexcept {
   if (abi() == nullptr) return;
+  int level = 0;
+  if (ok(real<int(int*)>(Function::kQuery_thread)(&level)) && level > abi()->funneled) {
+    record::note_mpi_on_threads();
+  }
   put_communicator(ExtendedKind::kCommCreate, abi()->world);
   put_communicator(ExtendedKind::kCommCreate, abi()->self);
   put_end(CollectiveKind::kCreateHandle);

@@ -13,6 +13,7 @@
 #include "python/interpreter/say.hpp"
 #include "python/launch/layout.hpp"
 #include "record/papi.hpp"
+#include "record/wrapper_interface.hpp"
 #include "run/experiment_directory.hpp"
 #include "settings/scorep_settings.hpp"
 
@@ -125,6 +126,10 @@ void Experiment::join(const std::string& path) {
 void Experiment::finish() {
   if (!wanted_ || !directory_) return;
   directory_->finish();
+  // Score-P warns of it in each rank; scripts and its own tests look for that.
+  if (record::has_mpi_on_threads()) {
+    tell(stderr, "MPI_THREAD_(SERIALIZED|MULTIPLE) is in use: calls of all threads are recorded");
+  }
   if (verbose_) tell(stdout, "final experiment directory: " + path());
 }
 
