@@ -1,11 +1,14 @@
 """Starts ranks as MPI's launchers do: mpirun of Open MPI, mpiexec of MPICH."""
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import textwrap
+from pathlib import Path
 
 import pytest
 from streams import environment
@@ -34,6 +37,24 @@ work(10 + rank)
 def door(name, *options):
     """The words that measure a program by a door."""
     return [sys.executable, "-m", name, *options]
+
+
+def names_of_ranks(number):
+    return [f"MPI Rank {rank}" for rank in range(number)]
+
+
+def summaries(text):
+    return re.findall(r"timeloom: [\d.]+ s, .*", text)
+
+
+def build_regions(directory, timeloom_program):
+    def config(option):
+        words = [str(Path(timeloom_program).with_name("timeloom-config")), option]
+        return shlex.split(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+    source = Path(__file__).parents[1] / "native" / "regions.c"
+    subprocess.run(["cc", *config("--cflags"), source, "-o", "regions", "-pthread", *config("--libs")],
+                   cwd=directory, check=True)  # fmt: skip
 
 
 class Ranks:

@@ -1,0 +1,230 @@
+"""Ranks without a launcher, by the variables that one sets: who makes the run, joins it, weaves it."""
+
+import fcntl
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from attached_programs import until
+from launchers import PROGRAM, build_regions, door, names_of_ranks, summaries
+from process_runs import Run
+from streams import environment
+
+pytestmark = pytest.mark.any_python
+
+# Each rank ends when the others have begun.
+MEETING = (
+    PROGRAM
+    + """
+import time
+begun = "begun-" + os.environ["TIMELOOM_JOB"]
+open(f"{begun}-{rank}", "w").close()
+while not all(os.path.exists(f"{begun}-{other}") for other in range(int(os.environ["PMI_SIZE"]))):
+    time.sleep(0.01)
+"""
+)
+
+
+def of_launcher(rank, size, **variables):
+    """The environment of a rank of MPICH's launcher, as on several hosts."""
+    return {**environment(), "PMI_RANK": str(rank), "PMI_SIZE": str(size), "MPI_LOCALNRANKS": "1", **variables}
+
+
+def start(directory, rank, size, *words, **variables):
+    return subprocess.Popen([*door("timeloom", *words), "app.py"], cwd=directory, stderr=subprocess.PIPE, text=True,
+                            env=of_launcher(rank, size, **variables))  # fmt: skip
+
+
+def finish(processes):
+    return [process.communicate(timeout=100)[1] for process in processes if not process.wait(100)]
+
+
+@pytest.fixture
+def work(tmp_path):
+    (tmp_path / "app.py").write_text(PROGRAM)
+    return tmp_path
+
+
+def test_without_a_job_each_rank_has_its_run(work, timeloom_program):
+    first, second = finish([start(work, rank, 2, "-o", "run", "--quiet") for rank in range(2)])
+    assert first.splitlines() == [
+        "timeloom: nothing tells the job of the ranks that MPICH has started, so each has a run of its own; "
+        "name the job in TIMELOOM_JOB"
+    ]
+    assert second == ""
+    assert sorted(os.listdir(work)) == ["app.py", "run.rank-0", "run.rank-1"]
+    assert Run(work / "run.rank-1", timeloom_program).names == ["MPI Rank 1"]
+
+
+def test_the_user_names_the_job(work, timeloom_program):
+    finish([start(work, rank, 3, "-o", "run", TIMELOOM_JOB="mine") for rank in range(3)])
+    assert sorted(os.listdir(work)) == ["app.py", "run"]
+    assert Run(work / "run", timeloom_program).names == names_of_ranks(3)
+
+
+def test_two_jobs_at_once(work, timeloom_program):
+    (work / "app.py").write_text(MEETING)
+    finish([start(work, rank, 2, TIMELOOM_JOB=job) for rank in range(2) for job in "ab"])
+    runs = [name for name in os.listdir(work) if "timeloom-" in name]
+    assert len(runs) == 2
+    assert [Run(work / run, timeloom_program).names for run in runs] == [names_of_ranks(2)] * 2
+
+
+def test_the_second_programs_of_ranks_share_a_run(work, timeloom_program):
+    """Here rank 0 goes ahead, and the run of the first programs is woven before rank 1 begins its second."""
+    for rank in (0, 0, 1, 1):
+        assert finish([start(work, rank, 2, "-o", "run", "--quiet", TIMELOOM_JOB="a")]) == [""]
+    assert sorted(os.listdir(work)) == ["app.py", "run", "run.program-2"]
+    for name in ("run", "run.program-2"):
+        run = Run(work / name, timeloom_program)
+        assert run.names == names_of_ranks(2) and run.visits("__main__.step") == [10, 11]
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "os._exit(3)"])
+def test_a_rank_that_ends_at_once_holds_up_nobody(work, timeloom_program, end):
+    """The others see that it is gone: the last of them weaves."""
+    until = "while not os.path.exists('gone'):\n    time.sleep(0.01)\n"
+    (work / "app.py").write_text(MEETING + f"if rank == 1:\n    {end}\n{until}")
+    processes = [start(work, rank, 4, "-o", "run", TIMELOOM_JOB="a") for rank in range(4)]
+    assert processes[1].wait(100) != 0
+    (work / "gone").touch()
+    said = [process.communicate(timeout=100)[1] for process in processes]
+    assert sum(len(summaries(one)) for one in said) == 1, said
+    for path in work.glob("begun-*"):
+        path.unlink()
+    (work / "gone").unlink()
+    run = Run(work / "run", timeloom_program)
+    assert run.names == names_of_ranks(4)
+    assert sorted(os.listdir(work)) == ["app.py", "run"]
+    assert not (work / "run" / "spool").exists()
+
+
+def test_a_measured_part_of_each_rank_is_a_run(work, timeloom_program):
+    (work / "app.py").write_text(PROGRAM + "import timeloom\nwith timeloom.Measurement(output='part'):\n    work(3)\n")
+    processes = [
+        subprocess.Popen([sys.executable, "app.py"], cwd=work, env=of_launcher(rank, 2, TIMELOOM_JOB="a"))
+        for rank in range(2)
+    ]
+    assert [process.wait(100) for process in processes] == [0, 0]
+    assert sorted(os.listdir(work)) == ["app.py", "part.rank-0", "part.rank-1"]
+    assert Run(work / "part.rank-1", timeloom_program).visits("__main__.step") == [3]
+
+
+def test_omnitrace_has_files_of_each_rank(work):
+    variables = {"OMNITRACE_OUTPUT_PATH": "o", "OMNITRACE_TIME_OUTPUT": "OFF", "OMNITRACE_PROFILE": "ON"}
+    command = [*door("omnitrace"), "--", "app.py"]
+    processes = [
+        subprocess.Popen(command, cwd=work, stderr=subprocess.DEVNULL,
+                         env=of_launcher(rank, 2, TIMELOOM_JOB="a", **variables))
+        for rank in range(2)
+    ]  # fmt: skip
+    assert [process.wait(100) for process in processes] == [0, 0]
+    names = {path.name for path in (work / "o").iterdir()}
+    assert {"wall_clock-0.txt", "wall_clock-1.txt"} <= names
+    counts = [
+        int(re.search(r"step.*?\|\s*(\d+)", (work / f"o/wall_clock-{rank}.txt").read_text())[1]) for rank in range(2)
+    ]
+    assert counts == [10, 11]
+
+
+def waiting_for_locks():
+    """Commands of processes that wait for flock(2)."""
+    waiting = re.findall(r"-> FLOCK +ADVISORY +WRITE (\d+)", Path("/proc/locks").read_text())
+    return [Path(f"/proc/{process}/cmdline").read_bytes().decode().split("\0") for process in waiting]
+
+
+def test_ranks_that_weave_at_once(work, timeloom_program):
+    """Rank 0 ends before rank 1 has begun, as on another host, and its weave goes on when that has ended."""
+    wait = "while rank == 0 and not os.path.exists('locked'):\n    time.sleep(0.01)\n"
+    (work / "app.py").write_text(PROGRAM + f"import time\nopen(f'begun-{{rank}}', 'w').close()\n{wait}")
+    processes = [start(work, 0, 2, "-o", "run", TIMELOOM_JOB="a")]
+    until((work / "begun-0").exists)
+    lock = os.open(work / "run", os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)  # a weave that has just begun
+    (work / "locked").touch()
+    for number in (1, 2):
+        until(
+            lambda number=number: sum("weave" in words for words in waiting_for_locks()) == number
+            or processes[-1].poll() is not None
+        )
+        if number == 1:
+            processes.append(start(work, 1, 2, "-o", "run", TIMELOOM_JOB="a"))
+    os.close(lock)
+    said = "".join(finish(processes))
+    assert "not woven" not in said, said
+    assert sorted(os.listdir(work)) == ["app.py", "begun-0", "begun-1", "locked", "run"]
+    assert not (work / "run" / "spool").exists()
+    run = Run(work / "run", timeloom_program)
+    assert run.names == names_of_ranks(2) and run.visits("__main__.step") == [10, 11]
+
+
+def test_only_the_rank_that_ends_last_says_anything(work):
+    (work / "app.py").write_text(MEETING)
+    said = finish([start(work, rank, 3, "-o", "run", TIMELOOM_JOB="a") for rank in range(3)])
+    assert sorted(map(len, map(summaries, said))) == [0, 0, 1]
+    assert sorted(map(len, said))[:2] == [0, 0]
+
+
+def test_a_rank_whose_program_cannot_start_leaves_the_others_theirs(work, timeloom_program):
+    build_regions(work, timeloom_program)
+    (work / "broken").write_bytes(b"\0 no program")
+    (work / "broken").chmod(0o755)
+    statuses = [
+        subprocess.run([timeloom_program, "run", "-o", "run", "--quiet", "--program", program], cwd=work,
+                       env=of_launcher(rank, 2, TIMELOOM_JOB="a"), capture_output=True, check=False).returncode
+        for rank, program in enumerate(["./regions", "./broken"])
+    ]  # fmt: skip
+    assert statuses[0] == 0 and statuses[1] != 0
+    run = Run(work / "run", timeloom_program)
+    assert run.names == ["MPI Rank 0"]
+    assert run.visits("inner")[0] > 0
+
+
+def test_interrupted_ranks_leave_their_records(work, timeloom_program):
+    (work / "app.py").write_text(PROGRAM + "print('ready', flush=True)\nimport time\ntime.sleep(60)\n")
+    command = [*door("timeloom", "-o", "run", "--quiet"), "app.py"]
+    processes = [
+        subprocess.Popen(command, cwd=work, stdout=subprocess.PIPE, env=of_launcher(rank, 2, TIMELOOM_JOB="a"))
+        for rank in range(2)
+    ]
+    for process in processes:
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(signal.SIGTERM)
+    assert [process.wait(100) for process in processes] == [-signal.SIGTERM] * 2
+    subprocess.run([timeloom_program, "weave", "run"], cwd=work, check=True, capture_output=True)
+    run = Run(work / "run", timeloom_program)
+    assert run.names == names_of_ranks(2) and run.visits("__main__.step") == [10, 11]
+    assert run.ending == "ended by SIGTERM"
+    assert sorted(os.listdir(work)) == ["app.py", "run"]
+
+
+def test_a_launcher_that_does_not_say_how_many_there_are(work, timeloom_program):
+    """As prterun. Nobody knows who is last."""
+    variables = {**environment(), "PMIX_NAMESPACE": "prterun-here-1@1"}
+    processes = [
+        subprocess.Popen([*door("timeloom", "-o", "run"), "app.py"], cwd=work, stderr=subprocess.PIPE, text=True,
+                         env={**variables, "PMIX_RANK": str(rank)})
+        for rank in range(2)
+    ]  # fmt: skip
+    assert finish(processes) == [
+        "timeloom: PMIx does not say how many ranks there are; the next command weaves their run: timeloom report run\n",
+        "",
+    ]
+    subprocess.run([timeloom_program, "report", "run"], cwd=work, check=True, capture_output=True)
+    assert Run(work / "run", timeloom_program).names == names_of_ranks(2)
+    assert sorted(os.listdir(work)) == ["app.py", "run"]
+
+
+def test_a_rank_that_cannot_write_there_has_its_own(work, timeloom_program):
+    """The others have made the place for its spools already."""
+    (first,) = finish([start(work, 0, 3, "-o", "run", "--quiet", TIMELOOM_JOB="a")])
+    assert first == ""
+    (work / "run" / "spool" / "rank-1").write_text("")  # no directory can be made there
+    (said,) = finish([start(work, 1, 3, "-o", "run", "--quiet", TIMELOOM_JOB="a")])
+    assert said.startswith(f"timeloom: rank 1 has a run of its own, {work}/run.rank-1: ")
+    assert said.count("\n") == 1
+    assert Run(work / "run.rank-1", timeloom_program).names == ["MPI Rank 1"]
