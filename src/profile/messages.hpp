@@ -123,7 +123,9 @@ class MessageSink final : public RunSink {
   const MessageSummary& summary() const { return summary_; }
 
  private:
-  class OneLocation;
+  class OneLocation;                                    // message_location.cpp
+  static constexpr std::uint32_t kNobody = UINT32_MAX;  // in the place of a process
+  static constexpr std::uint32_t kNoCall = UINT32_MAX;
   struct Place {
     std::uint32_t process, location;
   };

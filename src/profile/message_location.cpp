@@ -1,0 +1,256 @@
+// The part of a MessageSink that follows one location.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "core/communicator_groups.hpp"
+#include "profile/messages.hpp"
+
+namespace timeloom::profile {
+namespace {
+
+// Two times, of which `until` may be the earlier one.
+std::uint64_t between(std::uint64_t from, std::uint64_t until) noexcept {
+  return until > from ? until - from : 0;
+}
+
+}  // namespace
+
+// Follows the regions of one location; what belongs to a region is handed on when that is left.
+class MessageSink::OneLocation final : public LocationSink {
+ public:
+  OneLocation(MessageSink& sink, const Place& place, std::size_t most)
+      : sink_(sink), process_(place.process), location_(place.location), most_(most) {}
+
+  void consume(std::span<const Event> events) override {
+    for (const Event& event : events) {
+      if (operands_.take(event)) continue;
+      if (own_.first == kNever) own_.first = last_ = ticks(event.time);
+      if (event.kind == EventKind::kEnter) {
+        enter(event.ref, ticks(event.time));
+      } else if (event.kind == EventKind::kLeave) {
+        leave(ticks(event.time));
+      } else {
+        other(event);
+      }
+    }
+  }
+
+  void finish() override {
+    const std::lock_guard lock(sink_.mutex_);
+    for (const auto& [channel, sent, end] : ends_) sink_.add_message(channel, sent, end);
+    add_visits();
+    add_calls();
+    for (const auto& [kind, totals] : totals_) {
+      CollectiveTotals& all = sink_.summary_.collectives[kind];
+      all.count += totals.count;
+      all.sent += totals.sent;
+      all.received += totals.received;
+    }
+  }
+
+ private:
+  struct Message {
+    MessageChannel channel;
+    bool sent;
+    MessageEnd end;
+  };
+  struct Open {  // a region
+    std::uint64_t entered;
+    bool mpi;
+  };
+  struct Began {  // an operation that does not block
+    std::uint64_t order;
+    std::uint32_t call;
+  };
+  struct OwnVisit {
+    std::uint32_t communicator;
+    std::uint64_t order;
+    CollectiveVisit visit;
+    bool apart;  // of two groups, that of the root, without being it: it waits for nobody
+  };
+
+  static constexpr std::uint64_t kNever = UINT64_MAX;
+
+  // Time in regions, none of which is of MPI.
+  void work_until(std::uint64_t time) {
+    if (!open_.empty() && inside_mpi_ == 0) own_.work_after += between(last_, time);
+    last_ = time;
+  }
+
+  void enter(std::uint32_t region, std::uint64_t time) {
+    work_until(time);
+    const bool mpi = region < sink_.is_mpi_.size() && sink_.is_mpi_[region];
+    if (mpi && inside_mpi_++ == 0 && sink_.listener_ == nullptr) {
+      own_.calls.push_back({time, time, own_.work_after});
+      own_.work_after = 0;
+      if (sink_.waits_unseen_[region]) obstacles_.insert(region);
+    }
+    open_.push_back({time, mpi});
+  }
+
+  // Operations that have begun are still completed, so that the kept ends of a channel are its
+  // first.
+  bool is_full() const noexcept {
+    return ends_.size() + begun_.size() + visits_.size() + begun_collectives_.size() >= most_;
+  }
+
+  void leave(std::uint64_t time) {
+    work_until(time);
+    if (!open_.empty()) {
+      const bool ends_call = open_.back().mpi && --inside_mpi_ == 0;
+      if (ends_call && !own_.calls.empty()) own_.calls.back().left = time;
+      open_.pop_back();
+    }
+    for (; handed_ < ends_.size(); ++handed_) ends_[handed_].end.left = time;
+    for (; handed_visits_ < visits_.size(); ++handed_visits_) {
+      visits_[handed_visits_].visit.left = time;
+    }
+  }
+
+  // All processes call the operations of a communicator in the same order.
+  void add_visits() {
+    std::ranges::stable_sort(visits_, {}, &OwnVisit::order);
+    std::map<std::uint32_t, std::uint64_t> counts;  // by communicator
+    for (const OwnVisit& one : visits_) {
+      const std::uint32_t alone = sink_.is_self(one.communicator) ? process_ : 0;
+      const std::uint64_t before = counts[one.communicator]++;
+      if (!one.apart) sink_.visits_[{one.communicator, alone, before}].push_back(one.visit);
+    }
+  }
+
+  void add_calls() {
+    for (const std::uint32_t region : obstacles_) {
+      sink_.obstacles_.insert(sink_.definitions_->regions[region].name +
+                              " waits for others, and no event says for whom");
+    }
+    if (own_.calls.empty() || sink_.network_.add_process(process_, std::move(own_))) return;
+    sink_.obstacles_.insert("several threads of a process call MPI");
+  }
+
+  std::uint64_t entered(std::uint64_t time) const {
+    return open_.empty() ? time : open_.back().entered;
+  }
+  std::uint32_t call() const {
+    return inside_mpi_ == 0 || own_.calls.empty()
+               ? kNoCall
+               : static_cast<std::uint32_t>(own_.calls.size() - 1);
+  }
+
+  void other(const Event& event) {
+    full_ = full_ || is_full();
+    const bool begins =
+        event.kind != EventKind::kMpiIrecv && event.kind != EventKind::kMpiRequestCancelled;
+    if (full_ && begins) return;
+    switch (event.kind) {
+      case EventKind::kMpiSend: return message(event, true, true, ++order_);
+      case EventKind::kMpiIsend: return message(event, true, false, ++order_);
+      case EventKind::kMpiRecv: return message(event, false, true, ++order_);
+      case EventKind::kMpiIrecvRequest: begun_[event.value] = ++order_; return;
+      case EventKind::kMpiIrecv: {
+        const auto begun = begun_.find(operands_.request());
+        if (full_ && begun == begun_.end()) return;
+        const std::uint64_t order = begun == begun_.end() ? ++order_ : begun->second;
+        if (begun != begun_.end()) begun_.erase(begun);
+        return message(event, false, true, order);
+      }
+      case EventKind::kMpiRequestCancelled: begun_.erase(event.value); return;
+      case EventKind::kMpiCollectiveRequest:
+        begun_collectives_[event.value] = {++order_, call()};
+        return;
+      case EventKind::kMpiCollectiveEnd: return collective(event, true, {++order_, call()});
+      case EventKind::kMpiCollectiveComplete: {
+        const auto begun = begun_collectives_.find(operands_.request());
+        const bool known = begun != begun_collectives_.end();
+        const Began began = known ? begun->second : Began{++order_, kNoCall};
+        if (known) begun_collectives_.erase(begun);
+        return collective(event, false, began);
+      }
+      default: return;
+    }
+  }
+
+  void message(const Event& event, bool sent, bool blocks, std::uint64_t order) {
+    const std::uint32_t peer = process_at(event.ref, operands_.peer());
+    const std::uint64_t time = ticks(event.time);
+    const MessageChannel channel{event.ref, sent ? process_ : peer, sent ? peer : process_,
+                                 operands_.tag()};
+    ends_.push_back({channel,
+                     sent,
+                     {.entered = entered(time),
+                      .left = time,
+                      .time = time,
+                      .order = order,
+                      .bytes = event.value,
+                      .process = process_,
+                      .location = location_,
+                      .place = ends_.size(),
+                      .call = call(),
+                      .blocks = blocks}});
+  }
+
+  void collective(const Event& event, bool blocks, const Began& began) {
+    CollectiveTotals& totals = totals_[operands_.operation()];
+    ++totals.count;
+    totals.sent += event.value;
+    totals.received += operands_.received();
+    const std::uint64_t time = ticks(event.time);
+    const std::uint32_t rank = operands_.root();
+    const bool root =
+        rank == kOwnRoot || (rank != kNoRoot && process_at(event.ref, rank) == process_);
+    CollectiveVisit visit;
+    visit.process = process_;
+    visit.location = location_;
+    visit.entered = entered(time);
+    visit.left = time;
+    visit.sent = event.value;
+    visit.received = operands_.received();
+    visit.kind = operands_.operation();
+    visit.root = root;
+    visit.blocks = blocks;
+    visit.begun = began.call;
+    visit.ended = call();
+    visits_.push_back({event.ref, began.order, visit, rank == kRootInGroup});
+  }
+
+  // Between two groups the rank is one of the group that this process is not in.
+  std::uint32_t process_at(std::uint32_t communicator, std::uint32_t rank) {
+    const auto [known, is_new] = before_peers_.try_emplace(communicator, 0);
+    const auto& all = sink_.definitions_->communicators;
+    if (is_new && communicator < all.size()) {
+      known->second = members_before_peers(all[communicator], [&](LocationId member) {
+        const auto place = sink_.places_.find(member);
+        return place != sink_.places_.end() && place->second.process == process_;
+      });
+    }
+    if (rank > kNobody - known->second) return kNobody;
+    return sink_.process_at(communicator, rank + known->second, process_);
+  }
+
+  MessageSink& sink_;
+  const std::uint32_t process_, location_;
+  const std::size_t most_;
+  bool full_ = false;
+  Operands operands_;
+  std::vector<Open> open_;
+  std::uint32_t inside_mpi_ = 0;  // open regions of MPI
+  std::uint64_t last_ = 0;        // the last enter or leave
+  IdealNetwork::Process own_{.first = kNever, .calls = {}, .work_after = 0};
+  std::set<std::uint32_t> obstacles_;  // regions
+  std::uint64_t order_ = 0;
+  std::map<std::uint64_t, std::uint64_t> begun_;  // by request: the place of a receive
+  std::vector<Message> ends_;
+  std::size_t handed_ = 0;
+  std::map<std::uint64_t, Began> begun_collectives_;     // by request
+  std::map<std::uint32_t, std::uint32_t> before_peers_;  // members, by communicator
+  std::vector<OwnVisit> visits_;
+  std::size_t handed_visits_ = 0;
+  std::map<CollectiveKind, CollectiveTotals> totals_;
+};
+
+std::unique_ptr<LocationSink> MessageSink::open_location(const Location& location) {
+  const std::size_t most = limit_ ? limit_(location) : std::numeric_limits<std::size_t>::max();
+  return std::make_unique<OneLocation>(*this, places_.at(location.id), most);
+}
+
+}  // namespace timeloom::profile
