@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 
+#include "os/thread.hpp"
+
 namespace timeloom::os {
 namespace {
 
@@ -18,6 +20,7 @@ namespace {
 constexpr int kLowestDescriptor = 512;
 
 File open_file(int directory, const std::string& path, int flags, int* error) noexcept {
+  const NotCancelled whole;
   int fd = -1;
   do {
     fd = ::openat(directory, path.c_str(), flags | O_CLOEXEC, 0666);
@@ -87,6 +90,7 @@ File& File::operator=(File&& other) noexcept {
 File::~File() { close(); }
 
 void File::close() noexcept {
+  const NotCancelled whole;
   if (fd_ >= 0 && is_ours()) ::close(fd_);
   fd_ = -1;
 }
@@ -149,6 +153,7 @@ std::uint64_t File::size(int* error) const noexcept {
 }
 
 int File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
+  const NotCancelled whole;
   if (beyond_file_limit(offset + bytes.size())) return EFBIG;
   if (const int error = open_again(); error != 0) return error;
   while (!bytes.empty()) {
@@ -164,6 +169,7 @@ int File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) noexc
 
 std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> bytes,
                           int* error) const noexcept {
+  const NotCancelled whole;
   std::size_t done = 0;
   *error = 0;
   while (done < bytes.size()) {
@@ -189,6 +195,7 @@ std::uint64_t File::next_hole(std::uint64_t offset, std::uint64_t end) const noe
 }
 
 int File::allocate(std::uint64_t offset, std::uint64_t length) noexcept {
+  const NotCancelled whole;
   if (beyond_file_limit(offset + length)) return EFBIG;
   if (const int error = open_again(); error != 0) return error;
   int result = 0;
@@ -203,6 +210,7 @@ int File::extend(std::uint64_t size) noexcept {
 }
 
 int File::truncate(std::uint64_t size) noexcept {
+  const NotCancelled whole;
   if (const int error = open_again(); error != 0) return error;
   int result = 0;
   do {
@@ -274,6 +282,21 @@ int Mapping::touch(std::byte* data, std::size_t size) noexcept {
   if (errno != EINVAL) return errno;
   touch_pages(data, size);  // before Linux 5.14
   return 0;
+}
+
+std::string read_text(const std::string& path) {
+  int error = 0;
+  const File file = File::open_read(path, &error);
+  std::string text;
+  constexpr std::size_t kPiece = 4096, kMost = 64 << 20;
+  for (std::size_t read = file.is_open() ? kPiece : 0; read == kPiece && text.size() < kMost;) {
+    const std::size_t before = text.size();
+    text.resize(before + kPiece);
+    const auto piece = std::as_writable_bytes(std::span(text).subspan(before));
+    read = file.read_at(before, piece, &error);
+    text.resize(before + read);
+  }
+  return text;
 }
 
 }  // namespace timeloom::os

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <system_error>
 
@@ -45,7 +44,7 @@ std::string executable() {
 
 std::vector<std::string> command_line() {
   std::vector<std::string> words;
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::istringstream file(read_text("/proc/self/cmdline"));
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
   return words;
 }
@@ -72,7 +71,7 @@ struct Status {
 
 // None: there is no such process.
 std::optional<Status> status_of(const std::string& process) {
-  std::ifstream file(file_of(process, "stat"));
+  std::istringstream file(read_text(file_of(process, "stat")));
   std::string line;
   if (!std::getline(file, line, '\0')) return std::nullopt;
   // The name of the program comes second, in parentheses and with whatever is in it.
@@ -91,7 +90,7 @@ std::uint64_t pid_namespace() noexcept {
 }
 
 std::array<std::uint64_t, 2> boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::istringstream file(read_text("/proc/sys/kernel/random/boot_id"));
   std::string text;
   std::getline(file, text);
   std::erase(text, '-');
@@ -156,7 +155,7 @@ Found look_for(const ProcessIdentity& process) {
 std::optional<bool> maps_file(const ProcessIdentity& process, const File& file) {
   const std::optional<FileIdentity> identity = identity_of(file);
   if (!identity) return std::nullopt;
-  std::ifstream maps(file_of(std::to_string(process.id), "maps"));
+  std::istringstream maps(read_text(file_of(std::to_string(process.id), "maps")));
   bool any = false;
   for (std::string line; std::getline(maps, line); any = true) {
     if (is_line_of(line, *identity)) return true;
@@ -178,11 +177,11 @@ std::optional<Ancestor> parent_of(const ProcessIdentity& process) {
   Ancestor ancestor{process, {}, {}, {}};
   ancestor.process.id = status->parent;
   ancestor.process.start = found->start;
-  std::ifstream name(file_of(parent, "comm"));
+  std::istringstream name(read_text(file_of(parent, "comm")));
   std::getline(name, ancestor.name);
   std::error_code ignored;
   ancestor.directory = std::filesystem::read_symlink(file_of(parent, "cwd"), ignored).string();
-  std::ifstream environment(file_of(parent, "environ"), std::ios::binary);
+  std::istringstream environment(read_text(file_of(parent, "environ")));
   for (std::string one; std::getline(environment, one, '\0');) {
     ancestor.environment.push_back(one);
   }

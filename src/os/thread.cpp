@@ -31,7 +31,10 @@ void wait_until_gone(std::uint64_t thread) noexcept {
   }
 }
 
+constinit std::atomic<void (*)() noexcept> g_on_begin = nullptr;
+
 void* run(void* argument) {
+  if (auto* const on_begin = g_on_begin.load()) on_begin();
   const std::unique_ptr<Start> start(static_cast<Start*>(argument));
   *start->id = thread_id();
   pthread_setname_np(pthread_self(), start->name.c_str());
@@ -44,6 +47,8 @@ void* run(void* argument) {
 std::uint64_t thread_id() noexcept { return static_cast<std::uint64_t>(::syscall(SYS_gettid)); }
 
 std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
+
+void on_begin_of_helpers(void (*function)() noexcept) noexcept { g_on_begin = function; }
 
 int HelperThread::start(const char* name, std::function<void()> body, std::size_t stack) noexcept {
   auto start = std::unique_ptr<Start>(new (std::nothrow) Start{name, std::move(body), &id_});

@@ -1,4 +1,4 @@
-// Helper threads inside the measured process, ids of threads, and a hook on fork.
+// Helper threads inside the measured process, ids of threads, cancellation, and a hook on fork.
 // Nothing throws.
 #pragma once
 
@@ -14,6 +14,22 @@ namespace timeloom::os {
 // The kernel's id of the calling thread, and of this process.
 std::uint64_t thread_id() noexcept;
 std::uint64_t process_id() noexcept;
+
+// While it lives, pthread_cancel() does not end the calling thread: a cancellation would unwind it
+// through functions that do not throw.
+class NotCancelled {
+ public:
+  NotCancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NotCancelled() { pthread_setcancelstate(before_, nullptr); }
+  NotCancelled(const NotCancelled&) = delete;
+  NotCancelled& operator=(const NotCancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+// The first act of every helper thread from now on; nullptr: none.
+void on_begin_of_helpers(void (*function)() noexcept) noexcept;
 
 // A thread that the user's program does not notice: all signals blocked, a
 // small stack, a name of its own. join() must be called before destruction

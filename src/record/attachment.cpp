@@ -31,6 +31,12 @@ constinit ThreadRecorder g_kept_off;
 
 constinit std::atomic<std::size_t> g_brought = 0;  // threads in State::brought
 
+// What our own threads call is not the program's, however it is called: a wrapper sees the caller
+// alone, which may be a library.
+[[gnu::constructor]] void keep_helpers_off() {
+  os::on_begin_of_helpers([]() noexcept { t_recorder = &g_kept_off; });
+}
+
 // What the run knows of the end of a thread, if it knows who has created it. REQUIRES: the mutex,
 // and that the thread has left its regions.
 void note_end(State& s, const ThreadRecorder& recorder) noexcept {

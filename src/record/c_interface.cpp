@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "os/thread.hpp"
 #include "record/measurement.hpp"
 #include "record/native_call.hpp"
 #include "record/region_state.hpp"
@@ -107,6 +108,12 @@ struct NamedRegions {
 NamedRegions& named_regions() {
   static auto* const kInstance = new NamedRegions;
   return *kInstance;
+}
+
+// A child of a fork has no other thread that could give the mutex back.
+[[gnu::constructor]] void handle_forks() {
+  constexpr auto kUnlock = [] { named_regions().mutex.unlock(); };
+  os::at_fork([] { named_regions().mutex.lock(); }, kUnlock, kUnlock);
 }
 
 timeloom_region* named_region(const char* name, const char* file, std::uint32_t line) noexcept try {

@@ -252,6 +252,12 @@ void pause_helpers() noexcept {
   if (s.writer != nullptr) s.writer->pause_drain();
 }
 
+void resume_helpers() noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (s.writer != nullptr) s.writer->resume_drain();
+}
+
 RegionId region_id(const Region& region) {
   State& s = state();
   const std::lock_guard lock(s.mutex);

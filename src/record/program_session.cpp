@@ -160,6 +160,7 @@ void go_on_in_child() {
     options.properties.erase(kRank);
     options.properties.erase(kSpawn);
     options.writer = writer_options_of_child(options.writer);
+    options.writer.drain_at_once = true;  // nobody starts it later
     options.process.process_id = os::process_id();
     if (!options.process.name.ends_with(" (fork)")) options.process.name += " (fork)";
     start_in_child(options);
@@ -206,6 +207,9 @@ void end_program_session() noexcept {
   set_wrapping(false);
   unwatch_signals();
   set_thread_namer(nullptr);
+  // exit() in the handler of a signal that has interrupted the recorder of this thread, which cannot
+  // be brought to an end then: what there is, is woven as that of a process that was killed.
+  if (t_recorder->in_native_call()) return;
   const Totals totals = stop();
   if (totals.unmatched_leaves == 0) return;
   add_property(session->options.spool_directory, "timeloom::unmatched_leaves",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/io.hpp"
+#include "record/measurement.hpp"
 
 namespace timeloom::record {
 namespace {
@@ -178,7 +179,10 @@ bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noe
     segment_ = nullptr;
   }
   cursor_ = limit_ = end_ = nullptr;
-  segment_ = writer_->acquire(location_, sequence_, now);
+  {
+    const KeepOff of_wrappers;  // libraries that the writer calls may call wrapped functions
+    segment_ = writer_->acquire(location_, sequence_, now);
+  }
   if (segment_ == nullptr) {
     if (had_segment) writer_->define_cut(location_, now);
     if (writer_->folds_at_limit()) fold_from_here(now, last);

@@ -49,7 +49,8 @@ struct WrappedFunction {
   std::uint64_t state = 0;  // as define_in() has left it
 };
 
-// The code around this address is ours: nothing that it calls is recorded. REQUIRES: called by a
+// The code around this address is ours: nothing that it calls itself is recorded, unlike what a
+// library calls for it. REQUIRES: called by a
 // constructor of a library that stays loaded.
 void add_own_code(const void* inside) noexcept;
 // Whether the code around the address is.

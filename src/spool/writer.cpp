@@ -220,6 +220,12 @@ void Writer::pause_drain() noexcept {
   if (!closed_) stop_drain();
 }
 
+void Writer::resume_drain() noexcept {
+  const std::lock_guard lock(mutex_);
+  // Should it not start, the full segments are drained by those who need one.
+  if (!closed_ && !drain_thread_.running()) (void)start_drain();
+}
+
 void Writer::drain_loop() noexcept {
   // Now and then the clocks are compared, so that a run that is killed can be
   // put in time as well as one that ends; soon at first, then once a second.

@@ -13,7 +13,7 @@
 // records little takes little, and go on with those that are whole.
 //
 // Thread safety: every function may be called from any thread, except create,
-// close and pause_drain, which one thread calls. Nothing but create throws;
+// close, pause_drain and resume_drain, which one thread calls. Nothing but create throws;
 // after the first failed write, and at the size limit of the run unless the
 // newest events are to be kept, the segments that are full stay in the ring and
 // acquire() returns nullptr when the last is used up; error() and at_limit() say why.
@@ -160,8 +160,11 @@ class Writer {
   // Where to note what ends the process; one store, also of a signal handler.
   std::atomic<std::uint64_t>& ending() const noexcept { return ring_header().ending; }
 
-  // Ends our thread until a segment is retired: the program is about to fork.
+  // Ends our thread: the program is about to fork.
   void pause_drain() noexcept;
+  // Starts it if it does not run. Until then the clocks are not compared, and the process is silent
+  // for other machines (core/heartbeat.hpp).
+  void resume_drain() noexcept;
 
   // In the child of a fork: forgets everything and closes the files, which are the parent's.
   void abandon() noexcept;

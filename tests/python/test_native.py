@@ -139,6 +139,24 @@ def test_what_a_killed_program_recorded_is_in_the_run(built, record, tmp_path, t
     assert run.visits("outer") == [1] and run.visits("inner") == [1]
 
 
+@pytest.mark.race
+def test_exit_in_a_handler_that_interrupts_the_recorder(built, record, tmp_path, timeloom_program):
+    """The interrupted call never ends, so nobody waits for it."""
+    record(built / "ends", "exit", options=("--quiet",), status=3)
+    assert Run(tmp_path / "run", timeloom_program).visits("inner")[0] > 0
+
+
+@pytest.mark.race
+def test_threads_that_are_cancelled_while_they_begin(built, record):
+    record(built / "ends", "cancel", options=("--quiet", "--thread", "pthread"))
+
+
+@pytest.mark.race
+def test_children_of_a_process_whose_threads_name_regions(built, record, tmp_path, timeloom_program):
+    record(built / "ends", "fork", options=("--quiet", "--max-size", "1G"))
+    assert sum(Run(tmp_path / "run", timeloom_program).visits("child")) == 200
+
+
 def test_the_summary_and_the_profile(built, tmp_path, timeloom_program):
     done = subprocess.run(
         [timeloom_program, "run", "-o", "run", "--profile", "--program", built / "regions", "threads"],

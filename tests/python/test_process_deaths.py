@@ -1,5 +1,6 @@
 """Processes that die: what they had recorded, and how they ended."""
 
+import json
 import os
 import signal
 import subprocess
@@ -52,6 +53,33 @@ def test_ways_to_die_of_a_child(measure, death):
         """)  # fmt: skip
     assert run.visits("__main__.step") == [0, 1000]
     assert run.groups[1]["ending"] == ending
+
+
+KILLED_IN_THEIR_SLEEP = """
+import subprocess
+
+def duration(process):
+    time.sleep(100)
+
+pid = os.fork()
+if pid == 0:
+    duration("child")
+time.sleep(2.5)  # the clocks are compared once a second at least
+os.kill(pid, signal.SIGKILL)
+os.waitpid(pid, 0)
+subprocess.Popen(["sh", "-c", f"sleep 2.5; kill -9 {os.getpid()}"])
+duration("parent")
+"""
+
+
+def test_quiet_time_before_a_kill_is_in_the_run_after_a_fork(tmp_path, timeloom):
+    """Of the child, and of the parent: a fork ends our own thread, which compares the clocks, for a moment."""
+    done, run = left(tmp_path, KILLED_IN_THEIR_SLEEP)
+    assert done.returncode == -signal.SIGKILL
+    timeloom("weave", run)
+    facts = json.loads(timeloom("report", "--json", "--by", "process", run).stdout)
+    lasted = {row["name"].endswith("(fork)"): row["total_s"] for row in facts["rows"]}
+    assert lasted[True] > 1 and lasted[False] > 3.5, lasted
 
 
 def test_signal_handlers_are_the_programs_own(measure):

@@ -207,6 +207,21 @@ rest()
 
 
 @pytest.mark.any_python
+def test_the_oldest_go_while_files_are_recorded(measure):
+    """The writer looks for the files of a process that is gone: nothing of that is the program's."""
+    run = measure("""
+import os, signal
+pid = os.fork()
+if pid == 0:
+    work(500_000)
+    os.kill(os.getpid(), signal.SIGKILL)
+os.waitpid(pid, 0)
+work(500_000)
+""", "--io", "posix", "--max-size", "4M", "--at-max-size", "ring")  # fmt: skip
+    assert run.info["threads"] == 2 and run.rows["__main__.step"]["visits"] > 10_000
+    assert not [name for name in run.rows if name in ("open", "openat", "open64", "read", "pread")]
+
+
 def test_what_comes_after_the_limit_is_in_the_profile(measure):
     run = measure(STEPS, "--max-size", "4M", "--at-max-size", "profile")
     assert spool_bytes(run.directory) <= 4 * MEGA

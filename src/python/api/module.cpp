@@ -67,6 +67,7 @@ PyObject* after_fork(PyObject*, PyObject*) {
 PyObject* after_fork_in_parent(PyObject*, PyObject*) {
   resume_windows();
   resume_attached();
+  resume_helpers_soon();
   unlock_control();
   return Py_NewRef(Py_None);
 }

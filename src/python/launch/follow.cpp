@@ -223,6 +223,12 @@ void withdraw_from_children() noexcept {
   PyErr_Clear();
 }
 
+// When the handlers of the fork have run.
+void resume_helpers_soon() noexcept {
+  const auto resume = [](void*) { return record::resume_helpers(), 0; };
+  if (session_running() && Py_AddPendingCall(resume, nullptr) != 0) record::resume_helpers();
+}
+
 void prepare_fork(PyObject* core) noexcept {
   record::pause_helpers();
   pause_windows();
@@ -242,6 +248,7 @@ void follow_fork() noexcept {
     (void)set_variable(spool);
   }
   PyErr_Clear();
+  resume_helpers_soon();
 }
 
 PyMethodDef kFollowMethods[] = {

@@ -28,6 +28,8 @@ void withdraw_from_children() noexcept;
 // Around a fork of this process.
 void prepare_fork(PyObject* core) noexcept;
 void follow_fork() noexcept;
+// In both processes: our own threads run again when the handlers of the fork have run.
+void resume_helpers_soon() noexcept;
 
 extern PyMethodDef kFollowMethods[];  // ends with a null entry
 
