@@ -107,9 +107,9 @@ class Mapping {
   std::size_t size_ = 0;
 };
 
-// The content of a file, also of one in /proc, whose size nobody knows before; at most 64 MiB of it.
-// Empty where it cannot be read. No stream of the C++ library: a wrapper of read() takes calls from
-// there for those of the program. Throws std::bad_alloc.
+// The content of a file, also of one in /proc, whose size nobody knows before; at most 64 MiB of
+// it. Empty where it cannot be read. No stream of the C++ library: a wrapper of read() takes calls
+// from there for those of the program. Throws std::bad_alloc.
 std::string read_text(const std::string& path);
 
 }  // namespace timeloom::os

@@ -115,8 +115,8 @@ std::uint64_t thread_cpu_ns() noexcept;
 // Before a fork: ends our own threads. CPython warns of a fork in a process with several, some
 // versions after their handlers ran, so they are started again a little later.
 void pause_helpers() noexcept;
-// Starts them again, in the parent and in a child that is measured; nothing where they run, or where
-// nothing is measured. Without them a process that is killed has lived until its last event.
+// Starts them again, in the parent and in a child that is measured; nothing where they run, or
+// where nothing is measured. Without them a process that is killed has lived until its last event.
 void resume_helpers() noexcept;
 
 // The id of a region, the same as long as the process lives. May be asked for at any time.

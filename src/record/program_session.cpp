@@ -207,8 +207,8 @@ void end_program_session() noexcept {
   set_wrapping(false);
   unwatch_signals();
   set_thread_namer(nullptr);
-  // exit() in the handler of a signal that has interrupted the recorder of this thread, which cannot
-  // be brought to an end then: what there is, is woven as that of a process that was killed.
+  // exit() in the handler of a signal that has interrupted the recorder of this thread, which
+  // cannot be brought to an end then: what there is, is woven as that of a process that was killed.
   if (t_recorder->in_native_call()) return;
   const Totals totals = stop();
   if (totals.unmatched_leaves == 0) return;

@@ -165,6 +165,18 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
+#if PY_VERSION_HEX < 0x030d0000
+extern "C" void timeloom_break_into(PyInterpreterState* interpreter);  // eval_breaker.c
+#endif
+
+// Has the loop of the main interpreter look for calls that are pending. Any thread, without the
+// GIL.
+inline void break_into_main_interpreter() noexcept {
+#if PY_VERSION_HEX < 0x030d0000
+  timeloom_break_into(PyInterpreterState_Main());  // later versions do that themselves
+#endif
+}
+
 // The object that a weak reference refers to; empty when it has died.
 inline Ref referent_of(PyObject* reference) noexcept {
 #if PY_VERSION_HEX >= 0x030d0000

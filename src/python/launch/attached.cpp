@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/pending_call.hpp"
 #include "python/interpreter/text.hpp"
 #include "python/launch/at_exit.hpp"
 #include "record/listener.hpp"
@@ -142,7 +143,7 @@ void pause_attached() noexcept { record::pause_listening(); }
 // Some versions look for threads when their handlers have run, and warn of the fork.
 void resume_attached() noexcept {
   const auto resume = [](void*) { return record::resume_listening(), 0; };
-  if (record::is_listening() && Py_AddPendingCall(resume, nullptr) != 0) record::resume_listening();
+  if (record::is_listening() && !call_on_main_thread(resume)) record::resume_listening();
 }
 
 PyMethodDef kAttachedMethods[] = {

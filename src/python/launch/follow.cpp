@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/spawned.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/pending_call.hpp"
 #include "python/interpreter/text.hpp"
 #include "python/launch/end_of_run.hpp"
 #include "python/launch/measure.hpp"
@@ -226,7 +227,7 @@ void withdraw_from_children() noexcept {
 // When the handlers of the fork have run.
 void resume_helpers_soon() noexcept {
   const auto resume = [](void*) { return record::resume_helpers(), 0; };
-  if (session_running() && Py_AddPendingCall(resume, nullptr) != 0) record::resume_helpers();
+  if (session_running() && !call_on_main_thread(resume)) record::resume_helpers();
 }
 
 void prepare_fork(PyObject* core) noexcept {

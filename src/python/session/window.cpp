@@ -2,6 +2,7 @@
 
 #include "python/interpreter/compat_frame.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/pending_call.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/watched.hpp"
 #include "record/alarm.hpp"
@@ -77,7 +78,7 @@ int on_time(void*) {
 }
 
 // False when the interpreter's list of such calls is full.
-bool ask_python() noexcept { return Py_AddPendingCall(on_time, nullptr) == 0; }
+bool ask_python() noexcept { return call_on_main_thread(on_time); }
 
 // The region of --from is called while it is awaited.
 void begin_at(InterpreterFrame* frame) noexcept {
