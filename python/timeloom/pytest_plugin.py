@@ -34,6 +34,7 @@ _RUN = "timeloom_run"  # properties of a test report, which xdist hands on
 _JOINED = "timeloom_joined"
 _UNCHECKED = "timeloom_unchecked"
 _MEASURED = "timeloom_measured"
+_SECONDS = "timeloom_seconds"  # of the test alone, without starting and weaving a run for it
 _PARTS = "parts"  # in the directory of the session: what its processes record, until it is one run
 _MOST_SLOW = 10
 
@@ -192,6 +193,10 @@ def _merge(directory: Path) -> str | None:
     return None if done.returncode == 0 else done.stderr.strip()
 
 
+def _note_time(item: pytest.Item, begin: float) -> None:
+    item.user_properties.append((_SECONDS, repr(time.perf_counter() - begin)))
+
+
 class _Session:
     """Measures the tests of one pytest process; where tests are reported, sums up."""
 
@@ -224,8 +229,12 @@ class _Session:
             return (yield from self._as_region(item))
         self._part.finish()
         if _core.running():  # the whole session is under `timeloom run`
-            with timeloom.region(item.nodeid):
-                result = yield
+            begin = time.perf_counter()
+            try:
+                with timeloom.region(item.nodeid):
+                    result = yield
+            finally:
+                _note_time(item, begin)
             if totals := _core.so_far():
                 item.user_properties.append((_JOINED, totals["run"]))
             if limits:
@@ -234,10 +243,12 @@ class _Session:
         measurement = self._start(item, limits)
         if measurement is None:
             return (yield)
+        begin = time.perf_counter()
         try:
             with timeloom.region(item.nodeid):
                 result = yield
         finally:
+            _note_time(item, begin)
             run = measurement.finish()
             if run is not None:
                 item.user_properties.append((_RUN, run))
@@ -251,10 +262,12 @@ class _Session:
             self._warn(item, error)
             return (yield)
         item.user_properties.append((_MEASURED, item.nodeid))
+        begin = time.perf_counter()
         try:
             with timeloom.region(item.nodeid):
                 return (yield)
         finally:
+            _note_time(item, begin)
             self._part.leave()
 
     @pytest.hookimpl(trylast=True)
@@ -313,11 +326,13 @@ class _Session:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when != "call":
             return
-        if any(name in self._found for name, _ in report.user_properties):
-            self._durations.append((report.duration, report.nodeid))
-        for name, value in report.user_properties:
+        properties = {name: str(value) for name, value in report.user_properties}
+        seconds = float(properties.get(_SECONDS, report.duration))
+        if any(name in self._found for name in properties):
+            self._durations.append((seconds, report.nodeid))
+        for name, value in properties.items():
             if name in self._found:
-                self._found[name].append((report.duration, str(value)))
+                self._found[name].append((seconds, value))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         lines = self._slowest()

@@ -153,6 +153,10 @@ def test_tests_with_limits_have_runs_of_their_own(session):
     (directory,) = done.directory.glob("timeloom-pytest-*")
     assert visits_of(directory)["shop.load"] == 6
     assert visits_of(directory / "test_shop.py-test_good")["shop.load"] == 3
+    # By their own time, to which starting and weaving a run does not belong.
+    lines = done.text.splitlines()
+    first = lines.index("slowest tests:") + 1
+    assert sorted(line.split("::")[1] for line in lines[first : first + 2]) == ["test_bad", "test_slow"]
     assert "5 tests measured as regions of the run" in done.text
 
 
