@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from timeloom._core import _Pyproject
 
 _NAME = b"timeloom"
-_KIND, _FILE = 0o170000, 0o100000  # of st_mode, without importing stat
+_KIND, _FILE, _FOR_ALL = 0o170000, 0o100000, 0o002  # of st_mode, without importing stat
+_MOST = 16 << 20  # bytes of a pyproject.toml
 
 
 def main() -> None:
@@ -50,6 +51,11 @@ def _read_pyproject() -> "_Pyproject":
     return None if table is None else (path, table)
 
 
+def _is_put_by_others(owner: int, directory: str) -> bool:
+    """Whether somebody may have put the file there for others to find, as in /tmp."""
+    return owner not in (0, posix.geteuid()) and posix.stat(directory).st_mode & _FOR_ALL != 0
+
+
 def _nearest_pyproject() -> tuple[str, bytes]:
     try:
         directory = posix.getcwd()
@@ -60,7 +66,10 @@ def _nearest_pyproject() -> tuple[str, bytes]:
         try:
             if posix.stat(path).st_mode & _KIND == _FILE:  # a FIFO would wait for a writer
                 with open(path, "rb") as file:
-                    return path, file.read()
+                    status, data = posix.fstat(file.fileno()), file.read(_MOST + 1)
+                if not (_NAME in data and _is_put_by_others(status.st_uid, directory)):
+                    return path, data if len(data) <= _MOST else b""
+                sys.stderr.write(f"timeloom: {path} is of another user, in a directory for all: it is not read\n")
         except OSError:
             pass
         if directory == "/":

@@ -115,7 +115,8 @@ Every setting can be given in three places. The first that has it wins:
    `--name=value`; switches are `--name` and `--no-name`;
 2. a variable of the environment: `TIMELOOM_NAME`; an empty one counts as unset;
 3. a key of `[tool.timeloom]` in the nearest `pyproject.toml`, looked for in the
-   current directory and upward.
+   current directory and upward. One of another user is not read in a directory where
+   everybody may write.
 
 ```toml
 [tool.timeloom]

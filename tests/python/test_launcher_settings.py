@@ -101,6 +101,31 @@ def test_a_table_is_a_table_however_it_is_written(work, text):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives a file to another user")
+def test_a_file_that_anybody_may_have_put_there_is_not_read(work):
+    """As in /tmp: it could lead a run anywhere, or replace one."""
+    file = work / "pyproject.toml"
+    file.write_text('[tool.timeloom]\ninstrumenter = "profile"\n')
+    os.chown(file, 65534, 65534)
+    inside = work / "inside"
+    inside.mkdir()
+    assert measure(inside)[0]["TIMELOOM_INSTRUMENTER"] == "profile"  # a place of the other user's
+    work.chmod(0o1777)
+    said = f"timeloom: {file} is of another user, in a directory for all: it is not read\n"
+    command = [sys.executable, "-m", "timeloom", "--quiet", "-o", "run", "-c", "pass"]
+    done = subprocess.run(command, cwd=inside, capture_output=True, text=True, check=True)
+    assert done.stderr == said
+    assert settings_of(inside / "run")["TIMELOOM_INSTRUMENTER"] == "auto"
+    os.chown(file, 0, 0)
+    assert measure(inside)[0]["TIMELOOM_INSTRUMENTER"] == "profile"
+
+
+def test_a_file_of_any_size_keeps_no_program_from_running(work):
+    with (work / "pyproject.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    measure(work)
+
+
 def test_pyproject_of_others_is_not_parsed(work):
     (work / "pyproject.toml").write_bytes(b"this is = no TOML \xff\n")
     assert measure(work)[0]["TIMELOOM_INSTRUMENTER"] == "auto"

@@ -101,3 +101,19 @@ never(), neither()
 def test_without_a_call_nothing_is_defined(instrumenter, tmp_path):
     (spool,) = recorded("def one(): pass\ndef two(): one()\ntwo()\n", instrumenter, tmp_path)
     assert {region["name"] for region in spool.regions.values()} == {"__main__.<module>", "__main__.one", "__main__.two"}
+
+
+@pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
+def test_the_start_of_children_is_not_theirs(instrumenter, tmp_path):
+    program = """
+import subprocess, sys
+def step(): pass
+if __name__ == "__main__":
+    subprocess.run([sys.executable, "-c", "def child(): pass\\nchild()"], check=True)
+    step()
+"""
+    spools = recorded(program, instrumenter, tmp_path, "--follow", "all")
+    assert len(spools) == 2
+    names = set().union(*map(entered, spools))
+    assert {"__main__.step", "__main__.child"} <= names
+    assert not [name for name in names if name.startswith("timeloom")]

@@ -74,8 +74,9 @@ constinit std::atomic<bool> g_leave_out = false;  // they leave out more than wh
 
 const RegionRules& rules() { return g_rules.load(std::memory_order_acquire)->rules; }
 
-constexpr std::string_view kOwnPackages[] = {"timeloom/",   "scorep/",          "omnitrace/",
-                                             "rocprofsys/", "timeloom_kernel/", "scorep_jupyter/"};
+constexpr std::string_view kOwnPackages[] = {
+    "timeloom/",        "scorep/",         "omnitrace/",      "rocprofsys/",
+    "timeloom_kernel/", "scorep_jupyter/", "timeloom_follow."};
 
 std::string module_of(PyObject* globals) {
   if (globals == nullptr || !PyDict_Check(globals)) return {};
