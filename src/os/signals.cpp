@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <iterator>
 #include <optional>
@@ -16,13 +17,17 @@ constexpr int kFatal[] = {SIGTERM, SIGHUP,    SIGINT,  SIGQUIT, SIGABRT, SIGSEGV
                           SIGILL,  SIGFPE,    SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGXFSZ,
                           SIGPIPE, SIGVTALRM, SIGPROF, SIGSYS,  SIGTRAP};
 
-void (*g_note)(int) = nullptr;
+void note_nothing(int) noexcept {}
+
+// Never null: a handler may have begun on another thread before signals are watched no more.
+constinit std::atomic<void (*)(int)> g_note = note_nothing;
+constinit std::atomic<bool> g_watched = false;
 
 // A fault happens again when we return, now without a handler, and ends the
 // process with all that belongs to it; other signals are sent once more, and
 // arrive when the handler, which blocks them, has returned.
 void on_signal(int signal, siginfo_t* info, void*) noexcept {
-  g_note(signal);
+  g_note.load()(signal);
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   ::sigaction(signal, &standard, nullptr);
@@ -74,11 +79,12 @@ void remove_stack(void* memory) {
 
 void watch_fatal_signals(void (*note)(int signal)) noexcept {
   g_note = note;
+  g_watched = true;
   for (const int signal : kFatal) watch(signal);
 }
 
 void watch_fatal_signal_again(int signal) noexcept {
-  if (g_note == nullptr || std::ranges::find(kFatal, signal) == std::end(kFatal)) return;
+  if (!g_watched || std::ranges::find(kFatal, signal) == std::end(kFatal)) return;
   watch(signal);
 }
 
@@ -106,12 +112,13 @@ std::span<const std::byte> give_signal_stack() noexcept {
 }
 
 void unwatch_fatal_signals() noexcept {
+  g_watched = false;
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   for (const int signal : kFatal) {
     if (is_ours(signal)) ::sigaction(signal, &standard, nullptr);
   }
-  g_note = nullptr;  // last: until then a handler may be at work
+  g_note = note_nothing;
 }
 
 }  // namespace timeloom::os
