@@ -59,6 +59,22 @@ void watch(int signal) noexcept {
 
 // Enough for handlers of others, too; nothing of it is touched before a signal comes.
 constexpr std::size_t kStackSize = std::size_t{32} << 10;
+// Below it, not accessible: a handler that needs more ends the process, and writes over nothing. A
+// multiple of every size of pages.
+constexpr std::size_t kGuardSize = std::size_t{64} << 10;
+
+// The guard, and the stack above it; null: no memory.
+std::byte* map_stack() noexcept {
+  constexpr std::size_t kAll = kGuardSize + kStackSize;
+  void* const memory = ::mmap(nullptr, kAll, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const guard = static_cast<std::byte*>(memory);
+  if (::mprotect(guard + kGuardSize, kStackSize, PROT_READ | PROT_WRITE) == 0) return guard;
+  ::munmap(memory, kAll);
+  return nullptr;
+}
+
+void unmap_stack(std::byte* guard) noexcept { ::munmap(guard, kGuardSize + kStackSize); }
 
 std::span<const std::byte> bytes_of(const stack_t& stack) noexcept {
   return {static_cast<const std::byte*>(stack.ss_sp), stack.ss_size};
@@ -66,13 +82,14 @@ std::span<const std::byte> bytes_of(const stack_t& stack) noexcept {
 
 // Of a thread that ends. The program may have replaced it meanwhile.
 void remove_stack(void* memory) {
+  auto* const guard = static_cast<std::byte*>(memory);
   stack_t present{};
-  if (::sigaltstack(nullptr, &present) == 0 && present.ss_sp == memory) {
+  if (::sigaltstack(nullptr, &present) == 0 && present.ss_sp == guard + kGuardSize) {
     stack_t none{};
     none.ss_flags = SS_DISABLE;
     ::sigaltstack(&none, nullptr);
   }
-  ::munmap(memory, kStackSize);
+  unmap_stack(guard);
 }
 
 }  // namespace
@@ -97,15 +114,14 @@ std::span<const std::byte> give_signal_stack() noexcept {
   if (::sigaltstack(nullptr, &present) != 0) return {};
   if ((present.ss_flags & SS_DISABLE) == 0) return bytes_of(present);
   if (!kKey || pthread_getspecific(*kKey) != nullptr) return {};
-  void* const memory =
-      ::mmap(nullptr, kStackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return {};
+  std::byte* const guard = map_stack();
+  if (guard == nullptr) return {};
   stack_t ours{};
-  ours.ss_sp = memory;
+  ours.ss_sp = guard + kGuardSize;
   ours.ss_size = kStackSize;
-  if (pthread_setspecific(*kKey, memory) != 0 || ::sigaltstack(&ours, nullptr) != 0) {
+  if (pthread_setspecific(*kKey, guard) != 0 || ::sigaltstack(&ours, nullptr) != 0) {
     pthread_setspecific(*kKey, nullptr);
-    ::munmap(memory, kStackSize);
+    unmap_stack(guard);
     return {};
   }
   return bytes_of(ours);
