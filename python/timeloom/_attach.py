@@ -327,7 +327,7 @@ def _record(connection: socket.socket, process: Process, options: Options) -> st
     how = f"for {options.seconds:g} s, or until Ctrl-C" if options.seconds else "until Ctrl-C"
     answer = _wait_for_end(connection, f"recording process {process.pid} {how}")
     if not answer:
-        _say(f"process {process.pid} has ended, or become another program")
+        _say(f"process {process.pid} has ended, become another program, or closed the connection")
     return answer
 
 
