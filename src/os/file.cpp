@@ -226,6 +226,11 @@ int File::truncate(std::uint64_t size) noexcept {
   return result;
 }
 
+int File::give_to(unsigned user) noexcept {
+  if (const int error = open_again(); error != 0) return error;
+  return ::fchown(fd_, user, static_cast<gid_t>(-1)) == 0 ? 0 : errno;
+}
+
 // A lock of the open file, not of the process: that would be gone as soon as the
 // process closes any descriptor of the file, as it does when it copies a run.
 int File::mark_in_use() noexcept {

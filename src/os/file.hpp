@@ -60,6 +60,7 @@ class File {
   int extend(std::uint64_t size) noexcept;
   // Cuts the file to `size` bytes.
   int truncate(std::uint64_t size) noexcept;
+  int give_to(unsigned user) noexcept;
   void close() noexcept;
 
   // Marks the file as in use until it is closed, or the process ends in whatever
