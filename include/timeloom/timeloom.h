@@ -16,8 +16,9 @@
  * - Any thread may call them at any time, with or without Python's interpreter lock. The
  *   first event of a thread gives it a location of its own. Not in a signal handler.
  * - They never fail, end the program, change errno or throw. Events that could not be recorded
- *   is counted, and the run says so.
- * - Strings are UTF-8 and end with a zero. They are copied; a null pointer means "".
+ *   are counted, and the run says so.
+ * - Strings are UTF-8 and end with a zero; a null pointer means "". Those passed to functions are
+ *   copied; those in a timeloom_region are not, and have to stay.
  *
  * Find the flags of the compiler with `timeloom-config --cflags --libs`, or in CMake with
  * find_package(timeloom) and the target timeloom::timeloom. See docs/native.md.

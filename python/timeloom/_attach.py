@@ -286,7 +286,8 @@ def record(options: Options, deliver: Deliver, check: Check) -> None:
     process = find_process(pid)
     check(process)
     with _interrupts_held():
-        run = _core.make_attached_run(process.words, pid)
+        user = -1 if process.user == os.geteuid() else process.user
+        run = _core.make_attached_run(process.words, pid, user)
         try:
             connection = _meet(process, run, options, deliver)
         except BaseException:
@@ -297,17 +298,8 @@ def record(options: Options, deliver: Deliver, check: Check) -> None:
     _core.finish_attached_run(answer)
 
 
-def _let_in(user: int, run: str) -> None:
-    """Let the user of the process write its records, and nothing else of the run."""
-    os.chmod(run, os.stat(run).st_mode & 0o7777 | 0o011)
-    for place in (f"{run}/spool", f"{run}/spool/settings"):
-        os.chown(place, user, -1, follow_symlinks=False)
-
-
 def _meet(process: Process, run: str, options: Options, deliver: Deliver) -> socket.socket:
     """The connection to the process, which records from here on."""
-    if process.user != os.geteuid():
-        _let_in(process.user, run)
     meeting = _Meeting(process, run, options.seconds)
     try:
         connection = _connect(meeting, process, options.within, deliver)
@@ -327,7 +319,7 @@ def _record(connection: socket.socket, process: Process, options: Options) -> st
     how = f"for {options.seconds:g} s, or until Ctrl-C" if options.seconds else "until Ctrl-C"
     answer = _wait_for_end(connection, f"recording process {process.pid} {how}")
     if not answer:
-        _say(f"process {process.pid} has ended, or become another program")
+        _say(f"process {process.pid} has ended, become another program, or closed the connection")
     return answer
 
 

@@ -63,7 +63,7 @@ def read_stacks(process: Process, tries: int = 20) -> list[Thread]:
 
 def _name(process: int, thread: int) -> str:
     try:
-        with open(f"/proc/{process}/task/{thread}/comm") as file:
+        with open(f"/proc/{process}/task/{thread}/comm", encoding="utf-8", errors="replace") as file:
             return file.read().rstrip("\n")
     except OSError:
         return "ended"

@@ -42,7 +42,7 @@ def find_process(text: str) -> Process:
 
 
 def _look_at(pid: int) -> Process:
-    with open(f"/proc/{pid}/status") as file:
+    with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
         status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
     if int(status["Tgid"]) != pid:
         raise Refused(f"{pid} is a thread of process {status['Tgid']}; write: timeloom attach {status['Tgid']}")
@@ -73,7 +73,7 @@ def _refuse_other_place(pid: int, status: dict[str, str]) -> None:
 
 def _interpreter_of(pid: int) -> Interpreter | None:
     """Of the program, or of a library that it has loaded."""
-    with open(f"/proc/{pid}/maps") as lines:
+    with open(f"/proc/{pid}/maps", encoding="utf-8", errors="surrogateescape") as lines:
         mapped = {line.split(None, 5)[5].rstrip("\n") for line in lines if line.count("/")}
     libraries = sorted(path for path in mapped if "libpython" in os.path.basename(path))
     for path in [f"/proc/{pid}/exe", *libraries]:

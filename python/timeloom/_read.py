@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike, fspath
@@ -224,30 +225,47 @@ class _output_of:  # a context, used as a function
     """The standard output of a command of the program. Raises Error when the command has failed."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
-        self._process = subprocess.Popen(
-            [str(_PROGRAM), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
-        )
+        # No pipe: nobody reads it before the end, and a full one would stop the program.
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115  # closed at the end of the context
+        try:
+            self._process = subprocess.Popen(
+                [str(_PROGRAM), *arguments], stdout=subprocess.PIPE, stderr=self._said, stdin=subprocess.DEVNULL
+            )
+        except BaseException:
+            self._said.close()
+            raise
 
     def __enter__(self) -> IO[bytes]:
-        assert self._process.stdout is not None
-        if not self._process.stdout.peek(1):  # type: ignore[attr-defined]
-            self._finish()
-        return self._process.stdout
+        output = self._process.stdout
+        assert output is not None
+        try:
+            if not output.peek(1):  # type: ignore[attr-defined]
+                self._check()
+        except BaseException:
+            self._close()
+            raise
+        return output
 
     def __exit__(self, kind: object, *_: object) -> None:
         assert self._process.stdout is not None
         self._process.stdout.close()  # a reader that has seen enough is no error
-        if kind is None:
-            self._finish()
-        else:
-            self._process.wait()
+        try:
+            if kind is None:
+                self._check()
+        finally:
+            self._close()
 
-    def _finish(self) -> None:
-        assert self._process.stderr is not None
-        said = self._process.stderr.read().decode(errors="replace").strip()
-        self._process.stderr.close()
+    def _check(self) -> None:
         if self._process.wait() != 0:
+            self._said.seek(0)
+            said = self._said.read().decode(errors="replace").strip()
             raise _core.Error(said.removeprefix("timeloom: "))
+
+    def _close(self) -> None:
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._process.wait()
+        self._said.close()
 
 
 def _run(*arguments: str) -> bytes:

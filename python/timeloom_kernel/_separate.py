@@ -123,7 +123,7 @@ def _write(place: Path, notebook: Notebook, code: str, names: list[str]) -> Path
     if names:
         parts.append(_WRITE.format(outputs=str(place / "outputs"), names=names))
     script = place / "cell.py"
-    script.write_text("".join(parts))
+    script.write_text("".join(parts), encoding="utf-8")
     return script
 
 

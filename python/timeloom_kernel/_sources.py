@@ -27,7 +27,7 @@ class Sources:
                 folder.mkdir(exist_ok=True)
                 if folder.is_symlink():  # of somebody else: a notebook may come from anywhere
                     return
-                with (folder / Path(file).name).open("x", errors="surrogatepass") as kept:
+                with (folder / Path(file).name).open("x", encoding="utf-8", errors="surrogatepass") as kept:
                     kept.write("".join(lines))
             except FileExistsError:  # the name follows from the code
                 continue

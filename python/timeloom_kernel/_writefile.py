@@ -44,8 +44,8 @@ class WriteMode:
         base = name.removesuffix(".py") or self._base
         script, runner = Path(f"{base}.py").absolute(), Path(f"{base}_run.sh").absolute()
         try:
-            script.write_text(_SCRIPT_HEAD.format(runner=runner.name))
-            runner.write_text("")
+            script.write_text(_SCRIPT_HEAD.format(runner=runner.name), encoding="utf-8")
+            runner.write_text("", encoding="utf-8")
         except OSError as error:
             raise UsageError(f"the files cannot be written: {error}") from None
         self.on, self._base, self._script, self._runner = True, base, script, runner
@@ -75,7 +75,7 @@ class WriteMode:
         code = self._future_first(code)
         before, after = ("", "") if instrumented else _UNMEASURED
         try:
-            with self._script.open("a") as file:
+            with self._script.open("a", encoding="utf-8") as file:
                 file.write(head + before + code + after)
         except OSError as error:
             raise UsageError(f"the cell is not recorded: {error}") from None
@@ -87,10 +87,10 @@ class WriteMode:
         future = [line for line in lines if line.startswith("from __future__ import ")]
         if not future:
             return code
-        script = self._script.read_text()
+        script = self._script.read_text(encoding="utf-8")
         head = '"""\n'  # the end of the docstring
         at = script.index(head, 3) + len(head)
-        self._script.write_text(script[:at] + "".join(future) + script[at:])
+        self._script.write_text(script[:at] + "".join(future) + script[at:], encoding="utf-8")
         return "".join(line for line in lines if line not in future)
 
     def end(self) -> None:
@@ -103,7 +103,7 @@ class WriteMode:
         lines = ["#!/bin/bash", f"# Runs {self._script.name}, which was made from cells of a notebook, measured.",
                  "set -euo pipefail", *self._exports, f'{words} {shlex.quote(str(self._script))} "$@"', ""]
         try:
-            self._runner.write_text("\n".join(lines))
+            self._runner.write_text("\n".join(lines), encoding="utf-8", errors="surrogateescape")
             self._runner.chmod(self._runner.stat().st_mode | 0o111)
         except OSError as error:
             raise UsageError(f"{self._runner.name} cannot be written: {error}") from None

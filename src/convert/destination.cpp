@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "convert/gzip.hpp"
@@ -23,21 +25,39 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The name of the unfinished file, for a signal that ends the program.
-std::array<char, 4096> g_partial{};
+// The names of unfinished files, for a signal that ends the program. Its handler takes no lock, so
+// a name is written before it counts.
+struct Partial {
+  std::atomic<bool> noted = false;
+  std::array<char, 4096> path{};
+};
+constinit std::array<Partial, 8> g_partials{};
+constinit std::mutex g_noting;
 
-void remove_partial(int) { ::unlink(g_partial.data()); }
+bool is_noted(const Partial& partial) noexcept { return partial.noted; }
 
-// As many bytes as fit; a longer path stays when a signal ends the program.
-void note_partial(const std::string& path) {
-  if (path.size() >= g_partial.size()) return;
-  std::memcpy(g_partial.data(), path.c_str(), path.size() + 1);
-  os::watch_fatal_signals(remove_partial);
+void remove_partials(int) {
+  for (const Partial& partial : g_partials)
+    if (partial.noted) ::unlink(partial.path.data());
 }
 
-void forget_partial() {
-  os::unwatch_fatal_signals();
-  g_partial[0] = '\0';
+// A path that is longer, or one too many, stays when a signal ends the program.
+void note_partial(const std::string& path) {
+  const std::lock_guard lock(g_noting);
+  const auto free = std::ranges::find_if_not(g_partials, is_noted);
+  if (free == g_partials.end() || path.size() >= free->path.size()) return;
+  std::memcpy(free->path.data(), path.c_str(), path.size() + 1);
+  free->noted = true;
+  os::watch_fatal_signals(remove_partials);
+}
+
+void forget_partial(const std::string& path) {
+  const std::lock_guard lock(g_noting);
+  const auto noted = std::ranges::find_if(g_partials, [&](const Partial& partial) {
+    return partial.noted && path == partial.path.data();
+  });
+  if (noted != g_partials.end()) noted->noted = false;
+  if (std::ranges::none_of(g_partials, is_noted)) os::unwatch_fatal_signals();
 }
 
 }  // namespace
@@ -76,8 +96,8 @@ void Destination::open_file(bool force) {
   descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
     const int error = errno;
+    forget_partial(partial_);
     partial_.clear();
-    forget_partial();
     fail(error);
   }
   is_file_ = true;
@@ -87,7 +107,7 @@ Destination::~Destination() {
   if (descriptor_ > 1) ::close(descriptor_);
   if (!partial_.empty()) {
     ::unlink(partial_.c_str());
-    forget_partial();
+    forget_partial(partial_);
   }
 }
 
@@ -133,8 +153,8 @@ void Destination::finish() {
   }
   if (replaces_ && ::rename(partial_.c_str(), path_.c_str()) != 0) fail(errno);
   if (!replaces_) ::unlink(partial_.c_str());
+  forget_partial(partial_);
   partial_.clear();
-  forget_partial();
 }
 
 void Destination::fail(int error) const {

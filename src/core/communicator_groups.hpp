@@ -19,8 +19,8 @@ namespace timeloom {
 
 inline constexpr LocationId kSecondGroup{UINT64_MAX - 1};
 
-// In the place of the rank of a root, as OTF2 numbers them: this process is the root; another one
-// of its group is.
+// What an event has in place of the rank of a root, with the numbers of OTF2: kOwnRoot in the root
+// itself, kRootInGroup in the other processes of its group.
 inline constexpr std::uint32_t kOwnRoot = UINT32_MAX - 1;
 inline constexpr std::uint32_t kRootInGroup = UINT32_MAX - 2;
 
@@ -37,8 +37,8 @@ inline CommunicatorGroups groups_of(const Communicator& one) noexcept {
   return {all.first(first), all.subspan(first + 1), true};
 }
 
-// How many members come before those whose ranks are in the events of a process. `is_own`: whether
-// a member is of that process.
+// The place, among the members, of rank 0 in the events of a process: where the group begins whose
+// ranks these are. `is_own` tells whether a member belongs to the process.
 template <typename IsOwn>
 std::uint32_t members_before_peers(const Communicator& one, IsOwn is_own) {
   const CommunicatorGroups groups = groups_of(one);
@@ -61,8 +61,8 @@ inline void add_member(Communicator& one, const LocalCommunicator& local, Locati
   one.members[local.rank < first ? local.rank : local.rank + 1] = location;
 }
 
-// Whether so many processes are all that take part in an operation; `rooted`: with a root, of whose
-// group no others do.
+// Whether an operation is complete with this number of processes. One that is `rooted` has a root:
+// between two groups, the other processes of the root's group take no part then.
 inline bool are_all(const Communicator& one, bool rooted, std::size_t processes) noexcept {
   const CommunicatorGroups groups = groups_of(one);
   const std::size_t first = groups.first.size(), second = groups.second.size();

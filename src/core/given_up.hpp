@@ -4,9 +4,9 @@
 // ids of regions with blanks in between. The weave leaves the regions of all processes in the run
 // as the property kGivenUp.
 //
-// Where the instrumenter rested for stretches instead, all functions are such. A process notes
-// kObservedCpu, and the run has the property kObservedShare. Plain values and pure functions, for
-// any thread.
+// Where the instrumenter rested for stretches of time instead, no function was timed to its end.
+// A process notes kObservedCpu then, and the run has the property kObservedShare. Plain values and
+// pure functions, for any thread.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ std::string seen_text(std::optional<double> observed_share);
 // The value of kGivenUp for these regions.
 std::string given_up_text(const std::vector<const Region*>& regions);
 
-// The CPU time of a process in which its instrumenter did not rest, and all of it.
+// The CPU time of a process: the part in which its instrumenter did not rest, and the whole.
 struct ObservedCpu {
   std::uint64_t seen_ns = 0;
   std::uint64_t all_ns = 0;  // 0: not known, the process was killed

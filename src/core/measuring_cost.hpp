@@ -24,10 +24,10 @@ struct ProcessCost {
   double events = 0;     // their number
   double event = 0;      // calibrated seconds of one; 0: not calibrated in this process
   double inside = 0;     // of what a call costs, the seconds between its enter and its leave
-  double ignored = 0;    // callbacks of the interpreter that recorded nothing
-  double functions = 0;  // seen for the first time: deciding on them, naming them
-  double start = 0;      // until the program began, and from its end on
-  double recorder = 0;   // the drain, new segments
+  double ignored = 0;    // seconds in callbacks of the interpreter that recorded nothing
+  double functions = 0;  // seconds to decide on functions seen for the first time, and name them
+  double start = 0;      // seconds until the program began, and from its end on
+  double recorder = 0;   // seconds of the drain, and for new segments
   double cpu = 0;        // user and system time of the process, with all of this
   double wall = 0;       // seconds from begin to end
 
@@ -65,7 +65,7 @@ ProcessCost process_cost_of(std::string_view text);
 std::optional<MeasuringCost> measuring_cost_of(
     const std::map<std::string, std::string>& properties);
 
-// Adds up processes. An event of one that was not calibrated costs what it does in another.
+// Adds up costs of processes. One that was not calibrated has the cost of an event from another.
 class CostSum {
  public:
   void add(const ProcessCost& process) noexcept;

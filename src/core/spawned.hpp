@@ -31,7 +31,7 @@ inline std::optional<std::uint32_t> number_of(const std::map<std::string, std::s
   return found == properties.end() ? std::nullopt : rank_in(found->second);
 }
 
-// The name of a rank of a spawn; 0: of the job of a launcher.
+// The name of a rank that a spawn has started; with 0 as its number, the launcher has.
 inline std::string name_of_mpi_rank(std::uint32_t rank, std::uint32_t spawn) {
   const std::string name = name_of_mpi_rank(rank);
   return spawn == 0 ? name : name + " of spawn " + std::to_string(spawn);
@@ -45,7 +45,7 @@ inline std::string run_of_spool(const std::string& spool) {
 
 struct Spawn {
   std::uint32_t number = 0;    // in the run, from 1 on
-  std::uint64_t identity = 0;  // of what is made of it; see src/preload/mpi/communicators.hpp
+  std::uint64_t identity = 0;  // spawn_identity() of src/preload/mpi: the same in all its ranks
 };
 
 inline std::string text_of(const Spawn& spawn) {

@@ -128,6 +128,24 @@ unsigned Directory::owner(int* error) const noexcept {
   return status.st_uid;
 }
 
+bool Directory::is_at(const std::string& path) const noexcept {
+  struct stat own {
+  }, there{};
+  return ::fstat(fd_, &own) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
+int Directory::let_through() const noexcept {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) return errno;
+  const mode_t mode = (status.st_mode & 07777) | S_IXGRP | S_IXOTH;
+  return ::fchmod(fd_, mode) == 0 ? 0 : errno;
+}
+
+int Directory::give_to(unsigned user) const noexcept {
+  return ::fchown(fd_, user, static_cast<gid_t>(-1)) == 0 ? 0 : errno;
+}
+
 std::vector<std::string> Directory::names(int* error) const {
   std::vector<std::string> result;
   // Opened again, since reading moves the position that copies of a descriptor share.

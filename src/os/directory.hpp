@@ -41,6 +41,11 @@ class Directory {
   bool is_new_and_private() const;
   // The user to whom it belongs.
   unsigned owner(int* error) const noexcept;
+  // Whether the path leads to this directory, other than by a link that its last name stands for.
+  bool is_at(const std::string& path) const noexcept;
+  // Everybody may open by its name what is in it and lets him, but not list it.
+  int let_through() const noexcept;
+  int give_to(unsigned user) const noexcept;
   // The names of all entries, in no order.
   std::vector<std::string> names(int* error) const;
   EntryKind kind(const std::string& way, int* error) const noexcept;

@@ -19,6 +19,9 @@ namespace {
 // the lowest free number being given out; stay out of their way.
 constexpr int kLowestDescriptor = 512;
 
+// The same as `fd`, with a larger number where there is one. -1: it cannot be copied.
+int copy_above(int fd) noexcept { return ::fcntl(fd, F_DUPFD_CLOEXEC, kLowestDescriptor); }
+
 File open_file(int directory, const std::string& path, int flags, int* error) noexcept {
   const NotCancelled whole;
   int fd = -1;
@@ -30,7 +33,7 @@ File open_file(int directory, const std::string& path, int flags, int* error) no
     return File{};
   }
   *error = 0;
-  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, kLowestDescriptor);
+  const int moved = copy_above(fd);
   if (moved >= 0) {
     ::close(fd);
     fd = moved;
@@ -125,12 +128,24 @@ File File::create_exclusive(const std::string& path, int* error) noexcept {
 
 File File::create_exclusive_at(int directory, const std::string& name, int* error) noexcept {
   File file = open_file(directory, name, O_RDWR | O_CREAT | O_EXCL, error);
-  struct stat status {};
-  if (*error == 0 && ::fstat(file.fd_, &status) == 0) {
-    file.device_ = status.st_dev;
-    file.inode_ = status.st_ino;
-  }
+  if (*error == 0) file.remember();
   return file;
+}
+
+File File::copy_of(int fd, int* error) noexcept {
+  int copy = copy_above(fd);
+  if (copy < 0) copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  *error = copy >= 0 ? 0 : errno;
+  File file{copy};
+  if (*error == 0) file.remember();
+  return file;
+}
+
+void File::remember() noexcept {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) return;
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
 }
 
 // O_NONBLOCK means nothing to a file, but a FIFO in its place would wait for a writer.
@@ -217,6 +232,11 @@ int File::truncate(std::uint64_t size) noexcept {
     result = ::ftruncate(fd_, static_cast<off_t>(size)) == 0 ? 0 : errno;
   } while (result == EINTR);
   return result;
+}
+
+int File::give_to(unsigned user) noexcept {
+  if (const int error = open_again(); error != 0) return error;
+  return ::fchown(fd_, user, static_cast<gid_t>(-1)) == 0 ? 0 : errno;
 }
 
 // A lock of the open file, not of the process: that would be gone as soon as the

@@ -15,8 +15,8 @@
 namespace timeloom::os {
 
 // An owned file descriptor. Movable; not synchronised. Descriptors are moved
-// above the range that daemonising programs close one by one when possible. One
-// that was closed all the same, and may be a file of the program by now, is never
+// above the range that daemonising programs close one by one when possible. One that was created
+// or copied here, was closed all the same, and may be a file of the program by now, is never
 // written to or closed: a file that was created here by its path is opened again by it.
 class File {
  public:
@@ -30,12 +30,17 @@ class File {
   static File create_exclusive(const std::string& path, int* error) noexcept;
   static File open_read(const std::string& path, int* error) noexcept;
   static File open_write(const std::string& path, int* error) noexcept;  // it has to exist
+  // Another descriptor of what `fd` is one of, be it a file, a pipe or a socket.
+  static File copy_of(int fd, int* error) noexcept;
   // The same for a name in an open directory; os::Directory calls them. A link is not followed.
   static File create_exclusive_at(int directory, const std::string& name, int* error) noexcept;
   static File open_read_at(int directory, const std::string& name, int* error) noexcept;
 
   bool is_open() const noexcept { return fd_ >= 0; }
   int fd() const noexcept { return fd_; }
+  // Whether the descriptor is still of what was created or copied here; of a file that was only
+  // opened here nobody knows, and it counts as ours.
+  bool is_ours() const noexcept;
   std::uint64_t size(int* error) const noexcept;
 
   // Writes all bytes at `offset`. On failure nothing is undone: what was
@@ -56,6 +61,7 @@ class File {
   int extend(std::uint64_t size) noexcept;
   // Cuts the file to `size` bytes.
   int truncate(std::uint64_t size) noexcept;
+  int give_to(unsigned user) noexcept;
   void close() noexcept;
 
   // Marks the file as in use until it is closed, or the process ends in whatever
@@ -68,12 +74,12 @@ class File {
   bool removed() const noexcept;
 
  private:
-  bool is_ours() const noexcept;
+  void remember() noexcept;
   int open_again() noexcept;  // where it has to be; 0: the descriptor is ours
 
   int fd_ = -1;
-  // Of a file that was created here; else empty and 0. No path: it was made by a name in a
-  // directory.
+  // Of what was created or copied here; else empty and 0. No path: it was copied, or made by a
+  // name in a directory.
   std::string path_;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <iterator>
 #include <optional>
@@ -16,13 +17,17 @@ constexpr int kFatal[] = {SIGTERM, SIGHUP,    SIGINT,  SIGQUIT, SIGABRT, SIGSEGV
                           SIGILL,  SIGFPE,    SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGXFSZ,
                           SIGPIPE, SIGVTALRM, SIGPROF, SIGSYS,  SIGTRAP};
 
-void (*g_note)(int) = nullptr;
+void note_nothing(int) noexcept {}
+
+// Never null: a handler may have begun on another thread before signals are watched no more.
+constinit std::atomic<void (*)(int)> g_note = note_nothing;
+constinit std::atomic<bool> g_watched = false;
 
 // A fault happens again when we return, now without a handler, and ends the
 // process with all that belongs to it; other signals are sent once more, and
 // arrive when the handler, which blocks them, has returned.
 void on_signal(int signal, siginfo_t* info, void*) noexcept {
-  g_note(signal);
+  g_note.load()(signal);
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   ::sigaction(signal, &standard, nullptr);
@@ -54,6 +59,22 @@ void watch(int signal) noexcept {
 
 // Enough for handlers of others, too; nothing of it is touched before a signal comes.
 constexpr std::size_t kStackSize = std::size_t{32} << 10;
+// Below it, not accessible: a handler that needs more ends the process, and writes over nothing. A
+// multiple of every size of pages.
+constexpr std::size_t kGuardSize = std::size_t{64} << 10;
+
+// The guard, and the stack above it; null: no memory.
+std::byte* map_stack() noexcept {
+  constexpr std::size_t kAll = kGuardSize + kStackSize;
+  void* const memory = ::mmap(nullptr, kAll, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const guard = static_cast<std::byte*>(memory);
+  if (::mprotect(guard + kGuardSize, kStackSize, PROT_READ | PROT_WRITE) == 0) return guard;
+  ::munmap(memory, kAll);
+  return nullptr;
+}
+
+void unmap_stack(std::byte* guard) noexcept { ::munmap(guard, kGuardSize + kStackSize); }
 
 std::span<const std::byte> bytes_of(const stack_t& stack) noexcept {
   return {static_cast<const std::byte*>(stack.ss_sp), stack.ss_size};
@@ -61,24 +82,26 @@ std::span<const std::byte> bytes_of(const stack_t& stack) noexcept {
 
 // Of a thread that ends. The program may have replaced it meanwhile.
 void remove_stack(void* memory) {
+  auto* const guard = static_cast<std::byte*>(memory);
   stack_t present{};
-  if (::sigaltstack(nullptr, &present) == 0 && present.ss_sp == memory) {
+  if (::sigaltstack(nullptr, &present) == 0 && present.ss_sp == guard + kGuardSize) {
     stack_t none{};
     none.ss_flags = SS_DISABLE;
     ::sigaltstack(&none, nullptr);
   }
-  ::munmap(memory, kStackSize);
+  unmap_stack(guard);
 }
 
 }  // namespace
 
 void watch_fatal_signals(void (*note)(int signal)) noexcept {
   g_note = note;
+  g_watched = true;
   for (const int signal : kFatal) watch(signal);
 }
 
 void watch_fatal_signal_again(int signal) noexcept {
-  if (g_note == nullptr || std::ranges::find(kFatal, signal) == std::end(kFatal)) return;
+  if (!g_watched || std::ranges::find(kFatal, signal) == std::end(kFatal)) return;
   watch(signal);
 }
 
@@ -91,27 +114,27 @@ std::span<const std::byte> give_signal_stack() noexcept {
   if (::sigaltstack(nullptr, &present) != 0) return {};
   if ((present.ss_flags & SS_DISABLE) == 0) return bytes_of(present);
   if (!kKey || pthread_getspecific(*kKey) != nullptr) return {};
-  void* const memory =
-      ::mmap(nullptr, kStackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return {};
+  std::byte* const guard = map_stack();
+  if (guard == nullptr) return {};
   stack_t ours{};
-  ours.ss_sp = memory;
+  ours.ss_sp = guard + kGuardSize;
   ours.ss_size = kStackSize;
-  if (pthread_setspecific(*kKey, memory) != 0 || ::sigaltstack(&ours, nullptr) != 0) {
+  if (pthread_setspecific(*kKey, guard) != 0 || ::sigaltstack(&ours, nullptr) != 0) {
     pthread_setspecific(*kKey, nullptr);
-    ::munmap(memory, kStackSize);
+    unmap_stack(guard);
     return {};
   }
   return bytes_of(ours);
 }
 
 void unwatch_fatal_signals() noexcept {
+  g_watched = false;
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   for (const int signal : kFatal) {
     if (is_ours(signal)) ::sigaction(signal, &standard, nullptr);
   }
-  g_note = nullptr;  // last: until then a handler may be at work
+  g_note = note_nothing;
 }
 
 }  // namespace timeloom::os

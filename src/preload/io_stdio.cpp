@@ -83,6 +83,17 @@ template <typename Call>
 
 std::uint64_t one_byte(int result) noexcept { return result == EOF ? 0 : 1; }
 
+// The bytes of what fgets() has read, which does not tell: there may be zeros among them. It ends
+// with the first newline, or where the room ends, unless the file has ended before, or an error
+// came; then those before the first zero are counted.
+std::uint64_t line_bytes(const char* line, std::uint64_t most, FILE* stream) noexcept {
+  if (line == nullptr) return 0;
+  if (::feof_unlocked(stream) != 0 || ::ferror_unlocked(stream) != 0) return std::strlen(line);
+  const void* const newline = std::memchr(line, '\n', most);
+  if (newline == nullptr) return most;
+  return static_cast<std::uint64_t>(static_cast<const char*>(newline) - line) + 1;
+}
+
 // ---- Seeking and flushing
 
 template <typename Call>
@@ -192,14 +203,13 @@ TIMELOOM_WRAPPER(size_t, __fread_chk, void* data, size_t room, size_t size, size
 FWRITE(fwrite)
 FWRITE(fwrite_unlocked)
 
-#define LINE(symbol, call_of, ...)                                                                \
-  TIMELOOM_WRAPPER(char*, symbol, __VA_ARGS__) {                                                  \
-    const auto call = [=] { return call_of; };                                                    \
-    if (!wrapping()) return call();                                                               \
-    return transfer_by(                                                                           \
-        kFgets, IoOperation::kRead, CALLER, stream,                                               \
-        static_cast<std::uint64_t>(room > 0 ? room - 1 : 0), call,                                \
-        [](const char* line) { return std::uint64_t{line == nullptr ? 0 : std::strlen(line)}; }); \
+#define LINE(symbol, call_of, ...)                                                        \
+  TIMELOOM_WRAPPER(char*, symbol, __VA_ARGS__) {                                          \
+    const auto call = [=] { return call_of; };                                            \
+    if (!wrapping()) return call();                                                       \
+    const auto most = static_cast<std::uint64_t>(room > 0 ? room - 1 : 0);                \
+    return transfer_by(kFgets, IoOperation::kRead, CALLER, stream, most, call,            \
+                       [=](const char* line) { return line_bytes(line, most, stream); }); \
   }
 LINE(fgets, next_fgets(line_to, room, stream), char* line_to, int room, FILE* stream)
 LINE(__fgets_chk, next_fgets_chk(line_to, size, room, stream), char* line_to, size_t size, int room,

@@ -1,15 +1,17 @@
 #include "record/listener.hpp"
 
 #include <poll.h>
-#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <mutex>
 #include <new>
-#include <utility>
 
 #include "os/clock.hpp"
+#include "os/file.hpp"
 #include "os/thread.hpp"
 
 namespace timeloom::record {
@@ -21,8 +23,11 @@ struct Listener {
   os::HelperThread thread;
   std::mutex mutex;  // guards what follows
   Phase phase = Phase::kNone;
-  int descriptor = -1;
-  int wake = -1;  // readable when the thread is to end
+  os::File channel;
+  // Both ends of a pair of sockets: a word at the first is heard at the second. Not an eventfd:
+  // all of them are the same file, so that one of the program is not told from ours.
+  std::array<os::File, 2> wake;
+  std::atomic<bool> ends = false;  // the thread is to end
   std::uint64_t until_ns = 0;
   void (*heard)(int descriptor) noexcept = nullptr;
 };
@@ -33,52 +38,59 @@ Listener& the_listener() {
   return *kInstance;
 }
 
-void close_both(Listener& listener) noexcept {
-  for (int* descriptor : {&listener.descriptor, &listener.wake}) {
-    if (*descriptor >= 0) ::close(std::exchange(*descriptor, -1));
-  }
+void close_all(Listener& listener) noexcept {
+  listener.channel.close();
+  for (os::File& end : listener.wake) end.close();
 }
 
-// The child has copies of both, which would keep the other side waiting.
+// The child has a copy of the channel, which would keep the other side waiting.
 void forget_after_fork() {
   Listener& listener = the_listener();
-  close_both(listener);
+  close_all(listener);
   listener.phase = Phase::kNone;
   listener.thread.abandon();
   new (&listener.mutex) std::mutex;
 }
 
-// In milliseconds, rounded up; -1: for good.
+// How often the thread looks whether its descriptors are still there.
+constexpr std::uint64_t kLookMs = 1000;
+
+// In milliseconds, rounded up, but no more than those.
 int left_until(std::uint64_t until_ns) noexcept {
-  if (until_ns == 0) return -1;
+  if (until_ns == 0) return kLookMs;
   const std::uint64_t now = os::sync_clocks().monotonic_ns;
   const std::uint64_t left = until_ns > now ? (until_ns - now + 999'999) / 1'000'000 : 0;
-  return static_cast<int>(std::min<std::uint64_t>(left, 1'000'000));
+  return static_cast<int>(std::min(left, kLookMs));
 }
 
 // Returns when there is something to hear, or when the thread is to end.
-void wait(int descriptor, int wake, std::uint64_t until_ns) noexcept {
-  pollfd both[] = {{descriptor, POLLIN, 0}, {wake, POLLIN, 0}};
-  int left = 0;
-  do {
-    left = left_until(until_ns);
-  } while (::poll(both, 2, left) <= 0 && left != 0);
+void wait(const Listener& listener) noexcept {
+  const os::File &channel = listener.channel, &wake = listener.wake[1];
+  while (!listener.ends && channel.is_ours()) {
+    const int left = left_until(listener.until_ns);
+    if (left == 0) return;
+    pollfd both[] = {{channel.fd(), POLLIN, 0}, {wake.is_ours() ? wake.fd() : -1, POLLIN, 0}};
+    if (::poll(both, 2, left) > 0 && both[0].revents != 0 && channel.is_ours()) return;
+  }
+}
+
+// -1: the program has closed it.
+int descriptor_of(const Listener& listener) noexcept {
+  return listener.channel.is_ours() ? listener.channel.fd() : -1;
 }
 
 void run() {
   Listener& listener = the_listener();
   std::unique_lock lock(listener.mutex);  // start() has returned then
-  const int descriptor = listener.descriptor, wake = listener.wake;
-  const std::uint64_t until_ns = listener.until_ns;
   lock.unlock();
-  wait(descriptor, wake, until_ns);
+  wait(listener);  // nothing of it is changed meanwhile but `ends`
   lock.lock();
   if (listener.phase != Phase::kListening) return;
   listener.phase = Phase::kHeard;
   lock.unlock();
-  listener.heard(descriptor);
+  listener.heard(descriptor_of(listener));
   lock.lock();
-  close_both(listener);
+  close_all(listener);
   listener.thread.detach();
   listener.phase = Phase::kNone;
 }
@@ -86,7 +98,21 @@ void run() {
 // `heard` may run Python code.
 constexpr std::size_t kStack = std::size_t{1} << 20;
 
+// Without them the thread ends when it looks next.
+void make_wake(Listener& listener) noexcept {
+  for (os::File& end : listener.wake) end.close();  // it may have been read from
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) return;
+  int ignored = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    listener.wake[i] = os::File::copy_of(ends[i], &ignored);
+    ::close(ends[i]);
+  }
+}
+
 bool start_thread(Listener& listener) noexcept {
+  listener.ends = false;
+  make_wake(listener);
   if (listener.thread.start("timeloom-attach", run, kStack) != 0) return false;
   listener.phase = Phase::kListening;
   return true;
@@ -95,12 +121,12 @@ bool start_thread(Listener& listener) noexcept {
 // From kListening. The thread does not run any more afterwards.
 void end_thread(Listener& listener, std::unique_lock<std::mutex>& lock) noexcept {
   listener.phase = Phase::kPaused;
-  (void)::eventfd_write(listener.wake, 1);
+  listener.ends = true;
+  const os::File& wake = listener.wake[0];
+  if (wake.is_ours()) (void)::send(wake.fd(), "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   lock.unlock();
   listener.thread.join();
   lock.lock();
-  eventfd_t ignored = 0;
-  (void)::eventfd_read(listener.wake, &ignored);
 }
 
 }  // namespace
@@ -115,14 +141,15 @@ bool begin_listening(int descriptor, std::uint64_t until_ns,
   Listener& listener = the_listener();
   const std::lock_guard lock(listener.mutex);
   if (listener.phase != Phase::kNone) return false;
-  listener.wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (listener.wake < 0) return false;
-  listener.descriptor = descriptor;
+  int error = 0;
+  listener.channel = os::File::copy_of(descriptor, &error);
   listener.until_ns = until_ns;
   listener.heard = heard;
-  if (start_thread(listener)) return true;
-  listener.descriptor = -1;
-  close_both(listener);
+  if (error == 0 && start_thread(listener)) {
+    ::close(descriptor);
+    return true;
+  }
+  close_all(listener);
   return false;
 }
 
@@ -138,15 +165,18 @@ void resume_listening() noexcept {
   if (listener.phase == Phase::kPaused) (void)start_thread(listener);
 }
 
-int stop_listening() noexcept {
+bool stop_listening(void (*last)(int descriptor) noexcept) noexcept {
   Listener& listener = the_listener();
   std::unique_lock lock(listener.mutex);
   if (listener.phase == Phase::kListening) end_thread(listener, lock);
-  if (listener.phase != Phase::kPaused) return -1;
+  if (listener.phase != Phase::kPaused) return false;
+  listener.phase = Phase::kHeard;
+  lock.unlock();
+  last(descriptor_of(listener));
+  lock.lock();
+  close_all(listener);
   listener.phase = Phase::kNone;
-  const int descriptor = std::exchange(listener.descriptor, -1);
-  close_both(listener);
-  return descriptor;
+  return true;
 }
 
 bool is_listening() noexcept {

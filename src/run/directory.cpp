@@ -44,6 +44,12 @@ unsigned Directory::owner() const {
   return owner;
 }
 
+bool Directory::is_at_its_path() const { return directory_.is_at(path_.string()); }
+
+void Directory::let_through() const {
+  if (const int error = directory_.let_through(); error != 0) fail("cannot open", path_, error);
+}
+
 bool Directory::holds(Item item) const {
   int error = 0;
   const os::EntryKind kind = directory_.kind(name_of(item), &error);
@@ -73,6 +79,15 @@ Directory Directory::make_private_directory(Item item) const {
   if (error == 0 && !made.is_new_and_private()) error = EEXIST;
   check(error, "cannot open", item);
   return Directory(std::move(made), path_ / name);
+}
+
+os::Directory Directory::make_plain_directory(Item item) const {
+  const std::string name = name_of(item);
+  check(directory_.make_directory(name), "cannot create", item);
+  int error = 0;
+  os::Directory made = directory_.open_below(name, &error);
+  check(error, "cannot open", item);
+  return made;
 }
 
 fs::path Directory::fixed_path() const {

@@ -37,6 +37,10 @@ class Directory {
   bool empty() const { return names().empty(); }
   // The number of the user to whom it belongs.
   unsigned owner() const;
+  // Whether the path leads to it still, other than by a link that its last name stands for.
+  bool is_at_its_path() const;
+  // Everybody may open by its name what is in the run and lets him, but not list it.
+  void let_through() const;
   // Whether an entry has the name, be it a link that leads nowhere.
   bool holds(Item item) const;
 
@@ -45,6 +49,8 @@ class Directory {
   void write(Item item, std::string_view text) const;
   os::File create(Item item) const;
   Directory make_private_directory(Item item) const;
+  // Makes a directory like any other, for what goes on with it itself.
+  os::Directory make_plain_directory(Item item) const;
   // Opens a file for reading, or a directory. None: there is none, or a link to one.
   os::File open_file(Item item) const;
   std::optional<Directory> open_directory(Item item) const;

@@ -7,7 +7,7 @@
 //     spool/job            the job, so that no other ever records into it
 //     spool/rank-N/        the spools of rank N and of its children, and what they share; whoever
 //                          makes the directory is the rank
-//     spool/ended/L-I      of ranks that have ended: a rank climbs a binary tree, and of the two
+//     spool/ended/L-I      left by ranks that have ended: each climbs a binary tree, and of the two
 //                          that come to a node only the second goes on; who is at the top is last.
 //                          The first goes on as well if of the ranks from which the second would
 //                          come there are no processes left, as where they were killed
@@ -86,7 +86,7 @@ bool take_rank(const std::filesystem::path& run, std::uint32_t rank);
 enum class Others : std::uint8_t {
   kEnded,    // all: this rank is the last
   kGoOn,     // the last of them comes to the top of the tree
-  kNotHere,  // ranks without which nobody comes there have not begun yet, or elsewhere
+  kNotHere,  // nobody comes there: ranks needed for that have not begun, or are elsewhere
 };
 // Called when a rank has ended. REQUIRES: size > rank.
 Others end_rank(const std::filesystem::path& run, std::uint32_t rank, std::uint32_t size);

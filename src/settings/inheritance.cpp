@@ -123,12 +123,16 @@ Inheritance inheritance_of(std::string_view text) {
   return inheritance;
 }
 
+std::string as_file(const Inheritance& inheritance) {
+  const std::string records =
+      std::string(kVersion) + TIMELOOM_VERSION + '\0' + as_text(inheritance);
+  return check_of(records) + records;
+}
+
 void save(const Inheritance& inheritance, const std::string& path) {
   errno = 0;
   std::ofstream file(path, std::ios::binary);
-  const std::string records =
-      std::string(kVersion) + TIMELOOM_VERSION + '\0' + as_text(inheritance);
-  file << check_of(records) << records;
+  file << as_file(inheritance);
   if (!file.flush()) throw Error("cannot write " + path + ": " + std::strerror(errno));
 }
 

@@ -55,8 +55,10 @@ std::string as_text(const Inheritance& inheritance);
 // Throws Error for a text that as_text() does not make.
 Inheritance inheritance_of(std::string_view text);
 
-// The same in a file, after the version of Timeloom. Both throw Error; load() does for a file of
-// another version, and for one that is no regular file or too large.
+// What is in a file of them: the same, after the version of Timeloom.
+std::string as_file(const Inheritance& inheritance);
+// Both throw Error; load_inheritance() does for a file of another version, and for one that is no
+// regular file or too large.
 void save(const Inheritance& inheritance, const std::string& path);
 Inheritance load_inheritance(const std::string& path);
 

@@ -57,8 +57,8 @@ class ScorepSettings {
 
   // The names of the variables that were set, in the order of the table.
   std::vector<std::string_view> explicitly_set() const;
-  // scorep.cfg: NAME=value for each variable, for a POSIX shell to read; what was asked for and
-  // not done has the value of what was done.
+  // The text of scorep.cfg: NAME=value for each variable, for a POSIX shell to read. Where a wish
+  // was not followed, the value is that of what was done.
   std::string as_cfg() const;
 
  private:

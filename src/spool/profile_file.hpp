@@ -73,8 +73,8 @@ static_assert(sizeof(ProfileNode) == 64);
 // The writer's own fields of node 0 lie in fields of the header that it does not use until then.
 static_assert(offsetof(ProfileNode, last_child) == offsetof(ProfileHeader, check));
 
-// A value of a parameter, and the call path whose visits it was given to. The one
-// that these visits belong to from then on comes next.
+// A value of a parameter that visits of the call path `node` were given. These visits belong from
+// then on to the call path at the next place.
 struct ProfileParameter {
   std::uint32_t node;
   std::uint32_t parameter;

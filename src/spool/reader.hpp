@@ -103,8 +103,8 @@ class Reader {
   Alive alive() const noexcept { return alive_; }
 
   const ProcessDefinitions& definitions() const noexcept { return definitions_; }
-  // Takes in what a process that was not known to have ended has defined since the spool was
-  // opened: for those who have read another file of it meanwhile. Throws Error.
+  // Reads the definitions that the process, if it may still run, has added since the spool was
+  // opened. A caller that has read another file of the spool since then needs them. Throws Error.
   void catch_up();
   const Damage& damage() const noexcept { return damage_; }
   // Whether every definition and record that was made is there, as far as one

@@ -22,9 +22,9 @@ struct FunctionRow {
   double working = 0;   // without the functions called inside
   double measured = 0;  // the same before what measuring cost was taken away
   double waiting = 0;
-  double total = 0;  // working, with them
+  double total = 0;  // working, with the functions called inside
   std::int64_t visits = 0;
-  RegionId user;  // waiting: the function of the project for which most of it was; or undefined
+  RegionId user;  // of waiting: the project's function that called for most of it; or undefined
 };
 
 class Answer {

@@ -14,7 +14,7 @@
 
 namespace timeloom::tools {
 
-// What times are sums over, where the two runs have different numbers of it.
+// The ranks, processes or threads over which times are sums, where two runs differ in their number.
 struct DiffParts {
   std::string_view noun;  // "rank", "process" or "thread"
   std::uint64_t before = 0;

@@ -22,10 +22,11 @@ struct CsvOptions {
   bool force = false;  // replaces files
 };
 
-// The reason why these options cannot be; empty: they can.
+// The reason why these options do not go together; empty: they do.
 std::string wrong_usage(const CsvOptions& options);
 
-// Of the locations `ids`, of which all shares are. REQUIRES: nothing is wrong with the options.
+// Writes the rows of the locations `ids`, whose time is the whole of all shares. REQUIRES:
+// wrong_usage() is empty.
 void write_csv(const profile::CallTree& tree, const std::set<LocationId>& ids,
                const CsvOptions& options);
 

@@ -34,7 +34,7 @@ struct IoFigures {
   void add(const IoFigures& other) noexcept;
 };
 
-// What a transfer was of: the path of a file, or the name of what is no file.
+// What was read or written, and how: the path of a file, or the name of something else.
 struct IoTarget {
   std::string name;
   IoParadigm interface = IoParadigm::kPosix;

@@ -3,10 +3,10 @@
 //
 // Plain values made from a CallTree. Nothing throws.
 //
-// The levels of a recursion are one call path, and so is all importing
-// below one caller. Of the others a limited number becomes rows: those of the project, the first
-// call of a library, and calls that divide much time. Rows of one function below the same
-// row are one, whatever hidden calls lie between.
+// The levels of a recursion are one call path, and so are all imports below one caller. A limited
+// number of the other call paths become rows: calls of the project, the first call of a library,
+// and calls that divide much time. Rows of one function below the same row are one, whatever
+// hidden calls lie between.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@
 
 namespace timeloom::tools {
 
-// The files of these wrappers; of one that is not installed, a line on stderr says that what it
-// records is not recorded.
+// The files of these wrappers. Where one is not installed, a line on stderr says what the run will
+// lack.
 std::vector<std::string> files_of(std::span<const Wrapper> wrappers);
 
 }  // namespace timeloom::tools

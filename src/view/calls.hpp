@@ -50,8 +50,9 @@ struct CallAnswer {
 
 CallAnswer calls_in(const Track& track, const CallQuestion& question);
 
-// Goes on until the calls have ended that are open now and end `end` not known: those of `calls` at
-// the places `open` (by depth; SIZE_MAX: not wanted). Skips what lies in between.
+// Moves the cursor on until all wanted calls that are open now have ended, and sets their ends.
+// `open` has the place in `calls` of each, by depth (SIZE_MAX: not wanted). Blocks in which none of
+// them ends are skipped.
 void find_ends(Cursor& cursor, std::vector<std::size_t> open, std::vector<Call>& calls,
                const Track& track);
 

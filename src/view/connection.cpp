@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <cerrno>
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/status.hpp>
@@ -22,7 +23,14 @@ constexpr std::uint64_t kMostBody = 1 << 20;
 constexpr std::size_t kPiece = 64 << 10;
 constexpr int kIdleMs = 15'000;     // between two requests
 constexpr int kRequestMs = 10'000;  // from the first byte of one to its last
-constexpr int kSendMs = 30'000;     // without a byte that the reader takes
+
+using Clock = std::chrono::steady_clock;
+
+// In milliseconds; 0: it is over.
+int left_until(Clock::time_point end) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, std::int64_t{1} << 30));
+}
 
 std::string_view view_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -32,7 +40,8 @@ struct Connection::Parser {
   http::request_parser<http::string_body> parser;
 };
 
-Connection::Connection(int socket, int stop) : socket_(socket), stop_(stop) {}
+Connection::Connection(int socket, int stop, AnswerLimits limits)
+    : socket_(socket), stop_(stop), limits_(limits) {}
 
 Connection::~Connection() { ::close(socket_); }
 
@@ -54,14 +63,16 @@ bool Connection::receive(int milliseconds) {
   return got > 0 || (got < 0 && errno == EINTR);
 }
 
-bool Connection::send(std::string_view bytes) const {
+bool Connection::send(std::string_view bytes, Time until) const {
   while (!bytes.empty()) {
+    const int left = left_until(until);
+    if (left == 0) return false;
     const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     } else if (sent < 0 && errno != EINTR && errno != EAGAIN) {
       return false;
-    } else if (!wait(POLLOUT, kSendMs)) {
+    } else if (!wait(POLLOUT, left)) {
       return false;
     }
   }
@@ -75,7 +86,7 @@ bool Connection::read_request(const std::string& headers) {
   parser.body_limit(kMostBody);
   parser.eager(true);
   if (input_.empty() && !receive(kIdleMs)) return false;
-  const auto begin = std::chrono::steady_clock::now();
+  const auto until = Clock::now() + std::chrono::milliseconds(kRequestMs);
   while (!parser.is_done()) {
     boost::beast::error_code error;
     if (!input_.empty()) {
@@ -91,12 +102,7 @@ bool Connection::read_request(const std::string& headers) {
       return false;
     }
     if (parser.is_done()) break;
-    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(
-        std::chrono::steady_clock::now() - begin);
-    if (!receive(kRequestMs -
-                 static_cast<int>(std::min<std::int64_t>(passed.count(), kRequestMs)))) {
-      return false;
-    }
+    if (!receive(left_until(until))) return false;
   }
   keep_alive_ = parser.get().keep_alive();
   return true;
@@ -126,7 +132,9 @@ bool Connection::answer(const Answer& answer, const std::string& headers) {
   head += "\r\nContent-Length: " + std::to_string(answer.body.size());
   head += keep_alive_ ? "\r\nConnection: keep-alive\r\n" : "\r\nConnection: close\r\n";
   head += headers + "\r\n";
-  return send(head) && send(answer.body) && keep_alive_;
+  const std::chrono::milliseconds more(answer.body.size() / limits_.bytes_per_ms);
+  const auto until = Clock::now() + limits_.time + more;
+  return send(head, until) && send(answer.body, until) && keep_alive_;
 }
 
 }  // namespace timeloom::view

@@ -4,6 +4,8 @@
 // over.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,10 +14,16 @@
 
 namespace timeloom::view {
 
+// How long an answer may take: so long and, on top, as long as its bytes take at this rate.
+struct AnswerLimits {
+  std::chrono::milliseconds time{30'000};
+  std::size_t bytes_per_ms = 64;
+};
+
 class Connection {
  public:
   // Takes the socket. `stop`: a descriptor that becomes readable when all has to end.
-  Connection(int socket, int stop);
+  Connection(int socket, int stop, AnswerLimits limits = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
@@ -29,13 +37,15 @@ class Connection {
 
  private:
   struct Parser;
+  using Time = std::chrono::steady_clock::time_point;
 
   bool wait(short what, int milliseconds) const;
   bool receive(int milliseconds);
-  bool send(std::string_view bytes) const;
+  bool send(std::string_view bytes, Time until) const;
 
   int socket_;
   int stop_;
+  AnswerLimits limits_;
   std::string input_;  // not parsed yet
   std::unique_ptr<Parser> parser_;
   bool keep_alive_ = false;

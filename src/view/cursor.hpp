@@ -79,10 +79,9 @@ class Cursor {
   Token token() const noexcept { return token_; }
   std::uint64_t time() const noexcept { return time_; }   // of the event
   const Frame& frame() const noexcept { return frame_; }  // entered or left
-  const Event& other() const noexcept {
-    return event_;
-  }  // of kOther; its time is that of the index
-  // Of the ticks since the event before, those in which the thread did not run.
+  // REQUIRES: token() is Token::kOther. The time in it counts like all times of the index.
+  const Event& other() const noexcept { return event_; }
+  // How many of the ticks since the event before passed without the thread running.
   std::uint64_t waited() const noexcept {
     return token_ == Token::kOther && event_.kind == EventKind::kWaiting ? event_.value : 0;
   }

@@ -30,7 +30,7 @@ class IndexFile {
   const std::filesystem::path& path() const noexcept { return path_; }
   int descriptor() const noexcept { return descriptor_; }
 
-  // For tests of what checks do not catch: read() takes any.
+  // For tests of damage that no checksum catches: read() compares none from here on.
   void ignore_checks() noexcept { checked_ = false; }
 
   // Appends bytes, zeros up to a multiple of 8, and says where they begin.

@@ -169,9 +169,9 @@ std::shared_ptr<const Index> make_index(RunSource& run, const fs::path& anchor,
                                         std::uint64_t identity, Progress& progress,
                                         unsigned threads) {
   const Making making = make_somewhere(anchor);
-  Guard guard(making);
   auto file = std::make_unique<IndexFile>(making.descriptor,
                                           making.name.empty() ? place_beside(anchor) : making.name);
+  Guard guard(making);  // after the file, whose lock has to be there still when the name goes
   IndexWriter writer(*file, identity, progress);
   const std::array<RunSink*, 1> sinks = {&writer};
   run.feed(sinks, threads);

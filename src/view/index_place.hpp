@@ -25,8 +25,8 @@ std::filesystem::path place_beside(const std::filesystem::path& anchor);
 // In the cache directory of the user; empty: there is no such directory.
 std::filesystem::path place_in_cache(const std::filesystem::path& anchor);
 
-// The index of the archive if there is one of this state of it, at either place. Null: there is
-// none.
+// The index of the archive, from either place, if it was made of the state that `identity` stands
+// for. Null: there is none.
 std::shared_ptr<const Index> find_index(const std::filesystem::path& anchor, std::uint64_t identity,
                                         std::size_t tracks);
 

@@ -100,13 +100,14 @@ struct MessageQuestion {
 template <typename Item>
 struct Bundled {
   std::vector<Item> items;
-  std::uint64_t count = 0;  // that touch the range
-  bool complete = true;     // all of them are in the items
+  std::uint64_t count = 0;  // of what touches the range, whether or not it is among the items
+  bool complete = true;     // all of it is
 };
 
-// What touches the range: each, where these are at most `limit`. Of more, those of a place are
-// joined that begin in the same of `columns` parts of the range, in fewer parts where that is not
-// enough; then those of most count are told.
+// All items that touch the range, one by one if there are at most `limit`. Otherwise items between
+// the same tracks are joined if they begin in the same part of the range, which has `columns`
+// parts, or fewer until the limit is kept; where that is not enough, those with the highest count
+// are told.
 Bundled<Bundle> bundles_in(const Messages& messages, const MessageQuestion& question);
 Bundled<Gathering> gatherings_in(const Messages& messages, const MessageQuestion& question);
 

@@ -21,6 +21,7 @@ namespace timeloom::view {
 namespace {
 
 constexpr std::size_t kConnections = 16;
+constexpr int kPauseMs = 100;  // when the system has no descriptor or memory for a connection
 
 [[noreturn]] void fail(const std::string& where) {
   throw Error("cannot listen at " + where + ": " + std::generic_category().message(errno));
@@ -105,7 +106,13 @@ void Server::serve() noexcept {
     if (::poll(waits, 2, -1) < 0 && errno != EINTR) return;
     if (waits[1].revents != 0) return;
     const int connection = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) continue;  // another thread took it
+    if (connection < 0) {
+      // Another thread took it, unless the system is short of something.
+      const bool short_of =
+          errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+      if (short_of && ::poll(&waits[1], 1, kPauseMs) > 0) return;
+      continue;
+    }
     try {
       serve(connection);
     } catch (const std::exception&) {

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -81,6 +82,14 @@ def test_help(timeloom_program):
     done = subprocess.run([timeloom_program, "attach", "--help"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("usage: timeloom attach [options] PID\n")
     assert done.stderr == ""
+
+
+def test_names_that_are_no_text(process):
+    """A thread may have any bytes as its name, and a command any locale."""
+    one = process(sys.executable, "-c", "import time; open('/proc/self/comm', 'wb').write(b'caf\\xe9'); time.sleep(100)")
+    until(lambda: Path(f"/proc/{one.pid}/comm").read_bytes() == b"caf\xe9\n")
+    assert find_process(str(one.pid)).pid == one.pid
+    assert _dump._name(one.pid, one.pid) == "caf\ufffd"
 
 
 @pytest.mark.parametrize("option", [[], ["--dump"]])

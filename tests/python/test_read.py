@@ -158,6 +158,49 @@ def test_what_cannot_be_read(tmp_path):
         timeloom.read(tmp_path / "run.cubex")
 
 
+TALKING = '''#!/bin/sh
+head -c 300000 /dev/zero | tr '\\0' x >&2
+echo '{}'
+echo done >&2
+exit $STATUS
+'''
+
+
+def test_a_program_that_says_much(tmp_path):
+    """More than a pipe holds, on standard error; nothing stays open, whatever happens."""
+    talking = tmp_path / "timeloom"
+    talking.write_text(TALKING)
+    talking.chmod(0o755)
+    # In a process of its own, which may be ended.
+    text = '''
+import os, sys
+from pathlib import Path
+from timeloom import Error, _read
+_read._PROGRAM = Path(sys.argv[1])
+before = os.listdir("/proc/self/fd")
+os.environ["STATUS"] = "0"
+print(_read._run("info"))
+os.environ["STATUS"] = "1"
+try:
+    _read._run("info")
+except Error as error:
+    print(len(str(error)), str(error)[-5:])
+try:
+    with _read._output_of(["info"]):
+        raise KeyError
+except KeyError:
+    pass
+_read._PROGRAM = Path("/nowhere/timeloom")
+try:
+    _read._run("info")
+except FileNotFoundError:
+    pass
+print(os.listdir("/proc/self/fd") == before)
+'''
+    done = subprocess.run([sys.executable, "-W", "error", "-c", text, talking], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("b'{}\\n'\n300004 xdone\nTrue\n", "")
+
+
 def test_importing_timeloom_brings_none_of_it():
     text = "import sys, timeloom; assert not {'timeloom._read', 'subprocess', 'json', 'pandas'} & set(sys.modules); print(timeloom.read)"
     subprocess.run([sys.executable, "-c", text], check=True, capture_output=True)

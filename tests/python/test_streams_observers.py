@@ -223,6 +223,32 @@ for output in ("first", "second"):
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
+def test_a_start_that_fails_changes_nothing(tmp_path):
+    program = """
+import ctypes, os, signal, sys
+import timeloom
+address = ctypes.pythonapi.PyCFunction_GetFunction
+address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object]
+def facts():
+    (caught,) = [line for line in open("/proc/self/status") if line.startswith("SigCgt")]
+    caught = int(caught.split()[1], 16) & 0x7FFFFFFF  # those above are of the C library
+    return caught, [address(f) for f in (os._exit, os.execv, os.execve, signal._signal.signal)]
+before = facts()
+for tool in range(6):
+    if sys.monitoring.get_tool(tool) is None:
+        sys.monitoring.use_tool_id(tool, "mine")
+try:
+    timeloom.Measurement(output="block", instrumenter="monitoring", weave=False).start()
+except timeloom.Error as error:
+    print(error)
+print(facts() == before)
+"""
+    process = run_program(program, tmp_path)
+    assert process.stdout.startswith("every tool id of sys.monitoring is taken"), process
+    assert (process.stdout.splitlines()[1:], process.stderr) == (["True"], "")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
 def test_our_tool_id_is_taken_while_we_pause(tmp_path):
     program = """
     import sys, timeloom

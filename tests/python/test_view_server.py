@@ -1,10 +1,12 @@
 """The server of `timeloom view`: nobody without the token is answered, and requests are bounded."""
 
+import resource
 import signal
 import socket
 import struct
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from view_client import Viewer
@@ -102,6 +104,30 @@ def test_requests_are_bounded(program, one_run):
             connection.sendall(two)
             answers = connection.makefile("rb").read()
         assert answers.count(b"HTTP/1.1 200") == 1 and answers.count(b"HTTP/1.1 404") == 1
+
+
+def sleeps(viewer):
+    """How often each of its threads has gone to sleep."""
+    texts = {place: place.read_text() for place in Path(f"/proc/{viewer.process.pid}/task").glob("*/status")}
+    return {place: int(text.split("\nvoluntary_ctxt_switches:")[1].split()[0]) for place, text in texts.items()}
+
+
+def test_a_connection_waits_while_there_are_no_descriptors(program, one_run):
+    with Viewer(program, one_run) as viewer:
+        viewer.wait()
+        pid = viewer.process.pid
+        limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, limits[1]))
+        with socket.create_connection(("127.0.0.1", int(viewer.port)), timeout=60) as connection:
+            # A thread that tries again and again never sleeps.
+            before = sleeps(viewer)
+            end = time.monotonic() + 60
+            while sum(count >= before[thread] + 2 for thread, count in sleeps(viewer).items()) < 16:
+                assert time.monotonic() < end, "its threads do not wait"
+                time.sleep(0.05)
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            assert connection.makefile("rb").read().startswith(b"HTTP/1.1 200 OK")
 
 
 def test_a_socket_in_place_of_a_port(program, one_run, tmp_path):

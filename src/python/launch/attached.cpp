@@ -39,16 +39,20 @@ std::string finish() {
   return finished ? answer_text(result) : "over";
 }
 
+void finish_and_answer(int descriptor) noexcept {
+  try {
+    send(descriptor, finish());
+  } catch (const std::bad_alloc&) {
+    send(descriptor, "over");
+  }
+}
+
 // On the thread of the listener, which Python does not know.
 void finish_from_outside(int descriptor) noexcept {
   const PyGILState_STATE state = PyGILState_Ensure();
   {
     const record::KeepOff nothing_of_this;
-    try {
-      send(descriptor, finish());
-    } catch (const std::bad_alloc&) {
-      send(descriptor, "over");
-    }
+    finish_and_answer(descriptor);
   }
   PyGILState_Release(state);
 }
@@ -61,13 +65,7 @@ void wait_for_listener() noexcept {
 }
 
 PyObject* finish_at_exit(PyObject*, PyObject*) {
-  const int descriptor = record::stop_listening();
-  if (descriptor < 0) {
-    wait_for_listener();
-  } else {
-    send(descriptor, finish());
-    ::close(descriptor);
-  }
+  if (!record::stop_listening(finish_and_answer)) wait_for_listener();
   Py_RETURN_NONE;
 }
 

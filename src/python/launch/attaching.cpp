@@ -1,10 +1,7 @@
 #include "python/launch/attaching.hpp"
 
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +15,7 @@
 #include "python/launch/layout.hpp"
 #include "python/launch/read_settings.hpp"
 #include "python/observe/filter_choices.hpp"
+#include "run/spool_for_other.hpp"
 #include "settings/command_line.hpp"
 #include "settings/inheritance.hpp"
 #include "settings/window_settings.hpp"
@@ -29,6 +27,8 @@ struct Plan {
   Settings settings;
   FilterSource filter;
   std::shared_ptr<RunPlace> place = {};
+  std::optional<unsigned> user = {};  // of the other process, unless it is this one
+  std::optional<run::Directory> run = {};
 };
 Plan* g_plan = nullptr;  // lives as long as the process
 
@@ -63,14 +63,15 @@ PyObject* plan_attach(PyObject*, PyObject* arguments) {
 }
 
 // The directory of the spools, which the other process writes to.
-void make_spool(const std::string& run, const std::string& process) {
-  const std::string spool = run + "/spool";
-  if (::mkdir(spool.c_str(), 0777) != 0)
-    throw Error("cannot create " + spool + ": " + std::strerror(errno));
+void make_spool(const std::string& process) {
+  g_plan->run = run::open_for_other(g_plan->place->path(), g_plan->user);
   Inheritance inheritance{g_plan->settings, {.filter = g_plan->filter}};
   inheritance.program.description.properties["timeloom::attached"] = process;
-  save(inheritance, spool + "/settings");
+  run::make_spool_for_other(*g_plan->run, as_file(inheritance), g_plan->user);
 }
+
+// The other user may have put another directory in its place, which is left alone.
+bool run_is_there() { return !g_plan->user || (g_plan->run && g_plan->run->is_at_its_path()); }
 
 // The program of a command line of Python, as its run is named after.
 std::string program_of(std::vector<std::string> words) {
@@ -83,28 +84,32 @@ std::string program_of(std::vector<std::string> words) {
 
 PyObject* make_attached_run(PyObject*, PyObject* arguments) {
   PyObject *words = nullptr, *process = nullptr;
-  if (!PyArg_ParseTuple(arguments, "OU", &words, &process)) return nullptr;
+  long user = -1;
+  if (!PyArg_ParseTuple(arguments, "OUl", &words, &process, &user)) return nullptr;
   if (g_plan == nullptr) throw Error("plan_attach() comes first");
+  if (user >= 0) g_plan->user = static_cast<unsigned>(user);
   Program program;
   program.target = program_of(words_of(words));
   g_plan->place = layout_of(g_plan->settings).plan(g_plan->settings, program, kTimeloomDoor);
   g_plan->place->make();
   try {
-    make_spool(g_plan->place->path(), bytes_of(process));
+    make_spool(bytes_of(process));
   } catch (const Error&) {
-    g_plan->place->forget();
+    if (run_is_there()) g_plan->place->forget();
     throw;
   }
   return object_of(g_plan->place->path());
 }
 
 PyObject* forget_attached_run(PyObject*, PyObject*) {
-  if (g_plan != nullptr && g_plan->place != nullptr) g_plan->place->forget();
+  if (g_plan != nullptr && g_plan->place != nullptr && run_is_there()) g_plan->place->forget();
   Py_RETURN_NONE;
 }
 
 PyObject* finish_attached_run(PyObject*, PyObject* answer) {
   if (g_plan == nullptr || g_plan->place == nullptr) throw Error("make_attached_run() comes first");
+  if (!run_is_there())
+    throw Error("the run " + g_plan->place->path() + " was moved, or replaced, by somebody else");
   SessionResult result;
   if (!read_answer(bytes_of(answer), result)) result = {};
   result.run = g_plan->place->path();

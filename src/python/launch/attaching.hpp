@@ -4,9 +4,10 @@
 //   plan_attach(words, pyproject) -> str
 //       Reads the settings of the command line: options of `timeloom run`, and the process, which
 //       is returned as it was written.
-//   make_attached_run(words, process) -> str
+//   make_attached_run(words, process, user) -> str
 //       Makes the run directory, named after the program of the other process's command line unless
-//       --output says otherwise, with the settings for it in spool/settings; its path.
+//       --output says otherwise, with the settings for it in spool/settings; its path. `user`: of
+//       the process, who gets the spool; -1: this one.
 //   forget_attached_run() -> None
 //       Removes it: nothing was recorded.
 //   finish_attached_run(answer) -> None

@@ -1,5 +1,5 @@
-// Lanes (--task-layout lanes): tracks that tasks and greenlets share which do not overlap, so that
-// a run has as many locations as are under way at once, however many there are one after another.
+// Lanes (--task-layout lanes): tracks that tasks and greenlets share. Tasks that overlap in time
+// lie on different ones, so a run has as many lanes as were ever in use at once, not one per task.
 //
 // On its lane each of them is a region, named by its function; its own name is a parameter, which
 // does not split call paths. Needs the GIL, or the section of whoever calls.

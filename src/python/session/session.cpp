@@ -169,6 +169,19 @@ bool begin_observing(Session& session) {
   return watch(true);
 }
 
+// What begin_observing() could not observe is not measured; the Python exception stays.
+void give_up_start() {
+  end_windows();
+  unhook_greenlets();
+  record::on_switch_of_recording(nullptr);
+  with_world_stopped([] { record::stop(); });
+  forget_tasks();
+  forget_greenlets();
+  unwatch_process_end();
+  end_budget();
+  g_session = {};
+}
+
 }  // namespace
 
 bool change_session(const Settings& settings) try {
@@ -217,11 +230,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
     record::set_wrapping(!refuses_wrappers(g_session.settings));
     return true;
   }
-  end_windows();
-  record::on_switch_of_recording(nullptr);
-  with_world_stopped([] { record::stop(); });
-  end_budget();
-  g_session = {};
+  give_up_start();
   return false;
 } catch (...) {
   return raised();

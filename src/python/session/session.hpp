@@ -43,7 +43,7 @@ bool change_session(const Settings& settings);
 // process, nothing is calibrated.
 bool finish_session(SessionResult& result, Ending ending = {});
 bool session_running() noexcept;
-// Whether the one that runs is there only because the parent of this process is measured.
+// Whether a session runs for no other reason than that the parent of this process is measured.
 bool session_followed() noexcept;
 // Fills what is known of a running session so far; false when there is none.
 bool session_so_far(SessionResult& result);

@@ -1,12 +1,18 @@
 // Threads that another one brings into the measurement, and the listener on whose thread one ends.
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <latch>
+#include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "os/thread.hpp"
 #include "record/listener.hpp"
@@ -189,16 +195,53 @@ TEST_F(ListenerTest, IsPausedForForksAndStopped) {
   resume_listening();
   wait_for_end();
   EXPECT_EQ(g_heard, 'x');
-  EXPECT_EQ(stop_listening(), -1);
+  EXPECT_FALSE(stop_listening(heard));
 }
 
-TEST_F(ListenerTest, GivesTheDescriptorBack) {
-  ASSERT_TRUE(begin_listening(ends_[1], 0, heard));
-  EXPECT_EQ(stop_listening(), ends_[1]);
+TEST_F(ListenerTest, HasALastWordWhenItIsStopped) {
+  ASSERT_TRUE(begin_listening(ends_[1], 0, [](int) noexcept { g_heard = 1; }));
+  EXPECT_TRUE(stop_listening([](int descriptor) noexcept {
+    EXPECT_TRUE(is_listening());
+    EXPECT_EQ(::write(descriptor, "y", 1), 1);
+  }));
   EXPECT_FALSE(is_listening());
-  EXPECT_FALSE(closed());
   EXPECT_EQ(g_heard, 0);
-  ::close(ends_[1]);
+  char said = 0;
+  EXPECT_EQ(::read(ends_[0], &said, 1), 1);
+  EXPECT_EQ(said, 'y');
+  EXPECT_TRUE(closed());
+}
+
+// The numbers of the open descriptors of this process.
+std::set<int> descriptors() {
+  std::set<int> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    found.insert(std::stoi(entry.path().filename().string()));
+  std::erase_if(found, [](int number) { return ::fcntl(number, F_GETFD) < 0; });
+  return found;
+}
+
+TEST_F(ListenerTest, LeavesDescriptorsThatTheProgramHasTakenAlone) {
+  const std::set<int> before = descriptors();
+  ASSERT_TRUE(begin_listening(ends_[1], 0, heard));
+  // The program closes all it does not know, and has a file of its own at each number.
+  const int file = ::memfd_create("theirs", MFD_CLOEXEC);
+  std::vector<int> taken;
+  for (const int number : descriptors()) {
+    if (before.contains(number) || number == file) continue;
+    EXPECT_GE(number, 512);
+    EXPECT_EQ(::dup2(file, number), number);
+    taken.push_back(number);
+  }
+  EXPECT_EQ(taken.size(), 3u);
+  pause_listening();
+  resume_listening();
+  wait_for_end();
+  EXPECT_EQ(g_heard, kNothing);  // there is nobody to hear any more
+  EXPECT_TRUE(closed());
+  EXPECT_EQ(::lseek(file, 0, SEEK_END), 0);
+  for (const int number : taken) EXPECT_EQ(::close(number), 0);
+  ::close(file);
 }
 
 }  // namespace

@@ -1,0 +1,61 @@
+#include "os/signals.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <barrier>
+#include <cerrno>
+#include <thread>
+#include <vector>
+
+namespace timeloom::os {
+namespace {
+
+void note_nothing(int) {}
+
+// What a thread does that has begun with the handler before another one has put it back.
+void end_by_late_handler() {
+  watch_fatal_signals(note_nothing);
+  struct sigaction watched {};
+  if (::sigaction(SIGTERM, nullptr, &watched) != 0) return;
+  unwatch_fatal_signals();
+  watched.sa_sigaction(SIGTERM, nullptr, nullptr);
+}
+
+TEST(SignalsDeathTest, AHandlerThatIsLateEndsTheProcessByItsSignal) {
+  EXPECT_EXIT(end_by_late_handler(), ::testing::KilledBySignal(SIGTERM), "");
+}
+
+// Whether the byte can be read, as the kernel says.
+bool readable(const std::byte* byte) {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) return true;
+  const bool read = ::write(ends[1], byte, 1) == 1 || errno != EFAULT;
+  for (const int end : ends) ::close(end);
+  return read;
+}
+
+// Stacks of several threads lie beside each other: what is below one of them is not unused by
+// chance.
+TEST(SignalStack, HasAGuardBelow) {
+  constexpr int kThreads = 8;
+  std::barrier all(kThreads);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&all] {
+      const auto stack = give_signal_stack();
+      all.arrive_and_wait();
+      ASSERT_FALSE(stack.empty());
+      EXPECT_TRUE(readable(stack.data()));
+      EXPECT_TRUE(readable(&stack.back()));
+      EXPECT_FALSE(readable(stack.data() - 1));
+      all.arrive_and_wait();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace timeloom::os

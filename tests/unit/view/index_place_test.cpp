@@ -1,0 +1,65 @@
+// What becomes of an index that cannot be completed.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+
+#include "core/error.hpp"
+#include "support/temp_directory.hpp"
+#include "view/index_place.hpp"
+#include "view/one_location.hpp"
+
+namespace timeloom::view {
+namespace {
+
+class Unreadable : public OneLocation {
+ public:
+  void feed(std::span<RunSink* const>, unsigned) override { throw Error("it is damaged"); }
+};
+
+// What happens in a directory, in its order.
+class Watched {
+ public:
+  explicit Watched(const std::string& path) : descriptor_(::inotify_init1(IN_NONBLOCK)) {
+    EXPECT_GE(::inotify_add_watch(descriptor_, path.c_str(), IN_DELETE | IN_CLOSE_WRITE), 0);
+  }
+  ~Watched() { ::close(descriptor_); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+  std::vector<std::uint32_t> happened() const {
+    alignas(inotify_event) std::array<std::byte, 4096> bytes{};
+    const ssize_t size = ::read(descriptor_, bytes.data(), bytes.size());
+    std::vector<std::uint32_t> masks;
+    for (std::size_t at = 0; size > 0 && at < static_cast<std::size_t>(size);) {
+      inotify_event event{};
+      std::memcpy(&event, bytes.data() + at, sizeof event);
+      masks.push_back(event.mask);
+      at += sizeof event + event.len;
+    }
+    return masks;
+  }
+
+ private:
+  int descriptor_;
+};
+
+// Between the end of its lock and the end of its name another process could take the file for one
+// to go on with.
+TEST(IndexPlace, AFileThatIsGivenUpKeepsItsLockUntilItsNameIsGone) {
+  const test::TempDirectory directory;
+  const Watched watched(directory.path().string());
+  Unreadable run;
+  Progress progress;
+  EXPECT_THROW(make_index(run, directory / "traces.otf2", 1, progress, 1), Error);
+  EXPECT_EQ(watched.happened(), (std::vector<std::uint32_t>{IN_DELETE, IN_CLOSE_WRITE}));
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+}  // namespace
+}  // namespace timeloom::view
