@@ -19,6 +19,7 @@ Method
 import argparse
 import json
 import math
+import os
 import pathlib
 import shutil
 import statistics
@@ -81,10 +82,15 @@ def record(case: Case, arguments: argparse.Namespace, scratch: pathlib.Path) -> 
     return run
 
 
+def program() -> str:
+    """The program that is measured: that of TIMELOOM_PROGRAM, or the one that was installed."""
+    return os.environ.get("TIMELOOM_PROGRAM") or startup.program()
+
+
 def opened(run: pathlib.Path) -> tuple[float, float, view_questions.Server]:
     """Seconds until the index is there, and until the first picture; and the server."""
     begin = time.perf_counter()
-    server = view_questions.Server(startup.program(), run)
+    server = view_questions.Server(program(), run)
     server.wait()
     ready = time.perf_counter()
     server.first_picture()
@@ -93,25 +99,26 @@ def opened(run: pathlib.Path) -> tuple[float, float, view_questions.Server]:
 
 def opening(recorded: pathlib.Path, woven: pathlib.Path, rounds: int) -> tuple[Figures, int]:
     """What opening takes beside weaving; and the bytes of the trace."""
-    turns: list[tuple[float, float, float, float, float]] = []
+    turns: list[tuple[float, ...]] = []
     trace = 0
     for _ in range(rounds):
         weave, trace = weaving.weave_copy(recorded, 2)
         (woven / INDEX).unlink(missing_ok=True)
         made, first, server = opened(woven)
-        building = server.peak_mb()
+        building, processor = server.peak_mb(), server.cpu_seconds()
         server.end()
         _, later, server = opened(woven)
         server.end()
-        turns.append((weave.wall, made, first, later, building))
+        turns.append((weave.wall, made, first, later, building, processor / weave.processor))
     median = statistics.median
     figures: Figures = {
         "weave_s": round(median(weave for weave, *_ in turns), 3),
         "index_times_weave": round(median(made / weave for weave, made, *_ in turns), 2),
+        "index_cpu_times_weave": round(median(times for *_, times in turns), 2),
         "first_open_s": round(median(first for _, _, first, *_ in turns), 3),
         "first_open_times_weave": round(median(first / weave for weave, _, first, *_ in turns), 2),
-        "later_open_s": round(median(later for *_, later, _ in turns), 3),
-        "building_peak_mb": round(max(building for *_, building in turns), 1),
+        "later_open_s": round(median(later for _, _, _, later, *_ in turns), 3),
+        "building_peak_mb": round(max(building for *_, building, _ in turns), 1),
     }
     return figures, trace
 
@@ -155,6 +162,8 @@ def figures_of_tour(tour: Figures) -> Figures:
         "cold_answered_p95_ms": round(percentile([step["answered"] for step in cold], 0.95), 1),
         "cold_busy_p95_ms": round(percentile([step["busy"] for step in cold], 0.95), 1),
         "warm_busy_p95_ms": round(percentile([step["busy"] for step in warm], 0.95), 1),
+        "cold_cpu_mean_ms": round(tour["processors"]["cold"] / len(tour["cold"]), 2),
+        "warm_cpu_mean_ms": round(tour["processors"]["warm"] / len(tour["warm"]), 2),
         "warm_slowest": f"{slowest['kind']}, {slowest['busy']:.1f} ms",
         "page_heap_mb": round(tour["held"], 1),
         "page_heap_peak_mb": round(tour["peak"], 1),

@@ -1,6 +1,7 @@
 """A server of `timeloom view` that bench/view.py asks, and how long its answers take."""
 
 import importlib
+import os
 import pathlib
 import random
 import struct
@@ -51,6 +52,12 @@ class Server:
         status = pathlib.Path(f"/proc/{self.viewer.process.pid}/status").read_text(encoding="ascii")
         (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) * 1024 / 1e6
+
+    def cpu_seconds(self) -> float:
+        """Processor time of the server so far."""
+        stat = pathlib.Path(f"/proc/{self.viewer.process.pid}/stat").read_text(encoding="ascii")
+        user, system = stat.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def first_picture(self) -> None:
         run = self.description()

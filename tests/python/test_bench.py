@@ -146,12 +146,12 @@ def view(monkeypatch):
 
 def test_the_figures_of_a_tour(view):
     steps = [{"kind": "zoom in", "answered": 10 + n, "busy": n} for n in range(20)]
-    tour = {"first": 512.34, "peak": 90.06, "held": 60.04, "problems": [],
+    tour = {"first": 512.34, "peak": 90.06, "held": 60.04, "problems": [], "processors": {"cold": 210, "warm": 105},
             "cold": [*steps, {"kind": "everything", "answered": 999, "busy": 999}],
             "warm": [{"kind": "scroll", "answered": 40, "busy": 30}, *steps]}  # fmt: skip
     assert view.figures_of_tour(tour) == {
         "page_first_ms": 512.3, "cold_answered_p95_ms": 28, "cold_busy_p95_ms": 18, "warm_busy_p95_ms": 19,
-        "warm_slowest": "scroll, 30.0 ms", "page_heap_mb": 60.0, "page_heap_peak_mb": 90.1,
+        "cold_cpu_mean_ms": 10.0, "warm_cpu_mean_ms": 5.0, "warm_slowest": "scroll, 30.0 ms", "page_heap_mb": 60.0, "page_heap_peak_mb": 90.1,
     }  # fmt: skip
     with pytest.raises(RuntimeError, match="it broke"):
         view.figures_of_tour({**tour, "problems": ["it broke"]})

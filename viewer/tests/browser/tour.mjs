@@ -4,7 +4,8 @@
 //
 // Prints JSON: ms to the first complete picture, the steps of the tour, and the memory of the page in MB. Of each step, `answered`
 // are the ms from the event to the picture with which all is there, `busy` those in which handlers and drawing ran. The tour
-// is made twice: at first the page has nothing of what it comes to, then all that it keeps.
+// is made twice: at first the page has nothing of what it comes to, then all that it keeps. `processors` are the ms of processor
+// time that the page took for each turn.
 import { readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { showPage } from "./drawn.mjs";
@@ -93,7 +94,10 @@ const memory = async () => {
   const { usedSize, backingStorageSize } = await session.send("Runtime.getHeapUsage");
   return (usedSize + backingStorageSize) / 1e6;
 };
+/** ms of the page's main thread, whatever else the machine does. */
+const processor = async () => (await session.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration").value * 1000;
 
+await session.send("Performance.enable", { timeDomain: "threadTicks" });
 await page.addInitScript(watch);
 await showPage(page);
 await page.goto(address);
@@ -101,10 +105,12 @@ await page.waitForSelector(".gutter li");
 await page.evaluate(() => globalThis.tour.settled());
 const first = await page.evaluate(() => globalThis.tour.last);
 const options = { zooms: ZOOMS, moves: MOVES, pages: PAGES, row: ROW };
+const started = await processor();
 const cold = await page.evaluate(walk, options);
-const most = await memory();
+const [most, between] = [await memory(), await processor()];
 const warm = await page.evaluate(walk, options);
+const processors = { cold: between - started, warm: (await processor()) - between };
 const peak = Math.max(most, await memory());
 await session.send("HeapProfiler.collectGarbage");
-console.log(JSON.stringify({ first, cold, warm, peak, held: await memory(), problems }));
+console.log(JSON.stringify({ first, cold, warm, processors, peak, held: await memory(), problems }));
 await browser.close();
