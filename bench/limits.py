@@ -107,6 +107,29 @@ def check_profile(figures: Figures) -> list[Check]:
     ]
 
 
+def check_view(figures: Figures) -> list[Check]:
+    """Of what view.py measured."""
+    checks = [at_most("the page's file", figures["page_bytes"] / 1e3, 250, "kB")]
+    for name, one in figures.items():
+        if not isinstance(one, dict):
+            continue
+        # A single location is not indexed in parallel.
+        shared = one["index_times_weave"] if one["locations"] > 1 else None
+        checks += [
+            times(f"{name}, making the index", shared, "weaving", 1.2),
+            at_most(f"{name}, size of the index", round(100 * one["index_share"], 1), 40, "% of the trace"),
+            times(f"{name}, opened for the first time", one["first_open_times_weave"], "weaving", 3),
+            at_most(f"{name}, opened again", one["later_open_s"], 1, "s"),
+            at_most(f"{name}, the slowest table", one["table_max_ms"], 150, "ms"),
+            at_most(f"{name}, the slowest search for the next call", one["find_max_ms"], 20, "ms"),
+            at_most(f"{name}, memory of the server", max(one["building_peak_mb"], one["serving_peak_mb"]), 300, "MB"),
+            at_most(f"{name}, a frame that is not there yet", one.get("cold_answered_p95_ms"), 100, "ms"),
+            at_most(f"{name}, a frame that is", one.get("warm_busy_p95_ms"), 16, "ms"),
+            at_most(f"{name}, memory of the page", one.get("page_heap_mb"), 250, "MB"),
+        ]
+    return checks
+
+
 def check(figures: Figures, long_weave: Figures | None) -> list[Check]:
     """`long_weave` is what weave_memory.py printed for 100 million events."""
     added = figures["added_ns"]

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "os/heap.hpp"
 #include "view/connection.hpp"
 
 namespace timeloom::view {
@@ -83,6 +84,8 @@ Server::Server(const RequestHandler& handler, std::uint16_t port, const std::str
   stop_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (stop_ < 0) fail("all");
   listening_ = socket_path.empty() ? listen_at_port(port_) : listen_at_path(socket_path);
+  // Each thread reads parts of the index that are kept for all.
+  os::share_heaps(std::thread::hardware_concurrency());
   for (std::size_t i = 0; i < kConnections; ++i) threads_.emplace_back([this] { serve(); });
 }
 

@@ -92,9 +92,9 @@ void Track::check() const {
 }
 
 std::size_t Track::memory() const noexcept {
-  return sizeof *this + table_bytes(record_) +
-         nodes_.size() * (sizeof(Node) + 2 * sizeof(std::uint32_t)) +
-         blocks_.size() * sizeof(std::uint32_t);
+  return sizeof *this + nodes_.size() * (sizeof(Node) + 2 * sizeof(std::uint32_t)) +
+         blocks_.size() * (sizeof(BlockRecord) + sizeof(std::uint32_t)) +
+         groups_.size() * sizeof(GroupRecord) + tiles_.size() * sizeof(TileRecord);
 }
 
 std::uint32_t Track::block_before(std::uint64_t time) const noexcept {

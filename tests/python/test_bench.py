@@ -136,3 +136,55 @@ def test_limits_that_do_not_hold_are_named(monkeypatch):
     assert limits.startup("start", start, "startup_ms").holds
     assert not limits.startup("start", start | {"startup_ms": 28.1}, "startup_ms").holds
     assert limits.startup("start", {}, "startup_ms").holds is None
+
+
+@pytest.fixture
+def view(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    return importlib.import_module("view")
+
+
+def test_the_figures_of_a_tour(view):
+    steps = [{"kind": "zoom in", "answered": 10 + n, "busy": n} for n in range(20)]
+    tour = {"first": 512.34, "peak": 90.06, "held": 60.04, "problems": [], "processors": {"cold": 210, "warm": 105},
+            "cold": [*steps, {"kind": "everything", "answered": 999, "busy": 999}],
+            "warm": [{"kind": "scroll", "answered": 40, "busy": 30}, *steps]}  # fmt: skip
+    assert view.figures_of_tour(tour) == {
+        "page_first_ms": 512.3, "cold_answered_p95_ms": 28, "cold_busy_p95_ms": 18, "warm_busy_p95_ms": 19,
+        "cold_cpu_mean_ms": 10.0, "warm_cpu_mean_ms": 5.0, "warm_slowest": "scroll, 30.0 ms", "page_heap_mb": 60.0, "page_heap_peak_mb": 90.1,
+    }  # fmt: skip
+    with pytest.raises(RuntimeError, match="it broke"):
+        view.figures_of_tour({**tour, "problems": ["it broke"]})
+
+
+def test_the_limits_of_the_view(view):
+    figures = {
+        "locations": 2, "index_times_weave": 1.3, "index_share": 0.4, "first_open_times_weave": 2.9, "later_open_s": 1.01,
+        "table_max_ms": 150, "find_max_ms": 21, "building_peak_mb": 100, "serving_peak_mb": 301,
+    }  # fmt: skip
+    one = {**figures, "locations": 1, "cold_answered_p95_ms": 100, "warm_busy_p95_ms": 17}
+    held = {what.rsplit(":", 1)[0]: holds for what, holds in
+            view.limits.held(view.limits.check_view({"page_bytes": 250_000, "a": figures, "b": one})).items()}  # fmt: skip
+    assert [what for what, holds in held.items() if holds is False] == [
+        "a, making the index", "a, opened again", "a, the slowest search for the next call", "a, memory of the server",
+        "b, opened again", "b, the slowest search for the next call", "b, memory of the server", "b, a frame that is",
+    ]  # fmt: skip
+    assert held["the page's file"] and held["b, a frame that is not there yet"]
+    assert held["b, making the index"] is None and held["a, memory of the page"] is None
+
+
+@pytest.mark.parametrize(
+    ("case", "options", "counts"),
+    [
+        ("few-many", ["--events", "4000", "--locations", "4"], {"locations": 4}),
+        ("tasks", ["--tasks", "1000"], {"locations": 1004}),
+    ],
+)
+def test_a_small_run_is_viewed(case, options, counts, tmp_path):
+    command = [sys.executable, "view.py", "--json", "--rounds", "1", "--only", case, "--no-page", "--scratch", tmp_path]
+    done = subprocess.run([*command, *options], capture_output=True, check=True, cwd=ROOT / "bench")
+    figures = json.loads(done.stdout)
+    assert {name: figures[case][name] for name in counts} == counts
+    assert all(0 < figures[case][name] < 60 for name in ("weave_s", "first_open_s", "later_open_s", "index_share"))
+    assert len(figures["limits"]) == 11
+    assert list(tmp_path.iterdir()) == []

@@ -90,6 +90,20 @@ export function callTree(profile: Profile, paths: Paths, regions: readonly Regio
   return root;
 }
 
+/** The part of a call tree that leads to what is kept, with all that is below that; `through`: nodes that only lead there. */
+export function pruned<N extends Node>(root: N, keep: (region: number) => boolean): { root: N; through: ReadonlySet<Node> } {
+  const through = new Set<Node>();
+  const inside = (node: N): N[] => {
+    if (keep(node.region)) return [node];
+    const children = (node.children as N[]).flatMap(inside);
+    if (!children.length) return [];
+    const led = { ...node, children };
+    through.add(led);
+    return [led];
+  };
+  return { root: { ...root, children: (root.children as N[]).flatMap(inside) }, through };
+}
+
 /** The own times of a selection together. */
 export const ownTime = (profile: Profile): number => profile.own.reduce((sum, own) => sum + own, 0);
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NONE } from "../src/model";
-import { byFunction, callees, callers, histogram, callTree, type Node } from "../src/profile";
+import { byFunction, callees, callers, histogram, callTree, type Node, pruned } from "../src/profile";
+import { nameFilter } from "../src/source/match";
 import { MemorySource } from "../src/source/memory";
 import { boxesOf } from "../src/timeline/flame";
 import { allCalls, randomRun } from "./random_run";
@@ -28,6 +29,27 @@ test("callers and callees of a function are those of its calls", async () => {
     }
     assert.equal(byFunction(profile, made.paths, made.run.regions).reduce((sum, row) => sum + row.visits, 0), allCalls(made).length);
   }
+});
+
+test("a call tree is left with what leads to some functions, and with all below them", async () => {
+  const made = randomRun(5);
+  const root: Node = callTree(await new MemorySource(made.run, made.paths, made.lanes).profile({ begin: 0, end: made.run.length, tracks: null }), made.paths, made.run.regions);
+  const leaves = (node: Node, way: readonly number[] = []): string[] => (node.children.length ? node.children.flatMap((child) => leaves(child, [...way, child.region])) : [way.join()]);
+  for (let region = 0; region < 6; region++) {
+    const { root: left, through } = pruned(root, (one) => one === region);
+    assert.deepEqual(leaves(left).filter(Boolean), leaves(root).filter((way) => way.split(",").includes(String(region))).filter(Boolean));
+    assert.equal(left.total, root.total);
+    for (const node of through) assert.ok(node.region !== region && node.children.length > 0);
+  }
+});
+
+test("names are told by a part, by the end of their file's name, or by an expression", () => {
+  const told = (text: string) => [["a.Slab.relax", "/x/stencil.py"], ["b.relaxed", "/x/b.py"]].map(([name, file]) => nameFilter(text)(name, file));
+  assert.deepEqual(told("RELAX"), [true, true]);
+  assert.deepEqual(told(" stencil.py "), [true, false]);
+  assert.deepEqual(told("/relax$/"), [true, false]);
+  assert.deepEqual(told("> 5 ms"), [false, false]);
+  assert.throws(() => nameFilter("/[/"), /not a regular expression/);
 });
 
 test("durations are counted in steps of 1, 2 and 5", () => {

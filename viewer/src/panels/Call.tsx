@@ -14,6 +14,8 @@ export function CallPanel() {
   if (error) return <p class="empty">{error.message}</p>;
   const region = run.regions[call.region];
   const length = call.end - call.begin;
+  // A task that is suspended neither works nor keeps a thread waiting.
+  const tellsWaiting = run.waiting && region?.name !== SUSPENDED;
   const measuring = details && run.secondsPerEvent ? 2 * details.calls * run.secondsPerEvent * run.ticksPerSecond : 0;
   return (
     <div class="call" aria-busy={loading}>
@@ -22,9 +24,9 @@ export function CallPanel() {
         <p class="faint">{region?.file ? `${region.file}:${region.line}` : "no file known"} · {nameOfLocation(run, call.track)}</p>
         <dl>
           <dt>duration</dt><dd>{duration(length)}</dd>
-          {run.waiting && <><dt title="In all of this call: time in which its thread ran, and in which it did not">of it</dt><dd>{details ? split(length, details.waiting) : "…"}</dd></>}
+          {tellsWaiting && <><dt title="In all of this call: time in which its thread ran, and in which it did not">of it</dt><dd>{details ? split(length, details.waiting) : "…"}</dd></>}
           <dt>own time</dt><dd>{details ? `${duration(details.own)} (${percent(details.own, length)})` : "…"}</dd>
-          {run.waiting && <><dt>of it</dt><dd>{details ? split(details.own, details.ownWaiting) : "…"}</dd></>}
+          {tellsWaiting && <><dt>of it</dt><dd>{details ? split(details.own, details.ownWaiting) : "…"}</dd></>}
           <dt>begin</dt><dd>{instant(call.begin, 1)}</dd>
           <dt>end</dt><dd>{instant(call.end, 1)}</dd>
           <dt>calls inside</dt><dd>{details ? count(details.calls) : "…"}</dd>

@@ -6,6 +6,7 @@ import { count, duration, place, signed, times } from "../format";
 import { byFunction, byModule, type Row } from "../profile";
 import { Flame } from "./Flame";
 import { type ProfiledPair, useOpened } from "./hooks";
+import { NoRows, SoughtField, useSought } from "./Sought";
 import { Tree } from "./Tree";
 
 const MANY = 200;
@@ -46,14 +47,16 @@ export function PairTable({ data, by }: { data: ProfiledPair; by: "function" | "
   const { run, viewing, timeline, theme } = useOpened();
   const [sort, setSort] = useState<Column>("own");
   const [all, setAll] = useState(false);
+  const sought = useSought();
   const nameOf = (key: number | string) => (typeof key === "string" ? key : run.regions[key]?.name ?? "(calls beyond the limit of call paths)");
-  const rows = useMemo(() => {
+  const every = useMemo(() => {
     const [before, after] = data.profiles.map((profile) => (by === "function" ? byFunction(profile, data.paths, run.regions) : byModule(profile, data.paths, run.regions)));
     return pairRows(before, after).sort((a, b) => (sort === "name" ? nameOf(a.key).localeCompare(nameOf(b.key)) : valueOf(b, sort) - valueOf(a, sort)));
   }, [data, by, sort]);
+  const rows = sought.all ? every : every.filter(({ key }) => sought.keeps(nameOf(key), typeof key === "number" ? run.regions[key]?.file ?? "" : ""));
   const head = (column: Column, words: string, title: string, span = 1) => (
     <th scope="col" colSpan={span} class={column === "name" ? "" : "number"} aria-sort={sort === column ? (column === "name" ? "ascending" : "descending") : "none"}>
-      <button title={title} onClick={() => setSort(column)}>{words}{sort === column ? (column === "name" ? " ▴" : " ▾") : ""}</button>
+      <button title={title} onClick={() => setSort(column)}>{words}{sort === column ? (column === "name" ? " ▴" : " ▾") : ""}</button>{column === "name" && <SoughtField />}
     </th>
   );
   const cells = (pair: RowPair, column: "own" | "total") => {
@@ -92,7 +95,7 @@ export function PairTable({ data, by }: { data: ProfiledPair; by: "function" | "
           })}
         </tbody>
       </table>
-      {!rows.length && <p class="empty">No call in this stretch of time.</p>}
+      {!rows.length && <NoRows sought={sought} />}
       {!all && rows.length > MANY && <button class="more" onClick={() => setAll(true)}>Show all {count(rows.length)}</button>}
     </div>
   );

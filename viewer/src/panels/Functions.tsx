@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { count, duration, percent, place } from "../format";
 import { byFunction, byModule, ownTime, type Row, tellsWaiting } from "../profile";
 import { useOpened, type Profiled } from "./hooks";
+import { NoRows, SoughtField, useSought } from "./Sought";
 
 type Column = "name" | "own" | "working" | "waiting" | "total" | "visits" | "mean" | "min" | "max";
 
@@ -30,16 +31,19 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
   const { run, viewing } = useOpened();
   const [sort, setSort] = useState<Column>("own");
   const [all, setAll] = useState(false);
+  const sought = useSought();
   const nameOf = (row: Row) => (typeof row.key === "string" ? row.key : run.regions[row.key]?.name ?? "(calls beyond the limit of call paths)");
-  const rows = useMemo(() => {
+  const every = useMemo(() => {
     const list = by === "function" ? byFunction(data.profile, data.paths, run.regions) : byModule(data.profile, data.paths, run.regions);
     return list.sort((a, b) => (sort === "name" ? nameOf(a).localeCompare(nameOf(b)) : valueOf[sort](b) - valueOf[sort](a)));
   }, [data, by, sort]);
+  const rows = sought.all ? every : every.filter((row) => sought.keeps(nameOf(row), typeof row.key === "number" ? run.regions[row.key]?.file ?? "" : ""));
+  const own = rows.reduce((sum, row) => sum + row.own, 0);
   const split = tellsWaiting(run);
   const whole = ownTime(data.profile);
   const head = (column: Column) => (
     <th scope="col" class={column === "name" ? "" : column === "min" || column === "max" ? "number extreme" : "number"} aria-sort={sort === column ? (column === "name" ? "ascending" : "descending") : "none"}>
-      <button title={TITLES[column][1]} onClick={() => setSort(column)}>{column === "name" ? by : TITLES[column][0]}{sort === column ? (column === "name" ? " ▴" : " ▾") : ""}</button>
+      <button title={TITLES[column][1]} onClick={() => setSort(column)}>{column === "name" ? by : TITLES[column][0]}{sort === column ? (column === "name" ? " ▴" : " ▾") : ""}</button>{column === "name" && <SoughtField />}
     </th>
   );
   return (
@@ -67,7 +71,8 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
           })}
         </tbody>
       </table>
-      {!rows.length && <p class="empty">No call in this stretch of time.</p>}
+      {!rows.length && <NoRows sought={sought} />}
+      {!sought.all && rows.length > 0 && <p class="empty" role="status">{count(rows.length)} of {count(every.length)} {by}s: own {duration(own)}, {percent(own, whole)} of all</p>}
       {!all && rows.length > MANY && <button class="more" onClick={() => setAll(true)}>Show all {count(rows.length)}</button>}
     </div>
   );

@@ -24,13 +24,13 @@ export function Help() {
               <dt>Wheel</dt><dd>scrolls the rows; zooms when there is nothing to scroll</dd>
               <dt>Ctrl + wheel, pinch</dt><dd>zooms where the pointer is</dd>
               <dt>Shift + wheel, sideways</dt><dd>moves in time</dd>
-              <dt>Drag</dt><dd>selects a stretch of time on the rows that the pointer touches: the panel below has its profile</dd>
+              <dt>Drag</dt><dd>selects a stretch of time on the rows that the pointer touches: the panel below has its profile; its edges can be dragged</dd>
               <dt>Shift + drag, middle button, one finger</dt><dd>moves</dd>
               <dt>Drag a row’s name; Alt + ↑ ↓ on its buttons</dt><dd>moves the row among those of the same process</dd>
               <dt>Click, double click</dt><dd>chooses a call, zooms to it</dd>
             </dl>
             <h3>What is drawn</h3>
-            <p>Each module has a colour; functions that are known to do nothing but wait are grey. Where calls are thinner than a pixel, the colour is as strong as the part of the time that they cover. A row that is folded shows the function with most own time. The strip at the top is as high as the part of all rows that is active. Grey stripes: recording was off.</p>
+            <p>Each module has a colour; functions that are known to do nothing but wait are grey. Where calls are thinner than a pixel, the colour is as strong as the part of the time that they cover. A row that is folded shows the function with most own time. The striped, paler part of a call is waiting. The strip at the top is as high as the part of all rows that is active. Grey stripes: recording was off. Arrows of a chosen call lead from who created, awaited or woke its thread or task, and to whom it did so.</p>
           </div>
         </div>
       </div>

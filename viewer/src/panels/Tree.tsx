@@ -2,8 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { count, duration, percent } from "../format";
-import { callTree, type Node, tellsWaiting } from "../profile";
+import { callTree, type Node, pruned, tellsWaiting } from "../profile";
 import { type Profiled, useOpened } from "./hooks";
+import { NoRows, SoughtField, useSought } from "./Sought";
 
 const MOST_ROWS = 500;
 /** Calls with this part of all are unfolded at first. */
@@ -16,13 +17,14 @@ interface Shown<N extends Node> {
   readonly open: boolean;
 }
 
-function shownOf<N extends Node>(root: N, toggled: ReadonlySet<string>): Shown<N>[] {
+/** `through`: nodes that are unfolded at first, since what was sought is inside them. */
+function shownOf<N extends Node>(root: N, toggled: ReadonlySet<string>, through: ReadonlySet<Node>): Shown<N>[] {
   const result: Shown<N>[] = [];
   const walk = (nodes: readonly N[], depth: number, prefix: string) => {
     for (const node of nodes) {
       if (result.length >= MOST_ROWS) return;
       const id = `${prefix}/${node.region}`;
-      const byDefault = node.total >= root.total * UNFOLDED_FROM && depth < 40;
+      const byDefault = through.has(node) || node.total >= root.total * UNFOLDED_FROM && depth < 40;
       const open = toggled.has(id) ? !byDefault : byDefault;
       result.push({ node, id, depth, open: open && node.children.length > 0 });
       if (open) walk(node.children as N[], depth + 1, id);
@@ -52,7 +54,12 @@ interface Props<N extends Node> {
 export function Tree<N extends Node>({ root, heads, cells }: Props<N>) {
   const { run, timeline } = useOpened();
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
-  const rows = shownOf(root, toggled);
+  const sought = useSought();
+  const { root: left, through } = useMemo(() => {
+    const keep = (region: number) => sought.keeps(run.regions[region]?.name ?? "", run.regions[region]?.file ?? "");
+    return sought.all ? { root, through: new Set<Node>() } : pruned(root, keep);
+  }, [root, sought]);
+  const rows = shownOf(left, toggled, through);
   const toggle = (id: string) => {
     const next = new Set(toggled);
     if (!next.delete(id)) next.add(id);
@@ -64,11 +71,10 @@ export function Tree<N extends Node>({ root, heads, cells }: Props<N>) {
     else return;
     event.preventDefault();
   };
-  if (!rows.length) return <p class="empty">No call in this stretch of time.</p>;
   return (
     <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label="Call tree">
       <table role="treegrid" aria-label="Call tree">
-        <thead><tr><th scope="col" class="number">share</th>{heads.map((head) => <th key={head} scope="col" class="number">{head}</th>)}<th scope="col">function</th></tr></thead>
+        <thead><tr><th scope="col" class="number">share</th>{heads.map((head) => <th key={head} scope="col" class="number">{head}</th>)}<th scope="col">function <SoughtField /></th></tr></thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.id} aria-level={row.depth + 1} {...(row.node.children.length ? { "aria-expanded": row.open } : {})}>
@@ -83,6 +89,7 @@ export function Tree<N extends Node>({ root, heads, cells }: Props<N>) {
           ))}
         </tbody>
       </table>
+      {!rows.length && <NoRows sought={sought} />}
       {rows.length >= MOST_ROWS && <p class="empty">Only the first {MOST_ROWS} lines are shown. Fold some of them to see others.</p>}
     </div>
   );

@@ -34,7 +34,14 @@ export const isEmpty = (query: Query): boolean => query.text === "" && query.lon
 /** The regions of a query, by name and by file; null: all. Throws SourceError for a wrong expression. */
 export function regionsOf(query: Query, regions: readonly Region[]): number[] | null {
   if (query.text === "") return null;
-  return regions.filter(matcher(query)).map((region) => region.id);
+  const wanted = matcher(query);
+  return regions.filter(({ name, file }) => wanted(name, file)).map((region) => region.id);
+}
+
+/** Tells names, or the files they are in, that have a text in them or match /a regular expression/. Throws SourceError for a wrong one. */
+export function nameFilter(text: string): (name: string, file: string) => boolean {
+  const regex = /^\/(.*)\/$/.exec(text.trim());
+  return matcher({ text: regex ? regex[1] : text.trim(), regex: regex !== null });
 }
 
 /** The parameters with the name of a query: by their whole name, or its part behind the last colon. Throws SourceError if there are none. */
@@ -46,10 +53,10 @@ export function parameterOf(query: Query, names: readonly string[]): ParameterIs
   return { parameters, value };
 }
 
-function matcher(query: Query): (region: Region) => boolean {
+function matcher(query: Pick<Query, "text" | "regex">): (name: string, file: string) => boolean {
   if (!query.regex) {
     const wanted = query.text.toLowerCase();
-    return (region) => region.name.toLowerCase().includes(wanted) || region.file.toLowerCase().endsWith(wanted);
+    return (name, file) => name.toLowerCase().includes(wanted) || file.toLowerCase().endsWith(wanted);
   }
   let expression: RegExp;
   try {
@@ -57,5 +64,5 @@ function matcher(query: Query): (region: Region) => boolean {
   } catch (error) {
     throw new SourceError(`“${query.text}” is not a regular expression`, (error as Error).message);
   }
-  return (region) => expression.test(region.name);
+  return (name) => expression.test(name);
 }

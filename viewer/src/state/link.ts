@@ -39,6 +39,7 @@ export function restore(viewing: Viewing, navigator: Navigator): void {
   if (link.messages === "off") change.quiet = true;
   if (link.marks) change.marks = readMarks(link.marks);
   if (link.filter) change.filter = link.filter;
+  if (link.only) change.only = link.only;
   if (link.pinned) change.pinned = link.pinned;
   if (link.moved) change.moved = new Map(link.moved.flatMap((row, i) => (i % 2 === 0 && link.moved![i + 1] >= 0 ? [[row, link.moved![i + 1]] as const] : [])));
   if (link.toggled) change.toggled = new Set(link.toggled);
@@ -62,7 +63,7 @@ export function follow(viewing: Viewing, align?: Alignment): () => void {
       ...(view.call ? { call: { track: view.call.track, time: view.call.begin, depth: view.call.depth } } : {}),
       ...(view.panelOpen ? { panel: view.panel } : {}),
       ...(view.panelOpen && ["function", "source"].includes(view.panel) && view.func >= 0 ? { func: viewing.run.regions[view.func].name } : {}),
-      marks: writeMarks(view.marks), messages: view.quiet ? "off" : "", filter: view.filter, sort: view.sort === "order" ? "" : view.sort, pinned: [...view.pinned], moved: [...view.moved].flat(), toggled: [...view.toggled], find: view.found ? view.find : "",
+      marks: writeMarks(view.marks), messages: view.quiet ? "off" : "", filter: view.filter, sort: view.sort === "order" ? "" : view.sort, only: view.only, pinned: [...view.pinned], moved: [...view.moved].flat(), toggled: [...view.toggled], find: view.found ? view.find : "",
     });
   };
   const end = viewing.store.subscribe(() => {

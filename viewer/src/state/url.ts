@@ -10,6 +10,7 @@ export interface Link {
   panel?: string;
   filter?: string;
   sort?: string;
+  only?: string;
   pinned?: number[];
   toggled?: number[];
   /** Row and place, in turns. */
@@ -17,9 +18,9 @@ export interface Link {
   find?: string;
   /** "off": not drawn. */
   messages?: string;
-  /** Of two runs: the call at which they are aligned. */
   /** As src/state/marks.ts writes them. */
   marks?: string;
+  /** Of two runs: the call at which they are aligned. */
   align?: { func: string; n: number };
 }
 
@@ -37,7 +38,7 @@ export function write(link: Link): string {
   if (link.range) add("view", pair(link.range));
   if (link.selection) add("select", pair(link.selection) + (link.selection.tracks ? "," + link.selection.tracks.join(",") : ""));
   if (link.call) add("call", [link.call.track, Math.round(link.call.time), link.call.depth].join(","));
-  for (const key of ["func", "panel", "filter", "sort", "find", "messages", "marks"] as const) if (link[key]) add(key, link[key]);
+  for (const key of ["func", "panel", "filter", "sort", "only", "find", "messages", "marks"] as const) if (link[key]) add(key, link[key]);
   for (const key of ["pinned", "toggled", "moved"] as const) if (link[key]?.length) add(key, link[key].join(","));
   return words.join("&");
 }
@@ -59,7 +60,7 @@ export function read(fragment: string): Link {
   if (selection) link.selection = { ...selection, tracks: tracks.length ? numbers(tracks.join(","), ",") : null };
   const call = numbers(words.get("call") ?? "", ",");
   if (call?.length === 3) link.call = { track: call[0], time: call[1], depth: call[2] };
-  for (const key of ["func", "panel", "filter", "sort", "find", "messages", "marks"] as const) {
+  for (const key of ["func", "panel", "filter", "sort", "only", "find", "messages", "marks"] as const) {
     const value = words.get(key);
     if (value) link[key] = value;
   }

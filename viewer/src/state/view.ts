@@ -18,6 +18,8 @@ export interface View {
   readonly pinned: readonly number[];
   readonly filter: string;
   readonly sort: Sort;
+  /** What names in the tables have to have in them. */
+  readonly only: string;
   /** Rows that were moved: their places among those of the same parent. */
   readonly moved: ReadonlyMap<number, number>;
   readonly selection: Selection | null;
@@ -52,7 +54,7 @@ export class Viewing {
   constructor(readonly run: Run) {
     this.whole = { begin: 0, end: Math.max(run.length, 1) };
     this.store = new Store<View>({
-      range: this.whole, toggled: new Set(), tall: new Set(), pinned: [], filter: "", sort: "order", moved: new Map(), selection: null, call: null, message: null, quiet: false, func: -1,
+      range: this.whole, toggled: new Set(), tall: new Set(), pinned: [], filter: "", sort: "order", only: "", moved: new Map(), selection: null, call: null, message: null, quiet: false, func: -1,
       panel: "functions", panelOpen: false, find: "", found: null, hit: -1, marks: run.marks, newMark: null, keptAt: null, help: false, said: "",
     });
   }

@@ -273,6 +273,12 @@ export function visible(layout: Layout, top: number, height: number): Row[] {
   return [...below, ...layout.pinned.map((row) => ({ ...row, y: row.y + top }))];
 }
 
+/** The top of a call's line in a row, or -1 if the row does not show its depth. */
+export function lineTop(row: Row, depth: number): number {
+  if (!row.lines) return row.y + 3;
+  return depth < row.lines ? (row.lines > 1 ? row.y + 2 + depth * LINE : row.y + 3) : -1;
+}
+
 /** The row at a place of the layout. */
 export function rowAt(rows: readonly Row[], y: number): Row | undefined {
   for (let i = rows.length - 1; i >= 0; i--) if (y >= rows[i].y && y < rows[i].y + rows[i].height) return rows[i];

@@ -1,9 +1,10 @@
 // What moves above the picture of the rows: selection, chosen and pointed-at call, hits, markers; and the time axis.
 import type { Theme } from "../colour";
-import { instant, toNs } from "../format";
-import type { CallRef, Marker, Selection } from "../model";
+import { duration, instant, toNs } from "../format";
+import type { CallRef, Link, Marker, Selection } from "../model";
 import type { View } from "../state/view";
-import { LINE, type Row } from "./layout";
+import { LINE, lineTop, type Row } from "./layout";
+import { drawLinks } from "./links";
 import type { Frame } from "./painter";
 import { ticks, toX } from "./scale";
 import { type Anchors, drawTalk, type Spoken, type TalkShown } from "./talk";
@@ -20,6 +21,8 @@ export interface Marks {
   readonly talk: TalkShown | null;
   readonly anchors: Anchors;
   readonly spoken: Spoken | null;
+  /** Those of the chosen call. */
+  readonly links: readonly Link[];
 }
 
 const NOT_WIDER_THAN = 20_000;
@@ -33,6 +36,7 @@ export function drawOverlay(context: CanvasRenderingContext2D, width: number, he
   if (selection) drawSelection(context, width, height, selection, marks);
   for (const row of frame.rows) drawRowMarks(context, width, row, marks);
   if (marks.talk) drawTalk(context, width, frame, marks.talk, marks.anchors, theme, marks.spoken, view.message);
+  if (view.call) drawLinks(context, width, frame, marks.links, view.call, marks.anchors, theme);
   for (const call of [view.call, marks.pointed]) if (call) outline(context, width, call, marks, call === view.call);
   context.fillStyle = theme.lost;
   for (const { time } of view.marks) context.fillRect(Math.round(toX(frame.range, width, time)), 0, 1, height);
@@ -56,12 +60,6 @@ function drawSelection(context: CanvasRenderingContext2D, width: number, height:
   context.fillStyle = marks.theme.accent;
   context.fillRect(Math.round(left) - 1, 0, 2, height);
   context.fillRect(Math.round(right) - 1, 0, 2, height);
-}
-
-/** The top of a call's line in a row, or -1 if the row does not show its depth. */
-function lineTop(row: Row, depth: number): number {
-  if (!row.lines) return row.y + 3;
-  return depth < row.lines ? (row.lines > 1 ? row.y + 2 + depth * LINE : row.y + 3) : -1;
 }
 
 function outline(context: CanvasRenderingContext2D, width: number, call: CallRef, marks: Marks, chosen: boolean): void {
@@ -112,21 +110,45 @@ export function drawAxis(context: CanvasRenderingContext2D, width: number, heigh
   const { step, times } = ticks(range, width, 110, toNs(1));
   context.font = "11.5px system-ui, sans-serif";
   context.textBaseline = "middle";
+  const selection = marks.rubber ?? view.selection;
+  const taken = selection && lengthPlace(context, marks.frame, width, selection);
   for (const time of times) {
     const x = Math.round(toX(range, width, time));
     context.fillStyle = theme.line;
     context.fillRect(x, 0, 1, height);
     context.fillStyle = theme.faint;
-    context.fillText(instant(time, step), x + 5, height / 2 + 1);
+    const text = instant(time, step), end = x + 5 + context.measureText(text).width;
+    const free = !taken || end + 6 < taken.left || x > taken.left + taken.wide;
+    if (free && end <= width) context.fillText(text, x + 5, height / 2 + 1);
   }
-  const selection = marks.rubber ?? view.selection;
   if (selection) {
     context.fillStyle = theme.accent;
-    const left = toX(range, width, selection.begin);
-    context.fillRect(left, height - 3, toX(range, width, selection.end) - left, 3);
+    const left = toX(range, width, selection.begin), right = toX(range, width, selection.end);
+    context.fillRect(left, height - 3, right - left, 3);
+    if (taken) drawLength(context, taken, height, theme);
   }
   view.marks.forEach((mark, i) => drawFlag(context, toX(range, width, mark.time), `${i + 1} ${mark.text}`, theme));
   if (marks.x !== null) drawTime(context, width, height, marks, marks.x);
+}
+
+interface LengthPlace {
+  readonly left: number;
+  readonly wide: number;
+  readonly text: string;
+}
+
+/** Where it stands how long a selection is, if there is room for it. */
+function lengthPlace(context: CanvasRenderingContext2D, { range }: Frame, width: number, { begin, end }: Selection): LengthPlace | null {
+  const text = duration(end - begin), wide = context.measureText(text).width + 14;
+  const first = Math.max(0, toX(range, width, begin)), last = Math.min(width, toX(range, width, end));
+  return last - first < wide + 4 ? null : { left: Math.round((first + last - wide) / 2), wide, text };
+}
+
+function drawLength(context: CanvasRenderingContext2D, { left, wide, text }: LengthPlace, height: number, theme: Theme): void {
+  context.fillStyle = theme.accent;
+  context.fillRect(left, 6, wide, height - 12);
+  context.fillStyle = theme.background;
+  context.fillText(text, left + 7, height / 2 + 1);
 }
 
 /** The number of a mark, and the begin of its note. */

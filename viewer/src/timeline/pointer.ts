@@ -2,6 +2,8 @@
 import type { Viewing } from "../state/view";
 import { move, toTime } from "./scale";
 
+export type Edge = "begin" | "end";
+
 /** What the rows do for the pointer; x and y are CSS pixels of the picture. */
 export interface Surface {
   readonly width: number;
@@ -12,6 +14,10 @@ export interface Surface {
   /** While a range is drawn; null at its end. */
   rubber(from: { x: number; y: number } | null, to: { x: number; y: number }): void;
   selected(from: { x: number; y: number }, to: { x: number; y: number }): void;
+  /** The edge of the selection that is at a place. */
+  edgeAt(x: number): Edge | null;
+  /** Moves an edge there; returns which of the two it is then. */
+  moveEdge(edge: Edge, x: number): Edge;
   scrollBy(pixels: number): void;
   /** Whether there are more rows than are seen. */
   canScroll(): boolean;
@@ -24,6 +30,8 @@ export class Pointer {
   private start: { x: number; y: number } | null = null;
   private last = { x: 0, y: 0 };
   private panning = false;
+  /** The edge of the selection that is dragged. */
+  private edge: Edge | null = null;
   private moved = false;
 
   constructor(private readonly element: HTMLElement, private readonly viewing: Viewing, private readonly surface: Surface) {
@@ -43,17 +51,22 @@ export class Pointer {
     if (event.pointerType === "touch") this.fingers.set(event.pointerId, place);
     this.panning = event.button === 1 || event.shiftKey || event.pointerType === "touch";
     this.start = place;
+    this.edge = this.panning ? null : this.surface.edgeAt(place.x);
     this.moved = this.fingers.size > 1;
     if (event.button === 1) event.preventDefault();
   }
 
   private moving(event: PointerEvent): void {
     const place = { x: event.offsetX, y: event.offsetY };
-    if (!this.start) return this.surface.hover(place.x, place.y);
+    if (!this.start) {
+      this.element.style.cursor = this.surface.edgeAt(place.x) ? "ew-resize" : "";
+      return this.surface.hover(place.x, place.y);
+    }
     if (!this.moved && Math.hypot(place.x - this.start.x, place.y - this.start.y) < CLICK) return;
     this.moved = true;
     if (this.fingers.size === 2) this.pinch(event.pointerId, place);
     else if (this.panning) this.pan(place);
+    else if (this.edge) this.edge = this.surface.moveEdge(this.edge, place.x);
     else this.surface.rubber(this.start, place);
     this.last = place;
   }
@@ -76,7 +89,7 @@ export class Pointer {
   private up(event: PointerEvent): void {
     const place = { x: event.offsetX, y: event.offsetY };
     if (this.start && !this.moved) this.surface.click(place.x, place.y);
-    else if (this.start && !this.panning) this.surface.selected(this.start, place);
+    else if (this.start && !this.panning && !this.edge) this.surface.selected(this.start, place);
     this.cancel(event);
   }
 

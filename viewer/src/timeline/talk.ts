@@ -87,15 +87,19 @@ export class Anchors {
   }
 }
 
-interface Arrow {
-  readonly message: Bundle;
+/** From one place on the screen to another. */
+export interface Way {
   readonly x0: number;
   readonly y0: number;
   readonly x1: number;
   readonly y1: number;
 }
 
-const middleOf = (row: Row, frame: Frame) => row.y + row.height / 2 - frame.top;
+interface Arrow extends Way {
+  readonly message: Bundle;
+}
+
+export const middleOf = (row: Row, frame: Frame) => row.y + row.height / 2 - frame.top;
 
 function arrowsOf(talk: TalkShown, anchors: Anchors, frame: Frame, width: number): Arrow[] {
   return talk.messages.items.flatMap((message) => {
@@ -152,7 +156,7 @@ export function drawTalk(context: CanvasRenderingContext2D, width: number, frame
   context.globalAlpha = 1;
 }
 
-function drawArrow(context: CanvasRenderingContext2D, { x0, y0, x1, y1 }: Arrow, colour: string, thick: number, alpha: number): void {
+export function drawArrow(context: CanvasRenderingContext2D, { x0, y0, x1, y1 }: Way, colour: string, thick: number, alpha: number): void {
   context.globalAlpha = alpha;
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = thick;

@@ -8,11 +8,12 @@ import { Cache } from "./cache";
 import { ValuesCache } from "./chart";
 import { type Hit, hitAt } from "./hit";
 import { layOut, type Layout, type Row, siblingsOf, treeOf, visible } from "./layout";
+import { LinkCache } from "./links";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
 import { listenToOverview, Overview } from "./overview";
 import { around as slotsAround, type Frame, Painter, type Recorder } from "./painter";
-import { Pointer, type Surface } from "./pointer";
-import { around, levelFor, span, toTime } from "./scale";
+import { type Edge, Pointer, type Surface } from "./pointer";
+import { around, levelFor, span, toTime, toX } from "./scale";
 import { Anchors, type Spoken, spokenAt, TalkCache, type TalkShown } from "./talk";
 
 /** What the pointer is on. */
@@ -42,6 +43,8 @@ export interface Shown {
 
 /** ms without a change before tiles are fetched that may be seen next. */
 const QUIET = 150;
+/** Pixels beside an edge of the selection in which it can be taken. */
+const EDGE = 4;
 
 export class Timeline implements Surface {
   readonly pointed = new Store<Hover>({ hit: null, details: null, spoken: null, x: 0, y: 0 });
@@ -54,6 +57,7 @@ export class Timeline implements Surface {
   private readonly overview: Overview;
   private readonly values: ValuesCache;
   private readonly talk: TalkCache;
+  private readonly links: LinkCache;
   private anchors = new Anchors([]);
   private elements: Elements | null = null;
   private painter: Painter | null = null;
@@ -75,6 +79,7 @@ export class Timeline implements Surface {
     this.overview = new Overview(viewing, this.cache);
     this.values = new ValuesCache(source, () => this.schedule());
     this.talk = new TalkCache(source, this.run.locations.length, () => this.scheduleMarks());
+    this.links = new LinkCache(source, () => this.scheduleMarks());
     void source.side().then((side) => this.showSide(side), () => undefined);
     viewing.store.subscribe(() => this.schedule());
   }
@@ -211,7 +216,7 @@ export class Timeline implements Surface {
     const pointed = details ?? hit?.call ?? null;
     const marks: Marks = {
       view: this.viewing.view, frame, theme: this.theme, pointed, x: this.pointerX, rubber: this.rubberBand, markers: this.run.markers,
-      talk: this.talkOf(frame), anchors: this.anchors, spoken,
+      talk: this.talkOf(frame), anchors: this.anchors, spoken, links: this.links.of(this.viewing.view.call),
     };
     const over = fit(elements.overlay, ratio), axis = fit(elements.axis, ratio);
     drawOverlay(context(elements.overlay, ratio), over.width, over.height, marks);
@@ -286,6 +291,19 @@ export class Timeline implements Surface {
 
   selected(from: { x: number; y: number }, to: { x: number; y: number }): void {
     this.viewing.select(this.rangeOf(from, to));
+  }
+
+  edgeAt(x: number): Edge | null {
+    const { selection, range } = this.viewing.view;
+    return (["begin", "end"] as const).find((edge) => selection && Math.abs(toX(range, this.width, selection[edge]) - x) <= EDGE) ?? null;
+  }
+
+  moveEdge(edge: Edge, x: number): Edge {
+    const { selection, range } = this.viewing.view;
+    const time = Math.round(toTime(range, this.width, Math.min(Math.max(x, 0), this.width)));
+    const other = selection![edge === "begin" ? "end" : "begin"], begin = Math.min(time, other);
+    this.viewing.select({ begin, end: Math.max(time, other, begin + 1), tracks: selection!.tracks });
+    return time < other ? "begin" : "end";
   }
 
   scrollBy(pixels: number): void {

@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import { chromium } from "playwright-core";
+import { drawn } from "./drawn.mjs";
+
+export { drawn };
 
 const PAGE = new URL("../../build/demo.html", import.meta.url).href;
 
@@ -19,22 +22,6 @@ export async function open(fragment = "", options = {}) {
   await page.goto(PAGE + fragment);
   await drawn(page);
   return { page, close: async () => { assert.deepEqual(problems, []); await page.close(); } };
-}
-
-/** Waits until the picture stays as it is. */
-export async function drawn(page) {
-  await page.waitForSelector(".gutter li");
-  await page.evaluate(async () => {
-    const canvas = document.querySelector(".pictures canvas");
-    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-    for (let last = "", same = 0; same < 3;) {
-      await frame();
-      await new Promise((resolve) => setTimeout(resolve, 30));
-      const now = canvas.toDataURL();
-      same = now === last ? same + 1 : 0;
-      last = now;
-    }
-  });
 }
 
 export const fragment = (page) => page.evaluate(() => new Promise((resolve) => setTimeout(() => resolve(location.hash), 500)));

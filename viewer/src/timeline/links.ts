@@ -1,0 +1,59 @@
+// Who created, awaited and woke the thread or task of the chosen call, as arrows above the rows.
+import type { Theme } from "../colour";
+import type { CallRef, Link } from "../model";
+import type { Source } from "../source/source";
+import { LINE, lineTop } from "./layout";
+import type { Frame } from "./painter";
+import { toX } from "./scale";
+import { type Anchors, drawArrow, middleOf } from "./talk";
+
+/** More arrows would hide what is below them; the tab Call lists more. */
+const MOST = 40;
+
+/** The links of the call that was chosen last. */
+export class LinkCache {
+  private call: CallRef | null = null;
+  private known: readonly Link[] = [];
+  private control = new AbortController();
+
+  constructor(private readonly source: Source, private readonly changed: () => void) {}
+
+  of(call: CallRef | null): readonly Link[] {
+    if (call !== this.call) {
+      this.call = call;
+      this.known = [];
+      this.control.abort();
+      if (call) void this.fetch(call);
+    }
+    return this.known;
+  }
+
+  private async fetch({ track, begin, end }: CallRef): Promise<void> {
+    const { signal } = (this.control = new AbortController());
+    try {
+      const { links } = await this.source.links({ track, begin, end, limit: MOST }, signal);
+      if (signal.aborted) return;
+      this.known = links;
+      this.changed();
+    } catch {
+      // Another call is chosen, or the tab tells the problem itself.
+    }
+  }
+}
+
+/** Links end at the line of the call itself on its row, in the middle of other rows. */
+export function drawLinks(context: CanvasRenderingContext2D, width: number, frame: Frame, links: readonly Link[], call: CallRef, anchors: Anchors, theme: Theme): void {
+  const yOf = (track: number): number | null => {
+    const row = anchors.rowOf(track, frame);
+    if (!row) return null;
+    const line = track === call.track ? lineTop(row, call.depth) : -1;
+    return line < 0 ? middleOf(row, frame) : line + LINE / 2 - frame.top;
+  };
+  for (const { from, to, fromTrack, toTrack } of links) {
+    const y0 = yOf(fromTrack), y1 = yOf(toTrack), x0 = toX(frame.range, width, from), x1 = toX(frame.range, width, to);
+    if (y0 === null || y1 === null || Math.max(x0, x1) < -20 || Math.min(x0, x1) > width + 20) continue;
+    drawArrow(context, { x0, y0, x1, y1 }, theme.background, 4, 0.7);
+    drawArrow(context, { x0, y0, x1, y1 }, theme.accent, 2, 0.9);
+  }
+  context.globalAlpha = 1;
+}
