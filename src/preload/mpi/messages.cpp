@@ -65,13 +65,17 @@ Envelope envelope_of(const void* status) noexcept {
   return envelope;
 }
 
-void put_send(Handle comm, int dest, int tag, std::uint64_t bytes, std::uint64_t request) noexcept {
+void put_send(Handle comm, int dest, int tag, std::uint64_t bytes) noexcept {
   const Communicator* const communicator = defined_communicator(comm);
   if (communicator == nullptr || dest == abi()->proc_null) return;
-  const std::uint64_t to = where(*communicator, static_cast<std::uint32_t>(dest));
-  const auto number = static_cast<std::uint32_t>(tag);
-  if (request == 0) return put(ExtendedKind::kMpiSend, {to, number, bytes});
-  put(ExtendedKind::kMpiIsend, {to, number, bytes, request});
+  put(ExtendedKind::kMpiSend, {where(*communicator, static_cast<std::uint32_t>(dest)),
+                               static_cast<std::uint32_t>(tag), bytes});
+}
+
+void put_isend(const Communicator& communicator, int dest, int tag, std::uint64_t bytes,
+               std::uint64_t request) noexcept {
+  put(ExtendedKind::kMpiIsend, {where(communicator, static_cast<std::uint32_t>(dest)),
+                                static_cast<std::uint32_t>(tag), bytes, request});
 }
 
 void put_receive(Handle comm, const void* status) noexcept {

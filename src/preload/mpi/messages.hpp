@@ -36,8 +36,11 @@ struct Envelope {
 };
 Envelope envelope_of(const void* status) noexcept;
 
-// Of a message that is sent now, before it is; `request` 0: it blocks.
-void put_send(Handle comm, int dest, int tag, std::uint64_t bytes, std::uint64_t request) noexcept;
+// Of a message that is sent now, before it is.
+void put_send(Handle comm, int dest, int tag, std::uint64_t bytes) noexcept;
+// The same of one that does not block, to another than MPI_PROC_NULL.
+void put_isend(const Communicator& communicator, int dest, int tag, std::uint64_t bytes,
+               std::uint64_t request) noexcept;
 // Of one that has arrived.
 void put_receive(Handle comm, const void* status) noexcept;
 void put_request(ExtendedKind kind, std::uint64_t request) noexcept;
