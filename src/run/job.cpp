@@ -294,6 +294,18 @@ bool are_gone(const fs::path& group, std::uint32_t first, std::uint32_t end) {
   return true;
 }
 
+// Whether a rank is there, or comes.
+bool begins_within(std::chrono::milliseconds patience, const fs::path& group, std::uint32_t rank) {
+  constexpr std::chrono::milliseconds kPause{10};
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!is_there(directory_of(group, rank))) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(kPause);
+    refresh(group);
+  }
+  return true;
+}
+
 }  // namespace
 
 bool is_group_gone(const fs::path& spools) {
@@ -309,11 +321,13 @@ bool is_group_gone(const fs::path& spools) {
   return ranks > 0;
 }
 
-Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size) {
-  return end_rank_in(spools_of(run), rank, size);
+Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size,
+                std::chrono::milliseconds patience) {
+  return end_rank_in(spools_of(run), rank, size, patience);
 }
 
-Others end_rank_in(const fs::path& spools, std::uint32_t rank, std::uint32_t size) {
+Others end_rank_in(const fs::path& spools, std::uint32_t rank, std::uint32_t size,
+                   std::chrono::milliseconds patience) {
   const fs::path ended = spools / kEndedName;
   if (const int error = make(ended); error != 0 && error != EEXIST) return Others::kGoOn;
   std::uint32_t index = rank, count = size;
@@ -326,7 +340,7 @@ Others end_rank_in(const fs::path& spools, std::uint32_t rank, std::uint32_t siz
     const int below = level - 1;
     if (error == 0 && are_gone(spools, other << below, std::min(size, (other + 1) << below)))
       continue;
-    const bool begun = error != 0 || is_there(directory_of(spools, other << below));
+    const bool begun = error != 0 || begins_within(patience, spools, other << below);
     return begun ? Others::kGoOn : Others::kNotHere;
   }
   // A rank that was taken for gone may come here itself.

@@ -17,6 +17,7 @@
 // logarithm of their number. Functions throw Error; any thread may call them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -88,8 +89,10 @@ enum class Others : std::uint8_t {
   kGoOn,     // the last of them comes to the top of the tree
   kNotHere,  // nobody comes there: ranks needed for that have not begun, or are elsewhere
 };
-// Called when a rank has ended. REQUIRES: size > rank.
-Others end_rank(const std::filesystem::path& run, std::uint32_t rank, std::uint32_t size);
+// Called when a rank has ended. Waits up to `patience` for one that has not begun. REQUIRES: size >
+// rank.
+Others end_rank(const std::filesystem::path& run, std::uint32_t rank, std::uint32_t size,
+                std::chrono::milliseconds patience = {});
 
 // The name of the directory of the tree in that of the spools.
 inline constexpr char kEndedName[] = "ended";

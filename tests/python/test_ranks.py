@@ -174,7 +174,7 @@ def test_ranks_in_different_directories(ranks, timeloom_program):
         directory = ranks.directory / str(rank)
         said = (
             f"timeloom: of the 2 ranks of this job not all record into {directory}/run; "
-            "those that started in another directory have runs of their own"
+            "late ones join it, those that started in another directory have runs of their own"
         )
         assert done.stderr.splitlines().count(said) == 1
         assert (directory / "run" / "traces.otf2").exists()

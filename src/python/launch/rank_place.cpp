@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -108,7 +109,10 @@ bool RankPlace::ranks_have_ended() {
   if (!shared_) return true;
   if (launched_.size == 0) return false;
   if (!others_) {
-    others_ = run::end_rank(path(), launched_.rank, launched_.size);
+    // Where the ranks of one host have ended before those of another begin, these may yet come.
+    constexpr std::chrono::milliseconds kLongestLag{2000};
+    const auto patience = launched_.on_one_host() ? std::chrono::milliseconds{} : kLongestLag;
+    others_ = run::end_rank(path(), launched_.rank, launched_.size, patience);
   }
   return *others_ == run::Others::kEnded || !missing().empty();
 }
@@ -116,7 +120,8 @@ bool RankPlace::ranks_have_ended() {
 std::string RankPlace::missing() const {
   if (others_ != run::Others::kNotHere || !elsewhere_) return {};
   return "of the " + std::to_string(launched_.size) + " ranks of this job not all record into " +
-         path() + "; those that started in another directory have runs of their own";
+         path() +
+         "; late ones join it, those that started in another directory have runs of their own";
 }
 
 std::string RankPlace::farewell() const {

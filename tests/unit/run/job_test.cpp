@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <set>
 #include <thread>
@@ -148,6 +149,18 @@ TEST_F(JobTest, ARankSeesWhetherTheOthersHaveBegun) {
   take_rank(run(), 3);
   EXPECT_EQ(end_rank(run(), 3, 4), Others::kGoOn);
   EXPECT_EQ(end_rank(run(), 2, 4), Others::kEnded);
+}
+
+TEST_F(JobTest, ARankThatEndsWaitsForOneThatBeginsLater) {
+  make_run();
+  take_rank(run(), 0);
+  std::thread late([&] {
+    while (!fs::exists(run() / "spool/ended/1-0")) std::this_thread::yield();  // rank 0 ends
+    take_rank(run(), 1);
+  });
+  EXPECT_EQ(end_rank(run(), 0, 2, std::chrono::hours(1)), Others::kGoOn);
+  late.join();
+  EXPECT_EQ(end_rank(run(), 1, 2), Others::kEnded);
 }
 
 TEST_F(JobTest, RanksShareARun) {
