@@ -12,8 +12,11 @@ set -eu
 # On a file system that all nodes share.
 output=${SLURM_SUBMIT_DIR:-$PWD}/run-${SLURM_JOB_ID:?start it with sbatch}
 
-# srun starts the ranks; mpirun inside of a job does as well. Long jobs: --profile in place of a trace.
-srun --kill-on-bad-exit=0 timeloom run --output "$output" "$@"
+# srun starts the ranks, with MPI by what the site has set; else say it: --mpi=pmix for Open MPI, --mpi=pmi2 for MPICH.
+# Where the cluster has none that the library knows, mpirun in place of srun. Long jobs: --profile in place of a trace.
+status=0
+srun --kill-on-bad-exit=0 timeloom run --output "$output" "$@" || status=$?
 
-# Weaves what killed ranks have left, if the last of the others has not done so.
-timeloom report --mpi "$output"
+# Weaves what killed ranks have left, if the last of the others has not done so. With MPI: report --mpi.
+timeloom report "$output"
+exit "$status"

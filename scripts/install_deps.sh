@@ -4,7 +4,7 @@
 #
 # usage: scripts/install_deps.sh [GROUP]...
 #
-# Groups: build, check, test, lint, fuzz, bench, debian, release, readers, viewer; without one, all of them.
+# Groups: build, check, test, lint, fuzz, bench, readers, which are taken without one; mpi, cluster, debian, release, viewer.
 set -euf
 
 # Groups, package, what needs it. Of alternatives (a|b) one is enough, and the first that Debian has
@@ -39,6 +39,10 @@ test         openmpi-bin          # mpirun: ranks of a job have one run
 test         mpich                # the same with the other launcher
 mpi          libopenmpi-dev       # mpicc: programs in C, and tables that must be those of its headers
 mpi          libmpich-dev         # the same of the other library (make test-all)
+cluster      iproute2             # two hosts on one machine: the cable between them
+cluster      slurm-wlm            # a cluster of them; srun and sbatch start ranks
+cluster      munge                # by which its daemons know each other
+cluster      libpmix-dev          # by which srun starts those of Open MPI
 check        clang-format-14      # make format, and its check in make check
 lint,test    clang-tidy|clang-tidy-[0-9][0-9]  # make lint, and the test of its rules
 fuzz         clang|clang-[0-9][0-9]            # libFuzzer (make test-fuzz)
