@@ -145,12 +145,14 @@ def endings(run, timeloom_program):
     return [group["ending"] for group in Run(run, timeloom_program).info["groups"]]
 
 
-def test_the_example_goes_on_when_its_ranks_are_told_to_end(cluster, work, timeloom_program):
-    """As a minute before the limit of time."""
+def test_the_example_goes_on_when_its_ranks_are_told_to_end(cluster, work, timeloom, timeloom_program):
+    """As a minute before the limit of time. It weaves on one host what those of the other may still be writing."""
     run = end(cluster, work, begin(cluster, work, ""), "--signal=TERM")
     said = (work / "said").read_text()
     assert "was unfinished, woven now" in said
     assert "where the time went" in said
+    fall_silent(run)
+    timeloom("info", run)
     assert_one_run(run, timeloom_program)
     assert endings(run, timeloom_program) == ["ended by SIGTERM"] * 4
 
