@@ -64,7 +64,7 @@ double share(double part, double whole) noexcept { return whole > 0 ? part / who
 }  // namespace
 
 std::string process_cost_property(std::size_t group) {
-  return std::string(kProcessCost) + "." + std::to_string(group);
+  return std::string(kProcessCost) + "_" + std::to_string(group);  // OTF2 makes a dot that
 }
 
 std::string to_text(const ProcessCost& cost) { return text_of<ProcessCost>(cost, kProcessFields); }

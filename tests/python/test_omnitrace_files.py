@@ -11,6 +11,7 @@ import pytest
 from archives import make_archive, one_line
 from converted import Perfetto, recorded
 from cube_files import DATA
+from omnitrace_runs import run_omnitrace
 
 pytestmark = pytest.mark.any_python
 
@@ -261,6 +262,16 @@ def test_each_process_has_files_of_its_own(program, files):
     tables = [name for name in found if name.startswith("wall_clock-") and name.endswith(".txt")]
     assert len(tables) == 3  # the program and two workers
     assert sorted(tables) == sorted({f"wall_clock-{one.split('-')[1]}" for one in tables})
+
+
+def test_what_a_process_took(tmp_path):
+    """Of a real one: its memory and CPU time."""
+    (tmp_path / "app.py").write_text("big = bytes(range(256)) * 400_000\nsum(big)\n")
+    lines = run_omnitrace(tmp_path, "app.py", OMNITRACE_VERBOSE="0").stderr.splitlines()
+    (line,) = [line for line in lines if re.match(r"omnitrace/process/\d+ : ", line)]
+    words = r": ([\d.]+) sec wall_clock, ([\d.]+) MB peak_rss, ([\d.]+) MB page_rss, ([\d.]+) sec cpu_clock, ([\d.]+) % cpu_util \[laps: 1\]"
+    wall, peak, resident, cpu, share = map(float, re.search(words, line).groups())
+    assert 102.4 < resident <= peak < 1000 and cpu > 0 and share == pytest.approx(100 * cpu / wall, rel=0.01)
 
 
 def test_processes_are_one_report(program, files):
