@@ -103,9 +103,14 @@ def scorep() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def omnitrace() -> Iterator[None]:
-    """By the Omnitrace door with its default filters. The process belongs to it from here on."""
+def omnitrace(**excluded: str) -> Iterator[None]:
+    """By the Omnitrace door with its default filters, and more of them. The process belongs to it from here on."""
     import omnitrace as door
 
+    kept = {name: getattr(door.config, name) for name in excluded}
+    for name, expression in excluded.items():
+        setattr(door.config, name, [*kept[name], expression])
     with door.profile():
         yield
+    for name, expressions in kept.items():
+        setattr(door.config, name, expressions)

@@ -146,6 +146,7 @@ def check(figures: Figures, long_weave: Figures | None) -> list[Check]:
         times("omnitrace, a call", ratios.get("omnitrace_over_timeloom"), "a call of the timeloom door", 1.25),
         times("a call with --profile", ratios["folded_over_trace"], "a call with a trace", 1.3),
         at_most("a filtered function, monitoring", added["filtered"], 2, "ns"),
+        at_most("a function that -ME of omnitrace leaves out", extra["added_ns"].get("omnitrace-file"), 2, "ns"),
         at_most("any function while paused", added["paused"], 2, "ns"),
         ratio("`with region`", region, "empty context manager", floor, 3),
         at_most("spool", figures["bytes_per_event_spool"], 9, "bytes an event"),

@@ -20,6 +20,8 @@ Method
   million entries, which is full); with C functions off it is viztracer-python in "extra".
   omnitrace is ours, with its default filters, in a process of its own beside the hook that only
   reads the clock; `omnitrace_over_timeloom` is the ratio of the two doors' calls, each over that hook.
+  A process belongs to that door once it has used it. omnitrace-file is a function that -ME leaves out, and
+  omnitrace-subtree one that -E leaves out with all that it calls, so that its calls have to be seen.
   scorep is ours, in a process that `python -m scorep` has started, beside floors
   that are measured in that process; scorep-bindings the bindings of a Score-P that
   is installed here.
@@ -48,7 +50,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CYCLES = 8
 BUSY = 0.1  # cores; more than this makes the figures doubtful
 HAS_MONITORING = hasattr(sys, "monitoring")
-NEED_MONITORING = {"floor-monitoring", "floor-clock", "timeloom-monitoring", "filtered"}
+NEED_MONITORING = {"floor-monitoring", "floor-clock", "timeloom-monitoring", "filtered", "omnitrace-file"}
 NEED_VIZTRACER = {"viztracer", "viztracer-python"}
 
 # By the process that measures them, names of bench/workload.py.
@@ -60,7 +62,7 @@ WITH = ["with-region", "unmeasured-region", "floor-with"]
 SCOREP_FLOORS = ["floor-monitoring", "floor-frame", "floor-with"]
 SCOREP = ["scorep", "scorep-region", "scorep-region-off", *SCOREP_FLOORS]
 CLOCK = "floor-clock" if HAS_MONITORING else "floor-frame-clock"
-OMNITRACE = ["omnitrace", CLOCK]
+OMNITRACE = ["omnitrace", "omnitrace-file", "omnitrace-subtree", CLOCK]
 
 # Ratios of what two hooks add to a call: the first over the second.
 TRACE = "timeloom-monitoring" if HAS_MONITORING else "timeloom-frame"
@@ -173,7 +175,8 @@ def call_figures(arguments: argparse.Namespace, wanted: list[str] | None) -> tup
     extra = {
         "scorep_region_off_ns": cost(door, "scorep-region-off"),
         "unmeasured_region_ns": cost(cycles, "unmeasured-region"),
-        "added_ns": {name: added(cycles, name) for name in EXTRA},
+        "added_ns": {**{name: added(cycles, name) for name in EXTRA},
+                     **{name: added(omnitrace, name) for name in OMNITRACE[1:3]}},
     }
     return result, extra
 

@@ -105,6 +105,8 @@ SAMPLES: dict[str, tuple[Hook, Callable[[], tuple[Loop, Any]]]] = {
     "scorep-region": (hooks.scorep, scorep_region),
     "scorep-region-off": (PLAIN, scorep_region),
     "omnitrace": (hooks.omnitrace, call),
+    "omnitrace-file": (functools.partial(hooks.omnitrace, exclude_modules="workload.py$"), call),
+    "omnitrace-subtree": (functools.partial(hooks.omnitrace, exclude_functions="^nothing$"), call),
 }
 
 

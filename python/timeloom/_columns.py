@@ -7,15 +7,18 @@ from typing import IO, Any
 
 import numpy
 
-from timeloom._tables import TableReader
+from timeloom._tables import Batch, Column, TableReader
+
+_KINDS = {"l": "<i8", "g": "<f8", "c": "<i1", "s": "<i2", "i": "<i4"}  # of NumPy
 
 
 class _Column:
-    """The parts of a column read so far: values, and which of them are missing."""
+    """The parts of a column read so far: values or places in the dictionary, and which of them are missing."""
 
-    def __init__(self, name: str, form: str) -> None:
-        self.name = name
-        self.kind = {"l": "<i8", "g": "<f8"}.get(form)  # of NumPy; None: texts
+    def __init__(self, column: Column) -> None:
+        self.name = column.name
+        self.words = _words_of(column.words) if column.words else None
+        self.kind = _KINDS[column.form]
         self.values: list[Any] = []
         self.missing: list[Any] = []
 
@@ -26,33 +29,32 @@ class _Column:
             self.missing.append(bits[:rows] == 0)
         else:
             self.missing.append(numpy.zeros(rows, bool))
-        if self.kind:
-            self.values.append(numpy.frombuffer(values, self.kind))
-            return
-        ends = numpy.frombuffer(values, "<i4").tolist()
-        self.values.append(_texts(bytes(buffers[2]), ends))
+        self.values.append(numpy.frombuffer(values, self.kind))
 
     def result(self) -> tuple[Any, Any]:
         missing = numpy.concatenate(self.missing) if self.missing else numpy.zeros(0, bool)
-        if self.kind:
-            return (numpy.concatenate(self.values) if self.values else numpy.zeros(0, self.kind)), missing
-        return [text for part in self.values for text in part], missing
+        values = numpy.concatenate(self.values) if self.values else numpy.zeros(0, self.kind)
+        if self.words is None:
+            return values, missing
+        places = numpy.where(missing, numpy.int64(len(self.words) - 1), values)  # the last one is none
+        return self.words[places], missing
 
 
-def _texts(data: bytes, ends: list[int]) -> list[str]:
-    if data.isascii():
-        text = data.decode("ascii")
-        return [text[begin:end] for begin, end in pairwise(ends)]
-    return [data[begin:end].decode() for begin, end in pairwise(ends)]
+def _words_of(dictionary: Batch) -> Any:
+    """An array of its texts, and None."""
+    body, _, [(_, [_, ends, text])] = dictionary
+    data = body[text[0] : sum(text)]
+    places = numpy.frombuffer(body[ends[0] : sum(ends)], "<i4").tolist()
+    return numpy.array([data[begin:end].decode() for begin, end in pairwise(places)] + [None], object)
 
 
 def read_columns(stream: IO[bytes]) -> dict[str, tuple[Any, Any]]:
     """The columns of a table: {name: (values, missing)}.
 
-    Values are an array of NumPy or a list of str; ``missing`` is an array of bool.
+    Both are arrays of NumPy; texts that are missing are None.
     """
     reader = TableReader(stream)
-    columns = [_Column(name, form) for name, form in reader.columns]
+    columns = [_Column(column) for column in reader.columns]
     for body, rows, parts in reader:
         for column, (_, places) in zip(columns, parts):
             column.add(rows, [memoryview(body)[begin : begin + length] for begin, length in places])

@@ -136,10 +136,11 @@ class Run:
         return frame if per_thread or table == "events" else _all_threads(frame, table)
 
     def to_polars(self, table: str = "paths", options: Sequence[str] = ()) -> polars.DataFrame:
-        """The same as a :class:`polars.DataFrame`, a row a thread."""
+        """The same as a :class:`polars.DataFrame`, a row a thread. Texts are strings in it, not categories."""
         import polars
 
-        return polars.DataFrame(self.table(table, options))
+        frame = polars.DataFrame(self.table(table, options))
+        return frame.with_columns(polars.col(polars.Categorical).cast(polars.String))
 
     def to_hatchet(self) -> hatchet.GraphFrame:
         """The call paths of all threads together as a :class:`hatchet.GraphFrame` (``pip install llnl-hatchet``).
@@ -167,7 +168,8 @@ class Table:
     """A table of a run, which is read anew whenever it is asked for: ``for row in table``, or as columns.
 
     Rows are dicts. As columns any package takes it that knows Arrow's PyCapsule interface, batch by batch and without
-    a Python object a value: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, a name in a query of duckdb.
+    a Python object a value: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, a name in a query of duckdb. Texts
+    are dictionaries there: pandas and polars show them as categories.
     """
 
     def __init__(self, run: str, options: Sequence[str]) -> None:
@@ -198,8 +200,8 @@ class Table:
 
 
 def _series_of(pandas: Any, values: Any, missing: Any) -> Any:
-    if isinstance(values, list):
-        return pandas.Series([None if none else text for text, none in zip(values, missing)], dtype="str")
+    if values.dtype.kind == "O":
+        return pandas.Series(values, dtype="str")
     if not missing.any():
         return values
     if values.dtype.kind == "i":

@@ -1,18 +1,19 @@
 """Tables that ``timeloom convert --to arrow`` writes, batch by batch.
 
 It reads what that command writes (src/formats/arrow), not every Arrow file: whole numbers and real ones of 64 bits,
-and texts.
+and texts that a dictionary has, which comes before the first batch.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import IO, TypeAlias
+from typing import IO, NamedTuple, TypeAlias
 
 _MAGIC = b"ARROW1\0\0"
-_INTEGER, _REAL = 2, 3
-_BATCH = 3
+_NUMBERS = {2: "l", 3: "g"}  # of 64 bits, by the number of their type
+_INDEXES = {8: "c", 16: "s", 32: "i"}
+_DICTIONARY, _BATCH = 2, 3
 
 
 class _Table:
@@ -46,6 +47,9 @@ class _Table:
         places = [begin + 4 + 4 * i for i in range(self.number("<I", begin))]
         return [_Table(self._data, place + self.number("<I", place)) for place in places]
 
+    def has(self, number: int) -> bool:
+        return self._field(number) != self._place
+
     def text(self, number: int) -> str:
         begin = self.target(number)
         return self._data[begin + 4 : begin + 4 + self.number("<I", begin)].decode()
@@ -57,9 +61,16 @@ class _Table:
         return list(struct.unpack_from(f"<{count}q", self._data, begin + 4))
 
 
-# The argument of `_core.arrow_stream`: the bytes of a batch, its rows, and of each column the number of missing
-# values and the places of its buffers.
+# The bytes of a batch, its rows, and of each column the number of missing values and the places of its buffers.
 Batch: TypeAlias = tuple[bytes, int, list[tuple[int, list[tuple[int, int]]]]]
+
+
+class Column(NamedTuple):
+    """The first argument of ``_core.arrow_stream`` is a list of these."""
+
+    name: str
+    form: str  # as Arrow's C data interface has it; of texts, that of their places in the dictionary
+    words: Batch | None  # the dictionary: one column of texts
 
 
 class TableReader:
@@ -72,12 +83,16 @@ class TableReader:
         message = self._next_message()
         if message is None:
             raise EOFError("a table without columns")
-        self._fields = [(field.text(0), field.value(2, "<B")) for field in message.table(2).tables(1)]
+        self.columns = [self._column_of(field) for field in message.table(2).tables(1)]
 
-    @property
-    def columns(self) -> list[tuple[str, str]]:
-        """Names and formats, as Arrow's C data interface has them."""
-        return [(name, {_INTEGER: "l", _REAL: "g"}.get(kind, "u")) for name, kind in self._fields]
+    def _column_of(self, field: _Table) -> Column:
+        if not field.has(4):
+            return Column(field.text(0), _NUMBERS[field.value(2, "<B")], None)
+        # The dictionaries follow in the order of the columns.
+        message = self._next_message()
+        assert message is not None and message.value(1, "<B") == _DICTIONARY
+        index = _INDEXES[field.table(4).table(1).value(0, "<i")]
+        return Column(field.text(0), index, self._batch_of(message, message.table(2).table(1), [3]))
 
     def _next_message(self) -> _Table | None:
         """The head of the next one; None at the end."""
@@ -94,12 +109,15 @@ class TableReader:
     def __iter__(self) -> Iterator[Batch]:
         while message := self._next_message():
             assert message.value(1, "<B") == _BATCH
-            batch, body = message.table(2), self._read(message.value(3, "<q"))
-            nulls, buffers = batch.words(1), batch.words(2)
-            parts, at = [], 0
-            for i, (_, kind) in enumerate(self._fields):
-                count = 2 if kind in (_INTEGER, _REAL) else 3  # buffers
-                places = [(buffers[k], buffers[k + 1]) for k in range(2 * at, 2 * (at + count), 2)]
-                parts.append((nulls[2 * i + 1], places))
-                at += count
-            yield body, batch.value(0, "<q"), parts
+            yield self._batch_of(message, message.table(2), [2] * len(self.columns))
+
+    def _batch_of(self, message: _Table, batch: _Table, counts: list[int]) -> Batch:
+        """``counts``: how many buffers each column has."""
+        body = self._read(message.value(3, "<q"))
+        nulls, buffers = batch.words(1), batch.words(2)
+        parts, at = [], 0
+        for i, count in enumerate(counts):
+            places = [(buffers[k], buffers[k + 1]) for k in range(2 * at, 2 * (at + count), 2)]
+            parts.append((nulls[2 * i + 1], places))
+            at += count
+        return body, batch.value(0, "<q"), parts

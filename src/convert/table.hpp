@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "convert/format.hpp"
+#include "convert/words.hpp"
 #include "core/event.hpp"
 #include "profile/call_tree.hpp"
 
@@ -24,6 +24,7 @@ enum class ColumnType : std::uint8_t { kInteger, kReal, kText };
 struct Column {
   std::string name;  // valid UTF-8, that of no other column
   ColumnType type = ColumnType::kInteger;
+  std::shared_ptr<const Words> words{};  // of kText: all that its cells have
 };
 
 // Takes rows, cell by cell in the order of the columns. Used by one thread.
@@ -33,7 +34,7 @@ class RowWriter {
   // REQUIRES: the type of the column.
   virtual void integer(std::int64_t value) = 0;
   virtual void real(double value) = 0;
-  virtual void text(std::string_view value) = 0;  // as a run has it, be it no UTF-8
+  virtual void text(std::uint32_t place) = 0;  // in the words of the column
   virtual void none() = 0;
   virtual void end_row() = 0;
   // Writes all rows so far; once, when there are no more.
@@ -43,6 +44,7 @@ class RowWriter {
 class TableFormat {
  public:
   virtual ~TableFormat() = default;
+  // The words of the columns are complete. (In csv they may grow, if one thread does all.)
   virtual void begin(const std::vector<Column>& columns) = 0;
   // May be called from any thread after begin(); each writer has rows of its own.
   virtual std::unique_ptr<RowWriter> rows() = 0;

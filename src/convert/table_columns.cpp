@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "convert/names.hpp"
 #include "convert/text.hpp"
@@ -51,43 +52,56 @@ const AnyCell* cell_at(const std::vector<AnyCell>& cells, std::size_t& place, Me
 
 }  // namespace
 
-void Columns::add(std::string name, ColumnType type) {
+std::string Columns::free(std::string name) {
   const std::string wanted = name;
   for (int i = 2; !taken_.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
-  columns_.push_back({name, type});
+  return name;
+}
+
+void Columns::add(std::string name, ColumnType type) {
+  columns_.push_back({free(std::move(name)), type});
+}
+
+void Columns::add(std::string name, std::shared_ptr<const Words> words) {
+  columns_.push_back({free(std::move(name)), ColumnType::kText, std::move(words)});
 }
 
 ParameterColumns::ParameterColumns(const CallTree& tree) : tree_(tree) {
   for (const profile::ParameterSet& set : tree.parameter_sets) {
     for (const profile::ParameterValue& value : set) {
-      const auto [found, fresh] = places_.try_emplace(value.name, names_.size());
-      if (fresh) {
-        names_.push_back(value.name);
-        numeric_.push_back(true);
-      }
-      if (!whole_number(value)) numeric_[found->second] = false;
+      const auto [found, fresh] = places_.try_emplace(value.name, all_.size());
+      if (fresh) all_.push_back({value.name, true, nullptr});
+      if (!whole_number(value)) all_[found->second].numeric = false;
+    }
+  }
+  for (const profile::ParameterSet& set : tree.parameter_sets) {
+    for (const profile::ParameterValue& value : set) {
+      OfParameter& one = all_[places_.at(value.name)];
+      if (one.numeric) continue;
+      if (!one.words) one.words = std::make_shared<Words>();
+      one.words->add(value.text);
     }
   }
 }
 
 void ParameterColumns::add_to(Columns& columns) const {
-  for (std::size_t i = 0; i < names_.size(); ++i) {
-    columns.add("parameter." + utf8(names_[i]),
-                numeric_[i] ? ColumnType::kInteger : ColumnType::kText);
+  for (const OfParameter& one : all_) {
+    const std::string name = "parameter." + utf8(one.name);
+    one.numeric ? columns.add(name, ColumnType::kInteger) : columns.add(name, one.words);
   }
 }
 
 void ParameterColumns::write(RowWriter& row, profile::ParameterSetId id) const {
   static const profile::ParameterSet kNone;
   const profile::ParameterSet& set = id.defined() ? tree_.parameter_sets[id.value()] : kNone;
-  for (std::size_t i = 0; i < names_.size(); ++i) {
-    const auto found = std::ranges::find(set, names_[i], &profile::ParameterValue::name);
+  for (const OfParameter& one : all_) {
+    const auto found = std::ranges::find(set, one.name, &profile::ParameterValue::name);
     if (found == set.end()) {
       row.none();
-    } else if (numeric_[i]) {
+    } else if (one.numeric) {
       row.integer(*whole_number(*found));
     } else {
-      row.text(found->text);
+      row.text(one.words->add(found->text));
     }
   }
 }

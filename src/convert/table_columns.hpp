@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,9 +20,13 @@ namespace timeloom::convert {
 class Columns {
  public:
   void add(std::string name, ColumnType type);
+  // One of texts.
+  void add(std::string name, std::shared_ptr<const Words> words);
   const std::vector<Column>& all() const noexcept { return columns_; }
 
  private:
+  std::string free(std::string name);
+
   std::vector<Column> columns_;
   std::set<std::string> taken_;
 };
@@ -36,8 +41,13 @@ class ParameterColumns {
  private:
   const profile::CallTree& tree_;
   std::map<std::string, std::size_t> places_;
-  std::vector<std::string> names_;
-  std::vector<bool> numeric_;
+  struct OfParameter {
+    std::string name;
+    bool numeric = true;
+    std::shared_ptr<Words> words;  // if it is not
+  };
+
+  std::vector<OfParameter> all_;
 };
 
 // A column for each sampled metric (what a call path came to itself), four for each counter of the

@@ -1,6 +1,9 @@
 // The table of events.
 
 #include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "convert/arguments.hpp"
 #include "convert/names.hpp"
@@ -11,18 +14,6 @@
 namespace timeloom::convert {
 
 namespace {
-
-const std::vector<Column>& columns_of_events() {
-  static const std::vector<Column> kColumns = {
-      {"process", ColumnType::kText},    {"thread", ColumnType::kText},
-      {"time_ns", ColumnType::kInteger}, {"event", ColumnType::kText},
-      {"name", ColumnType::kText},       {"depth", ColumnType::kInteger},
-      {"number", ColumnType::kReal},     {"text", ColumnType::kText},
-  };
-  return kColumns;
-}
-
-std::string_view word_of(WakeEnd end) { return end == WakeEnd::kWakes ? "wakes" : "woken"; }
 
 // The word for an event; empty: it has no row.
 std::string_view word_of(EventKind kind) {
@@ -41,14 +32,63 @@ std::string_view word_of(EventKind kind) {
   }
 }
 
+constexpr std::uint32_t kNoRow = UINT32_MAX;
+
+// The texts of the columns, and their places for what is defined in the run.
+struct EventWords {
+  EventWords(const Definitions& definitions, const Tracks& tracks) {
+    for (const Process& one : tracks.processes) processes.push_back(process->add(one.name));
+    for (const Track& one : tracks.tracks) threads.push_back(thread->add(one.name));
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      const std::string_view word = word_of(static_cast<EventKind>(kind));
+      kinds[kind] = word.empty() ? kNoRow : event->add(word);
+    }
+    wakes = event->add("wakes");
+    woken = event->add("woken");
+    no_name = name->add({});
+    for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {
+      regions.push_back(name->add(region_name(definitions, RegionId{i})));
+    }
+    unknown_region = name->add(region_name(definitions, RegionId{}));
+    for (const Metric& one : definitions.metrics) metrics.push_back(name->add(metric_name(one)));
+    bool texts = false;
+    for (const Parameter& one : definitions.parameters) {
+      parameters.push_back(name->add(parameter_name(one)));
+      texts = texts || one.type == ParameterType::kString;
+    }
+    if (!texts) return;
+    for (const std::string& one : definitions.strings) strings.push_back(text->add(one));
+  }
+
+  std::vector<Column> columns() const {
+    return {{"process", ColumnType::kText, process}, {"thread", ColumnType::kText, thread},
+            {"time_ns", ColumnType::kInteger},       {"event", ColumnType::kText, event},
+            {"name", ColumnType::kText, name},       {"depth", ColumnType::kInteger},
+            {"number", ColumnType::kReal},           {"text", ColumnType::kText, text}};
+  }
+
+  std::uint32_t of(RegionId region) const {
+    return region.value() < regions.size() ? regions[region.value()] : unknown_region;
+  }
+
+  using Shared = std::shared_ptr<Words>;
+  Shared process = std::make_shared<Words>(), thread = std::make_shared<Words>(),
+         event = std::make_shared<Words>(), name = std::make_shared<Words>(),
+         text = std::make_shared<Words>();
+  std::vector<std::uint32_t> processes, threads, regions, metrics, parameters, strings;
+  std::array<std::uint32_t, 256> kinds{};  // kNoRow: no row
+  std::uint32_t wakes = 0, woken = 0, no_name = 0, unknown_region = 0;
+};
+
 class EventRows : public LocationSink {
  public:
-  EventRows(const Definitions& definitions, const Tracks& tracks, const Location& location,
-            std::unique_ptr<RowWriter> row)
+  EventRows(const Definitions& definitions, const EventWords& words, std::size_t track,
+            std::size_t process, std::unique_ptr<RowWriter> row)
       : definitions_(definitions),
+        words_(words),
         clock_(definitions.clock),
-        track_(tracks.of(location.id)),
-        process_(tracks.processes[track_.process].name),
+        thread_(words.threads[track]),
+        process_(words.processes[process]),
         row_(std::move(row)) {}
 
   void consume(std::span<const Event> events) override {
@@ -59,20 +99,25 @@ class EventRows : public LocationSink {
  private:
   void write(const Event& event) {
     const WakeEnd wake = wake_end_of(event, definitions_);
-    const std::string_view word = wake == WakeEnd::kNone ? word_of(event.kind) : word_of(wake);
-    if (word.empty() || !is_defined(event)) return;
+    const std::uint32_t word = word_of(event.kind, wake);
+    if (word == kNoRow || !is_defined(event)) return;
     if (event.kind == EventKind::kLeave) --depth_;
     row_->text(process_);
-    row_->text(track_.name);
+    row_->text(thread_);
     row_->integer(static_cast<std::int64_t>(clock_(event.time)));
     row_->text(word);
     if (wake == WakeEnd::kNone) {
       write_value(event);
     } else {
-      cells({}, static_cast<double>(event.value));
+      cells(words_.no_name, static_cast<double>(event.value));
     }
     row_->end_row();
     if (event.kind == EventKind::kEnter) ++depth_;
+  }
+
+  std::uint32_t word_of(EventKind kind, WakeEnd wake) const {
+    if (wake == WakeEnd::kNone) return words_.kinds[static_cast<std::size_t>(kind)];
+    return wake == WakeEnd::kWakes ? words_.wakes : words_.woken;
   }
 
   bool is_defined(const Event& event) const {
@@ -84,21 +129,21 @@ class EventRows : public LocationSink {
   // Name, depth of the call, number, text.
   void write_value(const Event& event) {
     if (event.kind == EventKind::kEnter || event.kind == EventKind::kLeave) {
-      return cells(region_name(definitions_, event.region()));
+      return cells(words_.of(event.region()));
     }
     if (event.kind == EventKind::kMetric) {
       const Metric& metric = definitions_.metrics[event.ref];
-      return cells(metric_name(metric), metric_value(event, metric.type));
+      return cells(words_.metrics[event.ref], metric_value(event, metric.type));
     }
     if (is_parameter(event.kind)) return write_parameter(event);
     const bool of_thread =
         event.kind != EventKind::kRecordingOff && event.kind != EventKind::kRecordingOn;
-    if (of_thread) return cells({}, static_cast<double>(event.value));
-    cells({});
+    if (of_thread) return cells(words_.no_name, static_cast<double>(event.value));
+    cells(words_.no_name);
   }
 
   void write_parameter(const Event& event) {
-    const std::string_view name = parameter_name(definitions_.parameters[event.ref]);
+    const std::uint32_t name = words_.parameters[event.ref];
     switch (event.kind) {
       case EventKind::kParameterInt: return cells(name, static_cast<double>(event.as_int()));
       case EventKind::kParameterUint: return cells(name, static_cast<double>(event.value));
@@ -108,17 +153,17 @@ class EventRows : public LocationSink {
     row_->text(name);
     row_->integer(depth_);
     row_->none();
-    row_->text(definitions_.strings[event.value]);
+    row_->text(words_.strings[event.value]);
   }
 
-  void cells(std::string_view name) {
+  void cells(std::uint32_t name) {
     row_->text(name);
     row_->integer(depth_);
     row_->none();
     row_->none();
   }
 
-  void cells(std::string_view name, double number) {
+  void cells(std::uint32_t name, double number) {
     row_->text(name);
     row_->integer(depth_);
     row_->real(number);
@@ -126,9 +171,10 @@ class EventRows : public LocationSink {
   }
 
   const Definitions& definitions_;
+  const EventWords& words_;
   RunClock clock_;
-  const Track& track_;
-  const std::string& process_;
+  std::uint32_t thread_;
+  std::uint32_t process_;
   std::unique_ptr<RowWriter> row_;
   std::int64_t depth_ = 0;
 };
@@ -136,16 +182,22 @@ class EventRows : public LocationSink {
 class EventTable : public RunSink {
  public:
   EventTable(const Definitions& definitions, TableFormat& format)
-      : definitions_(definitions), tracks_(definitions), format_(format) {}
-  void begin(const Definitions&) override { format_.begin(columns_of_events()); }
+      : definitions_(definitions),
+        tracks_(definitions),
+        words_(definitions, tracks_),
+        format_(format) {}
+  void begin(const Definitions&) override { format_.begin(words_.columns()); }
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
-    return std::make_unique<EventRows>(definitions_, tracks_, location, format_.rows());
+    const std::size_t track = tracks_.index_of(location.id);
+    return std::make_unique<EventRows>(definitions_, words_, track, tracks_.tracks[track].process,
+                                       format_.rows());
   }
   void finish() override { format_.end(); }
 
  private:
   const Definitions& definitions_;
   Tracks tracks_;
+  EventWords words_;
   TableFormat& format_;
 };
 

@@ -1,5 +1,10 @@
 // The tables of call paths and of regions.
 
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
 #include "convert/exclusive_times.hpp"
 #include "convert/names.hpp"
 #include "convert/table.hpp"
@@ -12,18 +17,6 @@ namespace timeloom::convert {
 namespace {
 
 using profile::CallTree;
-
-void add_place_columns(Columns& columns) {
-  for (const char* name : {"process", "thread", "kind"}) columns.add(name, ColumnType::kText);
-}
-
-void add_region_columns(Columns& columns) {
-  columns.add("name", ColumnType::kText);
-  columns.add("file", ColumnType::kText);
-  columns.add("line", ColumnType::kInteger);
-  columns.add("module", ColumnType::kText);
-  columns.add("category", ColumnType::kText);
-}
 
 void add_time_columns(Columns& columns) {
   for (const char* name : {"visits", "inclusive_ns", "exclusive_ns", "min_ns", "max_ns"}) {
@@ -40,27 +33,49 @@ std::string_view kind_of(const Track& track) {
   return "thread";
 }
 
-// The cells that all tables have.
+// The columns that all tables have, and their cells.
 class Cells {
  public:
   explicit Cells(const Definitions& definitions)
-      : definitions_(definitions), tracks_(definitions), clock_(definitions.clock) {}
+      : definitions_(definitions), tracks_(definitions), clock_(definitions.clock) {
+    for (const Track& track : tracks_.tracks) {
+      places_.push_back({process_->add(tracks_.processes[track.process].name),
+                         thread_->add(track.name), kind_->add(kind_of(track))});
+    }
+    for (std::uint32_t i = 0; i <= definitions.regions.size(); ++i) {
+      const RegionId id = i < definitions.regions.size() ? RegionId{i} : RegionId{};
+      const Region& region = region_of(id);
+      regions_.push_back({name_->add(region_name(definitions, id)), file_->add(region.file),
+                          module_->add(region.group),
+                          category_->add(name_of(category_of(region)))});
+    }
+  }
+
+  void add_places_to(Columns& columns) const {
+    columns.add("process", process_);
+    columns.add("thread", thread_);
+    columns.add("kind", kind_);
+  }
+
+  void add_regions_to(Columns& columns) const {
+    columns.add("name", name_);
+    columns.add("file", file_);
+    columns.add("line", ColumnType::kInteger);
+    columns.add("module", module_);
+    columns.add("category", category_);
+  }
 
   void place(RowWriter& row, std::size_t location) const {
-    const Track& track = tracks_.tracks[location];
-    row.text(tracks_.processes[track.process].name);
-    row.text(track.name);
-    row.text(kind_of(track));
+    for (const std::uint32_t word : places_[location]) row.text(word);
   }
 
   void region(RowWriter& row, RegionId id) const {
-    static const Region kNone;
-    const Region& region = id.defined() ? definitions_.regions[id.value()] : kNone;
-    row.text(region_name(definitions_, id));
-    row.text(region.file);
-    row.integer(region.first_line);
-    row.text(region.group);
-    row.text(name_of(category_of(region)));
+    const auto& words = id.defined() ? regions_[id.value()] : regions_.back();
+    row.text(words[0]);
+    row.text(words[1]);
+    row.integer(region_of(id).first_line);
+    row.text(words[2]);
+    row.text(words[3]);
   }
 
   void times(RowWriter& row, const profile::Statistics& statistics, std::uint64_t exclusive) const {
@@ -85,18 +100,30 @@ class Cells {
                           : profile::signed_value(clock_.nanoseconds(ticks)));
   }
 
+  const Region& region_of(RegionId id) const {
+    static const Region kNone;
+    return id.defined() ? definitions_.regions[id.value()] : kNone;
+  }
+
+  using Shared = std::shared_ptr<Words>;
+  Shared process_ = std::make_shared<Words>(), thread_ = std::make_shared<Words>(),
+         kind_ = std::make_shared<Words>(), name_ = std::make_shared<Words>(),
+         file_ = std::make_shared<Words>(), module_ = std::make_shared<Words>(),
+         category_ = std::make_shared<Words>();
   const Definitions& definitions_;
   Tracks tracks_;
   RunClock clock_;
+  std::vector<std::array<std::uint32_t, 3>> places_;   // by location
+  std::vector<std::array<std::uint32_t, 4>> regions_;  // by region; the last: beyond a limit
 };
 
 void write_regions(const CallTree& tree, TableFormat& format) {
+  const Cells cells(tree.definitions);
   Columns columns;
-  add_place_columns(columns);
-  add_region_columns(columns);
+  cells.add_places_to(columns);
+  cells.add_regions_to(columns);
   add_time_columns(columns);
   format.begin(columns.all());
-  const Cells cells(tree.definitions);
   const std::unique_ptr<RowWriter> row = format.rows();
   for (std::size_t i = 0; i < tree.locations.size(); ++i) {
     const LocationId id = tree.definitions.locations[i].id;
@@ -119,15 +146,15 @@ void write_table_of_paths(const CallTree& tree, const Options& options, TableFor
   if (options.flat) return write_regions(tree, format);
   const ParameterColumns parameters(tree);
   MetricColumns metrics(tree);
+  const Cells cells(tree.definitions);
   Columns columns;
-  add_place_columns(columns);
+  cells.add_places_to(columns);
   for (const char* name : {"id", "parent", "depth"}) columns.add(name, ColumnType::kInteger);
-  add_region_columns(columns);
+  cells.add_regions_to(columns);
   add_time_columns(columns);
   parameters.add_to(columns);
   metrics.add_to(columns);
   format.begin(columns.all());
-  const Cells cells(tree.definitions);
   ExclusiveTimes times(tree);
   const std::unique_ptr<RowWriter> row = format.rows();
   for (std::size_t i = 0; i < tree.locations.size(); ++i) {

@@ -17,7 +17,8 @@ constexpr std::pair<std::string_view, double ProcessCost::*> kProcessFields[] = 
     {"inside", &ProcessCost::inside},       {"ignored", &ProcessCost::ignored},
     {"functions", &ProcessCost::functions}, {"start", &ProcessCost::start},
     {"recorder", &ProcessCost::recorder},   {"cpu", &ProcessCost::cpu},
-    {"wall", &ProcessCost::wall},
+    {"wall", &ProcessCost::wall},           {"peak", &ProcessCost::peak},
+    {"resident", &ProcessCost::resident},
 };
 constexpr std::pair<std::string_view, double MeasuringCost::*> kRunFields[] = {
     {"events", &MeasuringCost::events}, {"functions", &MeasuringCost::functions},
@@ -61,6 +62,10 @@ Cost cost_of(std::string_view text, Fields<Cost> fields) {
 double share(double part, double whole) noexcept { return whole > 0 ? part / whole : 0; }
 
 }  // namespace
+
+std::string process_cost_property(std::size_t group) {
+  return std::string(kProcessCost) + "_" + std::to_string(group);  // OTF2 makes a dot that
+}
 
 std::string to_text(const ProcessCost& cost) { return text_of<ProcessCost>(cost, kProcessFields); }
 std::string to_text(const MeasuringCost& cost) { return text_of<MeasuringCost>(cost, kRunFields); }

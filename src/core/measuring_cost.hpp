@@ -15,6 +15,8 @@
 namespace timeloom {
 
 inline constexpr char kProcessCost[] = "timeloom::process_cost";
+// The same of each process in the results of runs that need it, by its number there.
+std::string process_cost_property(std::size_t group);
 inline constexpr char kRunCost[] = "timeloom::cost";
 // shares_of() of CPU time.
 inline constexpr char kOverhead[] = "timeloom::overhead";
@@ -30,6 +32,8 @@ struct ProcessCost {
   double recorder = 0;   // seconds of the drain, and for new segments
   double cpu = 0;        // user and system time of the process, with all of this
   double wall = 0;       // seconds from begin to end
+  double peak = 0;       // bytes of memory that it had at most; 0: not known
+  double resident = 0;   // and those at its end
 
   double total() const noexcept { return events * event + ignored + functions + start + recorder; }
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/spool_name.hpp"
+#include "os/memory.hpp"
 #include "os/process.hpp"
 #include "os/thread.hpp"
 
@@ -41,6 +42,11 @@ LocationGroup this_process(RecordArguments which) {
   if (!process.arguments.empty()) process.arguments.erase(process.arguments.begin());
   process.arguments = recorded_arguments(std::move(process.arguments), which, 0);
   return process;
+}
+
+ResidentMemory resident_memory() noexcept {
+  const os::ResidentMemory memory = os::resident_memory();
+  return {memory.now, memory.peak};
 }
 
 }  // namespace timeloom::record

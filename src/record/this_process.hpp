@@ -2,6 +2,7 @@
 // nothing throws but std::bad_alloc.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/definitions.hpp"
@@ -18,5 +19,12 @@ std::string parent_spool(const std::string& spools);
 
 // Named and described by what the system knows of it, with those arguments.
 LocationGroup this_process(RecordArguments which);
+
+// Bytes of this process that lie in memory, and how many did at most; 0: not known.
+struct ResidentMemory {
+  std::uint64_t now = 0;
+  std::uint64_t peak = 0;
+};
+ResidentMemory resident_memory() noexcept;
 
 }  // namespace timeloom::record

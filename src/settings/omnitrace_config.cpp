@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "settings/omnitrace_xml.hpp"
 #include "settings/words.hpp"
 
 namespace timeloom {
@@ -131,10 +132,7 @@ std::vector<ConfigLine> read_omnitrace_config(const std::string& path, const Loo
   const std::size_t dot = path.rfind('.');
   const std::string extension = dot == std::string::npos ? "" : lower(path.substr(dot));
   if (extension == ".json") return parse_omnitrace_json(text, path);
-  if (extension == ".xml") {
-    throw Error("the configuration file " + path +
-                " is XML, which is not read; write it as lines KEY = VALUE or as JSON");
-  }
+  if (extension == ".xml") return parse_omnitrace_xml(text, path);
   return parse_omnitrace_config(text, path, environment);
 }
 

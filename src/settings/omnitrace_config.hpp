@@ -1,4 +1,4 @@
-// Configuration files of Omnitrace: lines KEY = VALUE, or JSON.
+// Configuration files of Omnitrace: lines KEY = VALUE, JSON, or XML (omnitrace_xml.hpp).
 //
 // Plain functions, for any thread. Throw Error with the file in the message.
 #pragma once
@@ -18,7 +18,7 @@ struct ConfigLine {
 
 using Lookup = std::function<std::string(std::string_view)>;  // empty: there is none
 
-// The keys of a file in their order; the name says which of both forms it has. `environment` is
+// The keys of a file in their order; the name says which of these forms it has. `environment` is
 // asked for what stands for $env:NAME.
 std::vector<ConfigLine> read_omnitrace_config(const std::string& path, const Lookup& environment);
 

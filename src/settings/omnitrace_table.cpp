@@ -13,9 +13,7 @@ using Words = std::string_view;
 constexpr Words kNoSampling = "nothing is sampled: every call is recorded";
 constexpr Words kNoBuffer = "records go to disk and have no such limit";
 constexpr Words kNoTemporary = "raw records lie in the run itself";
-constexpr Words kNoDifference = "use timeloom diff";
 constexpr Words kNoCi = "it belongs to the test-suite of Omnitrace";
-constexpr Words kNoRanks = "each rank writes files of its own";
 
 constexpr std::array kTable = {
     OmnitraceVariable{"OMNITRACE_TRACE", kBool, "ON",
@@ -33,7 +31,7 @@ constexpr std::array kTable = {
     OmnitraceVariable{"OMNITRACE_COLLAPSE_THREADS", kBool, "OFF",
                       "merge equal call paths of all threads"},
     OmnitraceVariable{"OMNITRACE_COLLAPSE_PROCESSES", kBool, "OFF",
-                      "merge equal call paths of all ranks", kNoRanks},
+                      "merge equal call paths of all processes"},
     OmnitraceVariable{"OMNITRACE_MAX_DEPTH", kNumber, "65535",
                       "leave out rows as deep as that or deeper"},
     OmnitraceVariable{"OMNITRACE_MAX_WIDTH", kNumber, "120", "shorten longer labels in text"},
@@ -96,12 +94,13 @@ constexpr std::array kTable = {
     OmnitraceVariable{"OMNITRACE_JSON_OUTPUT", kBool, "ON", "write the rows of reports as JSON"},
     OmnitraceVariable{"OMNITRACE_TREE_OUTPUT", kBool, "ON", "write their tree as JSON"},
     OmnitraceVariable{"OMNITRACE_COUT_OUTPUT", kBool, "OFF", "print the tables, too"},
-    OmnitraceVariable{"OMNITRACE_DIFF_OUTPUT", kBool, "OFF", "compare with reports of another run",
-                      kNoDifference},
-    OmnitraceVariable{"OMNITRACE_INPUT_PATH", kString, "", "directory of these", kNoDifference},
-    OmnitraceVariable{"OMNITRACE_INPUT_PREFIX", kString, "", "prefix of these", kNoDifference},
+    OmnitraceVariable{"OMNITRACE_DIFF_OUTPUT", kBool, "OFF",
+                      "compare with JSON reports of another run"},
+    OmnitraceVariable{"OMNITRACE_INPUT_PATH", kString, "",
+                      "directory of these; unset: the current one"},
+    OmnitraceVariable{"OMNITRACE_INPUT_PREFIX", kString, "", "prefix of these"},
     OmnitraceVariable{"OMNITRACE_INPUT_EXTENSIONS", kString, "json,xml", "extensions of these",
-                      kNoDifference},
+                      "reports in JSON are read"},
     OmnitraceVariable{"OMNITRACE_TIMING_UNITS", kString, "sec", "unit of times"},
     OmnitraceVariable{"OMNITRACE_TIMING_PRECISION", kNumber, "6", "digits of times"},
     OmnitraceVariable{"OMNITRACE_TIMING_WIDTH", kNumber, "-1", "width of times"},
@@ -117,7 +116,7 @@ constexpr std::array kTable = {
     OmnitraceVariable{"OMNITRACE_SEPARATOR_FREQ", kNumber, "0",
                       "a rule after so many rows of text"},
     OmnitraceVariable{"OMNITRACE_NODE_COUNT", kNumber, "0", "nodes that ranks are merged to",
-                      kNoRanks},
+                      "ranks are apart, or with OMNITRACE_COLLAPSE_PROCESSES one"},
     OmnitraceVariable{"OMNITRACE_OUTPUT_PATH", kString, "omnitrace-%tag%-output",
                       "directory of the files"},
     OmnitraceVariable{"OMNITRACE_OUTPUT_PREFIX", kString, "", "begin of their names"},
@@ -138,7 +137,7 @@ constexpr std::array kTable = {
     OmnitraceVariable{"OMNITRACE_PERFETTO_ANNOTATIONS", kBool, "ON",
                       "times and metrics at each slice", "they are in the trace without"},
     OmnitraceVariable{"OMNITRACE_PERFETTO_COMBINE_TRACES", kBool, "OFF", "one trace of all ranks",
-                      kNoRanks},
+                      "the trace has all processes of the run"},
     OmnitraceVariable{"OMNITRACE_COMMAND_LINE", kString, "",
                       "arguments of the program; set by the launcher"},
     OmnitraceVariable{"OMNITRACE_PYTHON_SCRIPT_FILE", kString, "",

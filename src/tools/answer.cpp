@@ -71,33 +71,49 @@ void Answer::adopt_program() {
   if (most != packages.end() && own < 0.05 * times_.all_working) owner_.adopt(most->first);
 }
 
-// All functions of the import system are one row.
+// All functions of the import system are one row, and so is what libraries call while they are
+// imported.
+std::vector<std::size_t> Answer::rows_of_nodes() const {
+  const std::size_t regions = definitions().regions.size();
+  std::size_t import = regions;
+  for (std::size_t i = 0; i < regions && import == regions; ++i) {
+    if (owner_.is_import(RegionId{static_cast<std::uint32_t>(i)})) import = i;
+  }
+  std::vector<std::size_t> places;
+  for (const Node& node : tree_->nodes) {
+    const bool inside =
+        import < regions && node.parent.defined() && places[node.parent.value()] == import;
+    const bool imports = node.region.defined() && (owner_.is_import(node.region) ||
+                                                   (inside && !owner_.is_project(node.region)));
+    places.push_back(imports ? import : node.region.defined() ? node.region.value() : regions);
+  }
+  return places;
+}
+
 void Answer::add_functions() {
   const std::size_t regions = definitions().regions.size();
+  const std::vector<std::size_t> places = rows_of_nodes();
   std::vector<FunctionRow> rows(regions + 1);  // the last is for nodes without a region
   std::vector<double> total = times_.working;
   for (std::size_t i = total.size(); i-- > 0;) {
     const Node& node = tree_->nodes[i];
     if (node.parent.defined()) total[node.parent.value()] += total[i];
   }
-  std::size_t import = regions;
-  for (std::size_t i = 0; i < regions && import == regions; ++i) {
-    if (owner_.is_import(RegionId{static_cast<std::uint32_t>(i)})) import = i;
-  }
   std::vector<std::uint32_t> open(rows.size());
   std::vector<std::size_t> way;
   for (std::size_t i = 0; i < tree_->nodes.size(); ++i) {
     const Node& node = tree_->nodes[i];
     for (; way.size() > node.depth; way.pop_back()) --open[way.back()];
-    const std::size_t place = !node.region.defined()          ? regions
-                              : owner_.is_import(node.region) ? import
-                                                              : node.region.value();
+    const std::size_t place = places[i];
     FunctionRow& row = rows[place];
     if (place < regions) row.region = RegionId{static_cast<std::uint32_t>(place)};
     row.working += times_.working[i];
     row.measured += times_.measured_working[i];
     row.waiting += times_.waiting[i];
-    row.visits += times_.visits[i];
+    // Those of what is imported, not of what that calls.
+    const bool called =
+        place < regions && owner_.is_import(row.region) && !owner_.is_import(node.region);
+    if (!called) row.visits += times_.visits[i];
     if (open[place]++ == 0) row.total += total[i];
     way.push_back(place);
   }
@@ -113,7 +129,8 @@ void Answer::add_functions() {
 
 // For whom it was waited: the nearest caller in the project.
 void Answer::add_waiting() {
-  std::map<std::pair<RegionId, RegionId>, double> users;
+  const std::vector<std::size_t> places = rows_of_nodes();
+  std::map<std::pair<std::size_t, RegionId>, double> users;
   std::vector<RegionId> user(tree_->nodes.size());
   for (std::size_t i = 0; i < tree_->nodes.size(); ++i) {
     const Node& node = tree_->nodes[i];
@@ -122,12 +139,14 @@ void Answer::add_waiting() {
     } else if (node.parent.defined()) {
       user[i] = user[node.parent.value()];
     }
-    if (times_.waiting[i] > 0) users[{node.region, user[i]}] += times_.waiting[i];
+    if (times_.waiting[i] > 0) users[{places[i], user[i]}] += times_.waiting[i];
   }
   for (FunctionRow& row : waiting_) {
     double most = 0;
+    const std::size_t place =
+        row.region.defined() ? row.region.value() : definitions().regions.size();
     for (const auto& [key, time] : users) {
-      if (key.first != row.region || time <= most) continue;
+      if (key.first != place || time <= most) continue;
       most = time;
       row.user = key.second;
     }

@@ -49,6 +49,8 @@ class Answer {
 
  private:
   void adopt_program();
+  // By call path: the region of its row, or the number of regions for none.
+  std::vector<std::size_t> rows_of_nodes() const;
   void add_functions();
   void add_waiting();
 

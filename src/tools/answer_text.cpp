@@ -130,8 +130,13 @@ class AnswerWriter {
   std::string hidden(const ShortRow& row) const {
     if (row.hidden == 0) return {};
     if (answer_.owner().is_import(row.region)) return {};
-    const std::string of = row.hidden_package.empty() ? "" : " of " + row.hidden_package;
-    return formatted(" ({}{} hidden)", plural(row.hidden, "function"), of);
+    const std::string functions = plural(row.hidden, "function");
+    if (row.hidden_package.empty()) return formatted(" ({} hidden)", functions);
+    if (row.hidden_of_package == row.hidden) {
+      return formatted(" ({} of {} hidden)", functions, row.hidden_package);
+    }
+    return formatted(" ({} hidden, {} of {})", functions, count(row.hidden_of_package),
+                     row.hidden_package);
   }
 
   void line(RegionId region, const std::string& numbers, const std::string& marks,

@@ -122,11 +122,8 @@ std::string CodeOwner::package_of(RegionId id) const {
 
 void CodeOwner::adopt(const std::string& package) {
   for (std::uint32_t i = 0; i < owners_.size(); ++i) {
-    const Region& region = definitions_->regions[i];
-    if (owners_[i] == Owner::kImport && !region.name.ends_with("<module>")) continue;
-    if (owners_[i] != Owner::kProject && package_of(RegionId{i}) == package) {
-      owners_[i] = Owner::kProject;
-    }
+    const bool library = owners_[i] == Owner::kLibrary;
+    if (library && package_of(RegionId{i}) == package) owners_[i] = Owner::kProject;
   }
 }
 

@@ -35,7 +35,8 @@ class CodeOwner {
   // Whether the file is one of the standard library or of an installed package.
   bool in_library(const std::string& file) const;
 
-  // Counts a package as part of the project: that of a program that was installed.
+  // Counts the functions of a package as part of the project: that of a program that was installed.
+  // Loading its modules is importing, nevertheless.
   void adopt(const std::string& package);
 
  private:

@@ -1,13 +1,12 @@
 #include "tools/omnitrace_files.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "convert/names.hpp"
 #include "core/error.hpp"
@@ -16,7 +15,9 @@
 #include "formats/otf2/otf2.hpp"
 #include "formats/perfetto/perfetto.hpp"
 #include "settings/omnitrace_choices.hpp"
+#include "tools/omnitrace_difference.hpp"
 #include "tools/omnitrace_metadata.hpp"
+#include "tools/omnitrace_sums.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
 #include "tools/run_facts.hpp"
@@ -58,6 +59,7 @@ omnitrace::ReportStyle style_of(const OmnitraceSettings& settings) {
   style.flat = settings.flag("OMNITRACE_FLAT_PROFILE");
   style.timeline = settings.flag("OMNITRACE_TIMELINE_PROFILE");
   style.collapse_threads = settings.flag("OMNITRACE_COLLAPSE_THREADS");
+  style.collapse_processes = settings.flag("OMNITRACE_COLLAPSE_PROCESSES");
   style.max_depth = whole("OMNITRACE_MAX_DEPTH");
   style.max_width = std::max<std::uint64_t>(1, whole("OMNITRACE_MAX_WIDTH"));
   style.separator_freq = whole("OMNITRACE_SEPARATOR_FREQ");
@@ -98,6 +100,7 @@ class FilesWriter {
     if (settings_.profiles()) write_reports(run);
     if (settings_.traces()) write_perfetto(run);
     write_metadata();
+    if (is_told()) tell_sums(run);
     for (const std::string& loss : facts_of(trace->definitions()).losses) losses_.push_back(loss);
     return std::move(losses_);
   }
@@ -141,9 +144,11 @@ class FilesWriter {
                : (fs::path(job_.place.directory) / name).string();
   }
 
+  bool is_told() const { return settings_.number("OMNITRACE_VERBOSE") >= 0; }
+
   // "[omnitrace][4711][wall_clock]> "
   void tell(std::size_t group, std::string_view key, const std::string& text) const {
-    if (settings_.number("OMNITRACE_VERBOSE") < 0) return;
+    if (!is_told()) return;
     std::fprintf(stderr, "[omnitrace][%llu][%s]> %s\n",
                  static_cast<unsigned long long>(process_id(group)), std::string(key).c_str(),
                  printable(text).c_str());
@@ -171,22 +176,27 @@ class FilesWriter {
         omnitrace::fold_calls(run, {metrics(), style_.flat, style_.timeline}, job_.threads);
     std::set<std::size_t> groups = {0};
     for (const omnitrace::ThreadCalls& thread : calls.threads) groups.insert(thread.group.value());
-    for (const std::size_t group : groups) write_process(calls, group);
+    if (style_.collapse_processes) return write_processes(calls, {groups.begin(), groups.end()});
+    for (const std::size_t group : groups) write_processes(calls, {group});
   }
 
-  void write_process(const Calls& calls, std::size_t group) {
-    const LocationGroupId id{static_cast<std::uint32_t>(group)};
+  // The files of a process, or those of several together, which have the names of the first one.
+  void write_processes(const Calls& calls, const std::vector<std::size_t>& together) {
+    const std::size_t group = together.front();
+    std::vector<LocationGroupId> ids;
+    for (const std::size_t one : together) ids.emplace_back(static_cast<std::uint32_t>(one));
     const bool collapsed = style_.collapse_threads;
-    const Rows apart = omnitrace::rows_of(calls, id, collapsed ? Merge::kThreads : Merge::kNothing,
+    const Rows apart = omnitrace::rows_of(calls, ids, collapsed ? Merge::kThreads : Merge::kNothing,
                                           style_.flat, style_.timeline);
     const Rows merged =
         collapsed ? Rows{}
-                  : omnitrace::rows_of(calls, id, Merge::kThreads, style_.flat, style_.timeline);
+                  : omnitrace::rows_of(calls, ids, Merge::kThreads, style_.flat, style_.timeline);
     const Rows& tree = collapsed ? apart : merged;
     for (std::size_t i = 0; i < calls.metrics.size(); ++i) {
       const omnitrace::MetricRows flat(calls, apart, i, style_, collapsed);
       write_text(flat, group);
-      write_json(flat, {calls, tree, i, style_, true}, group);
+      write_json(flat, {calls, tree, i, style_, true}, together);
+      if (settings_.flag("OMNITRACE_DIFF_OUTPUT")) write_difference(flat, together);
     }
     if (!settings_.flag("OMNITRACE_FILE_OUTPUT")) return;
     const std::string name = file_name(place_of_group(group), "functions", "json");
@@ -214,11 +224,18 @@ class FilesWriter {
     standard.flush();
   }
 
+  omnitrace::JsonProcess process_of(const std::vector<std::size_t>& together) const {
+    omnitrace::JsonProcess process;
+    for (const std::size_t one : together) process.ids.push_back(process_id(one));
+    return process;
+  }
+
   void write_json(const omnitrace::MetricRows& flat, const omnitrace::MetricRows& tree,
-                  std::size_t group) {
+                  const std::vector<std::size_t>& together) {
     if (!style_.flat_json && !style_.tree_json) return;
     if (!settings_.flag("OMNITRACE_FILE_OUTPUT")) return;
-    const omnitrace::JsonProcess process{process_id(group), 0};
+    const std::size_t group = together.front();
+    const omnitrace::JsonProcess process = process_of(together);
     convert::Destination out = begin("json", flat.metric().label, "json", group);
     omnitrace::write_json_report(flat, tree, style_, process,
                                  [&](std::string_view piece) { out.write(piece); });
@@ -228,6 +245,39 @@ class FilesWriter {
     omnitrace::write_json_tree(flat, style_, process,
                                [&](std::string_view piece) { apart.write(piece); });
     apart.finish();
+  }
+
+  // Of the first process and of ranks; others have names that are new in each run.
+  void write_difference(const omnitrace::MetricRows& rows,
+                        const std::vector<std::size_t>& together) {
+    const std::size_t group = together.front();
+    if (!settings_.flag("OMNITRACE_FILE_OUTPUT") || (group != 0 && !rank_of(group))) return;
+    std::vector<omnitrace::TextRow> now;
+    for (std::size_t i = 0; i < rows.rows().rows.size(); ++i) {
+      if (rows.rows().rows[i].depth < style_.max_depth) now.push_back(rows.text_row(i));
+    }
+    OmnitracePlace before = job_.before;
+    before.suffix = place_of_group(group).suffix;
+    std::vector<omnitrace::TextRow> changes;
+    try {
+      const fs::path file = earlier_report(before, rows.metric().label);
+      changes = difference(now, read_report(file, rows.metric(), style_, rank_of(group)));
+    } catch (const Error& error) {
+      losses_.emplace_back(error.what());
+      return;
+    }
+    std::erase_if(changes, [this](const auto& row) { return row.depth >= style_.max_depth; });
+    omnitrace::TextForm form = omnitrace::text_form(rows.metric(), style_);
+    form.difference = true;
+    convert::Destination text = begin("text", rows.metric().label, "diff.txt", group);
+    omnitrace::write_text_report(
+        form, changes.size(), [&](std::size_t i) { return changes[i]; },
+        [&](std::string_view piece) { text.write(piece); });
+    text.finish();
+    convert::Destination json = begin("json", rows.metric().label, "diff.json", group);
+    omnitrace::write_json_difference(rows, changes, style_, process_of(together),
+                                     [&](std::string_view piece) { json.write(piece); });
+    json.finish();
   }
 
   convert::Destination begin(const std::string& kind, std::string_view metric,
@@ -270,6 +320,16 @@ class FilesWriter {
     tell(0, "metadata", text);
   }
 
+  // What the run has taken, and what it has taken to write its files.
+  void tell_sums(RunSource& run) const {
+    for (const std::string& line : sums_of_processes(run, style_, job_.threads)) {
+      std::fprintf(stderr, "%s\n", line.c_str());
+    }
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin_;
+    const double cpu = static_cast<double>(std::clock() - cpu_begin_) / CLOCKS_PER_SEC;
+    tell(0, "finalize", "Finalized: " + sum_of_finalizing(wall.count(), cpu, style_));
+  }
+
   void put(const std::string& name, const std::string& text) const {
     convert::Destination out(path_of(name), true);
     out.write(text);
@@ -283,89 +343,14 @@ class FilesWriter {
   WrittenFiles files_;
   std::vector<std::string> functions_;
   std::vector<std::string> losses_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::clock_t cpu_begin_ = std::clock();
 };
-
-// The words with which a run was started, where it was recorded through another door.
-OmnitraceFacts facts_from(const Definitions& definitions) {
-  OmnitraceFacts facts = facts_of_this_process({}, environ);
-  facts.rank.reset();  // of this command, not of the program
-  facts.launch = static_cast<std::time_t>(definitions.clock.realtime.value_or(0) / 1'000'000'000);
-  if (definitions.groups.empty()) return facts;
-  facts.command = definitions.groups.front().arguments;
-  facts.process = definitions.groups.front().process_id;
-  return facts;
-}
-
-std::string property_of(const Definitions& definitions, const char* name) {
-  const auto found = definitions.properties.find(name);
-  return found == definitions.properties.end() ? std::string() : found->second;
-}
-
-// The directory of the run, from the current one where it lies below.
-std::string beside(const fs::path& run) {
-  const fs::path directory = fs::absolute(run).lexically_normal().parent_path();
-  const fs::path here = directory.lexically_proximate(fs::current_path());
-  return here.empty() || *here.begin() == ".." ? directory.string() : here.string();
-}
-
-void refuse_profile(const fs::path& run) {
-  if (weave::has_trace(run)) return;
-  throw Error(run.string() +
-              " is a profile, which has no times of events, and the reports of Omnitrace need a "
-              "trace; a profile becomes csv, json, collapsed and others");
-}
 
 }  // namespace
 
-OmnitraceJob omnitrace_job(const fs::path& run, const std::optional<std::string>& directory) {
-  refuse_profile(run);
-  const Definitions definitions = otf2::open(weave::trace_of(run))->definitions();
-  OmnitraceJob job;
-  job.run = run;
-  const std::string recorded = property_of(definitions, kOmnitraceProperty);
-  const OmnitraceSettings now(environ);
-  for (const std::string& remark : now.remarks()) say(remark);
-  job.settings = OmnitraceSettings::from_text(recorded + now.as_text());
-  const bool chosen =
-      job.settings.given("OMNITRACE_TRACE") || job.settings.given("OMNITRACE_PROFILE");
-  if (!chosen) {  // of a run of another door, all that there is
-    job.settings.set("OMNITRACE_TRACE", "ON", "default");
-    job.settings.set("OMNITRACE_PROFILE", "ON", "default");
-  }
-  for (const std::string& wish : unmet_wishes(job.settings)) say(wish);
-  // A run may come from anybody: it says how reports look, never where files go.
-  job.place = place_of(now, facts_from(definitions));
-  if (directory) job.place.directory = *directory;
-  return job;
-}
-
 std::vector<std::string> write_omnitrace_files(const OmnitraceJob& job) {
   return FilesWriter(job).write();
-}
-
-void write_files_beside(const fs::path& run) {
-  if (!weave::has_trace(run)) return;
-  try {
-    const Definitions definitions = otf2::open(weave::trace_of(run))->definitions();
-    OmnitraceJob job;
-    job.run = run;
-    job.settings = OmnitraceSettings::from_text(property_of(definitions, kOmnitraceProperty));
-    const std::string names = property_of(definitions, kOmnitraceNamesProperty);
-    job.place =
-        names.empty() ? place_of(job.settings, facts_from(definitions)) : place_from_text(names);
-    // An absolute path is one only if the user of this command has asked for it.
-    const bool asked = OmnitraceSettings(environ).text("OMNITRACE_PERFETTO_FILE") ==
-                       job.settings.text("OMNITRACE_PERFETTO_FILE");
-    if (fs::path(job.place.perfetto).is_absolute() && !asked) {
-      job.place.perfetto = fs::path(job.place.perfetto).filename().string();
-    }
-    job.place.directory = beside(run);
-    job.threads = std::max(1u, std::thread::hardware_concurrency());
-    if (const std::string remark = make_place(job.place); !remark.empty()) say(remark);
-    for (const std::string& loss : write_omnitrace_files(job)) say(loss);
-  } catch (const Error& error) {
-    say(std::string("the files of Omnitrace could not be written: ") + error.what());
-  }
 }
 
 }  // namespace timeloom::tools

@@ -19,7 +19,8 @@ namespace timeloom::tools {
 struct OmnitraceJob {
   std::filesystem::path run;  // woven
   OmnitraceSettings settings;
-  OmnitracePlace place;  // of the first process; its directory is there
+  OmnitracePlace place;   // of the first process; its directory is there
+  OmnitracePlace before;  // of the reports for OMNITRACE_DIFF_OUTPUT
   convert::Selection selection;
   unsigned threads = 1;
 };

@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <string_view>
 
 #include "convert/table_columns.hpp"
 #include "convert/tracks.hpp"
@@ -58,11 +59,14 @@ class CsvReport {
     const auto add = [&](ColumnType type, std::initializer_list<const char*> names) {
       for (const char* name : names) columns.add(name, type);
     };
-    add(ColumnType::kText, {"process", "thread", "task"});
+    const auto add_texts = [&](std::initializer_list<const char*> names) {
+      for (const char* name : names) columns.add(name, words_);
+    };
+    add_texts({"process", "thread", "task"});
     if (of_paths) add(ColumnType::kInteger, {"id", "parent", "depth"});
-    add(ColumnType::kText, {"name", "file"});
+    add_texts({"name", "file"});
     add(ColumnType::kInteger, {"line"});
-    add(ColumnType::kText, {"group"});
+    add_texts({"group"});
     add(ColumnType::kInteger, {"visits"});
     add(ColumnType::kReal, {"inclusive_s", "exclusive_s", "mean_s", "min_s", "max_s",
                             "inclusive_share", "exclusive_share"});
@@ -89,9 +93,9 @@ class CsvReport {
 
   void place(RowWriter& row, const convert::Track& track) const {
     const bool task = track.kind == TrackKind::kTask;
-    row.text(tracks_.processes[track.process].name);
-    row.text(task ? std::string_view() : std::string_view(track.name));
-    row.text(task ? std::string_view(track.name) : std::string_view());
+    text(row, tracks_.processes[track.process].name);
+    text(row, task ? std::string_view() : std::string_view(track.name));
+    text(row, task ? std::string_view(track.name) : std::string_view());
   }
 
   static void path(RowWriter& row, const Row& one) {
@@ -100,12 +104,14 @@ class CsvReport {
     row.integer(one.depth);
   }
 
-  static void region(RowWriter& row, const ReportData& data, RegionId id) {
+  void text(RowWriter& row, std::string_view value) const { row.text(words_->add(value)); }
+
+  void region(RowWriter& row, const ReportData& data, RegionId id) const {
     const Region& region = data.region(id);
-    row.text(data.name_of(id));
-    row.text(region.file);
+    text(row, data.name_of(id));
+    text(row, region.file);
     row.integer(region.first_line);
-    row.text(region.group);
+    text(row, region.group);
   }
 
   void figures(RowWriter& row, const Row& one) const {
@@ -133,6 +139,8 @@ class CsvReport {
   ReportData all_;
   convert::ParameterColumns parameters_;
   convert::MetricColumns metrics_;
+  // Those of all its columns.
+  std::shared_ptr<convert::Words> words_ = std::make_shared<convert::Words>();
 };
 
 void write_to(CsvReport& report, bool of_paths, const std::string& name, bool force) {

@@ -23,6 +23,7 @@ struct Path {
   double own = 0;
   double total = 0;
   double largest_child = 0;
+  RegionId largest;  // its region
   std::int64_t visits = 0;
   double worth = 0;  // of a row of its own
   bool chosen = false;
@@ -106,19 +107,22 @@ class Shortener {
       if (path.parent == kNone) continue;
       Path& parent = paths_[path.parent];
       parent.total += path.total;
-      parent.largest_child = std::max(parent.largest_child, path.total);
+      if (path.total <= parent.largest_child) continue;
+      parent.largest_child = path.total;
+      parent.largest = path.region;
     }
   }
 
-  // A call that only hands on to another is worth little, unless it is the project's or the
-  // first of a library.
+  // A call that only hands on to another is worth little, unless it is the last of the project
+  // before a library.
   void value() {
     for (Path& path : paths_) {
       if (!path.region.defined()) continue;
       const double divides = path.total - path.largest_child;
       const bool project = owner_.is_project(path.region);
       const bool entry = path.parent != kNone && owner_.is_project(paths_[path.parent].region);
-      const bool hands_on = divides < kPassedOn * path.total;
+      const bool last = project && !owner_.is_project(path.largest);
+      const bool hands_on = divides < kPassedOn * path.total && !last;
       path.worth = divides + (project || entry ? hands_on ? 0.02 : 0.3 : 0) * path.total;
     }
   }
@@ -169,11 +173,11 @@ class Shortener {
     for (std::size_t i = rows_.size(); i-- > 0;) {
       rows_[i].total += rows_[i].own;
       if (row_parents_[i] != kNone) rows_[row_parents_[i]].total += rows_[i].total;
-      std::size_t most = 0;
       for (const auto& [package, functions] : hidden[i]) {
         rows_[i].hidden += functions.size();
-        if (functions.size() > most) rows_[i].hidden_package = package;
-        most = std::max(most, functions.size());
+        if (functions.size() <= rows_[i].hidden_of_package) continue;
+        rows_[i].hidden_package = package;
+        rows_[i].hidden_of_package = functions.size();
       }
     }
   }

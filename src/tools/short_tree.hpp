@@ -29,6 +29,7 @@ struct ShortRow {
   bool last_child = false;
   std::uint64_t hidden = 0;    // functions called inside that are not shown
   std::string hidden_package;  // of most of them
+  std::uint64_t hidden_of_package = 0;
 };
 
 // In pre-order, siblings by their time.

@@ -115,7 +115,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   definitions_.groups.push_back(std::move(group));
   for (const auto& [key, value] : from.properties) {
     if (key == kProcessCost)
-      cost_.add(process_cost_of(value));
+      add_cost_of(process, value);
     else if (key.starts_with(kGivenUpIds))
       note_given_up(process, value);
     else if (key == kObservedCpu)
@@ -123,6 +123,13 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
     else if (key != kRank && key != kSpawn)
       definitions_.properties.try_emplace(key, value);
   }
+}
+
+// Of each process the files of Omnitrace say what it took.
+void SpoolSource::add_cost_of(const Process& process, const std::string& text) {
+  cost_.add(process_cost_of(text));
+  if (&run::layout_of(process.reader->definitions().properties) != &run::kOmnitraceLayout) return;
+  definitions_.properties[process_cost_property(process.group.value())] = text;
 }
 
 // The bytes of input and output and of messages, by call path: what folds events finds the metrics

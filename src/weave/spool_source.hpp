@@ -112,6 +112,7 @@ class SpoolSource : public RunSource {
   void add_properties();
   void add_aliases();
   void add_cost();
+  void add_cost_of(const Process& process, const std::string& text);
   void note_given_up(const Process& process, const std::string& ids);
   std::uint64_t tasks_of_threads() const;
   void feed_thread(const Task& task, std::span<RunSink* const> sinks);

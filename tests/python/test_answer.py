@@ -103,6 +103,72 @@ def test_a_library_is_not_the_code_of_a_short_script(timeloom, program, tmp_path
     assert not any(stars["script"]) and all(stars["installed"]) and stars["script"] and stars["installed"]
 
 
+LIBRARY = """\
+import helpers
+
+def table(n):
+    return sum(range(n))
+
+TABLE = table(3_000_000)
+
+def solve():
+    return first() + second() + helpers.third()
+
+def first():
+    return table(2_000_000)
+
+def second():
+    return table(1)
+"""
+
+
+@pytest.fixture(scope="module")
+def with_library(program, tmp_path_factory):
+    """Directory with a run of a script that imports a library, `script`, and one of the library as program, `installed`."""
+    directory = tmp_path_factory.mktemp("library")
+    packages = directory / "env" / "site-packages"
+    (packages / "library").mkdir(parents=True)
+    (packages / "library" / "__init__.py").write_text(LIBRARY)
+    (packages / "library" / "__main__.py").write_text("import library\nlibrary.solve()\n")
+    (packages / "helpers.py").write_text("def third():\n    return 1\n")
+    (directory / "app.py").write_text("import library\n\ndef main():\n    library.solve()\n\nmain()\n")
+    variables = {**os.environ, "PYTHONPATH": str(packages)}
+    for name, words in (("script", ["app.py"]), ("installed", ["-m", "library"])):
+        subprocess.run([program, "run", "--quiet", "-o", name, *words], cwd=directory, check=True, env=variables)
+    return directory
+
+
+def functions_of(lines):
+    """{name: visits} of the first table, in its order; of a terminal so high that empty lines are between tables."""
+    begin = next(i for i, line in enumerate(lines) if "where the time went" in line) + 1
+    rows = lines[begin : lines.index("", begin)]
+    found = [re.match(r" *[\d.]+% +\S+ +([\d,]+) [ *]*(.*?)(   .*)?$", row).groups() for row in rows]
+    return {name: int(visits.replace(",", "")) for visits, name, _ in found}
+
+
+def test_what_a_library_calls_while_it_is_imported_is_importing(timeloom, with_library):
+    lines = lines_of(timeloom, with_library / "script", COLUMNS="150", LINES="200")
+    found = functions_of(lines)
+    # Once for TABLE, which is importing, and twice for solve().
+    everything = json.loads(timeloom("report", "--json", with_library / "script").stdout)["flat"]["rows"]
+    assert sum(row["visits"] for row in everything if row["name"] == "library.table") == 3
+    assert (found["library.table"], found["library.solve"], found["__main__.main"]) == (2, 1, 1)
+    assert not any(name.startswith(("library.<module>", "helpers.<module>")) for name in found)
+    assert next(iter(found)) == "importing modules"  # with 3 of 5 million numbers
+
+
+def test_loading_the_modules_of_an_installed_program_is_importing(timeloom, with_library):
+    lines = lines_of(timeloom, with_library / "installed", COLUMNS="150", LINES="200")
+    assert "library.<module>" not in functions_of(lines)
+    assert any("*library.solve" in line for line in lines)
+    assert not any("*importing" in line for line in lines)
+
+
+def test_of_which_package_hidden_functions_are(timeloom, with_library):
+    (row,) = [line for line in lines_of(timeloom, with_library / "script", COLUMNS="150") if "library.solve" in line and "hidden" in line]
+    assert "(3 functions hidden, 2 of library)" in row
+
+
 @pytest.mark.parametrize("height", [12, 25, 60])
 @pytest.mark.parametrize("width", [40, 80, 150])
 def test_every_size_of_terminal(timeloom, recorded, width, height):

@@ -5,11 +5,13 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 from archives import make_archive, one_line
 from converted import Perfetto, recorded
 from cube_files import DATA
+from omnitrace_runs import run_omnitrace
 
 pytestmark = pytest.mark.any_python
 
@@ -78,13 +80,19 @@ def test_the_table_of_a_run(files):
 def test_what_is_said(files, tmp_path):
     pid = r"\[omnitrace\]\[\d+\]"
     lines = files(OMNITRACE_TIMEMORY_COMPONENTS="trip_count")["stderr"].splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 9
     assert re.fullmatch(pid + r"\[trip_count\]> Outputting 'out/trip_count.txt'", lines[0])
     assert re.fullmatch(pid + r"\[trip_count\]> Outputting 'out/trip_count.json'", lines[1])
     assert re.fullmatch(pid + r"\[trip_count\]> Outputting 'out/trip_count.tree.json'", lines[2])
     trace = re.escape(str(tmp_path / "out/perfetto-trace.proto"))
     assert re.fullmatch(pid + rf"\[perfetto\]> Outputting '{trace}' \([\d.]+ KB / [\d.]+ MB / [\d.]+ GB\)\.\.\. Done", lines[3])
     assert re.fullmatch(pid + r"\[metadata\]> Outputting 'out/metadata.json' and 'out/functions.json'", lines[4])
+    process = r"omnitrace/process/\d+"
+    assert re.fullmatch(process + r" : 0\.100000 sec wall_clock \[laps: 1\]", lines[5])
+    assert re.fullmatch(process + r"/thread/0 : 0\.100000 sec wall_clock \[laps: 1\]", lines[6])
+    assert re.fullmatch(process + r"/thread/1 : 0\.0\d+ sec wall_clock \[laps: 1\]", lines[7])
+    numbers = r"\d\.\d{6} sec wall_clock, \d\.\d{6} sec cpu_clock, \d+\.\d % cpu_util"
+    assert re.fullmatch(pid + r"\[finalize\]> Finalized: " + numbers, lines[8])
     assert files(OMNITRACE_VERBOSE="-1")["stderr"] == ""
 
 
@@ -254,6 +262,89 @@ def test_each_process_has_files_of_its_own(program, files):
     tables = [name for name in found if name.startswith("wall_clock-") and name.endswith(".txt")]
     assert len(tables) == 3  # the program and two workers
     assert sorted(tables) == sorted({f"wall_clock-{one.split('-')[1]}" for one in tables})
+
+
+def test_what_a_process_took(tmp_path):
+    """Of a real one: its memory and CPU time."""
+    (tmp_path / "app.py").write_text("big = bytes(range(256)) * 400_000\nsum(big)\n")
+    lines = run_omnitrace(tmp_path, "app.py", OMNITRACE_VERBOSE="0").stderr.splitlines()
+    (line,) = [line for line in lines if re.match(r"omnitrace/process/\d+ : ", line)]
+    words = r": ([\d.]+) sec wall_clock, ([\d.]+) MB peak_rss, ([\d.]+) MB page_rss, ([\d.]+) sec cpu_clock, ([\d.]+) % cpu_util \[laps: 1\]"
+    wall, peak, resident, cpu, share = map(float, re.search(words, line).groups())
+    assert 102.4 < resident <= peak < 1000 and cpu > 0 and share == pytest.approx(100 * cpu / wall, rel=0.01)
+
+
+def test_processes_are_one_report(program, files):
+    run = recorded("pool", program)
+    variables = {"OMNITRACE_PROFILE": "ON", "OMNITRACE_FLAT_PROFILE": "ON"}
+    together = files(source=run, OMNITRACE_COLLAPSE_PROCESSES="ON", **variables)
+    assert [name for name in together if name.endswith(".txt")] == ["wall_clock.txt"]
+    expected, tables = Counter(), 0
+    for name, text in files(source=run, OMNITRACE_USE_PID="ON", **variables).items():
+        if re.fullmatch(r"wall_clock-\d+\.txt", name):
+            tables += 1
+            expected.update({label: count for label, count, _ in rows(text)})
+    found = [(label, count) for label, count, _ in rows(together["wall_clock.txt"])]
+    assert sorted(found) == sorted(expected.items()) and tables == 3
+    report = json.loads(together["wall_clock.json"])["timemory"]["wall_clock"]
+    assert report["process_count"] == 3 and len(report["graph"][0][0]["node"]["pid"]) == 3
+
+
+EARLIER = [(0, "main"), (10, "f"), (20, None), (30, "f"), (50, None), (60, "g"), (70, None), (100, None)]
+LATER = [(0, "main"), (10, "f"), (40, None), (50, "h"), (55, None), (120, None)]
+DIFFERENCE = """\
+|----------------------------------------------------------------------------------------------------------------------------|
+|                                          REAL-CLOCK TIMER (I.E. WALL-CLOCK TIMER)                                          |
+|----------------------------------------------------------------------------------------------------------------------------|
+|   LABEL    | COUNT  | DEPTH  |   METRIC   | UNITS  |   SUM     |   MEAN    |   MIN     |   MAX     |   VAR     |  STDDEV   |
+|------------|--------|--------|------------|--------|-----------|-----------|-----------|-----------|-----------|-----------|
+| |0>>> main |      0 |      0 | wall_clock | sec    |  0.020000 |  0.020000 |  0.020000 |  0.020000 |  0.000000 |  0.000000 |
+| |0>>> |_f  |     -1 |      1 | wall_clock | sec    |  0.000000 |  0.015000 |  0.020000 |  0.010000 | -0.000050 | -0.007071 |
+| |0>>> |_h  |      1 |      1 | wall_clock | sec    |  0.005000 |  0.005000 |  0.005000 |  0.005000 |  0.000000 |  0.000000 |
+| |0>>> |_g  |     -1 |      1 | wall_clock | sec    | -0.010000 | -0.010000 | -0.010000 | -0.010000 |  0.000000 |  0.000000 |
+|----------------------------------------------------------------------------------------------------------------------------|
+"""
+
+
+@pytest.mark.parametrize("unit", ["sec", "msec"])
+@pytest.mark.parametrize("suffix", ["", "-4711"])
+def test_a_difference(files, timeloom, tmp_path, unit, suffix):
+    earlier = make_archive(tmp_path / "earlier", {"main": EARLIER})
+    timeloom("convert", earlier, "--to", "omnitrace", "-o", "first", cwd=tmp_path,
+             **{**PLAIN, "OMNITRACE_PROFILE": "ON", "OMNITRACE_TIMING_UNITS": unit})  # fmt: skip
+    for end in ("json", "tree.json"):
+        (tmp_path / "first" / f"wall_clock.{end}").rename(tmp_path / "first" / f"wall_clock{suffix}.{end}")
+    later = make_archive(tmp_path / "later", {"main": LATER})
+    found = files(source=later, OMNITRACE_PROFILE="ON", OMNITRACE_DIFF_OUTPUT="ON", OMNITRACE_INPUT_PATH="first")
+    assert found["wall_clock.diff.txt"].decode() == DIFFERENCE
+    graph = json.loads(found["wall_clock.diff.json"])["timemory"]["wall_clock"]["ranks"][0]["graph"]
+    assert [(row["prefix"], row["depth"], row["entry"]["laps"], row["entry"]["value"]) for row in graph] == [
+        ("|0>>> main", 0, 0, 20_000_000), ("|0>>> |_f", 1, -1, 0), ("|0>>> |_h", 1, 1, 5_000_000),
+        ("|0>>> |_g", 1, -1, -10_000_000)]  # fmt: skip
+    text = json.loads(found["metadata.json"])["omnitrace"]["metadata"]["output"]["text"]
+    assert [one["value"] for one in text] == [["out/wall_clock.txt"], ["out/wall_clock.diff.txt"]]
+
+
+def test_a_difference_to_a_report_of_omnitrace(files):
+    theirs = json.loads((DATA / "omnitrace-reports" / "trip_count.json").read_text())["timemory"]["trip_count"]
+    found = files(OMNITRACE_DIFF_OUTPUT="ON", OMNITRACE_INPUT_PATH=str(DATA / "omnitrace-reports"),
+                  OMNITRACE_TIMEMORY_COMPONENTS="trip_count wall_clock peak_rss")  # fmt: skip
+    changes = rows(found["trip_count.diff.txt"])
+    assert {change for change in changes if change[1] > 0} == set(ROWS)
+    assert Counter((label, -count) for label, count, _ in changes if count < 0) == Counter(
+        (row["prefix"], row["entry"]["laps"]) for row in theirs["ranks"][0]["graph"])  # fmt: skip
+    assert len(rows(found["wall_clock.diff.txt"])) > len(ROWS)
+
+
+def test_a_difference_to_nothing(files, tmp_path):
+    found = files(OMNITRACE_PROFILE="ON", OMNITRACE_DIFF_OUTPUT="ON", OMNITRACE_INPUT_PATH="nowhere")
+    assert f"there is no report {tmp_path}/nowhere/wall_clock.json" in found["stderr"]
+    assert "wall_clock.txt" in found and "wall_clock.diff.txt" not in found
+    (tmp_path / "wrong").mkdir()
+    for text in ("", "[]", '{"timemory": {"wall_clock": {"ranks": []}}}', '{"timemory": {"wall_clock": {"ranks": [{"graph": [{}]}]}}}'):
+        (tmp_path / "wrong" / "wall_clock.json").write_text(text)
+        found = files(OMNITRACE_PROFILE="ON", OMNITRACE_DIFF_OUTPUT="ON", OMNITRACE_INPUT_PATH="wrong")
+        assert "wrong/wall_clock.json is no JSON report of wall_clock with rows" in found["stderr"], text
 
 
 def test_a_run_without_events(timeloom, tmp_path):

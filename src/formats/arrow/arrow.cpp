@@ -1,9 +1,9 @@
 #include "formats/arrow/arrow.hpp"
 
 #include <bit>
+#include <cstring>
 #include <mutex>
 
-#include "convert/text.hpp"
 #include "messages.hpp"
 
 namespace timeloom::arrow {
@@ -16,15 +16,14 @@ using convert::Options;
 namespace {
 
 constexpr std::int64_t kRowsOfBatch = 1 << 16;
-constexpr std::size_t kTextOfBatch = 16 << 20;  // bytes of one column
 
 // State shared by the writers of rows.
 struct Shared {
-  void write(const Message& message) {
+  void write(const Message& message, std::vector<Block>& blocks) {
     const std::lock_guard lock(mutex);
-    batches.push_back({static_cast<std::int64_t>(size),
-                       static_cast<std::int64_t>(message.head.size()),
-                       static_cast<std::int64_t>(message.body.size())});
+    blocks.push_back({static_cast<std::int64_t>(size),
+                      static_cast<std::int64_t>(message.head.size()),
+                      static_cast<std::int64_t>(message.body.size())});
     put(message.head);
     put(message.body);
   }
@@ -37,47 +36,40 @@ struct Shared {
   std::vector<Column> columns;
   std::mutex mutex;
   std::uint64_t size = 0;  // of what has been written, before compression
-  std::vector<Block> batches;
+  std::vector<Block> dictionaries{}, batches{};
 };
 
 // The values of a column in a batch, as Arrow lays them out.
 class ColumnBuilder {
  public:
-  explicit ColumnBuilder(ColumnType type) : type_(type) { clear(); }
+  explicit ColumnBuilder(const Column& column)
+      : size_(column.type == ColumnType::kText ? index_size(*column.words) : 8) {}
 
-  void word(std::uint64_t value) {
+  void add(std::uint64_t value) {
     add_validity(true);
-    append(values_, value, 8);
-  }
-  void text(std::string_view value) {
-    add_validity(true);
-    text_ += convert::utf8(value);
-    append(values_, text_.size(), 4);
+    append(value);
   }
   void none() {
     add_validity(false);
     ++nulls_;
-    if (type_ == ColumnType::kText) {
-      append(values_, text_.size(), 4);
-    } else {
-      append(values_, 0, 8);
-    }
+    append(0);
   }
-  std::size_t text_size() const noexcept { return text_.size(); }
 
   ColumnPart take() {
     ColumnPart part{nulls_, {}};
     // Where every row has a value, the bits may be left out.
     part.buffers.push_back(nulls_ == 0 ? std::string() : std::move(validity_));
     part.buffers.push_back(std::move(values_));
-    if (type_ == ColumnType::kText) part.buffers.push_back(std::move(text_));
     clear();
     return part;
   }
 
  private:
-  static void append(std::string& to, std::uint64_t value, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) to += static_cast<char>(value >> (8 * i));
+  void append(std::uint64_t value) {
+    static_assert(std::endian::native == std::endian::little);
+    char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    values_.append(bytes, size_);
   }
 
   void add_validity(bool valid) {
@@ -91,42 +83,34 @@ class ColumnBuilder {
     rows_ = 0;
     validity_.clear();
     values_.clear();
-    text_.clear();
-    if (type_ == ColumnType::kText) append(values_, 0, 4);  // where the first text begins
   }
 
-  ColumnType type_;
+  std::size_t size_;  // of a value
   std::int64_t nulls_ = 0;
   std::uint64_t rows_ = 0;
   std::string validity_;
-  std::string values_;  // or where texts end
-  std::string text_;
+  std::string values_;
 };
 
 class ArrowRows : public convert::RowWriter {
  public:
   explicit ArrowRows(Shared& shared) : shared_(shared) {
-    for (const Column& column : shared.columns) columns_.emplace_back(column.type);
+    for (const Column& column : shared.columns) columns_.emplace_back(column);
   }
-  void integer(std::int64_t value) override { next().word(static_cast<std::uint64_t>(value)); }
-  void real(double value) override { next().word(std::bit_cast<std::uint64_t>(value)); }
-  void text(std::string_view value) override {
-    ColumnBuilder& column = next();
-    column.text(value);
-    full_ = full_ || column.text_size() >= kTextOfBatch;
-  }
+  void integer(std::int64_t value) override { next().add(static_cast<std::uint64_t>(value)); }
+  void real(double value) override { next().add(std::bit_cast<std::uint64_t>(value)); }
+  void text(std::uint32_t place) override { next().add(place); }
   void none() override { next().none(); }
   void end_row() override {
     column_ = 0;
-    if (++rows_ == kRowsOfBatch || full_) finish();
+    if (++rows_ == kRowsOfBatch) finish();
   }
   void finish() override {
     if (rows_ == 0) return;
     std::vector<ColumnPart> parts;
     for (ColumnBuilder& column : columns_) parts.push_back(column.take());
-    shared_.write(batch_message(rows_, std::move(parts)));
+    shared_.write(batch_message(rows_, parts), shared_.batches);
     rows_ = 0;
-    full_ = false;
   }
 
  private:
@@ -136,21 +120,27 @@ class ArrowRows : public convert::RowWriter {
   std::vector<ColumnBuilder> columns_;
   std::size_t column_ = 0;
   std::int64_t rows_ = 0;
-  bool full_ = false;
 };
 
 class ArrowTable : public convert::TableFormat {
  public:
-  explicit ArrowTable(Destination& out) : shared_{out, {}, {}, 0, {}} {}
+  explicit ArrowTable(Destination& out) : shared_{out, {}, {}, 0} {}
   void begin(const std::vector<Column>& columns) override {
     shared_.columns = columns;
     shared_.put(std::string_view("ARROW1\0\0", 8));
     shared_.put(schema_message(columns).head);
+    // All before the first batch, so that a reader of a pipe has them, too.
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].type != ColumnType::kText) continue;
+      shared_.write(dictionary_message(i, columns[i]), shared_.dictionaries);
+    }
   }
   std::unique_ptr<convert::RowWriter> rows() override {
     return std::make_unique<ArrowRows>(shared_);
   }
-  void end() override { shared_.put(footer(shared_.columns, shared_.batches)); }
+  void end() override {
+    shared_.put(footer(shared_.columns, shared_.dictionaries, shared_.batches));
+  }
 
  private:
   Shared shared_;

@@ -1,8 +1,9 @@
 // The messages of an Arrow IPC file, by their schemas Message.fbs, Schema.fbs and File.fbs.
 //
-// Plain functions; nothing throws but what memory can.
+// Plain functions; nothing throws but what memory can, unless it says so.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,8 +24,14 @@ struct Message {
   std::string body;
 };
 
+// Columns of texts are dictionaries with the places of the columns as ids.
 Message schema_message(const std::vector<convert::Column>& columns);
-Message batch_message(std::int64_t rows, std::vector<ColumnPart> columns);
+// The words of the column at that place. Throws Error where they are too many bytes.
+Message dictionary_message(std::size_t place, const convert::Column& column);
+Message batch_message(std::int64_t rows, const std::vector<ColumnPart>& columns);
+
+// The bytes that the place of a word takes, among so many.
+std::size_t index_size(const convert::Words& words);
 
 // The place of a batch in the file.
 struct Block {
@@ -34,7 +41,8 @@ struct Block {
 };
 
 // Everything after the last message.
-std::string footer(const std::vector<convert::Column>& columns, const std::vector<Block>& batches);
+std::string footer(const std::vector<convert::Column>& columns,
+                   const std::vector<Block>& dictionaries, const std::vector<Block>& batches);
 
 inline constexpr char kMagic[] = "ARROW1";
 

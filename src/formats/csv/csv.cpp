@@ -14,7 +14,14 @@ namespace {
 
 class CsvRows : public convert::RowWriter {
  public:
-  explicit CsvRows(Destination& out) : out_(out) {}
+  CsvRows(Destination& out, const std::vector<Column>& columns) : out_(out), columns_(columns) {}
+  void head() {
+    for (const Column& column : columns_) {
+      separate();
+      convert::append_csv(text_, column.name);
+    }
+    end_row();
+  }
   void integer(std::int64_t value) override {
     separate();
     convert::append_number(text_, value);
@@ -23,14 +30,14 @@ class CsvRows : public convert::RowWriter {
     separate();
     if (std::isfinite(value)) convert::append_number(text_, value);
   }
-  void text(std::string_view value) override {
+  void text(std::uint32_t place) override {
     separate();
-    convert::append_csv(text_, value);
+    convert::append_csv(text_, (*columns_[column_ - 1].words)[place]);
   }
   void none() override { separate(); }
   void end_row() override {
     text_ += '\n';
-    first_ = true;
+    column_ = 0;
     if (text_.size() >= 1 << 16) finish();
   }
   void finish() override {
@@ -40,29 +47,32 @@ class CsvRows : public convert::RowWriter {
 
  private:
   void separate() {
-    if (!first_) text_ += ',';
-    first_ = false;
+    if (column_++ > 0) text_ += ',';
   }
 
   Destination& out_;
+  const std::vector<Column>& columns_;
   std::string text_;
-  bool first_ = true;
+  std::size_t column_ = 0;  // the next one
 };
 
 class CsvTable : public convert::TableFormat {
  public:
   explicit CsvTable(Destination& out) : out_(out) {}
   void begin(const std::vector<Column>& columns) override {
-    CsvRows head(out_);
-    for (const Column& column : columns) head.text(column.name);
-    head.end_row();
-    head.finish();
+    columns_ = columns;
+    CsvRows rows(out_, columns_);
+    rows.head();
+    rows.finish();
   }
-  std::unique_ptr<convert::RowWriter> rows() override { return std::make_unique<CsvRows>(out_); }
+  std::unique_ptr<convert::RowWriter> rows() override {
+    return std::make_unique<CsvRows>(out_, columns_);
+  }
   void end() override {}
 
  private:
   Destination& out_;
+  std::vector<Column> columns_;
 };
 
 }  // namespace

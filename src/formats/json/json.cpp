@@ -16,6 +16,7 @@ namespace {
 // State shared by the writers of rows.
 struct Shared {
   Destination& out;
+  std::vector<Column> columns;
   std::vector<std::string> keys;  // "name": with the separator before it
   std::mutex mutex;
   bool first = true;  // no row has been written
@@ -33,9 +34,9 @@ class JsonRows : public convert::RowWriter {
     key();
     convert::append_json_number(text_, value);
   }
-  void text(std::string_view value) override {
+  void text(std::uint32_t place) override {
     key();
-    convert::append_json(text_, value);
+    convert::append_json(text_, (*shared_.columns[column_ - 1].words)[place]);
   }
   void none() override {
     key();
@@ -67,8 +68,9 @@ class JsonRows : public convert::RowWriter {
 
 class JsonTable : public convert::TableFormat {
  public:
-  explicit JsonTable(Destination& out) : shared_{out, {}, {}, true} {}
+  explicit JsonTable(Destination& out) : shared_{out, {}, {}, {}, true} {}
   void begin(const std::vector<Column>& columns) override {
+    shared_.columns = columns;
     for (const Column& column : columns) {
       std::string key = shared_.keys.empty() ? "{" : ",";
       convert::append_json(key, column.name);

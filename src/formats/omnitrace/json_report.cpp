@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 
 #include "convert/text.hpp"
 
@@ -37,6 +38,22 @@ class JsonReport {
     end();
   }
 
+  void run_difference(const std::vector<TextRow>& rows) {
+    begin();
+    key("ranks");
+    text_ += "[{";
+    number("rank", process_.rank);
+    number("graph_size", rows.size());
+    key("graph");
+    text_ += '[';
+    for (const TextRow& row : rows) {
+      add_difference(row);
+      pass();
+    }
+    text_ += "]}]";
+    end();
+  }
+
  private:
   const Metric& metric() const noexcept { return flat_.metric(); }
   bool counts() const noexcept {
@@ -49,7 +66,8 @@ class JsonReport {
     string(name);
     text_ += ':';
   }
-  void number(std::string_view name, std::uint64_t value) {
+  template <std::integral Number>
+  void number(std::string_view name, Number value) {
     key(name);
     convert::append_number(text_, value);
   }
@@ -123,7 +141,10 @@ class JsonReport {
     key("thread_scope_only");
     text_ += metric().of_thread ? "true" : "false";
     number("thread_count", flat_.rows().thread_count);
-    for (const char* one : {"mpi_size", "upcxx_size", "process_count", "num_ranks"}) number(one, 1);
+    number("mpi_size", 1);
+    number("upcxx_size", 1);
+    number("process_count", process_.ids.size());
+    number("num_ranks", 1);
     number("concurrency", flat_.rows().thread_count);
   }
 
@@ -166,7 +187,7 @@ class JsonReport {
   }
 
   template <typename Raw, typename Total>
-  void add_entry(std::uint64_t laps, const Raw& raw, const Total& total) {
+  void add_entry(std::integral auto laps, const Raw& raw, const Total& total) {
     const auto put_raw = [&](std::size_t value) {
       if (metric().kind == Kind::kPercent) return append_real(text_, raw(value));
       convert::append_number(text_, static_cast<std::int64_t>(std::llround(raw(value))));
@@ -208,6 +229,30 @@ class JsonReport {
       put("stddev", [](const Visits& one) { return std::sqrt(std::abs(variance_of(one))); });
     }
     text_ += '}';
+  }
+
+  void add_difference(const TextRow& row) {
+    if (text_.back() != '[') text_ += ',';
+    text_ += '{';
+    key("prefix");
+    string(row.label);
+    number("depth", row.depth);
+    const double unit = unit_of(metric(), style_).value;
+    const auto total = [&](std::size_t value) { return row.values[value].sum; };
+    add_entry(
+        row.count, [&](std::size_t value) { return total(value) * unit; }, total);
+    key("stats");
+    text_ += '{';
+    const auto put = [&](std::string_view name, double Numbers::*of) {
+      values(name, [&](std::size_t value) { append_real(text_, row.values[value].*of); });
+    };
+    if (metric().kind != Kind::kTrips) {
+      put("mean", &Numbers::mean);
+      put("min", &Numbers::min);
+      put("max", &Numbers::max);
+      put("stddev", &Numbers::deviation);
+    }
+    text_ += "}}";
   }
 
   void add_tree(std::string_view name) {
@@ -267,7 +312,10 @@ class JsonReport {
     text_ += ']';
     key("pid");
     text_ += '[';
-    convert::append_number(text_, process_.id);
+    for (const std::uint64_t id : process_.ids) {
+      if (text_.back() != '[') text_ += ',';
+      convert::append_number(text_, id);
+    }
     text_ += ']';
     number("depth", depth);
     key("is_dummy");
@@ -330,6 +378,12 @@ std::uint64_t hash_of(std::string_view label) noexcept {
 void write_json_report(const MetricRows& flat, const MetricRows& tree, const ReportStyle& style,
                        const JsonProcess& process, const TextWriter& write) {
   JsonReport(flat, tree, style, process, write).run();
+}
+
+void write_json_difference(const MetricRows& of, const std::vector<TextRow>& rows,
+                           const ReportStyle& style, const JsonProcess& process,
+                           const TextWriter& write) {
+  JsonReport(of, of, style, process, write).run_difference(rows);
 }
 
 void write_json_tree(const MetricRows& rows, const ReportStyle& style, const JsonProcess& process,

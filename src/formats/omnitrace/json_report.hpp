@@ -6,13 +6,14 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "formats/omnitrace/metric_rows.hpp"
 
 namespace timeloom::omnitrace {
 
 struct JsonProcess {
-  std::uint64_t id = 0;
+  std::vector<std::uint64_t> ids;  // several: their rows are one
   std::uint64_t rank = 0;
 };
 
@@ -25,6 +26,11 @@ void write_json_report(const MetricRows& flat, const MetricRows& tree, const Rep
 // several threads and ranks.
 void write_json_tree(const MetricRows& rows, const ReportStyle& style, const JsonProcess& process,
                      const TextWriter& write);
+
+// Rows of differences, as a list alone.
+void write_json_difference(const MetricRows& of, const std::vector<TextRow>& rows,
+                           const ReportStyle& style, const JsonProcess& process,
+                           const TextWriter& write);
 
 // The number that stands for a label; 0, which is that of the root, for none.
 std::uint64_t hash_of(std::string_view label) noexcept;

@@ -131,7 +131,8 @@ double MetricRows::self(std::size_t row, std::size_t value) const {
 }
 
 TextRow MetricRows::text_row(std::size_t row) const {
-  TextRow text{prefix(row), rows_.rows[row].count, rows_.rows[row].depth, {}};
+  const Row& one_row = rows_.rows[row];
+  TextRow text{prefix(row), static_cast<std::int64_t>(one_row.count), one_row.depth, {}};
   for (std::size_t value = 0; value < metric().values(); ++value) {
     const Visits one = visits(row, value);
     Numbers& numbers = text.values[value];

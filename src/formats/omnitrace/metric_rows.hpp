@@ -23,6 +23,7 @@ struct ReportStyle {
   bool flat = false;
   bool timeline = false;
   bool collapse_threads = false;
+  bool collapse_processes = false;
   std::uint64_t max_depth = 65535;
   std::size_t max_width = 120;
   std::size_t separator_freq = 0;

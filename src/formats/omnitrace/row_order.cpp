@@ -31,18 +31,18 @@ std::vector<const ThreadCalls*> threads_of(const Calls& calls, LocationGroupId p
   return threads;
 }
 
-// All nodes of a process; parents are places in the list.
-std::vector<Placed> place(const Calls& calls, const std::vector<const ThreadCalls*>& threads,
-                          bool flat) {
-  std::vector<Placed> all;
+// Adds all nodes of a process; parents are places in the list.
+void place(const Calls& calls, const std::vector<const ThreadCalls*>& threads, bool flat,
+           std::vector<Placed>& all) {
+  // Nodes of a thread are together, those of the first one here.
+  const auto first = static_cast<std::uint32_t>(all.size());
   for (std::uint32_t t = 0; t < threads.size(); ++t) {
     const ThreadCalls& thread = *threads[t];
-    // Nodes of a thread are together, so those of the first one begin with place 0.
     const auto begin = static_cast<std::uint32_t>(all.size());
     std::uint32_t above = kNone;
     if (t > 0 && !flat) {
       const auto stood = threads[0]->stood.find(thread.location);
-      if (stood != threads[0]->stood.end() && stood->second != 0) above = stood->second - 1;
+      if (stood != threads[0]->stood.end() && stood->second != 0) above = first + stood->second - 1;
     }
     for (std::uint32_t n = 1; n < thread.nodes.size(); ++n) {
       const CallNode& node = thread.nodes[n];
@@ -50,7 +50,6 @@ std::vector<Placed> place(const Calls& calls, const std::vector<const ThreadCall
       all.push_back({&node, thread.values.data() + n * calls.values, parent, t});
     }
   }
-  return all;
 }
 
 // Nodes in order of their first call; parents come before their children.
@@ -61,11 +60,13 @@ std::vector<std::uint32_t> in_order_of_first_call(const std::vector<Placed>& all
   return order;
 }
 
+enum class Joined : std::uint8_t { kNothing, kSameThreads, kAll };
+
 // The rows that nodes become, still in order of first call.
 class Merger {
  public:
-  Merger(const Calls& calls, const std::vector<Placed>& all, bool merges)
-      : calls_(calls), all_(all), merges_(merges), row_of_(all.size()) {}
+  Merger(const Calls& calls, const std::vector<Placed>& all, Joined joined)
+      : calls_(calls), all_(all), joined_(joined), row_of_(all.size()) {}
 
   Rows merge(const std::vector<std::uint32_t>& order) {
     for (const std::uint32_t i : order) {
@@ -77,7 +78,7 @@ class Merger {
       for (std::size_t v = 0; v < calls_.values; ++v) {
         rows_.values[row * calls_.values + v].add(one.values[v]);
       }
-      if (!merges_) continue;
+      if (joined_ == Joined::kNothing) continue;
       std::vector<std::uint32_t>& threads = rows_.threads[row];
       if (std::ranges::find(threads, one.thread) == threads.end()) threads.push_back(one.thread);
     }
@@ -86,25 +87,27 @@ class Merger {
 
  private:
   std::uint32_t row_for(std::uint32_t parent, const Placed& one) {
-    if (merges_) {
-      const std::uint32_t found = known_.find(parent, one.node->label);
+    const bool joins = joined_ != Joined::kNothing;
+    const std::uint32_t table = joined_ == Joined::kAll ? 0 : one.thread;
+    if (joins) {
+      const std::uint32_t found = known_[table].find(parent, one.node->label);
       if (found != ChildTable::kNone) return found;
     }
     const auto row = static_cast<std::uint32_t>(rows_.rows.size());
     rows_.rows.push_back({parent, one.node->label, 0, one.thread, 0});
     rows_.values.resize(rows_.values.size() + calls_.values);
-    if (merges_) {
+    if (joins) {
       rows_.threads.emplace_back();
-      known_.insert(parent, one.node->label, row);
+      known_[table].insert(parent, one.node->label, row);
     }
     return row;
   }
 
   const Calls& calls_;
   const std::vector<Placed>& all_;
-  bool merges_;
+  Joined joined_;
   std::vector<std::uint32_t> row_of_;
-  ChildTable known_;
+  std::map<std::uint32_t, ChildTable> known_;  // by thread, or of all of them
   Rows rows_;
 };
 
@@ -146,12 +149,23 @@ Rows in_preorder(Rows rows, std::size_t values) {
 
 }  // namespace
 
-Rows rows_of(const Calls& calls, LocationGroupId process, Merge merge, bool flat, bool timeline) {
-  const std::vector<const ThreadCalls*> threads = threads_of(calls, process);
-  const std::vector<Placed> all = place(calls, threads, flat);
-  Merger merger(calls, all, merge == Merge::kThreads && !timeline);
+Rows rows_of(const Calls& calls, const std::vector<LocationGroupId>& processes, Merge merge,
+             bool flat, bool timeline) {
+  std::vector<Placed> all;
+  std::size_t most_threads = 0;
+  for (const LocationGroupId process : processes) {
+    const std::vector<const ThreadCalls*> threads = threads_of(calls, process);
+    place(calls, threads, flat, all);
+    most_threads = std::max(most_threads, threads.size());
+  }
+  const bool same = processes.size() > 1 && merge == Merge::kNothing;
+  const Joined joined = timeline                   ? Joined::kNothing
+                        : merge == Merge::kThreads ? Joined::kAll
+                        : same                     ? Joined::kSameThreads
+                                                   : Joined::kNothing;
+  Merger merger(calls, all, joined);
   Rows rows = merger.merge(in_order_of_first_call(all));
-  rows.thread_count = static_cast<std::uint32_t>(threads.size());
+  rows.thread_count = static_cast<std::uint32_t>(most_threads);
   return in_preorder(std::move(rows), calls.values);
 }
 

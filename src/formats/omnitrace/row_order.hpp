@@ -1,6 +1,7 @@
-// The rows of the reports of one process, from the calls of its threads: in pre-order, siblings in
+// The rows of the reports of a process, from the calls of its threads: in pre-order, siblings in
 // the order of their first call, and the call paths of a thread below the row where the first
-// thread stood when it began.
+// thread stood when it began. Of several processes together, call paths that are equal in threads
+// of the same number become one row.
 //
 // Plain values, one thread. Nothing throws but what memory can.
 #pragma once
@@ -29,9 +30,10 @@ struct Rows {
 
 enum class Merge : std::uint8_t {
   kNothing,
-  kThreads,  // call paths that are equal become one row
+  kThreads,  // call paths that are equal in any threads become one row
 };
 
-Rows rows_of(const Calls& calls, LocationGroupId process, Merge merge, bool flat, bool timeline);
+Rows rows_of(const Calls& calls, const std::vector<LocationGroupId>& processes, Merge merge,
+             bool flat, bool timeline);
 
 }  // namespace timeloom::omnitrace

@@ -53,9 +53,8 @@ class TextReport {
     first_number_ = headers_.size();
     if (form.columns != Columns::kNoSum) headers_.emplace_back("SUM");
     if (form.columns != Columns::kSumOnly) {
-      for (const char* name : {"MEAN", "MIN", "MAX", "VAR", "STDDEV", "% SELF"}) {
-        headers_.emplace_back(name);
-      }
+      for (const char* name : {"MEAN", "MIN", "MAX", "VAR", "STDDEV"}) headers_.emplace_back(name);
+      if (!form.difference) headers_.emplace_back("% SELF");
     }
     for (std::size_t i = 0; i < headers_.size(); ++i) {
       const std::size_t number =
@@ -107,17 +106,19 @@ class TextReport {
     return {text.data(), static_cast<std::size_t>(std::clamp(size, 0, 399))};
   }
 
+  bool is_empty(const TextRow& row) const { return row.count == 0 && !form_.difference; }
+
   Line line_of(const TextRow& row, std::size_t value) const {
     Line line = {"", "", "", form_.metrics[value]};
     if (value == 0) {
       line[0] = shortened(convert::one_line(row.label), form_.max_width);
-      line[1] = row.count == 0 ? "-" : std::to_string(row.count);
-      line[2] = row.count == 0 ? "-" : std::to_string(row.depth);
+      line[1] = is_empty(row) ? "-" : std::to_string(row.count);
+      line[2] = is_empty(row) ? "-" : std::to_string(row.depth);
     }
     if (!form_.units.empty()) line.push_back(form_.units[value]);
     const Numbers& numbers = row.values[value];
     const auto add = [&](double one, int precision) {
-      line.push_back(row.count == 0 ? "-" : number(one, precision));
+      line.push_back(is_empty(row) ? "-" : number(one, precision));
     };
     if (form_.columns != Columns::kNoSum) add(numbers.sum, form_.precision);
     if (form_.columns == Columns::kSumOnly) return line;
@@ -126,7 +127,7 @@ class TextReport {
     add(numbers.max, form_.precision);
     add(numbers.variance, form_.mean_precision);
     add(numbers.deviation, form_.mean_precision);
-    line.push_back(row.count == 0 ? "-" : self(numbers.self));
+    if (!form_.difference) line.push_back(is_empty(row) ? "-" : self(numbers.self));
     return line;
   }
 

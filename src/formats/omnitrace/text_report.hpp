@@ -26,7 +26,7 @@ struct Numbers {  // in the unit of the report; `self` in percent
 
 struct TextRow {
   std::string label;  // with thread and indentation
-  std::uint64_t count = 0;
+  std::int64_t count = 0;
   std::uint32_t depth = 0;
   std::array<Numbers, 2> values{};  // as many as TextForm::metrics
 };
@@ -46,6 +46,8 @@ struct TextForm {
   std::size_t number_width = 0;    // of numbers; 0: as they need
   std::size_t max_width = 120;     // of the text in a cell
   std::size_t separator_freq = 0;  // a rule after so many rows; 0: none
+  // Rows are differences: 0 visits are no row without values, and there is no % SELF.
+  bool difference = false;
 };
 
 using RowSource = std::function<TextRow(std::size_t)>;

@@ -31,9 +31,12 @@ class Gil {
   PyGILState_STATE state_;
 };
 
+struct Batch;
+
 struct Column {
   std::string name;
   std::string format;
+  std::shared_ptr<Batch> words;  // of texts: their dictionary, as a batch of one column
 };
 
 // The owner of a Stream.
@@ -48,14 +51,17 @@ struct Source {
 struct Fields {
   std::vector<Column> columns;
   std::vector<arrow::Schema> children;
+  std::vector<arrow::Schema> dictionaries;  // of columns that have one
   std::vector<arrow::Schema*> places;
 };
 
 // The same of an Array.
 struct Batch {
   Ref body;
+  std::vector<Column> columns;
   std::vector<std::vector<const void*>> buffers;  // by column
   std::vector<arrow::Array> children;
+  std::vector<arrow::Array> dictionaries;
   std::vector<arrow::Array*> places;
   const void* no_validity = nullptr;  // the one buffer of the whole
 };
@@ -74,22 +80,34 @@ void release(Structure* structure) {
     Structure* const child = structure->children[i];
     if (child->release != nullptr) child->release(child);
   }
+  Structure* const dictionary = structure->dictionary;
+  if (dictionary != nullptr && dictionary->release != nullptr) dictionary->release(dictionary);
   structure->release = nullptr;
   delete static_cast<std::shared_ptr<Contents>*>(structure->owner);  // may be the last share
 }
 
-// Gives `whole` and its children their shares.
+// Gives `whole`, its children and their dictionaries their shares.
 template <typename Contents, typename Structure>
 void give_shares(const std::shared_ptr<Contents>& contents, Structure& whole) {
+  std::vector<Structure*> all = {&whole};
+  for (Structure& one : contents->children) all.push_back(&one);
+  for (Structure& one : contents->dictionaries) all.push_back(&one);
   std::vector<std::unique_ptr<std::shared_ptr<Contents>>> shares;
-  for (std::size_t i = 0; i <= contents->children.size(); ++i) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
     shares.push_back(std::make_unique<std::shared_ptr<Contents>>(contents));
   }
-  whole.owner = shares.back().release();
-  whole.release = release<Contents, Structure>;
-  for (std::size_t i = 0; i < contents->children.size(); ++i) {
-    contents->children[i].owner = shares[i].release();
-    contents->children[i].release = release<Contents, Structure>;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i]->owner = shares[i].release();
+    all[i]->release = release<Contents, Structure>;
+  }
+}
+
+// Joins each column that has words with the next of the dictionaries.
+template <typename Contents>
+void join_dictionaries(Contents& contents) {
+  auto next = contents.dictionaries.begin();
+  for (std::size_t i = 0; i < contents.columns.size(); ++i) {
+    if (contents.columns[i].words) contents.children[i].dictionary = &*next++;
   }
 }
 
@@ -111,7 +129,18 @@ int get_schema(arrow::Stream* stream, arrow::Schema* out) noexcept try {
                                 .dictionary = nullptr,
                                 .release = nullptr,
                                 .owner = nullptr});
+    if (!column.words) continue;
+    fields->dictionaries.push_back({.format = "u",
+                                    .name = "",
+                                    .metadata = nullptr,
+                                    .flags = arrow::kNullable,
+                                    .children_count = 0,
+                                    .children = nullptr,
+                                    .dictionary = nullptr,
+                                    .release = nullptr,
+                                    .owner = nullptr});
   }
+  join_dictionaries(*fields);
   for (arrow::Schema& child : fields->children) fields->places.push_back(&child);
   *out = {.format = "+s",
           .name = "",
@@ -169,6 +198,12 @@ std::shared_ptr<Batch> batch_of(PyObject* item, std::size_t columns, long long* 
   return batch;
 }
 
+// None: the column has no dictionary.
+std::shared_ptr<Batch> words_of(PyObject* item) {
+  long long rows = 0;
+  return item == Py_None ? nullptr : batch_of(item, 1, &rows);
+}
+
 // Leaves `out` released at the end of the batches.
 void next_batch(const Source& source, arrow::Array* out) {
   *out = {};
@@ -179,6 +214,11 @@ void next_batch(const Source& source, arrow::Array* out) {
   }
   long long rows = 0;
   const std::shared_ptr<Batch> batch = batch_of(item.get(), source.columns.size(), &rows);
+  batch->columns = source.columns;
+  for (const Column& column : source.columns) {
+    if (column.words) batch->dictionaries.push_back(column.words->children.front());
+  }
+  join_dictionaries(*batch);
   *out = {.length = rows,
           .null_count = 0,
           .offset = 0,
@@ -225,8 +265,10 @@ PyObject* arrow_stream(PyObject*, PyObject* arguments) {
   auto source = std::make_unique<Source>();
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(columns); ++i) {
     const char *name, *format;
-    if (PyArg_ParseTuple(PyList_GET_ITEM(columns, i), "ss", &name, &format) == 0) return nullptr;
-    source->columns.push_back({name, format});
+    PyObject* words;
+    PyObject* const column = PyList_GET_ITEM(columns, i);
+    if (PyArg_ParseTuple(column, "ssO", &name, &format, &words) == 0) return nullptr;
+    source->columns.push_back({name, format, words_of(words)});
   }
   source->batches = Ref(PyObject_GetIter(batches));
   if (!source->batches) return nullptr;
@@ -241,9 +283,9 @@ PyObject* arrow_stream(PyObject*, PyObject* arguments) {
 
 }  // namespace
 
-PyMethodDef kArrowMethods[] = {
-    {"arrow_stream", guarded<arrow_stream>, METH_VARARGS,
-     "A capsule of Arrow's C stream interface: arrow_stream([(name, format), ...], batches)."},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef kArrowMethods[] = {{"arrow_stream", guarded<arrow_stream>, METH_VARARGS,
+                                "A capsule of Arrow's C stream interface: arrow_stream([(name, "
+                                "format, words), ...], batches)."},
+                               {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace timeloom::python

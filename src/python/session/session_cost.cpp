@@ -1,6 +1,7 @@
 #include "python/session/session_cost.hpp"
 
 #include "python/observe/code_regions.hpp"
+#include "record/this_process.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -28,6 +29,9 @@ ProcessCost cost_of(const SessionCpuTimes& times, const record::Totals& totals,
   cost.recorder = seconds(totals.cpu_ns);
   cost.cpu = seconds(now - (times.launched_ns ? 0 : begin));
   cost.wall = wall_seconds;
+  const record::ResidentMemory memory = record::resident_memory();
+  cost.peak = static_cast<double>(memory.peak);
+  cost.resident = static_cast<double>(memory.now);
   return cost;
 }
 

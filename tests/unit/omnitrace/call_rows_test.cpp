@@ -43,6 +43,7 @@ struct Style {
   bool flat = false;
   bool timeline = false;
   bool collapse = false;
+  std::vector<LocationGroupId> processes{LocationGroupId{0}};
 };
 
 // A line a row: the cell of its label, count, sum, smallest, largest, variance and % self in ns.
@@ -54,7 +55,7 @@ std::string rows(Story& story, const std::string& metric = "wall_clock", Style s
   shown.time = shown.memory = {"", 1};
   std::string text;
   const Merge merge = style.collapse ? Merge::kThreads : Merge::kNothing;
-  const Rows ordered = rows_of(calls, LocationGroupId{0}, merge, style.flat, style.timeline);
+  const Rows ordered = rows_of(calls, style.processes, merge, style.flat, style.timeline);
   const MetricRows seen(calls, ordered, 0, shown, style.collapse);
   for (std::size_t i = 0; i < ordered.rows.size(); ++i) {
     const TextRow row = seen.text_row(i);
@@ -153,6 +154,24 @@ TEST(CallRows, AreOfOneProcess) {
   EXPECT_EQ(rows(story), "|0>>> f 1 2 2 2 0 100\n");
 }
 
+TEST(CallRows, OfSeveralProcessesAreOne) {
+  Story story;
+  story.thread("MainThread", "run +2 f +1 ) ) +90").thread("worker", "+1 f +4 )");
+  story.thread("MainThread", "run +3 f +5 ) +1 g +1 ) )", 1).thread("worker", "+4 f +2 )", 1);
+  const std::vector<LocationGroupId> both = {LocationGroupId{0}, LocationGroupId{1}};
+  EXPECT_EQ(rows(story, "wall_clock", {.processes = both}),
+            "|0>>> run 2 13 3 10 24.5 15.3846\n"
+            "|1>>> |_f 1 4 4 4 0 100\n"
+            "|0>>> |_f 2 6 1 5 8 66.6667\n"
+            "|1>>>   |_f 1 2 2 2 0 100\n"
+            "|0>>> |_g 1 1 1 1 0 100\n");
+  EXPECT_EQ(rows(story, "wall_clock", {.collapse = true, .processes = both}),
+            ">>> run 2 13 3 10 24.5 15.3846\n"
+            ">>> |_f 3 10 1 5 4.33333 80\n"
+            ">>>   |_f 1 2 2 2 0 100\n"
+            ">>> |_g 1 1 1 1 0 100\n");
+}
+
 TEST(CallRows, HaveThreadsOfSeveralDigits) {
   Story story;
   for (int i = 0; i < 12; ++i) story.thread("thread", "+" + std::to_string(i) + " f +20 )");
@@ -214,10 +233,10 @@ TEST(CallRows, HaveALimit) {
 ordered_json json_of(Story& story, const std::string& metric, ReportStyle style = {}) {
   StorySource source(story);
   const Calls calls = fold_calls(source, {metrics({metric})}, 1);
-  const Rows flat = rows_of(calls, LocationGroupId{0}, Merge::kNothing, false, false);
-  const Rows tree = rows_of(calls, LocationGroupId{0}, Merge::kThreads, false, false);
+  const Rows flat = rows_of(calls, {LocationGroupId{0}}, Merge::kNothing, false, false);
+  const Rows tree = rows_of(calls, {LocationGroupId{0}}, Merge::kThreads, false, false);
   std::string text;
-  write_json_report({calls, flat, 0, style, false}, {calls, tree, 0, style, true}, style, {42, 0},
+  write_json_report({calls, flat, 0, style, false}, {calls, tree, 0, style, true}, style, {{42}, 0},
                     [&](std::string_view piece) { text += piece; });
   return ordered_json::parse(text)["timemory"][metric];
 }

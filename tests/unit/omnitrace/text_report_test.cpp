@@ -54,7 +54,7 @@ struct Parsed {
     if (first) {
       const std::size_t end = cells[0].find_last_not_of(' ');
       rows.push_back({cells[0].substr(0, end + 1),
-                      std::stoull(cells[1]),
+                      std::stoll(cells[1]),
                       static_cast<std::uint32_t>(std::stoul(cells[2])),
                       {}});
     }
@@ -118,7 +118,7 @@ TextForm trips() {
   return form;
 }
 
-TextRow trip(std::string label, std::uint64_t count) {
+TextRow trip(std::string label, std::int64_t count) {
   TextRow row{std::move(label), count, 0, {}};
   row.values[0].sum = static_cast<double>(count);
   return row;

@@ -12,6 +12,7 @@
 #include "settings/omnitrace_choices.hpp"
 #include "settings/omnitrace_config.hpp"
 #include "settings/omnitrace_names.hpp"
+#include "settings/omnitrace_xml.hpp"
 #include "support/temp_directory.hpp"
 
 namespace timeloom {
@@ -188,6 +189,44 @@ TEST(OmnitraceConfig, IsAlsoReadAsJson) {
   for (const char* wrong : {"", "[]", "{", R"({"OMNITRACE_TRACE": {"a": 1}})", "\xff"}) {
     EXPECT_THROW(parse_omnitrace_json(wrong, "a.json"), Error) << wrong;
   }
+}
+
+TEST(OmnitraceConfig, IsAlsoReadAsXml) {
+  EXPECT_EQ(
+      lines_of(parse_omnitrace_xml(
+          R"(<?xml version="1.0" encoding="utf-8"?>
+<!-- a <comment> -->
+<timemory_xml>
+  <omnitrace version="1"><settings>
+    <OMNITRACE_TRACE>true</OMNITRACE_TRACE>
+    <OMNITRACE_MAX_DEPTH><name>max_depth</name><value>7</value></OMNITRACE_MAX_DEPTH>
+    <OMNITRACE_OUTPUT_PATH> a&amp;b&lt;<![CDATA[<c>]]> </OMNITRACE_OUTPUT_PATH>
+    <OMNITRACE_TIMEMORY_COMPONENTS size="dynamic">
+      <value0>wall_clock</value0><value1>peak_rss</value1>
+    </OMNITRACE_TIMEMORY_COMPONENTS>
+    <OMNITRACE_TMPDIR/>
+  </settings></omnitrace>
+</timemory_xml>
+)",
+          "a.xml")),
+      "OMNITRACE_TRACE=true@a.xml: OMNITRACE_TRACE\n"
+      "OMNITRACE_MAX_DEPTH=7@a.xml: OMNITRACE_MAX_DEPTH\n"
+      "OMNITRACE_OUTPUT_PATH=a&b<<c>@a.xml: OMNITRACE_OUTPUT_PATH\n"
+      "OMNITRACE_TIMEMORY_COMPONENTS=wall_clock,peak_rss@a.xml: OMNITRACE_TIMEMORY_COMPONENTS\n"
+      "OMNITRACE_TMPDIR=@a.xml: OMNITRACE_TMPDIR\n");
+  for (const char* wrong : {"", "text", "<a>", "<a></b>", "</a>", "<a>&b;</a>", "<a>&</a>", "<a",
+                            "<!-- <a/>", "<a/></a>"}) {
+    EXPECT_THROW(parse_omnitrace_xml(wrong, "a.xml"), Error) << wrong;
+  }
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += "<a>";
+  EXPECT_THROW(parse_omnitrace_xml(deep, "a.xml"), Error);
+  const test::TempDirectory directory;
+  const std::string xml = directory / "a.xml";
+  std::ofstream(xml) << "<a>\n<OMNITRACE_MAX_DEPTH>9</OMNITRACE_MAX_DEPTH></a>";
+  EXPECT_EQ(read({}, {xml}).number("OMNITRACE_MAX_DEPTH"), 9);
+  std::ofstream(xml) << "<a>\n<b>";
+  EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=" + xml}), xml + ":2: the element b does not end");
 }
 
 TEST(OmnitraceConfig, IsWeakerThanVariables) {
