@@ -4,8 +4,14 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace timeloom::os {
 
@@ -23,6 +29,12 @@ ResidentMemory resident_memory() noexcept {
     return line == nullptr ? 0 : 1024 * std::strtoull(line + std::strlen(name), nullptr, 10);
   };
   return {in_bytes("\nVmRSS:"), in_bytes("\nVmHWM:")};
+}
+
+void share_heaps([[maybe_unused]] unsigned count) noexcept {
+#ifdef __GLIBC__
+  ::mallopt(M_ARENA_MAX, static_cast<int>(std::clamp(count, 1u, unsigned{INT_MAX})));
+#endif
 }
 
 }  // namespace timeloom::os

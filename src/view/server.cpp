@@ -14,7 +14,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "os/heap.hpp"
+#include "os/memory.hpp"
 #include "view/connection.hpp"
 
 namespace timeloom::view {
