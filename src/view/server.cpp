@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <cerrno>
 
+#include <cerrno>
 #include <cstring>
 #include <system_error>
 
