@@ -50,11 +50,14 @@ class Host:
             raise NotPossible(self.holder.communicate()[1].strip())
         outer = self.holder.pid
         children = Path(f"/proc/{outer}/task/{outer}/children").read_text().split()
-        self.process = int(children[0]) if "--fork" in namespaces else outer
+        self.has_processes = "--fork" in namespaces
+        self.process = int(children[0]) if self.has_processes else outer
 
     def command(self, directory, *words):
         """What runs a command on this host."""
-        return ["nsenter", "--target", str(self.process), "--all", f"--wdns={directory}", *map(str, words)]
+        # Without a child, which a signal to nsenter would leave behind; those of `b` end with their namespace.
+        child = [] if self.has_processes else ["--no-fork"]
+        return ["nsenter", "--target", str(self.process), "--all", *child, f"--wdns={directory}", *map(str, words)]
 
     def close(self):
         self.holder.communicate()
