@@ -124,14 +124,21 @@ def _deliver(pid: int, script: str) -> None:
     sys.remote_exec(pid, script)  # type: ignore[attr-defined,unused-ignore]
 
 
+_SCRIPT, _SOCKET = "script.py", "socket"  # in the directory of a meeting
+
+
 class _Meeting:
-    """A directory of our own with a script for the other process, and a socket on which it answers."""
+    """A directory of our own with a script for the other process, and a socket on which it answers.
+
+    It is held open: where others can write to the directory for temporary files, its path may lead elsewhere.
+    """
 
     def __init__(self, process: Process, run: str, seconds: float) -> None:
         self._process = process
         self._directory = tempfile.mkdtemp(prefix="timeloom-attach-")
-        self.script = f"{self._directory}/script.py"
-        self._place = f"{self._directory}/socket"
+        self._opened = os.open(self._directory, os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        self.script = f"{self._directory}/{_SCRIPT}"
+        self._place = f"{self._directory}/{_SOCKET}"
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             if len(os.fsencode(self.script)) > 100:  # a socket's path has less room
@@ -150,7 +157,8 @@ class _Meeting:
             "socket": self._place, "package": _PACKAGE, "version": __version__, "run": run, "seconds": seconds,
         }  # fmt: skip
         names = f"{{'__name__': 'timeloom._attached', 'REQUEST': {request!r}}}"
-        descriptor = os.open(self.script, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        descriptor = os.open(_SCRIPT, flags, 0o600, dir_fd=self._opened)
         with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(f"exec(compile({text!r}, {_PACKAGE + '/_attached.py'!r}, 'exec'), {names})\n")
 
@@ -166,9 +174,14 @@ class _Meeting:
         """The directory stays ours: nobody else can put anything into it."""
         if self._process.user == os.geteuid():
             return
-        os.chmod(self._directory, 0o711)
-        for place in (self.script, self._place):
-            os.chown(place, self._process.user, -1)
+        try:
+            if os.fstat(self._opened).st_uid != os.geteuid():
+                raise FileNotFoundError
+            os.fchmod(self._opened, 0o711)
+            for name in (_SCRIPT, _SOCKET):
+                os.chown(name, self._process.user, -1, dir_fd=self._opened, follow_symlinks=False)
+        except FileNotFoundError:
+            raise Refused(f"{self._directory} was replaced by somebody else; set TMPDIR to one of your own") from None
 
     def wait(self, seconds: float) -> socket.socket | None:
         """The connection of the process; None: it has not come in that time."""
@@ -203,10 +216,12 @@ class _Meeting:
 
     def close(self) -> None:
         self._socket.close()
-        for place in (self.script, self._place):
-            if os.path.lexists(place):
-                os.unlink(place)
-        os.rmdir(self._directory)
+        for name in (_SCRIPT, _SOCKET):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=self._opened)
+        os.close(self._opened)
+        with contextlib.suppress(NotADirectoryError, FileNotFoundError):  # it was replaced
+            os.rmdir(self._directory)
 
 
 def _refuse_delivery(process: Process, error: Exception) -> NoReturn:

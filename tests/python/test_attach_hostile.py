@@ -8,6 +8,9 @@ import pytest
 from attached_programs import Attaching, Running
 from profile_files import Profile, visits_by_region
 
+from timeloom import _attach
+from timeloom._process import Interpreter, Process, Refused
+
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
 
 CLOSES = """
@@ -77,3 +80,26 @@ def test_a_run_that_is_replaced_by_a_link(tmp_path):
         assert program.end() == ("", "")
     finally:
         program.kill()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_directory_of_the_meeting_that_is_replaced_by_a_link(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    foreign = tmp_path / "foreign"
+    foreign.mkdir(mode=0o700)
+    (foreign / "script.py").write_text("precious")
+    listen = _attach._Meeting._listen
+
+    def swap(meeting):
+        os.rename(meeting._directory, tmp_path / "moved")
+        os.symlink(foreign, meeting._directory)
+        listen(meeting)
+
+    monkeypatch.setattr(_attach._Meeting, "_listen", swap)
+    process = Process(os.getpid(), [], sys.executable, Interpreter(tuple(sys.version_info[:3]), False), 65534)
+    with pytest.raises(Refused, match="was replaced by somebody else"):
+        _attach._Meeting(process, "run", 0)
+    assert (foreign / "script.py").read_text() == "precious"
+    assert (foreign.stat().st_uid, foreign.stat().st_mode & 0o777) == (0, 0o700)
+    assert (foreign / "script.py").stat().st_uid == 0
+    assert os.listdir(tmp_path / "moved") == []

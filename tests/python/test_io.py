@@ -368,27 +368,16 @@ def test_many_small_writes_are_said(record, timeloom_program):
 
 
 LINES = '''
-import ctypes
-import sys
+import ctypes, sys
 
 libc = ctypes.CDLL(None)
-libc.fopen.restype = ctypes.c_void_p
-libc.fopen.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
-libc.fclose.argtypes = [ctypes.c_void_p]
-libc.fgets.restype = ctypes.c_void_p
-libc.fgets.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
-ROOM = 16
-line = ctypes.create_string_buffer(ROOM)
-for name, text in {
-    "lines": b"plain\\n\\nzero\\0in it\\n\\0\\0\\n",
-    "cut": b"a\\0" * 20 + b"\\n",
-    "open": b"one\\0two",
-}.items():
+libc.fopen.restype = libc.fgets.restype = ctypes.c_void_p
+line = ctypes.create_string_buffer(16)
+for name, text in ("lines", b"plain\\n\\nzero\\0in it\\n\\0\\0\\n"), ("cut", b"a\\0" * 20 + b"\\n"), ("open", b"one\\0two"):
     path = f"{sys.argv[1]}/{name}"
-    with open(path, "wb") as file:
-        file.write(text)
-    stream = libc.fopen(path.encode(), b"r")
-    while libc.fgets(line, ROOM, stream):
+    open(path, "wb").write(text)
+    stream = ctypes.c_void_p(libc.fopen(path.encode(), b"r"))
+    while libc.fgets(line, len(line), stream):
         pass
     libc.fclose(stream)
 '''
@@ -397,11 +386,8 @@ for name, text in {
 def test_lines_with_zero_bytes(record, data, io_of):
     """fgets() does not tell how much it has read; after the end of the file that cannot be known."""
     figures = by_file(io_of(record(LINES)), data)
-    assert {key: value for key, value in figures.items() if key[1] == "read"} == {
-        ("lines", "read"): (5, 6 + 1 + 11 + 3, 0, 11),
-        ("cut", "read"): (4, 41, 0, 15),
-        ("open", "read"): (2, 3, 0, 3),
-    }
+    assert figures["lines", "read"] == (5, 6 + 1 + 11 + 3, 0, 11)
+    assert (figures["cut", "read"], figures["open", "read"]) == ((4, 41, 0, 15), (2, 3, 0, 3))
 
 
 @pytest.mark.parametrize("option", ["--io=runtime:posix", "--io=posix", "--io=runtime:posix,isoc"])

@@ -169,15 +169,19 @@ bool begin_observing(Session& session) {
   return watch(true);
 }
 
+void undo_hooks() {
+  record::on_switch_of_recording(nullptr);
+  forget_tasks();
+  forget_greenlets();
+  unwatch_process_end();
+}
+
 // What begin_observing() could not observe is not measured; the Python exception stays.
 void give_up_start() {
   end_windows();
   unhook_greenlets();
-  record::on_switch_of_recording(nullptr);
   with_world_stopped([] { record::stop(); });
-  forget_tasks();
-  forget_greenlets();
-  unwatch_process_end();
+  undo_hooks();
   end_budget();
   g_session = {};
 }
@@ -256,10 +260,7 @@ bool finish_session(SessionResult& result, Ending ending) {
     totals = record::stop(ending);
     add_totals(result, totals);
   });
-  record::on_switch_of_recording(nullptr);
-  forget_tasks();
-  forget_greenlets();
-  unwatch_process_end();
+  undo_hooks();
   result.given_up = given_up_functions();
   result.observed_share = observed_share();
   end_budget();
@@ -331,10 +332,7 @@ namespace {
 
 void forget_session() {
   record::set_wrapping(false);
-  record::on_switch_of_recording(nullptr);
-  forget_tasks();
-  forget_greenlets();
-  unwatch_process_end();
+  undo_hooks();
   if (g_session.started && g_watching) g_session.plan.instrumenter->uninstall();
   set_watching(false);
   end_budget();
