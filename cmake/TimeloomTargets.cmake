@@ -35,6 +35,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   target_compile_options(timeloom_options INTERFACE -Wno-restrict)
 endif()
 target_link_libraries(timeloom_options INTERFACE Threads::Threads)
+# Drops what nothing calls: a wheel has the C++ library in each of its programs and libraries.
+target_link_options(timeloom_options INTERFACE -Wl,--gc-sections)
 if(TIMELOOM_SANITIZE)
   target_compile_options(timeloom_options INTERFACE
     -fsanitize=${TIMELOOM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -58,26 +60,37 @@ function(timeloom_precompile_headers target)
     <span> <string> <string_view> <thread> <unordered_map> <utility> <vector> ${ARGN})
 endfunction()
 
-# Libraries whose files are compiled with the same options share their precompiled headers.
-add_library(timeloom_library_headers OBJECT EXCLUDE_FROM_ALL
-  ${CMAKE_CURRENT_LIST_DIR}/precompiled_headers.cpp)
-target_link_libraries(timeloom_library_headers PRIVATE timeloom_options)
-timeloom_precompile_headers(timeloom_library_headers)
+# For the size of wheels: small code rather than fast code.
+set(timeloom_small_options $<$<CONFIG:Release>:-Os>)
 
-# timeloom_library(<folder-name> [EXPORTED] SOURCES a.cpp b.cpp [USES core os] [LINKS pkg::target]
-#                  [HEADERS <a.hpp>])
+# Libraries whose files are compiled with the same options share their precompiled headers.
+foreach(headers timeloom_library_headers timeloom_small_headers)
+  add_library(${headers} OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/precompiled_headers.cpp)
+  target_link_libraries(${headers} PRIVATE timeloom_options)
+  timeloom_precompile_headers(${headers})
+endforeach()
+target_compile_options(timeloom_small_headers PRIVATE ${timeloom_small_options})
+
+# timeloom_library(<folder-name> [EXPORTED] [SMALL] SOURCES a.cpp b.cpp [USES core os]
+#                  [LINKS pkg::target] [HEADERS <a.hpp>])
 # declares the static library timeloom_<name>. USES is the folder's line in the
 # table of layers; scripts/check_layers.py checks the includes against the same table.
 # EXPORTED: the folder is part of libtimeloom.so (src/record), and others call it there.
+# SMALL: nothing in it runs for each event of a run.
 # HEADERS are precompiled for it besides those of the standard library.
 function(timeloom_library name)
-  cmake_parse_arguments(ARG "EXPORTED" "" "SOURCES;USES;LINKS;HEADERS" ${ARGN})
+  cmake_parse_arguments(ARG "EXPORTED;SMALL" "" "SOURCES;USES;LINKS;HEADERS" ${ARGN})
   add_library(timeloom_${name} STATIC ${ARG_SOURCES})
   target_include_directories(timeloom_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(timeloom_${name} PRIVATE timeloom_options ${ARG_LINKS})
   foreach(used ${ARG_USES})
     target_link_libraries(timeloom_${name} PUBLIC timeloom_${used})
   endforeach()
+  set(headers timeloom_library_headers)
+  if(ARG_SMALL)
+    set(headers timeloom_small_headers)
+    target_compile_options(timeloom_${name} PRIVATE ${timeloom_small_options})
+  endif()
   if(ARG_EXPORTED)
     set_target_properties(timeloom_${name} PROPERTIES TIMELOOM_EXPORTED ON)
     # Nobody replaces a function of ours, so ours call each other directly.
@@ -86,7 +99,7 @@ function(timeloom_library name)
     timeloom_precompile_headers(timeloom_${name} ${ARG_HEADERS})
   else()
     target_compile_options(timeloom_${name} PRIVATE ${timeloom_precompiled_options})
-    target_precompile_headers(timeloom_${name} REUSE_FROM timeloom_library_headers)
+    target_precompile_headers(timeloom_${name} REUSE_FROM ${headers})
   endif()
 endfunction()
 

@@ -95,14 +95,13 @@ def write_sums() -> None:
 
 
 def make_sdist() -> None:
-    """With the source of OTF2 in it, which is built where the library is missing; git does not keep that."""
-    place = environments.ROOT / "packaging" / "otf2"
-    for old in place.glob("*.tar.*"):
-        old.unlink()
+    """With the source of OTF2 in it, which is built where the library is missing; git does not keep that. Made from
+    a copy of the tree: the tool reads all that there is, also the systems below build/chroots."""
+    tree = release_tools.copy_of_tree(release_tools.WHEELS / "tree")
     (otf2,) = (library for library in bundled.LIBRARIES if library.name == "otf2")
     source = release_tools.download(otf2.place, otf2.sha256)
-    shutil.copy(source, place)
-    tool("build", "--sdist", "--no-isolation", "--outdir", str(release_tools.DIST), ".")
+    shutil.copy(source, tree / "packaging" / "otf2")
+    tool("build", "--sdist", "--no-isolation", "--outdir", str(release_tools.DIST), str(tree))
     (made,) = release_tools.DIST.glob("*.tar.gz")
     with tarfile.open(made) as archive:
         name = f"timeloom-{release_tools.version()}/packaging/otf2/{source.name}"

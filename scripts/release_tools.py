@@ -79,3 +79,23 @@ def download(place: str, expected: str) -> pathlib.Path:
     if sha256(path) != expected:
         sys.exit(f"release: {path} is not the file that was expected; remove it to fetch it again")
     return path
+
+
+def copy_of_tree(target: pathlib.Path) -> pathlib.Path:
+    """`target`, with what git does not ignore in it."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"],
+        check=True, capture_output=True, cwd=environments.ROOT,
+    ).stdout  # fmt: skip
+    there = b"\0".join(name for name in names.split(b"\0") if name and (environments.ROOT / name.decode()).exists())
+    packed = subprocess.run(
+        ["tar", "--create", "--null", "--files-from=-"],
+        input=there,
+        check=True,
+        capture_output=True,
+        cwd=environments.ROOT,
+    )
+    subprocess.run(["tar", "--extract", "--directory", str(target)], input=packed.stdout, check=True)
+    return target

@@ -140,27 +140,6 @@ def steps() -> dict[str, Step]:
     return made
 
 
-def copy_of_tree() -> pathlib.Path:
-    """What git does not ignore."""
-    target = chroots.CHROOTS / "tree"
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    names = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"],
-        check=True, capture_output=True, cwd=environments.ROOT,
-    ).stdout  # fmt: skip
-    there = b"\0".join(name for name in names.split(b"\0") if name and (environments.ROOT / name.decode()).exists())
-    packed = subprocess.run(
-        ["tar", "--create", "--null", "--files-from=-"],
-        input=there,
-        check=True,
-        capture_output=True,
-        cwd=environments.ROOT,
-    )
-    subprocess.run(["tar", "--extract", "--directory", str(target)], input=packed.stdout, check=True)
-    return target
-
-
 def unpacked_wheel() -> pathlib.Path:
     target = chroots.CHROOTS / "wheel"
     shutil.rmtree(target, ignore_errors=True)
@@ -176,7 +155,7 @@ def run(name: str, step: Step) -> str:
     begin = time.monotonic()
     files = {"/release_program.py": PROGRAM}
     if step.source:
-        files["/timeloom"] = copy_of_tree()
+        files["/timeloom"] = release_tools.copy_of_tree(chroots.CHROOTS / "tree")
     if step.unpacked:
         files["/wheel"] = unpacked_wheel()
     if step.python_source:

@@ -1,7 +1,7 @@
 #include "convert/selection.hpp"
 
 #include <algorithm>
-#include <regex>
+#include <string_view>
 
 #include "convert/text.hpp"
 #include "core/error.hpp"
@@ -11,14 +11,26 @@ namespace timeloom::convert {
 
 namespace {
 
+// "/usr/lib/python3.12/" of "/usr/lib/python3.12/json/decoder.py"; empty: the file is in none.
+std::string_view library_of(std::string_view file) {
+  constexpr std::string_view kBegin = "/lib/python3.", kDigits = "0123456789";
+  for (std::size_t at = file.find(kBegin); at != file.npos; at = file.find(kBegin, at + 1)) {
+    const std::size_t number = at + kBegin.size();
+    std::size_t end = std::min(file.find_first_not_of(kDigits, number), file.size());
+    const bool numbered = end > number;
+    if (file.substr(end).starts_with('t')) ++end;  // a build without a GIL
+    if (numbered && file.substr(end).starts_with('/')) return file.substr(0, end + 1);
+  }
+  return {};
+}
+
 // The directories of Python's library that the files of the run lie in, with a / at the end.
 std::set<std::string> libraries_of(const Definitions& definitions) {
-  static const std::regex kLibrary("^.*?/lib/python3\\.[0-9]+t?/");
   std::set<std::string> found;
   for (const Region& region : definitions.regions) {
-    std::smatch match;
-    if (region.file.starts_with('/') && std::regex_search(region.file, match, kLibrary)) {
-      found.insert(match.str());
+    if (!region.file.starts_with('/')) continue;
+    if (const std::string_view library = library_of(region.file); !library.empty()) {
+      found.emplace(library);
     }
   }
   if (found.empty()) found.insert("");

@@ -1,12 +1,10 @@
 #include "core/filter_file.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include "core/error.hpp"
+#include "os/read_file.hpp"
 
 namespace timeloom {
 
@@ -138,15 +136,10 @@ std::string FilterFile::read(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file, error)) {
     throw Error("cannot read the filter file " + file.string() + ": it is a directory");
   }
-  std::ifstream in(file, std::ios::binary);
-  std::string text;
-  std::array<char, 1 << 16> piece;
-  while (in && text.size() <= kLargest) {
-    in.read(piece.data(), piece.size());
-    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
-  }
-  if (!in.is_open() || in.bad()) {
-    throw Error("cannot read the filter file " + file.string() + ": " + std::strerror(errno));
+  int failed = 0;
+  std::string text = os::read_file(file.string(), kLargest + 1, &failed);
+  if (failed != 0) {
+    throw Error("cannot read the filter file " + file.string() + ": " + std::strerror(failed));
   }
   if (text.size() > kLargest) {
     throw Error("cannot read the filter file " + file.string() + ": it is larger than 64 MiB");

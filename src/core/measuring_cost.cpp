@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "core/number_text.hpp"
+
 namespace timeloom {
 namespace {
 
@@ -33,11 +35,8 @@ template <typename Cost>
 std::string text_of(const Cost& cost, Fields<Cost> fields) {
   std::string text;
   for (const auto& [name, field] : fields) {
-    char number[32];
-    const auto end =
-        std::to_chars(number, number + sizeof number, cost.*field, std::chars_format::general, 6);
     if (!text.empty()) text += ' ';
-    text.append(name).append("=").append(number, end.ptr);
+    text.append(name).append("=").append(general_text(cost.*field));
   }
   return text;
 }

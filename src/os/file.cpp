@@ -304,19 +304,4 @@ int Mapping::touch(std::byte* data, std::size_t size) noexcept {
   return 0;
 }
 
-std::string read_text(const std::string& path) {
-  int error = 0;
-  const File file = File::open_read(path, &error);
-  std::string text;
-  constexpr std::size_t kPiece = 4096, kMost = 64 << 20;
-  for (std::size_t read = file.is_open() ? kPiece : 0; read == kPiece && text.size() < kMost;) {
-    const std::size_t before = text.size();
-    text.resize(before + kPiece);
-    const auto piece = std::as_writable_bytes(std::span(text).subspan(before));
-    read = file.read_at(before, piece, &error);
-    text.resize(before + read);
-  }
-  return text;
-}
-
 }  // namespace timeloom::os

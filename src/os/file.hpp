@@ -1,6 +1,6 @@
 // Files for the spool: owned descriptors, whole appends, and mappings whose
 // space is allocated first, so that a full disk is an error value and not a
-// SIGBUS, and a file at its limit (ulimit -f) no SIGXFSZ. Nothing but read_text() throws;
+// SIGBUS, and a file at its limit (ulimit -f) no SIGXFSZ. Nothing here throws;
 // errors are errno values (0: success). Any thread may use a const object;
 // whoever changes one sees to it that nobody else uses it meanwhile. No function that reads or
 // writes is a point at which pthread_cancel() ends the thread.
@@ -112,10 +112,5 @@ class Mapping {
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
-
-// The content of a file, also of one in /proc, whose size nobody knows before; at most 64 MiB of
-// it. Empty where it cannot be read. No stream of the C++ library: a wrapper of read() takes calls
-// from there for those of the program. Throws std::bad_alloc.
-std::string read_text(const std::string& path);
 
 }  // namespace timeloom::os

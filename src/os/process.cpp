@@ -9,11 +9,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <sstream>
 #include <system_error>
+
+#include "os/read_file.hpp"
 
 namespace timeloom::os {
 namespace {
@@ -43,10 +44,9 @@ std::string executable() {
 }
 
 std::vector<std::string> command_line() {
-  std::vector<std::string> words;
-  std::istringstream file(read_text("/proc/self/cmdline"));
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-  return words;
+  const std::string text = read_file("/proc/self/cmdline");
+  const std::vector<std::string_view> words = pieces_of(text, '\0');
+  return {words.begin(), words.end()};
 }
 
 std::string thread_name() {
@@ -62,6 +62,13 @@ std::string file_of(const std::string& process, const char* name) {
   return "/proc/" + process + "/" + name;
 }
 
+// 0: it does not begin with a digit.
+std::uint64_t number_of(std::string_view digits, int base) noexcept {
+  std::uint64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
+  return number;
+}
+
 struct Status {
   char state = 0;
   std::uint64_t parent = 0;
@@ -71,16 +78,14 @@ struct Status {
 
 // None: there is no such process.
 std::optional<Status> status_of(const std::string& process) {
-  std::istringstream file(read_text(file_of(process, "stat")));
-  std::string line;
-  if (!std::getline(file, line, '\0')) return std::nullopt;
-  // The name of the program comes second, in parentheses and with whatever is in it.
-  std::istringstream rest(line.substr(std::min(line.size(), line.rfind(')') + 1)));
-  std::vector<std::string> fields;
-  for (std::string field; rest >> field;) fields.push_back(field);
+  const std::string line = read_file(file_of(process, "stat"));
+  // The name of the program comes second, in parentheses and with whatever is in it, and a blank.
+  const std::string_view rest = line;
+  const std::vector<std::string_view> fields =
+      pieces_of(rest.substr(std::min(rest.size(), rest.rfind(')') + 2)), ' ');
   constexpr std::size_t kState = 0, kParent = 1, kThreads = 17, kStart = 19;  // from the third on
   if (fields.size() <= kStart) return std::nullopt;
-  const auto number = [&](std::size_t i) { return std::strtoull(fields[i].c_str(), nullptr, 10); };
+  const auto number = [&](std::size_t i) { return number_of(fields[i], 10); };
   return Status{fields[kState][0], number(kParent), number(kThreads), number(kStart)};
 }
 
@@ -90,14 +95,12 @@ std::uint64_t pid_namespace() noexcept {
 }
 
 std::array<std::uint64_t, 2> boot_id() {
-  std::istringstream file(read_text("/proc/sys/kernel/random/boot_id"));
-  std::string text;
-  std::getline(file, text);
-  std::erase(text, '-');
+  std::string text = read_file("/proc/sys/kernel/random/boot_id");
+  std::erase_if(text, [](char byte) { return byte == '-' || byte == '\n'; });
   constexpr std::size_t kDigits = 16;  // of 64 bits
   if (text.size() != 2 * kDigits) return {};
-  return {std::strtoull(text.substr(0, kDigits).c_str(), nullptr, 16),
-          std::strtoull(text.substr(kDigits).c_str(), nullptr, 16)};
+  const std::string_view digits = text;
+  return {number_of(digits.substr(0, kDigits), 16), number_of(digits.substr(kDigits), 16)};
 }
 
 // The main thread of a process may have ended before the others.
@@ -121,15 +124,15 @@ std::optional<FileIdentity> identity_of(const File& file) {
 }
 
 // "START-END MODE OFFSET MAJOR:MINOR INODE   PATH"
-bool is_line_of(const std::string& line, const FileIdentity& file) {
-  std::istringstream text(line);
-  std::string addresses, mode, offset, device, inode, path;
-  text >> addresses >> mode >> offset >> device >> inode >> std::ws;
-  std::getline(text, path);
-  if (!path.empty() && path == file.path) return true;
+bool is_line_of(std::string_view line, const FileIdentity& file) {
+  const std::size_t slash = line.find('/');
+  if (slash != std::string_view::npos && line.substr(slash) == file.path) return true;
+  const std::vector<std::string_view> fields = pieces_of(line, ' ');
+  constexpr std::size_t kDevice = 3, kInode = 4;
+  if (fields.size() <= kInode) return false;
   char expected[32];
   std::snprintf(expected, sizeof expected, "%02x:%02x", major(file.device), minor(file.device));
-  return device == expected && inode == std::to_string(file.inode);
+  return fields[kDevice] == expected && fields[kInode] == std::to_string(file.inode);
 }
 
 }  // namespace
@@ -155,12 +158,11 @@ Found look_for(const ProcessIdentity& process) {
 std::optional<bool> maps_file(const ProcessIdentity& process, const File& file) {
   const std::optional<FileIdentity> identity = identity_of(file);
   if (!identity) return std::nullopt;
-  std::istringstream maps(read_text(file_of(std::to_string(process.id), "maps")));
-  bool any = false;
-  for (std::string line; std::getline(maps, line); any = true) {
+  const std::string maps = read_file(file_of(std::to_string(process.id), "maps"));
+  for (const std::string_view line : pieces_of(maps, '\n')) {
     if (is_line_of(line, *identity)) return true;
   }
-  return any ? std::optional(false) : std::nullopt;
+  return maps.empty() ? std::nullopt : std::optional(false);
 }
 
 std::uint64_t start_of(std::uint64_t process) {
@@ -177,13 +179,13 @@ std::optional<Ancestor> parent_of(const ProcessIdentity& process) {
   Ancestor ancestor{process, {}, {}, {}};
   ancestor.process.id = status->parent;
   ancestor.process.start = found->start;
-  std::istringstream name(read_text(file_of(parent, "comm")));
-  std::getline(name, ancestor.name);
+  ancestor.name = read_file(file_of(parent, "comm"));
+  if (ancestor.name.ends_with('\n')) ancestor.name.pop_back();
   std::error_code ignored;
   ancestor.directory = std::filesystem::read_symlink(file_of(parent, "cwd"), ignored).string();
-  std::istringstream environment(read_text(file_of(parent, "environ")));
-  for (std::string one; std::getline(environment, one, '\0');) {
-    ancestor.environment.push_back(one);
+  const std::string environment = read_file(file_of(parent, "environ"));
+  for (const std::string_view one : pieces_of(environment, '\0')) {
+    ancestor.environment.emplace_back(one);
   }
   return ancestor;
 }

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +24,7 @@
 #include "core/run_properties.hpp"
 #include "core/spawned.hpp"
 #include "os/process.hpp"
+#include "os/read_file.hpp"
 #include "os/thread.hpp"
 #include "record/measurement.hpp"
 #include "record/this_process.hpp"
@@ -47,10 +47,11 @@ class RunSettings {
     if (!regular || fs::file_size(name, error) > kLargest || error) {
       throw Error("there are no settings of a run in " + name);
     }
-    std::ifstream file(name);
-    for (std::string line; std::getline(file, line);) {
+    const std::string text = os::read_file(name);
+    for (const std::string_view line : os::pieces_of(text, '\n')) {
       const std::size_t equals = line.find('=');
-      if (equals != std::string::npos) values_[line.substr(0, equals)] = line.substr(equals + 1);
+      if (equals == std::string_view::npos) continue;
+      values_[std::string(line.substr(0, equals))] = line.substr(equals + 1);
     }
     if (values_.empty()) throw Error("there are no settings of a run in " + name);
   }

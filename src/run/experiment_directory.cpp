@@ -9,13 +9,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
-#include <iterator>
+#include <limits>
 #include <span>
 #include <system_error>
 
 #include "core/error.hpp"
 #include "os/clock.hpp"
+#include "os/read_file.hpp"
 #include "run/directory.hpp"
 #include "run/manifest.hpp"
 #include "run/prepared_directory.hpp"
@@ -212,9 +212,10 @@ void ExperimentDirectory::fill(const os::Directory& parent, const std::string& h
   // One that cannot be read is refused where it is read.
   std::error_code ignored;
   if (!fs::is_regular_file(options_.filter, ignored)) return;
-  std::ifstream filter(options_.filter, std::ios::binary);
-  if (!filter) return;
-  directory.write(Item::kFilter, std::string(std::istreambuf_iterator<char>(filter), {}));
+  int failed = 0;
+  const std::string filter =
+      os::read_file(options_.filter, std::numeric_limits<std::size_t>::max(), &failed);
+  if (failed == 0) directory.write(Item::kFilter, filter);
 } catch (const std::system_error& error) {
   fail(path_, error.code().value());
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <span>
 
 #include "core/checksum.hpp"
@@ -130,10 +130,11 @@ std::string as_file(const Inheritance& inheritance) {
 }
 
 void save(const Inheritance& inheritance, const std::string& path) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  file << as_file(inheritance);
-  if (!file.flush()) throw Error("cannot write " + path + ": " + std::strerror(errno));
+  const std::string text = as_file(inheritance);
+  std::FILE* const file = std::fopen(path.c_str(), "wbe");
+  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file != nullptr && std::fclose(file) != 0) written = false;
+  if (!written) throw Error("cannot write " + path + ": " + std::strerror(errno));
 }
 
 Inheritance load_inheritance(const std::string& path) {

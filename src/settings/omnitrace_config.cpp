@@ -1,12 +1,11 @@
 #include "settings/omnitrace_config.hpp"
 
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "os/read_file.hpp"
 #include "settings/omnitrace_xml.hpp"
 #include "settings/words.hpp"
 
@@ -124,10 +123,9 @@ std::vector<ConfigLine> parse_omnitrace_json(std::string_view text, const std::s
 }
 
 std::vector<ConfigLine> read_omnitrace_config(const std::string& path, const Lookup& environment) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file) throw Error("cannot read the configuration file " + path);
+  int failed = 0;
+  const std::string text = os::read_file(path, kLongestFile + 1, &failed);
+  if (failed != 0) throw Error("cannot read the configuration file " + path);
   if (text.size() > kLongestFile) throw Error("the configuration file " + path + " is too large");
   const std::size_t dot = path.rfind('.');
   const std::string extension = dot == std::string::npos ? "" : lower(path.substr(dot));

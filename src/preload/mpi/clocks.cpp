@@ -2,11 +2,11 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <string>
 
 #include "library.hpp"
+#include "os/read_file.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::mpi {
@@ -42,10 +42,7 @@ bool has_several_hosts(int size) noexcept {
 
 // The same for all processes that share CLOCK_MONOTONIC.
 std::uint64_t clock_id() noexcept try {
-  std::string id;
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::getline(file, id);
-  return std::hash<std::string>{}(id);
+  return std::hash<std::string>{}(os::read_file("/proc/sys/kernel/random/boot_id"));
 } catch (const std::exception&) {
   return 0;
 }

@@ -4,9 +4,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <locale>
+#include <bit>
+#include <charconv>
+#include <concepts>
 #include <new>
-#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <tuple>
 
 #include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
@@ -22,6 +26,28 @@ namespace timeloom::python {
 namespace {
 
 PyObject* g_at_exit = nullptr;  // registered while this process is recorded
+
+constexpr std::string_view kDone = "done";
+
+// What an answer is made of, in its order.
+template <typename Result>
+auto counts_of(Result& result) {
+  return std::tie(result.events, result.folded_events, result.profile, result.threads, result.tasks,
+                  result.bytes, result.lost_events, result.dropped_events, result.at_limit,
+                  result.windows, result.given_up, result.error, result.wall_seconds,
+                  result.overhead.cpu, result.overhead.wall);
+}
+
+// Doubles travel as their bits: the decimal point is another one where the program's locale says
+// so.
+std::uint64_t bits_of(std::integral auto value) { return static_cast<std::uint64_t>(value); }
+std::uint64_t bits_of(double value) { return std::bit_cast<std::uint64_t>(value); }
+
+template <std::integral Number>
+void take_bits(std::uint64_t bits, Number& value) {
+  value = static_cast<Number>(bits);
+}
+void take_bits(std::uint64_t bits, double& value) { value = std::bit_cast<double>(bits); }
 
 // The other side may be gone: then nobody wants to know.
 void send(int descriptor, const std::string& line) noexcept {
@@ -114,26 +140,28 @@ PyObject* begin_attached(PyObject*, PyObject* arguments) {
 }  // namespace
 
 std::string answer_text(const SessionResult& result) {
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  text.precision(17);
-  text << "done " << result.events << ' ' << result.folded_events << ' ' << result.profile << ' '
-       << result.threads << ' ' << result.tasks << ' ' << result.bytes << ' ' << result.lost_events
-       << ' ' << result.dropped_events << ' ' << result.at_limit << ' ' << result.windows << ' '
-       << result.given_up << ' ' << result.error << ' ' << result.wall_seconds << ' '
-       << result.overhead.cpu << ' ' << result.overhead.wall;
-  return text.str();
+  std::string text(kDone);
+  const auto add = [&](const auto& value) { text += ' ' + std::to_string(bits_of(value)); };
+  std::apply([&](const auto&... value) { (add(value), ...); }, counts_of(result));
+  return text;
 }
 
 bool read_answer(const std::string& text, SessionResult& result) {
-  std::istringstream words(text);
-  words.imbue(std::locale::classic());
-  std::string done;
-  words >> done >> result.events >> result.folded_events >> result.profile >> result.threads >>
-      result.tasks >> result.bytes >> result.lost_events >> result.dropped_events >>
-      result.at_limit >> result.windows >> result.given_up >> result.error >> result.wall_seconds >>
-      result.overhead.cpu >> result.overhead.wall;
-  return !words.fail() && done == "done";
+  if (!text.starts_with(kDone)) return false;
+  const char* at = text.data() + kDone.size();
+  const char* const end = text.data() + text.size();
+  bool fine = true;
+  const auto take = [&](auto& value) {
+    std::uint64_t bits = 0;
+    fine = fine && at != end && *at == ' ';
+    if (!fine) return;
+    const auto [next, error] = std::from_chars(at + 1, end, bits);
+    fine = error == std::errc();
+    at = next;
+    take_bits(bits, value);
+  };
+  std::apply([&](auto&... value) { (take(value), ...); }, counts_of(result));
+  return fine && (at == end || *at == '\n');
 }
 
 void pause_attached() noexcept { record::pause_listening(); }

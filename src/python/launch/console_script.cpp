@@ -1,7 +1,8 @@
 #include "python/launch/console_script.hpp"
 
+#include <array>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "core/executable.hpp"
 
@@ -10,15 +11,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// More than the first two lines of a script of pip.
+std::string begin_of_file(const std::string& path) {
+  std::FILE* const file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) return {};
+  std::array<char, 1 << 14> bytes;
+  const std::size_t size = std::fread(bytes.data(), 1, bytes.size(), file);
+  std::fclose(file);
+  return {bytes.data(), size};
+}
+
 // pip writes "#!/bin/sh" and has the second line start Python where the path is too long or has
 // blanks.
 bool is_python_script(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string first, second;
-  if (!std::getline(file, first) || !first.starts_with("#!")) return false;
+  const std::string text = begin_of_file(path);
+  const std::size_t end = text.find('\n');
+  const std::string first = text.substr(0, end);
+  if (!first.starts_with("#!")) return false;
   if (first.find("python") != std::string::npos) return true;
-  return first.starts_with("#!/bin/sh") && std::getline(file, second) &&
-         second.starts_with("'''exec'") && second.find("python") != std::string::npos;
+  if (end == std::string::npos || !first.starts_with("#!/bin/sh")) return false;
+  const std::string second = text.substr(end + 1, text.find('\n', end + 1) - end - 1);
+  return second.starts_with("'''exec'") && second.find("python") != std::string::npos;
 }
 
 }  // namespace

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <optional>
 #include <utility>
 
 #include "core/given_up.hpp"
+#include "core/number_text.hpp"
 #include "core/shell_word.hpp"
 #include "core/unmeasured.hpp"
 #include "python/interpreter/errors.hpp"
@@ -78,22 +78,14 @@ std::string grouped(unsigned long long number) {
   return digits;
 }
 
-// With a point, whatever the locale of the program has.
-std::string formatted(double value, int decimals) {
-  char buffer[512];
-  const auto end =
-      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals);
-  return {buffer, end.ptr};
-}
-
 std::string size_text(unsigned long long bytes) {
   if (bytes < 1000) return std::to_string(bytes) + " B";
   double value = static_cast<double>(bytes) / 1000;
   for (const char* unit : {"kB", "MB", "GB"}) {
-    if (value < 999.95) return formatted(value, 1) + " " + unit;
+    if (value < 999.95) return fixed_text(value, 1) + " " + unit;
     value /= 1000;
   }
-  return formatted(value, 1) + " TB";
+  return fixed_text(value, 1) + " TB";
 }
 
 // The run as the user can write it in the directory where the program started.
@@ -193,15 +185,15 @@ std::string losses(const SessionResult& result) {
 // Empty: it could not be calibrated.
 std::string overhead(const Shares& shares) {
   if (shares.cpu == 0) return {};
-  return ", estimated overhead " + formatted(100 * shares.cpu, 1) + " % of CPU time, " +
-         formatted(100 * shares.wall, 1) + " % of wall time";
+  return ", estimated overhead " + fixed_text(100 * shares.cpu, 1) + " % of CPU time, " +
+         fixed_text(100 * shares.wall, 1) + " % of wall time";
 }
 
 std::string summary(const SessionResult& result, const std::string& others,
                     const std::string& left_out, const std::string& weaving) {
   const std::uint64_t events = result.events + (result.profile ? 0 : kOfProgram);
   const std::string tasks = result.tasks > 0 ? " and " + plural(result.tasks, "task") : "";
-  std::string text = line_start() + formatted(result.wall_seconds, 3) + " s, " +
+  std::string text = line_start() + fixed_text(result.wall_seconds, 3) + " s, " +
                      plural(events, "event") + " of " + plural(result.threads, "thread") + tasks +
                      others + ", " + size_text(result.bytes) + overhead(result.overhead) + "\n" +
                      losses(result) + left_out;
