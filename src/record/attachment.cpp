@@ -221,6 +221,14 @@ ThreadRecorder* attach_unrecorded() noexcept { return attach(nullptr); }
 
 bool thread_takes_part() noexcept { return t_recorder->attached(); }
 
+bool interrupts_recorder() noexcept try {
+  // Not t_recorder, which is another while the writer is at work.
+  const void* own = pthread_getspecific(recorder_key());
+  return own != nullptr && static_cast<const ThreadRecorder*>(own)->in_native_call();
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 void begin_created_thread(const std::string& name, std::uint64_t number) noexcept {
   const ThreadRecorder* const recorder = attach(&name);
   if (recorder != nullptr) note_begin(recorder->location(), number, false);

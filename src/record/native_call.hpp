@@ -30,4 +30,7 @@ class NativeCall {
   ThreadRecorder* recorder_ = nullptr;
 };
 
+// Whether the caller is the handler of a signal that has interrupted a native call of its thread.
+bool interrupts_recorder() noexcept;
+
 }  // namespace timeloom::record

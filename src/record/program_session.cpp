@@ -210,7 +210,7 @@ void end_program_session() noexcept {
   set_thread_namer(nullptr);
   // exit() in the handler of a signal that has interrupted the recorder of this thread, which
   // cannot be brought to an end then: what there is, is woven as that of a process that was killed.
-  if (t_recorder->in_native_call()) return;
+  if (interrupts_recorder()) return;
   const Totals totals = stop();
   if (totals.unmatched_leaves == 0) return;
   add_property(session->options.spool_directory, "timeloom::unmatched_leaves",
