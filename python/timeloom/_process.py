@@ -96,7 +96,7 @@ def _name_of(user: int) -> str:
 def no_permission(pid: int) -> str:
     """The users that may reach the process, and how to become one of them."""
     owner = os.stat(f"/proc/{pid}").st_uid
-    command = shlex.join(["timeloom", *sys.argv[1:]])
+    command = shlex.join(["timeloom", "attach", *sys.argv[1:]])
     if owner != os.geteuid():
         return f"process {pid} belongs to {_name_of(owner)}; write: sudo {command}"
     try:

@@ -112,14 +112,15 @@ std::optional<MeasuringCost> CostSum::sum() const noexcept {
 }
 
 Shares shares_of(const MeasuringCost& cost) noexcept {
-  return {share(cost.total(), cost.cpu),
-          share(cost.total() - cost.recorder, std::max(cost.wall, cost.cpu))};
+  // Of a short program the estimate may exceed what was measured of the whole.
+  return {std::min(share(cost.total(), cost.cpu), 1.0),
+          std::min(share(cost.total() - cost.recorder, std::max(cost.wall, cost.cpu)), 1.0)};
 }
 
 Band band_of(double share) noexcept {
   constexpr double kPoints = 0.02;
   return {std::max(std::min(kLeastOfStated * share, share - kPoints), 0.0),
-          std::max(kMostOfStated * share, share + kPoints)};
+          std::min(std::max(kMostOfStated * share, share + kPoints), 1.0)};
 }
 
 }  // namespace timeloom

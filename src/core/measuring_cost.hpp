@@ -92,7 +92,8 @@ struct Shares {
 Shares shares_of(const MeasuringCost& cost) noexcept;
 
 // Where the truth may lie of a stated share: from a quarter less to three times as much, and two
-// points each way at least. Of a dozen programs (bench/truth.py) it mostly was more than stated.
+// points each way at least, within 0 and 1. Of a dozen programs (bench/truth.py) it mostly was more
+// than stated.
 struct Band {
   double least = 0;
   double most = 0;

@@ -10,6 +10,10 @@ inline constexpr char kReachedDepth[] = "timeloom::reached_depth";
 // Events that are only in the profile, since the run had reached its size limit.
 inline constexpr char kFoldedEvents[] = "timeloom::folded_events";
 
+// The part of the program that was to be recorded, and how often it came, in all processes.
+inline constexpr char kWindow[] = "timeloom::window";
+inline constexpr char kWindows[] = "timeloom::windows";
+
 // Visits of functions whose definition is lost, so that they have no name.
 inline constexpr char kUnnamedVisits[] = "timeloom::unnamed_visits";
 

@@ -17,9 +17,9 @@
 namespace timeloom::spool {
 namespace {
 
-[[noreturn]] void cannot(const std::string& what, const std::string& path, int error) {
-  throw Error("cannot " + what + " " + path + ": " + std::strerror(error) +
-              "; choose another directory with --output");
+[[noreturn]] void cannot(const std::string& what, const std::string& path, int error,
+                         const char* remedy = "; choose another directory with --output") {
+  throw Error("cannot " + what + " " + path + ": " + std::strerror(error) + remedy);
 }
 
 template <typename T>
@@ -93,7 +93,12 @@ void Writer::write_heads() {
   if (!keeps_newest() && !space_for(options_.ring_size)) return stop_at_limit();
   const std::lock_guard lock(mutex_);
   error = add_block(options_.ring_size, true);
-  if (error != 0) cannot("allocate the ring of", directory_, error);
+  constexpr char kSmaller[] =
+      "; choose a smaller buffer with --buffer-size, or another directory with --output";
+  if (error != 0) {
+    cannot("allocate " + std::to_string(options_.ring_size >> 10) + " KiB for the buffer of",
+           directory_, error, kSmaller);
+  }
 }
 
 // After a failed start: nothing was recorded, and nobody is to take it for a run.

@@ -2,6 +2,7 @@
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
+#include <array>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -15,10 +16,29 @@ namespace {
 
 constexpr char kShape[] = "; write rules = [\"visits(load) <= 3\", ...]";
 
-toml::table table_of(const std::filesystem::path& file) {
+// A larger file is none of rules, but a device or the data of something else.
+constexpr std::size_t kLargest = 64 << 20;
+
+std::string text_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw Error("cannot read " + file.string() + "; name a TOML file with rules");
+  std::string text;
+  std::array<char, 1 << 16> piece;
+  while (in && text.size() <= kLargest) {
+    in.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (!in.is_open() || in.bad()) {
+    throw Error("cannot read " + file.string() + "; name a TOML file with rules");
+  }
+  if (text.size() > kLargest) {
+    throw Error("cannot read " + file.string() +
+                ": it is larger than 64 MiB; name a TOML file with rules");
+  }
+  return text;
+}
+
+toml::table table_of(const std::filesystem::path& file) {
+  const std::string text = text_of(file);
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {

@@ -13,6 +13,7 @@
 #include "tools/omnitrace_files.hpp"
 #include "tools/open_run.hpp"
 #include "tools/text.hpp"
+#include "tools/wrong_usage.hpp"
 
 namespace timeloom::tools {
 
@@ -61,14 +62,21 @@ std::string default_name(const std::filesystem::path& run, const convert::Format
   return name.string() + "." + std::string(format.suffix);
 }
 
+void refuse_backwards(const Window& window) {
+  using Kind = WindowPoint::Kind;
+  const bool both = window.from.kind == Kind::kTime && window.until.kind == Kind::kTime;
+  if (both && window.until.ns < window.from.ns) throw WrongUsage("--until is before --from");
+}
+
 ConvertJob job_of(const ConvertOptions& options, const std::filesystem::path& run) {
   ConvertJob job;
   job.format = *options.format;
   job.run = run;
   job.content = content_of(options);
   job.selection = options.selection;
-  job.selection.window.from = parse_window_point(options.from, "--from");
-  job.selection.window.until = parse_window_point(options.until, "--until");
+  job.selection.window.from = window_point_of(options.from, "--from");
+  job.selection.window.until = window_point_of(options.until, "--until");
+  refuse_backwards(job.selection.window);
   job.options.title = run.string();
   job.options.creator = "timeloom " TIMELOOM_VERSION;
   job.options.threads = std::max(1u, std::thread::hardware_concurrency());
@@ -89,8 +97,8 @@ void tell(const ConvertJob& job, const std::string& name, const convert::Destina
 // Several files in a directory, named as the OMNITRACE_ variables say.
 int fill_directory(const ConvertOptions& options, const ConvertJob& made) {
   if (options.events || options.paths || options.flat || !options.before.empty()) {
-    throw Error(std::string(made.format->name) +
-                " holds both; leave out --events, --paths, --flat and --before");
+    throw WrongUsage(std::string(made.format->name) +
+                     " holds both; leave out --events, --paths, --flat and --before");
   }
   OmnitraceJob job = omnitrace_job(
       made.run, options.output.empty() ? std::nullopt : std::optional(options.output));

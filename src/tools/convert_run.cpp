@@ -10,6 +10,7 @@
 #include "tools/open_run.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/text.hpp"
+#include "tools/wrong_usage.hpp"
 
 namespace timeloom::tools {
 
@@ -46,16 +47,16 @@ void check_job(const ConvertJob& job, bool compared) {
   const convert::Format& format = *job.format;
   const std::string name(format.name);
   if (job.content == Content::kEvents && format.of_events == nullptr) {
-    throw Error(name + " holds call paths, not events; leave out --events");
+    throw WrongUsage(name + " holds call paths, not events; leave out --events");
   }
   if (job.content == Content::kPaths && format.of_paths == nullptr) {
-    throw Error(name + " holds events, not call paths; leave out --paths");
+    throw WrongUsage(name + " holds events, not call paths; leave out --paths");
   }
   if (job.content == Content::kFlat && !format.flat_table) {
-    throw Error(name + " has no table of regions; --flat goes with csv, json and arrow");
+    throw WrongUsage(name + " has no table of regions; --flat goes with csv, json and arrow");
   }
   if (compared && !format.differences) {
-    throw Error(name + " holds one run; --before goes with collapsed");
+    throw WrongUsage(name + " holds one run; --before goes with collapsed");
   }
   const bool profile_only = !weave::has_trace(job.run);
   if (profile_only && takes_events(job)) {

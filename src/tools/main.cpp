@@ -13,6 +13,7 @@
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
+#include "tools/wrong_usage.hpp"
 
 namespace timeloom::tools {
 
@@ -93,6 +94,9 @@ int run_timeloom(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return timeloom::tools::run_timeloom(argc, argv);
+  } catch (const timeloom::tools::WrongUsage& error) {
+    timeloom::tools::say(error.what());
+    return timeloom::tools::kWrongUsage;
   } catch (const timeloom::Error& error) {
     timeloom::tools::say(error.what());
   } catch (const std::bad_alloc&) {

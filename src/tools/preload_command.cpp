@@ -10,6 +10,7 @@
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
 #include "tools/wrapper_files.hpp"
+#include "tools/wrong_usage.hpp"
 
 namespace timeloom::tools {
 
@@ -28,8 +29,10 @@ std::string value_for(const Settings& settings) {
 
 int run_preload(const PreloadOptions& options) {
   Settings settings;
-  settings.set("io", options.io, "--io");
-  settings.set("thread", options.thread, "--thread");
+  from_words([&] {
+    settings.set("io", options.io, "--io");
+    settings.set("thread", options.thread, "--thread");
+  });
   if (options.mpi) settings.set("mpi", "on", "--mpi");
   const std::string value = value_for(settings);
   return print((options.print ? "" : std::string(kPreloadVariable) + "=") + value + "\n");

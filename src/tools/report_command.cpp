@@ -9,7 +9,6 @@
 
 #include "convert/names.hpp"
 #include "core/error.hpp"
-#include "core/window.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "tools/answer_text.hpp"
 #include "tools/command_options.hpp"
@@ -26,6 +25,7 @@
 #include "tools/slowest_visits.hpp"
 #include "tools/text.hpp"
 #include "tools/viewed_run.hpp"
+#include "tools/wrong_usage.hpp"
 #include "view/range_tree.hpp"
 
 namespace timeloom::tools {
@@ -265,10 +265,11 @@ bool of_a_part(const ReportOptions& options) {
 // Ticks since the begin of the run.
 std::uint64_t time_of(const std::string& text, const char* option, const Definitions& definitions,
                       std::uint64_t otherwise) {
-  const WindowPoint point = parse_window_point(text, option);
+  const WindowPoint point = window_point_of(text, option);
   if (point.kind == WindowPoint::Kind::kNone) return otherwise;
   if (point.kind == WindowPoint::Kind::kRegion) {
-    throw Error(std::string(option) + " takes a time since the begin of the run, such as 2.5s");
+    throw WrongUsage(std::string(option) +
+                     " takes a time since the begin of the run, such as 2.5s");
   }
   return ticks(convert::RunClock(definitions.clock).at(point.ns)) - definitions.clock.begin;
 }
@@ -280,7 +281,13 @@ profile::CallTree chosen_tree(const ReportOptions& options, const std::filesyste
   const Definitions& definitions = viewed.definitions();
   const std::uint64_t from = time_of(options.from, "--from", definitions, 0);
   const std::uint64_t to = time_of(options.to, "--to", definitions, view::kLastTime);
-  if (to < from) throw Error("--to is before --from");
+  if (to < from) throw WrongUsage("--to is before --from");
+  const std::uint64_t length = definitions.clock.length;
+  if (length > 0 && from > length) {
+    const Terminal terminal = Terminal::detect(options.colour);
+    throw Error("--from " + options.from + " is beyond the end of the run, which is " +
+                duration(seconds(length, definitions), terminal, " ") + " long");
+  }
   return view::range_tree(*viewed.index(), definitions, from, to);
 }
 

@@ -56,8 +56,21 @@ void add_trace_losses(const Definitions& definitions, std::vector<std::string>& 
   }
 }
 
+// Of a run that was killed it is not known how often its window came.
+void add_window(const Definitions& definitions, std::vector<std::string>& losses) {
+  const auto window = definitions.properties.find(kWindow);
+  if (window == definitions.properties.end() || window->second.empty()) return;
+  std::string text = "recorded was only " + window->second;
+  if (definitions.properties.contains(kWindows)) {
+    const std::uint64_t windows = number(definitions, kWindows);
+    text += windows == 0 ? ": that never came" : ": " + plural(windows, "time");
+  }
+  losses.push_back(text);
+}
+
 std::vector<std::string> losses_of(const Definitions& definitions) {
   std::vector<std::string> losses;
+  add_window(definitions, losses);
   const auto ending = definitions.properties.find("timeloom::ending");
   if (ending != definitions.properties.end() && !ending->second.empty()) {
     losses.push_back(ending->second);

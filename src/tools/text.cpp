@@ -31,6 +31,22 @@ std::uint32_t character(std::string_view text, std::size_t at) {
   return value;
 }
 
+// C0, C1, and what changes the direction of the text behind it.
+bool commands(std::uint32_t character) {
+  struct Range {
+    std::uint32_t first, last;
+  };
+  constexpr std::array<Range, 6> kAll = {{{0, 0x1f},
+                                          {0x7f, 0x9f},
+                                          {0x61c, 0x61c},
+                                          {0x200e, 0x200f},
+                                          {0x202a, 0x202e},
+                                          {0x2066, 0x2069}}};
+  return std::ranges::any_of(kAll, [&](const Range& range) {
+    return character >= range.first && character <= range.last;
+  });
+}
+
 // Combining marks take no column, East Asian characters and emoji take two.
 std::size_t columns_of(std::uint32_t character) {
   struct Range {
@@ -142,13 +158,17 @@ std::string iso_time(std::uint64_t realtime) {
 }
 
 std::string printable(std::string_view text) {
-  std::string result(text);
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(result[i]);
-    const bool c1 =
-        byte == 0xc2 && i + 1 < result.size() && static_cast<unsigned char>(result[i + 1]) < 0xa0;
-    if (c1) result[i + 1] = '?';
-    if (byte < 0x20 || byte == 0x7f || c1) result[i] = '?';
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t length = 1;
+    while (i + length < text.size() && continues(text[i + length])) ++length;
+    if (commands(character(text, i))) {
+      result += '?';
+    } else {
+      result += text.substr(i, length);
+    }
+    i += length;
   }
   return result;
 }

@@ -41,7 +41,8 @@ std::string local_time(std::uint64_t realtime);
 // The same in UTC: "2026-01-31T16:05:59.123Z".
 std::string iso_time(std::uint64_t realtime);
 
-// Without control characters, so that a name cannot command the terminal.
+// Without control characters and those of bidirectional text, so that a name cannot command the
+// terminal, nor have the words around it shown in another order.
 std::string printable(std::string_view text);
 
 // Columns that UTF-8 text takes.

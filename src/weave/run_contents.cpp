@@ -242,6 +242,18 @@ std::optional<fs::path> run_above(const fs::path& path, bool by_extension, IsWan
   return std::nullopt;
 }
 
+std::string why_not_there(const fs::path& path) {
+  std::error_code error;
+  const bool is_there = fs::is_symlink(path, error);
+  static_cast<void>(fs::status(path, error));
+  if (error == std::errc::too_many_symbolic_link_levels) {
+    return path.string() + " is a link that leads back to itself; ";
+  }
+  if (!is_there) return path.string() + " does not exist; ";
+  const fs::path target = fs::read_symlink(path, error);
+  return path.string() + " is a link to " + target.string() + ", which does not exist; ";
+}
+
 }  // namespace
 
 bool unfinished(const fs::path& path) {
@@ -283,9 +295,7 @@ fs::path find_run(const std::optional<fs::path>& path) {
   }
   if (fs::is_directory(*path, error) && is_run(*path)) return *path;
   if (const auto run = run_of_entry(*path)) return *run;
-  if (!fs::exists(*path, error)) {
-    throw Error(path->string() + " does not exist; " + std::string(kWhatToName));
-  }
+  if (!fs::exists(*path, error)) throw Error(why_not_there(*path) + std::string(kWhatToName));
   refuse_unreadable(*path);
   refuse_several_profiles(*path);
   throw Error(path->string() +

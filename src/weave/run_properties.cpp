@@ -67,6 +67,7 @@ void SpoolSource::add_properties() {
   const bool lanes = tasks_on_lanes_ > 0;
   put(kTasks, lanes ? tasks_on_lanes_.load() : tasks_of_threads());
   if (lanes) put(kTaskLanes, tasks_of_threads());
+  if (windows_) definitions_.properties[kWindows] = std::to_string(*windows_);
   put("timeloom::lost_events", lost_events_);
   put("timeloom::older_events", older_events_);
   put(kFoldedEvents, folded_events_);

@@ -118,6 +118,8 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
       add_cost_of(process, value);
     else if (key.starts_with(kGivenUpIds))
       note_given_up(process, value);
+    else if (key == kWindows)
+      windows_ = windows_.value_or(0) + number_of(from.properties, kWindows).value_or(0);
     else if (key == kObservedCpu)
       observed_cpu_.push_back(observed_cpu_of(value));
     else if (key != kRank && key != kSpawn)

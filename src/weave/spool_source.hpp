@@ -126,6 +126,7 @@ class SpoolSource : public RunSource {
   std::set<std::uint32_t> given_up_;       // regions that some process has not timed to its end
   std::vector<ObservedCpu> observed_cpu_;  // of processes with a limit whose instrumenter rests
   CostSum cost_;                           // of measuring, over all processes
+  std::optional<std::uint64_t> windows_;   // that came; none: no process says it
   std::uint64_t folded_events_ = 0;        // of threads that have others, too
   std::uint64_t total_bytes_ = 0;
   std::uint64_t profile_bytes_ = 0;

@@ -201,7 +201,7 @@ def as_other_user(function):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_a_process_of_another_user(process, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["timeloom", "attach", "--for", "1s", "4711"])
+    monkeypatch.setattr(sys, "argv", ["/x/timeloom/_attach.py", "--for", "1s", "4711"])
     one = process()
     said = as_other_user(lambda: reason(find_process, str(one.pid)))
     assert said == f"process {one.pid} belongs to root; write: sudo timeloom attach --for 1s 4711"

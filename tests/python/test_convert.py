@@ -164,8 +164,14 @@ def test_only_my_code(program, tmp_path):
 
 def test_a_name_of_its_own(timeloom, run, tmp_path):
     done = timeloom("convert", run, "--to", "chrome", cwd=tmp_path)
-    assert (tmp_path / "run.json").is_file() and done.stdout == ""
-    assert done.stderr.startswith("timeloom: wrote run.json, ") and "perfetto" in done.stderr
+    assert (tmp_path / "run.chrome.json").is_file() and done.stdout == ""
+    assert done.stderr.startswith("timeloom: wrote run.chrome.json, ") and "perfetto" in done.stderr
+
+
+def test_no_two_formats_have_one_name(timeloom, run, tmp_path):
+    for format in FORMATS:
+        timeloom("convert", run, "--to", format, cwd=tmp_path)
+    assert len(set(os.listdir(tmp_path)) - {"run"}) == len(FORMATS)
 
 
 def test_a_file_that_exists(timeloom, run, tmp_path):
@@ -236,12 +242,12 @@ def test_nothing_is_left_of_a_conversion_that_was_ended(program, run, tmp_path):
     (["--to", "nothing"], 2, "none of arrow, "),
     (["--to", "pstats", "--weight", "time"], 2, "--weight goes with collapsed"),
     (["--to", "csv", "--flat", "--events"], 2, "choose one"),
-    (["--to", "pstats", "--events"], 1, "pstats holds call paths, not events"),
-    (["--to", "chrome", "--paths"], 1, "chrome holds events, not call paths"),
-    (["--to", "chrome", "--flat"], 1, "--flat goes with csv, json and arrow"),
-    (["--to", "pprof", "--before", "x"], 1, "--before goes with collapsed"),
-    (["--to", "json", "--from", "5"], 1, "--from: '5' is not accepted"),
-    (["--to", "json", "--from", "2s", "--until", "1s"], 1, "--until is before --from"),
+    (["--to", "pstats", "--events"], 2, "pstats holds call paths, not events"),
+    (["--to", "chrome", "--paths"], 2, "chrome holds events, not call paths"),
+    (["--to", "chrome", "--flat"], 2, "--flat goes with csv, json and arrow"),
+    (["--to", "pprof", "--before", "x"], 2, "--before goes with collapsed"),
+    (["--to", "json", "--from", "5"], 2, "--from: '5' is not accepted"),
+    (["--to", "json", "--from", "2s", "--until", "1s"], 2, "--until is before --from"),
     (["--to", "json", "-o", "nowhere/out"], 1, "cannot write nowhere/out: No such file or directory"),
 ])  # fmt: skip
 def test_wrong_usage(timeloom, run, tmp_path, options, status, said):

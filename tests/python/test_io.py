@@ -201,6 +201,13 @@ def test_preload_of_the_user_stays(record):
     """, LD_PRELOAD=libc)  # fmt: skip
 
 
+@pytest.mark.parametrize("option", ["--io", "--thread"])
+def test_preload_of_what_there_is_not(timeloom_program, option):
+    done = subprocess.run([timeloom_program, "preload", option, "foo"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"timeloom: {option}: 'foo' is not accepted; write one of none, ")
+
+
 def test_wrapper_preloaded_by_hand_and_twice(record, data, io_of, timeloom_program):
     value = subprocess.run(
         [timeloom_program, "preload", "--print", "--io", "posix"], capture_output=True, text=True, check=True

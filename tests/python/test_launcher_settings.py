@@ -101,6 +101,17 @@ def test_a_table_is_a_table_however_it_is_written(work, text):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("value", ["3", "true", "[3]", '["a", false]'])
+def test_a_pattern_is_a_string(work, value):
+    (work / "pyproject.toml").write_text(f"[tool.timeloom]\nexclude = {value}\n")
+    command = [sys.executable, "-m", "timeloom", "--output", "run", "-c", "print('ran')"]
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True)
+    kind = "bool" if "e" in value.replace("[3]", "") else "int"
+    assert (done.returncode, done.stdout, done.stderr) == (
+        2, "", f"timeloom: {work}/pyproject.toml [tool.timeloom] exclude: a value of type {kind} is not accepted; "
+        "write a list of strings\n")  # fmt: skip
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="gives a file to another user")
 def test_a_file_that_anybody_may_have_put_there_is_not_read(work):
     """As in /tmp: it could lead a run anywhere, or replace one."""

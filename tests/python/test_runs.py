@@ -176,8 +176,12 @@ def test_wrong_usage_is_one_line_that_names_the_help(timeloom, arguments):
 def test_what_cannot_be_opened_is_one_line_that_says_what_to_name(timeloom, tmp_path, command):
     (tmp_path / "src" / "spool").mkdir(parents=True)
     (tmp_path / "file").write_text("")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "dangling").symlink_to("gone")
     for name, what in (("none", "none does not exist"), ("", "the name of the run is empty"),
-                       ("src", "src is no run: "), ("file", "file is no run: ")):
+                       ("src", "src is no run: "), ("file", "file is no run: "),
+                       ("loop", "loop is a link that leads back to itself; "),
+                       ("dangling", "dangling is a link to gone, which does not exist; ")):
         said = one_line(timeloom(command, name, cwd=tmp_path, status=1))
         assert said.startswith(f"timeloom: {what}")
         assert said.endswith("; name the directory of a run, an .otf2 or a .cubex file\n")

@@ -226,7 +226,27 @@ other()
 def test_in_the_run(measure, tmp_path, timeloom_program):
     measure("main()", "--from", "__main__.train")
     info = subprocess.run([timeloom_program, "info", "--json", tmp_path / "run"], capture_output=True, text=True)
-    assert json.loads(info.stdout)["properties"]["timeloom::window"] == "from __main__.train"
+    properties = json.loads(info.stdout)["properties"]
+    assert properties["timeloom::window"] == "from __main__.train" and properties["timeloom::windows"] == "1"
+
+
+@pytest.mark.parametrize("region, came", [("train", "1 time"), ("nowhere", "that never came")])
+def test_reports_say_that_it_is_only_a_window(measure, tmp_path, timeloom_program, region, came):
+    measure("main()", "--from", f"__main__.{region}")
+    line = f"! recorded was only from __main__.{region}: {came}"
+    for command in (["report"], ["report", "--full"], ["info"]):
+        done = subprocess.run([timeloom_program, *command, tmp_path / "run"], capture_output=True, text=True, check=True)
+        assert line in done.stdout.splitlines(), command
+    for command in ("report", "info"):
+        done = subprocess.run([timeloom_program, command, "--json", tmp_path / "run"], capture_output=True, check=True)
+        assert json.loads(done.stdout)["losses"] == [line.removeprefix("! ")]
+
+
+def test_the_windows_of_all_processes_are_counted(measure, tmp_path, timeloom_program):
+    measure("import os\nmain()\nif os.fork() == 0: main(); os._exit(0)\nos.wait()\nmain()",
+            "--from", "__main__.train", "--until", "__main__.train")  # fmt: skip
+    done = subprocess.run([timeloom_program, "info", tmp_path / "run"], capture_output=True, text=True, check=True)
+    assert "! recorded was only from __main__.train until __main__.train: 12 times" in done.stdout
 
 
 def test_two_measurements_with_other_windows(tmp_path):

@@ -309,7 +309,7 @@ void write_events(RunSource& run, const Options& options, Destination& out) {
 
 const convert::Format kFormat = {
     .name = "chrome",
-    .suffix = "json",
+    .suffix = "chrome.json",
     .opened_by = "https://ui.perfetto.dev, chrome://tracing, https://profiler.firefox.com",
     .of_events = write_events,
 };

@@ -8,10 +8,11 @@
 namespace timeloom::python {
 namespace {
 
-// The value in the words of the registry.
-std::string text_of_value(PyObject* value, const std::string& origin) {
-  if (PyBool_Check(value)) return value == Py_True ? "on" : "off";
-  if (PyLong_Check(value)) {
+// The value in the words of the registry. A number or a truth value is no pattern.
+std::string text_of_value(PyObject* value, const Setting& setting, const std::string& origin) {
+  const bool is_word = setting.type != SettingType::kList;
+  if (is_word && PyBool_Check(value)) return value == Py_True ? "on" : "off";
+  if (is_word && PyLong_Check(value)) {
     Ref text(checked(PyObject_Str(value)));
     return bytes_of(text.get());
   }
@@ -23,14 +24,16 @@ std::string text_of_value(PyObject* value, const std::string& origin) {
                              static_cast<std::size_t>(PyBytes_GET_SIZE(path.get())))
                : bytes_of(path.get());
   }
-  throw Error(origin + ": a value of type " + Py_TYPE(value)->tp_name + " is not accepted");
+  throw Error(origin + ": a value of type " + Py_TYPE(value)->tp_name + " is not accepted" +
+              (is_word ? "" : "; write a list of strings"));
 }
 
 void apply_list(const Setting& setting, PyObject* list, Settings& settings,
                 const std::string& origin) {
   Ref fast(checked(PySequence_Fast(list, "a list")));
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.get()); ++i) {
-    settings.set(setting, text_of_value(PySequence_Fast_GET_ITEM(fast.get(), i), origin), origin);
+    settings.set(setting, text_of_value(PySequence_Fast_GET_ITEM(fast.get(), i), setting, origin),
+                 origin);
   }
 }
 
@@ -52,7 +55,7 @@ void apply_values(PyObject* dict, Settings& settings, const std::string& where) 
                (PyList_Check(value) || PyTuple_Check(value))) {
       apply_list(*setting, value, settings, origin);
     } else {
-      settings.set(*setting, text_of_value(value, origin), origin);
+      settings.set(*setting, text_of_value(value, *setting, origin), origin);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/say.hpp"
@@ -87,8 +88,11 @@ void fill(SessionResult& result, std::uint64_t end_ns) {
 }
 
 // For who reads the run.
-void note_cost(SessionResult& result) {
+void note_end(SessionResult& result) {
   record::add_property(g_session.spool, kProcessCost, to_text(result.cost));
+  if (!result.window.empty()) {
+    record::add_property(g_session.spool, kWindows, std::to_string(result.windows));
+  }
   CostSum sum;
   sum.add(result.cost);
   if (const auto total = sum.sum()) result.overhead = shares_of(*total);
@@ -271,7 +275,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   if (last) cost.event_seconds += record::sample_seconds(s.plan.metrics);
   fill(result, end_ns);
   result.cost = cost_of(s.cpu, totals, cost, ignored, result.wall_seconds);
-  note_cost(result);
+  note_end(result);
   s = {};
   return true;
 }
@@ -352,6 +356,7 @@ void start_after_fork() {
   record::start_in_child(start);
   begin_definitions(true);
   continue_budget();
+  count_windows_of_child();
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();
   const std::uint64_t cpu_ns = record::process_cpu_ns();

@@ -124,7 +124,7 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
   add(kProfileDepth, depth, depth != "0");
   add(kLocationNames, "scorep", settings.text("location-names") == "scorep");
   add("timeloom::filter_file", filter, !filter.empty());
-  add("timeloom::window", describe(plan.window), plan.window.any());
+  add(kWindow, describe(plan.window), plan.window.any());
   add("timeloom::results", results, results != "all");
   add(kCFunctions, "1", settings.flag("c-functions"));
   add(kRank, std::to_string(context.rank.value_or(0)), context.rank.has_value());

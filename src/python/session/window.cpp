@@ -160,6 +160,8 @@ void resume_windows() noexcept {
   if (g_state.active && next_time() != 0 && !ask_python()) set_alarm();
 }
 
+void count_windows_of_child() noexcept { g_state.windows = g_state.open ? 1 : 0; }
+
 std::uint64_t windows_opened() noexcept { return g_state.windows; }
 
 }  // namespace timeloom::python

@@ -29,6 +29,9 @@ void end_windows() noexcept;
 void pause_windows() noexcept;
 void resume_windows() noexcept;
 
+// In a forked child, whose windows are counted for themselves.
+void count_windows_of_child() noexcept;
+
 // How many windows there were so far.
 std::uint64_t windows_opened() noexcept;
 

@@ -63,7 +63,9 @@ TEST(MeasuringCost, SharesOfAProgramThatWaitsAndOfOneThatUsesManyCores) {
   EXPECT_DOUBLE_EQ(band_of(0.01).least, 0);
   EXPECT_DOUBLE_EQ(band_of(0.005).most, 0.025);
   EXPECT_DOUBLE_EQ(band_of(0.4).least, 0.3);
-  EXPECT_DOUBLE_EQ(band_of(0.4).most, 1.2);
+  EXPECT_DOUBLE_EQ(band_of(0.3).most, 0.9);
+  EXPECT_DOUBLE_EQ(band_of(0.4).most, 1);
+  EXPECT_DOUBLE_EQ(band_of(0.99).most, 1);
 }
 
 }  // namespace

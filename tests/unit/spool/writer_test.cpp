@@ -170,8 +170,11 @@ TEST_F(WriterTest, ADefinitionThatDoesNotFitEndsTheRecording) {
 
 TEST_F(WriterTest, WithoutSpaceForTheRingNothingIsLeftBehind) {
   const FileSizeLimit limit(70000);
-  EXPECT_EQ(error_of(small(16)), "cannot allocate the ring of " + path() +
-                                     ": File too large; choose another directory with --output");
+  EXPECT_EQ(error_of(small(16)),
+            "cannot allocate " + std::to_string(small(16).ring_size >> 10) +
+                " KiB for the buffer of " + path() +
+                ": File too large; choose a smaller buffer with --buffer-size, "
+                "or another directory with --output");
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 

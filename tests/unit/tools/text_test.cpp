@@ -62,8 +62,18 @@ TEST(Text, NamesCannotCommandTheTerminal) {
   EXPECT_EQ(printable("a\033[31mb\nc\x7f"), "a?[31mb?c?");
   EXPECT_EQ(printable("a\xc2\x9b"
                       "31m"),
-            "a??31m");
+            "a?31m");
   EXPECT_EQ(printable("gr\u00f6\u00dfe"), "gr\u00f6\u00dfe");
+}
+
+TEST(Text, NamesCannotTurnTheTextAround) {
+  for (const char* const one : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c",
+                                "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"}) {
+    EXPECT_EQ(printable(std::string("a") + one + "b"), "a?b");
+  }
+  EXPECT_EQ(printable("\u200d\u2010\u2029\u202f\u2065\u206a"),
+            "\u200d\u2010\u2029\u202f\u2065\u206a");
+  EXPECT_EQ(printable("\x9b"), "?");
 }
 
 TEST(Text, ColumnsOfCharacters) {
