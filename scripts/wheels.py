@@ -98,7 +98,9 @@ def build(shop: Workshop, tag: str, headers: python_headers.Headers) -> pathlib.
     )  # fmt: skip
     repaired = shop.directory / f"repaired-{tag}"
     shutil.rmtree(repaired, ignore_errors=True)
-    policy = f"manylinux_{old_glibc.GLIBC.replace('.', '_')}_{platform}"
+    # Of another machine's wheels auditwheel finds the policy itself, and is told none by name.
+    own = f"manylinux_{old_glibc.GLIBC.replace('.', '_')}_{platform}"
+    policy = own if shop.architecture.is_here else "auto"
     run(
         shop, "-m", "auditwheel", "repair", "--plat", policy, "--only-plat", "--zip-compression-level=9",
         "-w", str(repaired), str(only_file(raw)),
