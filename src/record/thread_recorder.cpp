@@ -162,12 +162,8 @@ std::uint64_t ThreadRecorder::events() const noexcept {
 }
 
 std::uint64_t ThreadRecorder::last_ticks() const noexcept {
-  if (segment_ == nullptr || cursor_ == segment_->words()) return os::now();
-  const WordKind kind = kind_of(cursor_[-1]);
-  // A word of an extended record may look like another; this one is then late.
-  const std::uint64_t ticks = base_ + delta_of(cursor_[-1]);
-  const bool plain = kind == WordKind::kEnter || kind == WordKind::kLeave;
-  return plain ? std::min(ticks, os::now()) : os::now();
+  const std::uint64_t now = os::now();
+  return std::min(last_time(now), now);
 }
 
 bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noexcept {

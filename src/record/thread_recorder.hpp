@@ -230,7 +230,7 @@ class ThreadRecorder {
   std::uint64_t profile_bytes() const noexcept {
     return profile_ == nullptr ? 0 : profile_->bytes();
   }
-  // The time of the last enter or leave in this segment; now, where that is not known.
+  // The time of the last record; now, where there is none.
   std::uint64_t last_ticks() const noexcept;
 
  private:

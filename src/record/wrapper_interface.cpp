@@ -125,8 +125,7 @@ WrapperScope::WrapperScope(const void* caller) noexcept : error_(errno) {
 
 WrapperScope::WrapperScope(const void* caller, std::uint64_t began) noexcept
     : WrapperScope(caller) {
-  // Recording may have been switched meanwhile. Of records that are no enter or leave the time is
-  // not known: a call that comes next to one counts as short.
+  // Recording may have been switched meanwhile, and no record lies before the last one.
   const bool first = recorder_ == nullptr || recorder_->events() == 0;
   if (recorder_ != nullptr) now_ = first ? began : std::max(began, recorder_->last_ticks());
 }

@@ -229,6 +229,16 @@ TEST_F(RecorderTest, WithoutAMeasurementNothingHappens) {
   EXPECT_EQ(stop().events, 0u);
 }
 
+TEST_F(RecorderTest, TheLastTimeIsThatOfAnyRecord) {
+  begin();
+  const std::uint64_t before = os::now();
+  const std::uint64_t words[] = {0, 5};  // as a word of its own, an enter shortly after the base
+  t_recorder->extended(ExtendedKind::kMetric, words);
+  const std::uint64_t after = os::now();
+  EXPECT_GE(t_recorder->last_ticks(), before);
+  EXPECT_LE(t_recorder->last_ticks(), after);
+}
+
 TEST_F(RecorderTest, AScratchRecorderLeavesTheSpoolAlone) {
   begin();
   const EventWord f = region("f");
