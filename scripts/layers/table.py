@@ -92,8 +92,8 @@ CONDITIONS = (
     Conditions(
         "the version of CPython",
         re.compile(VERSION),
-        re.compile(r"python/interpreter/compat(_\w+)?\.hpp$"),
-        "src/python/interpreter/compat*.hpp",
+        re.compile(r"python/interpreter/compat(_\w+)?\.(hpp|c)$"),
+        "src/python/interpreter/compat*",
     ),
     Conditions("the platform", re.compile(PLATFORM), re.compile(r"os/"), "src/os"),
 )

@@ -1,8 +1,11 @@
 """`timeloom attach` to a program that closes descriptors it does not know, and to one of a user who may be an attacker."""
 
 import os
+import shutil
 import stat
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from attached_programs import Attaching, Running
@@ -83,7 +86,9 @@ def test_a_run_that_is_replaced_by_a_link(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_a_directory_of_the_meeting_that_is_replaced_by_a_link(tmp_path, monkeypatch):
+def test_a_directory_of_the_meeting_that_is_replaced_by_a_link(monkeypatch, request):
+    tmp_path = Path(tempfile.mkdtemp(dir="/tmp"))  # a socket's path is short
+    request.addfinalizer(lambda: shutil.rmtree(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     foreign = tmp_path / "foreign"
     foreign.mkdir(mode=0o700)

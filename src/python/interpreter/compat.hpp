@@ -166,7 +166,7 @@ class Ref {
 };
 
 #if PY_VERSION_HEX < 0x030d0000
-extern "C" void timeloom_break_into(PyInterpreterState* interpreter);  // eval_breaker.c
+extern "C" void timeloom_break_into(PyInterpreterState* interpreter);  // compat_eval_breaker.c
 #endif
 
 // Has the loop of the main interpreter look for calls that are pending. Any thread, without the
