@@ -17,6 +17,8 @@ from timeloom._process import Interpreter, Process, Refused
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
 
 CLOSES = """
+import warnings
+warnings.simplefilter("ignore")  # the fork may come while the recording ends, in a thread
 def calls(): pass
 known = []
 def remember(): known.extend(os.listdir("/proc/self/fd"))

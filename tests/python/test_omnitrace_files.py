@@ -253,7 +253,7 @@ def test_parts_of_a_run(files):
 
 def test_options_of_other_formats(timeloom, run, tmp_path):
     for option in ("--events", "--paths", "--flat"):
-        said = one_line(timeloom("convert", run, "--to", "omnitrace", option, status=1, cwd=tmp_path, **PLAIN))
+        said = one_line(timeloom("convert", run, "--to", "omnitrace", option, status=2, cwd=tmp_path, **PLAIN))
         assert "leave out --events, --paths, --flat" in said
 
 

@@ -82,6 +82,20 @@ def test_quiet_time_before_a_kill_is_in_the_run_after_a_fork(tmp_path, timeloom)
     assert lasted[True] > 1 and lasted[False] > 3.5, lasted
 
 
+def test_python_finds_no_thread_of_ours_after_a_fork(measure):
+    """It looks when all handlers have run, of which that of logging is written in Python."""
+    _, output = measure("""
+        import logging
+        for _ in range(20):
+            pid = os.fork()
+            if pid == 0: os._exit(0)
+            os.waitpid(pid, 0)
+            work(1000)
+        print("no warning")
+        """)
+    assert output == "no warning\n"
+
+
 def test_signal_handlers_are_the_programs_own(measure):
     """What Python says of them, and what it gives back, is as without us."""
     _, output = measure("""

@@ -1,5 +1,5 @@
-/* The flag by which CPython before 3.13 has its loop look for pending calls. In C, since the header with
- * its place is none for C++; see pending_call.hpp. */
+/* The flag by which CPython before 3.13 has its loop look for pending calls. In C, since the header
+ * with its place is none for C++; see pending_call.hpp. */
 #define Py_BUILD_CORE 1
 #include <Python.h>
 

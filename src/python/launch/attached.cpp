@@ -14,6 +14,7 @@
 
 #include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/fork_handlers.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/pending_call.hpp"
 #include "python/interpreter/text.hpp"
@@ -166,10 +167,15 @@ bool read_answer(const std::string& text, SessionResult& result) {
 
 void pause_attached() noexcept { record::pause_listening(); }
 
-// Some versions look for threads when their handlers have run, and warn of the fork.
+namespace {
+int resume_listening(void*) {
+  if (!in_fork_handlers() || !call_on_main_thread(resume_listening)) record::resume_listening();
+  return 0;
+}
+}  // namespace
+
 void resume_attached() noexcept {
-  const auto resume = [](void*) { return record::resume_listening(), 0; };
-  if (record::is_listening() && !call_on_main_thread(resume)) record::resume_listening();
+  if (record::is_listening()) (void)call_on_main_thread(resume_listening);
 }
 
 PyMethodDef kAttachedMethods[] = {

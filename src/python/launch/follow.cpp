@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/spawned.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/fork_handlers.hpp"
 #include "python/interpreter/pending_call.hpp"
 #include "python/interpreter/text.hpp"
 #include "python/launch/end_of_run.hpp"
@@ -224,13 +225,19 @@ void withdraw_from_children() noexcept {
   PyErr_Clear();
 }
 
-// When the handlers of the fork have run.
+namespace {
+int resume_helpers(void*) {
+  if (!in_fork_handlers() || !call_on_main_thread(resume_helpers)) record::resume_helpers();
+  return 0;
+}
+}  // namespace
+
 void resume_helpers_soon() noexcept {
-  const auto resume = [](void*) { return record::resume_helpers(), 0; };
-  if (session_running() && !call_on_main_thread(resume)) record::resume_helpers();
+  if (session_running()) (void)call_on_main_thread(resume_helpers);
 }
 
 void prepare_fork(PyObject* core) noexcept {
+  note_fork();
   record::pause_helpers();
   pause_windows();
   const ErrorGuard guard;

@@ -1,6 +1,7 @@
 #include "python/session/window.hpp"
 
 #include "python/interpreter/compat_frame.hpp"
+#include "python/interpreter/fork_handlers.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/pending_call.hpp"
 #include "python/observe/code_regions.hpp"
@@ -61,6 +62,7 @@ void set_alarm() noexcept {
 
 // On the main thread, between two instructions of the program.
 int on_time(void*) {
+  if (in_fork_handlers() && ask_python()) return 0;
   const ControlLock control;
   const CriticalSection critical;
   const std::uint64_t time = next_time();
@@ -154,7 +156,6 @@ void end_windows() noexcept {
 
 void pause_windows() noexcept { record::cancel_alarm(record::AlarmUse::kWindow); }
 
-// Some versions look for threads when their handlers have run, and warn of the fork.
 void resume_windows() noexcept {
   const CriticalSection critical;
   if (g_state.active && next_time() != 0 && !ask_python()) set_alarm();
