@@ -169,6 +169,9 @@ class Ref {
 extern "C" void timeloom_break_into(PyInterpreterState* interpreter);  // compat_eval_breaker.c
 #endif
 
+// Whether the interpreter looks for threads when the handlers of a fork have run.
+inline constexpr bool kWarnsOfForks = PY_VERSION_HEX >= 0x030c0000;
+
 // Has the loop of the main interpreter look for calls that are pending. Any thread, without the
 // GIL.
 inline void break_into_main_interpreter() noexcept {
