@@ -193,8 +193,14 @@ def _merge(directory: Path) -> str | None:
     return None if done.returncode == 0 else done.stderr.strip()
 
 
-def _note_time(item: pytest.Item, begin: float) -> None:
-    item.user_properties.append((_SECONDS, repr(time.perf_counter() - begin)))
+def _run_as_region(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Let the test run as a region of its name, and note its own time."""
+    begin = time.perf_counter()
+    try:
+        with timeloom.region(item.nodeid):
+            return (yield)
+    finally:
+        item.user_properties.append((_SECONDS, repr(time.perf_counter() - begin)))
 
 
 class _Session:
@@ -229,12 +235,7 @@ class _Session:
             return (yield from self._as_region(item))
         self._part.finish()
         if _core.running():  # the whole session is under `timeloom run`
-            begin = time.perf_counter()
-            try:
-                with timeloom.region(item.nodeid):
-                    result = yield
-            finally:
-                _note_time(item, begin)
+            result = yield from _run_as_region(item)
             if totals := _core.so_far():
                 item.user_properties.append((_JOINED, totals["run"]))
             if limits:
@@ -243,12 +244,9 @@ class _Session:
         measurement = self._start(item, limits)
         if measurement is None:
             return (yield)
-        begin = time.perf_counter()
         try:
-            with timeloom.region(item.nodeid):
-                result = yield
+            result = yield from _run_as_region(item)
         finally:
-            _note_time(item, begin)
             run = measurement.finish()
             if run is not None:
                 item.user_properties.append((_RUN, run))
@@ -262,12 +260,9 @@ class _Session:
             self._warn(item, error)
             return (yield)
         item.user_properties.append((_MEASURED, item.nodeid))
-        begin = time.perf_counter()
         try:
-            with timeloom.region(item.nodeid):
-                return (yield)
+            return (yield from _run_as_region(item))
         finally:
-            _note_time(item, begin)
             self._part.leave()
 
     @pytest.hookimpl(trylast=True)

@@ -47,7 +47,8 @@ class RunSettings {
     if (!regular || fs::file_size(name, error) > kLargest || error) {
       throw Error("there are no settings of a run in " + name);
     }
-    const std::string text = os::read_file(name);
+    int failed = 0;  // what could be read counts
+    const std::string text = os::read_file(name, kLargest, &failed);
     for (const std::string_view line : os::pieces_of(text, '\n')) {
       const std::size_t equals = line.find('=');
       if (equals == std::string_view::npos) continue;

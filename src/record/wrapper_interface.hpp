@@ -50,8 +50,7 @@ struct WrappedFunction {
 };
 
 // The code around this address is ours: nothing that it calls itself is recorded, unlike what a
-// library calls for it. REQUIRES: called by a
-// constructor of a library that stays loaded.
+// library calls for it. REQUIRES: called by a constructor of a library that stays loaded.
 void add_own_code(const void* inside) noexcept;
 // Whether the code around the address is.
 bool is_own_code(const void* inside) noexcept;

@@ -16,7 +16,6 @@
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/fork_handlers.hpp"
 #include "python/interpreter/free_threading.hpp"
-#include "python/interpreter/pending_call.hpp"
 #include "python/interpreter/text.hpp"
 #include "python/launch/at_exit.hpp"
 #include "record/listener.hpp"
@@ -167,15 +166,8 @@ bool read_answer(const std::string& text, SessionResult& result) {
 
 void pause_attached() noexcept { record::pause_listening(); }
 
-namespace {
-int resume_listening(void*) {
-  if (!in_fork_handlers() || !call_on_main_thread(resume_listening)) record::resume_listening();
-  return 0;
-}
-}  // namespace
-
 void resume_attached() noexcept {
-  if (record::is_listening()) (void)call_on_main_thread(resume_listening);
+  if (record::is_listening()) call_after_fork<record::resume_listening>();
 }
 
 PyMethodDef kAttachedMethods[] = {

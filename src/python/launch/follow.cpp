@@ -13,7 +13,6 @@
 #include "core/spawned.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/fork_handlers.hpp"
-#include "python/interpreter/pending_call.hpp"
 #include "python/interpreter/text.hpp"
 #include "python/launch/end_of_run.hpp"
 #include "python/launch/measure.hpp"
@@ -225,15 +224,8 @@ void withdraw_from_children() noexcept {
   PyErr_Clear();
 }
 
-namespace {
-int resume_helpers(void*) {
-  if (!in_fork_handlers() || !call_on_main_thread(resume_helpers)) record::resume_helpers();
-  return 0;
-}
-}  // namespace
-
 void resume_helpers_soon() noexcept {
-  if (session_running()) (void)call_on_main_thread(resume_helpers);
+  if (session_running()) call_after_fork<record::resume_helpers>();
 }
 
 void prepare_fork(PyObject* core) noexcept {
