@@ -67,7 +67,7 @@ async def task() -> None:
         nothing()
 
 
-# What is repeated, and how many calls it makes.
+# Programs by name: a function that is called again and again, and the calls that one turn makes.
 REPEATED: dict[str, tuple[Callable[[int], None], int]] = {
     "chain": (lambda number: outer(CHAIN - 1), CHAIN),
     "tree": (lambda number: left(TREE, WAYS[number % len(WAYS)]), 1 + PREFIX + 2 ** (TREE - PREFIX + 1) - 2),

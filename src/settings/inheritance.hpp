@@ -55,7 +55,7 @@ std::string as_text(const Inheritance& inheritance);
 // Throws Error for a text that as_text() does not make.
 Inheritance inheritance_of(std::string_view text);
 
-// What is in a file of them: the same, after the version of Timeloom.
+// The content of a file of settings: the version of Timeloom, then as_text().
 std::string as_file(const Inheritance& inheritance);
 // Both throw Error; load_inheritance() does for a file of another version, and for one that is no
 // regular file or too large.

@@ -110,7 +110,7 @@ void Answer::add_functions() {
     row.working += times_.working[i];
     row.measured += times_.measured_working[i];
     row.waiting += times_.waiting[i];
-    // Those of what is imported, not of what that calls.
+    // The visits of "importing modules" are imports; functions that an import calls do not count.
     const bool called =
         place < regions && owner_.is_import(row.region) && !owner_.is_import(node.region);
     if (!called) row.visits += times_.visits[i];

@@ -139,7 +139,7 @@ class CsvReport {
   ReportData all_;
   convert::ParameterColumns parameters_;
   convert::MetricColumns metrics_;
-  // Those of all its columns.
+  // The texts of all columns.
   std::shared_ptr<convert::Words> words_ = std::make_shared<convert::Words>();
 };
 

@@ -34,7 +34,7 @@ struct IoFigures {
   void add(const IoFigures& other) noexcept;
 };
 
-// What was read or written, and how: the path of a file, or the name of something else.
+// The target of a read or write: the path of a file, or the name of a pipe or socket.
 struct IoTarget {
   std::string name;
   IoParadigm interface = IoParadigm::kPosix;

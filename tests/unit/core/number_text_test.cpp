@@ -29,7 +29,8 @@ TEST(NumberText, IsTextForWhatIsNoNumber) {
   EXPECT_EQ(general_text(std::numeric_limits<double>::quiet_NaN()), "nan");
 }
 
-// Those of Debian's and Fedora's systems with a comma or another point, if this one has any.
+// Locales of Debian and Fedora with a comma, or with a point of several bytes; skipped where the
+// machine has none of them.
 TEST(NumberText, HasAPointInEveryLocale) {
   int tried = 0;
   for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8", "ps_AF", "fa_IR"}) {

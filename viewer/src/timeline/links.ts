@@ -1,4 +1,4 @@
-// Who created, awaited and woke the thread or task of the chosen call, as arrows above the rows.
+// Arrows above the rows: creation, awaiting and waking of the thread or task of the chosen call.
 import type { Theme } from "../colour";
 import type { CallRef, Link } from "../model";
 import type { Source } from "../source/source";
