@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <limits>
 #include <span>
 #include <system_error>
 
@@ -212,9 +211,9 @@ void ExperimentDirectory::fill(const os::Directory& parent, const std::string& h
   // One that cannot be read is refused where it is read.
   std::error_code ignored;
   if (!fs::is_regular_file(options_.filter, ignored)) return;
+  constexpr std::size_t kLargest = 64 << 20;  // a larger one is refused, too
   int failed = 0;
-  const std::string filter =
-      os::read_file(options_.filter, std::numeric_limits<std::size_t>::max(), &failed);
+  const std::string filter = os::read_file(options_.filter, kLargest, &failed);
   if (failed == 0) directory.write(Item::kFilter, filter);
 } catch (const std::system_error& error) {
   fail(path_, error.code().value());

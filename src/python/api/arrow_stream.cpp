@@ -116,29 +116,25 @@ void release_stream(arrow::Stream* stream) {
   stream->release = nullptr;
 }
 
+// A field without children, which has no share of its owner yet.
+arrow::Schema field_of(const char* format, const char* name) {
+  return {.format = format,
+          .name = name,
+          .metadata = nullptr,
+          .flags = arrow::kNullable,
+          .children_count = 0,
+          .children = nullptr,
+          .dictionary = nullptr,
+          .release = nullptr,
+          .owner = nullptr};
+}
+
 int get_schema(arrow::Stream* stream, arrow::Schema* out) noexcept try {
   const auto fields = std::make_shared<Fields>();
   fields->columns = static_cast<Source*>(stream->owner)->columns;
   for (const Column& column : fields->columns) {
-    fields->children.push_back({.format = column.format.c_str(),
-                                .name = column.name.c_str(),
-                                .metadata = nullptr,
-                                .flags = arrow::kNullable,
-                                .children_count = 0,
-                                .children = nullptr,
-                                .dictionary = nullptr,
-                                .release = nullptr,
-                                .owner = nullptr});
-    if (!column.words) continue;
-    fields->dictionaries.push_back({.format = "u",
-                                    .name = "",
-                                    .metadata = nullptr,
-                                    .flags = arrow::kNullable,
-                                    .children_count = 0,
-                                    .children = nullptr,
-                                    .dictionary = nullptr,
-                                    .release = nullptr,
-                                    .owner = nullptr});
+    fields->children.push_back(field_of(column.format.c_str(), column.name.c_str()));
+    if (column.words) fields->dictionaries.push_back(field_of("u", ""));
   }
   join_dictionaries(*fields);
   for (arrow::Schema& child : fields->children) fields->places.push_back(&child);
