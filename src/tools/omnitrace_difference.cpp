@@ -162,6 +162,11 @@ fs::path earlier_report(const OmnitracePlace& place, std::string_view metric) {
 std::vector<TextRow> read_report(const fs::path& file, const omnitrace::Metric& metric,
                                  const omnitrace::ReportStyle& style,
                                  std::optional<std::uint64_t> rank) {
+  constexpr std::uintmax_t kLargest = std::uintmax_t{1} << 30;
+  std::error_code error;
+  if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > kLargest || error) {
+    throw Error(file.string() + " is no file of at most 1 GiB");
+  }
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw Error("cannot read " + file.string());
   try {

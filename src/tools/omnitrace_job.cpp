@@ -98,15 +98,19 @@ void write_files_beside(const fs::path& run) {
     const std::string names = property_of(definitions, kOmnitraceNamesProperty);
     job.place =
         names.empty() ? place_of(job.settings, facts_from(definitions)) : place_from_text(names);
-    // An absolute path is one only if the user of this command has asked for it.
-    const bool asked = OmnitraceSettings(environ).text("OMNITRACE_PERFETTO_FILE") ==
-                       job.settings.text("OMNITRACE_PERFETTO_FILE");
+    // An absolute path is one only if the user of this command has asked for it, and reports are
+    // only compared where that user says.
+    const OmnitraceSettings now(environ);
+    const bool asked =
+        now.text("OMNITRACE_PERFETTO_FILE") == job.settings.text("OMNITRACE_PERFETTO_FILE");
     if (fs::path(job.place.perfetto).is_absolute() && !asked) {
       job.place.perfetto = fs::path(job.place.perfetto).filename().string();
     }
     job.place.directory = beside(run);
-    job.before = place_before(job.settings, facts_from(definitions),
-                              property_of(definitions, kProgramDirectory));
+    job.before = place_before(now, facts_from(definitions), fs::current_path());
+    if (!now.flag("OMNITRACE_DIFF_OUTPUT")) {
+      job.settings.set("OMNITRACE_DIFF_OUTPUT", "OFF", "of the run");
+    }
     job.threads = std::max(1u, std::thread::hardware_concurrency());
     if (const std::string remark = make_place(job.place); !remark.empty()) say(remark);
     for (const std::string& loss : write_omnitrace_files(job)) say(loss);

@@ -11,7 +11,7 @@ import pytest
 from archives import make_archive, one_line
 from converted import Perfetto, recorded
 from cube_files import DATA
-from omnitrace_runs import run_omnitrace
+from omnitrace_runs import run_directory, run_omnitrace
 
 pytestmark = pytest.mark.any_python
 
@@ -345,6 +345,21 @@ def test_a_difference_to_nothing(files, tmp_path):
         (tmp_path / "wrong" / "wall_clock.json").write_text(text)
         found = files(OMNITRACE_PROFILE="ON", OMNITRACE_DIFF_OUTPUT="ON", OMNITRACE_INPUT_PATH="wrong")
         assert "wrong/wall_clock.json is no JSON report of wall_clock with rows" in found["stderr"], text
+
+
+def test_a_run_of_somebody_else_says_not_what_is_read(timeloom, tmp_path):
+    """Whoever opens an unfinished run compares with the reports that are named to this command, if any."""
+    (tmp_path / "input").mkdir()
+    os.mkfifo(tmp_path / "input" / "wall_clock.json")  # reading it would wait for good
+    (tmp_path / "app.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    wish = {"OMNITRACE_DIFF_OUTPUT": "ON", "OMNITRACE_PROFILE": "ON", "OMNITRACE_INPUT_PATH": str(tmp_path / "input")}
+    run_omnitrace(tmp_path, "--", "app.py", status=-9, **wish)
+    run = run_directory(tmp_path)
+    timeloom("info", run, cwd=tmp_path, OMNITRACE_TIME_OUTPUT="OFF")
+    written = [path.name for path in run.parent.iterdir() if path.name.endswith(".txt")]
+    assert [name.partition("-")[0] for name in written] == ["wall_clock"]  # and no wall_clock-PID.diff.txt
+    said = timeloom("convert", run, "--to", "omnitrace", "-o", "out", cwd=tmp_path, **PLAIN, **wish).stderr
+    assert f"{tmp_path}/input/wall_clock.json is no file of at most 1 GiB" in said
 
 
 def test_a_run_without_events(timeloom, tmp_path):
