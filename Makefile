@@ -26,7 +26,7 @@ check: deps-check ## check the layers, the format of the C++ code, the rules and
 
 test: check test-cpp test-python ## install, build, run the tests with every Python
 
-test-all: deps ## run every test with every Python, sanitizers, fuzzers, CPython's tests: about an hour
+test-all: deps ## run every test with every Python, sanitizers, fuzzers, CPython's tests: hours
 	python3 scripts/test_all.py
 
 test-cpp: build ## run the C++ tests, which replay the corpus of the fuzzers
