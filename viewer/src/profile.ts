@@ -92,16 +92,22 @@ export function callTree(profile: Profile, paths: Paths, regions: readonly Regio
 
 /** The part of a call tree that leads to what is kept, with all that is below that; `through`: nodes that only lead there. */
 export function pruned<N extends Node>(root: N, keep: (region: number) => boolean): { root: N; through: ReadonlySet<Node> } {
-  const through = new Set<Node>();
-  const inside = (node: N): N[] => {
-    if (keep(node.region)) return [node];
-    const children = (node.children as N[]).flatMap(inside);
-    if (!children.length) return [];
+  const through = new Set<Node>(), left = new Map<Node, N>();
+  // Callers before callees, then the other way round: a function that calls itself goes deeper than the browser's stack.
+  const nodes: N[] = [root];
+  for (const node of nodes) {
+    if (node !== root && keep(node.region)) left.set(node, node);
+    else for (const child of node.children) nodes.push(child as N);
+  }
+  for (const node of nodes.reverse()) {
+    if (left.has(node)) continue;
+    const children = node.children.flatMap((child) => left.get(child) ?? []);
+    if (!children.length && node !== root) continue;
     const led = { ...node, children };
-    through.add(led);
-    return [led];
-  };
-  return { root: { ...root, children: (root.children as N[]).flatMap(inside) }, through };
+    left.set(node, led);
+    if (node !== root) through.add(led);
+  }
+  return { root: left.get(root)!, through };
 }
 
 /** The own times of a selection together. */

@@ -43,6 +43,18 @@ test("a call tree is left with what leads to some functions, and with all below 
   }
 });
 
+test("a call tree that is deeper than the browser's stack is left with what is sought", () => {
+  const deep = 20_000;
+  let root: Node = { region: 1, visits: 1, own: 1, waiting: 0, total: 1, children: [] };
+  for (let i = 0; i < deep; i++) root = { region: i === deep - 1 ? NONE : 0, visits: 1, own: 0, waiting: 0, total: 1, children: [root] };
+  const { root: left, through } = pruned(root, (region) => region === 1);
+  assert.equal(through.size, deep - 1);
+  let node = left, depth = 0;
+  for (; node.children.length; node = node.children[0]) depth++;
+  assert.deepEqual([depth, node.region], [deep, 1]);
+  assert.deepEqual(pruned(root, () => false).root.children, []);
+});
+
 test("names are told by a part, by the end of their file's name, or by an expression", () => {
   const told = (text: string) => [["a.Slab.relax", "/x/stencil.py"], ["b.relaxed", "/x/b.py"]].map(([name, file]) => nameFilter(text)(name, file));
   assert.deepEqual(told("RELAX"), [true, true]);

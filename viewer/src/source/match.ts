@@ -12,6 +12,12 @@ export interface Query {
   readonly parameter: { readonly name: string; readonly value: string } | null;
 }
 
+/** Words, or the expression between slashes. */
+function textOf(text: string): Pick<Query, "text" | "regex"> {
+  const expression = /^\/(.*)\/$/.exec(text);
+  return { text: expression ? expression[1] : text, regex: expression !== null };
+}
+
 /** Words, /a regular expression/, "n = 1000", "> 50 ms", or these together in this order. */
 export function parseQuery(text: string): Query {
   let rest = text.trim(), longer = 0, parameter: Query["parameter"] = null;
@@ -25,8 +31,7 @@ export function parseQuery(text: string): Query {
     parameter = { name: given[2], value: given[3].replace(/^"(.*)"$/, "$1") };
     rest = given[1].trim();
   }
-  const regex = /^\/(.*)\/$/.exec(rest);
-  return { text: regex ? regex[1] : rest, regex: regex !== null, longer, parameter };
+  return { ...textOf(rest), longer, parameter };
 }
 
 export const isEmpty = (query: Query): boolean => query.text === "" && query.longer === 0 && query.parameter === null;
@@ -40,8 +45,7 @@ export function regionsOf(query: Query, regions: readonly Region[]): number[] | 
 
 /** Tells names, or the files they are in, that have a text in them or match /a regular expression/. Throws SourceError for a wrong one. */
 export function nameFilter(text: string): (name: string, file: string) => boolean {
-  const regex = /^\/(.*)\/$/.exec(text.trim());
-  return matcher({ text: regex ? regex[1] : text.trim(), regex: regex !== null });
+  return matcher(textOf(text.trim()));
 }
 
 /** The parameters with the name of a query: by their whole name, or its part behind the last colon. Throws SourceError if there are none. */

@@ -300,9 +300,11 @@ export class Timeline implements Surface {
 
   moveEdge(edge: Edge, x: number): Edge {
     const { selection, range } = this.viewing.view;
+    // A key may drop it while its edge is dragged.
+    if (!selection) return edge;
     const time = Math.round(toTime(range, this.width, Math.min(Math.max(x, 0), this.width)));
-    const other = selection![edge === "begin" ? "end" : "begin"], begin = Math.min(time, other);
-    this.viewing.select({ begin, end: Math.max(time, other, begin + 1), tracks: selection!.tracks });
+    const other = selection[edge === "begin" ? "end" : "begin"], begin = Math.min(time, other);
+    this.viewing.select({ begin, end: Math.max(time, other, begin + 1), tracks: selection.tracks });
     return time < other ? "begin" : "end";
   }
 

@@ -84,6 +84,23 @@ test("the edges of a selection are dragged, also beyond each other, and its rows
   await close();
 });
 
+test("a selection that Escape drops while its edge is dragged stays dropped", async () => {
+  const { page, close } = await open("#select=380000000-760000000,0&panel=functions");
+  const problems = [];
+  page.on("pageerror", (error) => problems.push(error.message));
+  const { x, y, width } = await page.locator(".overlay").boundingBox();
+  await page.mouse.move(x + 0.25 * width, y + 60);
+  await page.mouse.down();
+  await page.mouse.move(x + 0.2 * width, y + 60, { steps: 3 });
+  await page.keyboard.press("Escape");
+  await page.mouse.move(x + 0.1 * width, y + 60, { steps: 3 });
+  await page.mouse.up();
+  await drawn(page);
+  assert.deepEqual(problems, []);
+  assert.doesNotMatch(await fragment(page), /select=/);
+  await close();
+});
+
 test("how long a selection is stands above it", async () => {
   const { page, close } = await open("#select=300000000-700000000&panel=functions");
   await drawn(page);
