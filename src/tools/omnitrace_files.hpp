@@ -34,7 +34,9 @@ OmnitraceJob omnitrace_job(const std::filesystem::path& run,
 // have the names are replaced. Returns what the run lacks, a sentence each.
 std::vector<std::string> write_omnitrace_files(const OmnitraceJob& job);
 
-// After a weave of a run of this door: its files go beside it. An error is said, not thrown.
-void write_files_beside(const std::filesystem::path& run);
+// After a weave of a run of this door: its files go beside it. An error is said, not thrown. `own`:
+// the program that recorded it ends just now, and its settings name files; another run may come
+// from anybody, and only the environment does.
+void write_files_beside(const std::filesystem::path& run, bool own);
 
 }  // namespace timeloom::tools

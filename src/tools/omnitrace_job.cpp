@@ -56,6 +56,20 @@ OmnitracePlace place_before(const OmnitraceSettings& settings, const OmnitraceFa
   return place;
 }
 
+// Has an absolute path of the trace, and earlier reports, only where the user of this command asks.
+void name_files_of_environment(OmnitraceJob& job, const OmnitraceFacts& facts) {
+  const OmnitraceSettings now(environ);
+  const bool asked =
+      now.text("OMNITRACE_PERFETTO_FILE") == job.settings.text("OMNITRACE_PERFETTO_FILE");
+  if (fs::path(job.place.perfetto).is_absolute() && !asked) {
+    job.place.perfetto = fs::path(job.place.perfetto).filename().string();
+  }
+  job.before = place_before(now, facts, fs::current_path());
+  if (!now.flag("OMNITRACE_DIFF_OUTPUT")) {
+    job.settings.set("OMNITRACE_DIFF_OUTPUT", "OFF", "of the run");
+  }
+}
+
 void refuse_profile(const fs::path& run) {
   if (weave::has_trace(run)) return;
   throw Error(run.string() +
@@ -88,7 +102,7 @@ OmnitraceJob omnitrace_job(const fs::path& run, const std::optional<std::string>
   return job;
 }
 
-void write_files_beside(const fs::path& run) {
+void write_files_beside(const fs::path& run, bool own) {
   if (!weave::has_trace(run)) return;
   try {
     const Definitions definitions = otf2::open(weave::trace_of(run))->definitions();
@@ -98,18 +112,12 @@ void write_files_beside(const fs::path& run) {
     const std::string names = property_of(definitions, kOmnitraceNamesProperty);
     job.place =
         names.empty() ? place_of(job.settings, facts_from(definitions)) : place_from_text(names);
-    // An absolute path is one only if the user of this command has asked for it, and reports are
-    // only compared where that user says.
-    const OmnitraceSettings now(environ);
-    const bool asked =
-        now.text("OMNITRACE_PERFETTO_FILE") == job.settings.text("OMNITRACE_PERFETTO_FILE");
-    if (fs::path(job.place.perfetto).is_absolute() && !asked) {
-      job.place.perfetto = fs::path(job.place.perfetto).filename().string();
-    }
     job.place.directory = beside(run);
-    job.before = place_before(now, facts_from(definitions), fs::current_path());
-    if (!now.flag("OMNITRACE_DIFF_OUTPUT")) {
-      job.settings.set("OMNITRACE_DIFF_OUTPUT", "OFF", "of the run");
+    if (own) {
+      job.before = place_before(job.settings, facts_from(definitions),
+                                property_of(definitions, kProgramDirectory));
+    } else {
+      name_files_of_environment(job, facts_from(definitions));
     }
     job.threads = std::max(1u, std::thread::hardware_concurrency());
     if (const std::string remark = make_place(job.place); !remark.empty()) say(remark);

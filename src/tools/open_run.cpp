@@ -54,7 +54,7 @@ void weave_now(const fs::path& run) {
   const weave::WeaveSummary summary = weave::weave(run, options);
   say(run.string() + " was unfinished, woven now: " + describe(summary));
   warn_of_depth(summary);
-  if (summary.layout->name == kOmnitraceLayoutName) write_files_beside(run);
+  if (summary.layout->name == kOmnitraceLayoutName) write_files_beside(run, /*own=*/false);
 }
 
 }  // namespace

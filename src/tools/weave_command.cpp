@@ -64,7 +64,8 @@ int run_weave(WeaveCommandOptions options) {
     output.write(options.numbers ? numbers_of(*summary)
                                  : run.string() + ": " + describe(*summary) + "\n");
     warn_of_depth(*summary);
-    if (summary->layout->name == kOmnitraceLayoutName) write_files_beside(run);
+    const bool own = options.numbers;
+    if (summary->layout->name == kOmnitraceLayoutName) write_files_beside(run, own);
   }
   output.flush();
   return kDone;

@@ -347,6 +347,20 @@ def test_a_difference_to_nothing(files, tmp_path):
         assert "wrong/wall_clock.json is no JSON report of wall_clock with rows" in found["stderr"], text
 
 
+def test_what_a_configuration_file_names_is_found_at_the_end(tmp_path):
+    """Also by a program that has left its directory."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "app.py").write_text("import os\ndef f(): pass\nf()\nos.chdir('elsewhere')\n")
+    wish = {"OMNITRACE_PROFILE": "ON", "OMNITRACE_USE_PID": "OFF", "OMNITRACE_TIME_OUTPUT": "OFF"}
+    run_omnitrace(tmp_path, "--", "app.py", OMNITRACE_OUTPUT_PATH="first", **wish)
+    assert (tmp_path / "first" / "wall_clock.json").exists()
+    (tmp_path / "diff.cfg").write_text("OMNITRACE_DIFF_OUTPUT = ON\nOMNITRACE_INPUT_PATH = first\nOMNITRACE_TRACE = ON\n"
+                                       f"OMNITRACE_PERFETTO_FILE = {tmp_path}/named.proto\n")  # fmt: skip
+    run_omnitrace(tmp_path, "-c", "diff.cfg", "--", "app.py", OMNITRACE_OUTPUT_PATH="second", **wish)
+    assert (tmp_path / "second" / "wall_clock.diff.txt").exists()
+    assert (tmp_path / "named.proto").exists()
+
+
 def test_a_run_of_somebody_else_says_not_what_is_read(timeloom, tmp_path):
     """Whoever opens an unfinished run compares with the reports that are named to this command, if any."""
     (tmp_path / "input").mkdir()
