@@ -14,11 +14,11 @@ find_package(Threads REQUIRED)
 find_program(TIMELOOM_CCACHE ccache)
 find_program(TIMELOOM_ENV env)
 if(TIMELOOM_CCACHE AND TIMELOOM_ENV AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without this sloppiness ccache caches nothing that uses a precompiled header, and without a
-  # base directory every build directory has precompiled headers of its own.
+  # Without this sloppiness ccache caches nothing that uses a precompiled header. With the base
+  # directory the build directories of all checkouts have the same precompiled headers.
   set(timeloom_ccache_settings CCACHE_SLOPPINESS=pch_defines,time_macros)
   if(NOT DEFINED ENV{CCACHE_BASEDIR})
-    list(APPEND timeloom_ccache_settings CCACHE_BASEDIR=${PROJECT_BINARY_DIR})
+    list(APPEND timeloom_ccache_settings CCACHE_BASEDIR=${PROJECT_SOURCE_DIR})
   endif()
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TIMELOOM_ENV} ${timeloom_ccache_settings} ${TIMELOOM_CCACHE})
 endif()
