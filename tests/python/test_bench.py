@@ -174,17 +174,17 @@ def test_the_limits_of_the_view(view):
 
 
 @pytest.mark.parametrize(
-    ("case", "options", "counts"),
+    ("case", "options", "locations"),
     [
-        ("few-many", ["--events", "4000", "--locations", "4"], {"locations": 4}),
-        ("tasks", ["--tasks", "1000"], {"locations": 1004}),
+        ("few-many", ["--events", "4000", "--locations", "4"], [4]),
+        ("tasks", ["--tasks", "1000"], range(1004, 1007)),  # with asyncio's own, by its version
     ],
 )
-def test_a_small_run_is_viewed(case, options, counts, tmp_path):
+def test_a_small_run_is_viewed(case, options, locations, tmp_path):
     command = [sys.executable, "view.py", "--json", "--rounds", "1", "--only", case, "--no-page", "--scratch", tmp_path]
     done = subprocess.run([*command, *options], capture_output=True, check=True, cwd=ROOT / "bench")
     figures = json.loads(done.stdout)
-    assert {name: figures[case][name] for name in counts} == counts
+    assert figures[case]["locations"] in locations
     assert all(0 < figures[case][name] < 60 for name in ("weave_s", "first_open_s", "later_open_s", "index_share"))
     assert len(figures["limits"]) == 11
     assert list(tmp_path.iterdir()) == []

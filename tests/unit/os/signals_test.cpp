@@ -45,6 +45,9 @@ TEST(SignalStack, HasAGuardBelow) {
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&all] {
+      const stack_t none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+      stack_t of_sanitizer{};
+      ::sigaltstack(&none, &of_sanitizer);
       const auto stack = give_signal_stack();
       all.arrive_and_wait();
       ASSERT_FALSE(stack.empty());
@@ -52,6 +55,7 @@ TEST(SignalStack, HasAGuardBelow) {
       EXPECT_TRUE(readable(&stack.back()));
       EXPECT_FALSE(readable(stack.data() - 1));
       all.arrive_and_wait();
+      ::sigaltstack(&of_sanitizer, nullptr);
     });
   }
   for (std::thread& thread : threads) thread.join();
