@@ -67,8 +67,11 @@ def _nearest_pyproject() -> tuple[str, bytes]:
             if posix.stat(path).st_mode & _KIND == _FILE:  # a FIFO would wait for a writer
                 with open(path, "rb") as file:
                     status, data = posix.fstat(file.fileno()), file.read(_MOST + 1)
+                if len(data) > _MOST:
+                    sys.stderr.write(f"timeloom: {path} is larger than {_MOST >> 20} MiB: it is not read\n")
+                    return path, b""
                 if not (_NAME in data and _is_put_by_others(status.st_uid, directory)):
-                    return path, data if len(data) <= _MOST else b""
+                    return path, data
                 sys.stderr.write(f"timeloom: {path} is of another user, in a directory for all: it is not read\n")
         except OSError:
             pass

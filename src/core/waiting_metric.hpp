@@ -1,4 +1,5 @@
-// The definition of the metric of waiting, which recorder and readers make. A plain function.
+// Waiting in definitions, which recorder and readers make: its metric, and the region of a task
+// that waits. Plain functions.
 #pragma once
 
 #include "core/definitions.hpp"
@@ -17,6 +18,12 @@ inline Metric waiting_metric() {
   metric.exponent = -9;
   metric.set = "thread:waiting";
   return metric;
+}
+
+// The region that a task of asyncio or trio is in, on its own location, until it goes on.
+inline constexpr char kSuspended[] = "suspended";
+inline bool is_suspension(const Region& region) noexcept {
+  return region.paradigm == Paradigm::kMeasurement && region.name == kSuspended;
 }
 
 }  // namespace timeloom

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/waiting_metric.hpp"
 #include "profile/compensation.hpp"
 #include "tools/run_facts.hpp"
 
@@ -85,7 +86,7 @@ WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilte
   if (times.measured) add_measured(tree, filter, metric, times);
   std::vector<bool> waits;
   for (const Region& region : tree.definitions.regions) {
-    waits.push_back(!times.measured && waits_by_name(region.name));
+    waits.push_back(is_suspension(region) || (!times.measured && waits_by_name(region.name)));
   }
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const double own = seconds(totals[i].exclusive, tree.definitions);

@@ -134,7 +134,10 @@ def test_a_file_that_anybody_may_have_put_there_is_not_read(work):
 def test_a_file_of_any_size_keeps_no_program_from_running(work):
     with (work / "pyproject.toml").open("wb") as file:
         file.truncate(1 << 40)
-    measure(work)
+    command = [sys.executable, "-m", "timeloom", "--quiet", "-c", "print('ran')"]
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True)
+    said = f"timeloom: {work}/pyproject.toml is larger than 16 MiB: it is not read\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ran\n", said)
 
 
 def test_pyproject_of_others_is_not_parsed(work):

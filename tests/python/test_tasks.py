@@ -250,3 +250,19 @@ def test_tasks_are_counted_apart_from_threads(tmp_path, timeloom_program):
         report = subprocess.run([timeloom_program, "report", "--full", file], cwd=tmp_path, capture_output=True, text=True,
                                 check=True)
         assert f"1 thread and {tasks} tasks" in report.stdout.splitlines()[1]
+
+
+def test_a_suspended_task_waits(tmp_path, timeloom_program):
+    (tmp_path / "app.py").write_text(
+        "import asyncio\n"
+        "async def child(): await asyncio.sleep(0.1)\n"
+        "async def main(): await asyncio.gather(*(child() for _ in range(50)))\n"
+        "asyncio.run(main())\n")
+    command = [sys.executable, "-m", "timeloom", "--quiet", "--async-tasks", "--task-layout", "locations", "-o", "run", "app.py"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    by = subprocess.run([timeloom_program, "report", "--by", "process", "--json", "run"], cwd=tmp_path, capture_output=True, check=True)
+    (process,) = json.loads(by.stdout)["rows"]
+    assert process["waiting_s"] > 50 * 0.1 > process["total_s"] - process["waiting_s"]
+    report = subprocess.run([timeloom_program, "report", "run"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    table = report.stdout.split("\n\n")[0]
+    assert "of work\n" in table and "suspended" not in table

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/waiting_metric.hpp"
 #include "python/interpreter/awaiting.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
@@ -354,7 +355,7 @@ void begin_tasks(bool on_lanes) noexcept {
     }
     watch_wakes();
     s.task_word = word_of("task");
-    s.suspended_word = word_of("suspended");
+    s.suspended_word = word_of(kSuspended);
   } catch (const std::bad_alloc&) {
     return;
   }
