@@ -11,7 +11,10 @@ All of them may be called from any thread. Names are ``str``.
 which would warn of that, as a plugin for it is in the package.)
 """
 
+from time import process_time_ns as _process_time_ns  # from a module that Python itself imports
+
 try:
+    _BEGUN_CPU_NS = _process_time_ns()  # for the launcher
     from timeloom import _core as _core
 except ImportError as error:
     from timeloom._unmeasured import take_over

@@ -20,14 +20,14 @@ constexpr std::pair<std::string_view, double ProcessCost::*> kProcessFields[] = 
     {"functions", &ProcessCost::functions}, {"start", &ProcessCost::start},
     {"recorder", &ProcessCost::recorder},   {"cpu", &ProcessCost::cpu},
     {"wall", &ProcessCost::wall},           {"peak", &ProcessCost::peak},
-    {"resident", &ProcessCost::resident},
+    {"resident", &ProcessCost::resident},   {"timed", &ProcessCost::timed},
 };
 constexpr std::pair<std::string_view, double MeasuringCost::*> kRunFields[] = {
     {"events", &MeasuringCost::events}, {"functions", &MeasuringCost::functions},
     {"start", &MeasuringCost::start},   {"recorder", &MeasuringCost::recorder},
     {"weave", &MeasuringCost::weave},   {"cpu", &MeasuringCost::cpu},
     {"wall", &MeasuringCost::wall},     {"event", &MeasuringCost::event},
-    {"inside", &MeasuringCost::inside},
+    {"inside", &MeasuringCost::inside}, {"timed", &MeasuringCost::timed},
 };
 
 // "name=number name=number"
@@ -81,7 +81,12 @@ std::optional<MeasuringCost> measuring_cost_of(
 
 CallCost MeasuringCost::call() const noexcept {
   const double within = std::min(inside, 2 * event);
-  return {within, 2 * event - within};
+  return {within, 2 * event - within, most_of_stated()};
+}
+
+double MeasuringCost::most_of_stated() const noexcept {
+  constexpr double kEnough = 1000;  // callbacks, for a mean
+  return timed >= kEnough ? 2 : 3;
 }
 
 void CostSum::add(const ProcessCost& process) noexcept {
@@ -95,6 +100,7 @@ void CostSum::add(const ProcessCost& process) noexcept {
     uncalibrated_events_ += process.events;
   }
   sum_.events += process.ignored;
+  sum_.timed += process.timed;
   sum_.functions += process.functions;
   sum_.start += process.start;
   sum_.recorder += process.recorder;
@@ -117,10 +123,10 @@ Shares shares_of(const MeasuringCost& cost) noexcept {
           std::min(share(cost.total() - cost.recorder, std::max(cost.wall, cost.cpu)), 1.0)};
 }
 
-Band band_of(double share) noexcept {
+Band band_of(double share, double most_of_stated) noexcept {
   constexpr double kPoints = 0.02;
   return {std::max(std::min(kLeastOfStated * share, share - kPoints), 0.0),
-          std::min(std::max(kMostOfStated * share, share + kPoints), 1.0)};
+          std::min(std::max(most_of_stated * share, share + kPoints), 1.0)};
 }
 
 }  // namespace timeloom

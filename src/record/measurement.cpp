@@ -41,6 +41,7 @@ constinit std::atomic<std::atomic<std::uint64_t>*> g_ending = nullptr;
 // The id of the process that is measured: between vfork and exec a child has the same memory.
 constinit std::atomic<std::uint64_t> g_measured_process = 0;
 constinit std::atomic<void (*)(bool on) noexcept> g_on_switch = nullptr;
+constinit std::atomic<void (*)() noexcept> g_on_new_space = nullptr;
 
 void define_metrics(State& s, const MetricPlan& metrics) {
   s.metrics = metrics;
@@ -241,6 +242,11 @@ void switch_recording(bool on) noexcept {
 }
 
 void on_switch_of_recording(void (*function)(bool on) noexcept) noexcept { g_on_switch = function; }
+
+void on_new_space(void (*function)() noexcept) noexcept { g_on_new_space = function; }
+void note_new_space() noexcept {
+  if (auto* const function = g_on_new_space.load(std::memory_order_relaxed)) function();
+}
 
 std::uint64_t monotonic_ns() noexcept { return os::sync_clocks().monotonic_ns; }
 std::uint64_t process_cpu_ns() noexcept { return os::process_cpu_ns(); }

@@ -106,6 +106,11 @@ void switch_recording(bool on) noexcept;
 // Sets the function by which a session switches recording; nullptr: none.
 void on_switch_of_recording(void (*function)(bool on) noexcept) noexcept;
 
+// Sets the function that is called where a thread has taken new space for its events, on that
+// thread; nullptr: none.
+void on_new_space(void (*function)() noexcept) noexcept;
+void note_new_space() noexcept;
+
 // CLOCK_MONOTONIC, on which a run's times are put.
 std::uint64_t monotonic_ns() noexcept;
 // User and system time, in nanoseconds: of all threads of this process, of the calling thread.

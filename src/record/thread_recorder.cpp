@@ -184,6 +184,7 @@ bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noe
     if (writer_->folds_at_limit()) fold_from_here(now, last);
     return false;
   }
+  note_new_space();
   ++sequence_;
   cursor_ = segment_->words();
   use_room();

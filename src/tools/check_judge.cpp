@@ -66,21 +66,11 @@ bool is_certain(const Rule& rule, double measured) {
   return false;
 }
 
-bool is_of_mpi(Quantity quantity) {
-  return quantity == Quantity::kEfficiency || quantity == Quantity::kBalance ||
-         quantity == Quantity::kCommunication;
-}
-
 std::optional<double> efficiency_of(const profile::CallTree& tree, Quantity quantity) {
   const std::optional<MpiEfficiency> one = mpi_efficiency(tree);
   if (!one) return std::nullopt;
   if (quantity == Quantity::kBalance) return one->load_balance;
   return quantity == Quantity::kCommunication ? one->communication : one->parallel();
-}
-
-std::optional<double> overhead_of(const Definitions& definitions) {
-  const auto cost = measuring_cost_of(definitions.properties);
-  return cost ? std::optional(shares_of(*cost).cpu) : std::nullopt;
 }
 
 class Judge {
@@ -95,6 +85,8 @@ class Judge {
     verdict.rule = rule;
     if (is_of_regions(rule.quantity))
       judge_regions(verdict);
+    else if (rule.quantity == Quantity::kOverhead)
+      judge_overhead(verdict);
     else
       judge_run(verdict);
     return verdict;
@@ -107,27 +99,31 @@ class Judge {
     switch (verdict.rule.quantity) {
       case Quantity::kThreads: measured = static_cast<double>(facts.threads); break;
       case Quantity::kProcesses: measured = static_cast<double>(facts.processes); break;
-      case Quantity::kOverhead: measured = overhead_of(definitions_); break;
       case Quantity::kEfficiency:
       case Quantity::kBalance:
       case Quantity::kCommunication: measured = efficiency_of(tree_, verdict.rule.quantity); break;
       default: measured = facts.wall_seconds; break;
     }
     if (!measured) {
-      verdict.problem = is_of_mpi(verdict.rule.quantity)
-                            ? "the run has no calls of MPI"
-                            : "the run does not say what measuring it cost";
+      verdict.problem = "the run has no calls of MPI";
       return;
     }
     verdict.measured = *measured;
-    const bool holds = verdict.rule.holds(*measured);
-    verdict.outcome = holds ? Outcome::kHolds : Outcome::kBroken;
-    if (verdict.rule.quantity != Quantity::kOverhead) return;
-    verdict.band = band_of(*measured);
-    if (verdict.rule.holds(verdict.band.least) != holds ||
-        verdict.rule.holds(verdict.band.most) != holds) {
-      verdict.outcome = Outcome::kUndecided;
+    verdict.outcome = verdict.rule.holds(*measured) ? Outcome::kHolds : Outcome::kBroken;
+  }
+
+  void judge_overhead(Verdict& verdict) const {
+    const std::optional<MeasuringCost> cost = measuring_cost_of(definitions_.properties);
+    if (!cost) {
+      verdict.problem = "the run does not say what measuring it cost";
+      return;
     }
+    verdict.measured = shares_of(*cost).cpu;
+    verdict.band = band_of(verdict.measured, cost->most_of_stated());
+    const bool holds = verdict.rule.holds(verdict.measured);
+    const bool decided = verdict.rule.holds(verdict.band.least) == holds &&
+                         verdict.rule.holds(verdict.band.most) == holds;
+    verdict.outcome = !decided ? Outcome::kUndecided : holds ? Outcome::kHolds : Outcome::kBroken;
   }
 
   void judge_regions(Verdict& verdict) const {

@@ -20,7 +20,7 @@ std::string compensation_text(const CallCost& cost) {
   const double all = ns(cost.inside + cost.outside);
   return formatted(
       "*: less {:.0f} ns a visit and {:.0f} ns a call made; in truth {:.0f} to {:.0f} in all",
-      ns(cost.inside), ns(cost.outside), kLeastOfStated * all, kMostOfStated * all);
+      ns(cost.inside), ns(cost.outside), kLeastOfStated * all, cost.most * all);
 }
 
 }  // namespace timeloom::tools

@@ -130,8 +130,15 @@ Outcome run_before(PyObject* function) {
 
 // ---- Its measurement
 
-// CPU time of the process when this extension was loaded, which a launcher does first.
-const std::uint64_t g_loaded_cpu_ns = record::process_cpu_ns();
+// CPU time of the process when our package began to load, which a launcher does first.
+std::uint64_t begun_cpu_ns() {
+  PyObject* package = PyDict_GetItemString(PyImport_GetModuleDict(), "timeloom");  // borrowed
+  const Ref begun(package == nullptr ? nullptr : PyObject_GetAttrString(package, "_BEGUN_CPU_NS"));
+  const std::uint64_t value = begun ? PyLong_AsUnsignedLongLong(begun.get()) : 0;
+  if (PyErr_Occurred() == nullptr && begun) return value;
+  PyErr_Clear();
+  return record::process_cpu_ns();
+}
 
 constexpr char kNothingMeasured[] = "nothing is measured: ";
 
@@ -187,7 +194,7 @@ PyObject* measure_program(const Door& door, const Settings& settings, Program pr
   make_room_for_tools();
   {
     const BareStack bare;
-    start_measuring(settings, filter, place, g_loaded_cpu_ns);
+    start_measuring(settings, filter, place, begun_cpu_ns());
     if (before != Py_None) outcome = run_before(before);
     if (outcome == Outcome::kNormal) outcome = run_program(program, file);
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "os/clock.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/observe/code_regions.hpp"
 #include "record/measurement.hpp"
@@ -17,7 +18,7 @@ namespace timeloom::python {
 namespace {
 
 constexpr int kTurns = 9;
-constexpr std::size_t kMostWords = 4096;  // that two calls of mixture() record
+constexpr std::size_t kMostWords = 2048;  // that two calls of mixture() record
 
 // c_calls(): calls that may be reported and are not recorded.
 constexpr char kProgram[] =
@@ -37,18 +38,18 @@ constexpr char kProgram[] =
     "        result += item.get()\n"
     "    return result\n"
     "def mixture():\n"
-    "    for _ in range(10):\n"
+    "    for _ in range(5):\n"
     "        items = []\n"
     "        for value in numbers(6):\n"
     "            items.append(Item(value))\n"
     "        items.sort(key=Item.get)\n"
     "        total(items)\n"
     "def leaves():\n"
-    "    for value in range(500):\n"
+    "    for value in range(200):\n"
     "        number(value)\n"
     "def c_calls():\n"
     "    function = globals\n"
-    "    for _ in range(500):\n"
+    "    for _ in range(100):\n"
     "        function()\n"
     "observed = Item.__init__, Item.get, number, numbers, total\n"
     "unobserved = mixture, leaves, c_calls\n";
@@ -63,7 +64,7 @@ constexpr char kFunction[] =
     "        except ValueError:\n"
     "            return value[1:] if flag else value\n"
     "    return values\n";
-constexpr int kFunctions = 20;
+constexpr int kFunctions = 8;
 
 // Decides for a code object without defining a region in the run.
 void mark(PyObject* code, std::uint64_t kept) {
@@ -267,15 +268,28 @@ double event_seconds(const Programs& programs, const Instrumenter& instrumenter,
   return std::max(mixture.seconds - mixture.ignored * ignored_seconds, 0.0) / mixture.events;
 }
 
+double callback_ticks(const Programs& programs, const Instrumenter& instrumenter) {
+  (void)take_callback_times();
+  time_all_callbacks();
+  (void)programs.extra(instrumenter, "mixture");
+  stop_timing_callbacks();
+  return take_callback_times().mean();
+}
+
 EventCost measure_events(const Instrumenter& instrumenter) {
   const Programs programs;
   EventCost cost;
+  const os::ClockSync begin = os::sync_clocks();
+  cost.callback_ticks = callback_ticks(programs, instrumenter);
   const Extra c_calls = programs.extra(instrumenter, "c_calls");
   if (c_calls.ignored > 0) cost.ignored_seconds = c_calls.seconds / c_calls.ignored;
   cost.event_seconds = event_seconds(programs, instrumenter, cost.ignored_seconds);
   const Extra leaves = programs.extra(instrumenter, "leaves");
   if (leaves.events > 0) cost.inside_seconds = 2 * leaves.inside / leaves.events;
   cost.function_seconds = first_call_seconds(instrumenter, cost.event_seconds);
+  const os::ClockSync end = os::sync_clocks();
+  const double nanoseconds = static_cast<double>(end.monotonic_ns - begin.monotonic_ns);
+  cost.tick_seconds = nanoseconds * 1e-9 / static_cast<double>(end.ticks - begin.ticks);
   return cost;
 }
 
@@ -302,6 +316,18 @@ EventCost calibrate_events(const Instrumenter& instrumenter) noexcept {
     if (found != known.end()) return found->second;
     return known[&instrumenter] = measure_events(instrumenter);
   });
+}
+
+EventCost slowed(EventCost cost, const CallbackTimes& in_program,
+                 const Instrumenter& instrumenter) noexcept {
+  constexpr std::uint64_t kEnoughCalls = 100;
+  if (in_program.calls < kEnoughCalls || cost.callback_ticks == 0) return cost;
+  cost.timed_callbacks = in_program.calls;
+  const double ticks = std::max(in_program.mean() - cost.callback_ticks, 0.0);
+  const double event_seconds = (1 + instrumenter.interpreter_part) * ticks * cost.tick_seconds;
+  cost.event_seconds += event_seconds;
+  cost.inside_seconds += event_seconds;  // half of what the two events of a call take more
+  return cost;
 }
 
 double calibrate_event(const Instrumenter& instrumenter) noexcept {

@@ -1,6 +1,7 @@
 // The cost of one event on this machine at this time.
 #pragma once
 
+#include "python/observe/callback_times.hpp"
 #include "python/observe/instrumenter.hpp"
 
 namespace timeloom::python {
@@ -10,6 +11,9 @@ struct EventCost {
   double inside_seconds = 0;    // of a call, by which its enter and leave lie further apart
   double ignored_seconds = 0;   // of a call to us that records nothing
   double function_seconds = 0;  // the interpreter's part when a function is first called
+  double callback_ticks = 0;    // of a callback that is timed; 0: none is
+  double tick_seconds = 0;
+  std::uint64_t timed_callbacks = 0;  // in the program; see slowed()
 };
 
 // Times a program of many kinds of calls (functions, methods, constructors, generators, calls
@@ -19,6 +23,10 @@ struct EventCost {
 // measured is 0. What a signal handler raises meanwhile is raised again as soon as Python code
 // runs. Needs the GIL and a recorder on this thread.
 EventCost calibrate_events(const Instrumenter& instrumenter) noexcept;
+
+// The same in a program whose callbacks took this long. A few calls do not tell it.
+EventCost slowed(EventCost cost, const CallbackTimes& in_program,
+                 const Instrumenter& instrumenter) noexcept;
 
 // The first of these costs alone, in a fraction of the time.
 double calibrate_event(const Instrumenter& instrumenter) noexcept;

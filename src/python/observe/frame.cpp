@@ -4,9 +4,11 @@
 // hook that somebody else installed before is called in place of the default.
 #include <atomic>
 
+#include "os/clock.hpp"
 #include "python/interpreter/deep_stack.hpp"
 #include "python/interpreter/frame_hook.hpp"
 #include "python/observe/budget.hpp"
+#include "python/observe/callback_times.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/instrumenter.hpp"
 #include "python/observe/monitoring_tool.hpp"
@@ -18,7 +20,6 @@
 namespace timeloom::python {
 namespace {
 
-PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing);
 constinit FrameHook g_hook;
 constinit std::atomic<bool> g_tasks = false;  // are tracks
 // False while paused: frames that are under way return here all the same.
@@ -69,18 +70,42 @@ bool passes_over(PyThreadState* thread, PyCodeObject* code) noexcept {
   return kInitPassesHook && g_init_by_monitoring && is_init(code);
 }
 
+// How long a call of the hook takes, less the function itself.
+class Stopwatch {
+ public:
+  void stop() noexcept { ticks_ += os::now() - begin_; }
+  void go_on() noexcept { begin_ = os::now(); }
+  void end() noexcept {
+    stop();
+    note_timed_events(2, ticks_);
+  }
+
+ private:
+  std::uint64_t begin_ = os::now();
+  std::uint64_t ticks_ = 0;
+};
+struct NoStopwatch {
+  void stop() noexcept {}
+  void go_on() noexcept {}
+  void end() noexcept {}
+};
+
 // `word`: 0 when it is not ready for an event.
+template <typename Watch>
 PyObject* record_call(PyThreadState* thread, InterpreterFrame* frame, int throwing,
-                      PyCodeObject* code, EventWord word) {
+                      PyCodeObject* code, EventWord word, Watch& watch) {
   const record::Token token = token_of(code);
   if (word != 0 && record::t_recorder->attached()) [[likely]] {
     record::t_recorder->enter(token, word);
   } else {
     enter_otherwise(code, frame);
   }
+  watch.stop();
   PyObject* result = g_hook.next(thread, frame, throwing);
+  watch.go_on();
   if (!g_watching || !record::t_recorder->leave_last(token)) [[unlikely]]
     leave_otherwise(token);
+  watch.end();
   return result;
 }
 
@@ -107,9 +132,11 @@ PyObject* record_step(PyThreadState* thread, InterpreterFrame* frame, int throwi
   return result;
 }
 
-PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
+template <typename Watch>
+PyObject* evaluate_as(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
+  Watch watch;
   if (stack_runs_low(thread)) [[unlikely]] {
-    return evaluate_with_room(evaluate, thread, frame, throwing);
+    return evaluate_with_room(evaluate_as<Watch>, thread, frame, throwing);
   }
   PyCodeObject* code = code_of(frame);
   EventWord word = 0;
@@ -127,7 +154,16 @@ PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing)
     if (creates_generator(frame)) return g_hook.next(thread, frame, throwing);
     if (g_tasks && is_awaitable(code)) return record_step(thread, frame, throwing, code);
   }
-  return record_call(thread, frame, throwing, code, word);
+  return record_call(thread, frame, throwing, code, word, watch);
+}
+
+PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
+  return evaluate_as<NoStopwatch>(thread, frame, throwing);
+}
+
+// See callback_times.hpp.
+void time_calls(bool timed) noexcept {
+  if (g_entering && !g_sampling) g_hook.replace(timed ? evaluate_as<Stopwatch> : evaluate);
 }
 
 // The same where measuring may take a share of the CPU time only.
@@ -217,11 +253,13 @@ bool install(const InstrumentOptions& what) {
   g_sampling = what.budget;
   g_watching = true;
   take_or_put_hook();
+  time_frames_by(time_calls);
   watch_what_passes();
   return true;
 }
 
 void uninstall() {
+  time_frames_by(nullptr);
   g_watching = false;
   if (g_subscribed) unsubscribe();
   g_subscribed = g_init_by_monitoring = false;

@@ -35,6 +35,9 @@ struct Instrumenter {
   // Makes it rest, or go on, while it is installed or not: it then sees no calls that begin, but
   // the ends of those that it has seen begin. None: it gives up single functions for a budget.
   void (*rest)(bool resting) noexcept = nullptr;
+  // How large the interpreter's part of an event is, which cannot be timed, compared with ours
+  // (callback_times.hpp).
+  double interpreter_part = 0;
 };
 
 extern const Instrumenter kMonitoring;  // monitoring.cpp

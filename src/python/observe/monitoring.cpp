@@ -99,9 +99,15 @@ PyObject* on_c_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObjec
 }
 
 constexpr MonitoringEvent kEvents[] = {
-    {"PY_START", on_enter, false}, {"PY_RESUME", on_enter, false}, {"PY_RETURN", on_leave, false},
-    {"PY_YIELD", on_leave, false}, {"PY_THROW", on_throw, false},  {"PY_UNWIND", on_unwind, false},
-    {"CALL", on_call, false},      {"C_RETURN", on_c_leave, true}, {"C_RAISE", on_c_leave, true},
+    {"PY_START", on_enter, false, true},
+    {"PY_RESUME", on_enter, false, true},
+    {"PY_RETURN", on_leave, false, true},
+    {"PY_YIELD", on_leave, false, true},
+    {"PY_THROW", on_throw, false},
+    {"PY_UNWIND", on_unwind, false},
+    {"CALL", on_call, false},
+    {"C_RETURN", on_c_leave, true},
+    {"C_RAISE", on_c_leave, true},
 };
 constexpr std::size_t kPythonEvents = 6;  // the first ones; the others are of C functions
 
@@ -116,9 +122,12 @@ PyObject* on_counted_enter(PyObject* self, PyObject* const* arguments, std::size
 }
 
 constexpr MonitoringEvent kCountedEvents[] = {
-    {"PY_START", on_counted_enter, false}, {"PY_RESUME", on_counted_enter, false},
-    {"PY_RETURN", on_leave, false},        {"PY_YIELD", on_leave, false},
-    {"PY_THROW", on_throw, false},         {"PY_UNWIND", on_unwind, false},
+    {"PY_START", on_counted_enter, false, true},
+    {"PY_RESUME", on_counted_enter, false, true},
+    {"PY_RETURN", on_leave, false, true},
+    {"PY_YIELD", on_leave, false, true},
+    {"PY_THROW", on_throw, false},
+    {"PY_UNWIND", on_unwind, false},
 };
 
 // The same with tasks as tracks: a frame of an awaitable asks before its enter
@@ -189,10 +198,10 @@ PyObject* on_task_yield(PyObject*, PyObject* const* arguments, std::size_t, PyOb
 }
 
 constexpr MonitoringEvent kTaskEvents[] = {
-    {"PY_START", on_task_start, false},
-    {"PY_RESUME", on_task_resume, false},
-    {"PY_RETURN", on_task_return, false},
-    {"PY_YIELD", on_task_yield, false},
+    {"PY_START", on_task_start, false, true},
+    {"PY_RESUME", on_task_resume, false, true},
+    {"PY_RETURN", on_task_return, false, true},
+    {"PY_YIELD", on_task_yield, false, true},
     {"PY_THROW", on_task_throw, false},
     {"PY_UNWIND", on_task_unwind, false},
     {"CALL", on_call, false},
@@ -217,7 +226,12 @@ void uninstall() {
 
 }  // namespace
 
-const Instrumenter kMonitoring{
-    "monitoring", {.c_functions = true, .tasks = true, .budget = true}, true, install, uninstall};
+// It executes about as much code of the interpreter as of ours.
+const Instrumenter kMonitoring{.name = "monitoring",
+                               .can = {.c_functions = true, .tasks = true, .budget = true},
+                               .reports_every_leave = true,
+                               .install = install,
+                               .uninstall = uninstall,
+                               .interpreter_part = 1};
 
 }  // namespace timeloom::python

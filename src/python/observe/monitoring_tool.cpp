@@ -1,13 +1,13 @@
 #include "python/observe/monitoring_tool.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/interpreter/text.hpp"
+#include "python/observe/callback_times.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -16,14 +16,8 @@ PyObject* g_disable = nullptr;
 
 namespace {
 
-// A callable of a type with a vectorcall of its own, the cheapest there is.
-struct Callback {
-  PyObject_HEAD vectorcallfunc call;
-};
-
 constexpr char kName[] = "timeloom";
 int g_tool = -1;
-PyObject* g_callback_type = nullptr;
 bool g_said_why = false;
 bool g_said_taken_away = false;
 
@@ -33,25 +27,6 @@ struct Registered {
 };
 std::vector<Registered> g_registered;
 long g_events = 0;  // as sys.monitoring.get_events() says them
-
-PyMemberDef kCallbackMembers[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Callback, call), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
-PyType_Slot kCallbackSlots[] = {{Py_tp_members, kCallbackMembers},
-                                {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                                {0, nullptr}};
-PyType_Spec kCallbackSpec = {"timeloom._core.MonitoringCallback", sizeof(Callback), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, kCallbackSlots};
-
-Ref make_callback(vectorcallfunc call) {
-  // No static of the function: its guard and the GIL could wait for each other.
-  if (g_callback_type == nullptr) g_callback_type = PyType_FromSpec(&kCallbackSpec);
-  if (g_callback_type == nullptr) return Ref{};
-  auto* callback = PyObject_New(Callback, reinterpret_cast<PyTypeObject*>(g_callback_type));
-  if (callback == nullptr) return Ref{};
-  callback->call = call;
-  return Ref(reinterpret_cast<PyObject*>(callback));
-}
 
 // Borrowed; nullptr before Python 3.12.
 PyObject* monitoring() { return PySys_GetObject("monitoring"); }
@@ -102,7 +77,7 @@ bool register_all(PyObject* api, std::span<const MonitoringEvent> events) {
   long mask = 0;
   for (const MonitoringEvent& event : events) {
     const Ref number(PyObject_GetAttrString(names.get(), event.name));
-    const Ref callback = make_callback(event.call);
+    const Ref callback(callback_for(event.call, event.timed));
     if (!number || !callback) return false;
     const Ref old(
         PyObject_CallMethod(api, "register_callback", "iOO", g_tool, number.get(), callback.get()));

@@ -8,9 +8,10 @@
 namespace timeloom::python {
 
 struct MonitoringEvent {
-  const char* name;     // in sys.monitoring.events
-  vectorcallfunc call;  // gets the event's arguments; returns None or DISABLE
-  bool implied;         // comes with another event and cannot be asked for
+  const char* name;      // in sys.monitoring.events
+  vectorcallfunc call;   // gets the event's arguments; returns None or DISABLE
+  bool implied = false;  // comes with another event and cannot be asked for
+  bool timed = false;    // see callback_times.hpp
 };
 
 // sys.monitoring.DISABLE, once subscribe() has succeeded.

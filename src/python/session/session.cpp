@@ -12,6 +12,7 @@
 #include "python/interpreter/set_profile.hpp"
 #include "python/observe/budget.hpp"
 #include "python/observe/calibration.hpp"
+#include "python/observe/callback_times.hpp"
 #include "python/observe/closed_generators.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/greenlets.hpp"
@@ -175,6 +176,7 @@ bool begin_observing(Session& session) {
 
 void undo_hooks() {
   record::on_switch_of_recording(nullptr);
+  record::on_new_space(nullptr);
   forget_tasks();
   forget_greenlets();
   unwatch_process_end();
@@ -231,6 +233,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   g_session = std::move(session);
   watch_process_end();
   record::on_switch_of_recording(switch_for_native_code);
+  record::on_new_space(time_callbacks);
   if (begin_observing(g_session)) {
     g_session.cpu.started_ns = record::process_cpu_ns();
     record::record_locks(settings.given("thread-locks") ? 1000 * settings.number("thread-locks")
@@ -271,7 +274,10 @@ bool finish_session(SessionResult& result, Ending ending) {
   // Now, when what other threads do is not recorded any more.
   const bool last = ending.kind == EndingKind::kNone && s.context.parent.empty();
   const std::uint64_t ignored = s.plan.instrumenter->ignored_callbacks() - s.ignored_before;
-  EventCost cost = last ? calibrate_events(*s.plan.instrumenter) : EventCost{};
+  const CallbackTimes in_program = take_callback_times();
+  const Instrumenter& instrumenter = *s.plan.instrumenter;
+  EventCost cost =
+      last ? slowed(calibrate_events(instrumenter), in_program, instrumenter) : EventCost{};
   if (last) cost.event_seconds += record::sample_seconds(s.plan.metrics);
   fill(result, end_ns);
   result.cost = cost_of(s.cpu, totals, cost, ignored, result.wall_seconds);

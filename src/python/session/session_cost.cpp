@@ -22,6 +22,7 @@ ProcessCost cost_of(const SessionCpuTimes& times, const record::Totals& totals,
   cost.events = static_cast<double>(totals.events);
   cost.event = events.event_seconds;
   cost.inside = events.inside_seconds;
+  cost.timed = static_cast<double>(events.timed_callbacks);
   cost.ignored = events.ignored_seconds * static_cast<double>(ignored_callbacks);
   cost.functions =
       seconds(sights.cpu_ns) + events.function_seconds * static_cast<double>(sights.count);

@@ -60,12 +60,21 @@ TEST(MeasuringCost, SharesOfAProgramThatWaitsAndOfOneThatUsesManyCores) {
   const Shares parallel = shares_of({.events = 1, .recorder = 1, .cpu = 10, .wall = 2});
   EXPECT_DOUBLE_EQ(parallel.wall, 0.1);
   EXPECT_DOUBLE_EQ(shares_of({}).cpu, 0);
-  EXPECT_DOUBLE_EQ(band_of(0.01).least, 0);
-  EXPECT_DOUBLE_EQ(band_of(0.005).most, 0.025);
-  EXPECT_DOUBLE_EQ(band_of(0.4).least, 0.3);
-  EXPECT_DOUBLE_EQ(band_of(0.3).most, 0.9);
-  EXPECT_DOUBLE_EQ(band_of(0.4).most, 1);
-  EXPECT_DOUBLE_EQ(band_of(0.99).most, 1);
+}
+
+TEST(MeasuringCost, TheBandIsNarrowerWhereCallbacksWereTimed) {
+  CostSum sum;
+  sum.add({.events = 1e6, .event = 1e-8, .timed = 900, .cpu = 1});
+  const double calibrated = sum.sum()->most_of_stated();
+  sum.add({.events = 1e6, .event = 1e-8, .timed = 200, .cpu = 1});
+  const double timed = sum.sum()->most_of_stated();
+  EXPECT_EQ(sum.sum()->call().most, timed);
+  EXPECT_DOUBLE_EQ(band_of(0.01, timed).least, 0);
+  EXPECT_DOUBLE_EQ(band_of(0.005, timed).most, 0.025);
+  EXPECT_DOUBLE_EQ(band_of(0.4, timed).least, 0.28);
+  EXPECT_DOUBLE_EQ(band_of(0.4, timed).most, 0.8);
+  EXPECT_DOUBLE_EQ(band_of(0.3, calibrated).most, 0.9);
+  EXPECT_DOUBLE_EQ(band_of(0.4, calibrated).most, 1);
 }
 
 }  // namespace

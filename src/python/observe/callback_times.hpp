@@ -1,0 +1,45 @@
+// How long the callbacks of sys.monitoring, and the frame hook, take in the program itself.
+//
+// What a callback costs depends on the program: the code that runs between two of them takes the
+// callback's own out of the caches and the branch predictors of the processor. So some callbacks
+// in a row are timed whenever a thread takes new space for its events; all others pay nothing for
+// it. On builds without a GIL none is timed. Plain functions that do not throw.
+#pragma once
+
+#include <cstdint>
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+// Callbacks that were timed; a call of the frame hook counts as two, as it has two events.
+struct CallbackTimes {
+  std::uint64_t calls = 0;
+  std::uint64_t ticks = 0;  // their sum, with what reading the clock takes
+  // Ticks of one; 0: none was timed.
+  double mean() const noexcept {
+    return calls > 0 ? static_cast<double>(ticks) / static_cast<double>(calls) : 0;
+  }
+};
+
+// A callable for sys.monitoring that calls `function`: of a type with a vectorcall of its own, the
+// cheapest there is. The same one for the same function, which lives as long as the process.
+// nullptr: an exception is set. Needs the GIL. `timed`: it is one of those that may be timed.
+PyObject* callback_for(vectorcallfunc function, bool timed);
+
+// Times the next calls of callbacks that may be timed. Any thread; the frame hook, if it has the
+// GIL.
+void time_callbacks() noexcept;
+// The same, without end.
+void time_all_callbacks() noexcept;
+void stop_timing_callbacks() noexcept;
+
+// The frame hook: how it begins and ends to be timed; nullptr: it is not installed. Needs the GIL.
+void time_frames_by(void (*function)(bool timed) noexcept) noexcept;
+// What it has timed. Needs the GIL.
+void note_timed_events(int events, std::uint64_t ticks) noexcept;
+
+// Since the last call of it; they begin anew. Needs the GIL.
+CallbackTimes take_callback_times() noexcept;
+
+}  // namespace timeloom::python
