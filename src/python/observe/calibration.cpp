@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "os/clock.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/observe/code_regions.hpp"
 #include "record/measurement.hpp"

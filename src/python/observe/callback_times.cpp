@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "os/clock.hpp"
+#include "record/thread_recorder.hpp"
 
 namespace timeloom::python {
 namespace {

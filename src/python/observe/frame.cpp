@@ -4,7 +4,6 @@
 // hook that somebody else installed before is called in place of the default.
 #include <atomic>
 
-#include "os/clock.hpp"
 #include "python/interpreter/deep_stack.hpp"
 #include "python/interpreter/frame_hook.hpp"
 #include "python/observe/budget.hpp"
