@@ -58,6 +58,8 @@ def session(tmp_path):
                    *options]
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
         environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # of whatever else is installed
+        # Else the inner pytest removes what earlier tests of ours have left, which takes minutes.
+        environment["PYTEST_DEBUG_TEMPROOT"] = str(tmp_path)
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120,
                               env={**environment, **(variables or {})})
         return Session(done, tmp_path)
