@@ -16,7 +16,7 @@
 namespace timeloom::python {
 namespace {
 
-constexpr int kTurns = 9;
+constexpr int kTurns = 7;
 constexpr std::size_t kMostWords = 2048;  // that two calls of mixture() record
 
 // c_calls(): calls that may be reported and are not recorded.
@@ -63,7 +63,7 @@ constexpr char kFunction[] =
     "        except ValueError:\n"
     "            return value[1:] if flag else value\n"
     "    return values\n";
-constexpr int kFunctions = 8;
+constexpr int kFunctions = 6;
 
 // Decides for a code object without defining a region in the run.
 void mark(PyObject* code, std::uint64_t kept) {
