@@ -19,7 +19,9 @@ pytestmark = [pytest.mark.any_python, pytest.mark.skipif(shutil.which("cc") is N
 def marks(tmp_path_factory, config):
     """The directory of the Cython module `marks`."""
     directory = tmp_path_factory.mktemp("cython")
-    output(sys.executable, "-m", "cython", NATIVE / "marks.pyx", "-o", directory / "marks.c")
+    # Else its import switches the GIL on.
+    options = ["-X", "freethreading_compatible=True"] if "t" in sys.abiflags else []
+    output(sys.executable, "-m", "cython", *options, NATIVE / "marks.pyx", "-o", directory / "marks.c")
     output("cc", "-shared", "-fPIC", "-I", sysconfig.get_path("include"), *config("--cflags"),
            directory / "marks.c", "-o", directory / f"marks{sysconfig.get_config_var('EXT_SUFFIX')}",
            *config("--libs"))  # fmt: skip

@@ -179,6 +179,7 @@ def test_out_of_memory(measure):
     assert run.visits("__main__.step")[0] >= 3000 and run.info["losses"] == []
 
 
+@pytest.mark.skipif("t" in sys.abiflags and sys.version_info >= (3, 14), reason="plain Python waits for ever")
 def test_out_of_memory_in_a_thread_that_begins(measure):
     """Where there is no memory to record it, a thread runs unrecorded."""
     run, output = measure("""

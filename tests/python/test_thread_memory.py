@@ -52,9 +52,10 @@ def memory_of(work, *command, threads, calls):
 
 
 def test_a_thousand_idle_threads_take_at_most_20_mb(tmp_path, timeloom):
+    """Without a GIL 30: Python's allocator keeps pages for each thread."""
     plain = memory_of(tmp_path, threads=1000, calls=5)
     recorded = memory_of(tmp_path, "-m", "timeloom", "-o", "run", threads=1000, calls=5)
-    assert recorded - plain <= 20 * MEGABYTE
+    assert recorded - plain <= (30 if "t" in sys.abiflags else 20) * MEGABYTE
     report = report_json(timeloom, tmp_path / "run")
     (row,) = [row for row in report["flat"]["rows"] if row["name"] == "__main__.leaf"]
     assert row["visits"] == 5000
