@@ -19,3 +19,23 @@ def test_callbacks_are_timed_in_the_program(timeloom, tmp_path, instrumenter):
         narrow = overhead["most_share_of_cpu"] < min(2.5 * overhead["share_of_cpu"], 0.99)
         assert narrow is timed or overhead["share_of_cpu"] > 0.33
         timeloom("check", "run", "visits(__main__.f) == 100000", cwd=tmp_path)
+
+
+def test_space_that_is_taken_without_the_gil(timeloom, tmp_path):
+    """By native code, with a sub-interpreter, since which CPython says that everybody has the GIL."""
+    (tmp_path / "app.py").write_text("""
+import ctypes, importlib, pathlib, sys, timeloom
+try:
+    interpreters = importlib.import_module("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
+    interpreters.destroy(interpreters.create())
+except ImportError: pass
+libraries = {line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines() if "libtimeloom." in line}
+native = ctypes.CDLL(*libraries)
+for _ in range(60000):
+    native.timeloom_region_begin(b"native")
+    native.timeloom_region_end(b"native")
+def f(): pass
+for _ in range(60000): f()
+""")
+    timeloom("run", "--quiet", "--instrumenter", "frame", "-o", "run", "app.py", cwd=tmp_path)
+    timeloom("check", "run", "visits(native) == 60000", "visits(__main__.f) == 60000", cwd=tmp_path)

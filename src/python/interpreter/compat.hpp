@@ -48,15 +48,25 @@ inline constexpr PyModuleDef_Slot kOneInterpreter =
     {0, nullptr};
 #endif
 
+// The thread that runs; nullptr: none does. Needs no GIL.
+inline PyThreadState* running_thread() noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return PyThreadState_GetUnchecked();
+#else
+  return _PyThreadState_UncheckedGet();
+#endif
+}
+
 // Whether the calling thread runs code of the main interpreter, under its GIL. Needs neither;
 // PyGILState_Check() says yes to everybody once there was a sub-interpreter.
 inline bool in_main_interpreter() noexcept {
-#if PY_VERSION_HEX >= 0x030d0000
-  PyThreadState* const thread = PyThreadState_GetUnchecked();
-#else
-  PyThreadState* const thread = _PyThreadState_UncheckedGet();
-#endif
+  PyThreadState* const thread = running_thread();
   return thread != nullptr && PyThreadState_GetInterpreter(thread) == PyInterpreterState_Main();
+}
+// The same of a thread that may not have the GIL: before 3.12 another one may run meanwhile.
+inline bool has_main_gil() noexcept {
+  PyThreadState* const own = PyGILState_GetThisThreadState();
+  return own != nullptr && own == running_thread() && in_main_interpreter();
 }
 
 // The module does not need the GIL, see free_threading.hpp. Ends the slots of other builds.

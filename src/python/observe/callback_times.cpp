@@ -53,7 +53,7 @@ void let_all_be_timed(bool timed) noexcept {
     std::atomic_ref(callback->call)
         .store(timed ? timed_call : callback->function, std::memory_order_relaxed);
   }
-  if (g_time_frames != nullptr && PyGILState_Check()) g_time_frames(timed);
+  if (g_time_frames != nullptr && has_main_gil()) g_time_frames(timed);
 }
 
 void time(int calls) noexcept {
