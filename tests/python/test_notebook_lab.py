@@ -114,6 +114,7 @@ def test_the_timeline_in_a_frame(open_notebook):
     page.run(0)
     page.run(1)
     frame = page.run(2).locator("iframe")
+    frame.scroll_into_view_if_needed()  # else the browser draws nothing in it
     inside = frame.content_frame
     inside.locator("canvas").first.wait_for()
     assert "src" not in frame.evaluate("frame => frame.getAttributeNames()")
