@@ -240,9 +240,4 @@ int Directory::try_lock() const noexcept {
   return errno == EWOULDBLOCK || errno == EBADF ? errno : 0;
 }
 
-void Directory::lock() const noexcept {
-  while (::flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
-  }
-}
-
 }  // namespace timeloom::os

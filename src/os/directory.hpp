@@ -73,8 +73,6 @@ class Directory {
   // Locks the directory for this object until it is destroyed or the process ends.
   // EWOULDBLOCK: it is locked already. A file system without locks grants it.
   int try_lock() const noexcept;
-  // The same, as soon as nobody else has it locked.
-  void lock() const noexcept;
 
  private:
   explicit Directory(int fd) noexcept : fd_(fd) {}

@@ -144,11 +144,15 @@ void Directory::remove(Item item) const {
   check(directory_.remove_all(name_of(item)), "cannot remove", item);
 }
 
-void Directory::remove_spool() const {
-  if (!holds(Item::kSpool)) return;
+bool Directory::retire_spool() const {
+  if (!holds(Item::kSpool)) return false;
   remove(Item::kWoven);
   move(Item::kSpool, *this, Item::kWoven);
-  remove(Item::kWoven);
+  return true;
+}
+
+void Directory::remove_spool() const {
+  if (retire_spool()) remove(Item::kWoven);
 }
 
 void Directory::check_removable() const {

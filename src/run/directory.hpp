@@ -64,6 +64,9 @@ class Directory {
   void remove(Item item) const;
   // Removes what was recorded. Half of it must never be woven: it loses its name first.
   void remove_spool() const;
+  // The first half: what was recorded has the name of kWoven then, and nobody joins it any more.
+  // False: there is nothing.
+  bool retire_spool() const;
   // Throws Error if remove_run() would: a directory is in the place of a file.
   void check_removable() const;
   // Removes all that Timeloom has put into the run, and nothing else. Its settings go
@@ -72,8 +75,6 @@ class Directory {
 
   // Whether this object is now the only one that weaves the run, until its destruction.
   bool try_lock() const noexcept { return directory_.try_lock() == 0; }
-  // Waits until it is.
-  void lock() const noexcept { directory_.lock(); }
 
  private:
   void check(int error, const char* what, Item item) const;

@@ -246,7 +246,7 @@ std::string weave_run(const fs::path& directory, const Settings& settings) try {
   weave::WeaveOptions options;
   options.keep_spool = settings.flag("keep-spool");
   options.progress = ::isatty(STDERR_FILENO) == 1;
-  options.wait = true;
+  options.patience = weave::kPatienceAtEnd;
   const weave::WeaveSummary summary = weave::weave(directory, options);
   warn_of_depth(summary);
   return describe(summary);

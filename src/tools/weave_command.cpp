@@ -41,7 +41,7 @@ std::string numbers_of(const weave::WeaveSummary& summary) {
 // None: another rank's weave, for which this one has waited, has left nothing to do.
 std::optional<weave::WeaveSummary> weave_at_end(const std::filesystem::path& run,
                                                 weave::WeaveOptions options) try {
-  options.wait = true;
+  options.patience = weave::kPatienceAtEnd;
   return weave::weave(run, options);
 } catch (const Error&) {
   if (weave::unfinished(run)) throw;

@@ -48,14 +48,15 @@ run::Directory open(const fs::path& run) try {
 }
 
 // One weave of a run at a time; the lock goes with the process.
-run::Directory open_and_lock(const fs::path& path, bool wait) {
+run::Directory open_and_lock(const fs::path& path, std::chrono::milliseconds patience) {
+  using namespace std::chrono_literals;
   run::Directory run = open(path);
-  if (run.try_lock()) return run;
-  if (wait) {
-    run.lock();
-    return run;
+  for (const auto end = std::chrono::steady_clock::now() + patience; !run.try_lock();
+       std::this_thread::sleep_for(20ms)) {
+    if (std::chrono::steady_clock::now() < end) continue;
+    throw Error(path.string() + " is being woven by another process; wait until it has finished");
   }
-  throw Error(path.string() + " is being woven by another process; wait until it has finished");
+  return run;
 }
 
 // Shows how far the weave is, on a terminal and after the first second.
@@ -312,6 +313,16 @@ std::string name_profile(const SpoolSource& source, const run::Directory& run) {
   return {};
 }
 
+// Spools that processes have made since there were `known`.
+std::size_t joined_since(const run::Directory& run, std::size_t known) {
+  return std::max(spools_of(run).size(), known) - known;
+}
+
+void count_joined(WeaveSummary& summary, std::size_t joined) {
+  summary.processes += joined;
+  summary.running += joined;
+}
+
 void refuse_without_spools(const fs::path& run) {
   std::error_code error;
   if (is_woven(run)) {
@@ -326,7 +337,7 @@ void refuse_without_spools(const fs::path& run) {
 }  // namespace
 
 WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
-  const run::Directory run = open_and_lock(path, options.wait);
+  const run::Directory run = open_and_lock(path, options.patience);
   run.remove(Item::kWoven);  // left by a weave that was interrupted at its end
   const std::vector<spool::SpoolDirectory> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(path);
@@ -335,8 +346,8 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   const run::Layout& layout = layout_of(source);
   const WorkingDirectory working(run);
   Written written = write_results(source, working.get(), options);
-  const bool joined = spools_of(run).size() != spools.size();  // by somebody, meanwhile
-  const bool running = source.running() != 0 || options.more_ranks || joined;
+  const std::size_t joined = joined_since(run, spools.size());
+  const bool running = source.running() != 0 || options.more_ranks || joined != 0;
   const bool keep_spool =
       options.keep_spool || damaged(source) || running || source.out_of_sight() != 0;
   if (layout.weaves(Item::kManifest)) {
@@ -348,10 +359,11 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   WeaveSummary summary = summary_of(source, written.definitions);
   summary.given_up = std::move(written.given_up);
   summary.refused_profile_name = name_profile(source, run);
+  count_joined(summary, joined);
   if (!running) mark_as_ended(run);
   if (!keep_spool) {
     run::forget_job(run);
-    run.remove_spool();
+    count_joined(summary, remove_woven_spools(run, spools.size()));
   }
   return summary;
 } catch (const std::system_error& error) {

@@ -2,6 +2,7 @@
 // bare OTF2 archive or CUBE profile of another tool.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -52,12 +53,16 @@ struct WeaveOptions {
   unsigned threads = 0;   // 0: one per core
   bool progress = false;  // a line on stderr when it takes longer than a second
   bool keep_spool = false;
-  bool wait = false;        // for another weave of the run, which is refused otherwise
+  // How long to wait for another weave of the run; then, this one is refused.
+  std::chrono::milliseconds patience{};
   bool more_ranks = false;  // of the job may join the run: it is not finished
 };
 
+// At the end of a program: as long as a weave of some gigabytes takes.
+inline constexpr std::chrono::milliseconds kPatienceAtEnd = std::chrono::minutes(2);
+
 // Weaves the spools of the run into traces.otf2 and profile.cubex inside `run`. Refused while
-// another weave is at it, if it is not to wait. Can be repeated until it succeeded: everything is
+// another weave is at it. Can be repeated until it succeeded: everything is
 // written beside and renamed at the end, the spools are removed last, and stay if anything in them
 // could not be read or a process is still running; such a run is unfinished() and is woven again.
 // Throws Error.

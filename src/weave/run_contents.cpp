@@ -175,17 +175,38 @@ std::string other_owner(const fs::path& run) {
   return user != nullptr ? user->pw_name : "user " + std::to_string(status.st_uid);
 }
 
-std::vector<spool::SpoolDirectory> spools_of(const run::Directory& run) {
+namespace {
+
+std::vector<spool::SpoolDirectory> spools_in(const run::Directory& run, Item item) {
   std::vector<spool::SpoolDirectory> result;
   int error = 0;
-  const auto spools = std::make_shared<const os::Directory>(run.open_plain(Item::kSpool));
+  const auto spools = std::make_shared<const os::Directory>(run.open_plain(item));
   if (!spools->is_open()) return result;
   for (const std::string& name : run::spools_in(*spools, &error)) {
     const os::EntryKind defs = spools->kind(name + "/" + kDefsName, &error);
     if (defs == os::EntryKind::kNone) continue;
-    result.emplace_back(spools, path_of(run.path(), Item::kSpool), name);
+    result.emplace_back(spools, path_of(run.path(), item), name);
   }
   return result;
+}
+
+}  // namespace
+
+std::vector<spool::SpoolDirectory> spools_of(const run::Directory& run) {
+  return spools_in(run, Item::kSpool);
+}
+
+std::size_t remove_woven_spools(const run::Directory& run, std::size_t woven) {
+  if (!run.retire_spool()) return 0;
+  const std::size_t found = spools_in(run, Item::kWoven).size();
+  if (found <= woven) {
+    run.remove(Item::kWoven);
+    return 0;
+  }
+  const std::optional<run::Directory> spool = run.open_directory(Item::kWoven);
+  if (spool && !spool->holds(Item::kRunning)) spool->write(Item::kRunning, "");
+  run.move(Item::kWoven, run, Item::kSpool);
+  return found - woven;
 }
 
 void refuse_unreadable(const fs::path& run) {

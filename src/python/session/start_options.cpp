@@ -139,7 +139,8 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
 record::StartOptions start_options(const Settings& settings, const SessionContext& context,
                                    const SessionPlan& plan) {
   const std::string spools = context.spools.empty() ? context.run + "/spool" : context.spools;
-  make_directories(spools);
+  // A process that was started by a measured one finds them, or the run has been woven without it.
+  if (context.parent.empty()) make_directories(spools);
   const RunDescription& description = context.program.description;
   record::StartOptions result;
   result.spool_directory = record::free_spool(spools);

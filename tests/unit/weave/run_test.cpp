@@ -12,6 +12,7 @@
 
 #include "../support/child.hpp"
 #include "formats/cube/profile_file.hpp"
+#include "weave/run_contents.hpp"
 #include "weave_fixture.hpp"
 
 namespace timeloom::weave {
@@ -149,6 +150,43 @@ TEST_F(RunTest, WhileAnotherWeavesWeavingIsRefused) {
             run().string() + " is being woven by another process; wait until it has finished");
   ::close(fd);
   EXPECT_NO_THROW(weave(run()));
+}
+
+TEST_F(RunTest, AnotherWeaveIsWaitedForWithPatience) {
+  simple_run();
+  int fd = ::open(run().c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(fd, LOCK_EX), 0);
+  WeaveOptions options;
+  options.patience = std::chrono::milliseconds(50);
+  EXPECT_NE(error_of([&] { weave(run(), options); }), "none");
+  EXPECT_TRUE(unfinished(run()));
+  options.patience = std::chrono::hours(1);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ::close(fd);
+  });
+  EXPECT_NO_THROW(weave(run(), options));
+  other.join();
+  EXPECT_FALSE(unfinished(run()));
+}
+
+TEST_F(RunTest, ASpoolThatJoinsWhileTheOthersAreRemovedIsWovenLater) {
+  simple_run(5);
+  WeaveOptions options;
+  options.keep_spool = true;
+  weave(run(), options);
+  spool::Writer& late = spool("q", {"late", "later"});
+  write_calls(late, 0, 7);
+  end(late);
+  EXPECT_FALSE(unfinished(run()));
+  EXPECT_EQ(remove_woven_spools(run::Directory(run()), 1), 1u);
+  EXPECT_TRUE(unfinished(run()));
+  const WeaveSummary summary = weave(run());
+  EXPECT_EQ(summary.processes, 2u);
+  EXPECT_EQ(summary.running, 0u);
+  EXPECT_FALSE(unfinished(run()));
+  EXPECT_EQ(names(), (std::vector<std::string>{"MANIFEST.md", "profile.cubex", "traces",
+                                               "traces.def", "traces.otf2"}));
 }
 
 TEST_F(RunTest, OfManyWeavesAtOnceOneDoesIt) {
