@@ -11,6 +11,7 @@
 #include <boost/beast/http/status.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <chrono>
+#include <utility>
 
 namespace timeloom::view {
 
@@ -23,6 +24,8 @@ constexpr std::uint64_t kMostBody = 1 << 20;
 constexpr std::size_t kPiece = 64 << 10;
 constexpr int kIdleMs = 15'000;     // between two requests
 constexpr int kRequestMs = 10'000;  // from the first byte of one to its last
+// The same where others wait for a connection; how often that is asked.
+constexpr int kIdleUnderPressureMs = 200, kRequestUnderPressureMs = 2'000, kAskMs = 200;
 
 using Clock = std::chrono::steady_clock;
 
@@ -40,22 +43,32 @@ struct Connection::Parser {
   http::request_parser<http::string_body> parser;
 };
 
-Connection::Connection(int socket, int stop, AnswerLimits limits)
-    : socket_(socket), stop_(stop), limits_(limits) {}
+Connection::Connection(int socket, int stop, std::function<bool()> wanted, AnswerLimits limits)
+    : socket_(socket), stop_(stop), wanted_(std::move(wanted)), limits_(limits) {}
 
 Connection::~Connection() { ::close(socket_); }
 
-// False: the time is over, or all has to end.
-bool Connection::wait(short what, int milliseconds) const {
+Connection::Ready Connection::wait(short what, int milliseconds) const {
   pollfd waits[2] = {{socket_, what, 0}, {stop_, POLLIN, 0}};
   int ready = 0;
   while ((ready = ::poll(waits, 2, milliseconds)) < 0 && errno == EINTR) {
   }
-  return ready > 0 && waits[1].revents == 0;
+  if (ready < 0 || waits[1].revents != 0) return Ready::kStop;
+  return ready > 0 ? Ready::kYes : Ready::kNotYet;
 }
 
-bool Connection::receive(int milliseconds) {
-  if (milliseconds <= 0 || !wait(POLLIN, milliseconds)) return false;
+// False: the time is over, all has to end, or others are to have the connection.
+bool Connection::wait_for_bytes(int milliseconds, int before_giving_way) const {
+  for (int waited = 0; waited < milliseconds; waited += kAskMs) {
+    const Ready ready = wait(POLLIN, std::min(kAskMs, milliseconds - waited));
+    if (ready != Ready::kNotYet) return ready == Ready::kYes;
+    if (waited + kAskMs >= before_giving_way && wanted_ && wanted_()) return false;
+  }
+  return false;
+}
+
+bool Connection::receive(int milliseconds, int before_giving_way) {
+  if (!wait_for_bytes(milliseconds, before_giving_way)) return false;
   const std::size_t before = input_.size();
   input_.resize(before + kPiece);
   const ssize_t got = ::recv(socket_, input_.data() + before, kPiece, 0);
@@ -72,7 +85,7 @@ bool Connection::send(std::string_view bytes, Time until) const {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     } else if (sent < 0 && errno != EINTR && errno != EAGAIN) {
       return false;
-    } else if (!wait(POLLOUT, left)) {
+    } else if (wait(POLLOUT, left) != Ready::kYes) {
       return false;
     }
   }
@@ -85,8 +98,8 @@ bool Connection::read_request(const std::string& headers) {
   parser.header_limit(kMostHeader);
   parser.body_limit(kMostBody);
   parser.eager(true);
-  if (input_.empty() && !receive(kIdleMs)) return false;
-  const auto until = Clock::now() + std::chrono::milliseconds(kRequestMs);
+  if (input_.empty() && !receive(kIdleMs, kIdleUnderPressureMs)) return false;
+  const auto begin = Clock::now(), until = begin + std::chrono::milliseconds(kRequestMs);
   while (!parser.is_done()) {
     boost::beast::error_code error;
     if (!input_.empty()) {
@@ -102,7 +115,9 @@ bool Connection::read_request(const std::string& headers) {
       return false;
     }
     if (parser.is_done()) break;
-    if (!receive(left_until(until))) return false;
+    const int before_giving_way =
+        left_until(begin + std::chrono::milliseconds(kRequestUnderPressureMs));
+    if (!receive(left_until(until), before_giving_way)) return false;
   }
   keep_alive_ = parser.get().keep_alive();
   return true;

@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,8 +24,9 @@ struct AnswerLimits {
 
 class Connection {
  public:
-  // Takes the socket. `stop`: a descriptor that becomes readable when all has to end.
-  Connection(int socket, int stop, AnswerLimits limits = {});
+  // Takes the socket. `stop`: a descriptor that becomes readable when all has to end. `wanted` says
+  // whether others wait for a connection: one without a request gives way then.
+  Connection(int socket, int stop, std::function<bool()> wanted = {}, AnswerLimits limits = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
@@ -39,12 +42,15 @@ class Connection {
   struct Parser;
   using Time = std::chrono::steady_clock::time_point;
 
-  bool wait(short what, int milliseconds) const;
-  bool receive(int milliseconds);
+  enum class Ready : std::uint8_t { kYes, kNotYet, kStop };
+  Ready wait(short what, int milliseconds) const;
+  bool wait_for_bytes(int milliseconds, int before_giving_way) const;
+  bool receive(int milliseconds, int before_giving_way);
   bool send(std::string_view bytes, Time until) const;
 
   int socket_;
   int stop_;
+  std::function<bool()> wanted_;
   AnswerLimits limits_;
   std::string input_;  // not parsed yet
   std::unique_ptr<Parser> parser_;

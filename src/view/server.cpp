@@ -106,7 +106,10 @@ std::chrono::seconds Server::idle() const noexcept {
 void Server::serve() noexcept {
   for (;;) {
     pollfd waits[2] = {{listening_, POLLIN, 0}, {stop_, POLLIN, 0}};
-    if (::poll(waits, 2, -1) < 0 && errno != EINTR) return;
+    ++waiting_threads_;
+    const int ready = ::poll(waits, 2, -1);
+    --waiting_threads_;
+    if (ready < 0 && errno != EINTR) return;
     if (waits[1].revents != 0) return;
     const int connection = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
     if (connection < 0) {
@@ -124,8 +127,14 @@ void Server::serve() noexcept {
   }
 }
 
+// For a connection, and each thread has one.
+bool Server::others_wait() const noexcept {
+  pollfd waits{listening_, POLLIN, 0};
+  return waiting_threads_ == 0 && ::poll(&waits, 1, 0) > 0;
+}
+
 void Server::serve(int socket) {
-  Connection connection(socket, stop_);
+  Connection connection(socket, stop_, [this] { return others_wait(); });
   const int yes = 1;
   static_cast<void>(::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes));
   while (connection.read_request(handler_.headers())) {

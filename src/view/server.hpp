@@ -31,6 +31,7 @@ class Server {
  private:
   void serve() noexcept;
   void serve(int connection);
+  bool others_wait() const noexcept;
 
   const RequestHandler& handler_;
   std::string socket_path_;
@@ -38,6 +39,7 @@ class Server {
   int listening_ = -1;
   int stop_ = -1;  // readable when it is to end
   std::atomic<std::int64_t> last_request_;
+  std::atomic<int> waiting_threads_ = 0;
   std::vector<std::jthread> threads_;
 };
 

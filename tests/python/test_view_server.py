@@ -1,5 +1,6 @@
 """The server of `timeloom view`: nobody without the token is answered, and requests are bounded."""
 
+import contextlib
 import resource
 import signal
 import socket
@@ -128,6 +129,20 @@ def test_a_connection_waits_while_there_are_no_descriptors(program, one_run):
             resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
             connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             assert connection.makefile("rb").read().startswith(b"HTTP/1.1 200 OK")
+
+
+def test_connections_without_a_request_give_way(program, one_run):
+    """One that has none is closed after 15 s, and one with a part of it after 10."""
+    with Viewer(program, one_run) as viewer, contextlib.ExitStack() as stack:
+        def connect(text=b""):
+            connection = socket.create_connection(("127.0.0.1", int(viewer.port)), timeout=7)
+            connection.sendall(text)
+            return stack.enter_context(connection)
+
+        idle = [connect() for _ in range(20)] + [connect(b"GET / HT") for _ in range(20)]
+        last = connect(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        assert last.makefile("rb").read().startswith(b"HTTP/1.1 200 OK")
+        assert idle[0].recv(1) == b""
 
 
 def test_a_socket_in_place_of_a_port(program, one_run, tmp_path):

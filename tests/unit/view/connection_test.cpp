@@ -45,7 +45,7 @@ Read read_answer(AnswerLimits limits, std::chrono::milliseconds pause) {
   Read read;
   std::thread reader([&] { read.bytes = read_slowly(ends[0], pause); });
   {
-    Connection connection(ends[1], stop, limits);
+    Connection connection(ends[1], stop, {}, limits);
     EXPECT_TRUE(connection.read_request(""));
     read.stays = connection.answer({200, "text/plain", std::string(kSize, 'x')}, "");
   }
