@@ -177,6 +177,7 @@ bool begin_observing(Session& session) {
 void undo_hooks() {
   record::on_switch_of_recording(nullptr);
   record::on_new_space(nullptr);
+  stop_timing_callbacks();
   forget_tasks();
   forget_greenlets();
   unwatch_process_end();
@@ -233,6 +234,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   g_session = std::move(session);
   watch_process_end();
   record::on_switch_of_recording(switch_for_native_code);
+  (void)take_callback_times();  // of a measurement that was given up
   record::on_new_space(time_callbacks);
   if (begin_observing(g_session)) {
     g_session.cpu.started_ns = record::process_cpu_ns();
