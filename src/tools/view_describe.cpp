@@ -2,6 +2,7 @@
 
 #include "convert/tracks.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/waiting_metric.hpp"
 #include "tools/json_text.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/work_times.hpp"
@@ -90,6 +91,7 @@ Json regions_of(const Definitions& definitions) {
                        {"last_line", region.last_line},
                        {"group", region.group},
                        {"waits", waits_by_name(region.name)},
+                       {"suspended", is_suspension(region)},
                        {"kind", kind_of(region)}});
   }
   return regions;

@@ -11,6 +11,8 @@ export interface Region {
   readonly idle: boolean;
   /** All of its own time counts as waiting, because the run has not measured it. */
   readonly waits: boolean;
+  /** In which a task is while it does not run. */
+  readonly suspended: boolean;
 }
 
 export interface Process {

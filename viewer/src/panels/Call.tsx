@@ -15,7 +15,7 @@ export function CallPanel() {
   const region = run.regions[call.region];
   const length = call.end - call.begin;
   // A task that is suspended neither works nor keeps a thread waiting.
-  const tellsWaiting = run.waiting && region?.name !== SUSPENDED;
+  const tellsWaiting = run.waiting && !region?.suspended;
   const measuring = details && run.secondsPerEvent ? 2 * details.calls * run.secondsPerEvent * run.ticksPerSecond : 0;
   return (
     <div class="call" aria-busy={loading}>
@@ -33,7 +33,7 @@ export function CallPanel() {
           {measuring > 0 && <><dt title="Estimated: the calls inside times what measuring a call takes">measuring</dt><dd>≈ {duration(measuring)} ({percent(measuring, length)})</dd></>}
           {details?.parameters.map((parameter, i) => [<dt key={`n${i}`}>{parameter.name}</dt>, <dd key={`v${i}`}>{parameter.value}</dd>])}
         </dl>
-        {region?.name === SUSPENDED && <Woken call={call} />}
+        {region?.suspended && <Woken call={call} />}
         <div class="buttons">
           <button title="Previous call of this function (,)" onClick={() => navigator.step("previous")}>‹ previous</button>
           <button title="Next call of this function (.)" onClick={() => navigator.step("next")}>next ›</button>
@@ -52,8 +52,6 @@ export function CallPanel() {
 const split = (time: number, waiting: number): string => `working ${duration(time - waiting)}, waiting ${duration(waiting)}`;
 
 const MOST_LINKS = 100, MOST_OPEN = 1000;
-/** The region in which a task is while it does not run. */
-const SUSPENDED = "suspended";
 
 /** Who woke a suspended task. */
 function Woken({ call }: { call: CallRef }) {

@@ -16,16 +16,13 @@ interface Json {
   processes: Process[];
   tracks: Location[];
   waiting?: boolean;
-  regions: { name: string; file: string; line: number; group: string; waits?: boolean }[];
+  regions: { name: string; file: string; line: number; group: string; waits?: boolean; suspended?: boolean }[];
   metrics?: Metric[];
   parameters?: string[];
   communicators?: string[];
   markers: Marker[];
   marks?: Mark[];
 }
-
-/** What tasks are in while others run. */
-const SUSPENDED = "suspended";
 
 /** 2026-11-23 08:14 */
 function dateOf(time: Date): string {
@@ -51,7 +48,9 @@ export function runOf(json: unknown): Run {
     waiting: from.waiting ?? false,
     regions: from.regions.map((region, id) => ({
       id, name: region.name, module: region.group, file: region.file, line: region.line,
-      idle: Boolean(region.waits) || region.name === SUSPENDED, waits: Boolean(region.waits) && !from.waiting,
+      idle: Boolean(region.waits || region.suspended), suspended: Boolean(region.suspended),
+      // What a task waits its thread has not measured.
+      waits: Boolean(region.suspended || (region.waits && !from.waiting)),
     })),
     processes: from.processes,
     locations: from.tracks,
