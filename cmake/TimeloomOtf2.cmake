@@ -55,7 +55,9 @@ ExternalProject_Add(timeloom_otf2_source
   INSTALL_COMMAND ""
   LOG_BUILD ON
   LOG_OUTPUT_ON_FAILURE ON)
-timeloom_foreign_library(timeloom_otf2_library ${timeloom_otf2_directory}/source/include ${timeloom_otf2_built})
+# One of the headers is made by configure.
+timeloom_foreign_library(timeloom_otf2_library
+  "${timeloom_otf2_directory}/source/include;${timeloom_otf2_directory}/build/include" ${timeloom_otf2_built})
 add_dependencies(timeloom_otf2_library timeloom_otf2_source)
 # A wheel carries the licence of what is in its program.
 if(DEFINED SKBUILD_METADATA_DIR)

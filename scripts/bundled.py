@@ -126,10 +126,12 @@ def build_one(
         built = build_by_cmake(library, architecture, source / library.name, env)
     for name in library.headers:
         target = prefix / "include" / pathlib.PurePath(name).name
-        if (source / name).is_dir():
-            shutil.copytree(source / name, target, dirs_exist_ok=True)
-        else:
-            shutil.copy(source / name, target)
+        # Some headers of OTF2 are made by its configure.
+        for place in (source / name, built / name):
+            if place.is_dir():
+                shutil.copytree(place, target, dirs_exist_ok=True)
+            elif place.exists():
+                shutil.copy(place, target)
     (archive,) = built.rglob(library.archive)
     shutil.copy(archive, prefix / "lib")
     shutil.copy(source / library.licence_file, prefix / "licenses" / f"{library.name}.txt")

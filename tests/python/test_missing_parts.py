@@ -19,6 +19,7 @@ cmake_minimum_required(VERSION 3.25)
 project(tried NONE)
 function(timeloom_foreign_library target headers library)
   message(STATUS "declared with ${{library}}")
+  message(STATUS "headers in ${{headers}}")
   add_library(${{target}} INTERFACE)
 endfunction()
 include({ROOT}/cmake/TimeloomOtf2.cmake)
@@ -78,9 +79,11 @@ def test_the_source_is_built_where_the_library_is_missing(configure, tmp_path):
     archive = tmp_path / "otf2.tar.gz"
     archive.write_bytes(b"")
     status, lines = configure(OTF2_LIBRARY="", TIMELOOM_OTF2_SOURCE=archive)
-    built = tmp_path / "build" / "otf2" / "build" / "build-backend" / ".libs" / "libotf2.a"
+    place = tmp_path / "build" / "otf2"
+    built = place / "build" / "build-backend" / ".libs" / "libotf2.a"
     assert status == 0 and f"-- The OTF2 library is missing, and is built from {archive}" in lines
     assert f"-- declared with {built}" in lines
+    assert f"-- headers in {place / 'source' / 'include'};{place / 'build' / 'include'}" in lines
 
 
 def test_one_line_says_that_there_is_no_compiler(tmp_path):
