@@ -49,6 +49,8 @@ def records_of(parent: str) -> "list[bytes] | None":
 
     Settings are the first of them: see src/settings/inheritance.hpp.
     """
+    if not os.path.isdir(parent):  # it has been woven, and another run may have its name by now
+        return None
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # as in note_unmeasured()
     try:
         file = os.open(os.path.join(os.path.dirname(parent), "settings"), flags)
@@ -78,6 +80,8 @@ def in_sub_interpreter() -> bool:
 
 def note_unmeasured(parent: str, mark: bytes = b".") -> None:
     """Count what is not measured, a process (.) or a sub-interpreter (i): a byte each in a file of the run."""
+    if not os.path.isdir(parent):
+        return
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     flags |= os.O_NOFOLLOW | os.O_NONBLOCK  # somebody may have put a link or a FIFO in its place
     try:

@@ -43,7 +43,7 @@ def _read_pyproject() -> "_Pyproject":
 
         try:
             table = tomllib.loads(data.decode()).get("tool", {})
-        except ValueError as error:  # no TOML, or no UTF-8
+        except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, or a thousand brackets
             raise _core.Error(f"{path}: {error}") from None
     table = table.get("timeloom") if isinstance(table, dict) else None
     if table is not None and not isinstance(table, dict):
@@ -66,7 +66,8 @@ def _nearest_pyproject() -> tuple[str, bytes]:
         try:
             if posix.stat(path).st_mode & _KIND == _FILE:  # a FIFO would wait for a writer
                 with open(path, "rb") as file:
-                    status, data = posix.fstat(file.fileno()), file.read(_MOST + 1)
+                    status = posix.fstat(file.fileno())
+                    data = file.read(min(status.st_size, _MOST) + 1)
                 if len(data) > _MOST:
                     sys.stderr.write(f"timeloom: {path} is larger than {_MOST >> 20} MiB: it is not read\n")
                     return path, b""

@@ -101,6 +101,14 @@ def test_a_table_is_a_table_however_it_is_written(work, text):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_file_that_is_nested_too_deep_is_refused_in_one_line(work):
+    (work / "pyproject.toml").write_text("[tool.timeloom]\nexclude = " + "[" * 5000)
+    command = [sys.executable, "-m", "timeloom", "--output", "run", "-c", "print('ran')"]
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"timeloom: {work}/pyproject.toml: ")
+
+
 @pytest.mark.parametrize("value", ["3", "true", "[3]", '["a", false]'])
 def test_a_pattern_is_a_string(work, value):
     (work / "pyproject.toml").write_text(f"[tool.timeloom]\nexclude = {value}\n")

@@ -86,7 +86,7 @@ def test_a_run_that_was_replaced_is_no_success(tmp_path):
     (tmp_path / "program.py").write_text(program)
     shutil.rmtree(tmp_path / "run")
     process = run_python(["-m", "timeloom", "--output=run", "program.py"], tmp_path)
-    assert process.stderr.endswith("timeloom: nothing of it is left: the run was removed meanwhile\n")
+    assert process.stderr.endswith("timeloom: not woven: the run was removed or renamed meanwhile\n")
 
 
 # --- Pauses and regions --------------------------------------------------------------------

@@ -144,7 +144,7 @@ def test_run_directory_deleted(measure, tmp_path):
         cwd=tmp_path, capture_output=True, text=True, env=environment(),
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "0\n")
-    assert "the run was removed meanwhile" in done.stderr and not (tmp_path / "run" / "spool").exists()
+    assert "the run was removed or renamed meanwhile" in done.stderr and not (tmp_path / "run" / "spool").exists()
 
 
 def left(tmp_path, text, before=None, options=("--quiet",)):

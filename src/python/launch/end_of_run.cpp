@@ -212,7 +212,9 @@ std::optional<WeaveResult> weave_run(const SessionResult& result, bool more_rank
 
 // The line of the summary about the weaving; empty when all is well.
 std::string weaving_text(const SessionResult& result, const std::optional<WeaveResult>& woven) {
-  if (result.error == ENOENT) return "nothing of it is left: the run was removed meanwhile";
+  if (result.error == ENOENT) {
+    return "not woven: the run was removed or renamed meanwhile";
+  }
   if (!woven) return "not woven yet; the next command does it";
   switch (woven->outcome) {
     case WeaveOutcome::kDone: break;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
@@ -174,6 +175,12 @@ bool begin_observing(Session& session) {
   return watch(true);
 }
 
+// A run that is gone, e.g. with the directory of a test, wants no more events, nor does another
+// one that has its name.
+bool is_there(const std::string& spool) noexcept {
+  return ::access(spool.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
 void undo_hooks() {
   record::on_switch_of_recording(nullptr);
   record::on_new_space(nullptr);
@@ -282,6 +289,7 @@ bool finish_session(SessionResult& result, Ending ending) {
       last ? slowed(calibrate_events(instrumenter), in_program, instrumenter) : EventCost{};
   if (last) cost.event_seconds += record::sample_seconds(s.plan.metrics);
   fill(result, end_ns);
+  if (result.error == 0 && !is_there(s.spool)) result.error = ENOENT;
   result.cost = cost_of(s.cpu, totals, cost, ignored, result.wall_seconds);
   note_end(result);
   s = {};
@@ -378,9 +386,7 @@ void continue_after_fork() noexcept {
   Session& s = g_session;
   if (!s.started) return;
   const ErrorGuard guard;
-  // A run that is gone, e.g. with the directory of a test, wants no more events.
-  const bool wanted = s.settings.text("follow") != "none" && !s.finishing &&
-                      ::access(s.spool.substr(0, s.spool.rfind('/')).c_str(), W_OK) == 0;
+  const bool wanted = s.settings.text("follow") != "none" && !s.finishing && is_there(s.spool);
   if (!wanted) return forget_session();
   try {
     start_after_fork();
