@@ -84,6 +84,8 @@ def test_settings_of_a_child_are_read_from_a_file_alone(tmp_path):
 
     place = tmp_path / "settings"
     place.write_bytes(b"A=1\0B=2")
+    assert timeloom_follow.records_of(str(tmp_path / "1-0")) is None  # of another run by now
+    (tmp_path / "1-0").mkdir()
     assert timeloom_follow.records_of(str(tmp_path / "1-0")) == [b"A=1", b"B=2"]
     place.rename(tmp_path / "other")
     place.symlink_to(tmp_path / "other")
@@ -97,7 +99,7 @@ def test_counting_a_child_follows_no_link_and_waits_for_nobody(tmp_path):
     import timeloom_follow
 
     spool = tmp_path / "spool"
-    spool.mkdir()
+    (spool / "1-0").mkdir(parents=True)
     (tmp_path / "precious").write_text("precious")
     place = spool / "unmeasured"
     place.symlink_to(tmp_path / "precious")
@@ -109,4 +111,6 @@ def test_counting_a_child_follows_no_link_and_waits_for_nobody(tmp_path):
     place.unlink()
     for _ in range(2):
         timeloom_follow.note_unmeasured(str(spool / "1-0"))
+    (spool / "1-0").rmdir()
+    timeloom_follow.note_unmeasured(str(spool / "1-0"))  # of another run by now
     assert place.read_bytes() == b".."
