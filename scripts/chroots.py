@@ -2,8 +2,8 @@
 
 A base, build/chroots/SUITE-ARCHITECTURE, is made once and kept as it is; a step works in a layer
 over it, which the next one does not see. Nothing outside is changed: what is mounted is gone when
-the step ends, however it does. But the kernel is told of the emulator of another architecture, by
-binfmt_misc, until it ends.
+the step ends, however it does. But the kernel knows the emulator of another architecture
+from then on, by binfmt_misc, until the machine is restarted.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ CHROOTS = environments.BUILD / "chroots"
 # What reaches the network from here reaches it from there.
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 SETTINGS = ("/etc/hosts", "/etc/resolv.conf", "/etc/pip.conf", CERTIFICATES)
-# Those of this machine, whatever a package of certificates puts in their place.
+# The certificates of this machine under a name that no package of certificates overwrites.
 KEPT_CERTIFICATES = "/etc/ssl/certificates-of-host.crt"
 BINFMT = pathlib.Path("/proc/sys/fs/binfmt_misc")
 EMULATORS = {"arm64": pathlib.Path("/usr/lib/binfmt.d/qemu-aarch64.conf")}  # of qemu-user-static

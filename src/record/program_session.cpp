@@ -154,9 +154,7 @@ bool takes_events(const std::string& spools) { return ::access(spools.c_str(), W
 
 // In the child of a fork, whose measurement record::start() has arranged to forget.
 void go_on_in_child() {
-  if (g_session == nullptr) return;
-  // It is gone, and another run may have its name by now. That nobody may write there is said.
-  if (::access(g_session->options.spool_directory.c_str(), F_OK) != 0 && errno == ENOENT) return;
+  if (g_session == nullptr || !has_spool(g_session->options.spool_directory)) return;
   try {
     StartOptions& options = g_session->options;
     options.parent = fs::path(options.spool_directory).filename().string();

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "core/spool_name.hpp"
@@ -24,6 +25,10 @@ int first_free_number(const std::string& path) {
 std::string free_spool(const std::string& spools) {
   const std::string path = spools + "/" + spool_name_of(os::process_id());
   return path + std::to_string(first_free_number(path));
+}
+
+bool has_spool(const std::string& spool) noexcept {
+  return ::access(spool.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 std::string parent_spool(const std::string& spools) {

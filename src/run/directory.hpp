@@ -64,8 +64,8 @@ class Directory {
   void remove(Item item) const;
   // Removes what was recorded. Half of it must never be woven: it loses its name first.
   void remove_spool() const;
-  // The first half: what was recorded has the name of kWoven then, and nobody joins it any more.
-  // False: there is nothing.
+  // Renames the directory of the spools to kWoven, where no process joins any more. False: the run
+  // has no spools.
   bool retire_spool() const;
   // Throws Error if remove_run() would: a directory is in the place of a file.
   void check_removable() const;

@@ -25,7 +25,7 @@ struct AnswerLimits {
 class Connection {
  public:
   // Takes the socket. `stop`: a descriptor that becomes readable when all has to end. `wanted` says
-  // whether others wait for a connection: one without a request gives way then.
+  // whether other connections wait for the thread: a connection without a request gives way then.
   Connection(int socket, int stop, std::function<bool()> wanted = {}, AnswerLimits limits = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

@@ -127,7 +127,7 @@ void Server::serve() noexcept {
   }
 }
 
-// For a connection, and each thread has one.
+// Whether a connection waits to be accepted while every thread serves another one.
 bool Server::others_wait() const noexcept {
   pollfd waits{listening_, POLLIN, 0};
   return waiting_threads_ == 0 && ::poll(&waits, 1, 0) > 0;

@@ -132,7 +132,7 @@ def test_a_connection_waits_while_there_are_no_descriptors(program, one_run):
 
 
 def test_connections_without_a_request_give_way(program, one_run):
-    """One that has none is closed after 15 s, and one with a part of it after 10."""
+    """Where no connection waits, an idle one is closed after 15 s, and one with half a request after 10."""
     with Viewer(program, one_run) as viewer, contextlib.ExitStack() as stack:
         def connect(text=b""):
             connection = socket.create_connection(("127.0.0.1", int(viewer.port)), timeout=7)

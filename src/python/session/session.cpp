@@ -32,6 +32,7 @@
 #include "python/session/window.hpp"
 #include "record/measurement.hpp"
 #include "record/program_session.hpp"
+#include "record/this_process.hpp"
 #include "record/wrapper_interface.hpp"
 #include "record/writer_options.hpp"
 #include "settings/wrappers.hpp"
@@ -175,12 +176,6 @@ bool begin_observing(Session& session) {
   return watch(true);
 }
 
-// A run that is gone, e.g. with the directory of a test, wants no more events, nor does another
-// one that has its name.
-bool is_there(const std::string& spool) noexcept {
-  return ::access(spool.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
-}
-
 void undo_hooks() {
   record::on_switch_of_recording(nullptr);
   record::on_new_space(nullptr);
@@ -289,7 +284,7 @@ bool finish_session(SessionResult& result, Ending ending) {
       last ? slowed(calibrate_events(instrumenter), in_program, instrumenter) : EventCost{};
   if (last) cost.event_seconds += record::sample_seconds(s.plan.metrics);
   fill(result, end_ns);
-  if (result.error == 0 && !is_there(s.spool)) result.error = ENOENT;
+  if (result.error == 0 && !record::has_spool(s.spool)) result.error = ENOENT;
   result.cost = cost_of(s.cpu, totals, cost, ignored, result.wall_seconds);
   note_end(result);
   s = {};
@@ -386,7 +381,7 @@ void continue_after_fork() noexcept {
   Session& s = g_session;
   if (!s.started) return;
   const ErrorGuard guard;
-  const bool wanted = s.settings.text("follow") != "none" && !s.finishing && is_there(s.spool);
+  const bool wanted = s.settings.text("follow") != "none" && !s.finishing && record::has_spool(s.spool);
   if (!wanted) return forget_session();
   try {
     start_after_fork();
