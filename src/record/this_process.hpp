@@ -14,8 +14,8 @@ namespace timeloom::record {
 // of no other process of any machine; N counts the measurements of this one.
 std::string free_spool(const std::string& spools);
 
-// Whether the spool is where it was made. Where it is not, the run was woven, removed or renamed, and
-// another run may have its name. A spool that this process may not look at is there.
+// Whether the spool is where it was made. Where it is not, the run was woven, removed or renamed,
+// and another run may have its name. A spool that this process may not look at is there.
 bool has_spool(const std::string& spool) noexcept;
 
 // The name of the spool of the process that started this one; empty: it does not record.

@@ -381,7 +381,8 @@ void continue_after_fork() noexcept {
   Session& s = g_session;
   if (!s.started) return;
   const ErrorGuard guard;
-  const bool wanted = s.settings.text("follow") != "none" && !s.finishing && record::has_spool(s.spool);
+  const bool wanted =
+      s.settings.text("follow") != "none" && !s.finishing && record::has_spool(s.spool);
   if (!wanted) return forget_session();
   try {
     start_after_fork();
