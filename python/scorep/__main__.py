@@ -39,8 +39,8 @@ def main() -> None:
 
 def _settings(line: _command_line.CommandLine) -> "dict[str, Any]":
     """Return the settings of the options, by the names of timeloom run; the door adds its own."""
-    return {"instrumenter": line.instrumenter, "paused": line.off, "keep_spool": line.keep_files, "io": line.io,
-            "thread": line.thread, "mpi": line.mpi}
+    return {"instrumenter": line.instrumenter, "paused": line.off, "keep_spool": line.keep_files,
+            **line.wrappers}
 
 
 def _choices(line: _command_line.CommandLine) -> str:

@@ -108,9 +108,7 @@ class CommandLine:
         self.verbose = False
         self.instrumenter = "auto"
         self.off = False  # begins without instrumentation
-        self.io = "none"
-        self.thread = "none"
-        self.mpi = False
+        self.wrappers: dict[str, str | bool] = {}  # the settings of those of which something is said
         self.file: str | None = None  # to run before the program
         self.remarks: list[str] = []  # lines for stderr
         self.program: _Program | None = None  # (kind, target, arguments)
@@ -210,11 +208,11 @@ def _take_config_option(line: CommandLine, word: str) -> None:
             "Warning: The option '--mpi' is deprecated and will be removed in future."
         )
     if word.startswith("--mpp=") or word == "--mpi":
-        line.mpi = "mpi" in word.partition("=")[2].split(",") or word == "--mpi"
+        line.wrappers["mpi"] = "mpi" in word.partition("=")[2].split(",") or word == "--mpi"
     if word.startswith("--thread="):
-        line.thread = "pthread" if "pthread" in word.partition("=")[2].split(",") else "none"
+        line.wrappers["thread"] = "pthread" if "pthread" in word.partition("=")[2].split(",") else "none"
     if word.startswith("--io="):
-        line.io = "none" if word == "--io=none" else "posix"
+        line.wrappers["io"] = "none" if word == "--io=none" else "posix"
     remarks = _remarks_on(word)
     if remarks is not None:
         line.remarks += [f"{word}: {remark}" for remark in remarks]

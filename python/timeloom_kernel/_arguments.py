@@ -97,10 +97,9 @@ def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
     }
     remarks = []
     settings |= _wrappers.dormant()
-    for option, name, value in (
-        ("--mpp=mpi", "mpi", line.mpi or None), ("--io", "io", line.io), ("--thread=pthread", "thread", line.thread),
-    ):
-        if value in (None, "none"):
+    for option, name in (("--mpp=mpi", "mpi"), ("--io", "io"), ("--thread=pthread", "thread")):
+        value = line.wrappers.get(name, False)
+        if value in (False, "none"):
             continue
         if why := _wrappers.missing(name):
             remarks.append(f"{option}: {why}")

@@ -217,6 +217,9 @@ class ThreadRecorder {
     const auto* const place = static_cast<const std::byte*>(frame);
     return place >= signal_stack_.data() && place < signal_stack_.data() + signal_stack_.size();
   }
+  // Its thread has called vfork(), and its child, which has the same memory, may not have gone yet.
+  void set_vforked(bool on) noexcept { vforked_ = on; }
+  bool vforked() const noexcept { return vforked_; }
   // While its thread records on its own; see native_call.hpp.
   void begin_native_call() noexcept { in_native_call_.store(true); }
   void end_native_call() noexcept { in_native_call_.store(false, std::memory_order_release); }
@@ -305,6 +308,7 @@ class ThreadRecorder {
   std::size_t hidden_depth_ = SIZE_MAX;  // functions inside as many open regions are hidden
   bool may_hide_ = false;                // the stacks may have regions that hide calls
   bool hides_all_ = false;
+  bool vforked_ = false;
   std::span<const std::byte> signal_stack_;
   std::atomic<bool> in_native_call_ = false;
 };

@@ -113,8 +113,27 @@ void use_signal_stack(std::span<const std::byte> stack) noexcept {
 
 bool in_measured_process() noexcept { return os::process_id() == measured_process(); }
 
+namespace {
+
+// The child comes first; the thread goes on when that has ended or runs another program.
+bool in_child_of_vfork() noexcept {
+  if (!t_recorder->vforked()) [[likely]]
+    return false;
+  if (!in_measured_process()) return true;
+  t_recorder->set_vforked(false);
+  return false;
+}
+
+}  // namespace
+
+void note_vfork() noexcept {
+  if (t_recorder->in_native_call()) return;
+  const NativeCall call;
+  if (call.recorder() != nullptr) call.recorder()->set_vforked(true);
+}
+
 WrapperScope::WrapperScope(const void* caller) noexcept : error_(errno) {
-  if (!recording() || is_own_code(caller)) return;
+  if (!recording() || in_child_of_vfork() || is_own_code(caller)) return;
   // A handler of a signal may have interrupted the recorder of its thread anywhere.
   const ThreadRecorder& present = *t_recorder;
   if (present.in_native_call() || present.on_signal_stack(__builtin_frame_address(0))) return;

@@ -68,6 +68,8 @@ inline bool is_own_descriptor(int descriptor) noexcept {
 // Whether this process is the one that is measured, rather than its child between vfork() and
 // exec, which has the same memory. Costs a system call.
 bool in_measured_process() noexcept;
+// The calling thread is about to call vfork(): its child records nothing.
+void note_vfork() noexcept;
 
 // MPI has been initialised so that several threads may call it.
 void note_mpi_on_threads() noexcept;

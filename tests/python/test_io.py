@@ -13,6 +13,7 @@ import pytest
 from archives import DEBIAN_PYTHON
 from converted import Chrome, Perfetto, converter
 from cube_files import sums_by_region
+from scorep_runs import run_scorep
 from streams import environment
 
 pytestmark = pytest.mark.any_python
@@ -215,6 +216,59 @@ def test_wrapper_preloaded_by_hand_and_twice(record, data, io_of, timeloom_progr
     assert os.path.basename(value) == "libtimeloom_wrap_io.so"
     run = record(PROGRAM, io=(), LD_PRELOAD=f"{value} {value}")
     assert by_file(io_of(run), data) == EXPECTED
+
+
+SCORE_P_PRELOADED = {
+    "nothing of them": ((), {}, True),
+    "another one": (("--mpp=none",), {}, True),
+    "all refused": (("--io=none", "--thread=none", "--mpp=none"), {}, False),
+    "by the variable": ((), {"TIMELOOM_IO": "posix"}, True),
+}
+
+
+@pytest.mark.parametrize(("options", "variables", "recorded"), SCORE_P_PRELOADED.values(), ids=SCORE_P_PRELOADED)
+def test_wrapper_preloaded_by_hand_for_score_p(
+    options, variables, recorded, tmp_path, data, io_of, timeloom_program
+):  # as its README says, without an option
+    if not variables:
+        command = [timeloom_program, "scorep-preload-init", "--user", "--io=runtime:posix", "--value-only", "/x/app"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        variables = {"LD_PRELOAD": done.stdout.strip()}
+    (tmp_path / "app.py").write_text(PROGRAM)
+    run_scorep(tmp_path, *options, "app.py", data, SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_ENABLE_TRACING="true",
+               **variables)  # fmt: skip
+    assert by_file(io_of(tmp_path / "run"), data) == (EXPECTED if recorded else {})
+
+
+VFORK = r"""
+#include <fcntl.h>
+#include <unistd.h>
+int main(int argc, char** words) {
+  const int file = open(words[1], O_CREAT | O_WRONLY, 0600);
+  write(file, "1", 1);
+  for (int i = 0; i < 3; ++i) {
+    if (vfork() == 0) {
+      write(file, "child", 5);
+      lseek(file, 0, SEEK_CUR);
+      fsync(file);
+      _exit(0);
+    }
+  }
+  return write(file, "23", 2) != 2 || argc != 2;
+}
+"""
+
+
+@pytest.mark.parametrize("flag", ["-O0", "-O2"])
+def test_children_of_vfork_are_other_processes(flag, tmp_path, io_of, timeloom_program):
+    """Until they run another program they have the memory of their parent, and no part in its measurement."""
+    source, program, file = tmp_path / "program.c", tmp_path / "program", tmp_path / "file"
+    source.write_text(VFORK)
+    subprocess.run(["cc", "-w", flag, source, "-o", program], check=True)
+    command = [timeloom_program, "run", "--quiet", "--io", "posix", "-o", tmp_path / "run", "--program", program, file]
+    subprocess.run(command, check=True, timeout=60, env=environment())
+    assert file.read_text() == "1" + 3 * "child" + "23"
+    assert by_file(io_of(tmp_path / "run"), tmp_path) == {("file", "write"): (2, 3, 1, 2)}
 
 
 def test_profile_mode_has_regions_and_bytes(record, timeloom_program):

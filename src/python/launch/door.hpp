@@ -31,6 +31,7 @@ struct Door {
   int wrong_usage;                        // exit status
   std::span<const DoorSetting> settings;  // go over all that is said elsewhere
   DirectoryRules directory = DirectoryRules::kOutput;
+  std::span<const DoorSetting> defaults = {};  // where nobody has said anything
   std::string_view no_such_word = {};  // the end of the error where a bare word is no script
 };
 

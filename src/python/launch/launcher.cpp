@@ -225,7 +225,11 @@ Settings settings_of_door(const Door& door, PyObject* values, PyObject* pyprojec
     }
     apply_values(values, weaker, "");
   };
-  return read_settings(pyproject, given, Measured::kProgram);
+  Settings settings = read_settings(pyproject, given, Measured::kProgram);
+  for (const auto& [setting, value] : door.defaults) {
+    if (!settings.given(setting)) settings.set(setting, value, std::string(setting));
+  }
+  return settings;
 }
 
 PyObject* run_program_method(PyObject*, PyObject* arguments) {

@@ -8,6 +8,9 @@ constexpr DoorSetting kSettings[] = {{"layout", "scorep"},         {"region-name
                                      {"location-names", "scorep"}, {"imports", "on"},
                                      {"waiting", "off"},           {"quiet", "on"}};
 
+// A launcher asks for nothing: only --mpp=mpi does.
+constexpr DoorSetting kDefaults[] = {{"mpi", "off"}};
+
 constexpr std::string_view kModules[] = {"scorep"};
 constexpr std::string_view kCommands[] = {"scorep-python"};
 
@@ -18,6 +21,7 @@ const Door kScorepDoor{.name = "scorep",
                        .commands = kCommands,
                        .wrong_usage = 1,
                        .settings = kSettings,
-                       .directory = DirectoryRules::kVariables};
+                       .directory = DirectoryRules::kVariables,
+                       .defaults = kDefaults};
 
 }  // namespace timeloom::python
