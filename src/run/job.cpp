@@ -79,20 +79,20 @@ void refresh(const fs::path& directory) {
                  "; choose another directory with --output");
 }
 
-// 0: it is there now, also if it was before.
-int make(const fs::path& directory) { return ::mkdir(directory.c_str(), 0777) == 0 ? 0 : errno; }
-
 [[noreturn]] void fail_to_make(const fs::path& directory, int error) {
   throw fs::filesystem_error("cannot create", directory,
                              std::error_code(error, std::generic_category()));
 }
 
-bool is_there(const fs::path& path) { return ::access(path.c_str(), F_OK) == 0; }
-
 fs::path spools_of(const fs::path& run) { return run / name_of(Item::kSpool); }
 
-fs::path directory_of(const fs::path& spools, std::uint32_t rank) {
-  return spools / (std::string(kRankDirectory) + std::to_string(rank));
+std::string name_of_rank(std::uint32_t rank) {
+  return std::string(kRankDirectory) + std::to_string(rank);
+}
+
+bool is_there(const os::Directory& directory, const std::string& name) {
+  int ignored = 0;
+  return directory.kind(name, &ignored) != os::EntryKind::kNone;
 }
 
 std::string marker_text(const std::string& job, const std::string& wish) {
@@ -223,9 +223,12 @@ SharedRun share_run(const fs::path& meeting, const JobRank& rank, const MakeRun&
 }
 
 void mark_job(const fs::path& run, const std::string& job, const std::string& wish) {
-  int error = make(spools_of(run));
-  if (error != 0 && error != EEXIST) fail_to_make(spools_of(run), error);
-  os::File file = os::File::create_exclusive((spools_of(run) / kJobName).string(), &error);
+  int error = 0;
+  const os::Directory directory = os::Directory::open(run.string(), &error);
+  if (error == 0) error = make_in_group(directory, name_of(Item::kSpool));
+  const os::Directory spools = error == 0 ? open_spools(run, &error) : os::Directory{};
+  if (error != 0) fail_to_make(spools_of(run), error);
+  os::File file = spools.create_file(kJobName, &error);
   const std::string text = marker_text(job, wish);
   if (error == 0) error = file.write_at(0, std::as_bytes(std::span(text)));
   if (error != 0) fail_to_make(spools_of(run) / kJobName, error);
@@ -238,7 +241,7 @@ bool is_of_job(const fs::path& run, const std::string& job) {
 }
 
 fs::path spools_of_rank(const fs::path& run, std::uint32_t rank) {
-  return directory_of(spools_of(run), rank);
+  return spools_of(run) / name_of_rank(rank);
 }
 
 std::optional<std::uint32_t> rank_of_directory(const std::string& name) {
@@ -246,37 +249,49 @@ std::optional<std::uint32_t> rank_of_directory(const std::string& name) {
   return rank_in(std::string_view(name).substr(kRankDirectory.size()));
 }
 
+os::Directory open_spools(const fs::path& run, int* error) noexcept {
+  const os::Directory directory = os::Directory::open(run.string(), error);
+  if (!directory.is_open()) return {};
+  return directory.open_below(name_of(Item::kSpool), error);
+}
+
+int make_in_group(const os::Directory& group, const std::string& name) noexcept {
+  const int error = group.make_directory(name);
+  if (error != EEXIST) return error;
+  int ignored = 0;
+  return group.kind(name, &ignored) == os::EntryKind::kDirectory ? 0 : ENOTDIR;
+}
+
 bool take_rank(const fs::path& run, std::uint32_t rank) {
-  return take_rank_in(spools_of(run), rank);
+  int error = 0;
+  const os::Directory spools = open_spools(run, &error);
+  if (!spools.is_open()) fail_to_make(spools_of_rank(run, rank), error);
+  return take_rank_in(spools, spools_of(run), rank);
 }
 
-int make_directory_in_run(const fs::path& directory) {
-  const int error = make(directory);
-  return error == EEXIST ? 0 : error;
-}
-
-bool take_rank_in(const fs::path& group, std::uint32_t rank) {
-  const fs::path spools = directory_of(group, rank);
-  int error = make(spools);
-  std::error_code ignored;
-  if (error == EEXIST && !fs::is_directory(spools, ignored)) error = ENOTDIR;
-  if (error != 0 && error != EEXIST) fail_to_make(spools, error);
-  return error == 0;
+bool take_rank_in(const os::Directory& group, const fs::path& where, std::uint32_t rank) {
+  const std::string name = name_of_rank(rank);
+  int error = group.make_directory(name);
+  if (error == 0) return true;
+  if (error == EEXIST) error = make_in_group(group, name);
+  if (error != 0) fail_to_make(where / name, error);
+  return false;
 }
 
 namespace {
 
 // Whether the rank has begun and no process of it is left. Nobody else says so of one that was
 // killed.
-bool is_gone(const fs::path& group, std::uint32_t rank) {
+bool is_gone(const os::Directory& group, std::uint32_t rank) {
   int error = 0;
-  const fs::path spools = directory_of(group, rank);
-  const os::Directory directory = os::Directory::open(spools.string(), &error);
+  const os::Directory directory = group.open_below(name_of_rank(rank), &error);
   if (!directory.is_open()) return false;
+  const std::string path = directory.path_of_descriptor();
   bool any = false;
   for (const std::string& name : directory.names(&error)) {
     if (directory.kind(name, &error) != os::EntryKind::kDirectory) continue;
-    if (!maker_is_gone(name) || alive((spools / name).string()) != Alive::kNo) return false;
+    if (path.empty() || !maker_is_gone(name)) return false;
+    if (alive(path + "/" + name) != Alive::kNo) return false;
     any = true;
   }
   return any;
@@ -286,7 +301,7 @@ bool is_gone(const fs::path& group, std::uint32_t rank) {
 constexpr std::uint32_t kMostLookedAt = 64;
 
 // The same of all ranks below a node.
-bool are_gone(const fs::path& group, std::uint32_t first, std::uint32_t end) {
+bool are_gone(const os::Directory& group, std::uint32_t first, std::uint32_t end) {
   if (end - first > kMostLookedAt) return false;
   for (std::uint32_t rank = first; rank < end; ++rank) {
     if (!is_gone(group, rank)) return false;
@@ -295,56 +310,57 @@ bool are_gone(const fs::path& group, std::uint32_t first, std::uint32_t end) {
 }
 
 // Whether a rank is there, or comes.
-bool begins_within(std::chrono::milliseconds patience, const fs::path& group, std::uint32_t rank) {
+bool begins_within(std::chrono::milliseconds patience, const os::Directory& group,
+                   std::uint32_t rank) {
   constexpr std::chrono::milliseconds kPause{10};
   const auto end = std::chrono::steady_clock::now() + patience;
-  while (!is_there(directory_of(group, rank))) {
+  while (!is_there(group, name_of_rank(rank))) {
     if (std::chrono::steady_clock::now() >= end) return false;
     std::this_thread::sleep_for(kPause);
-    refresh(group);
+    refresh(group.path_of_descriptor());
   }
   return true;
 }
 
 }  // namespace
 
-bool is_group_gone(const fs::path& spools) {
+bool is_group_gone(const os::Directory& group) {
   int error = 0;
-  const os::Directory directory = os::Directory::open(spools.string(), &error);
-  if (!directory.is_open()) return false;
   std::uint32_t ranks = 0;
-  for (const std::string& name : directory.names(&error)) {
+  for (const std::string& name : group.names(&error)) {
     const std::optional<std::uint32_t> rank = rank_of_directory(name);
     if (!rank) continue;
-    if (++ranks > kMostLookedAt || !is_gone(spools, *rank)) return false;
+    if (++ranks > kMostLookedAt || !is_gone(group, *rank)) return false;
   }
   return ranks > 0;
 }
 
 Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size,
                 std::chrono::milliseconds patience) {
-  return end_rank_in(spools_of(run), rank, size, patience);
+  int ignored = 0;
+  return end_rank_in(open_spools(run, &ignored), rank, size, patience);
 }
 
-Others end_rank_in(const fs::path& spools, std::uint32_t rank, std::uint32_t size,
+Others end_rank_in(const os::Directory& group, std::uint32_t rank, std::uint32_t size,
                    std::chrono::milliseconds patience) {
-  const fs::path ended = spools / kEndedName;
-  if (const int error = make(ended); error != 0 && error != EEXIST) return Others::kGoOn;
+  if (!group.is_open() || make_in_group(group, kEndedName) != 0) return Others::kGoOn;
+  int ignored = 0;
+  const os::Directory ended = group.open_below(kEndedName, &ignored);
+  if (!ended.is_open()) return Others::kGoOn;
   std::uint32_t index = rank, count = size;
   for (int level = 1; count > 1; ++level, index /= 2, count = (count + 1) / 2) {
     const std::uint32_t other = index ^ 1u;
     if (other >= count) continue;  // nobody else comes to the node above
-    const fs::path node = ended / (std::to_string(level) + "-" + std::to_string(index / 2));
-    const int error = make(node);
+    const int error = ended.make_directory(std::to_string(level) + "-" + std::to_string(index / 2));
     if (error == EEXIST) continue;
     const int below = level - 1;
-    if (error == 0 && are_gone(spools, other << below, std::min(size, (other + 1) << below)))
+    if (error == 0 && are_gone(group, other << below, std::min(size, (other + 1) << below)))
       continue;
-    const bool begun = error != 0 || begins_within(patience, spools, other << below);
+    const bool begun = error != 0 || begins_within(patience, group, other << below);
     return begun ? Others::kGoOn : Others::kNotHere;
   }
   // A rank that was taken for gone may come here itself.
-  return make(ended / kTopName) == EEXIST ? Others::kGoOn : Others::kEnded;
+  return ended.make_directory(kTopName) == EEXIST ? Others::kGoOn : Others::kEnded;
 }
 
 void forget_job(const Directory& run) noexcept try {

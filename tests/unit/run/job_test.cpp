@@ -40,6 +40,23 @@ class JobTest : public testing::Test {
   test::TempDirectory base_;
 };
 
+TEST_F(JobTest, NoLinkInTheRunLeadsOutOfIt) {
+  const fs::path elsewhere = base_ / "elsewhere";
+  fs::create_directory(elsewhere);
+  fs::create_directory(run());
+  fs::create_directory_symlink(elsewhere, run() / "spool");
+  EXPECT_THROW(mark_job(run(), "job", "run"), fs::filesystem_error);
+  EXPECT_THROW(take_rank(run(), 0), fs::filesystem_error);
+  EXPECT_EQ(end_rank(run(), 0, 1), Others::kGoOn);
+  fs::remove(run() / "spool");
+  mark_job(run(), "job", "run");
+  fs::create_directory_symlink(elsewhere, run() / "spool/rank-0");
+  EXPECT_THROW(take_rank(run(), 0), fs::filesystem_error);
+  fs::create_directory_symlink(elsewhere, run() / "spool/ended");
+  EXPECT_EQ(end_rank(run(), 0, 2), Others::kGoOn);
+  EXPECT_TRUE(fs::is_empty(elsewhere));
+}
+
 TEST_F(JobTest, OneOfManyMakesTheRunAndTheOthersFindIt) {
   constexpr int kRanks = 64;
   std::atomic<int> makers = 0, found = 0;

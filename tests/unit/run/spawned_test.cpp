@@ -46,6 +46,16 @@ TEST_F(SpawnedTest, ARankOfASpawnIsTakenOnceAndItsSpoolsAreFound) {
             (std::vector<std::string>{"rank-0/a", "spawned/2/rank-1/b"}));
 }
 
+TEST_F(SpawnedTest, NoLinkInTheRunLeadsOutOfIt) {
+  const fs::path elsewhere = base_ / "elsewhere", spool = run() / "spool";
+  fs::create_directories(elsewhere / "1");
+  fs::create_directory_symlink(elsewhere, spool / "spawned");
+  EXPECT_THROW(join_spawn(run(), 1, 0), fs::filesystem_error);
+  EXPECT_EQ(end_spawned(run(), 1, 0, 1), Others::kGoOn);
+  EXPECT_FALSE(end_group(run(), 1));
+  EXPECT_TRUE(fs::is_empty(elsewhere / "1"));
+}
+
 TEST_F(SpawnedTest, WithoutASpawnTheRanksAreTheLast) { EXPECT_TRUE(end_group(run(), 0)); }
 
 TEST_F(SpawnedTest, TheGroupThatEndsLastIsTheLastInWhateverOrder) {
