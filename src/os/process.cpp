@@ -1,5 +1,6 @@
 #include "os/process.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -76,6 +77,9 @@ struct Status {
   std::uint64_t start = 0;
 };
 
+// Fields of /proc/PID/stat, from the third on.
+constexpr std::size_t kState = 0, kParent = 1, kThreads = 17, kStart = 19;
+
 // None: there is no such process.
 std::optional<Status> status_of(const std::string& process) {
   const std::string line = read_file(file_of(process, "stat"));
@@ -83,10 +87,20 @@ std::optional<Status> status_of(const std::string& process) {
   const std::string_view rest = line;
   const std::vector<std::string_view> fields =
       pieces_of(rest.substr(std::min(rest.size(), rest.rfind(')') + 2)), ' ');
-  constexpr std::size_t kState = 0, kParent = 1, kThreads = 17, kStart = 19;  // from the third on
   if (fields.size() <= kStart) return std::nullopt;
   const auto number = [&](std::size_t i) { return number_of(fields[i], 10); };
   return Status{fields[kState][0], number(kParent), number(kThreads), number(kStart)};
+}
+
+// The number that follows the name in /proc/self/status. None: the kernel does not say it.
+std::optional<std::uint64_t> number_in_status(std::string_view name) {
+  const std::string text = read_file(file_of(kSelf, "status"));
+  for (const std::string_view line : pieces_of(text, '\n')) {
+    if (!line.starts_with(name)) continue;
+    const std::size_t digits = line.find_first_not_of(" \t", name.size());
+    return digits == std::string_view::npos ? 0 : number_of(line.substr(digits), 10);
+  }
+  return std::nullopt;
 }
 
 std::uint64_t pid_namespace() noexcept {
@@ -136,6 +150,28 @@ bool is_line_of(std::string_view line, const FileIdentity& file) {
 }
 
 }  // namespace
+
+// Reads the line of status_of() without the heap.
+bool is_last_thread() noexcept {
+  char text[1024];
+  const int file = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const ssize_t size = ::read(file, text, sizeof text);
+  ::close(file);
+  if (size <= 0) return false;
+  std::string_view rest(text, static_cast<std::size_t>(size));
+  rest.remove_prefix(std::min(rest.size(), rest.rfind(')') + 2));
+  if (!rest.starts_with('Z')) return false;
+  for (std::size_t field = 0; field < kThreads; ++field) {
+    rest.remove_prefix(std::min(rest.size(), rest.find(' ') + 1));
+  }
+  return number_of(rest, 10) == 2;
+}
+
+std::uint64_t system_call_filters() {
+  if (const auto filters = number_in_status("Seccomp_filters:")) return *filters;
+  return number_in_status("Seccomp:").value_or(0) == 0 ? 0 : 1;
+}
 
 ProcessIdentity this_process() {
   const std::optional<Status> status = status_of(kSelf);

@@ -17,6 +17,14 @@ std::string executable();                 // its path; empty: unknown
 std::vector<std::string> command_line();  // with the name that it was started by; empty: unknown
 std::string thread_name();                // of the calling thread
 std::uint64_t parent_process_id() noexcept;
+// Whether all other threads of this process have ended, the main thread among them: it waits for
+// the last one. Allocates nothing.
+bool is_last_thread() noexcept;
+
+// How many filters the main thread of this process has for its own calls of the system
+// (seccomp(2)), those that it began with among them; at most 1 where the kernel does not count
+// them.
+std::uint64_t system_call_filters();
 
 // User and system time, in nanoseconds: of all threads of this process, of the calling thread.
 std::uint64_t process_cpu_ns() noexcept;

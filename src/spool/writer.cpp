@@ -238,15 +238,23 @@ void Writer::drain_loop() noexcept {
   std::chrono::milliseconds pause{10};
   begin_to_beat(life_);
   auto last_beat = std::chrono::steady_clock::now();
+  auto last_look = last_beat;
   std::unique_lock lock(mutex_);
   while (true) {
     const bool woken =
         work_.wait_for(lock, pause, [this] { return stopping_ || (!full_.empty() && !stuck()); });
-    if (const auto now = std::chrono::steady_clock::now(); now - last_beat >= kBeatPeriod) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_beat >= kBeatPeriod) {
       last_beat = now;
       lock.unlock();
       beat(life_);
       lock.lock();
+    }
+    if (now - last_look >= kLongestPause) {
+      last_look = now;
+      // The program has left its end to its last thread (pthread_exit), which this is not to be:
+      // the C library calls exit() when it returns, and nobody may wait for it there.
+      if (os::is_last_thread()) return drain_thread_.detach();
     }
     if (!woken) {
       lock.unlock();

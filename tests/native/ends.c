@@ -75,9 +75,31 @@ static int fork_while_naming(void) {
   return failed != 0;
 }
 
+static void at_exit(void) { puts("exit"); }
+
+static void* end_last(void* argument) {
+  pthread_join(*(pthread_t*)argument, NULL);
+  timeloom_region_begin("of the last thread");
+  timeloom_region_end("of the last thread");
+  return NULL;
+}
+
+/* The main thread ends first; the process ends with its last thread. */
+static int end_main_thread(void) {
+  static pthread_t main_thread;
+  pthread_t thread;
+  main_thread = pthread_self();
+  atexit(at_exit);
+  timeloom_region_begin("of the main thread");
+  timeloom_region_end("of the main thread");
+  if (pthread_create(&thread, NULL, end_last, &main_thread) != 0) return 1;
+  pthread_exit(NULL);
+}
+
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "exit") == 0) return exit_in_handler();
+  if (strcmp(what, "main") == 0) return end_main_thread();
   if (strcmp(what, "cancel") == 0) return cancel();
   if (strcmp(what, "fork") == 0) return fork_while_naming();
   return 2;

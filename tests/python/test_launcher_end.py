@@ -48,6 +48,35 @@ def is_woven(run: Path) -> bool:
 CALLS = "def f(): pass\nfor _ in range(100): f()\nprint('out')\n"
 
 
+FORBIDDEN = """
+import ctypes, platform, struct
+x86 = platform.machine() == "x86_64"
+forbidden = (56, 57, 58, 59, 435) if x86 else (220, 221, 435)  # clone, fork, vfork, execve, clone3
+filters = [(0x20, 0, 0, 0)]  # the number of the call
+filters += [(0x15, len(forbidden) - i, 0, number) for i, number in enumerate(forbidden)]
+filters += [(6, 0, 0, 0x7FFF0000), (6, 0, 0, 0x80000000)]  # allowed; or the end of the process
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in filters))
+program = struct.pack("HxxxxxxQ", len(filters), ctypes.addressof(code))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+assert libc.prctl(22, 2, program) == 0, "no filter"  # PR_SET_SECCOMP
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--quiet",)])
+def test_a_program_that_forbids_itself_to_start_others(work, options, timeloom):
+    """The kernel would end it for the process that weaves."""
+    process = run(work, FORBIDDEN + CALLS, *options)
+    if "no filter" in process.stderr:
+        pytest.skip("this kernel has no seccomp")
+    assert (process.returncode, process.stdout) == (0, "out\n"), process.stderr
+    line = "timeloom: not woven: the program has forbidden itself calls of the system (seccomp); the next command does it"
+    assert line in process.stderr.splitlines()
+    (run_directory,) = runs_in(work)
+    report = json.loads(timeloom("report", "--json", run_directory).stdout)
+    assert ("__main__.f", 100) in [(row["name"], row["visits"]) for row in report["flat"]["rows"]]
+
+
 def test_summary_says_what_was_recorded_and_what_to_do_next(work):
     process = run(work, CALLS)
     assert (process.returncode, process.stdout) == (0, "out\n")

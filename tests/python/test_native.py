@@ -157,6 +157,14 @@ def test_children_of_a_process_whose_threads_name_regions(built, record, tmp_pat
     assert sum(Run(tmp_path / "run", timeloom_program).visits("child")) == 200
 
 
+@pytest.mark.parametrize("options", [(), ("--thread", "pthread", "--io", "posix"), ("--max-size", "1G")])
+def test_the_last_thread_ends_the_program(built, record, tmp_path, timeloom_program, options):
+    """The main thread ends by pthread_exit(); the process when its last thread has ended, with exit()."""
+    assert record(built / "ends", "main", options=("--quiet", *options)) == "exit\n"
+    run = Run(tmp_path / "run", timeloom_program)
+    assert run.visits("of the main thread") == run.visits("of the last thread") == [1]
+
+
 def test_the_summary_and_the_profile(built, tmp_path, timeloom_program):
     done = subprocess.run(
         [timeloom_program, "run", "-o", "run", "--profile", "--program", built / "regions", "threads"],

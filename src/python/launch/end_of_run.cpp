@@ -20,6 +20,7 @@
 #include "python/launch/measure.hpp"
 #include "python/launch/weave_process.hpp"
 #include "python/session/session.hpp"
+#include "record/this_process.hpp"
 #include "run/spawned.hpp"
 #include "run/spools.hpp"
 
@@ -38,6 +39,7 @@ struct Start {
   bool quiet = false;
   bool interrupted = false;
   bool losses_are_said = false;
+  std::uint64_t filters = 0;        // of calls of the system
   std::shared_ptr<RunPlace> place;  // null: the run is finished
 };
 Start* g_start = nullptr;
@@ -202,9 +204,12 @@ std::string summary(const SessionResult& result, const std::string& others,
   return text + line_start() + "next: timeloom report " + word_of_run(result.run) + "\n";
 }
 
+// Whether the program has forbidden itself calls of the system: one more may be its last.
+bool is_restricted() { return record::system_call_filters() > g_start->filters; }
+
 // Nothing: it is not to be woven, or there is nothing left.
 std::optional<WeaveResult> weave_run(const SessionResult& result, bool more_ranks) {
-  if (result.error == ENOENT || !g_start->weave) return std::nullopt;
+  if (result.error == ENOENT || !g_start->weave || is_restricted()) return std::nullopt;
   const bool silent = g_start->quiet && !g_start->losses_are_said;
   return weave_in_child(result.run, g_start->package,
                         {g_start->keep_spool, silent || !error_output_unchanged(), more_ranks});
@@ -214,6 +219,10 @@ std::optional<WeaveResult> weave_run(const SessionResult& result, bool more_rank
 std::string weaving_text(const SessionResult& result, const std::optional<WeaveResult>& woven) {
   if (result.error == ENOENT) {
     return "not woven: the run was removed or renamed meanwhile";
+  }
+  if (!woven && g_start->weave) {
+    return "not woven: the program has forbidden itself calls of the system (seccomp); the next "
+           "command does it";
   }
   if (!woven) return "not woven yet; the next command does it";
   switch (woven->outcome) {
@@ -371,6 +380,7 @@ void note_start(const Settings& settings, std::shared_ptr<RunPlace> place) {
   g_start->package = extension_directory();
   g_start->has_error_output = ::fstat(STDERR_FILENO, &g_start->error_output) == 0;
   g_start->weave = settings.flag("weave");
+  g_start->filters = record::system_call_filters();
   g_start->keep_spool = settings.flag("keep-spool");
   g_start->quiet = settings.flag("quiet");
   g_start->losses_are_said = layout_of(settings).losses_are_said;
