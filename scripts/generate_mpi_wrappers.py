@@ -110,6 +110,8 @@ ALWAYS = {
     "file_access::open": "File_open",
     "file_access::close": "File_close",
 }
+# Also while nothing is measured: they are answered by the library of who asks.
+ASKED = words("Initialized Finalized")
 
 HANDLES = words("Comm Datatype Errhandler File Group Info Message Op Request Session Win")
 
@@ -195,7 +197,7 @@ def wrapper_of(expression: Any) -> str | None:
     arguments = [one.name for one in parameters]
     declared = ", ".join(f"{type_of(one)} {one.name}" for one in parameters)
     late = name in LATE or name.endswith("_c")
-    always = name.removesuffix("_c") in ALWAYS_BY_NAME
+    always = name.removesuffix("_c") in ALWAYS_BY_NAME or name in ASKED
     kind = "TIMELOOM_MPI" + ("_LATE" if late else "") + ("_ALWAYS" if always else "")
     listed = f"({declared}), ({', '.join(arguments)})"
     return f"{kind}({name}, {role_of(name)}, {listed}, {body_of(name, parameters, arguments)})"

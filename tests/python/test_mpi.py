@@ -369,3 +369,66 @@ def test_a_library_that_nobody_knows(tmp_path, timeloom, timeloom_program):
     facts = json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout)
     assert {row["name"]: row["visits"] for row in facts["functions"]} == {"MPI_Init": 1, "MPI_Send": 1, "MPI_Finalize": 1}
     assert facts["messages"] == []
+
+
+def several(directory, libraries, *options):
+    """The words of a program that uses so many MPI libraries, each of which but the program has loaded."""
+    source = PATTERNS.with_name("several.c")
+
+    def build(name, *words):
+        subprocess.run(["cc", "-O1", source, *words, f"-Wl,-rpath,{directory}", "-o", directory / name], check=True)
+        return directory / name
+
+    users = []
+    for number in range(1, libraries + 1):
+        library = build(f"libmpi{number}.so", "-shared", "-fPIC", f"-DLIBRARY={number}", *options)
+        users.append(build(f"user{number}.so", "-shared", "-fPIC", "-DUSER", library))
+    return [build("program", "-ldl"), *users]
+
+
+def visits_of(timeloom, run):
+    facts = json.loads(timeloom("report", "--mpi", "--json", run).stdout)
+    return {row["name"]: row["visits"] for row in facts["functions"]}
+
+
+@pytest.mark.parametrize("libraries", [1, 2, 3])
+def test_several_libraries(libraries, tmp_path, timeloom, timeloom_program):
+    """Each caller has the library that it was linked with; calls of the first that begins are recorded."""
+    done = subprocess.run(
+        [timeloom_program, "run", "--quiet", "--mpi", "-o", tmp_path / "run", "--program", *several(tmp_path, libraries)],
+        capture_output=True, text=True, env=mpi_runs.environment(), check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert visits_of(timeloom, tmp_path / "run") == {
+        "MPI_Init": 1, "MPI_Initialized": 2, "MPI_Comm_rank": 2, "MPI_Finalize": 1
+    }  # fmt: skip
+    said = [line for line in done.stderr.splitlines() if "more than one MPI library" in line]
+    assert said == [] if libraries == 1 else f"calls of {tmp_path}/libmpi1.so are recorded" in said[0] and len(said) == 1
+
+
+@pytest.mark.parametrize("options", [("-DWITHOUT_PMPI",), ("-Wl,--hash-style=sysv",)], ids=["no PMPI", "older table"])
+def test_a_library_that_is_built_in_another_way(options, tmp_path, timeloom, timeloom_program):
+    done = subprocess.run(
+        [timeloom_program, "run", "--quiet", "--mpi", "-o", tmp_path / "run", "--program",
+         *several(tmp_path, 1, *options)],
+        capture_output=True, text=True, env=mpi_runs.environment(), check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert visits_of(timeloom, tmp_path / "run") == {
+        "MPI_Init": 1, "MPI_Initialized": 2, "MPI_Comm_rank": 2, "MPI_Finalize": 1
+    }  # fmt: skip
+
+
+@each_library
+@pytest.mark.parametrize("loaded", [0, 1])
+def test_mpi4py_beside_another_library(mpi, loaded, tmp_path, timeloom):
+    """One that is loaded and never used, before or after that of mpi4py."""
+    others = [one for one in mpi_runs.implementations() if one.name != mpi.name]
+    if not others:
+        pytest.skip("there is only one MPI library")
+    program = tmp_path / "program.py"
+    lines = [f"import ctypes; ctypes.CDLL({str(others[0].library)!r})", "from mpi4py import MPI"]
+    program.write_text("\n".join([*lines[::1 - 2 * loaded], "MPI.COMM_WORLD.barrier()", "MPI.COMM_WORLD.barrier()"]))
+    _, said = mpi_runs.run(mpi, 2, tmp_path, program)
+    assert said.count(f"calls of {mpi.library} are recorded, those of others are not") == 2, said
+    assert visits_of(timeloom, tmp_path / "run")["MPI_Barrier"] == 4

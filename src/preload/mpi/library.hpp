@@ -4,7 +4,8 @@
 // register, and where the binary interfaces differ (sizes of handles, the layout of
 // MPI_Status, constants), an Abi says how. The library is found among those that are loaded, by
 // its PMPI functions, when a wrapper is first called: it may come late, and without being visible
-// to others (RTLD_LOCAL). Any thread; throws nothing, allocates nothing.
+// to others (RTLD_LOCAL). Of several the first that is initialised is recorded. Any thread; throws
+// nothing.
 #pragma once
 
 #include <atomic>
@@ -63,7 +64,7 @@ inline constexpr std::size_t kStatusBytes = 32;
 // nullptr: no library that is known has been loaded.
 const Abi* abi() noexcept;
 
-// Whether the library that is loaded has the function; true also before one is loaded.
+// Whether a library that is loaded has the function; true also before one is loaded.
 bool may_have(Function function) noexcept;
 
 const char* name_of(Function function) noexcept;  // "MPI_Send"
@@ -71,6 +72,8 @@ const char* name_of(Function function) noexcept;  // "MPI_Send"
 namespace detail {
 extern std::atomic<void*> g_real[kFunctions];
 void* find_real(Function function) noexcept;
+bool look_whether_passes(Function function, const void* caller) noexcept;
+void* real_of(Function function, const void* caller) noexcept;
 }  // namespace detail
 
 // PMPI_Send for Function::kSend, if it was called before; nullptr: real() finds it.
@@ -86,6 +89,22 @@ Signature* real(Function function) noexcept {
   if (Signature* const known = known_real<Signature>(function)) [[likely]]
     return known;
   return reinterpret_cast<Signature*>(detail::find_real(function));
+}
+
+// Whether the code at `caller` uses another library than the one that is recorded, where several
+// are loaded. They are counted when a function is called first, and when a library is asked or told
+// to begin. Its calls go to passed_real().
+inline bool passes(Function function, const void* caller) noexcept {
+  const bool rare = function == Function::kInit || function == Function::kInit_thread ||
+                    function == Function::kInitialized || function == Function::kFinalized;
+  if (!rare && known_real<void()>(function) != nullptr) [[likely]]
+    return false;
+  return detail::look_whether_passes(function, caller);
+}
+
+template <typename Signature>
+Signature* passed_real(Function function, const void* caller) noexcept {
+  return reinterpret_cast<Signature*>(detail::real_of(function, caller));
 }
 
 }  // namespace timeloom::mpi

@@ -8,72 +8,142 @@
 namespace timeloom::mpi {
 namespace {
 
-std::uint32_t hash_of(const char* name) noexcept {
+std::uint32_t gnu_hash_of(const char* name) noexcept {
   std::uint32_t hash = 5381;
   for (; *name != '\0'; ++name) hash = hash * 33 + static_cast<unsigned char>(*name);
   return hash;
 }
 
+// As the System V ABI gives it, in its chapter on dynamic linking.
+std::uint32_t hash_of(const char* name) noexcept {
+  std::uint32_t hash = 0;
+  for (; *name != '\0'; ++name) {
+    hash = (hash << 4) + static_cast<unsigned char>(*name);
+    const std::uint32_t top = hash & 0xf0000000;
+    hash = (hash ^ (top >> 24)) & ~top;
+  }
+  return hash;
+}
+
+// Whether a segment of the library is around the address.
+bool has(const dl_phdr_info& info, const void* address) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    const std::uintptr_t begin = info.dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_LOAD && at >= begin && at - begin < header.p_memsz) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 struct LibrarySearch {
-  const char* symbol;
-  LoadedLibrary found;
+  const char* symbol = nullptr;      // that it defines
+  const void* inside = nullptr;      // or: an address that it has
+  const void* other_than = nullptr;  // an address that it has not
+  bool all = false;                  // goes on after the first
+  LoadedLibrary found{};             // the last one
+  int count = 0;
 
-  static int visit(dl_phdr_info* info, std::size_t, void* data) noexcept {
-    auto& search = *static_cast<LibrarySearch*>(data);
-    const ElfW(Dyn)* dynamic = nullptr;
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-      const ElfW(Phdr)& header = info->dlpi_phdr[i];
-      if (header.p_type != PT_DYNAMIC) continue;
-      dynamic = reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr + header.p_vaddr);
-    }
-    if (dynamic == nullptr) return 0;
+  static LoadedLibrary library_of(const dl_phdr_info& info) noexcept {
     LoadedLibrary library;
-    library.base_ = info->dlpi_addr;
+    const ElfW(Dyn)* dynamic = nullptr;
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+      const ElfW(Phdr)& header = info.dlpi_phdr[i];
+      if (header.p_type != PT_DYNAMIC) continue;
+      dynamic = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + header.p_vaddr);
+    }
+    if (dynamic == nullptr) return library;
+    library.base_ = info.dlpi_addr;
     for (; dynamic->d_tag != DT_NULL; ++dynamic) {
       // The dynamic linker has added the base, except in the library of the kernel.
       ElfW(Addr) address = dynamic->d_un.d_ptr;
-      if (address < info->dlpi_addr) address += info->dlpi_addr;
-      if (dynamic->d_tag == DT_SYMTAB) library.symbols_ = reinterpret_cast<const void*>(address);
+      if (address < info.dlpi_addr) address += info.dlpi_addr;
+      const auto* const words = reinterpret_cast<const unsigned*>(address);
+      if (dynamic->d_tag == DT_SYMTAB) library.symbols_ = words;
       if (dynamic->d_tag == DT_STRTAB) library.names_ = reinterpret_cast<const char*>(address);
-      if (dynamic->d_tag == DT_GNU_HASH) {
-        library.hashes_ = reinterpret_cast<const unsigned*>(address);
-      }
+      if (dynamic->d_tag == DT_GNU_HASH) library.gnu_hashes_ = words;
+      if (dynamic->d_tag == DT_HASH) library.hashes_ = words;
     }
-    if (library.find(search.symbol) == nullptr) return 0;
+    return library;
+  }
+
+  bool takes(const dl_phdr_info& info, const LoadedLibrary& library) const noexcept {
+    if (inside != nullptr) return has(info, inside);
+    if (library.find(symbol) == nullptr) return false;
+    return other_than == nullptr || !has(info, other_than);
+  }
+
+  static int visit(dl_phdr_info* info, std::size_t, void* data) noexcept {
+    auto& search = *static_cast<LibrarySearch*>(data);
+    const LoadedLibrary library = library_of(*info);
+    if (!search.takes(*info, library)) return 0;
     search.found = library;
-    return 1;
+    ++search.count;
+    return search.all ? 0 : 1;
+  }
+
+  LibrarySearch& run() noexcept {
+    dl_iterate_phdr(visit, this);
+    return *this;
   }
 };
 
+bool LoadedLibrary::is_symbol(unsigned index, const char* symbol) const noexcept {
+  const ElfW(Sym)& one = static_cast<const ElfW(Sym)*>(symbols_)[index];
+  return one.st_shndx != SHN_UNDEF && std::strcmp(names_ + one.st_name, symbol) == 0;
+}
+
 // The table is described in the documents of the GNU linker: a filter of Bloom, buckets, and for
-// each symbol its hash, whose lowest bit marks the last of a bucket.
-void* LoadedLibrary::find(const char* symbol) const noexcept {
-  if (symbols_ == nullptr || names_ == nullptr || hashes_ == nullptr) return nullptr;
-  const unsigned buckets = hashes_[0], first = hashes_[1], words = hashes_[2];
-  if (buckets == 0) return nullptr;
-  const unsigned* const bucket = hashes_ + 4 + words * (sizeof(ElfW(Addr)) / sizeof(unsigned));
+// each symbol its hash, whose lowest bit marks the last of a bucket. 0: no such symbol.
+unsigned LoadedLibrary::find_by_gnu_hash(const char* symbol) const noexcept {
+  const unsigned buckets = gnu_hashes_[0], first = gnu_hashes_[1], words = gnu_hashes_[2];
+  if (buckets == 0) return 0;
+  const unsigned* const bucket = gnu_hashes_ + 4 + words * (sizeof(ElfW(Addr)) / sizeof(unsigned));
   const unsigned* const chain = bucket + buckets;
-  const std::uint32_t wanted = hash_of(symbol);
+  const std::uint32_t wanted = gnu_hash_of(symbol);
   unsigned index = bucket[wanted % buckets];
-  if (index < first) return nullptr;
-  const auto* const symbols = static_cast<const ElfW(Sym)*>(symbols_);
+  if (index < first) return 0;
   for (;; ++index) {
     const std::uint32_t hash = chain[index - first];
-    const ElfW(Sym)& one = symbols[index];
-    if ((hash | 1) == (wanted | 1) && one.st_shndx != SHN_UNDEF &&
-        std::strcmp(names_ + one.st_name, symbol) == 0) {
-      return reinterpret_cast<void*>(base_ + one.st_value);
-    }
-    if ((hash & 1) != 0) return nullptr;
+    if ((hash | 1) == (wanted | 1) && is_symbol(index, symbol)) return index;
+    if ((hash & 1) != 0) return 0;
   }
 }
 
-LoadedLibrary LoadedLibrary::that_defines(const char* symbol) noexcept {
-  LibrarySearch search{symbol, {}};
-  dl_iterate_phdr(LibrarySearch::visit, &search);
-  return search.found;
+// The table of the System V ABI: buckets, and for each symbol the next of its bucket.
+unsigned LoadedLibrary::find_by_hash(const char* symbol) const noexcept {
+  const unsigned buckets = hashes_[0];
+  if (buckets == 0) return 0;
+  const unsigned* const next = hashes_ + 2 + buckets;
+  unsigned index = hashes_[2 + hash_of(symbol) % buckets];
+  while (index != 0 && !is_symbol(index, symbol)) index = next[index];
+  return index;
+}
+
+void* LoadedLibrary::find(const char* symbol) const noexcept {
+  if (symbols_ == nullptr || names_ == nullptr) return nullptr;
+  unsigned index = 0;
+  if (gnu_hashes_ != nullptr) {
+    index = find_by_gnu_hash(symbol);
+  } else if (hashes_ != nullptr) {
+    index = find_by_hash(symbol);
+  }
+  if (index == 0) return nullptr;
+  return reinterpret_cast<void*>(base_ + static_cast<const ElfW(Sym)*>(symbols_)[index].st_value);
+}
+
+LoadedLibrary LoadedLibrary::that_defines(const char* symbol, const void* other_than) noexcept {
+  return LibrarySearch{.symbol = symbol, .other_than = other_than}.run().found;
+}
+
+int LoadedLibrary::count_that_define(const char* symbol) noexcept {
+  return LibrarySearch{.symbol = symbol, .all = true}.run().count;
+}
+
+LoadedLibrary LoadedLibrary::around(const void* address) noexcept {
+  return LibrarySearch{.inside = address}.run().found;
 }
 
 }  // namespace timeloom::mpi

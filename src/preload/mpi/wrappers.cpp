@@ -13,13 +13,17 @@
 
 namespace timeloom::mpi {
 
-// Apart from the wrapper, which then takes a few instructions while nothing is measured.
-#define TIMELOOM_MPI_SEEN(NAME, PARAMETERS, BODY)                    \
-  [[gnu::noinline]] static int timeloom_seen_##NAME PARAMETERS {     \
-    auto* const real = mpi::real<int PARAMETERS>(Function::k##NAME); \
-    Call call(Function::k##NAME);                                    \
-    (void)call;                                                      \
-    return BODY;                                                     \
+// Apart from the wrapper, which then takes a few instructions while nothing is measured. It ends in
+// a jump here, so that the address to return to is that of its caller.
+#define TIMELOOM_MPI_SEEN(NAME, PARAMETERS, ARGUMENTS, BODY)                   \
+  [[gnu::noinline]] static int timeloom_seen_##NAME PARAMETERS {               \
+    const void* const caller = __builtin_return_address(0);                    \
+    if (passes(Function::k##NAME, caller)) [[unlikely]]                        \
+      return passed_real<int PARAMETERS>(Function::k##NAME, caller) ARGUMENTS; \
+    auto* const real = mpi::real<int PARAMETERS>(Function::k##NAME);           \
+    Call call(Function::k##NAME);                                              \
+    (void)call;                                                                \
+    return BODY;                                                               \
   }
 
 #define TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, MAY_PASS)          \
@@ -31,12 +35,12 @@ namespace timeloom::mpi {
   }
 
 #define TIMELOOM_MPI_PLAIN(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                        \
-  TIMELOOM_MPI_SEEN(NAME, PARAMETERS, BODY)                                                    \
+  TIMELOOM_MPI_SEEN(NAME, PARAMETERS, ARGUMENTS, BODY)                                         \
   [[gnu::visibility("default")]] int MPI_##NAME PARAMETERS TIMELOOM_MPI_BODY(NAME, PARAMETERS, \
                                                                              ARGUMENTS, MAY_PASS)
 
 #define TIMELOOM_MPI_IF_THERE(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                  \
-  TIMELOOM_MPI_SEEN(NAME, PARAMETERS, BODY)                                                 \
+  TIMELOOM_MPI_SEEN(NAME, PARAMETERS, ARGUMENTS, BODY)                                      \
   static int timeloom_late_##NAME PARAMETERS TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, \
                                                                MAY_PASS)                    \
       [[gnu::used]] static decltype(&timeloom_late_##NAME) timeloom_find_##NAME() {         \
