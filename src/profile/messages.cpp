@@ -148,7 +148,11 @@ void MessageSink::finish() {
   if (listener_ != nullptr) return;
   if (obstacles_.empty()) {
     summary_.ideal_runtime = network_.runtime();
-    summary_.not_ideal = summary_.ideal_runtime ? "" : "the clocks of the processes differ";
+    if (!summary_.ideal_runtime) {
+      summary_.not_ideal = "the clocks of the processes differ";
+    } else if (*summary_.ideal_runtime == 0) {
+      summary_.not_ideal = "all of the time is in MPI";
+    }
   } else {
     summary_.not_ideal = *obstacles_.begin();
   }

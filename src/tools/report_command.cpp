@@ -174,8 +174,10 @@ int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
   if (source == nullptr) summary.not_ideal = "the run has a profile and no trace";
   const MpiFacts facts = mpi_facts(call_tree_of(run), summary);
   if (facts.functions.empty() && facts.messages.messages == 0) {
-    throw Error(run.string() +
-                " has no calls of MPI; mpirun ... timeloom run records them, as docs/mpi.md says");
+    throw Error(
+        run.string() +
+        " has no calls of MPI; mpirun ... timeloom run records them, and mpirun ... python -m "
+        "scorep --mpp=mpi, as docs/mpi.md says");
   }
   Output output;
   if (options.json) {

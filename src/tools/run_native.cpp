@@ -34,6 +34,7 @@
 #include "settings/launched_rank.hpp"
 #include "tools/find_python.hpp"
 #include "tools/format.hpp"
+#include "tools/not_loaded.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
 #include "tools/wrapper_files.hpp"
@@ -269,13 +270,17 @@ bool others_go_on(const NativeRun& run) {
   return group_goes_on(run) || !run::end_group(run.directory, run.spawn);
 }
 
-void finish(const NativeRun& run, const Settings& settings, double seconds) {
+void finish(const NativeRun& run, const std::string& program, const Settings& settings,
+            double seconds) {
   const fs::path& directory = run.directory;
   if (others_go_on(run)) return;
   if (run::count_spools(directory) == 0) {
     run::forget_job(run::Directory(directory));
     run::forget_directory(directory, run.existed);
-    say("nothing was recorded: the program has not loaded libtimeloom");
+    const std::string why = why_nothing_is_loaded(program);
+    say("nothing was recorded: the program " +
+        (why.empty() ? "has not loaded libtimeloom"
+                     : why + ", so the system loads no libtimeloom"));
     return;
   }
   const std::string text = weave_run(directory, settings);
@@ -389,7 +394,7 @@ int run_native(const CommandLine& line) {
     throw;
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  finish(run, settings, wall.count());
+  finish(run, program, settings, wall.count());
   return status;
 }
 

@@ -188,6 +188,13 @@ def test_a_program_without_the_library_runs_all_the_same(record, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_a_static_program_runs_all_the_same(record, tmp_path):
+    (tmp_path / "static.c").write_text("int main(void) { return 3; }")
+    output("cc", "-static", tmp_path / "static.c", "-o", tmp_path / "static")
+    said = "timeloom: nothing was recorded: the program is linked statically, so the system loads no libtimeloom\n"
+    record(tmp_path / "static", status=3, said=said)
+
+
 def test_results_none_records_nothing(built, record, tmp_path):
     assert record(built / "regions", options=("--results=none",)).split()[1:] == ["0", "0"]
     assert not (tmp_path / "run").exists()

@@ -161,13 +161,25 @@ def test_two_programs_in_one_job(ranks, timeloom_program):
     assert Run(ranks.directory / "other", timeloom_program).visits("__main__.step") == [20, 21]
 
 
+APART = """
+    import os, subprocess, sys
+    place = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]
+    os.mkdir(place)
+    sys.exit(subprocess.run(sys.argv[1:], cwd=place).returncode)
+"""
+
+
+def test_ranks_of_score_p_in_different_directories(ranks):
+    ranks.write(APART, "apart.py")
+    done = ranks.start(2, sys.executable, "apart.py", *door("scorep"), ranks.directory / "app.py",
+                       SCOREP_EXPERIMENT_DIRECTORY="run")  # fmt: skip
+    assert sorted(line.partition(";")[0] for line in done.stderr.splitlines()) == [
+        f"scorep: of the 2 ranks of this job not all record into {ranks.directory}/{rank}/run" for rank in range(2)
+    ]
+
+
 def test_ranks_in_different_directories(ranks, timeloom_program):
-    ranks.write("""
-        import os, subprocess, sys
-        place = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]
-        os.mkdir(place)
-        sys.exit(subprocess.run(sys.argv[1:], cwd=place).returncode)
-    """, "apart.py")  # fmt: skip
+    ranks.write(APART, "apart.py")
     done = ranks.start(2, sys.executable, "apart.py", *MEASURE, ranks.directory / "app.py")
     assert ranks.names == ["0", "1"]
     for rank in range(2):

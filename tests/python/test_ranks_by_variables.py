@@ -223,6 +223,14 @@ def test_a_launcher_that_does_not_say_how_many_there_are(work, timeloom_program)
     assert sorted(os.listdir(work)) == ["app.py", "run"]
 
 
+def test_where_no_rank_can_write_a_line_says_so(work):
+    (work / "file").write_text("")
+    (said,) = finish([start(work, 1, 2, "-o", "file/run", "--quiet", TIMELOOM_JOB="a")])
+    assert said.startswith("timeloom: nothing is measured: ") and said.count("\n") == 1
+    assert said.count("rank-1") == 1
+    assert (work / "file").read_text() == ""
+
+
 def test_a_rank_that_cannot_write_there_has_its_own(work, timeloom_program):
     """The others have made the place for its spools already."""
     (first,) = finish([start(work, 0, 3, "-o", "run", "--quiet", TIMELOOM_JOB="a")])

@@ -285,8 +285,8 @@ bool others_go_on() {
 // `ranks`: the run is one of several; `missing`: a line about those that are not in it.
 void weave_and_report(SessionResult& result, RunEnd& end, bool ranks, const std::string& missing) {
   std::string others = others_in(result.run, ranks);  // the spools are gone after weaving
-  std::string left_out = unmeasured(result.run);
-  if (!missing.empty()) left_out += line_start() + missing + "\n";
+  const std::string ranks_missing = missing.empty() ? missing : line_start() + missing + "\n";
+  std::string left_out = unmeasured(result.run) + ranks_missing;
   const std::optional<WeaveResult> woven = weave_run(result, !missing.empty());
   left_out += given_up(result, woven);
   if (woven && woven->counts && (woven->counts->processes > 1 || result.events == 0)) {
@@ -301,7 +301,8 @@ void weave_and_report(SessionResult& result, RunEnd& end, bool ranks, const std:
   if (!g_start->quiet) {
     write_error_output(summary(result, others, left_out, weaving));
   } else {
-    const std::string lost = g_start->losses_are_said ? losses(result) : std::string();
+    const std::string lost =
+        g_start->losses_are_said ? losses(result) + ranks_missing : std::string();
     write_error_output(lost + (complain ? line_start() + weaving + "\n" : ""));
   }
 }

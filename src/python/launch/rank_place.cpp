@@ -53,16 +53,18 @@ void RankPlace::make() {
     if (!apart_.empty() && launched_.rank == 0) say(apart_);
     return own_->make();
   }
+  std::string refused;
   try {
-    share();
+    refused = share();
   } catch (const Obstacle& error) {
-    make_alone(error.what());
+    refused = error.what();
   } catch (const std::system_error& error) {
-    make_alone(error.what());
+    refused = error.what();
   }
+  if (!refused.empty()) make_alone(refused);
 }
 
-void RankPlace::share() {
+std::string RankPlace::share() {
   std::error_code ignored;
   fs::create_directories(meeting_.directory, ignored);
   const run::SharedRun run = run::share_run(meeting_.directory, *job_, [this](unsigned program) {
@@ -71,9 +73,10 @@ void RankPlace::share() {
     own_->make();
     return fs::path(path());
   });
-  if (!run.refused.empty()) return make_alone(run.refused);
+  if (!run.refused.empty()) return run.refused;
   if (!run.made) own_->join(run.path.string());
   shared_ = true;
+  return {};
 }
 
 void RankPlace::make_alone(const std::string& reason) {

@@ -32,7 +32,7 @@ class RankPlace : public RunPlace {
   void set_apart(const std::string& suffix) override { own_->set_apart(suffix); }
 
  private:
-  void share();
+  std::string share();  // why the rank shares no run; empty: it does
   void make_alone(const std::string& reason);
   bool ranks_have_ended();
 

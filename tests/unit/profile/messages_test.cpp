@@ -117,6 +117,17 @@ TEST(Messages, OfAProcessToItself) {
   EXPECT_EQ(summary.ideal_runtime, 100U);  // process 1 begins then
 }
 
+TEST(Messages, WhereNothingHappensOutsideOfMpiALineSaysSo) {
+  Job job(2);
+  job.only_mpi();
+  for (const std::uint32_t process : {0U, 1U}) {
+    job.collective(process, 0, 12, CollectiveKind::kBarrier);
+  }
+  const MessageSummary summary = job.summary();
+  EXPECT_EQ(summary.ideal_runtime, 0U);
+  EXPECT_EQ(summary.not_ideal, "all of the time is in MPI");
+}
+
 TEST(Messages, AReceiverWaitsForALateSender) {
   const MessageSummary summary = Job(2)
                                      .enter(0, 50)
