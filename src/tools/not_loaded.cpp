@@ -6,9 +6,8 @@
 
 #include <cstddef>
 #include <cstring>
+#include <fstream>
 #include <string_view>
-
-#include "os/read_file.hpp"
 
 namespace timeloom::tools {
 namespace {
@@ -23,8 +22,10 @@ bool read_at(std::string_view file, std::size_t offset, T& value) {
 // Whether it is a program that asks for no dynamic linker.
 bool is_static(const std::string& program) {
   constexpr std::size_t kMost = 1 << 16;  // its headers come first
-  int failed = 0;
-  const std::string file = os::read_file(program, kMost, &failed);
+  std::string file(kMost, '\0');
+  std::ifstream in(program, std::ios::binary);
+  in.read(file.data(), static_cast<std::streamsize>(file.size()));
+  file.resize(static_cast<std::size_t>(in.gcount()));
   Elf64_Ehdr head;
   if (!read_at(file, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return false;
   if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof(Elf64_Phdr)) return false;
