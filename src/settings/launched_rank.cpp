@@ -137,6 +137,8 @@ std::optional<LaunchedRank> rank_by(const Launcher& launcher, const Variables& v
   // A group of workers that torchrun starts anew has the same names.
   if (launcher.name == "torchrun" && !result.job.empty()) {
     result.job += " " + variables("TORCHELASTIC_RESTART_COUNT");
+    constexpr std::array<std::string_view, 1> kRestarts = {"TORCHELASTIC_RESTART_COUNT"};
+    result.restarts = first_number(kRestarts, variables).value_or(0);
   }
   if (result.job.empty()) result.job = batch_job(variables);
   if (!result.job.empty()) result.job.insert(0, std::string(launcher.name) + " ");
@@ -218,6 +220,10 @@ std::optional<LaunchedRank> launched_rank_of_this_process(const char* const* env
   }
   if (variables(kRankVariable) == rank_mark(*rank)) return std::nullopt;
   return rank;
+}
+
+std::string restart_suffix(const LaunchedRank& rank) {
+  return rank.restarts == 0 ? std::string() : ".restart-" + std::to_string(rank.restarts);
 }
 
 std::string rank_mark(const LaunchedRank& rank) {

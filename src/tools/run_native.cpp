@@ -322,7 +322,9 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
                       formatted("nothing tells the job; name it in {}", kJobVariable));
   }
   const std::string& output = settings.text("output");
-  const fs::path directory = run::choose_directory(output, line.target);
+  const bool refuses = !output.empty() && !settings.flag("force");
+  const std::string apart = refuses ? restart_suffix(rank) : std::string();
+  const fs::path directory = run::choose_directory(output, line.target) += apart;
   const fs::path meeting = directory.parent_path();
   std::error_code ignored;
   fs::create_directories(meeting, ignored);
@@ -331,7 +333,7 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
   const run::SharedRun shared =
       run::share_run(meeting, {rank.job, wish, rank.rank, rank.size}, [&](unsigned program) {
         const std::string suffix = program > 1 ? fmt::format(".program-{}", program) : "";
-        made = make_directory(line, settings, suffix);
+        made = make_directory(line, settings, apart + suffix);
         return made.directory;
       });
   if (!shared.refused.empty()) return make_apart(line, settings, rank, shared.refused);

@@ -223,6 +223,35 @@ def test_a_launcher_that_does_not_say_how_many_there_are(work, timeloom_program)
     assert sorted(os.listdir(work)) == ["app.py", "run"]
 
 
+OF_TORCHRUN = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "here", "MASTER_PORT": "29500",
+               "TORCHELASTIC_RUN_ID": "none"}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["timeloom", "native", "layout of Score-P"])
+def test_workers_that_torchrun_starts_anew(work, kind, timeloom_program):
+    """Nothing overwrites the run of those before. The ranks end together."""
+    (work / "app.py").write_text("""if True:
+        import os, time
+        open("begun-" + os.environ["RANK"] + os.environ["TORCHELASTIC_RESTART_COUNT"], "w").close()
+        while not all(os.path.exists(f"begun-{rank}" + os.environ["TORCHELASTIC_RESTART_COUNT"]) for rank in range(2)):
+            time.sleep(0.01)
+    """)
+    command = [*door("timeloom", "-o", "run", "--quiet", *(("--layout", "scorep") if "layout" in kind else ())), "app.py"]
+    if kind == "native":
+        build_regions(work, timeloom_program)
+        command = [timeloom_program, "run", "-o", "run", "--quiet", "--program", "./regions", "threads"]
+    for restarts in range(3):
+        processes = [
+            subprocess.Popen(command, cwd=work, stderr=subprocess.PIPE, text=True,
+                             env={**environment(), **OF_TORCHRUN, "RANK": str(rank), "LOCAL_RANK": str(rank),
+                                  "TORCHELASTIC_RESTART_COUNT": str(restarts)})
+            for rank in range(2)
+        ]  # fmt: skip
+        assert finish(processes) == ["", ""]
+    for run in ("run", "run.restart-1", "run.restart-2"):
+        assert Run(work / run, timeloom_program).names == names_of_ranks(2)
+
+
 def test_where_no_rank_can_write_a_line_says_so(work):
     (work / "file").write_text("")
     (said,) = finish([start(work, 1, 2, "-o", "file/run", "--quiet", TIMELOOM_JOB="a")])

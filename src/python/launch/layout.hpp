@@ -26,7 +26,8 @@ struct RankInRun {
 
 struct RankMeeting {
   std::filesystem::path directory;
-  std::string wish;  // empty: any name
+  std::string wish;      // empty: any name
+  bool refuses = false;  // what has that name
 };
 
 // The directory of a run: chosen before the program begins, made when it does.

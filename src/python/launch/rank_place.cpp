@@ -28,8 +28,12 @@ void mark_for_children(const LaunchedRank& launched) {
 // Whoever makes the run has made the pointer before, so what is in the way is the run itself if
 // there is a pointer now.
 void RankPlace::check() {
-  const std::optional<RankMeeting> meeting = own_->meeting();
+  std::optional<RankMeeting> meeting = own_->meeting();
   if (!meeting) return own_->check();
+  if (meeting->refuses && launched_.restarts > 0) {
+    own_->set_apart(restart_suffix(launched_));
+    meeting = own_->meeting();
+  }
   meeting_ = *meeting;
   elsewhere_ = !launched_.on_one_host() || launched_.directory != run::current_directory();
   if (launched_.job.empty()) {

@@ -81,7 +81,7 @@ class Experiment : public RunPlace {
 
   std::optional<RankMeeting> meeting() const override;
   void join(const std::string& path) override;
-  void set_apart(const std::string& suffix) override { options_.suffix = suffix; }
+  void set_apart(const std::string& suffix) override { options_.suffix += suffix; }
 
  private:
   ScorepSettings scorep_;
@@ -115,8 +115,8 @@ void Experiment::make() {
 std::optional<RankMeeting> Experiment::meeting() const {
   if (!wanted_) return std::nullopt;
   const std::filesystem::path path = run::ExperimentDirectory::path_of(options_);
-  return RankMeeting{path.parent_path(),
-                     options_.directory.empty() ? "" : path.filename().string()};
+  return RankMeeting{path.parent_path(), options_.directory.empty() ? "" : path.filename().string(),
+                     options_.in_the_way == run::InTheWay::kRefused};
 }
 
 void Experiment::join(const std::string& path) {

@@ -43,7 +43,8 @@ class PlainRun : public RunPlace {
 
   std::optional<RankMeeting> meeting() const override {
     const std::string& output = settings_.text("output");
-    return RankMeeting{path_.parent_path(), output.empty() ? output : path_.filename().string()};
+    if (output.empty()) return RankMeeting{path_.parent_path(), output};
+    return RankMeeting{path_.parent_path(), path_.filename().string(), !settings_.flag("force")};
   }
   void join(const std::string& path) override { path_ = path; }
   void set_apart(const std::string& suffix) override {
