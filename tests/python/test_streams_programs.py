@@ -54,6 +54,70 @@ def test_recursion(instrumenter, tmp_path):
     assert count("endless") == sum(depths)
 
 
+INITS = """
+import functools
+
+def around(function):
+    @functools.wraps(function)
+    def wrapper(self, value):
+        return function(self, value)
+    return wrapper
+
+def set_value(self, value):
+    self.value = value
+
+class Wrapped:
+    @around
+    def __init__(self, value):
+        self.values = lambda: (self, value)
+
+class Assigned:
+    __init__ = set_value
+
+class Base:
+    def start(self, value):
+        self.value = value
+    __init__ = start
+
+class Derived(Base):
+    def __init__(self, value):
+        super().__init__(value)
+
+class Fails:
+    def begin(self, value):
+        if value % 2:
+            raise ValueError(value)
+    __init__ = begin
+
+def failing(value):
+    try:
+        Fails(value)
+    except ValueError:
+        pass
+
+Derived(0)
+for i in range(60):
+    Wrapped(i)
+    Assigned(i)
+    Base(i)
+    Derived(i)
+    failing(i)
+"""
+
+
+@each_instrumenter
+def test_functions_of_other_names_that_begin_instances(instrumenter, tmp_path):
+    """With 3.13 the interpreter calls them past a frame hook, once it has specialised the call."""
+    chain = "Derived:__init__ Base:start . . "
+    check(
+        INITS, instrumenter, tmp_path,
+        "<module> Wrapped around . . Assigned . Base . Derived . Fails . " + chain
+        + 60 * ("around:<locals>:wrapper Wrapped:__init__ . . set_value . Base:start . " + chain + "failing Fails:begin . . ")
+        + ".",
+        keep=lambda name: name.startswith("__main__."),
+    )  # fmt: skip
+
+
 DEEP = """
 import sys, threading
 def down(n):

@@ -3,6 +3,8 @@
 // The cheapest hook there is, since one C function sees both ends of a call. A
 // hook that somebody else installed before is called in place of the default.
 #include <atomic>
+#include <new>
+#include <unordered_set>
 
 #include "python/interpreter/deep_stack.hpp"
 #include "python/interpreter/frame_hook.hpp"
@@ -28,12 +30,17 @@ constinit std::atomic<bool> g_entering = false;
 bool g_resting = false;
 bool g_sampling = false;
 
-// Functions called __init__ are watched by monitoring where the hook may miss them.
-constinit std::atomic<bool> g_init_by_monitoring = false;
+// Where calls of __init__ may pass over the hook, monitoring reports these.
 bool g_subscribed = false;   // to events of sys.monitoring
 PyObject* g_init = nullptr;  // the name, interned
+// Functions of other names that are the __init__ of a class. One that has gone stays: to ask for
+// the events of another in its place costs time and nothing else.
+std::unordered_set<const PyCodeObject*> g_other_inits;
 
 bool is_init(PyCodeObject* code) noexcept { return code->co_name == g_init && !is_generator(code); }
+bool may_pass_hook(PyCodeObject* code) noexcept {
+  return is_init(code) || g_other_inits.contains(code);
+}
 
 [[gnu::noinline, gnu::cold]] EventWord first_seen(PyCodeObject* code, PyObject* globals) noexcept {
   const ErrorGuard guard;
@@ -61,12 +68,11 @@ bool is_init(PyCodeObject* code) noexcept { return code->co_name == g_init && !i
 }
 
 // Frames that are not recorded: nobody asks for them now, they run on behalf of
-// a trace function (which other instrumenters cannot see), they are refused with
-// RecursionError before they begin, or monitoring reports them.
-bool passes_over(PyThreadState* thread, PyCodeObject* code) noexcept {
+// a trace function (which other instrumenters cannot see), or they are refused with
+// RecursionError before they begin.
+bool passes_over(PyThreadState* thread) noexcept {
   if (!g_entering || is_tracing(thread)) return true;
-  if (calls_left(thread) <= 0 && thread->recursion_headroom == 0) return true;
-  return kInitPassesHook && g_init_by_monitoring && is_init(code);
+  return calls_left(thread) <= 0 && thread->recursion_headroom == 0;
 }
 
 // How long a call of the hook takes, less the function itself.
@@ -147,7 +153,7 @@ PyObject* evaluate_as(PyThreadState* thread, InterpreterFrame* frame, int throwi
     }
     word = 0;
   }
-  if (passes_over(thread, code)) [[unlikely]]
+  if (passes_over(thread)) [[unlikely]]
     return g_hook.next(thread, frame, throwing);
   if (is_generator(code)) [[unlikely]] {
     if (creates_generator(frame)) return g_hook.next(thread, frame, throwing);
@@ -192,14 +198,46 @@ PyCodeObject* code_argument(PyObject* const* arguments) noexcept {
   return reinterpret_cast<PyCodeObject*>(arguments[0]);
 }
 
+// Whether the frame that begins runs the __init__ of the class of its first argument, or of a class
+// below that. Asked once of a code object: what becomes an __init__ later is not found.
+bool begins_init(PyCodeObject* code, InterpreterFrame* frame) noexcept {
+  PyObject* const self =
+      code->co_argcount > 0 && !is_generator(code) ? argument_of(frame, 0) : nullptr;
+  PyObject* const classes = self == nullptr ? nullptr : Py_TYPE(self)->tp_mro;
+  if (classes == nullptr) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); ++i) {
+    auto* const one = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(classes, i));
+    if (!PyType_HasFeature(one, Py_TPFLAGS_HEAPTYPE)) continue;
+    PyObject* const init = PyDict_GetItemWithError(one->tp_dict, g_init);  // borrowed
+    if (init != nullptr && PyFunction_Check(init) &&
+        PyFunction_GET_CODE(init) == reinterpret_cast<PyObject*>(code)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Remembers functions that may pass over the hook later, now that it was asked.
+bool note_init(PyCodeObject* code, InterpreterFrame* frame) noexcept try {
+  if (may_pass_hook(code)) return true;
+  if (!begins_init(code, frame)) return false;
+  g_other_inits.insert(code);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 // PY_START
 PyObject* on_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   PyCodeObject* code = code_argument(arguments);
-  if (!is_init(code)) return Py_NewRef(g_disable);
+  InterpreterFrame* const frame = current_frame(PyThreadState_Get());
+  if (!has_passed_hook(frame)) {
+    return Py_NewRef(note_init(code, frame) ? Py_None : g_disable);
+  }
   EventWord word = known_word(code);
   if (word == 0) word = first_seen(code, PyEval_GetGlobals());
   if (word == kWatched) {
-    enter_watched(code, current_frame(PyThreadState_Get()));
+    enter_watched(code, frame);
   } else if (is_region(word)) {
     enter_code(code, word);
   } else {
@@ -211,15 +249,19 @@ PyObject* on_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
 // PY_RETURN
 PyObject* on_return(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   PyCodeObject* code = code_argument(arguments);
-  if (!is_init(code)) return Py_NewRef(g_disable);
-  record::t_recorder->leave(token_of(code));
+  if (!may_pass_hook(code)) return Py_NewRef(g_disable);
+  if (has_passed_hook(current_frame(PyThreadState_Get()))) {
+    record::t_recorder->leave(token_of(code));
+  }
   return Py_NewRef(Py_None);
 }
 
 // PY_UNWIND
 PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   PyCodeObject* code = code_argument(arguments);
-  if (is_init(code)) record::t_recorder->leave(token_of(code));
+  if (has_passed_hook(current_frame(PyThreadState_Get()))) {
+    record::t_recorder->leave(token_of(code));
+  }
   return Py_NewRef(Py_None);
 }
 
@@ -240,7 +282,6 @@ void watch_what_passes() {
   if (g_init == nullptr) g_init = PyUnicode_InternFromString("__init__");
   if (g_init == nullptr) return PyErr_Clear();
   g_subscribed = kInitPassesHook ? subscribe(kInitEvents) : subscribe(kCloseEvents);
-  g_init_by_monitoring = kInitPassesHook && g_subscribed;
   if (g_subscribed) return;
   say_not_subscribed(kInitPassesHook ? "calls of __init__ may be missing"
                                      : "generators that are closed may be missing");
@@ -261,7 +302,8 @@ void uninstall() {
   time_frames_by(nullptr);
   g_watching = false;
   if (g_subscribed) unsubscribe();
-  g_subscribed = g_init_by_monitoring = false;
+  g_subscribed = false;
+  g_other_inits.clear();
   take_or_put_hook();
   if (g_tasks) pause_tasks();
 }
