@@ -260,3 +260,24 @@ def test_the_point_of_a_number_is_a_point_in_every_locale(tmp_path):
         ["-m", "timeloom", "--no-weave", program], tmp_path, env={"LOCPATH": str(tmp_path)}
     )
     assert process.stderr.startswith("timeloom: 0.")
+
+
+@pytest.mark.skipif(not hasattr(os, "unshare"), reason="Python has os.unshare from 3.12 on")
+def test_another_namespace_of_users(tmp_path):
+    """The kernel lets only a process of one thread into it."""
+    text = """
+        import os
+        def step(): pass
+        step()
+        before = os.readlink("/proc/self/ns/user")
+        os.unshare(os.CLONE_NEWUSER)
+        print(before != os.readlink("/proc/self/ns/user"))
+        step()
+    """
+    path = tmp_path / "program.py"
+    path.write_text(textwrap.dedent(text))
+    if subprocess.run([sys.executable, path], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this system has no namespaces of users for us")
+    done = subprocess.run([sys.executable, "-m", "timeloom", "--quiet", "-o", "run", path], cwd=tmp_path,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")

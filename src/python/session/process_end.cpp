@@ -22,6 +22,8 @@ Diverted<FastKeywords> g_exit;
 Diverted<Fast> g_execv;
 Diverted<FastKeywords> g_execve;
 Diverted<Fast> g_signal;
+Diverted<FastKeywords> g_unshare;
+Diverted<FastKeywords> g_setns;
 
 // Ends the measurement of a process that is about to exit. All interpreters share the method
 // table; in those that are not the main one nothing of ours may be touched.
@@ -72,6 +74,24 @@ PyObject* set_handler(PyObject* module, PyObject* const* arguments, Py_ssize_t c
   return before;
 }
 
+// The kernel lets only a process of one thread into another namespace of users.
+PyObject* call_alone(FastKeywords original, PyObject* module, PyObject* const* arguments,
+                     Py_ssize_t count, PyObject* names) {
+  record::pause_helpers();
+  PyObject* result = original(module, arguments, count, names);
+  record::resume_helpers();
+  return result;
+}
+
+PyObject* unshare(PyObject* module, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  return call_alone(g_unshare.original, module, arguments, count, names);
+}
+
+PyObject* enter_namespace(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
+                          PyObject* names) {
+  return call_alone(g_setns.original, module, arguments, count, names);
+}
+
 template <typename Function>
 PyCFunction method_of(Function function) noexcept {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
@@ -84,7 +104,7 @@ template <typename Function>
 void divert(PyObject* module, const char* name, int flags, Function ours,
             Diverted<Function>& diverted) {
   const Ref function(PyObject_GetAttrString(module, name));
-  if (!function || !PyCFunction_CheckExact(function.get())) return;
+  if (!function || !PyCFunction_CheckExact(function.get())) return PyErr_Clear();
   PyMethodDef* method = reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml;
   if (method->ml_flags != flags || method->ml_meth == method_of(ours)) return;
   with_world_stopped([&] {  // others may be calling it
@@ -110,6 +130,8 @@ void watch_process_end() noexcept {
     divert(posix.get(), "_exit", METH_FASTCALL | METH_KEYWORDS, exit_process, g_exit);
     divert(posix.get(), "execv", METH_FASTCALL, execv_process, g_execv);
     divert(posix.get(), "execve", METH_FASTCALL | METH_KEYWORDS, execve_process, g_execve);
+    divert(posix.get(), "unshare", METH_FASTCALL | METH_KEYWORDS, unshare, g_unshare);
+    divert(posix.get(), "setns", METH_FASTCALL | METH_KEYWORDS, enter_namespace, g_setns);
   }
   const Ref signals(PyImport_ImportModule("_signal"));
   if (signals) divert(signals.get(), "signal", METH_FASTCALL, set_handler, g_signal);
@@ -122,6 +144,8 @@ void unwatch_process_end() noexcept {
     put_back(g_exit, exit_process);
     put_back(g_execv, execv_process);
     put_back(g_execve, execve_process);
+    put_back(g_unshare, unshare);
+    put_back(g_setns, enter_namespace);
     put_back(g_signal, set_handler);
   });
 }
