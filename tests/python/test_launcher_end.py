@@ -77,6 +77,19 @@ def test_a_program_that_forbids_itself_to_start_others(work, options, timeloom):
     assert ("__main__.f", 100) in [(row["name"], row["visits"]) for row in report["flat"]["rows"]]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="chroot needs root")
+def test_a_program_that_changes_its_root(work, timeloom):
+    text = "import os; os.mkdir('root'); os.chroot('root'); os.chdir('/')\n" + CALLS
+    process = run(work, text, "--quiet", "-o", "run")
+    assert (process.returncode, process.stdout) == (0, "out\n"), process.stderr
+    assert process.stderr == (
+        "timeloom: not woven: the program has changed its root directory (chroot); the next command outside of that "
+        "does it\n"
+    )
+    report = json.loads(timeloom("report", "--json", work / "run").stdout)
+    assert ("__main__.f", 100) in [(row["name"], row["visits"]) for row in report["flat"]["rows"]]
+
+
 def test_summary_says_what_was_recorded_and_what_to_do_next(work):
     process = run(work, CALLS)
     assert (process.returncode, process.stdout) == (0, "out\n")

@@ -40,6 +40,7 @@ struct Start {
   bool interrupted = false;
   bool losses_are_said = false;
   std::uint64_t filters = 0;        // of calls of the system
+  struct stat root {};
   std::shared_ptr<RunPlace> place;  // null: the run is finished
 };
 Start* g_start = nullptr;
@@ -215,8 +216,19 @@ std::optional<WeaveResult> weave_run(const SessionResult& result, bool more_rank
                         {g_start->keep_spool, silent || !error_output_unchanged(), more_ranks});
 }
 
+// Paths of the run lead elsewhere then.
+bool root_has_changed() {
+  struct stat now {};
+  return ::stat("/", &now) != 0 || now.st_dev != g_start->root.st_dev ||
+         now.st_ino != g_start->root.st_ino;
+}
+
 // The line of the summary about the weaving; empty when all is well.
 std::string weaving_text(const SessionResult& result, const std::optional<WeaveResult>& woven) {
+  if (result.error == ENOENT && root_has_changed()) {
+    return "not woven: the program has changed its root directory (chroot); the next command "
+           "outside of that does it";
+  }
   if (result.error == ENOENT) {
     return "not woven: the run was removed or renamed meanwhile";
   }
@@ -382,6 +394,7 @@ void note_start(const Settings& settings, std::shared_ptr<RunPlace> place) {
   g_start->has_error_output = ::fstat(STDERR_FILENO, &g_start->error_output) == 0;
   g_start->weave = settings.flag("weave");
   g_start->filters = record::system_call_filters();
+  (void)::stat("/", &g_start->root);
   g_start->keep_spool = settings.flag("keep-spool");
   g_start->quiet = settings.flag("quiet");
   g_start->losses_are_said = layout_of(settings).losses_are_said;
