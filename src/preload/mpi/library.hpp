@@ -1,23 +1,17 @@
 // The MPI library that the program has loaded, and its functions.
 //
-// The wrappers are built without mpi.h and without a library: all handles travel as wide as a
-// register, and where the binary interfaces differ (sizes of handles, the layout of
-// MPI_Status, constants), an Abi says how. The library is found among those that are loaded, by
-// its PMPI functions, when a wrapper is first called: it may come late, and without being visible
-// to others (RTLD_LOCAL). Of several the first that is initialised is recorded. Any thread; throws
-// nothing.
+// The library is found among those that are loaded, by its PMPI functions, when a wrapper is first
+// called: it may come late, and without being visible to others (RTLD_LOCAL). Of several the first
+// that is initialised is recorded. Any thread; throws nothing.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+
+#include "abi.hpp"
 
 namespace timeloom::mpi {
-
-using Handle = std::uintptr_t;  // MPI_Comm, MPI_Datatype …: an int in MPICH, else a pointer
-using Count = long long;        // MPI_Count, MPI_Offset
-using Aint = std::intptr_t;
 
 enum class Function : std::uint16_t {
 #define TIMELOOM_MPI(NAME, ...) k##NAME,
@@ -32,34 +26,6 @@ enum class Function : std::uint16_t {
   kCount
 };
 inline constexpr std::size_t kFunctions = static_cast<std::size_t>(Function::kCount);
-
-// The binary interface of a library; see docs/mpi.md for the sources of the numbers.
-struct Abi {
-  const char* name;
-  std::size_t handle_bytes;
-  std::size_t status_bytes, source_at, tag_at;  // of MPI_Status
-  int proc_null, any_source, any_tag, root, undefined;
-  std::uintptr_t in_place, no_status;  // MPI_IN_PLACE, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
-  Handle world, self, no_comm, no_request, no_info, byte, unsigned_long, max, no_op;
-  // MPI_MODE_CREATE …
-  int mode_create, mode_write_only, mode_read_write, mode_exclusive, mode_append;
-  int funneled;  // MPI_THREAD_FUNNELED; the levels above are greater
-
-  // A handle as it came in a register, of which MPICH's take only half.
-  Handle handle(Handle raw) const noexcept { return handle_bytes == 4 ? raw & UINT32_MAX : raw; }
-  // Entry `i` of an array of handles.
-  Handle load(const void* array, std::size_t i = 0) const noexcept {
-    Handle value = 0;
-    std::memcpy(&value, static_cast<const char*>(array) + i * handle_bytes, handle_bytes);
-    return value;
-  }
-  bool is_in_place(const void* buffer) const noexcept {
-    return reinterpret_cast<std::uintptr_t>(buffer) == in_place;
-  }
-};
-
-// The largest MPI_Status of all.
-inline constexpr std::size_t kStatusBytes = 32;
 
 // nullptr: no library that is known has been loaded.
 const Abi* abi() noexcept;

@@ -1,0 +1,132 @@
+#include "python/launch/summary_text.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/given_up.hpp"
+#include "core/number_text.hpp"
+#include "core/unmeasured.hpp"
+#include "python/interpreter/say.hpp"
+#include "run/spools.hpp"
+
+namespace timeloom::python {
+namespace {
+
+std::string grouped(unsigned long long number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+std::string size_text(unsigned long long bytes) {
+  if (bytes < 1000) return std::to_string(bytes) + " B";
+  double value = static_cast<double>(bytes) / 1000;
+  for (const char* unit : {"kB", "MB", "GB"}) {
+    if (value < 999.95) return fixed_text(value, 1) + " " + unit;
+    value /= 1000;
+  }
+  return fixed_text(value, 1) + " TB";
+}
+
+// The begin and the end of the program, which weaving adds and reports count.
+constexpr std::uint64_t kOfProgram = 2;
+
+std::string plural(unsigned long long count, const char* word) {
+  return grouped(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+std::string could_not_be_recorded(const SessionResult& result) {
+  return line_start() + plural(result.lost_events, "event") + " could not be recorded\n";
+}
+
+// Empty: it could not be calibrated.
+std::string overhead(const Shares& shares) {
+  if (shares.cpu == 0) return {};
+  return ", estimated overhead " + fixed_text(100 * shares.cpu, 1) + " % of CPU time, " +
+         fixed_text(100 * shares.wall, 1) + " % of wall time";
+}
+
+}  // namespace
+
+std::string others_in(const std::string& run, bool ranks) {
+  const std::uint64_t spools = run::count_spools(run);
+  if (spools < 2) return {};
+  return ", beside " + grouped(spools - 1) + (ranks ? " other" : " child") +
+         (spools == 2 ? " process" : " processes");
+}
+
+std::string unmeasured(const std::string& run) {
+  const Unmeasured counts = run::unmeasured_in(run);
+  std::string text;
+  if (counts.processes > 0) {
+    text += line_start() + grouped(counts.processes) +
+            (counts.processes == 1 ? " Python process" : " Python processes") +
+            " not measured: --follow all\n";
+  }
+  if (counts.interpreters > 0)
+    text += line_start() + plural(counts.interpreters, "sub-interpreter") + " not recorded\n";
+  return text;
+}
+
+std::string given_up(const SessionResult& result, const std::optional<WeaveResult>& woven) {
+  if (woven && !woven->given_up.empty()) {
+    return line_start() + woven->given_up + "\n";
+  }
+  if (result.observed_share) return line_start() + seen_text(result.observed_share) + "\n";
+  if (result.given_up == 0) return {};
+  return line_start() + plural(result.given_up, "function") + " not timed to the end\n";
+}
+
+std::string count_all_processes(SessionResult& result, const WovenCounts& all) {
+  result.events = all.events - std::min<std::uint64_t>(all.events, result.profile ? 0 : kOfProgram);
+  result.threads = all.threads;
+  result.tasks = all.tasks;
+  result.bytes = all.bytes;
+  result.lost_events = all.lost_events;
+  result.dropped_events = all.older_events;
+  result.folded_events = all.folded_events;
+  constexpr double kMillionth = 1e-6;
+  result.overhead = {static_cast<double>(all.cpu_overhead) * kMillionth,
+                     static_cast<double>(all.wall_overhead) * kMillionth};
+  std::string text = " in " + grouped(all.processes) + " processes";
+  if (all.running > 0) text += ", " + grouped(all.running) + " of which had not ended";
+  return text;
+}
+
+std::string losses(const SessionResult& result) {
+  std::string text;
+  if (!result.window.empty()) {
+    text += line_start() + "recorded was only " + result.window + ": " +
+            (result.windows == 0 ? "that never came" : plural(result.windows, "time")) + "\n";
+  }
+  if (!result.profile && result.folded_events > 0) {
+    text += line_start() + "from the size limit (--max-size) on " +
+            plural(result.folded_events, "event") + " are in the profile only\n";
+    if (result.lost_events > 0) text += could_not_be_recorded(result);
+  } else if (result.at_limit) {
+    text += line_start() + "recording ended at the size limit (--max-size): " +
+            plural(result.lost_events, "event") + " not recorded\n";
+  } else if (result.lost_events > 0) {
+    text += could_not_be_recorded(result);
+  }
+  if (result.dropped_events > 0) {
+    text += line_start() + "the newest events are kept, " +
+            plural(result.dropped_events, "older event") +
+            " dropped at the size limit (--max-size)\n";
+  }
+  return text;
+}
+
+std::string summary(const SessionResult& result, const SummaryParts& parts) {
+  const std::uint64_t events = result.events + (result.profile ? 0 : kOfProgram);
+  const std::string tasks = result.tasks > 0 ? " and " + plural(result.tasks, "task") : "";
+  std::string text = line_start() + fixed_text(result.wall_seconds, 3) + " s, " +
+                     plural(events, "event") + " of " + plural(result.threads, "thread") + tasks +
+                     parts.others + ", " + size_text(result.bytes) + overhead(result.overhead) +
+                     "\n" + losses(result) + parts.left_out;
+  if (!parts.weaving.empty()) text += line_start() + parts.weaving + "\n";
+  if (result.error == ENOENT) return text;
+  return text + line_start() + "next: timeloom report " + parts.run + "\n";
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,34 @@
+// What is said at the end of a measured program, in words. Lines end with a newline and begin with
+// the name of the door; an empty text says nothing. Plain functions; throw std::bad_alloc and what
+// reading the run throws.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "python/launch/weave_process.hpp"
+#include "python/session/session.hpp"
+
+namespace timeloom::python {
+
+// The other processes that have recorded into the run, which is not woven yet. No line.
+std::string others_in(const std::string& run, bool ranks);
+// The lines about Python processes that the program has started, and sub-interpreters, that are
+// not measured.
+std::string unmeasured(const std::string& run);
+// The line about functions that are not timed to the end; `woven`: with their visits.
+std::string given_up(const SessionResult& result, const std::optional<WeaveResult>& woven);
+// Makes the result that of all processes of the run, and says how many they are. No line.
+std::string count_all_processes(SessionResult& result, const WovenCounts& all);
+// The losses of the run.
+std::string losses(const SessionResult& result);
+
+struct SummaryParts {
+  std::string others;    // other processes, as above
+  std::string left_out;  // lines
+  std::string weaving;   // of the weave, without the name of the door; empty: all is well
+  std::string run;       // as the user can write it
+};
+std::string summary(const SessionResult& result, const SummaryParts& parts);
+
+}  // namespace timeloom::python
