@@ -16,7 +16,7 @@ from streams import environment
 pytestmark = pytest.mark.one_python
 
 SEND, RECEIVE = ("MpiSend", "MpiIsend"), ("MpiRecv", "MpiIrecv")
-LIBRARY = Path(__file__).resolve().parents[2] / "src" / "preload" / "mpi" / "library.cpp"
+LIBRARY = Path(__file__).resolve().parents[2] / "src" / "preload" / "mpi" / "abi.cpp"
 
 
 def each_library(function):
