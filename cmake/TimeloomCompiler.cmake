@@ -9,3 +9,15 @@ if(NOT CMAKE_CXX_COMPILER AND NOT CMAKE_TOOLCHAIN_FILE AND NOT DEFINED ENV{CXX})
       "cxx-compiler (conda-forge), or take a wheel, which needs none.")
   endif()
 endif()
+
+# In one line what would else be pages of errors. The loader of musl knows no indirect functions,
+# which the wrappers of MPI are made of, nor thread-local variables of a fixed place in what is
+# loaded late, which the recorder has.
+function(timeloom_refuse_other_c_libraries)
+  include(CheckCXXSymbolExists)
+  check_cxx_symbol_exists(__GLIBC__ features.h TIMELOOM_HAS_GLIBC)
+  if(NOT TIMELOOM_HAS_GLIBC)
+    message(FATAL_ERROR " Timeloom needs Linux with glibc, and this compiler makes programs for another C library: "
+      "in containers take an image with glibc, such as python:3.13-slim in the place of python:3.13-alpine.")
+  endif()
+endfunction()

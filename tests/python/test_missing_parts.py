@@ -96,3 +96,16 @@ def test_one_line_says_that_there_is_no_compiler(tmp_path):
     assert done.returncode == 1 and "CMAKE_CXX_COMPILER" not in done.stdout + done.stderr
     line = "A C++ compiler is missing: install build-essential (Debian), gcc-c++ (Fedora) or cxx-compiler (conda-forge), or take a wheel, which needs none."
     assert line in [line.strip() for line in done.stderr.splitlines()]
+
+
+def test_one_line_says_that_the_c_library_is_another(tmp_path):
+    (tmp_path / "headers").mkdir()
+    (tmp_path / "headers" / "features.h").write_text("")  # as musl's, which names nobody
+    command = ["cmake", "-S", ROOT, "-B", tmp_path / "build"]
+    done = subprocess.run(command, env={**os.environ, "CXXFLAGS": f"-I{tmp_path}/headers"}, capture_output=True, text=True)
+    assert done.returncode == 1
+    line = (
+        "Timeloom needs Linux with glibc, and this compiler makes programs for another C library: in containers take an "
+        "image with glibc, such as python:3.13-slim in the place of python:3.13-alpine."
+    )
+    assert line in [line.strip() for line in done.stderr.splitlines()]
