@@ -57,6 +57,17 @@ void IoFigures::add(const IoFigures& other) noexcept {
   largest = std::max(largest, other.largest);
 }
 
+namespace {
+
+// All pipes are one row, and all sockets: nobody knows one of them by its number.
+std::string name_of(const IoHandle& handle) {
+  const std::string& name = handle.file.empty() ? handle.name : handle.file;
+  if (name.starts_with("pipe:[")) return "pipes";
+  return name.starts_with("socket:[") ? "sockets" : name;
+}
+
+}  // namespace
+
 // Follows the call path as a place in a tree of those that there are.
 class IoReport::OneLocation final : public LocationSink {
  public:
@@ -120,8 +131,7 @@ class IoReport::OneLocation final : public LocationSink {
     const std::uint64_t size = event.value == kNoBytes ? 0 : event.value;
     begun_.erase(begun);
     const IoHandle& handle = all_.definitions_->io_handles[event.ref];
-    const std::string& name = handle.file.empty() ? handle.name : handle.file;
-    targets_[{name, handle.paradigm, operation}].add(size, time);
+    targets_[{name_of(handle), handle.paradigm, operation}].add(size, time);
     places_[at_].figures[static_cast<std::size_t>(operation)].add(size, time);
   }
 

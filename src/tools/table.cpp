@@ -57,7 +57,10 @@ std::string Table::line(const TableRow& row, const Widths& widths, Ink heading) 
   // Marks take at most half; the nearest callers are those that matter.
   const std::size_t for_marks = std::min(columns(row.marks), widths.name / 2);
   const std::string marks = shorten_left(row.marks, for_marks, terminal_);
-  const std::string name = shorten_left(row.name, widths.name - columns(marks), terminal_);
+  const std::size_t for_name = widths.name - columns(marks);
+  const bool is_file = row.name.starts_with('/');
+  const std::string name = is_file ? shorten_file(row.name, for_name, terminal_)
+                                   : shorten_left(row.name, for_name, terminal_);
   const std::string place = shorten_path(row.place, widths.place, terminal_);
   text += terminal_.paint(marks, Ink::kDim) +
           terminal_.paint(name, heading == Ink::kPlain ? row.ink : heading);

@@ -208,6 +208,22 @@ std::string shorten_path(std::string_view path, std::size_t width, const Termina
   return std::string(path);
 }
 
+std::string shorten_file(std::string_view path, std::size_t width, const Terminal& terminal) {
+  if (columns(path) <= width) return std::string(path);
+  const std::size_t available = width - std::min(width, columns(terminal.ellipsis()));
+  std::size_t from = path.find('/', 1);
+  while (from != std::string_view::npos && columns(path.substr(from)) > available) {
+    from = path.find('/', from + 1);
+  }
+  if (from != std::string_view::npos) {
+    return std::string(terminal.ellipsis()) + std::string(path.substr(from));
+  }
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (columns(name) <= width) return std::string(name);
+  const std::size_t end = available / 3;
+  return shorten_right(name, width - end, terminal) + std::string(last_columns(name, end));
+}
+
 std::string shorten_right(std::string_view text, std::size_t width, const Terminal& terminal) {
   if (columns(text) <= width) return std::string(text);
   const std::size_t available = width - std::min(width, columns(terminal.ellipsis()));

@@ -240,6 +240,18 @@ def test_wrapper_preloaded_by_hand_for_score_p(
     assert by_file(io_of(tmp_path / "run"), data) == (EXPECTED if recorded else {})
 
 
+def test_pipes_are_one_row(record, io_of):
+    """Each process that is started brings one, and nobody knows it by its number."""
+    report = io_of(record("""
+        import subprocess, sys
+        for _ in range(5):
+            subprocess.run(["echo"], stdout=subprocess.PIPE, check=True)
+    """))  # fmt: skip
+    rows = [row for row in report["files"] if "pipe" in row["file"]]
+    assert [(row["file"], row["operation"]) for row in rows] == [("pipes", "read")]
+    assert rows[0]["operations"] >= 10 and rows[0]["bytes"] == 5
+
+
 VFORK = r"""
 #include <fcntl.h>
 #include <unistd.h>

@@ -94,6 +94,11 @@ TEST(Text, ShortensNamesAtTheirParts) {
   EXPECT_EQ(shorten_path("/usr/lib/json/encoder.py:12", 17, kAscii), "encoder.py:12");
   EXPECT_EQ(shorten_path("/usr/lib/json/encoder.py:12", 8, kAscii), "...py:12");
   EXPECT_EQ(shorten_path("/usr/lib/json/encoder.py:12", 12, kUnicode), "\u2026coder.py:12");
+  EXPECT_EQ(shorten_file("/usr/lib/json/encoder.py", 24, kUnicode), "/usr/lib/json/encoder.py");
+  EXPECT_EQ(shorten_file("/usr/lib/json/encoder.py", 23, kUnicode), "\u2026/lib/json/encoder.py");
+  EXPECT_EQ(shorten_file("/usr/lib/json/encoder.py", 12, kUnicode), "\u2026/encoder.py");
+  EXPECT_EQ(shorten_file("/usr/lib/json/encoder.py", 10, kUnicode), "encoder.py");
+  EXPECT_EQ(shorten_file("/usr/lib/json/encoder.py", 9, kAscii), "enco...py");
 }
 
 TEST(Text, NeverShortensToMoreThanTheWidth) {
@@ -103,6 +108,7 @@ TEST(Text, NeverShortensToMoreThanTheWidth) {
       EXPECT_LE(columns(shorten_left(name, width, terminal)), width);
       EXPECT_LE(columns(shorten_right(name, width, terminal)), width);
       EXPECT_LE(columns(shorten_path(name, width, terminal)), width);
+      EXPECT_LE(columns(shorten_file(name, width, terminal)), width);
     }
   }
 }
