@@ -14,13 +14,21 @@ namespace {
 constexpr char kStillRunning[] = "still running";
 constexpr char kCutOff[] = "ended before the measurement could be finished";
 
+// So shells end when all is well.
+std::string ending_by_exit(const spool::ProcessDefinitions& process) {
+  const auto instrumenter = process.properties.find("timeloom::instrumenter");
+  const bool native = instrumenter != process.properties.end() && instrumenter->second == "native";
+  if (native && process.ending.value == 0) return {};
+  return (native ? "ended by _exit(" : "ended by os._exit(") +
+         std::to_string(process.ending.value) + ")";
+}
+
 }  // namespace
 
 std::string SpoolSource::ending_of(const spool::ProcessDefinitions& process, bool running) {
   switch (process.ending.kind) {
     case EndingKind::kNone: break;
-    case EndingKind::kExit:
-      return "ended by os._exit(" + std::to_string(process.ending.value) + ")";
+    case EndingKind::kExit: return ending_by_exit(process);
     case EndingKind::kSignal:
       return "ended by " + os::signal_name(static_cast<int>(process.ending.value));
     case EndingKind::kExec: return "became another program (exec)";

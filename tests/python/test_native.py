@@ -1,6 +1,7 @@
 """Native code in the stream: C, C++ and Cython by the C interface, and programs without Python."""
 
 import ctypes.util
+import json
 import os
 import shutil
 import signal
@@ -155,6 +156,19 @@ def test_threads_that_are_cancelled_while_they_begin(built, record):
 def test_children_of_a_process_whose_threads_name_regions(built, record, tmp_path, timeloom_program):
     record(built / "ends", "fork", options=("--quiet", "--max-size", "1G"))
     assert sum(Run(tmp_path / "run", timeloom_program).visits("child")) == 200
+
+
+def test_the_ends_of_processes_of_a_shell(record, tmp_path, timeloom_program):
+    """A shell ends by _exit(), its children so or as another program, which has a process of its own in the run."""
+    for name, text in (("well", "(/bin/echo a); (echo b); exit 0"), ("ill", "(exit 3); exit 4")):
+        record("sh", "-c", text, options=("--quiet", "--io", "posix", "-o", name), status=0 if name == "well" else 4)
+    ends = {}
+    for name in ("well", "ill"):
+        done = subprocess.run([timeloom_program, "info", "--json", tmp_path / name], capture_output=True, text=True, check=True)
+        ends[name] = [(one["name"], one.get("ending") or "") for one in json.loads(done.stdout)["groups"]]
+    assert ends["ill"] == [("sh", "ended by _exit(4)"), ("sh (fork)", "ended by _exit(3)")]
+    assert ("sh", "") in ends["well"] and ("sh (fork)", "") in ends["well"]
+    assert {end for _, end in ends["well"]} <= {"", "became another program (exec)"}
 
 
 @pytest.mark.parametrize("options", [(), ("--thread", "pthread", "--io", "posix"), ("--max-size", "1G")])

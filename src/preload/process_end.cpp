@@ -1,0 +1,61 @@
+// Part of each wrapper library: the ends of a process at which no code runs that could bring the
+// measurement to an end. They are noted in its spool, as those of Python programs are.
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "preload/next_function.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::preload {
+namespace {
+
+using Arguments = char* const*;
+
+constinit Next<void(int)> next__exit{"_exit"}, next__Exit{"_Exit"};
+constinit Next<int(const char*, Arguments)> next_execv{"execv"}, next_execvp{"execvp"};
+constinit Next<int(const char*, Arguments, Arguments)> next_execve{"execve"},
+    next_execvpe{"execvpe"};
+constinit Next<int(int, Arguments, Arguments)> next_fexecve{"fexecve"};
+
+void note_exit(int status) noexcept {
+  record::note_ending({EndingKind::kExit, static_cast<std::uint32_t>(status) & 0xff});
+}
+
+// Returns only when the program could not be replaced.
+template <typename Call>
+int replace(Call call) {
+  record::note_ending({EndingKind::kExec, 0});
+  const int result = call();
+  record::note_ending({});
+  return result;
+}
+
+}  // namespace
+}  // namespace timeloom::preload
+
+using namespace timeloom::preload;
+
+TIMELOOM_WRAPPER(void, _exit, int status) {
+  note_exit(status);
+  next__exit(status);
+}
+TIMELOOM_WRAPPER(void, _Exit, int status) {
+  note_exit(status);
+  next__Exit(status);
+}
+
+TIMELOOM_WRAPPER(int, execv, const char* program, Arguments words) {
+  return replace([=] { return next_execv(program, words); });
+}
+TIMELOOM_WRAPPER(int, execvp, const char* program, Arguments words) {
+  return replace([=] { return next_execvp(program, words); });
+}
+TIMELOOM_WRAPPER(int, execve, const char* program, Arguments words, Arguments environment) {
+  return replace([=] { return next_execve(program, words, environment); });
+}
+TIMELOOM_WRAPPER(int, execvpe, const char* program, Arguments words, Arguments environment) {
+  return replace([=] { return next_execvpe(program, words, environment); });
+}
+TIMELOOM_WRAPPER(int, fexecve, int program, Arguments words, Arguments environment) {
+  return replace([=] { return next_fexecve(program, words, environment); });
+}
