@@ -29,6 +29,7 @@ def main() -> None:
     except (_command_line.UsageError, _core.Error) as error:
         sys.stderr.write(f"scorep: {error}\n")
         raise SystemExit(1) from None
+    _core.load_wrappers(line.wrappers)  # begins this process anew, before anything is said
     if line.verbose:
         line.remarks.append(_choices(line))
     for remark in line.remarks:

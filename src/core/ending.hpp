@@ -6,7 +6,13 @@
 namespace timeloom {
 
 // The cause of the process's end, where it was not the end of the program.
-enum class EndingKind : std::uint32_t { kNone = 0, kExit = 1, kSignal = 2, kExec = 3 };
+enum class EndingKind : std::uint32_t {
+  kNone = 0,
+  kExit = 1,
+  kSignal = 2,
+  kExec = 3,
+  kRestricted = 4  // it had forbidden itself calls of the system
+};
 struct Ending {
   EndingKind kind = EndingKind::kNone;
   std::uint32_t value = 0;  // kExit: exit status; kSignal: its number

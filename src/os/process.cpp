@@ -92,17 +92,6 @@ std::optional<Status> status_of(const std::string& process) {
   return Status{fields[kState][0], number(kParent), number(kThreads), number(kStart)};
 }
 
-// The number that follows the name in /proc/self/status. None: the kernel does not say it.
-std::optional<std::uint64_t> number_in_status(std::string_view name) {
-  const std::string text = read_file(file_of(kSelf, "status"));
-  for (const std::string_view line : pieces_of(text, '\n')) {
-    if (!line.starts_with(name)) continue;
-    const std::size_t digits = line.find_first_not_of(" \t", name.size());
-    return digits == std::string_view::npos ? 0 : number_of(line.substr(digits), 10);
-  }
-  return std::nullopt;
-}
-
 std::uint64_t pid_namespace() noexcept {
   struct stat status {};
   return ::stat(file_of(kSelf, "ns/pid").c_str(), &status) == 0 ? status.st_ino : 0;
@@ -166,11 +155,6 @@ bool is_last_thread() noexcept {
     rest.remove_prefix(std::min(rest.size(), rest.find(' ') + 1));
   }
   return number_of(rest, 10) == 2;
-}
-
-std::uint64_t system_call_filters() {
-  if (const auto filters = number_in_status("Seccomp_filters:")) return *filters;
-  return number_in_status("Seccomp:").value_or(0) == 0 ? 0 : 1;
 }
 
 ProcessIdentity this_process() {

@@ -21,11 +21,6 @@ std::uint64_t parent_process_id() noexcept;
 // the last one. Allocates nothing.
 bool is_last_thread() noexcept;
 
-// How many filters the main thread of this process has for its own calls of the system
-// (seccomp(2)), those that it began with among them; at most 1 where the kernel does not count
-// them.
-std::uint64_t system_call_filters();
-
 // User and system time, in nanoseconds: of all threads of this process, of the calling thread.
 std::uint64_t process_cpu_ns() noexcept;
 std::uint64_t thread_cpu_ns() noexcept;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -30,7 +31,8 @@ void on_signal(int signal, siginfo_t* info, void*) noexcept {
   g_note.load()(signal);
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
-  ::sigaction(signal, &standard, nullptr);
+  // A filter that the program has set (seccomp) may refuse it, and the fault would come for ever.
+  if (::sigaction(signal, &standard, nullptr) != 0) ::_exit(128 + signal);
   const bool sent = info == nullptr || info->si_code <= 0;
   if (sent || (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL && signal != SIGFPE)) {
     ::raise(signal);

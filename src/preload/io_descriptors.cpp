@@ -93,8 +93,8 @@ template <typename Call>
 std::string absolute_path(int directory, const char* path) {
   std::string name = path == nullptr ? "" : path;
   if (name.starts_with('/')) return name;
-  std::string base = "/proc/self/cwd";
-  if (directory != AT_FDCWD) base = "/proc/self/fd/" + std::to_string(directory);
+  std::string base = "/proc/thread-self/cwd";
+  if (directory != AT_FDCWD) base = "/proc/thread-self/fd/" + std::to_string(directory);
   char target[4096];
   const ssize_t size = ::readlink(base.c_str(), target, sizeof target);
   return size <= 0 ? name : std::string(target, static_cast<std::size_t>(size)) + "/" + name;

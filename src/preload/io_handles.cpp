@@ -70,7 +70,7 @@ std::uint64_t value_of(IoHandleId handle) noexcept {
 
 // What the kernel says that the descriptor is: an absolute path, or "pipe:[123]".
 std::string target_of(int descriptor) {
-  std::array<char, 32> link{"/proc/self/fd/"};
+  std::array<char, 32> link{"/proc/thread-self/fd/"};  // the main thread may have ended
   const std::size_t length = std::string_view(link.data()).size();
   *std::to_chars(link.data() + length, link.data() + link.size() - 1, descriptor).ptr = '\0';
   std::array<char, 4096> target;

@@ -5,6 +5,7 @@
 
 #include "preload/next_function.hpp"
 #include "record/measurement.hpp"
+#include "record/wrapper_interface.hpp"
 
 namespace timeloom::preload {
 namespace {
@@ -17,16 +18,21 @@ constinit Next<int(const char*, Arguments, Arguments)> next_execve{"execve"},
     next_execvpe{"execvpe"};
 constinit Next<int(int, Arguments, Arguments)> next_fexecve{"fexecve"};
 
+// Without a system call where that is possible: the program may have forbidden itself all others.
+void note(Ending ending) noexcept {
+  if (!record::in_child_of_vfork()) record::note_own_ending(ending);
+}
+
 void note_exit(int status) noexcept {
-  record::note_ending({EndingKind::kExit, static_cast<std::uint32_t>(status) & 0xff});
+  note({EndingKind::kExit, static_cast<std::uint32_t>(status) & 0xff});
 }
 
 // Returns only when the program could not be replaced.
 template <typename Call>
 int replace(Call call) {
-  record::note_ending({EndingKind::kExec, 0});
+  note({EndingKind::kExec, 0});
   const int result = call();
-  record::note_ending({});
+  note({});
   return result;
 }
 

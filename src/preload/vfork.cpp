@@ -1,5 +1,5 @@
-// vfork(), whose child has the memory of its parent until it runs another program: what the child
-// does is no call of the measured process.
+// Part of each wrapper library: vfork(), whose child has the memory of its parent until it runs
+// another program: what the child does is no call of the measured process.
 #include <unistd.h>
 
 #include "preload/next_function.hpp"

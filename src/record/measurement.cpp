@@ -63,6 +63,7 @@ void unlock_after_fork() { state().mutex.unlock(); }
 void forget_after_fork() {
   State& s = state();
   g_ending = nullptr;
+  s.filters = {};
   const auto open = t_recorder->own_regions();
   s.inherited.assign(open.begin(), open.end());
   s.inherited_recording = g_recording;
@@ -122,6 +123,7 @@ void start(const StartOptions& options) {
     s.writer = spool::Writer::create(options.spool_directory, options.writer);
     g_ending = &s.writer->ending();
     g_measured_process = os::process_id();
+    s.filters.watch();
     s.writer->hold_definitions();
     s.writer->define_clock_sync(os::sync_clocks());
     s.process = options.process;
@@ -168,10 +170,25 @@ void rename_process(const std::string& name) noexcept {
   s.writer->define_process(s.process, s.parent);
 }
 
-void note_ending(Ending ending) noexcept {
+void note_own_ending(Ending ending) noexcept {
   std::atomic<std::uint64_t>* const place = g_ending.load(std::memory_order_relaxed);
-  if (place == nullptr || os::process_id() != g_measured_process) return;
-  place->store(to_word(ending), std::memory_order_relaxed);
+  if (place != nullptr) place->store(to_word(ending), std::memory_order_relaxed);
+}
+
+void note_ending(Ending ending) noexcept {
+  if (g_ending != nullptr && os::process_id() == g_measured_process) note_own_ending(ending);
+}
+
+bool is_restricted() noexcept {
+  const bool restricted = g_active && state().filters.added();
+  if (restricted) note_own_ending({EndingKind::kRestricted, 0});
+  return restricted;
+}
+
+void note_end_of_main_thread() noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (s.writer != nullptr) s.writer->expect_last_thread();
 }
 
 void watch_signals() noexcept {
@@ -206,6 +223,7 @@ Totals stop(Ending ending) noexcept {
   result.error = s.writer->error();
   result.cpu_ns = s.writer->cpu_ns();
   s.writer.reset();
+  s.filters = {};
   return result;
 }
 

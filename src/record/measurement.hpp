@@ -61,6 +61,15 @@ void rename_process(const std::string& name) noexcept;
 // Notes in the spool how the process is about to end; kNone takes the note back. May be
 // called from a signal handler.
 void note_ending(Ending ending) noexcept;
+// The same in the process that is measured, not in a child of vfork(): makes no system call.
+void note_own_ending(Ending ending) noexcept;
+// Asked once, at the end: whether the process has forbidden itself system calls since the
+// measurement began (seccomp). Any that follows may be its last, so nothing is to be ended then:
+// what is recorded stays as that of a process that was killed, with a note.
+bool is_restricted() noexcept;
+// The main thread has ended by pthread_exit(): the process ends with its last thread, which ours
+// are not to be.
+void note_end_of_main_thread() noexcept;
 // From now on signals that end the process are noted in this way; see os/signals.hpp.
 void watch_signals() noexcept;
 void watch_signal_again(int signal) noexcept;

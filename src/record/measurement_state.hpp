@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "os/call_filters.hpp"
 #include "record/definition_table.hpp"
 #include "record/measurement.hpp"
 
@@ -60,6 +61,7 @@ struct State {
   std::uint64_t without_metrics = 0;  // threads that could not be sampled
   std::vector<OpenRegion> inherited;  // the regions open on the forking thread
   bool inherited_recording = true;
+  os::CallFilters filters;
 };
 
 // Never destroyed: threads may outlive the static objects of the program.

@@ -1,5 +1,6 @@
 #include "record/program_session.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -171,6 +172,13 @@ void go_on_in_child() {
   }
 }
 
+// Its destructors are called where the main thread ends by pthread_exit(), not by exit().
+void watch_end_of_main_thread() noexcept {
+  pthread_key_t key{};
+  if (pthread_key_create(&key, [](void*) { note_end_of_main_thread(); }) != 0) return;
+  pthread_setspecific(key, g_session);
+}
+
 void begin(const std::string& settings_file) {
   const std::string spools = spools_of(settings_file);
   auto session = std::make_unique<Session>(Session{spools, start_options(settings_file, spools)});
@@ -179,6 +187,7 @@ void begin(const std::string& settings_file) {
   start(session->options);
   g_session = session.release();
   watch_signals();
+  watch_end_of_main_thread();
   os::at_fork_in_child(go_on_in_child);
   std::atexit(end_program_session);
   set_wrapping(true);
@@ -207,6 +216,7 @@ void end_program_session() noexcept {
   const Session* const session = std::exchange(g_session, nullptr);
   if (session == nullptr) return;
   set_wrapping(false);
+  if (is_restricted()) return;
   unwatch_signals();
   set_thread_namer(nullptr);
   // exit() in the handler of a signal that has interrupted the recorder of this thread, which

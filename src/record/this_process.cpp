@@ -54,6 +54,4 @@ ResidentMemory resident_memory() noexcept {
   return {memory.now, memory.peak};
 }
 
-std::uint64_t system_call_filters() { return os::system_call_filters(); }
-
 }  // namespace timeloom::record

@@ -31,8 +31,4 @@ struct ResidentMemory {
 };
 ResidentMemory resident_memory() noexcept;
 
-// How many filters the main thread has for its own calls of the system (seccomp(2)), those that the
-// process began with among them; at most 1 where the kernel does not count them.
-std::uint64_t system_call_filters();
-
 }  // namespace timeloom::record

@@ -113,18 +113,15 @@ void use_signal_stack(std::span<const std::byte> stack) noexcept {
 
 bool in_measured_process() noexcept { return os::process_id() == measured_process(); }
 
-namespace {
-
 // The child comes first; the thread goes on when that has ended or runs another program.
 bool in_child_of_vfork() noexcept {
+  if (!t_recorder->attached()) return !in_measured_process();
   if (!t_recorder->vforked()) [[likely]]
     return false;
   if (!in_measured_process()) return true;
   t_recorder->set_vforked(false);
   return false;
 }
-
-}  // namespace
 
 void note_vfork() noexcept {
   if (t_recorder->in_native_call()) return;
@@ -133,7 +130,9 @@ void note_vfork() noexcept {
 }
 
 WrapperScope::WrapperScope(const void* caller) noexcept : error_(errno) {
-  if (!recording() || in_child_of_vfork() || is_own_code(caller)) return;
+  if (!recording()) return;
+  if (t_recorder->vforked() && in_child_of_vfork()) return;
+  if (is_own_code(caller)) return;
   // A handler of a signal may have interrupted the recorder of its thread anywhere.
   const ThreadRecorder& present = *t_recorder;
   if (present.in_native_call() || present.on_signal_stack(__builtin_frame_address(0))) return;

@@ -70,6 +70,9 @@ inline bool is_own_descriptor(int descriptor) noexcept {
 bool in_measured_process() noexcept;
 // The calling thread is about to call vfork(): its child records nothing.
 void note_vfork() noexcept;
+// The same question as in_measured_process(), the other way round, without a system call on a
+// thread that has recorded. REQUIRES: vfork() is called through its wrapper.
+bool in_child_of_vfork() noexcept;
 
 // MPI has been initialised so that several threads may call it.
 void note_mpi_on_threads() noexcept;

@@ -20,6 +20,7 @@
 #include "run/contents.hpp"
 #include "run/directory.hpp"
 #include "run/ranks_of_group.hpp"
+#include "run/run_directory.hpp"
 
 namespace timeloom::run {
 namespace fs = std::filesystem;
@@ -145,13 +146,16 @@ using MakeRun = std::function<fs::path(unsigned program)>;
 
 fs::path make_shared(const JobPointer& pointer, const JobRank& rank, unsigned program,
                      const MakeRun& make) {
+  fs::path run;
   try {
-    const fs::path run = make(program);
+    run = make(program);
     mark_job(run, rank.job, rank.wish);
     if (!take_rank(run, rank.rank)) throw Error("another process records into " + run.string());
     pointer.publish(run);
     return run;
   } catch (...) {
+    // Before others may claim it: the directory would be in their way.
+    if (!run.empty()) forget_directory(run, false);
     pointer.withdraw();
     throw;
   }

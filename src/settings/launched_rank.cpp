@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <initializer_list>
+#include <span>
 
+#include "core/checksum.hpp"
 #include "os/process.hpp"
 
 namespace timeloom {
@@ -202,6 +205,20 @@ std::optional<LaunchedRank> launched_rank(const Variables& variables) {
   return std::nullopt;
 }
 
+namespace {
+
+// A name of any length as one that fits into a file's head.
+std::string short_name(const std::string& name) {
+  constexpr std::size_t kLongest = 1024;
+  if (name.size() <= kLongest) return name;
+  char check[9];
+  std::snprintf(check, sizeof check, "%08x",
+                checksum(std::as_bytes(std::span(name)).data(), name.size()));
+  return name.substr(0, kLongest) + " " + std::to_string(name.size()) + " " + check;
+}
+
+}  // namespace
+
 std::optional<LaunchedRank> launched_rank_of_this_process(const char* const* environment) {
   const Variables variables = variables_of(environment);
   std::optional<LaunchedRank> rank = launched_rank(variables);
@@ -212,7 +229,7 @@ std::optional<LaunchedRank> launched_rank_of_this_process(const char* const* env
     rank->directory = launcher->directory;
   }
   if (const std::string named = variables(kJobVariable); rank->job.empty() && !named.empty()) {
-    rank->job = "named " + named;
+    rank->job = "named " + short_name(named);
   }
   // It goes into files, as a line.
   for (char& byte : rank->job) {

@@ -231,37 +231,47 @@ void Writer::resume_drain() noexcept {
   if (!closed_ && !drain_thread_.running()) (void)start_drain();
 }
 
+void Writer::expect_last_thread() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    expects_last_thread_ = true;
+  }
+  work_.notify_one();
+}
+
 void Writer::drain_loop() noexcept {
+  using Clock = std::chrono::steady_clock;
   // Now and then the clocks are compared, so that a run that is killed can be
   // put in time as well as one that ends; soon at first, then once a second.
-  constexpr std::chrono::milliseconds kLongestPause{1000};
+  constexpr std::chrono::milliseconds kLongestPause{1000}, kShortPause{20};
   std::chrono::milliseconds pause{10};
   begin_to_beat(life_);
-  auto last_beat = std::chrono::steady_clock::now();
-  auto last_look = last_beat;
+  auto last_beat = Clock::now(), last_sync = last_beat, last_look = last_beat;
+  bool expects = false;
   std::unique_lock lock(mutex_);
   while (true) {
-    const bool woken =
-        work_.wait_for(lock, pause, [this] { return stopping_ || (!full_.empty() && !stuck()); });
-    const auto now = std::chrono::steady_clock::now();
+    work_.wait_for(lock, expects ? kShortPause : pause, [&] {
+      return stopping_ || expects_last_thread_ != expects || (!full_.empty() && !stuck());
+    });
+    expects = expects_last_thread_;
+    const auto now = Clock::now();
     if (now - last_beat >= kBeatPeriod) {
       last_beat = now;
       lock.unlock();
       beat(life_);
       lock.lock();
     }
-    if (now - last_look >= kLongestPause) {
-      last_look = now;
-      // The program has left its end to its last thread (pthread_exit), which this is not to be:
-      // the C library calls exit() when it returns, and nobody may wait for it there.
-      if (os::is_last_thread()) return drain_thread_.detach();
-    }
-    if (!woken) {
+    if (now - last_sync >= pause) {
+      last_sync = now;
+      pause = std::min(pause * 10, kLongestPause);
       lock.unlock();
       define_clock_sync(os::sync_clocks());
-      pause = std::min(pause * 10, kLongestPause);
       lock.lock();
-      continue;
+    }
+    if (expects || now - last_look >= kLongestPause) {
+      last_look = now;
+      // The C library calls exit() when this function returns, and nobody may wait for it there.
+      if (os::is_last_thread()) return drain_thread_.detach();
     }
     if (full_.empty() || stuck()) {
       if (stopping_) return;  // what could not be drained stays in the ring

@@ -162,6 +162,9 @@ class Writer {
 
   // Ends our thread: the program is about to fork.
   void pause_drain() noexcept;
+  // The main thread has ended, and the process ends with its last thread, which ours is not to be:
+  // it ends when it is the only one left.
+  void expect_last_thread() noexcept;
   // Starts it if it does not run. Until then the clocks are not compared, and the process is silent
   // for other machines (core/heartbeat.hpp).
   void resume_drain() noexcept;
@@ -231,6 +234,7 @@ class Writer {
   SegmentList partial_;           // free, too, and without all their space
   SegmentList full_;
   bool stopping_ = false;
+  bool expects_last_thread_ = false;
   bool closed_ = false;
 
   std::atomic<int> error_ = 0;

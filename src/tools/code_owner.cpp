@@ -95,6 +95,11 @@ Owner CodeOwner::owner_of(const Region& region) const {
   if (region.role == RegionRole::kCode && region.paradigm == Paradigm::kUser) {
     return Owner::kProject;
   }
+  // Of calls that a wrapper has seen, the file is the word for their library.
+  if (region.paradigm == Paradigm::kIo || region.paradigm == Paradigm::kMpi ||
+      region.paradigm == Paradigm::kPthread) {
+    return Owner::kLibrary;
+  }
   if (in_library(file)) return outside(region);
   // A function of C, code without a file, code that a library has made.
   if (file.empty()) {

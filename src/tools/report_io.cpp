@@ -63,6 +63,7 @@ namespace {
 std::string name_of(const IoHandle& handle) {
   const std::string& name = handle.file.empty() ? handle.name : handle.file;
   if (name.starts_with("pipe:[")) return "pipes";
+  if (name.empty()) return "(not open)";
   return name.starts_with("socket:[") ? "sockets" : name;
 }
 

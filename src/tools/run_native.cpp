@@ -290,6 +290,9 @@ NativeRun make_run(const CommandLine& line, const Settings& settings) try {
 
 int run_native(const CommandLine& line) {
   const std::string program = find_executable(line.target);
+  if (program.empty() && line.target.starts_with('-')) {
+    throw Error("after --program comes the program; " + line.target + " goes before it");
+  }
   if (program.empty()) throw Error("there is no program " + line.target + " to run");
   Settings settings;
   try {

@@ -31,6 +31,8 @@ std::string SpoolSource::ending_of(const spool::ProcessDefinitions& process, boo
     case EndingKind::kExit: return ending_by_exit(process);
     case EndingKind::kSignal:
       return "ended by " + os::signal_name(static_cast<int>(process.ending.value));
+    case EndingKind::kRestricted:
+      return "had forbidden itself calls of the system (seccomp) when it ended";
     case EndingKind::kExec: return "became another program (exec)";
   }
   if (process.ended) return {};

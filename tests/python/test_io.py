@@ -271,6 +271,34 @@ int main(int argc, char** words) {
 """
 
 
+LAST = r"""
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+static pthread_t main_thread;
+static char** words;
+static void* last(void* argument) {
+  pthread_join(main_thread, NULL);
+  const int file = open(words[1], O_CREAT | O_WRONLY, 0600);
+  return write(file, "123", 3) == 3 && close(file) == 0 && unlink(words[1]) == 0 ? argument : words;
+}
+int main(int argc, char** all) {
+  pthread_t thread;
+  main_thread = pthread_self(), words = all;
+  return pthread_create(&thread, NULL, last, NULL) == 0 && argc == 2 ? pthread_exit(NULL), 0 : 1;
+}
+"""
+
+
+def test_names_of_files_when_the_main_thread_has_ended(tmp_path, io_of, timeloom_program):
+    source, program = tmp_path / "program.c", tmp_path / "program"
+    source.write_text(LAST)
+    subprocess.run(["cc", source, "-pthread", "-o", program], check=True)
+    command = [timeloom_program, "run", "--quiet", "--io", "posix", "-o", "run", "--program", program, "file"]
+    subprocess.run(command, check=True, timeout=60, env=environment(), cwd=tmp_path)
+    assert by_file(io_of(tmp_path / "run"), tmp_path) == {("file", "write"): (1, 3, 3, 3)}
+
+
 @pytest.mark.parametrize("flag", ["-O0", "-O2"])
 def test_children_of_vfork_are_other_processes(flag, tmp_path, io_of, timeloom_program):
     """Until they run another program they have the memory of their parent, and no part in its measurement."""

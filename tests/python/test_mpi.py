@@ -371,7 +371,7 @@ def test_a_library_that_nobody_knows(tmp_path, timeloom, timeloom_program):
     assert facts["messages"] == []
 
 
-def several(directory, libraries, *options):
+def several(directory, libraries, *options, visible="RTLD_LOCAL"):
     """The words of a program that uses so many MPI libraries, each of which but the program has loaded."""
     source = PATTERNS.with_name("several.c")
 
@@ -383,7 +383,7 @@ def several(directory, libraries, *options):
     for number in range(1, libraries + 1):
         library = build(f"libmpi{number}.so", "-shared", "-fPIC", f"-DLIBRARY={number}", *options)
         users.append(build(f"user{number}.so", "-shared", "-fPIC", "-DUSER", library))
-    return [build("program", "-ldl"), *users]
+    return [build("program", f"-DVISIBLE={visible}", "-ldl"), *users]
 
 
 def visits_of(timeloom, run):
@@ -391,11 +391,12 @@ def visits_of(timeloom, run):
     return {row["name"]: row["visits"] for row in facts["functions"]}
 
 
-@pytest.mark.parametrize("libraries", [1, 2, 3])
-def test_several_libraries(libraries, tmp_path, timeloom, timeloom_program):
+@pytest.mark.parametrize(("libraries", "visible"), [(1, "RTLD_LOCAL"), (2, "RTLD_LOCAL"), (3, "RTLD_LOCAL"), (2, "RTLD_GLOBAL")])
+def test_several_libraries(libraries, visible, tmp_path, timeloom, timeloom_program):
     """Each caller has the library that it was linked with; calls of the first that begins are recorded."""
     done = subprocess.run(
-        [timeloom_program, "run", "--quiet", "--mpi", "-o", tmp_path / "run", "--program", *several(tmp_path, libraries)],
+        [timeloom_program, "run", "--quiet", "--mpi", "-o", tmp_path / "run", "--program",
+         *several(tmp_path, libraries, visible=visible)],
         capture_output=True, text=True, env=mpi_runs.environment(), check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -413,21 +414,21 @@ def test_a_library_that_is_built_in_another_way(options, tmp_path, timeloom, tim
          *several(tmp_path, 1, *options)],
         capture_output=True, text=True, env=mpi_runs.environment(), check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0 and "no MPI library" not in done.stderr, done.stderr
     assert visits_of(timeloom, tmp_path / "run") == {
         "MPI_Init": 1, "MPI_Initialized": 2, "MPI_Comm_rank": 2, "MPI_Finalize": 1
     }  # fmt: skip
 
 
 @each_library
-@pytest.mark.parametrize("loaded", [0, 1])
-def test_mpi4py_beside_another_library(mpi, loaded, tmp_path, timeloom):
-    """One that is loaded and never used, before or after that of mpi4py."""
+@pytest.mark.parametrize(("loaded", "mode"), [(0, "LOCAL"), (1, "LOCAL"), (1, "GLOBAL")])
+def test_mpi4py_beside_another_library(mpi, loaded, mode, tmp_path, timeloom):
+    """One that is loaded and never used, before or after that of mpi4py, and where all may see it."""
     others = [one for one in mpi_runs.implementations() if one.name != mpi.name]
     if not others:
         pytest.skip("there is only one MPI library")
     program = tmp_path / "program.py"
-    lines = [f"import ctypes; ctypes.CDLL({str(others[0].library)!r})", "from mpi4py import MPI"]
+    lines = [f"import ctypes; ctypes.CDLL({str(others[0].library)!r}, ctypes.RTLD_{mode})", "from mpi4py import MPI"]
     program.write_text("\n".join([*lines[::1 - 2 * loaded], "MPI.COMM_WORLD.barrier()", "MPI.COMM_WORLD.barrier()"]))
     _, said = mpi_runs.run(mpi, 2, tmp_path, program)
     assert said.count(f"calls of {mpi.library} are recorded, those of others are not") == 2, said

@@ -202,6 +202,60 @@ def test_a_program_without_the_library_runs_all_the_same(record, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+FILTERED = r"""
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define ALLOW(number) \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+int main(void) {
+  struct sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      ALLOW(SYS_read), ALLOW(SYS_write), ALLOW(SYS_exit), ALLOW(SYS_exit_group), ALLOW(SYS_fstat),
+      ALLOW(SYS_newfstatat), ALLOW(SYS_rt_sigreturn), ALLOW(SYS_close), ALLOW(SYS_brk), ALLOW(SYS_mmap),
+      ALLOW(SYS_munmap), BPF_STMT(BPF_RET | BPF_K, ACTION)};
+  struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+  puts("before");
+  fflush(stdout);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return 77;
+  puts("after");
+  fflush(stdout);
+  END
+}
+"""
+
+
+@pytest.mark.parametrize("end", ["return 6;", "_exit(6);"])
+@pytest.mark.parametrize("action", ["SECCOMP_RET_ERRNO | EPERM", "SECCOMP_RET_KILL_PROCESS", "SECCOMP_RET_KILL_THREAD"])
+def test_a_program_that_forbids_itself_system_calls(tmp_path, timeloom_program, action, end):
+    """One call more would be its last, or fail where nobody looks for it."""
+    source, program = tmp_path / "program.c", tmp_path / "program"
+    source.write_text(FILTERED)
+    output("cc", f"-DACTION=({action})", f"-DEND={end}", source, "-o", program)
+    plain = subprocess.run([program], capture_output=True, text=True, timeout=20)
+    if plain.returncode == 77:
+        pytest.skip("this kernel has no seccomp")
+    done = subprocess.run(
+        [timeloom_program, "run", "--io", "posix", "-o", tmp_path / "run", "--program", program],
+        capture_output=True, text=True, timeout=20, env=environment(),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout) == (6, "before\nafter\n")
+    said = "had forbidden itself calls of the system (seccomp) when it ended" if "return" in end else "ended by _exit(6)"
+    assert said in done.stderr
+    assert Run(tmp_path / "run", timeloom_program).visits("fflush") == [2]
+
+
+def test_options_after_program_are_said(record):
+    said = "timeloom: after --program comes the program; --io goes before it\n"
+    record("--io", "posix", "./program", status=2, said=said)
+
+
 def test_a_static_program_runs_all_the_same(record, tmp_path):
     (tmp_path / "static.c").write_text("int main(void) { return 3; }")
     output("cc", "-static", tmp_path / "static.c", "-o", tmp_path / "static")

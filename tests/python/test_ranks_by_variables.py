@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -219,6 +220,28 @@ def test_a_launcher_that_does_not_say_how_many_there_are(work, timeloom_program)
         "",
     ]
     subprocess.run([timeloom_program, "report", "run"], cwd=work, check=True, capture_output=True)
+    assert Run(work / "run", timeloom_program).names == names_of_ranks(2)
+    assert sorted(os.listdir(work)) == ["app.py", "run"]
+
+
+def no_space():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def test_ranks_without_space_leave_nothing(work):
+    processes = [
+        subprocess.Popen([*door("timeloom", "-o", "run"), "app.py"], cwd=work, stderr=subprocess.PIPE, text=True,
+                         env=of_launcher(rank, 2, TIMELOOM_JOB="a"), preexec_fn=no_space)
+        for rank in range(2)
+    ]  # fmt: skip
+    for said in finish(processes):
+        assert said.startswith("timeloom: nothing is measured: ") and said.count("\n") == 1
+    assert os.listdir(work) == ["app.py"]
+
+
+def test_a_name_of_a_job_may_be_long(work, timeloom_program):
+    processes = [start(work, rank, 2, "-o", "run", "--quiet", TIMELOOM_JOB="a" * 100_000) for rank in range(2)]
+    assert finish(processes) == ["", ""]
     assert Run(work / "run", timeloom_program).names == names_of_ranks(2)
     assert sorted(os.listdir(work)) == ["app.py", "run"]
 

@@ -302,3 +302,11 @@ def test_every_name(name, state):
         except ValueError:
             return  # of C
         assert list(signature.parameters) == [word for word in wanted if word]
+
+
+@pytest.mark.parametrize("option", ["--mpi", "--io=posix"])
+def test_remarks_are_said_once(app, option):
+    """Also where the process begins anew, to load a wrapper."""
+    done = run_scorep(app, "--mpp=shmem", option, "app.py")
+    assert done.stderr.count("--mpp=shmem: ") == 1
+    assert done.stderr.count("deprecated") == (option == "--mpi")

@@ -77,27 +77,26 @@ int missing() noexcept {
   return kOtherError;
 }
 
-void* find_or_say(const LoadedLibrary& library, Function function) noexcept {
-  const Names& names = kNames[static_cast<std::size_t>(function)];
-  if (void* const found = find_in(library, names.pmpi)) return found;
-  std::fprintf(stderr, "timeloom: %s is called, and no MPI library that is loaded has it\n",
-               names.mpi);
-  return reinterpret_cast<void*>(&missing);
+void* find_or_missing(const LoadedLibrary& library, Function function) noexcept {
+  void* const found = find_in(library, kNames[static_cast<std::size_t>(function)].pmpi);
+  return found != nullptr ? found : reinterpret_cast<void*>(&missing);
 }
 
-// The library that the code around the address calls where no wrapper stands before it: as the
-// dynamic linker searches, first what all may see, then what its own library was linked with. Where
-// that is none, the caller has returned before the call (a jump at its end): the recorded library.
+// The library that the code around the address calls where no wrapper stands before it: what its
+// own file was linked with. Code that was linked with none has returned before the call (a jump at
+// its end), and the recorded library is meant; before there is one, what all may see. (The dynamic
+// linker looks there first, but did so when a file was loaded, and more may have come since.)
 LoadedLibrary used_by(const void* caller) noexcept {
-  void* init = ::dlsym(RTLD_DEFAULT, kInit);
+  void* init = nullptr;
   Dl_info info{};
-  if (init == nullptr && ::dladdr(caller, &info) != 0) {
-    void* const own = ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (own != nullptr) init = ::dlsym(own, kInit);
-    if (own != nullptr) ::dlclose(own);
-  }
+  void* const own =
+      ::dladdr(caller, &info) == 0 ? nullptr : ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (own != nullptr) init = ::dlsym(own, kInit);
+  if (own != nullptr) ::dlclose(own);
   if (init != nullptr) return LoadedLibrary::around(init);
-  return g_found.state.load(std::memory_order_acquire) >= 2 ? g_found.library : search();
+  if (g_found.state.load(std::memory_order_acquire) >= 2) return g_found.library;
+  init = ::dlsym(RTLD_DEFAULT, kInit);
+  return init != nullptr ? LoadedLibrary::around(init) : search();
 }
 
 void say_which(const LoadedLibrary& library) noexcept {
@@ -150,13 +149,22 @@ bool detail::look_whether_passes(Function function, const void* caller) noexcept
 }
 
 void* detail::real_of(Function function, const void* caller) noexcept {
-  return find_or_say(used_by(caller), function);
+  return find_or_missing(used_by(caller), function);
+}
+
+void detail::say_missing(Function function) noexcept {
+  std::fprintf(stderr, "timeloom: %s is called, and no MPI library that is loaded has it\n",
+               name_of(function));
+}
+
+bool detail::is_missing(const void* real) noexcept {
+  return real == reinterpret_cast<const void*>(&missing);
 }
 
 void* detail::find_real(Function function) noexcept {
-  void* const found = find_or_say(find() ? g_found.library : LoadedLibrary{}, function);
+  void* const found = find_or_missing(find() ? g_found.library : LoadedLibrary{}, function);
   std::atomic<void*>& real = g_real[static_cast<std::size_t>(function)];
-  if (found != reinterpret_cast<void*>(&missing)) real.store(found, std::memory_order_relaxed);
+  if (!is_missing(found)) real.store(found, std::memory_order_relaxed);
   if (g_several) real = nullptr;  // which one depends on who calls
   return found;
 }

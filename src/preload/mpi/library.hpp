@@ -40,6 +40,8 @@ extern std::atomic<void*> g_real[kFunctions];
 void* find_real(Function function) noexcept;
 bool look_whether_passes(Function function, const void* caller) noexcept;
 void* real_of(Function function, const void* caller) noexcept;
+bool is_missing(const void* real) noexcept;
+void say_missing(Function function) noexcept;
 }  // namespace detail
 
 // PMPI_Send for Function::kSend, if it was called before; nullptr: real() finds it.
@@ -55,6 +57,15 @@ Signature* real(Function function) noexcept {
   if (Signature* const known = known_real<Signature>(function)) [[likely]]
     return known;
   return reinterpret_cast<Signature*>(detail::find_real(function));
+}
+
+// The same for a call of the program, who is told where the library has none.
+template <typename Signature>
+Signature* called_real(Function function) noexcept {
+  Signature* const found = real<Signature>(function);
+  if (detail::is_missing(reinterpret_cast<const void*>(found))) [[unlikely]]
+    detail::say_missing(function);
+  return found;
 }
 
 // Whether the code at `caller` uses another library than the one that is recorded, where several

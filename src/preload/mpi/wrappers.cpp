@@ -20,7 +20,7 @@ namespace timeloom::mpi {
     const void* const caller = __builtin_return_address(0);                    \
     if (passes(Function::k##NAME, caller)) [[unlikely]]                        \
       return passed_real<int PARAMETERS>(Function::k##NAME, caller) ARGUMENTS; \
-    auto* const real = mpi::real<int PARAMETERS>(Function::k##NAME);           \
+    auto* const real = called_real<int PARAMETERS>(Function::k##NAME);         \
     Call call(Function::k##NAME);                                              \
     (void)call;                                                                \
     return BODY;                                                               \

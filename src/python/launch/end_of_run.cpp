@@ -18,7 +18,7 @@
 #include "python/launch/summary_text.hpp"
 #include "python/launch/weave_process.hpp"
 #include "python/session/session.hpp"
-#include "record/this_process.hpp"
+#include "record/measurement.hpp"
 #include "run/spawned.hpp"
 
 namespace timeloom::python {
@@ -36,7 +36,6 @@ struct Start {
   bool quiet = false;
   bool interrupted = false;
   bool losses_are_said = false;
-  std::uint64_t filters = 0;  // of calls of the system
   struct stat root {};
   std::shared_ptr<RunPlace> place;  // null: the run is finished
 };
@@ -80,12 +79,9 @@ std::string word_of_run(const std::string& run) {
   return shell_word(word);
 }
 
-// Whether the program has forbidden itself calls of the system: one more may be its last.
-bool is_restricted() { return record::system_call_filters() > g_start->filters; }
-
 // Nothing: it is not to be woven, or there is nothing left.
 std::optional<WeaveResult> weave_run(const SessionResult& result, bool more_ranks) {
-  if (result.error == ENOENT || !g_start->weave || is_restricted()) return std::nullopt;
+  if (result.error == ENOENT || !g_start->weave) return std::nullopt;
   const bool silent = g_start->quiet && !g_start->losses_are_said;
   return weave_in_child(result.run, g_start->package,
                         {g_start->keep_spool, silent || !error_output_unchanged(), more_ranks});
@@ -106,10 +102,6 @@ std::string weaving_text(const SessionResult& result, const std::optional<WeaveR
   }
   if (result.error == ENOENT) {
     return "not woven: the run was removed or renamed meanwhile";
-  }
-  if (!woven && g_start->weave) {
-    return "not woven: the program has forbidden itself calls of the system (seccomp); the next "
-           "command does it";
   }
   if (!woven) return "not woven yet; the next command does it";
   switch (woven->outcome) {
@@ -194,7 +186,15 @@ void weave_and_report(SessionResult& result, RunEnd& end, bool ranks, const std:
   }
 }
 
+constexpr char kRestricted[] =
+    "not woven: the program has forbidden itself calls of the system (seccomp); the next command "
+    "does it";
+
 void finish_weave_and_report() {
+  if (record::is_restricted()) {
+    leave_session();
+    return write_error_output(line_start() + kRestricted + "\n");
+  }
   SessionResult result;
   const bool finished = finish_measurement(result);
   if (!finished && PyErr_Occurred() != nullptr) {
@@ -268,7 +268,6 @@ void note_start(const Settings& settings, std::shared_ptr<RunPlace> place) {
   g_start->package = extension_directory();
   g_start->has_error_output = ::fstat(STDERR_FILENO, &g_start->error_output) == 0;
   g_start->weave = settings.flag("weave");
-  g_start->filters = record::system_call_filters();
   (void)::stat("/", &g_start->root);
   g_start->keep_spool = settings.flag("keep-spool");
   g_start->quiet = settings.flag("quiet");

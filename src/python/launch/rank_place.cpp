@@ -10,8 +10,11 @@
 #include "core/error.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/launch/follow.hpp"
+#include "run/directory.hpp"
+#include "run/job.hpp"
 #include "run/run_directory.hpp"
 #include "run/spawned.hpp"
+#include "run/spools.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -94,7 +97,10 @@ void RankPlace::make_alone(const std::string& reason) {
 // The others go on in it.
 void RankPlace::forget() noexcept try {
   if (!shared_) return own_->forget();
-  if (is_last()) finish();
+  if (!is_last()) return;
+  if (run::count_spools(path()) > 0) return finish();
+  run::forget_job(run::Directory(path()));
+  own_->forget();
 } catch (const std::exception&) {  // then it keeps the name that it has
 }
 

@@ -291,6 +291,16 @@ bool finish_session(SessionResult& result, Ending ending) {
   return true;
 }
 
+void leave_session() {
+  const ControlLock control;
+  const CriticalSection critical;
+  if (!runs()) return;
+  record::set_wrapping(false);
+  watch(false);
+  undo_hooks();
+  g_session = {};
+}
+
 bool session_so_far(SessionResult& result) {
   const ControlLock control;
   const CriticalSection critical;

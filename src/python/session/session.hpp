@@ -38,6 +38,9 @@ std::string own_directory();
 bool start_session(const Settings& settings, const SessionContext& context);
 // Observes by other filters and names from here on. REQUIRES: as start_session().
 bool change_session(const Settings& settings);
+// Observes nothing from here on, and leaves what is recorded as that of a process that was killed.
+// Makes as few system calls as can be.
+void leave_session();
 // False without an exception when no measurement of this process is running.
 // `ending`: what is about to end the process; then, and in the child of a measured
 // process, nothing is calibrated.

@@ -40,11 +40,15 @@ int end(long library) {
 #include <dlfcn.h>
 #include <stdio.h>
 
+#ifndef VISIBLE /* to whom all but the first are */
+#define VISIBLE RTLD_LOCAL
+#endif
+
 int main(int count, char** words) {
   int wrong = 0;
   void* users[8];
   for (long i = 1; i < count && i < 8; ++i) {
-    users[i] = dlopen(words[i], RTLD_NOW | RTLD_LOCAL);
+    users[i] = dlopen(words[i], RTLD_NOW | (i > 1 ? VISIBLE : RTLD_LOCAL));
     if (users[i] == 0) return fprintf(stderr, "%s\n", dlerror()), 3;
     wrong |= ((int (*)(long))dlsym(users[i], "begin"))(i);
   }
