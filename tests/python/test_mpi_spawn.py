@@ -228,3 +228,24 @@ def test_messages_between_two_halves(mpi, ranks, tmp_path):
     between = [one["groups"] for one in read["communicators"].values() if len(one["groups"]) == 2]
     halves = [[name_of("job", rank) for rank in range(first, ranks, 2)] for first in (0, 1)]
     assert [sorted(groups) for groups in between] == [sorted(halves)] * 2  # and its duplicate
+
+
+THROUGH_A_LINK = """
+import os
+import sys
+
+from mpi4py import MPI
+
+os.symlink(sys.argv[1], sys.argv[2] + "/spool/spawned")
+child = "from mpi4py import MPI; MPI.Comm.Get_parent().Disconnect()"
+MPI.COMM_WORLD.Spawn(sys.executable, args=["-c", child], maxprocs=2).Disconnect()
+"""
+
+
+@pytest.mark.many_ranks
+@with_spawn
+def test_no_link_in_the_run_leads_out_of_it(mpi, tmp_path):
+    (tmp_path / "program.py").write_text(THROUGH_A_LINK)
+    (tmp_path / "outside").mkdir()
+    run(mpi, 1, tmp_path, tmp_path / "program.py", tmp_path / "outside", tmp_path / "run")
+    assert list((tmp_path / "outside").iterdir()) == []
