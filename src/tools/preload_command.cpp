@@ -1,5 +1,7 @@
 // `timeloom preload` and `scorep-preload-init`: the value of LD_PRELOAD with which a program of
 // the user's own command line is recorded by the wrapper libraries.
+#include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,6 +11,7 @@
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
+#include "tools/text.hpp"
 #include "tools/wrapper_files.hpp"
 #include "tools/wrong_usage.hpp"
 
@@ -53,6 +56,15 @@ options of Score-P are accepted; nothing depends on them, nor on PROGRAM.
   -h, --help     print this help
 )";
 
+// Whether an option names something to record, all of which has no wrapper.
+bool is_unknown(std::string_view word, const Settings& before, const Settings& after) {
+  const bool changed = std::ranges::any_of(all_wrappers(), [&](const Wrapper& one) {
+    return before.given(one.setting) != after.given(one.setting);
+  });
+  const std::string_view value = word.substr(std::min(word.size(), word.find('=') + 1));
+  return !changed && !value.empty() && value != "none";
+}
+
 // What an option of Score-P's instrumenter asks for; false: none of ours.
 bool take(std::string_view word, Settings& settings) {
   const std::size_t equals = word.find('=');
@@ -77,7 +89,14 @@ int run_scorep_preload(const std::vector<std::string>& words) {
   bool value_only = false;
   for (const std::string& word : words) {
     if (word == "--help" || word == "-h") return print(kUsage);
-    if (take(word, settings)) continue;
+    const Settings before = settings;
+    if (take(word, settings)) {
+      if (is_unknown(word, before, settings)) {
+        std::fprintf(stderr, "scorep-preload-init: %s: it is not recorded\n",
+                     printable(word).c_str());
+      }
+      continue;
+    }
     if (word == "--clean") return kDone;
     if (word == "--value-only") value_only = true;
   }

@@ -499,3 +499,12 @@ def test_scorep_preload_init(timeloom_program, option):
     assert os.path.isabs(done.stdout) and done.stderr == ""
     whole = subprocess.run(command, capture_output=True, text=True, check=True)
     assert whole.stdout == "LD_PRELOAD=" + done.stdout
+
+
+def test_scorep_preload_init_says_what_is_not_recorded(timeloom_program):
+    command = [timeloom_program, "scorep-preload-init", "--value-only", "--mpp=shmem", "--thread=omp", "--io=none", "--user"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+    assert done.stderr.splitlines() == [
+        f"scorep-preload-init: {option}: it is not recorded" for option in ("--mpp=shmem", "--thread=omp")
+    ]
