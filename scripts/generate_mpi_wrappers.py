@@ -110,8 +110,8 @@ ALWAYS = {
     "file_access::open": "File_open",
     "file_access::close": "File_close",
 }
-# Also while nothing is measured: they are answered by the library of who asks.
-ASKED = words("Initialized Finalized")
+# Also while nothing is measured: they are for the library of who calls.
+ASKED = words("Initialized Finalized Session_init")
 
 HANDLES = words("Comm Datatype Errhandler File Group Info Message Op Request Session Win")
 

@@ -46,8 +46,10 @@ void CallFilters::watch() noexcept {
 }
 
 bool CallFilters::added() noexcept {
-  if (status_.is_open() && status_.is_ours()) added_ = count() > before_;
-  status_.close();
+  if (!added_ && status_.is_open() && status_.is_ours()) {
+    added_ = count() > before_;
+    if (!added_) status_.close();
+  }
   return added_;
 }
 

@@ -14,7 +14,8 @@ class CallFilters {
   // From now on; costs a descriptor until the object ends.
   void watch() noexcept;
   // Whether there are more than when watch() was called; false where the kernel does not say.
-  // Makes two system calls, fstat and read, which hardly a filter forbids.
+  // Makes two system calls, fstat and read, which hardly a filter forbids; one more where there is
+  // none. Asked once.
   bool added() noexcept;
 
  private:

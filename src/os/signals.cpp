@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ void on_signal(int signal, siginfo_t* info, void*) noexcept {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   // A filter that the program has set (seccomp) may refuse it, and the fault would come for ever.
-  if (::sigaction(signal, &standard, nullptr) != 0) ::_exit(128 + signal);
+  if (::sigaction(signal, &standard, nullptr) != 0) ::syscall(SYS_exit_group, 128 + signal);
   const bool sent = info == nullptr || info->si_code <= 0;
   if (sent || (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL && signal != SIGFPE)) {
     ::raise(signal);

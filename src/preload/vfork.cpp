@@ -14,10 +14,8 @@ constinit Next<pid_t()> next_vfork{"vfork"};
 }  // namespace timeloom::preload
 
 // The child returns first, and would write over a frame of ours: the wrapper has to end in a jump,
-// which compilers make of this call where they optimise. Without that there is no wrapper.
-#ifdef __OPTIMIZE__
+// which compilers make of this call where they optimise, as CMakeLists.txt has it.
 TIMELOOM_WRAPPER(pid_t, vfork, void) {
   timeloom::record::note_vfork();
   return timeloom::preload::next_vfork();
 }
-#endif

@@ -20,7 +20,6 @@
 #include "run/contents.hpp"
 #include "run/directory.hpp"
 #include "run/ranks_of_group.hpp"
-#include "run/run_directory.hpp"
 
 namespace timeloom::run {
 namespace fs = std::filesystem;
@@ -144,18 +143,28 @@ namespace {
 
 using MakeRun = std::function<fs::path(unsigned program)>;
 
-fs::path make_shared(const JobPointer& pointer, const JobRank& rank, unsigned program,
-                     const MakeRun& make) {
-  fs::path run;
+using Undo = std::function<void()>;
+
+// Of a run that `make` has made. Not where another process has put its own there meanwhile.
+void share_made(const fs::path& run, const JobRank& rank, const Undo& undo) {
   try {
-    run = make(program);
     mark_job(run, rank.job, rank.wish);
-    if (!take_rank(run, rank.rank)) throw Error("another process records into " + run.string());
+    if (take_rank(run, rank.rank)) return;
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::file_exists) undo();
+    throw;
+  }
+  throw Error("another process records into " + run.string());
+}
+
+fs::path make_shared(const JobPointer& pointer, const JobRank& rank, unsigned program,
+                     const MakeRun& make, const Undo& undo) {
+  try {
+    const fs::path run = make(program);
+    share_made(run, rank, undo);  // before others may claim it: what is left would be in their way
     pointer.publish(run);
     return run;
   } catch (...) {
-    // Before others may claim it: the directory would be in their way.
-    if (!run.empty()) forget_directory(run, false);
     pointer.withdraw();
     throw;
   }
@@ -163,11 +172,12 @@ fs::path make_shared(const JobPointer& pointer, const JobRank& rank, unsigned pr
 
 // None: the rank has been in it, with a program before.
 std::optional<SharedRun> share_one(const fs::path& meeting, const JobRank& rank, unsigned program,
-                                   const MakeRun& make) {
+                                   const MakeRun& make, const Undo& undo) {
   const JobPointer pointer(meeting, rank.job, rank.wish);
   constexpr int kMostTries = 16;  // each time another rank could not make it
   for (int i = 0; i < kMostTries; ++i) {
-    if (pointer.claim()) return SharedRun{make_shared(pointer, rank, program, make), true, {}};
+    if (pointer.claim())
+      return SharedRun{make_shared(pointer, rank, program, make, undo), true, {}};
     const std::optional<fs::path> run = pointer.wait();
     if (!run && !pointer.exists()) continue;
     if (!run || !is_of_job(*run, rank.job)) {
@@ -203,10 +213,11 @@ bool has_run(const fs::path& meeting, const JobRank& rank) {
   return first_program(meeting, rank).has_value();
 }
 
-SharedRun share_run(const fs::path& meeting, const JobRank& rank, const MakeRun& make) {
+SharedRun share_run(const fs::path& meeting, const JobRank& rank, const MakeRun& make,
+                    const Undo& undo) {
   for (unsigned program = first_program(meeting, rank).value_or(1); program <= kMostPrograms;
        ++program) {
-    const auto run = share_one(meeting, of_program(rank, program), program, make);
+    const auto run = share_one(meeting, of_program(rank, program), program, make, undo);
     if (run) return *run;
   }
   return {{}, false, "the runs of too many programs before are not finished"};

@@ -66,11 +66,14 @@ struct SharedRun {
 };
 
 // Joins the run of the job, or makes it by `make`, which returns its path; what that throws is
-// passed on. A program that a rank begins while the run of its first is not finished shares another
-// one with the second programs of the other ranks, and so on; `make` is told the number, from 1 on.
-// The rank has its directory of spools then. Throws Error and std::system_error.
-SharedRun share_run(const std::filesystem::path& meeting, const JobRank& rank,
-                    const std::function<std::filesystem::path(unsigned program)>& make);
+// passed on. `undo` removes what it has made where the run cannot be shared after all. A program
+// that a rank begins while the run of its first is not finished shares another one with the second
+// programs of the other ranks, and so on; `make` is told the number, from 1 on. The rank has its
+// directory of spools then. Throws Error and std::system_error.
+SharedRun share_run(
+    const std::filesystem::path& meeting, const JobRank& rank,
+    const std::function<std::filesystem::path(unsigned program)>& make,
+    const std::function<void()>& undo = [] {});
 
 // Makes the run that of the job, and the directory of its spools. Throws std::system_error.
 void mark_job(const std::filesystem::path& run, const std::string& job, const std::string& wish);

@@ -39,7 +39,7 @@ std::optional<std::uint32_t> rank_of_directory(const std::string& name) {
   return rank_in(std::string_view(name).substr(kRankDirectory.size()));
 }
 
-os::Directory open_spools(const fs::path& run, int* error) noexcept {
+os::Directory open_spools(const fs::path& run, int* error) {
   const os::Directory directory = os::Directory::open(run.string(), error);
   if (!directory.is_open()) return {};
   return directory.open_below(name_of(Item::kSpool), error);

@@ -13,7 +13,7 @@ namespace timeloom::run {
 
 // The directory of the spools of the job. A closed one: there is none, or a link to one; `error` is
 // the errno value.
-os::Directory open_spools(const std::filesystem::path& run, int* error) noexcept;
+os::Directory open_spools(const std::filesystem::path& run, int* error);
 // Makes a directory. 0: it is there now, also if it was before; else an errno value.
 int make_in_group(const os::Directory& group, const std::string& name) noexcept;
 // `where`: the path of the group, for errors.

@@ -1,5 +1,6 @@
 #include "run/spawned.hpp"
 
+#include <cerrno>
 #include <string>
 #include <system_error>
 
@@ -31,27 +32,35 @@ bool is_there(const os::Directory& directory, const char* name) {
   return directory.kind(name, &ignored) != os::EntryKind::kNone;
 }
 
+// Whether the error of opening says that there is no such directory; a link in its place is none.
+bool is_none(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
+
 // A closed one: none of the group has ended, nor joined, if it is that of a spawn.
-os::Directory ended_of(const os::Directory& group) {
-  int ignored = 0;
-  return group.open_below(kEndedName, &ignored);
+os::Directory ended_of(const os::Directory& group, int* error) {
+  return group.open_below(kEndedName, error);
 }
 
 bool has_ended(const os::Directory& group) {
-  const os::Directory ended = ended_of(group);
+  int ignored = 0;
+  const os::Directory ended = ended_of(group, &ignored);
   return (ended.is_open() && is_there(ended, kAllName)) || is_group_gone(group);
+}
+
+// A spawn of which no process has joined is none of the run.
+bool has_none_left(const os::Directory& spawned, const std::string& name) {
+  int error = 0;
+  const os::Directory group = spawned.open_below(name, &error);
+  if (!group.is_open()) return is_none(error);
+  return (!ended_of(group, &error).is_open() && is_none(error)) || has_ended(group);
 }
 
 bool have_all_ended(const os::Directory& spools) {
   if (!has_ended(spools)) return false;
   int error = 0;
   const os::Directory spawned = spools.open_below(kSpawnedName, &error);
-  if (!spawned.is_open()) return true;
+  if (!spawned.is_open()) return is_none(error);
   for (const std::string& name : spawned.names(&error)) {
-    int ignored = 0;
-    const os::Directory group = spawned.open_below(name, &ignored);
-    // A spawn of which no process has joined is none of the run.
-    if (group.is_open() && ended_of(group).is_open() && !has_ended(group)) return false;
+    if (!has_none_left(spawned, name)) return false;
   }
   return error == 0;
 }
@@ -81,13 +90,16 @@ Others end_spawned(const fs::path& run, std::uint32_t spawn, std::uint32_t rank,
 }
 
 bool end_group(const fs::path& run, std::uint32_t spawn) {
-  int ignored = 0;
-  const os::Directory spools = open_spools(run, &ignored);
-  if (!spools.is_open() || !is_there(spools, kSpawnedName)) return true;
-  const os::Directory group = open_group(run, spawn, &ignored);
+  int error = 0;
+  const os::Directory spools = open_spools(run, &error);
+  if (!spools.is_open()) return is_none(error);
+  if (!is_there(spools, kSpawnedName)) return true;
+  const os::Directory group = open_group(run, spawn, &error);
   if (!group.is_open() || make_in_group(group, kEndedName) != 0) return false;
-  if (make_in_group(ended_of(group), kAllName) != 0 || !have_all_ended(spools)) return false;
-  return make_in_group(spools, kEndedName) == 0 && ended_of(spools).make_directory(kLastName) == 0;
+  if (make_in_group(ended_of(group, &error), kAllName) != 0 || !have_all_ended(spools))
+    return false;
+  return make_in_group(spools, kEndedName) == 0 &&
+         ended_of(spools, &error).make_directory(kLastName) == 0;
 }
 
 }  // namespace timeloom::run

@@ -246,7 +246,7 @@ void Writer::drain_loop() noexcept {
   constexpr std::chrono::milliseconds kLongestPause{1000}, kShortPause{20};
   std::chrono::milliseconds pause{10};
   begin_to_beat(life_);
-  auto last_beat = Clock::now(), last_sync = last_beat, last_look = last_beat;
+  auto last_beat = Clock::now(), last_sync = last_beat;
   bool expects = false;
   std::unique_lock lock(mutex_);
   while (true) {
@@ -268,10 +268,11 @@ void Writer::drain_loop() noexcept {
       define_clock_sync(os::sync_clocks());
       lock.lock();
     }
-    if (expects || now - last_look >= kLongestPause) {
-      last_look = now;
+    if (expects) {
+      lock.unlock();
       // The C library calls exit() when this function returns, and nobody may wait for it there.
       if (os::is_last_thread()) return drain_thread_.detach();
+      lock.lock();
     }
     if (full_.empty() || stuck()) {
       if (stopping_) return;  // what could not be drained stays in the ring

@@ -1,6 +1,6 @@
 // `timeloom preload` and `scorep-preload-init`: the value of LD_PRELOAD with which a program of
 // the user's own command line is recorded by the wrapper libraries.
-#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -56,31 +56,22 @@ options of Score-P are accepted; nothing depends on them, nor on PROGRAM.
   -h, --help     print this help
 )";
 
-// Whether an option names something to record, all of which has no wrapper.
-bool is_unknown(std::string_view word, const Settings& before, const Settings& after) {
-  const bool changed = std::ranges::any_of(all_wrappers(), [&](const Wrapper& one) {
-    return before.given(one.setting) != after.given(one.setting);
-  });
-  const std::string_view value = word.substr(std::min(word.size(), word.find('=') + 1));
-  return !changed && !value.empty() && value != "none";
-}
+enum class Taken : std::uint8_t { kNot, kRecorded, kNothing };
 
-// What an option of Score-P's instrumenter asks for; false: none of ours.
-bool take(std::string_view word, Settings& settings) {
+// What an option of Score-P's instrumenter asks for; kNot: none of ours.
+Taken take(std::string_view word, Settings& settings) {
   const std::size_t equals = word.find('=');
   const std::string_view name = word.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : word.substr(equals + 1);
+  const auto set = [&](bool asked, std::string_view setting, std::string_view choice) {
+    if (asked) settings.set(setting, std::string(choice), std::string(name));
+    return asked ? Taken::kRecorded : Taken::kNothing;
+  };
   const auto has = [&](std::string_view one) { return value.find(one) != std::string_view::npos; };
-  if (name == "--io") {
-    if (has("posix") || has("isoc")) settings.set("io", "posix", "--io");
-  } else if (name == "--thread") {
-    if (has("pthread")) settings.set("thread", "pthread", "--thread");
-  } else if (name == "--mpp" || name == "--mpi") {
-    if (has("mpi") || name == "--mpi") settings.set("mpi", "on", "--mpp");
-  } else {
-    return false;
-  }
-  return true;
+  if (name == "--io") return set(has("posix") || has("isoc"), "io", "posix");
+  if (name == "--thread") return set(has("pthread"), "thread", "pthread");
+  if (name == "--mpp") return set(has("mpi"), "mpi", "on");
+  return name == "--mpi" ? set(true, "mpi", "on") : Taken::kNot;
 }
 
 // Other options are accepted, and the program that is named: nothing depends on them.
@@ -89,14 +80,12 @@ int run_scorep_preload(const std::vector<std::string>& words) {
   bool value_only = false;
   for (const std::string& word : words) {
     if (word == "--help" || word == "-h") return print(kUsage);
-    const Settings before = settings;
-    if (take(word, settings)) {
-      if (is_unknown(word, before, settings)) {
-        std::fprintf(stderr, "scorep-preload-init: %s: it is not recorded\n",
-                     printable(word).c_str());
-      }
-      continue;
+    const Taken taken = take(word, settings);
+    if (taken == Taken::kNothing && !word.ends_with("=none")) {
+      std::fprintf(stderr, "scorep-preload-init: %s: it is not recorded\n",
+                   printable(word).c_str());
     }
+    if (taken != Taken::kNot) continue;
     if (word == "--clean") return kDone;
     if (word == "--value-only") value_only = true;
   }

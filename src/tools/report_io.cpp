@@ -59,12 +59,14 @@ void IoFigures::add(const IoFigures& other) noexcept {
 
 namespace {
 
+constexpr char kPipes[] = "pipes", kSockets[] = "sockets";
+
 // All pipes are one row, and all sockets: nobody knows one of them by its number.
 std::string name_of(const IoHandle& handle) {
   const std::string& name = handle.file.empty() ? handle.name : handle.file;
-  if (name.starts_with("pipe:[")) return "pipes";
+  if (name.starts_with("pipe:[")) return kPipes;
   if (name.empty()) return "(not open)";
-  return name.starts_with("socket:[") ? "sockets" : name;
+  return name.starts_with("socket:[") ? kSockets : name;
 }
 
 }  // namespace
@@ -214,6 +216,7 @@ std::vector<std::string> IoReport::remarks() const {
     if (one) all.push_back(std::move(*one));
   };
   for (const auto& [target, figures] : by_time(targets_)) {
+    if (target.name == kPipes || target.name == kSockets) continue;  // each has its own
     const bool write = target.operation == IoOperation::kWrite;
     add(remark(target.operation, figures, (write ? "to " : "from ") + target.name));
   }

@@ -227,34 +227,36 @@ NativeRun make_directory(const CommandLine& line, const Settings& settings,
 
 // Of a rank that shares no run.
 NativeRun make_apart(const CommandLine& line, const Settings& settings, const LaunchedRank& rank,
-                     const std::string& reason) {
-  NativeRun run = make_directory(line, settings, ".rank-" + std::to_string(rank.rank));
+                     const std::string& apart, const std::string& reason) {
+  NativeRun run = make_directory(line, settings, apart + ".rank-" + std::to_string(rank.rank));
   say(formatted("rank {} has a run of its own, {}: {}", rank.rank, run.directory.string(), reason));
   return run;
 }
 
 NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
                            const LaunchedRank& rank) {
-  if (rank.job.empty()) {
-    return make_apart(line, settings, rank,
-                      formatted("nothing tells the job; name it in {}", kJobVariable));
-  }
   const std::string& output = settings.text("output");
   const bool refuses = !output.empty() && !settings.flag("force");
   const std::string apart = refuses ? restart_suffix(rank) : std::string();
+  if (rank.job.empty()) {
+    return make_apart(line, settings, rank, apart,
+                      formatted("nothing tells the job; name it in {}", kJobVariable));
+  }
   const fs::path directory = run::choose_directory(output, line.target) += apart;
   const fs::path meeting = directory.parent_path();
   std::error_code ignored;
   fs::create_directories(meeting, ignored);
   const std::string wish = output.empty() ? output : directory.filename().string();
   NativeRun made;
+  const auto make = [&](unsigned program) {
+    const std::string suffix = program > 1 ? fmt::format(".program-{}", program) : "";
+    made = make_directory(line, settings, apart + suffix);
+    return made.directory;
+  };
   const run::SharedRun shared =
-      run::share_run(meeting, {rank.job, wish, rank.rank, rank.size}, [&](unsigned program) {
-        const std::string suffix = program > 1 ? fmt::format(".program-{}", program) : "";
-        made = make_directory(line, settings, apart + suffix);
-        return made.directory;
-      });
-  if (!shared.refused.empty()) return make_apart(line, settings, rank, shared.refused);
+      run::share_run(meeting, {rank.job, wish, rank.rank, rank.size}, make,
+                     [&] { run::forget_directory(made.directory, made.existed); });
+  if (!shared.refused.empty()) return make_apart(line, settings, rank, apart, shared.refused);
   return {shared.path, made.existed, rank};
 }
 

@@ -118,6 +118,42 @@ def test_functions_of_other_names_that_begin_instances(instrumenter, tmp_path):
     )  # fmt: skip
 
 
+AGAIN = """
+import timeloom
+
+class Assigned:
+    def start(self, value):
+        self.value = value
+    __init__ = start
+
+def make():
+    for i in range(30):
+        Assigned(i)
+
+def measured():
+    make()
+
+make()
+timeloom.pause()
+make()
+timeloom.resume()
+measured()
+timeloom.pause()
+timeloom.resume()
+measured()
+"""
+
+
+@each_instrumenter
+def test_calls_of_classes_that_were_specialised_before(instrumenter, tmp_path):
+    """The interpreter passes over the hook from the first call that is observed."""
+    part = "make " + 30 * "Assigned:start . " + ". "
+    check(
+        AGAIN, instrumenter, tmp_path, "<module> Assigned . " + part + 2 * ("measured " + part + ". ") + ".",
+        keep=lambda name: name.startswith("__main__."),
+    )  # fmt: skip
+
+
 DEEP = """
 import sys, threading
 def down(n):

@@ -42,12 +42,13 @@ LoadedLibrary search() noexcept {
   return library ? library : LoadedLibrary::that_defines(kInit + 1, &g_found);
 }
 
-// Written by whoever comes first.
-void set_found(const LoadedLibrary& library) noexcept {
+// Written by whoever comes first. False: somebody else did.
+bool set_found(const LoadedLibrary& library) noexcept {
   Abi abi{};
   const bool known = set_abi(library, abi);
   int state = 0;
-  if (g_found.state.compare_exchange_strong(state, 1)) {
+  const bool first = g_found.state.compare_exchange_strong(state, 1);
+  if (first) {
     if (!known) {
       std::fprintf(stderr,
                    "timeloom: the MPI library of the program is none that is known (Open MPI, "
@@ -60,6 +61,7 @@ void set_found(const LoadedLibrary& library) noexcept {
   }
   while (g_found.state.load(std::memory_order_acquire) < 2) {
   }
+  return first;
 }
 
 // True: it has been found, and `state` is 2 or 3.
@@ -67,7 +69,7 @@ bool find() noexcept {
   if (g_found.state.load(std::memory_order_acquire) >= 2) return true;
   if (g_several.load(std::memory_order_relaxed)) return false;
   const LoadedLibrary library = search();
-  if (library) set_found(library);
+  if (library) (void)set_found(library);
   return !!library;
 }
 
@@ -83,10 +85,11 @@ void* find_or_missing(const LoadedLibrary& library, Function function) noexcept 
 }
 
 // The library that the code around the address calls where no wrapper stands before it: what its
-// own file was linked with. Code that was linked with none has returned before the call (a jump at
-// its end), and the recorded library is meant; before there is one, what all may see. (The dynamic
-// linker looks there first, but did so when a file was loaded, and more may have come since.)
-LoadedLibrary used_by(const void* caller) noexcept {
+// own file was linked with, else what all may see. (The dynamic linker looks there first, but did
+// so when a file was loaded, and more may have come since.) Where a function that ends in this call
+// has jumped to it, the address is that of its caller: of MPI_Finalize at the end of a program,
+// which libraries call so, the recorded library is meant then.
+LoadedLibrary used_by(Function function, const void* caller) noexcept {
   void* init = nullptr;
   Dl_info info{};
   void* const own =
@@ -94,9 +97,11 @@ LoadedLibrary used_by(const void* caller) noexcept {
   if (own != nullptr) init = ::dlsym(own, kInit);
   if (own != nullptr) ::dlclose(own);
   if (init != nullptr) return LoadedLibrary::around(init);
-  if (g_found.state.load(std::memory_order_acquire) >= 2) return g_found.library;
+  const bool known = g_found.state.load(std::memory_order_acquire) >= 2;
+  if (known && function == Function::kFinalize) return g_found.library;
   init = ::dlsym(RTLD_DEFAULT, kInit);
-  return init != nullptr ? LoadedLibrary::around(init) : search();
+  if (init != nullptr) return LoadedLibrary::around(init);
+  return known ? g_found.library : search();
 }
 
 void say_which(const LoadedLibrary& library) noexcept {
@@ -139,17 +144,16 @@ bool detail::look_whether_passes(Function function, const void* caller) noexcept
     if (g_found.state.load(std::memory_order_acquire) >= 2) say_which(g_found.library);
   }
   if (!g_several) return false;
-  const LoadedLibrary used = used_by(caller);
+  const LoadedLibrary used = used_by(function, caller);
   if (g_found.state.load(std::memory_order_acquire) < 2) {
     if (!begins_mpi(function)) return true;
-    set_found(used);
-    say_which(used);
+    if (set_found(used)) say_which(used);
   }
   return !(used == g_found.library);
 }
 
 void* detail::real_of(Function function, const void* caller) noexcept {
-  return find_or_missing(used_by(caller), function);
+  return find_or_missing(used_by(function, caller), function);
 }
 
 void detail::say_missing(Function function) noexcept {
@@ -164,8 +168,11 @@ bool detail::is_missing(const void* real) noexcept {
 void* detail::find_real(Function function) noexcept {
   void* const found = find_or_missing(find() ? g_found.library : LoadedLibrary{}, function);
   std::atomic<void*>& real = g_real[static_cast<std::size_t>(function)];
-  if (!is_missing(found)) real.store(found, std::memory_order_relaxed);
-  if (g_several) real = nullptr;  // which one depends on who calls
+  // Where there are several, which one it is depends on who calls.
+  if (!is_missing(found) && !g_several) {
+    real = found;
+    if (g_several) real = nullptr;
+  }
   return found;
 }
 

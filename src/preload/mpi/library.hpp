@@ -73,7 +73,8 @@ Signature* called_real(Function function) noexcept {
 // to begin. Its calls go to passed_real().
 inline bool passes(Function function, const void* caller) noexcept {
   const bool rare = function == Function::kInit || function == Function::kInit_thread ||
-                    function == Function::kInitialized || function == Function::kFinalized;
+                    function == Function::kSession_init || function == Function::kInitialized ||
+                    function == Function::kFinalized;
   if (!rare && known_real<void()>(function) != nullptr) [[likely]]
     return false;
   return detail::look_whether_passes(function, caller);

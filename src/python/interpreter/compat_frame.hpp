@@ -226,9 +226,10 @@ inline bool creates_generator(InterpreterFrame* frame) noexcept {
   return frame->owner != FRAME_OWNED_BY_GENERATOR;
 }
 
-// 3.13 calls the __init__ of a class without asking the frame hook, once it has
+// 3.13 with a GIL calls the __init__ of a class without asking the frame hook, once it has
 // specialised the call.
-inline constexpr bool kInitPassesHook = PY_VERSION_HEX >= 0x030d0000 && PY_VERSION_HEX < 0x030e0000;
+inline constexpr bool kInitPassesHook =
+    kHasGil && PY_VERSION_HEX >= 0x030d0000 && PY_VERSION_HEX < 0x030e0000;
 // Whether the frame, the innermost one, is of such a call: it lies on the frame of the interpreter
 // that checks what __init__ returns. Under a frame that was evaluated by a hook lies one of C.
 inline bool has_passed_hook([[maybe_unused]] InterpreterFrame* frame) noexcept {

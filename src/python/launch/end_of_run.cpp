@@ -36,6 +36,7 @@ struct Start {
   bool quiet = false;
   bool interrupted = false;
   bool losses_are_said = false;
+  bool left = false;  // as it is: nothing can be finished
   struct stat root {};
   std::shared_ptr<RunPlace> place;  // null: the run is finished
 };
@@ -191,7 +192,9 @@ constexpr char kRestricted[] =
     "does it";
 
 void finish_weave_and_report() {
+  if (g_start->left) return;
   if (record::is_restricted()) {
+    g_start->left = true;
     leave_session();
     return write_error_output(line_start() + kRestricted + "\n");
   }
@@ -210,6 +213,7 @@ void finish_weave_and_report() {
 
 // The process that started it sees to everything else.
 void finish_child() {
+  if (record::is_restricted()) return leave_session();
   SessionResult ignored;
   finish_session(ignored);
   PyErr_Clear();

@@ -74,15 +74,18 @@ void RankPlace::make() {
 std::string RankPlace::share() {
   std::error_code ignored;
   fs::create_directories(meeting_.directory, ignored);
-  const run::SharedRun run = run::share_run(meeting_.directory, *job_, [this](unsigned program) {
+  const auto make = [this](unsigned program) {
     if (program > 1) own_->set_apart(".program-" + std::to_string(program));
     own_->check();
     own_->make();
     return fs::path(path());
-  });
+  };
+  const run::SharedRun run =
+      run::share_run(meeting_.directory, *job_, make, [this] { own_->forget(); });
   if (!run.refused.empty()) return run.refused;
   if (!run.made) own_->join(run.path.string());
   shared_ = true;
+  made_ = run.made;
   return {};
 }
 
@@ -98,7 +101,7 @@ void RankPlace::make_alone(const std::string& reason) {
 void RankPlace::forget() noexcept try {
   if (!shared_) return own_->forget();
   if (!is_last()) return;
-  if (run::count_spools(path()) > 0) return finish();
+  if (!made_ || run::count_spools(path()) > 0) return finish();
   run::forget_job(run::Directory(path()));
   own_->forget();
 } catch (const std::exception&) {  // then it keeps the name that it has

@@ -42,6 +42,7 @@ class RankPlace : public RunPlace {
   std::optional<run::JobRank> job_;  // none: the rank has a run of its own
   std::string apart_;                // why this one has; empty: it has not, or that is known
   bool shared_ = false;
+  bool made_ = false;                  // by this rank
   std::optional<run::Others> others_;  // none: this rank has not ended
   bool last_ = false;                  // of all ranks, and of those that they have spawned
   bool elsewhere_ = false;  // ranks may have started in other directories, with runs of their own

@@ -217,10 +217,10 @@ bool begins_init(PyCodeObject* code, InterpreterFrame* frame) noexcept {
   return false;
 }
 
-// Remembers functions that may pass over the hook later, now that it was asked.
+// Remembers functions that pass over the hook, or may do so later, now that it was asked.
 bool note_init(PyCodeObject* code, InterpreterFrame* frame) noexcept try {
   if (may_pass_hook(code)) return true;
-  if (!begins_init(code, frame)) return false;
+  if (!has_passed_hook(frame) && !begins_init(code, frame)) return false;
   g_other_inits.insert(code);
   return true;
 } catch (const std::bad_alloc&) {
@@ -231,9 +231,8 @@ bool note_init(PyCodeObject* code, InterpreterFrame* frame) noexcept try {
 PyObject* on_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   PyCodeObject* code = code_argument(arguments);
   InterpreterFrame* const frame = current_frame(PyThreadState_Get());
-  if (!has_passed_hook(frame)) {
-    return Py_NewRef(note_init(code, frame) ? Py_None : g_disable);
-  }
+  if (!note_init(code, frame)) return Py_NewRef(g_disable);
+  if (!has_passed_hook(frame)) return Py_NewRef(Py_None);
   EventWord word = known_word(code);
   if (word == 0) word = first_seen(code, PyEval_GetGlobals());
   if (word == kWatched) {

@@ -1,5 +1,7 @@
 #include "python/session/process_end.hpp"
 
+#include <sched.h>
+
 #include "python/interpreter/compat.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/session/session.hpp"
@@ -30,6 +32,7 @@ Diverted<FastKeywords> g_setns;
 void end_before_exit(std::uint32_t status) {
   const Ending ending{EndingKind::kExit, status};
   if (!in_main_interpreter()) return record::note_ending(ending);
+  if (record::is_restricted()) return leave_session();
   SessionResult ignored;
   finish_session(ignored, ending);
   PyErr_Clear();
@@ -74,9 +77,16 @@ PyObject* set_handler(PyObject* module, PyObject* const* arguments, Py_ssize_t c
   return before;
 }
 
-// The kernel lets only a process of one thread into another namespace of users.
-PyObject* call_alone(FastKeywords original, PyObject* module, PyObject* const* arguments,
-                     Py_ssize_t count, PyObject* names) {
+// The kernel lets only a process of one thread into another namespace of users. Of other kinds it
+// asks for no such thing, and after one of them, that of process ids, makes no thread any more.
+// `kinds`: the argument that says which, if it is given by its place; 0: any.
+PyObject* call_alone(FastKeywords original, Py_ssize_t kinds, PyObject* module,
+                     PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  if (names == nullptr && count > kinds && PyLong_CheckExact(arguments[kinds])) {
+    const unsigned long which = PyLong_AsUnsignedLongMask(arguments[kinds]);
+    if (which != 0 && (which & CLONE_NEWUSER) == 0)
+      return original(module, arguments, count, names);
+  }
   record::pause_helpers();
   PyObject* result = original(module, arguments, count, names);
   record::resume_helpers();
@@ -84,12 +94,12 @@ PyObject* call_alone(FastKeywords original, PyObject* module, PyObject* const* a
 }
 
 PyObject* unshare(PyObject* module, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-  return call_alone(g_unshare.original, module, arguments, count, names);
+  return call_alone(g_unshare.original, 0, module, arguments, count, names);
 }
 
 PyObject* enter_namespace(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                           PyObject* names) {
-  return call_alone(g_setns.original, module, arguments, count, names);
+  return call_alone(g_setns.original, 1, module, arguments, count, names);
 }
 
 template <typename Function>
