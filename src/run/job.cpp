@@ -76,11 +76,6 @@ bool is_own(const fs::path& path) {
                  "; choose another directory with --output");
 }
 
-[[noreturn]] void fail_to_make(const fs::path& directory, int error) {
-  throw fs::filesystem_error("cannot create", directory,
-                             std::error_code(error, std::generic_category()));
-}
-
 std::string marker_text(const std::string& job, const std::string& wish) {
   return job + '\n' + wish;
 }

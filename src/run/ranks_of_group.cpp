@@ -23,12 +23,17 @@ std::string name_of_rank(std::uint32_t rank) {
   return std::string(kRankDirectory) + std::to_string(rank);
 }
 
+}  // namespace
+
 bool is_there(const os::Directory& directory, const std::string& name) {
   int ignored = 0;
   return directory.kind(name, &ignored) != os::EntryKind::kNone;
 }
 
-}  // namespace
+void fail_to_make(const fs::path& path, int error) {
+  throw fs::filesystem_error("cannot create", path,
+                             std::error_code(error, std::generic_category()));
+}
 
 fs::path spools_of_rank(const fs::path& run, std::uint32_t rank) {
   return run / name_of(Item::kSpool) / name_of_rank(rank);
@@ -57,10 +62,7 @@ bool take_rank_in(const os::Directory& group, const fs::path& where, std::uint32
   int error = group.make_directory(name);
   if (error == 0) return true;
   if (error == EEXIST) error = make_in_group(group, name);
-  if (error != 0) {
-    throw fs::filesystem_error("cannot create", where / name,
-                               std::error_code(error, std::generic_category()));
-  }
+  if (error != 0) fail_to_make(where / name, error);
   return false;
 }
 

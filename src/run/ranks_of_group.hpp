@@ -14,6 +14,10 @@ namespace timeloom::run {
 // The directory of the spools of the job. A closed one: there is none, or a link to one; `error` is
 // the errno value.
 os::Directory open_spools(const std::filesystem::path& run, int* error);
+// Whether anything has the name, be it a link.
+bool is_there(const os::Directory& directory, const std::string& name);
+// For a directory, or a file, that cannot be made; `error` is an errno value.
+[[noreturn]] void fail_to_make(const std::filesystem::path& path, int error);
 // Makes a directory. 0: it is there now, also if it was before; else an errno value.
 int make_in_group(const os::Directory& group, const std::string& name) noexcept;
 // `where`: the path of the group, for errors.

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <string>
-#include <system_error>
 
 #include "core/spawned.hpp"
 #include "os/directory.hpp"
@@ -25,11 +24,6 @@ os::Directory open_group(const fs::path& run, std::uint32_t spawn, int* error) {
   os::Directory spools = open_spools(run, error);
   if (!spools.is_open() || spawn == 0) return spools;
   return spools.open_below(std::string(kSpawnedName) + "/" + std::to_string(spawn), error);
-}
-
-bool is_there(const os::Directory& directory, const char* name) {
-  int ignored = 0;
-  return directory.kind(name, &ignored) != os::EntryKind::kNone;
 }
 
 // Whether the error of opening says that there is no such directory; a link in its place is none.
@@ -76,10 +70,7 @@ bool join_spawn(const fs::path& run, std::uint32_t spawn, std::uint32_t rank) {
   int error = 0;
   const os::Directory group = open_group(run, spawn, &error);
   if (error == 0) error = make_in_group(group, kEndedName);
-  if (error != 0) {
-    throw fs::filesystem_error("cannot create", spools / kEndedName,
-                               std::error_code(error, std::generic_category()));
-  }
+  if (error != 0) fail_to_make(spools / kEndedName, error);
   return take_rank_in(group, spools, rank);
 }
 

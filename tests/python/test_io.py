@@ -6,15 +6,14 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
 from collections import Counter
 
 import pytest
 from archives import DEBIAN_PYTHON
 from converted import Chrome, Perfetto, converter
 from cube_files import sums_by_region
+from io_runs import by_file, data, io_of, record  # noqa: F401
 from scorep_runs import run_scorep
-from streams import environment
 
 pytestmark = pytest.mark.any_python
 
@@ -66,51 +65,6 @@ with open(sys.argv[1] + "/small", "wb", buffering=0) as file:
     for _ in range(200):
         file.write(b"0123456789")
 '''
-
-
-@pytest.fixture
-def data(tmp_path):
-    """The folder of the files of a program."""
-    folder = tmp_path / "files"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def record(tmp_path, data, timeloom_program):
-    """Runs a program under Timeloom; the folder of its files is its first argument."""
-
-    def record(text, *options, io=("--io", "posix"), status=0, said="", **variables):
-        program = tmp_path / "program.py"
-        program.write_text(textwrap.dedent(text))
-        done = subprocess.run(
-            [timeloom_program, "run", "--quiet", "-o", tmp_path / "run", *io, *options, program, data],
-            cwd=tmp_path, capture_output=True, text=True, timeout=200, env=environment(variables),
-        )  # fmt: skip
-        assert (done.returncode, done.stderr) == (status, said)
-        return tmp_path / "run"
-
-    return record
-
-
-@pytest.fixture
-def io_of(timeloom_program):
-    def io_of(run):
-        done = subprocess.run(
-            [timeloom_program, "report", "--io", "--json", run], capture_output=True, text=True, check=True
-        )
-        return json.loads(done.stdout)
-
-    return io_of
-
-
-def by_file(report, folder):
-    """(operations, bytes, smallest, largest) of files in the folder, by name and operation."""
-    return {
-        (os.path.relpath(row["file"], folder), row["operation"]):
-            (row["operations"], row["bytes"], row["smallest"], row["largest"])
-        for row in report["files"] if row["file"].startswith(f"{folder}/")
-    }  # fmt: skip
 
 
 EXPECTED = {
@@ -250,65 +204,6 @@ def test_pipes_are_one_row(record, io_of):
     rows = [row for row in report["files"] if "pipe" in row["file"]]
     assert [(row["file"], row["operation"]) for row in rows] == [("pipes", "read")]
     assert rows[0]["operations"] >= 10 and rows[0]["bytes"] == 5
-
-
-VFORK = r"""
-#include <fcntl.h>
-#include <unistd.h>
-int main(int argc, char** words) {
-  const int file = open(words[1], O_CREAT | O_WRONLY, 0600);
-  write(file, "1", 1);
-  for (int i = 0; i < 3; ++i) {
-    if (vfork() == 0) {
-      write(file, "child", 5);
-      lseek(file, 0, SEEK_CUR);
-      fsync(file);
-      _exit(0);
-    }
-  }
-  return write(file, "23", 2) != 2 || argc != 2;
-}
-"""
-
-
-LAST = r"""
-#include <fcntl.h>
-#include <pthread.h>
-#include <unistd.h>
-static pthread_t main_thread;
-static char** words;
-static void* last(void* argument) {
-  pthread_join(main_thread, NULL);
-  const int file = open(words[1], O_CREAT | O_WRONLY, 0600);
-  return write(file, "123", 3) == 3 && close(file) == 0 && unlink(words[1]) == 0 ? argument : words;
-}
-int main(int argc, char** all) {
-  pthread_t thread;
-  main_thread = pthread_self(), words = all;
-  return pthread_create(&thread, NULL, last, NULL) == 0 && argc == 2 ? pthread_exit(NULL), 0 : 1;
-}
-"""
-
-
-def test_names_of_files_when_the_main_thread_has_ended(tmp_path, io_of, timeloom_program):
-    source, program = tmp_path / "program.c", tmp_path / "program"
-    source.write_text(LAST)
-    subprocess.run(["cc", source, "-pthread", "-o", program], check=True)
-    command = [timeloom_program, "run", "--quiet", "--io", "posix", "-o", "run", "--program", program, "file"]
-    subprocess.run(command, check=True, timeout=60, env=environment(), cwd=tmp_path)
-    assert by_file(io_of(tmp_path / "run"), tmp_path) == {("file", "write"): (1, 3, 3, 3)}
-
-
-@pytest.mark.parametrize("flag", ["-O0", "-O2"])
-def test_children_of_vfork_are_other_processes(flag, tmp_path, io_of, timeloom_program):
-    """Until they run another program they have the memory of their parent, and no part in its measurement."""
-    source, program, file = tmp_path / "program.c", tmp_path / "program", tmp_path / "file"
-    source.write_text(VFORK)
-    subprocess.run(["cc", "-w", flag, source, "-o", program], check=True)
-    command = [timeloom_program, "run", "--quiet", "--io", "posix", "-o", tmp_path / "run", "--program", program, file]
-    subprocess.run(command, check=True, timeout=60, env=environment())
-    assert file.read_text() == "1" + 3 * "child" + "23"
-    assert by_file(io_of(tmp_path / "run"), tmp_path) == {("file", "write"): (2, 3, 1, 2)}
 
 
 def test_profile_mode_has_regions_and_bytes(record, timeloom_program):

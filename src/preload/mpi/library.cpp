@@ -113,11 +113,6 @@ void say_which(const LoadedLibrary& library) noexcept {
                info.dli_fname == nullptr ? "the first" : info.dli_fname);
 }
 
-bool begins_mpi(Function function) noexcept {
-  return function == Function::kInit || function == Function::kInit_thread ||
-         function == Function::kSession_init;
-}
-
 }  // namespace
 
 constinit std::atomic<void*> detail::g_real[kFunctions] = {};
@@ -156,22 +151,22 @@ void* detail::real_of(Function function, const void* caller) noexcept {
   return find_or_missing(used_by(function, caller), function);
 }
 
-void detail::say_missing(Function function) noexcept {
-  std::fprintf(stderr, "timeloom: %s is called, and no MPI library that is loaded has it\n",
-               name_of(function));
-}
-
-bool detail::is_missing(const void* real) noexcept {
-  return real == reinterpret_cast<const void*>(&missing);
-}
-
 void* detail::find_real(Function function) noexcept {
   void* const found = find_or_missing(find() ? g_found.library : LoadedLibrary{}, function);
   std::atomic<void*>& real = g_real[static_cast<std::size_t>(function)];
   // Where there are several, which one it is depends on who calls.
-  if (!is_missing(found) && !g_several) {
+  if (found != reinterpret_cast<void*>(&missing) && !g_several) {
     real = found;
     if (g_several) real = nullptr;
+  }
+  return found;
+}
+
+void* detail::find_called(Function function) noexcept {
+  void* const found = find_real(function);
+  if (found == reinterpret_cast<void*>(&missing)) {
+    std::fprintf(stderr, "timeloom: %s is called, and no MPI library that is loaded has it\n",
+                 name_of(function));
   }
   return found;
 }

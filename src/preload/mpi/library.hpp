@@ -40,8 +40,7 @@ extern std::atomic<void*> g_real[kFunctions];
 void* find_real(Function function) noexcept;
 bool look_whether_passes(Function function, const void* caller) noexcept;
 void* real_of(Function function, const void* caller) noexcept;
-bool is_missing(const void* real) noexcept;
-void say_missing(Function function) noexcept;
+void* find_called(Function function) noexcept;
 }  // namespace detail
 
 // PMPI_Send for Function::kSend, if it was called before; nullptr: real() finds it.
@@ -62,18 +61,21 @@ Signature* real(Function function) noexcept {
 // The same for a call of the program, who is told where the library has none.
 template <typename Signature>
 Signature* called_real(Function function) noexcept {
-  Signature* const found = real<Signature>(function);
-  if (detail::is_missing(reinterpret_cast<const void*>(found))) [[unlikely]]
-    detail::say_missing(function);
-  return found;
+  if (Signature* const known = known_real<Signature>(function)) [[likely]]
+    return known;
+  return reinterpret_cast<Signature*>(detail::find_called(function));
+}
+
+constexpr bool begins_mpi(Function function) noexcept {
+  return function == Function::kInit || function == Function::kInit_thread ||
+         function == Function::kSession_init;
 }
 
 // Whether the code at `caller` uses another library than the one that is recorded, where several
 // are loaded. They are counted when a function is called first, and when a library is asked or told
 // to begin. Its calls go to passed_real().
 inline bool passes(Function function, const void* caller) noexcept {
-  const bool rare = function == Function::kInit || function == Function::kInit_thread ||
-                    function == Function::kSession_init || function == Function::kInitialized ||
+  const bool rare = begins_mpi(function) || function == Function::kInitialized ||
                     function == Function::kFinalized;
   if (!rare && known_real<void()>(function) != nullptr) [[likely]]
     return false;

@@ -1,6 +1,6 @@
-// What is said at the end of a measured program, in words. Lines end with a newline and begin with
-// the name of the door; an empty text says nothing. Plain functions; throw std::bad_alloc and what
-// reading the run throws.
+// The words of the summary at the end of a measured program. Lines end with a newline and begin
+// with the name of the door; an empty text stands for no line. Plain functions; throw
+// std::bad_alloc and what reading the run throws.
 #pragma once
 
 #include <optional>
