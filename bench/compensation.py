@@ -1,6 +1,6 @@
 """Compares `timeloom report --compensate` with times that are known.
 
-usage: python bench/compensation.py [--json] [--rounds N]
+usage: python bench/compensation.py [--json] [--rounds N] [--scratch DIR]
 
 Method
   Functions of known work are called in loops: by turns plain, timed from outside with the
@@ -115,8 +115,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--scratch", default=tempfile.gettempdir())
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory(dir=arguments.scratch) as scratch:
         figures = measure(arguments.rounds, pathlib.Path(scratch))
     if arguments.json:
         json.dump(figures, sys.stdout, indent=2)

@@ -1,20 +1,26 @@
 """Compares the CPU time of programs under `timeloom run --overhead 5%` with that of the plain programs.
 
-usage: python bench/promise.py [--json] [--rounds N] [--limit SHARE] [--only NAME,...] [--scratch DIR]
+usage: python bench/promise.py [--json] [--rounds N] [--limit SHARE] [--only NAME,...] [--scratch DIR] [--django DIR]
+
+DIR is Django's unpacked source distribution, with its tests.
 
 Method
   Each program runs plain, measured without a limit and measured with it, by turns, in another
   order in each round: the ratios of their CPU times (user and system, with all children) are taken
   per round, of these the median. The runs are not woven. An empty program runs in the same
   way, and its CPU time is subtracted, so that the start of Python and of Timeloom do not count.
+  The runs of the last round are read as well: of the ten functions with the longest own time without a limit,
+  those that were not given up, and how many of these are among as many with it.
 """
 
 import argparse
 import importlib.util
 import json
+import os
 import pathlib
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 
@@ -26,8 +32,12 @@ ROUNDS = 9
 FIB = "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\nfib(35)\n"
 
 
-def programs(scratch: pathlib.Path) -> dict[str, list[str]]:
-    """The words after `python`, by name; those whose package is installed."""
+DJANGO_TESTS = "basic queries model_forms model_fields expressions aggregation annotations lookup"
+FIRST = 10
+
+
+def programs(scratch: pathlib.Path, django: str) -> dict[str, list[str]]:
+    """The words after `python`, by name; those whose package is there."""
     for name, text in (("empty", ""), ("fib", FIB)):
         (scratch / f"{name}.py").write_text(text)
     known = {name: [str(scratch / f"{name}.py")] for name in ("empty", "fib")}
@@ -38,16 +48,20 @@ def programs(scratch: pathlib.Path) -> dict[str, list[str]]:
         source = scratch / "black"
         shutil.copytree(pathlib.Path(spec.origin).parent, source, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
         known["black"] = ["-m", "black", "--diff", "--quiet", "--workers", "1", str(source)]
+    if django and importlib.util.find_spec("django") is not None:
+        tests = pathlib.Path(django) / "tests" / "runtests.py"
+        known["django"] = [str(tests), "--parallel", "1", "--verbosity", "0", *DJANGO_TESTS.split()]
+    else:
+        print("promise.py: Django's tests are not measured without Django and --django", file=sys.stderr)
     return known
 
 
 def one_round(program: list[str], number: int, limit: str, scratch: pathlib.Path) -> dict[str, float]:
-    run = scratch / "run"
-    measured = [startup.program(), "run", "--quiet", "--no-weave", "--force", "-o", str(run)]
+    measured = [startup.program(), "run", "--quiet", "--no-weave", "--force", "-o"]
     commands = {
         "plain": [sys.executable, *program],
-        "unlimited": [*measured, *program],
-        "limited": [*measured, "--overhead", limit, *program],
+        "unlimited": [*measured, str(scratch / "unlimited"), *program],
+        "limited": [*measured, str(scratch / "limited"), "--overhead", limit, *program],
     }
     names = list(commands)
     first = number % len(names)
@@ -56,6 +70,21 @@ def one_round(program: list[str], number: int, limit: str, scratch: pathlib.Path
 
 def measure(program: list[str], rounds: int, limit: str, scratch: pathlib.Path) -> list[dict[str, float]]:
     return [one_round(program, number, limit, scratch) for number in range(rounds)]
+
+
+def functions(run: pathlib.Path) -> dict[str, bool]:
+    """Whether each was given up, the one with the longest own time first."""
+    command = [startup.program(), "report", "--json", "--flat", "--min-percent", "0", str(run)]
+    rows = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["flat"]["rows"]
+    return {f"{row['name']} ({row['file']}:{row['line']})": row["given_up"] for row in rows}
+
+
+def first_functions(scratch: pathlib.Path) -> Figures:
+    limited = functions(scratch / "limited")
+    given_up = {name for name, is_given_up in limited.items() if is_given_up}
+    before = [name for name in list(functions(scratch / "unlimited"))[:FIRST] if name not in given_up]
+    after = [name for name in limited if name not in given_up][: len(before)]
+    return {"given_up": len(given_up), "first": len(before), "first_kept": len({*before} & {*after})}
 
 
 def figures_of(rounds: list[dict[str, float]], empty: dict[str, float]) -> Figures:
@@ -74,17 +103,18 @@ def main() -> None:
     parser.add_argument("--limit", default="5%")
     parser.add_argument("--only", default="")
     parser.add_argument("--scratch", default=tempfile.gettempdir())
+    parser.add_argument("--django", default=os.environ.get("BENCH_DJANGO", ""))
     arguments = parser.parse_args()
     figures: Figures = {}
     with tempfile.TemporaryDirectory(dir=arguments.scratch) as directory:
         scratch = pathlib.Path(directory)
-        known = programs(scratch)
+        known = programs(scratch, arguments.django)
         wanted = arguments.only.split(",") if arguments.only else [name for name in known if name != "empty"]
         starts = measure(known["empty"], arguments.rounds, arguments.limit, scratch)
         empty = {name: statistics.median(one[name] for one in starts) for name in starts[0]}
         for name in wanted:
             rounds = measure(known[name], arguments.rounds, arguments.limit, scratch)
-            figures[name] = figures_of(rounds, empty)
+            figures[name] = figures_of(rounds, empty) | first_functions(scratch)
             if not arguments.json:
                 print(name, figures[name], flush=True)
     if arguments.json:

@@ -1,10 +1,11 @@
 """Runs the benchmarks on each interpreter and writes bench/RESULTS.md.
 
-usage: python bench/run.py [--rounds N] [--scratch DIR] [--no-long-weave] PYTHON...
+usage: python bench/run.py [--rounds N] [--scratch DIR] [--no-long-weave] [--estimates | --no-estimates] PYTHON...
 
 Each PYTHON is the interpreter of an environment that has Timeloom and
 bench/requirements.txt installed. Run it on an idle machine: the figures are
-single nanoseconds.
+single nanoseconds. The last part of RESULTS.md, on the estimates of the overhead
+(estimates.py), can be measured alone (--estimates), or left out (--no-estimates).
 """
 
 import argparse
@@ -18,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 
+import estimates
+from estimates import table
 from limits import Check, Figures, check, check_profile, check_scale, has_monitoring
 from machine import compiler_version, cpu_model, file_system, output_of
 
@@ -57,11 +60,6 @@ def machine_lines(arguments: argparse.Namespace) -> list[str]:
 
 def cell(value: float | None) -> str:
     return "–" if value is None else f"{value:g}"
-
-
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return lines + ["| " + " | ".join(row) + " |" for row in rows]
 
 
 def flat(figures: Figures, prefix: str = "") -> Figures:
@@ -134,6 +132,17 @@ def measure_all(python: str, arguments: argparse.Namespace) -> tuple[Figures, li
     return figures, checks
 
 
+def estimate_lines(arguments: argparse.Namespace) -> list[str]:
+    lines = [estimates.HEADING, "", *machine_lines(arguments), ""]
+    for python in arguments.python:
+        version = output_of([python, "-c", "import platform; print(platform.python_version())"])
+        figures = {}
+        for script in estimates.SCRIPTS:
+            figures[script] = measure(script, python, arguments)
+        lines += estimates.lines_of(version, figures)
+    return lines
+
+
 def report(arguments: argparse.Namespace) -> tuple[str, list[str]]:
     """The text of RESULTS.md, and a line for each limit that does not hold."""
     all_figures, all_checks, packages = [], [], []
@@ -163,6 +172,11 @@ def report(arguments: argparse.Namespace) -> tuple[str, list[str]]:
     return "\n".join(lines) + "\n", failing
 
 
+def old_limits(results: pathlib.Path) -> tuple[str, list[str]]:
+    """What report() has written, without the estimates."""
+    return results.read_text(encoding="utf-8").partition("\n" + estimates.HEADING)[0], []
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -172,9 +186,14 @@ def main() -> None:
     parser.add_argument("--scratch", default=tempfile.gettempdir(), help="where runs are written")
     parser.add_argument("--no-long-weave", dest="long_weave", action="store_false",
                         help="leave out the weave of 100 million events")  # fmt: skip
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--estimates", dest="only_estimates", action="store_true")
+    which.add_argument("--no-estimates", dest="estimates", action="store_false")
     parser.add_argument("--output", type=pathlib.Path, default=RESULTS)
     arguments = parser.parse_args()
-    text, failing = report(arguments)
+    text, failing = old_limits(arguments.output) if arguments.only_estimates else report(arguments)
+    if arguments.estimates:
+        text += "\n" + "\n".join(estimate_lines(arguments))
     arguments.output.write_text(text, encoding="utf-8")
     print(text)
     print(f"run.py: wrote {arguments.output}; {len(failing)} limits do not hold", file=sys.stderr)

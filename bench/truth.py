@@ -8,10 +8,12 @@ Method
   time (user and system) of the process with all its children: per round, of these the
   median and, as its interval, the quartiles. The estimate is what `timeloom info` says of
   the runs, their median. It holds if it lies within a quarter of the measured difference,
-  or within two points of the plain program's CPU time, whichever is more.
+  or within two points of the plain program's CPU time, whichever is more. Each run is asked
+  `timeloom check 'overhead < 5%'`, too: the verdicts are counted.
 """
 
 import argparse
+import collections
 import importlib.util
 import json
 import os
@@ -26,7 +28,9 @@ from limits import Figures
 from truth_work import PACKAGES, PROGRAMS
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROUNDS = 7
+ROUNDS = 20
+RULE = "overhead < 5%"
+VERDICTS = {0: "pass", 1: "fail", 4: "undecided"}  # by the exit status of `timeloom check`
 SHARE, POINTS = 0.25, 0.02  # how far an estimate may be off
 
 
@@ -46,9 +50,15 @@ def overhead_of(run: str) -> Figures:
     return overhead
 
 
+def verdict_of(run: str) -> str:
+    done = subprocess.run([startup.program(), "check", run, RULE], capture_output=True)
+    return VERDICTS[done.returncode]
+
+
 def measure(name: str, rounds: int, scratch: pathlib.Path) -> Figures:
     program = [str(HERE / "truth_work.py"), name]
     plain, added, stated = [], [], []
+    verdicts: collections.Counter[str] = collections.Counter()
     for number in range(rounds):
         run = str(scratch / f"{name}-{number}")
         measured = [startup.program(), "run", "--quiet", "--no-weave", "-o", run]
@@ -58,6 +68,7 @@ def measure(name: str, rounds: int, scratch: pathlib.Path) -> Figures:
         plain.append(seconds[0])
         added.append(seconds[1] - seconds[0])
         stated.append(overhead_of(run))
+        verdicts[verdict_of(run)] += 1
         subprocess.run(["rm", "-rf", run], check=True)
     truth, base = statistics.median(added), statistics.median(plain)
     estimate = statistics.median(one["cpu_seconds"] for one in stated)
@@ -66,7 +77,7 @@ def measure(name: str, rounds: int, scratch: pathlib.Path) -> Figures:
         "plain_s": round(base, 3), "added_s": round(truth, 3), "added_low_s": round(low, 3),
         "added_high_s": round(high, 3), "estimated_s": round(estimate, 3),
         "holds": abs(estimate - truth) <= max(SHARE * truth, POINTS * base),
-        "parts": stated[rounds // 2],
+        "verdicts": dict(verdicts), "parts": stated[rounds // 2],
     }  # fmt: skip
 
 

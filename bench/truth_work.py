@@ -1,15 +1,17 @@
 """The programs of bench/truth.py, each some 1 to 3 s of CPU.
 
-usage: truth_work.py PROGRAM
+usage: truth_work.py PROGRAM [--no-gc]
 
 They differ in what they do between two events: some only call, some compute in C, some
 see thousands of functions once. Four are packages from PyPI (bench/requirements.txt).
+With --no-gc nothing collects garbage.
 """
 
 import ast
 import asyncio
 import concurrent.futures
 import functools
+import gc
 import json
 import math
 import pathlib
@@ -200,4 +202,6 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
 PACKAGES = ("black", "pygments", "docutils", "networkx")
 
 if __name__ == "__main__":
+    if "--no-gc" in sys.argv:
+        gc.disable()
     PROGRAMS[sys.argv[1]]()

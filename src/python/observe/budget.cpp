@@ -8,6 +8,7 @@
 #include "core/given_up.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/observe/calibration.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/instrumenter.hpp"
 #include "python/observe/rest.hpp"
@@ -22,9 +23,11 @@ namespace {
 constexpr std::uint64_t kWindowNs = 20'000'000;  // of CPU time, between two decisions
 constexpr std::uint64_t kLookNs = 1'000'000;     // between two looks at the CPU clock
 constexpr double kLeft = 0.7;  // of the limit: what a decision leaves, so that it lasts
+// Of the limit: what is left to events where much was taken by functions that were seen first.
+constexpr double kLeastForEvents = 0.25;
 // The calibrated program leaves more in the caches and branch predictors of the processor than
-// most do: what an event costs in others was up to three times as much (bench/truth.py).
-constexpr double kTrueCost = 2;
+// most do: until callbacks were timed in the program, an event is taken to cost so much more.
+constexpr double kUntimedCost = 2;
 constexpr double kLeastEventSeconds = 20e-9;  // where calibrating was disturbed
 constexpr double kEventsPerCall = 2;
 
@@ -40,8 +43,10 @@ struct GivenUpCode {
 struct Budget {
   bool on = false;
   double limit = 0;
-  double sample_seconds = 0;  // cost of the calls that a sample stands for
+  EventCost calibrated;
+  const Instrumenter* instrumenter = nullptr;
   std::uint64_t begin_cpu_ns = 0;
+  double begin_sight_seconds = 0;
   std::uint64_t all_samples = 0;
   std::uint64_t window_cpu_ns = 0;  // when the window began
   std::uint64_t window_samples = 0;
@@ -124,18 +129,36 @@ std::vector<PyCodeObject*> most_sampled(const Samples& samples, double kept) {
   return codes;
 }
 
+// The cost of the calls that a sample stands for, as far as it is known by now.
+double sample_seconds(const Budget& b) noexcept {
+  const EventCost cost = slowed(b.calibrated, callback_times(), *b.instrumenter);
+  const double untimed = cost.timed_callbacks > 0 ? 1 : kUntimedCost;
+  return kEntersPerSample * kEventsPerCall * untimed *
+         std::max(cost.event_seconds, kLeastEventSeconds);
+}
+
+// The cost of seeing functions for the first time, which no function can be given up for.
+double first_sight_seconds(const Budget& b) noexcept {
+  const FirstSights sights = first_sights();
+  return static_cast<double>(sights.cpu_ns) * 1e-9 +
+         static_cast<double>(sights.count) * b.calibrated.function_seconds;
+}
+
 // The window is over: gives up what is too much, or rests until the CPU time is so much longer.
 void decide(Budget& b, std::uint64_t cpu_ns) {
   const double window = static_cast<double>(cpu_ns - b.window_cpu_ns) * 1e-9;
   const double all = static_cast<double>(cpu_ns - b.begin_cpu_ns) * 1e-9;
-  const double cost = static_cast<double>(b.window_samples) * b.sample_seconds;
-  const double all_cost = static_cast<double>(b.all_samples) * b.sample_seconds;
-  if (cost <= b.limit * window && all_cost <= b.limit * all) return;
+  const double sample = sample_seconds(b);
+  const double cost = static_cast<double>(b.window_samples) * sample;
+  const double sights = first_sight_seconds(b) - b.begin_sight_seconds;
+  const double all_cost = static_cast<double>(b.all_samples) * sample + sights;
+  const double least = kLeastForEvents * b.limit;
+  if (cost <= std::max(b.limit - sights / all, least) * window && all_cost <= b.limit * all) return;
   if (can_rest()) {
     const double longer = std::max(cost / (kLeft * b.limit) - window, all_cost / b.limit - all);
     return rest_until(cpu_ns + static_cast<std::uint64_t>(longer * 1e9));
   }
-  const double kept = kLeft * b.limit * window / b.sample_seconds;
+  const double kept = std::max(kLeft * b.limit - sights / all, least) * window / sample;
   const std::vector<std::uint32_t> ids = mark(b, most_sampled(b.samples, kept));
   if (ids.empty()) return;
   close_visits();
@@ -187,12 +210,13 @@ void take_sample(PyCodeObject* code) noexcept {
   release(over);
 }
 
-void begin_budget(double limit, double event_seconds, const Instrumenter& instrumenter) noexcept {
+void begin_budget(double limit, const EventCost& calibrated,
+                  const Instrumenter& instrumenter) noexcept {
   const CriticalSection critical;
   Budget& b = budget();
-  const double cost = std::max(event_seconds, kLeastEventSeconds) * kTrueCost;
   b.limit = limit;
-  b.sample_seconds = kEntersPerSample * kEventsPerCall * cost;
+  b.calibrated = calibrated;
+  b.instrumenter = &instrumenter;
   b.decisions = 0;
   b.on = true;
   if (instrumenter.rest != nullptr) begin_resting(instrumenter.rest, end_of_rest);
@@ -202,6 +226,7 @@ void begin_budget(double limit, double event_seconds, const Instrumenter& instru
 void continue_budget() noexcept {
   Budget& b = budget();
   b.begin_cpu_ns = record::process_cpu_ns();
+  b.begin_sight_seconds = first_sight_seconds(b);
   b.all_samples = 0;
   continue_resting();
   release(b.samples);

@@ -3,8 +3,8 @@
 // instrumenter cannot leave out single functions, it rests for stretches of time.
 //
 // One enter in kEntersPerSample of a thread is a sample. From the number of samples, the cost of
-// an event and the CPU time of the process follows the share that measuring takes. Where it is too
-// much, the code objects with the most samples are given up: their visits are exact until then,
+// an event in this program (slowed()), what first sights of functions have cost, and the CPU time
+// of the process follows the share that measuring takes. Where it is too much, the code objects with the most samples are given up: their visits are exact until then,
 // and from there on their time is that of their callers. They keep kGivenUp as their word, and
 // sys.monitoring makes no further calls for them. An instrumenter that rests goes on when the CPU
 // time has grown so far that its cost is within the limit again (rest.hpp). Needs the GIL, or on
@@ -19,6 +19,7 @@
 
 namespace timeloom::python {
 
+struct EventCost;
 struct Instrumenter;
 
 // A prime, so that no loop of the program is in step with it.
@@ -33,8 +34,8 @@ inline bool is_sample() noexcept { return --t_enters_to_sample <= 0; }
 void take_sample(PyCodeObject* code) noexcept;
 
 // From now on, in a measurement that has begun: at most `limit` of the CPU time is for measuring.
-// `event_seconds`: as calibrated.
-void begin_budget(double limit, double event_seconds, const Instrumenter& instrumenter) noexcept;
+void begin_budget(double limit, const EventCost& calibrated,
+                  const Instrumenter& instrumenter) noexcept;
 // In the child of a fork: what was given up stays so.
 void continue_budget() noexcept;
 // The measurement has ended: later ones time all functions again.

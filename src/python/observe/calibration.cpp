@@ -329,8 +329,4 @@ EventCost slowed(EventCost cost, const CallbackTimes& in_program,
   return cost;
 }
 
-double calibrate_event(const Instrumenter& instrumenter) noexcept {
-  return measured([&] { return event_seconds(Programs(), instrumenter, 0); });
-}
-
 }  // namespace timeloom::python

@@ -28,7 +28,4 @@ EventCost calibrate_events(const Instrumenter& instrumenter) noexcept;
 EventCost slowed(EventCost cost, const CallbackTimes& in_program,
                  const Instrumenter& instrumenter) noexcept;
 
-// The first of these costs alone, in a fraction of the time.
-double calibrate_event(const Instrumenter& instrumenter) noexcept;
-
 }  // namespace timeloom::python

@@ -83,6 +83,7 @@ PyObject* callback_for(vectorcallfunc function, bool timed) {
     if (callback == nullptr) {
       callback = make_callback(function);
       if (callback == nullptr) return nullptr;
+      if (g_left.load(std::memory_order_relaxed) > 0) callback->call = timed_call;
       one.store(callback, std::memory_order_release);
     }
     if (callback->function == function) return Py_NewRef(reinterpret_cast<PyObject*>(callback));
@@ -112,6 +113,7 @@ void note_timed_events(int events, std::uint64_t ticks) noexcept {
   if (left > 0 && left <= events) stop_timing_callbacks();
 }
 
+CallbackTimes callback_times() noexcept { return g_times; }
 CallbackTimes take_callback_times() noexcept { return std::exchange(g_times, {}); }
 
 }  // namespace timeloom::python

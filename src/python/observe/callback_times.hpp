@@ -39,7 +39,9 @@ void time_frames_by(void (*function)(bool timed) noexcept) noexcept;
 // What it has timed. Needs the GIL.
 void note_timed_events(int events, std::uint64_t ticks) noexcept;
 
-// Since the last call of it; they begin anew. Needs the GIL.
+// Since they began anew. Needs the GIL.
+CallbackTimes callback_times() noexcept;
+// The same; they begin anew. Needs the GIL.
 CallbackTimes take_callback_times() noexcept;
 
 }  // namespace timeloom::python

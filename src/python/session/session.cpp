@@ -225,12 +225,13 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
       .cpu = {.launched_ns = context.launched_cpu_ns, .begin_ns = record::process_cpu_ns()}};
   take_rules(session.plan);
   const std::optional<double> limit = session.plan.overhead_limit;
-  const double event_seconds = limit ? calibrate_event(*session.plan.instrumenter) : 0;
+  const EventCost calibrated =
+      limit ? calibrate_events(*session.plan.instrumenter) : EventCost{};
   record::end_program_session();
   install_thread_namer();
   watch_threads();
   start_recording(session);
-  if (limit) begin_budget(*limit, event_seconds, *session.plan.instrumenter);
+  if (limit) begin_budget(*limit, calibrated, *session.plan.instrumenter);
   session.ignored_before = session.plan.instrumenter->ignored_callbacks();
   session.started = true;
   g_session = std::move(session);

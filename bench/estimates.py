@@ -1,0 +1,85 @@
+"""The part of bench/RESULTS.md on how far to believe what Timeloom says of its own cost."""
+
+import statistics
+from collections.abc import Callable
+
+from limits import Figures
+
+HEADING = "## What Timeloom says of its own cost"
+PROMISED = 1.07  # of the plain program, with --overhead 5%
+
+# The benchmarks, and what each is about. "`" as in Markdown.
+SCRIPTS = {
+    "truth.py": "The estimate beside the difference in CPU time, as a share of the plain program's (quartiles in brackets), "
+    "and the verdicts of `timeloom check 'overhead < 5%'`.",
+    "promise.py": "CPU time with `--overhead 5%`, and without a limit, as multiples of the plain program's, and how many of "
+    "the ten functions with the longest own time stay so (those given up left out).",
+    "compensation.py": "`timeloom report --compensate` of functions whose time is known, in nanoseconds a call.",
+    "sampling.py": "The share of the time that Timeloom sees in other functions than a sampler of the plain program does, as "
+    "measured and compensated; `floor` is the sampler's own uncertainty.",
+}
+
+
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def verdict(holds: bool | None) -> str:
+    return {True: "yes", False: "**no**", None: "–"}[holds]
+
+
+def truth_table(figures: Figures) -> list[str]:
+    rows = []
+    for name, one in figures.items():
+        share = [f"{one[key] / one['plain_s']:.1%}" for key in ("added_s", "added_low_s", "added_high_s", "estimated_s")]
+        verdicts = ", ".join(f"{word} {count}" for word, count in one["verdicts"].items())
+        rows.append([name, f"{one['plain_s']:g}", f"{share[0]} ({share[1]} to {share[2]})", share[3],
+                     verdict(one["holds"]), verdicts])  # fmt: skip
+    return table(["program", "plain, s", "measured", "estimated", "holds", "verdicts"], rows)
+
+
+def promise_table(figures: Figures) -> list[str]:
+    rows = [
+        [name, f"{one['plain_s']:g}", f"{one['unlimited_ratio']:.3f}", f"{one['limited_ratio']:.3f}",
+         verdict(one["limited_ratio"] <= PROMISED), f"{one['given_up']}", f"{one['first_kept']} of {one['first']}"]
+        for name, one in figures.items()
+    ]  # fmt: skip
+    return table(["program", "plain, s", "no limit", "5 %", f"at most {PROMISED}", "given up", "first functions kept"], rows)
+
+
+def compensation_table(figures: Figures) -> list[str]:
+    rows = [
+        [f"`{name}`", f"{one['true_ns']:g}", f"{one['measured_ns']:g}", f"{one['compensated_ns']:g}", verdict(one["holds"])]
+        for name, one in figures.items()
+    ]
+    return table(["function", "plain", "measured", "compensated", "within 10 % from 1 µs on"], rows)
+
+
+def sampling_table(figures: Figures) -> list[str]:
+    rows = [
+        [name, f"{one['samples']}", *(f"{one[key]:.1%}" for key in ("measured", "compensated", "floor")), verdict(one["holds"])]
+        for name, one in figures.items()
+    ]
+    return table(["program", "samples", "measured", "compensated", "floor", "no worse"], rows)
+
+
+TABLES: dict[str, Callable[[Figures], list[str]]] = {
+    "truth.py": truth_table,
+    "promise.py": promise_table,
+    "compensation.py": compensation_table,
+    "sampling.py": sampling_table,
+}
+
+
+def lines_of(version: str, figures: dict[str, Figures]) -> list[str]:
+    """The section of one interpreter: `figures` by the name of the benchmark."""
+    lines = [f"### Python {version}", ""]
+    for script, text in SCRIPTS.items():
+        lines += [f"`{script}`: {text}", "", *TABLES[script](figures[script]), ""]
+    of_truth = figures["truth.py"].values()
+    ratios = [one["estimated_s"] / one["added_s"] for one in of_truth]
+    holding = sum(one["holds"] for one in of_truth)
+    lines += [f"The estimate is {min(ratios):.2f} to {max(ratios):.2f} of what was measured (median "
+              f"{statistics.median(ratios):.2f}); {holding} of {len(ratios)} hold.", ""]  # fmt: skip
+    return lines
