@@ -10,13 +10,13 @@ PROMISED = 1.07  # of the plain program, with --overhead 5%
 
 # The benchmarks, and what each is about. "`" as in Markdown.
 SCRIPTS = {
-    "truth.py": "The estimate beside the difference in CPU time, as a share of the plain program's (quartiles in brackets), "
-    "and the verdicts of `timeloom check 'overhead < 5%'`.",
-    "promise.py": "CPU time with `--overhead 5%`, and without a limit, as multiples of the plain program's, and how many of "
-    "the ten functions with the longest own time stay so (those given up left out).",
+    "truth.py": "The estimate beside the difference in CPU time, as a share of the plain program's (quartiles in "
+    "brackets), and the verdicts of `timeloom check 'overhead < 5%'`.",
+    "promise.py": "CPU time with `--overhead 5%`, and without a limit, as multiples of the plain program's, and how "
+    "many of the ten functions with the longest own time stay so (those given up left out).",
     "compensation.py": "`timeloom report --compensate` of functions whose time is known, in nanoseconds a call.",
-    "sampling.py": "The share of the time that Timeloom sees in other functions than a sampler of the plain program does, as "
-    "measured and compensated; `floor` is the sampler's own uncertainty.",
+    "sampling.py": "The share of the time that Timeloom sees in other functions than a sampler of the plain program "
+    "does, as measured and compensated; `floor` is the sampler's own uncertainty.",
 }
 
 
@@ -32,7 +32,8 @@ def verdict(holds: bool | None) -> str:
 def truth_table(figures: Figures) -> list[str]:
     rows = []
     for name, one in figures.items():
-        share = [f"{one[key] / one['plain_s']:.1%}" for key in ("added_s", "added_low_s", "added_high_s", "estimated_s")]
+        parts = ("added_s", "added_low_s", "added_high_s", "estimated_s")
+        share = [f"{one[part] / one['plain_s']:.1%}" for part in parts]
         verdicts = ", ".join(f"{word} {count}" for word, count in one["verdicts"].items())
         rows.append([name, f"{one['plain_s']:g}", f"{share[0]} ({share[1]} to {share[2]})", share[3],
                      verdict(one["holds"]), verdicts])  # fmt: skip
@@ -45,23 +46,27 @@ def promise_table(figures: Figures) -> list[str]:
          verdict(one["limited_ratio"] <= PROMISED), f"{one['given_up']}", f"{one['first_kept']} of {one['first']}"]
         for name, one in figures.items()
     ]  # fmt: skip
-    return table(["program", "plain, s", "no limit", "5 %", f"at most {PROMISED}", "given up", "first functions kept"], rows)
+    head = ["program", "plain, s", "no limit", "5 %", f"at most {PROMISED}", "given up", "first functions kept"]
+    return table(head, rows)
 
 
 def compensation_table(figures: Figures) -> list[str]:
     rows = [
-        [f"`{name}`", f"{one['true_ns']:g}", f"{one['measured_ns']:g}", f"{one['compensated_ns']:g}", verdict(one["holds"])]
+        [f"`{name}`", *(f"{one[key]:g}" for key in ("true_ns", "measured_ns", "compensated_ns")), verdict(one["holds"])]
         for name, one in figures.items()
     ]
     return table(["function", "plain", "measured", "compensated", "within 10 % from 1 µs on"], rows)
 
 
+SHARES = ("measured", "compensated", "floor")
+
+
 def sampling_table(figures: Figures) -> list[str]:
     rows = [
-        [name, f"{one['samples']}", *(f"{one[key]:.1%}" for key in ("measured", "compensated", "floor")), verdict(one["holds"])]
+        [name, f"{one['samples']}", *(f"{one[key]:.1%}" for key in SHARES), verdict(one["holds"])]
         for name, one in figures.items()
     ]
-    return table(["program", "samples", "measured", "compensated", "floor", "no worse"], rows)
+    return table(["program", "samples", *SHARES, "no worse"], rows)
 
 
 TABLES: dict[str, Callable[[Figures], list[str]]] = {

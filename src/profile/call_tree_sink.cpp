@@ -83,11 +83,11 @@ std::unique_ptr<LocationSink> CallTreeSink::open_location(const Location& locati
     throw Error("location '" + location.name + "' is not among the definitions of its run");
   }
   const auto index = static_cast<std::size_t>(found - all.begin());
-  FoldLimits limits{options_.own_nodes, options_.max_depth, UINT64_MAX};
+  FoldLimits limits{options_.own_nodes, options_.own_nodes, options_.max_depth, UINT64_MAX};
   const auto given = given_.find(location.id);
   if (given != given_.end()) limits.cut = ticks(given->second.first);
-  return std::make_unique<FoldingSink>(LocationFold(location.name, *definitions_, limits, budget_),
-                                       folded_[index]);
+  return std::make_unique<FoldingSink>(
+      LocationFold(location.name, *definitions_, limits, budget_, functions_), folded_[index]);
 }
 
 void CallTreeSink::finish() {

@@ -23,21 +23,25 @@ namespace timeloom::profile {
 
 struct CallTreeOptions {
   // Call paths of all locations together; one that two locations enter counts
-  // twice. Visits beyond the limit are counted in one node without a region below
-  // the call path that they come from. Half a million call paths, and as many such
-  // nodes, fit into the 200 MB that a weave may take.
+  // twice. Visits beyond the limit are counted below a node without a region, a child of
+  // the call path that they come from: there each function has one node, for its visits and its
+  // own time, whichever of these functions called it. Half a million call paths, and as many
+  // such nodes, fit into the 200 MB that a weave may take.
   std::uint32_t max_nodes = 500'000;
-  // Each location has so many in any case, whatever the others take.
+  // Each location has so many of both in any case, whatever the others take.
   std::uint32_t own_nodes = 1000;
+  // Functions below such nodes, of all locations together; the visits of others, and
+  // their own time, are those of the node without a region.
+  std::uint32_t max_functions = 200'000;
   // Levels that are kept apart, unless the run says it (kProfileDepth). Deeper visits
-  // are counted in such nodes, too.
+  // are counted in such a node, too, whatever their function.
   std::uint32_t max_depth = UINT32_MAX;
 };
 
 class CallTreeSink : public RunSink {
  public:
   explicit CallTreeSink(const CallTreeOptions& options = {})
-      : options_(options), budget_(options.max_nodes) {}
+      : options_(options), budget_(options.max_nodes), functions_(options.max_functions) {}
 
   void begin(const Definitions& definitions) override;
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
@@ -60,6 +64,7 @@ class CallTreeSink : public RunSink {
   std::vector<FoldedLocation> folded_;        // as definitions_->locations
   std::map<LocationId, FoldedLocation> given_;
   NodeBudget budget_;
+  NodeBudget functions_;
   CallTree tree_;
 };
 

@@ -26,11 +26,12 @@ double number_of(const Event& event, MetricValueType type) {
 }  // namespace
 
 LocationFold::LocationFold(std::string location_name, const Definitions& definitions,
-                           const FoldLimits& limits, NodeBudget& budget)
+                           const FoldLimits& limits, NodeBudget& budget, NodeBudget& functions)
     : location_name_(std::move(location_name)),
       definitions_(&definitions),
       limits_(limits),
-      budget_(&budget) {
+      budget_(&budget),
+      functions_(&functions) {
   folded_.nodes.emplace_back();
   stack_.push_back({0, 0});
 }
@@ -88,24 +89,43 @@ void LocationFold::enter(std::uint32_t region, std::uint64_t time) {
   }
   if (++depth_ == stack_.size()) stack_.resize(2 * stack_.size());
   innermost() = {time, child};
+  if (beyond_limit(child)) beyond_.push_back({function_beyond(child, region), time});
 }
 
 void LocationFold::leave(std::uint32_t region, std::uint64_t time) {
   const Frame frame = innermost();
   if (folded_.nodes[frame.node].region != region || time < frame.entered) check_leave(region, time);
+  if (!beyond_.empty()) return leave_beyond(time);
   if (time >= limits_.cut) return leave_in_part(time);
   --depth_;
-  // Beyond the limit all visits count, and the time of the outermost.
-  if (innermost().node != frame.node) {
-    folded_.nodes[frame.node].statistics.add_visit(time - frame.entered);
+  folded_.nodes[frame.node].statistics.add_visit(time - frame.entered);
+}
+
+// The visit counts with its own time where its function is kept. The node without a region has the
+// time of the outermost visit, and counts those of functions that are not kept.
+void LocationFold::leave_beyond(std::uint64_t time) {
+  const Beyond visit = beyond_.back();
+  beyond_.pop_back();
+  const std::uint64_t duration = time - visit.entered;
+  const bool outermost = beyond_.empty();
+  if (!outermost) beyond_.back().inside += duration;
+  if (visit.function != 0) {
+    folded_.nodes[visit.function].statistics.add_visit(duration - visit.inside);
+    if (outermost) folded_.nodes[innermost().node].statistics.inclusive += duration;
+  } else if (!outermost) {
+    ++folded_.nodes[innermost().node].statistics.visits;
+  } else if (time >= limits_.cut) {
+    return leave_in_part(time);
+  } else {
+    folded_.nodes[innermost().node].statistics.add_visit(duration);
   }
+  --depth_;
 }
 
 // The visit goes on in the profile.
 void LocationFold::leave_in_part(std::uint64_t time) {
   const Frame frame = innermost();
   --depth_;
-  if (innermost().node == frame.node) return;
   Statistics& statistics = folded_.nodes[frame.node].statistics;
   ++statistics.visits;
   statistics.inclusive += time - frame.entered;
@@ -115,21 +135,30 @@ void LocationFold::leave_in_part(std::uint64_t time) {
 std::uint32_t LocationFold::child_of(std::uint32_t node, std::uint32_t region) {
   if (region >= definitions_->regions.size())
     fail("enters region " + std::to_string(region) + ", which is undefined");
-  if (beyond_limit(node)) return count_beyond(node);
+  if (beyond_limit(node)) return node;
   const std::uint32_t child = children_.find(node, region);
   if (child != ChildTable::kNone) return child;
-  const bool too_deep = depth_ >= limits_.max_depth;
-  if (too_deep) folded_.deepest = std::max(folded_.deepest, limits_.max_depth + 1);
-  if (!too_deep && take_node()) return add_child(node, region);
+  if (depth_ < limits_.max_depth && take_node()) return add_child(node, region);
   const std::uint32_t rest = children_.find(node, kRestKey);
   return rest != ChildTable::kNone ? rest : add_child(node, kNoRegion);
 }
 
-std::uint32_t LocationFold::count_beyond(std::uint32_t node) {
-  ++folded_.nodes[node].statistics.visits;
-  const std::uint32_t level = depth_ + 1;
-  if (level > limits_.max_depth) folded_.deepest = std::max(folded_.deepest, level);
-  return node;
+// The node of a function below `node`, which has no region. 0: the visit is too deep to be told
+// apart, or there is no space.
+std::uint32_t LocationFold::function_beyond(std::uint32_t node, std::uint32_t region) {
+  if (depth_ > limits_.max_depth) {
+    folded_.deepest = std::max(folded_.deepest, depth_);
+    return 0;
+  }
+  const std::uint32_t function = children_.find(node, region);
+  if (function != ChildTable::kNone) return function;
+  return take_function() ? add_child(node, region) : 0;
+}
+
+bool LocationFold::take_function() noexcept {
+  if (limits_.own_functions == 0) return functions_->take();
+  --limits_.own_functions;
+  return true;
 }
 
 bool LocationFold::take_node() noexcept {
@@ -251,7 +280,7 @@ void LocationFold::metric(const Event& event) {
 }
 
 void LocationFold::add_value(MetricId metric, double value) {
-  const std::uint32_t node = innermost().node;
+  const std::uint32_t node = counting_node();
   if (node == 0) return;  // of no call path
   std::uint32_t place = metrics_.find(node, metric.value());
   if (place == ChildTable::kNone) {
@@ -293,7 +322,7 @@ void LocationFold::waited(std::uint64_t time) {
 
 void LocationFold::add_sample(MetricId id, std::uint64_t value, const Metric& metric) {
   if (value == 0) return;
-  const std::uint32_t node = innermost().node;
+  const std::uint32_t node = counting_node();
   const std::uint32_t place = samples_.find(node, id.value());
   if (place == ChildTable::kNone) {
     samples_.insert(node, id.value(), static_cast<std::uint32_t>(folded_.samples.size()));

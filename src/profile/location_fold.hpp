@@ -81,15 +81,17 @@ class NodeBudget {
 
 struct FoldLimits {
   std::uint32_t own_nodes = 0;           // call paths beyond these are taken from the budget
+  std::uint32_t own_functions = 0;       // the same of functions beyond the limit
   std::uint32_t max_depth = UINT32_MAX;  // levels that are kept apart
   std::uint64_t cut = UINT64_MAX;        // time at which a profile goes on
 };
 
 class LocationFold {
  public:
-  // `definitions` and `budget` live as long as the fold.
+  // `definitions` and the budgets, of call paths and of functions beyond their limit, live as long
+  // as the fold.
   LocationFold(std::string location_name, const Definitions& definitions, const FoldLimits& limits,
-               NodeBudget& budget);
+               NodeBudget& budget, NodeBudget& functions);
 
   void consume(std::span<const Event> events);
   // The result, when all events have been consumed.
@@ -100,11 +102,18 @@ class LocationFold {
     std::uint64_t entered;
     std::uint32_t node;
   };
+  // A visit beyond the limit of call paths.
+  struct Beyond {
+    std::uint32_t function;  // the node where its own time counts; 0: that without a region
+    std::uint64_t entered;
+    std::uint64_t inside = 0;  // time of the visits inside it
+  };
 
   const Event* pass_calls(const Event* event, const Event* end) noexcept;
   void enter(std::uint32_t region, std::uint64_t time);
   void leave(std::uint32_t region, std::uint64_t time);
   void leave_in_part(std::uint64_t time);
+  void leave_beyond(std::uint64_t time);
   void other(const Event& event, std::span<const Event> before);
   bool just_begun(std::span<const Event> before) const;
   void parameter(const Event& event, std::span<const Event> before);
@@ -118,8 +127,14 @@ class LocationFold {
   std::uint32_t with_value(std::uint32_t node, ParameterId parameter, std::uint64_t value);
   const FoldedLocation::Parameter* parameter_of(std::uint32_t node) const;
   std::uint32_t child_of(std::uint32_t node, std::uint32_t region);
-  std::uint32_t count_beyond(std::uint32_t node);
+  std::uint32_t function_beyond(std::uint32_t node, std::uint32_t region);
   bool take_node() noexcept;
+  bool take_function() noexcept;
+  // Where values count.
+  std::uint32_t counting_node() const noexcept {
+    const bool known = !beyond_.empty() && beyond_.back().function != 0;
+    return known ? beyond_.back().function : innermost().node;
+  }
   std::uint32_t add_child(std::uint32_t node, std::uint64_t region);
   Frame& innermost() noexcept { return stack_[depth_]; }
   const Frame& innermost() const noexcept { return stack_[depth_]; }
@@ -135,8 +150,10 @@ class LocationFold {
   ChildTable children_;
   std::string location_name_;
   const Definitions* definitions_;
-  FoldLimits limits_;  // what is left of own_nodes
+  FoldLimits limits_;  // what is left of them
   NodeBudget* budget_;
+  NodeBudget* functions_;
+  std::vector<Beyond> beyond_;  // outermost first; their frames have all the same node
   // From a node, a parameter and its value to the node of visits that have it.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> variants_;
   ChildTable metrics_;  // from a node and a metric to a place in folded_.metrics

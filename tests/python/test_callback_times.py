@@ -21,6 +21,16 @@ def test_callbacks_are_timed_in_the_program(timeloom, tmp_path, instrumenter):
         timeloom("check", "run", "visits(__main__.f) == 100000", cwd=tmp_path)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12) or "t" in sys.abiflags, reason="needs sys.monitoring, and a GIL")
+def test_callbacks_are_timed_when_the_cost_is_calibrated_at_the_start(timeloom, tmp_path):
+    """With a limit for the overhead: the callbacks of the calibration are then the first that there are."""
+    (tmp_path / "app.py").write_text("def f(): return sum(range(200))\nfor i in range(100000): f()\n")
+    timeloom("run", "--quiet", "--overhead", "90%", "-o", "run", "app.py", cwd=tmp_path)
+    info = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)
+    assert not info["given_up"] and 1000 < info["overhead"]["timed_callbacks"] < 3000
+    timeloom("check", "run", "visits(__main__.f) == 100000", cwd=tmp_path)
+
+
 def test_space_that_is_taken_without_the_gil(timeloom, tmp_path):
     """By native code, with a sub-interpreter, since which CPython says that everybody has the GIL."""
     (tmp_path / "app.py").write_text("""

@@ -4,11 +4,12 @@
 //
 // One enter in kEntersPerSample of a thread is a sample. From the number of samples, the cost of
 // an event in this program (slowed()), what first sights of functions have cost, and the CPU time
-// of the process follows the share that measuring takes. Where it is too much, the code objects with the most samples are given up: their visits are exact until then,
-// and from there on their time is that of their callers. They keep kGivenUp as their word, and
-// sys.monitoring makes no further calls for them. An instrumenter that rests goes on when the CPU
-// time has grown so far that its cost is within the limit again (rest.hpp). Needs the GIL, or on
-// builds without one an attached thread state; nothing throws.
+// of the process follows the share that measuring takes. Where it is too much, the code objects
+// with the most samples are given up: their visits are exact until then, and from there on their
+// time is that of their callers. They keep kGivenUp as their word, and sys.monitoring makes no
+// further calls for them. An instrumenter that rests goes on when the CPU time has grown so far
+// that its cost is within the limit again (rest.hpp). Needs the GIL, or on builds without one an
+// attached thread state; nothing throws.
 #pragma once
 
 #include <string>

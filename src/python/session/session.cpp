@@ -225,8 +225,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
       .cpu = {.launched_ns = context.launched_cpu_ns, .begin_ns = record::process_cpu_ns()}};
   take_rules(session.plan);
   const std::optional<double> limit = session.plan.overhead_limit;
-  const EventCost calibrated =
-      limit ? calibrate_events(*session.plan.instrumenter) : EventCost{};
+  const EventCost calibrated = limit ? calibrate_events(*session.plan.instrumenter) : EventCost{};
   record::end_program_session();
   install_thread_namer();
   watch_threads();

@@ -112,13 +112,31 @@ TEST(CallTree, FoldsVeryDeepRecursion) {
   EXPECT_EQ(sum_locations(tree)[0].exclusive, 1u);
 }
 
-TEST(CallTree, CountsWhatIsBeyondTheLimitInOneNodeBelowItsCaller) {
-  const CallTree tree =
-      Story().thread("main", "a +1 b +1 ) +1 c +1 d +2 ) ) +1 e +4 ) +1 b +1 ) )").fold({2, 0});
-  EXPECT_EQ(describe(tree),
-            "a: 1 visits, inclusive 13, exclusive 4, 13 to 13\n"
+TEST(CallTree, CountsWhatIsBeyondTheLimitByFunctionBelowItsCaller) {
+  Story story;
+  story.thread("main", "a +1 b +1 ) +1 c +1 d +2 c +1 ) ) ) +1 e +4 ) +1 b +1 ) )");
+  EXPECT_EQ(describe(story.fold({2, 0})),
+            "a: 1 visits, inclusive 14, exclusive 4, 14 to 14\n"
             "  b: 2 visits, inclusive 2, exclusive 2, 1 to 1\n"
-            "  (rest): 3 visits, inclusive 7, exclusive 7, 3 to 4\n");
+            "  (rest): 0 visits, inclusive 8, exclusive 0\n"
+            "    c: 2 visits, inclusive 2, exclusive 2, 1 to 1\n"
+            "    d: 1 visits, inclusive 2, exclusive 2, 2 to 2\n"
+            "    e: 1 visits, inclusive 4, exclusive 4, 4 to 4\n");
+  EXPECT_EQ(describe(story.fold({2, 0, 1})),
+            "a: 1 visits, inclusive 14, exclusive 4, 14 to 14\n"
+            "  b: 2 visits, inclusive 2, exclusive 2, 1 to 1\n"
+            "  (rest): 2 visits, inclusive 8, exclusive 6, 4 to 4\n"
+            "    c: 2 visits, inclusive 2, exclusive 2, 1 to 1\n");
+}
+
+TEST(CallTree, CountsValuesBeyondTheLimitWhereTheFunctionCounts) {
+  const CallTree tree = Story().thread("main", "a b +1 n#4 c n#2 ) n#1 ) )").fold({1, 0});
+  ASSERT_EQ(tree.locations[0].metrics.size(), 2u);
+  const auto& [b, c] = std::tie(tree.locations[0].metrics[0], tree.locations[0].metrics[1]);
+  EXPECT_EQ(tree.nodes[b.node.value()].region, RegionId{1});
+  EXPECT_EQ(b.statistics.sum, 5);
+  EXPECT_EQ(tree.nodes[c.node.value()].region, RegionId{2});
+  EXPECT_EQ(c.statistics.sum, 2);
 }
 
 TEST(CallTree, CountsWhatIsDeeperThanTheLimitInOneNodeBelowItsCaller) {
@@ -250,20 +268,19 @@ TEST(CallTree, AProfileGoesOnWhereEventsEnd) {
 TEST(CallTree, SharesTheLimitAmongLocationsButLeavesEachItsOwn) {
   Story story;
   for (const char* name : {"1", "2", "3"}) story.thread(name, "a +1 b +1 ) +1 c +1 ) +1 d +1 ) )");
-  const CallTree tree = story.fold({3, 1});
+  const CallTree tree = story.fold({3, 1, 0});
   std::size_t cells = 0;
   std::vector<std::size_t> rests;
   for (const LocationProfile& location : tree.locations) {
     cells += location.cells.size();
     EXPECT_EQ(location.cells.front().statistics.inclusive, 6u);
-    const NodeId last = location.cells.back().node;
-    if (!tree.nodes[last.value()].region.defined()) {
-      rests.push_back(location.cells.back().statistics.visits);
+    for (const Cell& cell : location.cells) {
+      if (!tree.nodes[cell.node.value()].region.defined()) rests.push_back(cell.statistics.visits);
     }
   }
-  // a, b, c, d of the first; a and the rest of the others.
-  EXPECT_EQ(cells, 8u);
-  EXPECT_EQ(rests, (std::vector<std::size_t>{3, 3}));
+  // a, b, c, d of the first; a, the rest and in it b of the others.
+  EXPECT_EQ(cells, 10u);
+  EXPECT_EQ(rests, (std::vector<std::size_t>{2, 2}));
 }
 
 TEST(CallTree, RefusesEventsThatDoNotBalance) {

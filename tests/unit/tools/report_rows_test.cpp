@@ -108,7 +108,7 @@ TEST(ReportRows, ShowsEverythingWhenNoTimePassed) {
 TEST(ReportRows, NamesWhatHasNoName) {
   Story story;
   story.thread("main", "a b ) )").definitions().regions[0].name.clear();
-  const CallTree tree = story.fold({1, 0});
+  const CallTree tree = story.fold({1, 0, 0});
   const ReportData data(tree, {});
   EXPECT_EQ(names(data, data.tree_rows({})), "region 0 >(more call paths) ");
 }
