@@ -14,6 +14,8 @@ Method
   for a second sample without a hook: the noise of all others.
   Timeloom records to a spool in --scratch while it is measured; weaving comes
   after and has figures of its own (bench/weaving.py).
+  c_function_ns is a call of a C function without arguments under --c-functions, plain_c_function_ns
+  one without a hook.
   `ratios` compares what two hooks add: in each process the ratio of the medians over its
   cycles, of these the median. `folded` is --profile, by the default instrumenter.
   viztracer runs with its own defaults (C functions recorded, a ring of a
@@ -58,6 +60,7 @@ ADDED = ["timeloom-monitoring", "timeloom-frame", "timeloom-profile", "floor-mon
          "floor-profile", "cProfile", "viztracer", "filtered", "paused"]  # fmt: skip
 EXTRA = ["none", "timeloom-folded", "floor-clock", "floor-frame-clock", "timeloom-trace",
          "filtered-frame", "paused-frame", "paused-profile", "viztracer-python"]  # fmt: skip
+C_FUNCTIONS = ["c-function", "plain-c-function"]
 WITH = ["with-region", "unmeasured-region", "floor-with"]
 SCOREP_FLOORS = ["floor-monitoring", "floor-frame", "floor-with"]
 SCOREP = ["scorep", "scorep-region", "scorep-region-off", *SCOREP_FLOORS]
@@ -147,7 +150,7 @@ def median(values: list[float] | None) -> float | None:
 def call_figures(arguments: argparse.Namespace, wanted: list[str] | None) -> tuple[Figures, Figures]:
     """The figures of calls and regions; those of the second are of `extra`."""
     under_scorep = ("-m", "scorep", "--noinstrumenter")
-    cycles = cycles_of(sys.executable, available(ADDED + EXTRA + WITH, wanted), arguments)
+    cycles = cycles_of(sys.executable, available(ADDED + EXTRA + WITH + C_FUNCTIONS, wanted), arguments)
     of_door = available(SCOREP, wanted and ([*wanted, *SCOREP_FLOORS] if {*wanted} & {*SCOREP} else []))
     door = cycles_of(sys.executable, of_door, arguments, *under_scorep)
     of_omnitrace = available(OMNITRACE, wanted and ([*wanted, CLOCK] if "omnitrace" in wanted else []))
@@ -175,6 +178,8 @@ def call_figures(arguments: argparse.Namespace, wanted: list[str] | None) -> tup
     extra = {
         "scorep_region_off_ns": cost(door, "scorep-region-off"),
         "unmeasured_region_ns": cost(cycles, "unmeasured-region"),
+        "c_function_ns": cost(cycles, "c-function"),
+        "plain_c_function_ns": cost(cycles, "plain-c-function"),
         "added_ns": {**{name: added(cycles, name) for name in EXTRA},
                      **{name: added(omnitrace, name) for name in OMNITRACE[1:3]}},
     }

@@ -72,6 +72,10 @@ def call() -> tuple[Loop, Any]:
     return call_loop, nothing
 
 
+def c_call() -> tuple[Loop, Any]:
+    return call_loop, {}.clear
+
+
 def timeloom(**settings: Any) -> Hook:
     return functools.partial(hooks.measured, **settings)
 
@@ -98,6 +102,8 @@ SAMPLES: dict[str, tuple[Hook, Callable[[], tuple[Loop, Any]]]] = {
     "paused": (timeloom(paused=True), call),
     "paused-frame": (timeloom(instrumenter="frame", paused=True), call),
     "paused-profile": (timeloom(instrumenter="profile", paused=True), call),
+    "c-function": (timeloom(c_functions=True), c_call),
+    "plain-c-function": (PLAIN, c_call),
     "with-region": (timeloom(instrumenter="dummy"), region),
     "unmeasured-region": (PLAIN, region),
     "floor-with": (PLAIN, empty_manager),

@@ -27,30 +27,78 @@ std::unique_ptr<ThreadProfile> ThreadProfile::create(spool::Writer& writer, std:
   }
 }
 
-// 0: the visit has no node of its own.
+// 0: the visit has no call path of its own.
 std::uint32_t ThreadProfile::find_child(std::uint32_t region, std::uint64_t now) noexcept {
   if (sampling_ != nullptr) sample(now);
-  if (beyond() != 0 || inside_rest()) return count_beyond(), 0;
-  std::uint32_t child = children_.find(current_, region);
-  if (child == ChildTable::kNone) child = add_child(region);
-  if (child == 0) count_beyond();
-  return child;
+  if (beyond() == 0) {
+    std::uint32_t child = children_.find(current_, region);
+    if (child == ChildTable::kNone) child = add_child(region);
+    if (child != 0 && file_->node(child).region != spool::kBeyondLimit) return child;
+    if (child != 0) {
+      file_->node(child).entered = now;
+      current_ = child;
+    }
+  }
+  const std::uint32_t function = inside_rest() ? function_beyond(region) : 0;
+  enter_beyond(function, now);
+  count_beyond(function);
+  return 0;
 }
 
 bool ThreadProfile::leave_rarely(std::uint64_t now) noexcept {
   if (sampling_ != nullptr) sample(now);
   if (beyond() == 0) return false;
-  --rare_;
+  leave_beyond(now);
   return true;
 }
 
-// Inside a node without a region, or nowhere.
-void ThreadProfile::count_beyond() noexcept {
+void ThreadProfile::enter_beyond(std::uint32_t function, std::uint64_t now) noexcept {
+  try {
+    if (beyond() == beyond_.size()) beyond_.push_back({function, now, 0});
+  } catch (const std::bad_alloc&) {  // its time is that of the visit around it
+  }
   ++rare_;
-  if (!inside_rest()) return writer_.count_lost(2);
+  file_->header().last.store(now, std::memory_order_relaxed);
+}
+
+void ThreadProfile::leave_beyond(std::uint64_t now) noexcept {
+  --rare_;
+  file_->header().last.store(now, std::memory_order_relaxed);
+  if (beyond() < beyond_.size()) {
+    const Beyond visit = beyond_.back();
+    beyond_.pop_back();
+    const std::uint64_t ticks = now > visit.entered ? now - visit.entered : 0;
+    if (!beyond_.empty()) beyond_.back().inside += ticks;
+    const bool outermost = beyond_.empty() && inside_rest();
+    if (visit.function != 0 || outermost) {
+      ProfileNode& node = file_->node(visit.function != 0 ? visit.function : current_);
+      const std::uint64_t own = ticks - std::min(ticks, visit.inside);
+      const std::uint64_t counted = visit.function != 0 ? own : ticks;
+      node.ticks += visit.function != 0 ? own : 0;
+      node.shortest = std::min<std::uint64_t>(node.shortest, counted);
+      node.longest = std::max<std::uint64_t>(node.longest, counted);
+    }
+  }
+  if (beyond() != 0 || !inside_rest()) return;
   ProfileNode& rest = file_->node(current_);
-  ++rest.visits;
-  if (rest.depth > max_depth_) reach(rest.depth + beyond());
+  rest.ticks += now > rest.entered ? now - rest.entered : 0;
+  rest.entered = 0;
+  current_ = rest.parent;
+}
+
+// The node of a function in the node without a region that is visited. 0: the visit is too deep to
+// be told apart, or there is no space.
+std::uint32_t ThreadProfile::function_beyond(std::uint32_t region) noexcept {
+  const std::uint32_t depth = file_->node(current_).depth + beyond();
+  if (depth > max_depth_) return reach(depth), 0;
+  const std::uint32_t known = children_.find(current_, region);
+  if (known != ChildTable::kNone) return known;
+  return file_->places() < kAllPlaces ? add_node(region) : 0;
+}
+
+void ThreadProfile::count_beyond(std::uint32_t function) noexcept {
+  if (function == 0 && !inside_rest()) return writer_.count_lost(2);
+  ++file_->node(function != 0 ? function : current_).visits;
 }
 
 void ThreadProfile::reach(std::uint32_t depth) noexcept {
@@ -61,12 +109,15 @@ void ThreadProfile::reach(std::uint32_t depth) noexcept {
 }
 
 std::uint32_t ThreadProfile::add_child(std::uint32_t region) noexcept {
-  if (too_deep()) reach(file_->node(current_).depth + 1);
   if (too_deep() || file_->places() >= kMaxPlaces) {
     region = spool::kBeyondLimit;
     const std::uint32_t rest = children_.find(current_, region);
     if (rest != ChildTable::kNone) return rest;
   }
+  return add_node(region);
+}
+
+std::uint32_t ThreadProfile::add_node(std::uint32_t region) noexcept {
   try {
     const std::uint32_t child = file_->add(current_, region);
     if (child != 0) children_.insert(current_, region, child);
@@ -78,7 +129,7 @@ std::uint32_t ThreadProfile::add_child(std::uint32_t region) noexcept {
 
 void ThreadProfile::parameter(std::uint32_t parameter, std::uint64_t value,
                               std::uint64_t now) noexcept {
-  if (beyond() != 0 || inside_rest()) return;  // these visits are not told apart
+  if (beyond() != 0) return;  // these visits are not told apart
   std::uint32_t to = 0;
   try {
     if (current_ != 0) to = with_parameter(parameter, value);
@@ -146,36 +197,37 @@ void ThreadProfile::move_visit(std::uint32_t to, std::uint64_t now) noexcept {
   current_ = to;
 }
 
-std::uint32_t ThreadProfile::metric_place(std::uint32_t metric) noexcept {
-  const std::uint32_t known = metrics_.find(current_, metric);
+std::uint32_t ThreadProfile::metric_place(std::uint32_t node, std::uint32_t metric) noexcept {
+  const std::uint32_t known = metrics_.find(node, metric);
   if (known != ChildTable::kNone) return known;
   const std::uint32_t place = file_->places() < 2 * kMaxPlaces ? file_->take() : 0;
   if (place == 0) return 0;
   ProfileMetric& one = file_->metric(place);
-  one.node = current_;
+  one.node = node;
   one.metric = metric;
   one.kind = PlaceKind::kMetric;
   file_->publish();
   try {
-    metrics_.insert(current_, metric, place);
+    metrics_.insert(node, metric, place);
   } catch (const std::bad_alloc&) {  // the next value has a place of its own
   }
   return place;
 }
 
 void ThreadProfile::wait(std::uint32_t metric, std::uint64_t nanoseconds) noexcept {
-  std::uint32_t place = waits_.find(current_, 0);
+  const std::uint32_t node = counting_node();
+  std::uint32_t place = waits_.find(node, 0);
   if (place == ChildTable::kNone) {
-    place = file_->places() < kMaxPlaces ? file_->take() : 0;
+    place = file_->places() < kAllPlaces ? file_->take() : 0;
     if (place == 0) return;
     spool::ProfileSamples& fresh = file_->samples(place);
-    fresh.node = current_;
+    fresh.node = node;
     fresh.metric = metric;
     fresh.count = 1;
     fresh.kind = PlaceKind::kSamples;
     file_->publish();
     try {
-      waits_.insert(current_, 0, place);
+      waits_.insert(node, 0, place);
     } catch (const std::bad_alloc&) {  // what comes next has a place of its own
     }
   }
@@ -183,7 +235,7 @@ void ThreadProfile::wait(std::uint32_t metric, std::uint64_t nanoseconds) noexce
 }
 
 void ThreadProfile::metric(std::uint32_t metric, double value) noexcept {
-  const std::uint32_t place = current_ != 0 ? metric_place(metric) : 0;
+  const std::uint32_t place = current_ != 0 ? metric_place(counting_node(), metric) : 0;
   if (place == 0) return writer_.count_lost(1);
   ProfileMetric& one = file_->metric(place);
   one.least = one.count == 0 ? value : std::min(one.least, value);
@@ -194,17 +246,15 @@ void ThreadProfile::metric(std::uint32_t metric, double value) noexcept {
 }
 
 void ThreadProfile::resume(std::uint32_t region, std::uint64_t now) noexcept {
-  const bool inside = beyond() != 0 || inside_rest();
-  if (!inside && too_deep()) region = spool::kBeyondLimit;
-  const std::uint32_t child = inside ? 0 : file_->add(current_, region);
-  if (child == 0) {
-    ++rare_;
-    return;
-  }
+  if (beyond() != 0) return enter_beyond(0, now);
+  if (too_deep()) region = spool::kBeyondLimit;
+  const std::uint32_t child = file_->add(current_, region);
+  if (child == 0) return enter_beyond(0, now);
   ProfileNode& node = file_->node(child);
   node.kind = PlaceKind::kContinued;
   node.entered = now;
   current_ = child;
+  if (inside_rest()) enter_beyond(0, now);
 }
 
 std::uint64_t ThreadProfile::events() noexcept {
@@ -212,11 +262,14 @@ std::uint64_t ThreadProfile::events() noexcept {
   for (std::uint32_t i = 1; i < file_->places(); ++i) {
     const ProfileNode& node = file_->node(i);
     const bool open = node.entered != 0;
-    if (node.kind == PlaceKind::kCallPath) events += 2 * node.visits - (open ? 1 : 0);
+    const bool rest = node.region == spool::kBeyondLimit;  // its visits are those of beyond()
+    if (node.kind == PlaceKind::kCallPath) events += 2 * node.visits - (open && !rest ? 1 : 0);
     // Entered before.
     if (node.kind == PlaceKind::kContinued) events += 2 * node.visits + (open ? 0 : 1);
   }
-  return events - std::min<std::uint64_t>(events, inside_rest() ? beyond() : 0);
+  if (!inside_rest()) return events;
+  const bool continued = file_->node(current_).kind == PlaceKind::kContinued;
+  return events - std::min<std::uint64_t>(events, beyond() - (continued ? 1 : 0));
 }
 
 std::uint64_t ThreadProfile::bytes() const noexcept {
@@ -267,7 +320,7 @@ std::unique_ptr<spool::ProfileWriter> ThreadProfile::process_file(std::uint32_t 
 void ThreadProfile::sample(std::uint64_t now) noexcept {
   Sampling& all = *sampling_;
   all.sampler.sample();
-  if (all.of_thread && !all.of_thread->take(current_, all.sampler.of_thread())) {
+  if (all.of_thread && !all.of_thread->take(counting_node(), all.sampler.of_thread())) {
     writer_.count_lost(1);
   }
   if (!all.of_process) return;

@@ -3,9 +3,11 @@
 //
 // Used by its own thread. An event costs a comparison with the child that was entered
 // last, or else one look-up. Nothing here throws. Visits without space for their call
-// path, and visits deeper than the limit, are counted in one node without a region below
-// the call path that they come from; without space for that node they are lost, and
-// counted. Such a node counts all its visits and the time of the outermost.
+// path, and visits deeper than the limit, are counted beyond it: below the call path that
+// they come from is a node without a region, which has the time of the outermost, and below that
+// one node for each function, with its visits and their own time, whichever of these functions
+// called it. Visits that are too deep, and those of functions without space, are counted in the
+// node without a region; without space for that they are lost, and counted.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <vector>
 
 #include "core/child_table.hpp"
 #include "record/metrics.hpp"
@@ -25,6 +28,8 @@ namespace timeloom::record {
 class ThreadProfile {
  public:
   static constexpr std::uint32_t kMaxPlaces = 500'000;
+  // With those of functions beyond that limit.
+  static constexpr std::uint32_t kAllPlaces = 600'000;
 
   // `max_depth`: levels of call paths that are kept apart; 0: any number. nullptr,
   // with an errno value, when the file cannot be made. `writer` outlives the profile.
@@ -108,7 +113,22 @@ class ThreadProfile {
                                                      bool continues) noexcept;
   std::uint32_t beyond() const noexcept { return rare_ & ~kSampling; }
   std::uint32_t add_child(std::uint32_t region) noexcept;
-  void count_beyond() noexcept;
+  std::uint32_t add_node(std::uint32_t region) noexcept;
+  // A visit beyond the limits.
+  struct Beyond {
+    std::uint32_t function;  // the node where it counts; 0: that without a region, or none
+    std::uint64_t entered;
+    std::uint64_t inside;  // ticks of the visits inside it
+  };
+  void enter_beyond(std::uint32_t function, std::uint64_t now) noexcept;
+  void leave_beyond(std::uint64_t now) noexcept;
+  std::uint32_t function_beyond(std::uint32_t region) noexcept;
+  void count_beyond(std::uint32_t function) noexcept;
+  // Where values count.
+  std::uint32_t counting_node() const noexcept {
+    const bool known = !beyond_.empty() && beyond_.back().function != 0;
+    return known ? beyond_.back().function : current_;
+  }
   bool inside_rest() noexcept {
     return current_ != 0 && file_->node(current_).region == spool::kBeyondLimit;
   }
@@ -117,14 +137,15 @@ class ThreadProfile {
   std::uint32_t with_parameter(std::uint32_t parameter, std::uint64_t value);
   std::uint32_t with_value(std::uint32_t node, std::uint32_t parameter, std::uint64_t value);
   void move_visit(std::uint32_t to, std::uint64_t now) noexcept;
-  std::uint32_t metric_place(std::uint32_t metric) noexcept;
+  std::uint32_t metric_place(std::uint32_t node, std::uint32_t metric) noexcept;
 
   std::unique_ptr<spool::ProfileWriter> file_;
   std::uint32_t current_ = 0;
-  // Conditions for the slow path: open visits inside a node without a region, or in no node;
-  // and kSampling, so that profiles without metrics need no check of their own.
+  // Conditions for the slow path: open visits beyond the limits; and kSampling, so that profiles
+  // without metrics need no check of their own.
   static constexpr std::uint32_t kSampling = std::uint32_t{1} << 31;
   std::uint32_t rare_ = 0;
+  std::vector<Beyond> beyond_;  // the outer ones of these visits: all, unless memory ran out
   ChildTable children_;
   std::uint32_t max_depth_ = UINT32_MAX;
   spool::Writer& writer_;

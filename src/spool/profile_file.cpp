@@ -147,12 +147,16 @@ class Checker {
         (node.parameter < index && at(node.parameter).kind == PlaceKind::kParameter);
     return parameter && is_node(node.parent, index) && possible(node);
   }
-  // Beyond a limit all visits count, and the time of the outermost only. The last visit to end
-  // may have been on its way into the numbers.
+  bool is_beyond(const ProfileNode& node) const {
+    return node.region == kBeyondLimit ||
+           (node.parent != 0 && at(node.parent).region == kBeyondLimit);
+  }
+  // Beyond a limit several visits may be open. The last visit to end may have been on its way into
+  // the numbers.
   bool possible(const ProfileNode& node) const {
     const bool known = node.visits < kLongestRun && node.ticks < kLongestRun &&
                        (node.entered == 0 || node.entered < data_.first + kLongestRun);
-    if (!known || node.region == kBeyondLimit) return known;
+    if (!known || is_beyond(node)) return known;
     const std::uint64_t open = node.entered != 0 ? 1 : 0;
     const bool none = node.shortest == UINT64_MAX && node.longest == 0;
     if (none || node.visits <= open) return true;

@@ -127,38 +127,47 @@ TEST_F(ProfileTest, EveryThreadHasItsOwn) {
   }
 }
 
-TEST_F(ProfileTest, CallPathsBeyondTheLimitShareANode) {
+TEST_F(ProfileTest, CallPathsBeyondTheLimitAreCountedByFunction) {
   begin();
   const EventWord f = region("f"), g = region("g");
   std::vector<EventWord> many;
   constexpr std::uint32_t kMany = 1000;
   for (std::uint32_t i = 0; i < kMany; ++i) many.push_back(region("r" + std::to_string(i)));
-  std::uint64_t calls = 0;
   for (std::uint32_t outer = 0; outer < kMany; ++outer) {
     enter(many[outer]);
     for (std::uint32_t inner = 0; inner < kMany; ++inner) {
       enter(many[inner]);
       leave(many[inner]);
-      ++calls;
     }
     leave(many[outer]);
-    ++calls;
   }
   enter(f);
   enter(g);
-  enter(f);
+  for (int i = 0; i < 5; ++i) enter(f);
   leave(f);
+  const auto cut_off = profile();  // as a kill would leave it
+  EXPECT_FALSE(cut_off.damaged);
+  for (int i = 0; i < 4; ++i) leave(f);
   leave(g);
   leave(f);
   totals_ = stop();
   const auto data = profile();
   EXPECT_EQ(totals_.lost_events, 0u);
-  std::uint64_t rest = 0;
+  EXPECT_EQ(totals_.events, 2 * (kMany * (kMany + 1) + 7));
+  std::map<std::uint32_t, std::uint64_t> visits_of;
+  std::uint64_t beyond = 0, own = 0;
   for (const spool::ProfileNode& node : data.places) {
-    if (node.region == spool::kBeyondLimit) rest += node.visits;
+    visits_of[node.region] += node.visits;
+    if (node.region == spool::kBeyondLimit) beyond += node.ticks;
+    if (node.parent == 0) continue;
+    if (data.places[node.parent - 1].region == spool::kBeyondLimit) own += node.ticks;
   }
-  EXPECT_GE(rest, kMany / 2);
-  EXPECT_EQ(visits(data), calls + 3);
+  EXPECT_EQ(visits_of[spool::kBeyondLimit], 0u);
+  for (const EventWord one : many) EXPECT_EQ(visits_of[payload_of(one)], kMany + 1);
+  EXPECT_EQ(visits_of[payload_of(f)], 6u);
+  EXPECT_EQ(visits_of[payload_of(g)], 1u);
+  EXPECT_EQ(own, beyond);
+  EXPECT_EQ(visits(cut_off), visits(data));
   EXPECT_GE(data.places.size() + 1, ThreadProfile::kMaxPlaces);
   EXPECT_LT(data.places.size(), ThreadProfile::kMaxPlaces + 2 * kMany);
 }
