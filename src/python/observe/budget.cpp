@@ -23,6 +23,9 @@ namespace {
 constexpr std::uint64_t kWindowNs = 20'000'000;  // of CPU time, between two decisions
 constexpr std::uint64_t kLookNs = 1'000'000;     // between two looks at the CPU clock
 constexpr double kLeft = 0.7;  // of the limit: what a decision leaves, so that it lasts
+// The limit holds for a run that is longer by this CPU time than it is yet: what is busy at its
+// begin alone, such as imports, is not given up for it.
+constexpr double kGraceSeconds = 0.5;
 // Of the limit: what is left to events where much was taken by functions that were seen first.
 constexpr double kLeastForEvents = 0.25;
 // The calibrated program leaves more in the caches and branch predictors of the processor than
@@ -144,7 +147,8 @@ double first_sight_seconds(const Budget& b) noexcept {
          static_cast<double>(sights.count) * b.calibrated.function_seconds;
 }
 
-// The window is over: gives up what is too much, or rests until the CPU time is so much longer.
+// The window is over. When all that measuring has cost is too much, gives up what is called most
+// in this window, or rests until the CPU time is so much longer.
 void decide(Budget& b, std::uint64_t cpu_ns) {
   const double window = static_cast<double>(cpu_ns - b.window_cpu_ns) * 1e-9;
   const double all = static_cast<double>(cpu_ns - b.begin_cpu_ns) * 1e-9;
@@ -152,15 +156,14 @@ void decide(Budget& b, std::uint64_t cpu_ns) {
   const double cost = static_cast<double>(b.window_samples) * sample;
   const double sights = first_sight_seconds(b) - b.begin_sight_seconds;
   const double all_cost = static_cast<double>(b.all_samples) * sample + sights;
-  const double least = kLeastForEvents * b.limit;
-  if (cost <= std::max(b.limit - sights / all, least) * window && all_cost <= b.limit * all) return;
+  if (all_cost <= b.limit * (all + kGraceSeconds)) return;
   if (can_rest()) {
     const double longer = std::max(cost / (kLeft * b.limit) - window, all_cost / b.limit - all);
     return rest_until(cpu_ns + static_cast<std::uint64_t>(longer * 1e9));
   }
-  const double kept = std::max(kLeft * b.limit - sights / all, least) * window / sample;
-  const std::vector<std::uint32_t> ids = mark(b, most_sampled(b.samples, kept));
-  if (ids.empty()) return;
+  const double left = std::max(kLeft * b.limit - sights / all, kLeastForEvents * b.limit) * window;
+  const std::vector<std::uint32_t> ids = mark(b, most_sampled(b.samples, left / sample));
+  if (ids.empty()) return;  // with what is left, it will be less than the limit
   close_visits();
   record::note_property(kGivenUpIds + std::to_string(++b.decisions), ids_text(ids));
 }
