@@ -13,7 +13,14 @@ from typing import NamedTuple, NoReturn
 
 from timeloom import __version__, _core
 from timeloom._launch import _read_pyproject as read_pyproject
-from timeloom._process import Process, Refused, find_process, no_permission, refuse_what_cannot_be_reached
+from timeloom._process import (
+    Process,
+    Refused,
+    find_process,
+    is_stopped,
+    no_permission,
+    refuse_what_cannot_be_reached,
+)
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _FAILED, _WRONG_USAGE = 1, 2
@@ -67,7 +74,7 @@ def _seconds(text: str, option: str) -> float:
     except (ValueError, KeyError):
         value = 0
     if not 0 < value < 1e9:
-        raise WrongUsage(f"{option}: '{text}' is no time such as 500ms, 10s or 2min")
+        raise WrongUsage(f"{option}: '{text}' is no time above 0, such as 500ms, 10s or 2min")
     return value
 
 
@@ -224,6 +231,9 @@ class _Meeting:
             os.rmdir(self._directory)
 
 
+_INTERPRETERS = "a process that has sub-interpreters cannot be attached to"
+
+
 def _refuse_delivery(process: Process, error: Exception) -> NoReturn:
     """What Python says where it does not let a script in."""
     text = " ".join(str(error).split()) or type(error).__name__
@@ -231,6 +241,8 @@ def _refuse_delivery(process: Process, error: Exception) -> NoReturn:
         raise Refused(no_permission(process.pid)) from None
     if "not enabled" in text:
         text = "it was started, or its Python built, without remote debugging; start it with timeloom run"
+    if "main thread" in text:
+        text += f"; {_INTERPRETERS}"
     raise Refused(f"process {process.pid} cannot be reached: {text}") from None
 
 
@@ -247,11 +259,21 @@ def _connect(meeting: _Meeting, process: Process, within: float, deliver: Delive
         if connection is None:
             meeting.withdraw(deliver)
     if connection is None:
-        raise Refused(
-            f"the main thread of process {process.pid} runs C code and was not reached in {within:g} s: nothing was "
-            f"changed in it; timeloom attach --dump {process.pid} shows where it is, --within 1min waits longer"
-        )
+        _refuse_silence(process, within)
     return connection
+
+
+def _refuse_silence(process: Process, within: float) -> NoReturn:
+    """It has not answered."""
+    if is_stopped(process):
+        raise Refused(
+            f"process {process.pid} is stopped: nothing was changed in it; kill -CONT {process.pid} lets it go on"
+        )
+    raise Refused(
+        f"the main thread of process {process.pid} runs C code, or it has sub-interpreters, and was not reached in "
+        f"{within:g} s: nothing was changed in it; timeloom attach --dump {process.pid} shows where it is, "
+        "--within 1min waits longer"
+    )
 
 
 def _read_line(connection: socket.socket) -> str:
@@ -273,10 +295,19 @@ def _begin(connection: socket.socket, process: Process) -> None:
     said = _read_line(connection)
     if said == "recording":
         return
+    if "subinterpreters" in said:
+        said = f"its sub-interpreter has answered; {_INTERPRETERS}"
     reason = said.removeprefix("refused ") or "it has ended"
     if "Permission denied" in reason and process.user != os.geteuid():
-        reason += "; choose a directory with --output that its user can get to"
+        reason += _way_for(process.user, reason)
     raise Refused(f"process {process.pid} is not recorded: {reason}")
+
+
+def _way_for(user: int, reason: str) -> str:
+    """The end of a line about a file that the process may not open."""
+    if _PACKAGE in reason:
+        return f"; install Timeloom where user {user} can read it"
+    return "; choose a directory with --output that its user can get to"
 
 
 def _wait_for_end(connection: socket.socket, begun: str) -> str:
@@ -308,9 +339,11 @@ def record(options: Options, deliver: Deliver, check: Check) -> None:
         except BaseException:
             _core.forget_attached_run()
             raise
+        begin = time.monotonic()
         with connection:
             answer = _record(connection, process, options)
-    _core.finish_attached_run(answer)
+        seconds = time.monotonic() - begin
+    _core.finish_attached_run(answer, seconds)
 
 
 def _meet(process: Process, run: str, options: Options, deliver: Deliver) -> socket.socket:
@@ -352,8 +385,12 @@ def main(words: list[str], deliver: Deliver = _deliver, check: Check = refuse_wh
         if options.dump:
             from timeloom._dump import dump
 
-            dump(options.rest)
-            return 0
+            if options.seconds:
+                raise WrongUsage("--dump takes no time: leave out --for")
+            missing = dump(options.rest)
+            if missing:
+                _say(missing)
+            return _FAILED if missing else 0
         signal.signal(signal.SIGTERM, _interrupt)
         record(options, deliver, check)
     except (WrongUsage, _core.Error) as error:

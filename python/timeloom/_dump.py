@@ -4,6 +4,7 @@ Nothing runs in the process, so that it may be stuck as it likes.
 """
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -45,20 +46,60 @@ def _threads(trace: Iterable[Any]) -> Iterator[Thread]:
             yield Thread(int(identity), [_frame(info) for info in frames])
 
 
-def read_stacks(process: Process, tries: int = 20) -> list[Thread]:
-    """The threads, the main one first. A process that runs changes under our eyes: then we look again."""
+class Stacks(NamedTuple):
+    """What could be read."""
+
+    threads: list[Thread]  # the main one first
+    missing: str = ""  # what could not, in one line
+
+
+_TOO_DEEP = "Too many stack frames"  # of Python 3.14, from 1,022 on
+
+
+def read_stacks(process: Process, tries: int = 20) -> Stacks:
+    """The threads. A process that runs changes under our eyes: then we look again. Raises Refused."""
     from _remote_debugging import RemoteUnwinder  # type: ignore[import-not-found,unused-ignore]
 
-    for left in reversed(range(tries)):
+    everything, error = True, None
+    for _ in range(tries):
         try:
-            threads = list(_threads(RemoteUnwinder(process.pid, all_threads=True).get_stack_trace()))
-            return sorted(threads, key=lambda thread: (thread.id != process.pid, thread.id))
+            threads = list(_threads(RemoteUnwinder(process.pid, all_threads=everything).get_stack_trace()))
         except PermissionError:
             raise Refused(no_permission(process.pid)) from None
-        except (OSError, RuntimeError, UnicodeDecodeError, MemoryError) as error:
-            if left == 0:
-                raise Refused(f"the stacks of process {process.pid} cannot be read: {error}; try it again") from None
-    raise AssertionError
+        except (OSError, RuntimeError, UnicodeDecodeError, MemoryError) as failure:
+            error = failure
+            if _TOO_DEEP in str(failure):
+                if not everything:
+                    break
+                everything = False  # the main thread alone
+            continue
+        if threads:
+            threads.sort(key=lambda thread: (thread.id != process.pid, thread.id))
+            return Stacks(threads, _missing(process, threads, everything))
+    if error is None:
+        raise Refused(f"Python's reader finds no thread in process {process.pid}: {_INTERPRETERS}")
+    if _TOO_DEEP in str(error):
+        error, way = RuntimeError(f"the main thread has more calls than {_DEEP}"), ""
+    else:
+        way = "; try it again"
+    raise Refused(f"the stacks of process {process.pid} cannot be read: {error}{way}")
+
+
+_INTERPRETERS = "one with sub-interpreters is not read completely"
+_DEEP = f"Python {sys.version_info[0]}.{sys.version_info[1]} can read"
+
+
+def _missing(process: Process, threads: list[Thread], everything: bool) -> str:
+    if not everything:
+        return f"only the main thread of process {process.pid} is shown: another one has more calls than {_DEEP}"
+    if threads[0].id != process.pid:
+        return f"the main thread of process {process.pid} is missing: {_INTERPRETERS}"
+    return ""
+
+
+def _printable(text: str) -> str:
+    """Without control characters, which are the process's own choice."""
+    return "".join("?" if ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 else one for one in text)
 
 
 def _name(process: int, thread: int) -> str:
@@ -69,7 +110,7 @@ def _name(process: int, thread: int) -> str:
         return "ended"
 
 
-def text_of(process: Process, threads: list[Thread]) -> str:
+def text_of(process: Process, threads: Iterable[Thread]) -> str:
     """As a traceback has it: what was called last comes last."""
     words = " ".join(process.words) or process.executable
     lines = [f"process {process.pid}: {words}"]
@@ -79,14 +120,15 @@ def text_of(process: Process, threads: list[Thread]) -> str:
         lines += [f"  {frame.file}:{frame.line} {frame.function}" for frame in reversed(thread.frames)]
         if not thread.frames:
             lines.append("  no Python code")
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{_printable(line)}\n" for line in lines)
 
 
-def dump(words: list[str]) -> None:
-    """Print the stacks of the process that the words name. Raises Refused and Error."""
+def dump(words: list[str]) -> str:
+    """Print the stacks of the process that the words name; what is missing. Raises Refused and Error."""
     if len(words) != 1 or words[0].startswith("-"):
         raise _core.Error("--dump takes one process and no other option; write: timeloom attach --dump PID")
     process = find_process(words[0])
     refuse_what_cannot_be_reached(process)
-    text = text_of(process, read_stacks(process))
-    os.write(1, text.encode("utf-8", "backslashreplace"))
+    stacks = read_stacks(process)
+    os.write(1, text_of(process, stacks.threads).encode("utf-8", "backslashreplace"))
+    return stacks.missing

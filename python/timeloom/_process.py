@@ -93,9 +93,20 @@ def _name_of(user: int) -> str:
         return str(user)
 
 
+def is_stopped(process: Process) -> bool:
+    """By a signal such as SIGSTOP."""
+    try:
+        with open(f"/proc/{process.pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] in ("T", "t")
+    except OSError:
+        return False
+
+
 def no_permission(pid: int) -> str:
     """The users that may reach the process, and how to become one of them."""
     owner = os.stat(f"/proc/{pid}").st_uid
+    if os.geteuid() == 0:
+        return f"process {pid} lets nobody in, not even root"
     command = shlex.join(["timeloom", "attach", *sys.argv[1:]])
     if owner != os.geteuid():
         return f"process {pid} belongs to {_name_of(owner)}; write: sudo {command}"
@@ -110,6 +121,16 @@ def no_permission(pid: int) -> str:
             f"write: sudo {command}"
         )
     return f"process {pid} lets nobody in (it has changed its user, or it holds secrets); write: sudo {command}"
+
+
+def _python_of(process: Process) -> str:
+    """As it was called, if that is the file that runs: in an environment that is a link."""
+    called = process.words[0] if process.words else ""
+    try:
+        same = os.path.isabs(called) and os.path.samefile(called, process.executable)
+    except OSError:
+        same = False
+    return called if same else process.executable
 
 
 def refuse_what_cannot_be_reached(process: Process) -> None:
@@ -127,7 +148,7 @@ def refuse_what_cannot_be_reached(process: Process) -> None:
         kind = "t" if its.free_threaded else ""
         raise Refused(
             f"process {pid} runs Python {version}{kind}, this command {'.'.join(map(str, ours))}{'t' if free else ''}; "
-            f"write: {shlex.join([process.executable, '-m', 'timeloom._attach', *sys.argv[1:]])}"
+            f"write: {shlex.join([_python_of(process), '-m', 'timeloom._attach', *sys.argv[1:]])}"
         )
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:

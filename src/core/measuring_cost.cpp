@@ -23,11 +23,12 @@ constexpr std::pair<std::string_view, double ProcessCost::*> kProcessFields[] = 
     {"resident", &ProcessCost::resident},   {"timed", &ProcessCost::timed},
 };
 constexpr std::pair<std::string_view, double MeasuringCost::*> kRunFields[] = {
-    {"events", &MeasuringCost::events}, {"functions", &MeasuringCost::functions},
-    {"start", &MeasuringCost::start},   {"recorder", &MeasuringCost::recorder},
-    {"weave", &MeasuringCost::weave},   {"cpu", &MeasuringCost::cpu},
-    {"wall", &MeasuringCost::wall},     {"event", &MeasuringCost::event},
-    {"inside", &MeasuringCost::inside}, {"timed", &MeasuringCost::timed},
+    {"events", &MeasuringCost::events},   {"functions", &MeasuringCost::functions},
+    {"start", &MeasuringCost::start},     {"recorder", &MeasuringCost::recorder},
+    {"weave", &MeasuringCost::weave},     {"cpu", &MeasuringCost::cpu},
+    {"wall", &MeasuringCost::wall},       {"event", &MeasuringCost::event},
+    {"inside", &MeasuringCost::inside},   {"timed", &MeasuringCost::timed},
+    {"unknown", &MeasuringCost::unknown},
 };
 
 // "name=number name=number"

@@ -57,7 +57,8 @@ struct MeasuringCost {
   double wall = 0;   // of the longest
   double event = 0;  // of one, the mean over the events of all processes
   double inside = 0;
-  double timed = 0;  // callbacks
+  double timed = 0;    // callbacks
+  double unknown = 0;  // processes that do not say their cost, and are in none of these sums
 
   // The truth may be so many times what is stated.
   double most_of_stated() const noexcept;
@@ -79,6 +80,8 @@ std::optional<MeasuringCost> measuring_cost_of(
 class CostSum {
  public:
   void add(const ProcessCost& process) noexcept;
+  // One that was killed, or became another program.
+  void add_unknown() noexcept { ++sum_.unknown; }
   // None: no process was calibrated.
   std::optional<MeasuringCost> sum() const noexcept;
 

@@ -25,6 +25,8 @@ inline constexpr char kTaskLanes[] = "timeloom::task_lanes";
 // installed packages, with colons in between.
 inline constexpr char kProgramDirectory[] = "timeloom::directory";
 inline constexpr char kLibraryDirectories[] = "timeloom::library_directories";
+// The package whose command the program is ("black"), where it is one.
+inline constexpr char kProgramPackage[] = "timeloom::package";
 // Python processes that measured ones have started and that were not measured.
 inline constexpr char kUnmeasuredProcesses[] = "timeloom::unmeasured_processes";
 // Interpreters besides the main ones of measured processes, which are never measured.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/run_properties.hpp"
+
 namespace timeloom::tools {
 
 namespace {
@@ -46,6 +48,8 @@ void Answer::adopt_program() {
     return;
   }
   if (start != regions.end() && start->file.find("/bin/") == std::string::npos) return;
+  const auto said = definitions().properties.find(kProgramPackage);
+  if (said != definitions().properties.end() && owner_.adopt(said->second)) return;
   std::map<std::string, double> packages;
   std::vector<double> total = times_.working;
   for (std::size_t i = total.size(); i-- > 0;) {

@@ -14,6 +14,7 @@
 #include "tools/mpi_efficiency.hpp"
 #include "tools/report_rows.hpp"
 #include "tools/run_facts.hpp"
+#include "tools/text.hpp"
 
 namespace timeloom::tools {
 
@@ -116,6 +117,11 @@ class Judge {
     const std::optional<MeasuringCost> cost = measuring_cost_of(definitions_.properties);
     if (!cost) {
       verdict.problem = "the run does not say what measuring it cost";
+      return;
+    }
+    if (cost->unknown > 0) {
+      verdict.problem = plural(static_cast<std::uint64_t>(cost->unknown), "process") +
+                        " of the run, killed or become another program, did not say it";
       return;
     }
     verdict.measured = shares_of(*cost).cpu;

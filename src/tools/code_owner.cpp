@@ -125,11 +125,15 @@ std::string CodeOwner::package_of(RegionId id) const {
   return package == "builtins" || package == "__main__" ? std::string() : package;
 }
 
-void CodeOwner::adopt(const std::string& package) {
+bool CodeOwner::adopt(const std::string& package) {
+  bool adopted = false;
   for (std::uint32_t i = 0; i < owners_.size(); ++i) {
     const bool library = owners_[i] == Owner::kLibrary;
-    if (library && package_of(RegionId{i}) == package) owners_[i] = Owner::kProject;
+    if (!library || package_of(RegionId{i}) != package) continue;
+    owners_[i] = Owner::kProject;
+    adopted = true;
   }
+  return adopted;
 }
 
 }  // namespace timeloom::tools

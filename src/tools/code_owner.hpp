@@ -37,7 +37,8 @@ class CodeOwner {
 
   // Counts the functions of a package as part of the project: that of a program that was installed.
   // Loading its modules is importing, nevertheless.
-  void adopt(const std::string& package);
+  // False: the run has none of it.
+  bool adopt(const std::string& package);
 
  private:
   Owner owner_of(const Region& region) const;

@@ -95,7 +95,8 @@ ordered_json overhead_json(const Definitions& definitions) {
           {"cpu_seconds", cost->total()},         {"events_seconds", cost->events},
           {"functions_seconds", cost->functions}, {"start_seconds", cost->start},
           {"recorder_seconds", cost->recorder},   {"weave_seconds", cost->weave},
-          {"program_cpu_seconds", cost->cpu},     {"timed_callbacks", cost->timed}};
+          {"program_cpu_seconds", cost->cpu},     {"timed_callbacks", cost->timed},
+          {"unknown_processes", cost->unknown}};
 }
 
 std::string info_json(const Definitions& definitions, const std::vector<RunFile>& files,

@@ -91,11 +91,16 @@ class InfoWriter {
     const std::optional<MeasuringCost> cost = measuring_cost_of(all_.properties);
     if (!cost) return;
     const Shares shares = shares_of(*cost);
+    const std::string unknown =
+        cost->unknown > 0 ? formatted("; not known of {}",
+                                      plural(static_cast<std::uint64_t>(cost->unknown), "process"))
+                          : "";
     const auto time = [&](double seconds) { return duration(seconds, terminal_, " "); };
     line("overhead", formatted("about {:.1f} % of CPU time, {:.1f} % of wall time: events {}, "
                                "new functions {}, start and end {}, recorder {}",
                                100 * shares.cpu, 100 * shares.wall, time(cost->events),
-                               time(cost->functions), time(cost->start), time(cost->recorder)));
+                               time(cost->functions), time(cost->start), time(cost->recorder)) +
+                         unknown);
   }
 
   void given_up() {

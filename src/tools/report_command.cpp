@@ -21,6 +21,7 @@
 #include "tools/report_function.hpp"
 #include "tools/report_io.hpp"
 #include "tools/report_mpi.hpp"
+#include "tools/report_options.hpp"
 #include "tools/report_text.hpp"
 #include "tools/slowest_visits.hpp"
 #include "tools/text.hpp"
@@ -31,32 +32,6 @@
 namespace timeloom::tools {
 
 namespace {
-
-struct ReportOptions {
-  std::optional<std::string> run;
-  bool tree = false;
-  bool flat = false;
-  bool full = false;
-  std::optional<SortKey> sort;
-  std::optional<std::uint32_t> depth;
-  std::optional<double> min_percent;
-  std::vector<std::string> threads;
-  std::vector<std::string> groups;
-  std::string metric;
-  std::optional<GroupKey> by;
-  std::string function;
-  bool slowest = false;
-  bool mpi = false;
-  bool io = false;
-  bool compensate = false;
-  std::string from;
-  std::string to;
-  bool json = false;
-  bool csv = false;
-  std::string output;  // of --csv
-  bool force = false;
-  ColourMode colour = ColourMode::kAuto;
-};
 
 // The locations that the options choose.
 std::set<LocationId> selected(const ReportOptions& options, const Definitions& definitions) {
@@ -294,6 +269,10 @@ profile::CallTree chosen_tree(const ReportOptions& options, const std::filesyste
 }
 
 int run_report(ReportOptions options) {
+  if (const std::string wrong = without_effect(options); !wrong.empty()) {
+    say(wrong + "; see 'timeloom report --help'");
+    return kWrongUsage;
+  }
   if (of_a_part(options) && (options.slowest || options.io || !options.metric.empty())) {
     say("--from and --to do not go with --slowest, --io and --metric; see 'timeloom report "
         "--help'");
@@ -342,57 +321,7 @@ int run_report(ReportOptions options) {
 Command register_report(CLI::App& program) {
   const auto options = std::make_shared<ReportOptions>();
   CommandOptions known(program, "report", "Show where the time went");
-  known.run(options->run);
-  known.flag("--full", options->full, "The whole call tree and the table of all regions");
-  known.flag("--tree", options->tree, "Only the whole call tree");
-  known.flag("--flat", options->flat, "Only the table of all regions, one line a region");
-  static const std::map<std::string, SortKey> kKeys = {{"inclusive", SortKey::kInclusive},
-                                                       {"exclusive", SortKey::kExclusive},
-                                                       {"visits", SortKey::kVisits},
-                                                       {"mean", SortKey::kMean},
-                                                       {"name", SortKey::kName}};
-  known.choice("--sort", options->sort, kKeys,
-               "Order: inclusive (tree), exclusive (flat), visits, mean, name");
-  known.count("--depth", "N", options->depth, {1, UINT32_MAX, "a number of levels, 1 or more"},
-              "Levels of the call tree (default: 100)");
-  known.number("--min-percent", "P", options->min_percent, {0, 100, "a percentage from 0 to 100"},
-               "Hide what takes less of the total (default: 1)");
-  known.texts("--thread", "NAME", options->threads,
-              "Only this thread: its name or id; can be repeated");
-  known.texts("--group", "NAME", options->groups,
-              "Only this process (location group): its name or number; can be repeated");
-  known.text("--from", "TIME", options->from,
-             "Leave out what was before: a time since the begin of the run, such as 2.5s");
-  known.text("--to", "TIME", options->to, "Leave out what was after that time");
-  known.text("--metric", "NAME", options->metric,
-             "Also what this sampled metric came to, such as ru_utime");
-  static const std::map<std::string, GroupKey> kGroups = {{"module", GroupKey::kModule},
-                                                          {"package", GroupKey::kPackage},
-                                                          {"file", GroupKey::kFile},
-                                                          {"thread", GroupKey::kThread},
-                                                          {"process", GroupKey::kProcess}};
-  known.choice("--by", options->by, kGroups,
-               "The time by module, package, file, thread or process");
-  known.text("--function", "NAME", options->function,
-             "One function, its callers and what it calls; the end of its name will do");
-  known.flag("--slowest", options->slowest,
-             "The slowest single visits with their parameters (of --function), from the trace");
-  known.flag("--mpi", options->mpi,
-             "Time in MPI, messages between processes, waiting for each other, load balance");
-  known.flag("--io", options->io,
-             "Input and output by file and call path, where it was recorded (run --io posix)");
-  known.flag("--compensate", options->compensate,
-             "Take from the times what measuring cost, as far as it is known");
-  known.exclude("--compensate", "--function");
-  known.exclude("--compensate", "--slowest");
-  known.flag("--json", options->json, "Print JSON, complete unless limited");
-  known.flag("--csv", options->csv,
-             "Print CSV, a row a thread and call path (--flat: region), complete unless limited");
-  known.text("-o,--output", "NAME", options->output,
-             "Write NAME.tree.csv and NAME.flat.csv (of --csv)");
-  known.flag("--force", options->force, "Replace files that exist");
-  known.exclude("--json", "--csv");
-  known.colour(options->colour);
+  add_options(known, *options);
   return {known.app(), [options] { return run_report(*options); }};
 }
 

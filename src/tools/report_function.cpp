@@ -105,13 +105,136 @@ void check_unique(const Definitions& definitions, const std::string& name,
               (all > names.size() ? " and others" : ""));
 }
 
-std::vector<Neighbour> sorted(const std::map<RegionId, Neighbour>& some) {
+using Neighbours = std::map<std::pair<RegionId, bool>, Neighbour>;
+
+Neighbour& neighbour(Neighbours& all, RegionId region, bool beyond) {
+  Neighbour& one = all[{region, beyond}];
+  one.region = region;
+  one.beyond = beyond;
+  return one;
+}
+
+std::vector<Neighbour> sorted(const Neighbours& some) {
   std::vector<Neighbour> rows;
-  for (const auto& [region, one] : some) rows.push_back(one);
+  for (const auto& [key, one] : some) {
+    if (one.visits != 0 || one.total != 0) rows.push_back(one);
+  }
   std::ranges::stable_sort(rows, [](const Neighbour& a, const Neighbour& b) {
     return a.total != b.total ? a.total > b.total : a.visits > b.visits;
   });
   return rows;
+}
+
+// Where a call path lies, as seen from the function.
+struct Place {
+  bool inside = false;    // of a visit of the function
+  bool function = false;  // the function, and inside at most visits of itself
+  bool beyond = false;    // call paths beyond the limit, called by such a visit
+};
+
+class FactsOfFunction {
+ public:
+  FactsOfFunction(const profile::CallTree& tree, const profile::LocationFilter& filter,
+                  const std::vector<RegionId>& regions)
+      : tree_(tree),
+        totals_(profile::sum_locations(tree, filter)),
+        times_(work_times(tree, filter)),
+        regions_(regions),
+        places_(tree.nodes.size()) {
+    facts_.region = regions.front();
+  }
+
+  FunctionFacts take() {
+    for (std::size_t i = 0; i < tree_.nodes.size(); ++i) {
+      const NodeView node = view(i);
+      places_[i] = place(node);
+      if (totals_[i].visits == 0 && totals_[i].inclusive == 0) continue;
+      if (node.parent) add_callee(node, i);
+      if (is_wanted(node.region)) add_visits(node, i);
+    }
+    const bool known = least_ != UINT64_MAX;
+    facts_.shortest = known ? time(least_) : std::numeric_limits<double>::quiet_NaN();
+    facts_.longest = known ? time(most_) : std::numeric_limits<double>::quiet_NaN();
+    facts_.callers = sorted(callers_);
+    facts_.callees = sorted(callees_);
+    return std::move(facts_);
+  }
+
+ private:
+  struct NodeView {
+    RegionId region, above;         // undefined: none, or beyond the limit
+    const Place* parent = nullptr;  // nullptr: a root
+  };
+
+  NodeView view(std::size_t i) const {
+    const profile::Node& node = tree_.nodes[i];
+    if (!node.parent.defined()) return {node.region, {}, nullptr};
+    return {node.region, tree_.nodes[node.parent.value()].region, &places_[node.parent.value()]};
+  }
+  bool is_wanted(RegionId id) const { return std::ranges::find(regions_, id) != regions_.end(); }
+  double time(std::uint64_t ticks) const { return seconds(ticks, tree_.definitions); }
+
+  Place place(const NodeView& node) const {
+    Place place;
+    if (node.parent == nullptr) {
+      place.function = is_wanted(node.region);
+      return place;
+    }
+    place.inside = node.parent->inside || is_wanted(node.above);
+    place.function =
+        is_wanted(node.region) && (!place.inside || node.parent->function || node.parent->beyond);
+    place.beyond = !node.region.defined() && node.parent->function;
+    return place;
+  }
+
+  void add_callee(const NodeView& node, std::size_t i) {
+    const std::int64_t visits = profile::signed_value(totals_[i].visits);
+    if (node.parent->beyond) {
+      // The function itself is there, too: its time is its own.
+      Neighbour& beyond = neighbour(callees_, {}, true);
+      if (is_wanted(node.region)) {
+        beyond.total -= time(totals_[i].inclusive);
+      } else {
+        beyond.visits += visits;
+      }
+    } else if (is_wanted(node.above)) {
+      Neighbour& callee = neighbour(callees_, node.region, !node.region.defined());
+      callee.visits += visits;
+      if (node.parent->function && !is_wanted(node.region)) {
+        callee.total += time(totals_[i].inclusive);
+      }
+    }
+  }
+
+  void add_visits(const NodeView& node, std::size_t i) {
+    const profile::Totals& totals = totals_[i];
+    const bool beyond = node.parent != nullptr && !node.above.defined();
+    Neighbour& caller = neighbour(callers_, node.above, beyond);
+    caller.visits += profile::signed_value(totals.visits);
+    facts_.visits += profile::signed_value(totals.visits);
+    facts_.own += time(totals.exclusive);
+    if (places_[i].function) facts_.own_outside += time(totals.exclusive);
+    facts_.waiting += times_.waiting[i];
+    least_ = std::min(least_, totals.min);
+    most_ = std::max(most_, totals.max);
+    if (places_[i].inside) return;
+    caller.total += time(totals.inclusive);
+    facts_.total += time(totals.inclusive);
+  }
+
+  const profile::CallTree& tree_;
+  const std::vector<profile::Totals> totals_;
+  const WorkTimes times_;
+  const std::vector<RegionId>& regions_;
+  std::vector<Place> places_;  // by node
+  FunctionFacts facts_;
+  Neighbours callers_, callees_;
+  std::uint64_t least_ = UINT64_MAX, most_ = 0;
+};
+
+std::string neighbour_name(const Definitions& definitions, const Neighbour& one) {
+  if (one.region.defined() || one.beyond) return name_of(definitions, one.region);
+  return "(the thread itself)";
 }
 
 }  // namespace
@@ -139,48 +262,7 @@ std::vector<RegionId> find_function(const Definitions& definitions, const std::s
 
 FunctionFacts function_facts(const profile::CallTree& tree, const profile::LocationFilter& filter,
                              const std::vector<RegionId>& regions) {
-  const std::vector<profile::Totals> totals = profile::sum_locations(tree, filter);
-  const WorkTimes times = work_times(tree, filter);
-  const auto is_wanted = [&](RegionId id) {
-    return std::ranges::find(regions, id) != regions.end();
-  };
-  const auto time = [&](std::uint64_t ticks) { return seconds(ticks, tree.definitions); };
-  FunctionFacts facts;
-  facts.region = regions.front();
-  std::uint64_t least = UINT64_MAX, most = 0;
-  std::map<RegionId, Neighbour> callers, callees;
-  std::vector<bool> inside(tree.nodes.size());  // of a visit further out
-  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-    const profile::Node& node = tree.nodes[i];
-    const bool has_parent = node.parent.defined();
-    const RegionId above = has_parent ? tree.nodes[node.parent.value()].region : RegionId{};
-    inside[i] = has_parent && (inside[node.parent.value()] || is_wanted(above));
-    if (totals[i].visits == 0 && totals[i].inclusive == 0) continue;
-    if (has_parent && is_wanted(above)) {
-      Neighbour& callee = callees[node.region];
-      callee.region = node.region;
-      callee.total += time(totals[i].inclusive);
-      callee.visits += profile::signed_value(totals[i].visits);
-    }
-    if (!is_wanted(node.region)) continue;
-    Neighbour& caller = callers[above];
-    caller.region = above;
-    caller.visits += profile::signed_value(totals[i].visits);
-    facts.visits += profile::signed_value(totals[i].visits);
-    facts.own += time(totals[i].exclusive);
-    facts.waiting += times.waiting[i];
-    least = std::min(least, totals[i].min);
-    most = std::max(most, totals[i].max);
-    if (inside[i]) continue;
-    caller.total += time(totals[i].inclusive);
-    facts.total += time(totals[i].inclusive);
-  }
-  const bool known = least != UINT64_MAX;
-  facts.shortest = known ? time(least) : std::numeric_limits<double>::quiet_NaN();
-  facts.longest = known ? time(most) : std::numeric_limits<double>::quiet_NaN();
-  facts.callers = sorted(callers);
-  facts.callees = sorted(callees);
-  return facts;
+  return FactsOfFunction(tree, filter, regions).take();
 }
 
 void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
@@ -228,12 +310,10 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   };
   output.write("\n");
   title("called by");
-  for (const Neighbour& one : facts.callers) {
-    line(one, one.region.defined() ? name_of(tree.definitions, one.region) : "(the thread itself)");
-  }
+  for (const Neighbour& one : facts.callers) line(one, neighbour_name(tree.definitions, one));
   title("calls");
-  line({{}, facts.own, facts.visits}, "(its own code)");
-  for (const Neighbour& one : facts.callees) line(one, name_of(tree.definitions, one.region));
+  line({.region = {}, .total = facts.own_outside, .visits = facts.visits}, "(its own code)");
+  for (const Neighbour& one : facts.callees) line(one, neighbour_name(tree.definitions, one));
 }
 
 void write_function_json(const FunctionFacts& facts, const profile::CallTree& tree,
@@ -242,11 +322,11 @@ void write_function_json(const FunctionFacts& facts, const profile::CallTree& tr
   const auto list = [&](const std::vector<Neighbour>& some) {
     ordered_json rows = ordered_json::array();
     for (const Neighbour& one : some) {
-      rows.push_back(
-          {{"name", one.region.defined() ? ordered_json(name_of(tree.definitions, one.region))
-                                         : ordered_json()},
-           {"total_s", one.total},
-           {"visits", one.visits}});
+      rows.push_back({{"name", one.region.defined() || one.beyond
+                                   ? ordered_json(name_of(tree.definitions, one.region))
+                                   : ordered_json()},
+                      {"total_s", one.total},
+                      {"visits", one.visits}});
     }
     return rows;
   };

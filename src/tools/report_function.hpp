@@ -20,17 +20,21 @@ namespace timeloom::tools {
 std::vector<RegionId> find_function(const Definitions& definitions, const std::string& name);
 
 struct Neighbour {
-  RegionId region;   // of a caller: undefined: nobody
-  double total = 0;  // seconds of the visits from it, or of what is called
+  RegionId region;      // undefined: a caller that is nobody, or `beyond`
+  bool beyond = false;  // call paths beyond the limit, see profile/call_tree_sink.hpp
+  double total = 0;     // seconds of the visits from it, or of what is called
   std::int64_t visits = 0;
 };
 
 // Times in seconds, work and waiting together. Visits inside another visit of the function
-// count, but their time only once.
+// count, but their time only once: what a recursive function calls has time where only calls of the
+// function itself lie between it and the outermost visit. `own_outside` and the callees are
+// together `total`.
 struct FunctionFacts {
   RegionId region;
   double own = 0;
-  double waiting = 0;  // of the own time
+  double own_outside = 0;  // without that of visits inside what it calls
+  double waiting = 0;      // of the own time
   double total = 0;
   double shortest = 0, longest = 0;
   std::int64_t visits = 0;

@@ -35,8 +35,10 @@ constexpr Extent kHeight = {"LINES", &winsize::ws_row, kLowest, kHighest, 25};
 
 std::size_t detect(const Extent& extent) {
   if (const char* wanted = variable(extent.variable)) {
-    const unsigned long size = std::strtoul(wanted, nullptr, 10);
-    if (size > 0) return std::clamp<std::size_t>(size, extent.least, extent.most);
+    const long size = std::strtol(wanted, nullptr, 10);
+    if (size > 0) {
+      return std::clamp(static_cast<std::size_t>(size), extent.least, extent.most);
+    }
   }
   // Standard error is still the terminal when the output goes through a pager.
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {

@@ -30,7 +30,8 @@ std::string numbers_of(const weave::WeaveSummary& summary) {
   for (const std::uint64_t number :
        {summary.events, summary.threads, summary.tasks, summary.processes, summary.running,
         summary.bytes, summary.lost_events, summary.older_events, summary.folded_events,
-        millionths(summary.overhead.cpu), millionths(summary.overhead.wall)}) {
+        millionths(summary.overhead.cpu), millionths(summary.overhead.wall),
+        summary.unknown_costs}) {
     text += " " + std::to_string(number);
   }
   text += "\n";

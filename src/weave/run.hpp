@@ -37,6 +37,7 @@ struct WeaveSummary {
   std::string ending;                       // how the program ended; empty: normally
   std::uint64_t folded_events = 0;          // of events: only the profile has them
   Shares overhead;                          // zeros: not known
+  std::uint64_t unknown_costs = 0;          // processes that are not in it
   std::vector<GivenUpFunction> given_up{};  // by their visits, the most first
   std::string observed_share;  // kObservedShare of core/given_up.hpp; empty: all was seen
   // Levels of call paths that the profile keeps apart, and those that there were; 0: no

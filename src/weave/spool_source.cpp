@@ -113,6 +113,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   if (process.rank) group.name = name_of_mpi_rank(*process.rank, process.spawn);
   group.ending = ending_of(from, process.running);
   definitions_.groups.push_back(std::move(group));
+  if (!from.properties.contains(kProcessCost)) cost_.add_unknown();
   for (const auto& [key, value] : from.properties) {
     if (key == kProcessCost)
       add_cost_of(process, value);

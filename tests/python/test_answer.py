@@ -304,3 +304,76 @@ a(12)
         "__main__.<module>": 1, "__main__.a": inner + 1, "__main__.b": inner, "__main__.c": inner}  # fmt: skip
     total = sum(row["exclusive_s"] for row in rows.values() if row["visits"])
     assert total == pytest.approx(reports[0]["total_s"])
+
+
+def facts_of(timeloom, tmp_path, text, function):
+    (tmp_path / "app.py").write_text(text)
+    timeloom("run", "--quiet", "--force", "-o", "run", "app.py", cwd=tmp_path)
+    return json.loads(timeloom("report", "--function", function, "--json", "run", cwd=tmp_path).stdout)
+
+
+def test_what_a_recursive_function_calls_is_at_most_its_total(timeloom, tmp_path):
+    facts = facts_of(timeloom, tmp_path, "def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)\nfib(12)\n", "fib")
+    (itself,) = facts["callees"]
+    assert (itself["name"], itself["total_s"], itself["visits"]) == ("__main__.fib", 0, 464)
+    facts = facts_of(timeloom, tmp_path, """
+def ping(n):
+    if n: pong(n - 1); small()
+def pong(n):
+    if n: ping(n - 1); small()
+def small(): pass
+for _ in range(9): ping(30)
+""", "ping")  # fmt: skip
+    callees = {one["name"]: one for one in facts["callees"]}
+    assert {name: one["visits"] for name, one in callees.items()} == {"__main__.pong": 135, "__main__.small": 135}
+    assert sum(one["total_s"] for one in callees.values()) < facts["total_s"] < 1.001 * (
+        sum(one["total_s"] for one in callees.values()) + facts["own_s"])  # fmt: skip
+    text = timeloom("report", "--function", "ping", "run", cwd=tmp_path).stdout.partition(" calls\n")[2]
+    shares = [float(line.split("%")[0]) for line in text.splitlines()]
+    assert len(shares) == 3
+    assert sum(shares) == pytest.approx(100, abs=0.3)
+
+
+def test_callers_beyond_the_limit_of_call_paths_are_not_made_up(timeloom, tmp_path):
+    facts = facts_of(timeloom, tmp_path, """
+def a(n):
+    if n: a(n - 1); b(n - 1); c(n - 1)
+def b(n):
+    if n: a(n - 1); b(n - 1); c(n - 1)
+def c(n):
+    if n: a(n - 1); b(n - 1); c(n - 1)
+a(12)
+""", "c")  # fmt: skip
+    callers = {one["name"]: one["visits"] for one in facts["callers"]}
+    assert set(callers) == {"__main__.a", "__main__.b", "__main__.c", "(more call paths)"}
+    assert sum(callers.values()) == facts["visits"] == (3**12 - 1) // 2
+    text = timeloom("report", "--function", "c", "run", cwd=tmp_path).stdout.partition(" calls\n")[2]
+    assert sum(float(line.split("%")[0]) for line in text.splitlines()) == pytest.approx(100, abs=0.3)
+
+
+def test_options_without_effect_are_refused(timeloom, tmp_path):
+    (tmp_path / "app.py").write_text("pass\n")
+    timeloom("run", "--quiet", "-o", "run", "app.py", cwd=tmp_path)
+    for words in (("--by=module", "--csv"), ("--function=main", "--csv"), ("--slowest", "--csv"), ("--by=file", "--slowest"),
+                  ("--by=file", "--function=main"), ("--by=file", "--sort=visits"), ("--by=file", "--depth=1"),
+                  ("--by=file", "--min-percent=50"), ("--by=file", "--tree"), ("--io", "--mpi"), ("--io", "--flat"),
+                  ("--by=file", "--metric=x")):  # fmt: skip
+        done = timeloom("report", *words, "run", cwd=tmp_path, status=2)
+        first, second = (word.partition("=")[0] for word in sorted(words, key=lambda word: not word.startswith(("--by", "--io"))))
+        assert "does not go with" in done.stderr and first in done.stderr and second in done.stderr
+    timeloom("report", "--slowest", "--function=<module>", "run", cwd=tmp_path)
+
+
+def test_a_command_of_a_package_is_that_packages(timeloom, tmp_path):
+    """Also where what it calls first belongs to another one."""
+    site = tmp_path / "venv" / "lib" / "site-packages"
+    for package, text in (("helper", "def run(f): sum(range(3_000_000)); f()\n"),
+                          ("tool", "import helper\ndef main(): helper.run(work)\ndef work(): sum(range(300_000))\n")):  # fmt: skip
+        (site / package).mkdir(parents=True)
+        (site / package / "__init__.py").write_text(text)
+    (tmp_path / "venv" / "bin").mkdir()
+    script = tmp_path / "venv" / "bin" / "tool"
+    script.write_text(f"#!/usr/bin/python3\nimport sys\nsys.path.insert(0, {str(site)!r})\nfrom tool import main\nsys.exit(main())\n")
+    timeloom("run", "--quiet", "-o", "run", str(script), cwd=tmp_path)
+    rows = json.loads(timeloom("report", "--by", "package", "--json", "run", cwd=tmp_path).stdout)["rows"]
+    assert {row["name"]: row["project"] for row in rows if row["name"] in ("tool", "helper")} == {"tool": True, "helper": False}

@@ -59,9 +59,9 @@ def reason(function, *arguments):
     (["1", "2"], "one process is given by its number; write: timeloom attach PID"),
     (["-m", "app"], "one process is given by its number; write: timeloom attach PID"),
     (["-O", "1"], "the other Python runs already: there is no flag for it; see timeloom attach --help"),
-    (["--for", "soon", "1"], "--for: 'soon' is no time such as 500ms, 10s or 2min"),
-    (["--for=-1s", "1"], "--for: '-1s' is no time such as 500ms, 10s or 2min"),
-    (["1", "--within"], "--within: '' is no time such as 500ms, 10s or 2min"),
+    (["--for", "soon", "1"], "--for: 'soon' is no time above 0, such as 500ms, 10s or 2min"),
+    (["--for=-1s", "1"], "--for: '-1s' is no time above 0, such as 500ms, 10s or 2min"),
+    (["1", "--within"], "--within: '' is no time above 0, such as 500ms, 10s or 2min"),
     (["--follow", "all", "1"], "--follow: one process is recorded; attach to its children by their own numbers"),
     (["1", "--instrumenter=frame"], "--instrumenter: a running process is observed by the instrumenter "
      '"monitoring" only; leave it out'),
@@ -278,3 +278,69 @@ def test_stacks_are_printed_as_tracebacks_are(shape):
         f"main thread {pid} ({name}):\n  app.py:9 <module>\n  app.py:3 inner\n"
         f"thread {1 << 30} (ended):\n  no Python code\n"
     )
+
+
+class Reader:
+    """As _remote_debugging.RemoteUnwinder: `finds` by whether all threads are asked for."""
+
+    def __init__(self, finds):
+        self.finds = finds
+
+    def __call__(self, pid, *, all_threads):
+        def get_stack_trace():
+            found = self.finds[all_threads]
+            if isinstance(found, Exception):
+                raise found
+            return [SimpleNamespace(thread_id=one, frame_info=[frame("f", 3)]) for one in found]
+
+        return SimpleNamespace(get_stack_trace=get_stack_trace)
+
+
+@pytest.mark.parametrize(
+    ("every", "main", "shown", "said"),
+    [
+        ([7, 8], [7], [7, 8], ""),
+        ([8], [7], [8], "the main thread of process 7 is missing: one with sub-interpreters is not read completely"),
+        (RuntimeError("Too many stack frames"), [7], [7], "only the main thread of process 7 is shown"),
+        (RuntimeError("Too many stack frames"), RuntimeError("Too many stack frames"), None, "has more calls than"),
+        ([], [], None, "finds no thread in process 7: one with sub-interpreters"),
+        (RuntimeError("odd"), [7], None, "cannot be read: odd; try it again"),
+    ],
+)
+def test_stacks_that_cannot_all_be_read(monkeypatch, every, main, shown, said):
+    reader = SimpleNamespace(RemoteUnwinder=Reader({True: every, False: main}))
+    monkeypatch.setitem(sys.modules, "_remote_debugging", reader)
+    process = Process(7, ["python"], "", Interpreter((3, 14, 0), False), 0)
+    if shown is None:
+        with pytest.raises(Refused, match=said):
+            _dump.read_stacks(process)
+        return
+    stacks = _dump.read_stacks(process)
+    assert [thread.id for thread in stacks.threads] == shown
+    assert stacks.missing.startswith(said)
+    assert bool(stacks.missing) is bool(said)
+
+
+def test_control_characters_are_not_printed():
+    process = Process(os.getpid(), ["python", "a\x1b[31m\nb", "\x9b"], "", Interpreter((3, 14, 0), False), 0)
+    text = _dump.text_of(process, [_dump.Thread(1 << 30, [_dump.Frame("a\nb.py", 1, "f\x7f")])])
+    assert text == f"process {os.getpid()}: python a?[31m?b ?\nthread {1 << 30} (ended):\n  a?b.py:1 f?\n"
+
+
+def test_the_python_of_an_environment_is_named_as_it_was_called(tmp_path):
+    called = tmp_path / "python"
+    called.symlink_to(sys.executable)
+    real = os.path.realpath(sys.executable)
+    for word, expected in ((str(called), str(called)), ("python", real), ("/no/such", real), (real, real)):
+        process = Process(7, [word], real, Interpreter((3, 14, 0), False), 0)
+        assert _process._python_of(process) == expected
+
+
+def test_a_stopped_process_is_known(process):
+    one = process()
+    there = Process(one.pid, [], "", Interpreter((3, 14, 0), False), 0)
+    assert not _process.is_stopped(there)
+    one.send_signal(signal.SIGSTOP)
+    until(lambda: _process.is_stopped(there))
+    one.send_signal(signal.SIGCONT)
+    until(lambda: not _process.is_stopped(there))

@@ -207,3 +207,19 @@ def test_a_run_that_cannot_be_read(timeloom, tmp_path):
     (tmp_path / "a.cubex").write_bytes(b"no profile")
     assert "cannot be read as a CUBE4 profile" in one_line(
         timeloom("check", tmp_path / "a.cubex", "wall < 1s", status=1))
+
+
+def test_the_overhead_of_processes_that_were_killed_is_not_known(timeloom, tmp_path):
+    (tmp_path / "app.py").write_text("""
+import os
+for _ in range(2):
+    child = os.fork()
+    if child == 0: os.kill(os.getpid(), 9)
+    os.waitpid(child, 0)
+""")
+    said = timeloom("run", "-o", "run", "app.py", cwd=tmp_path).stderr
+    assert ", without 2 processes that do not say it" in said
+    done = timeloom("check", "run", "overhead < 100%", cwd=tmp_path, status=3)
+    assert "2 processes of the run, killed or become another program, did not say it" in done.stdout
+    assert json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)["overhead"]["unknown_processes"] == 2
+    assert "not known of 2 processes" in timeloom("info", "run", cwd=tmp_path).stdout

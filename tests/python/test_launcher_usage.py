@@ -90,8 +90,21 @@ def test_missing_script_is_said_in_the_words_of_python(door, work):
 
 
 def test_command_after_m_timeloom_is_told_how_it_is_written(door, work):
-    line = f"can't open file '{work}/report': [Errno 2] No such file or directory (for a command write "
-    refused(run(door, ["report", "run"], work), line + "timeloom run, timeloom report and so on, without python -m)", work)
+    line = f"can't open file '{work}/report': [Errno 2] No such file or directory; no Python program on PATH "
+    line += "has this name either (commands of Timeloom are written without python -m, such as timeloom report)"
+    refused(run(door, ["report", "run"], work), line, work)
+
+
+def test_a_directory_does_not_hide_a_command(work, monkeypatch):
+    (work / "bin").mkdir()
+    command = work / "bin" / "tool"
+    command.write_text(f"#!{sys.executable}\nprint('command')\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{work / 'bin'}:{os.environ['PATH']}")
+    (work / "tool").mkdir()
+    assert run([sys.executable, "-m", "timeloom"], ["--quiet", "tool"], work).stdout == "command\n"
+    (work / "tool" / "__main__.py").write_text("print('directory')\n")
+    assert run([sys.executable, "-m", "timeloom"], ["--quiet", "tool"], work).stdout == "directory\n"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -106,12 +106,16 @@ PyObject* forget_attached_run(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-PyObject* finish_attached_run(PyObject*, PyObject* answer) {
+// The seconds are what a process that says nothing any more was recorded for.
+PyObject* finish_attached_run(PyObject*, PyObject* arguments) {
+  PyObject* answer = nullptr;
+  double seconds = 0;
+  if (!PyArg_ParseTuple(arguments, "Ud", &answer, &seconds)) return nullptr;
   if (g_plan == nullptr || g_plan->place == nullptr) throw Error("make_attached_run() comes first");
   if (!run_is_there())
     throw Error("the run " + g_plan->place->path() + " was moved, or replaced, by somebody else");
   SessionResult result;
-  if (!read_answer(bytes_of(answer), result)) result = {};
+  if (!read_answer(bytes_of(answer), result)) result = {.wall_seconds = seconds};
   result.run = g_plan->place->path();
   result.window = describe(window_of(g_plan->settings));
   if (result.events == 0) result.profile = g_plan->settings.flag("profile");
@@ -125,7 +129,7 @@ PyMethodDef kAttachingMethods[] = {
     {"plan_attach", guarded<plan_attach>, METH_VARARGS, nullptr},
     {"make_attached_run", guarded<make_attached_run>, METH_VARARGS, nullptr},
     {"forget_attached_run", guarded<forget_attached_run>, METH_NOARGS, nullptr},
-    {"finish_attached_run", guarded<finish_attached_run>, METH_O, nullptr},
+    {"finish_attached_run", guarded<finish_attached_run>, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace timeloom::python

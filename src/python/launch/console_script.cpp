@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <sstream>
+#include <string_view>
 
 #include "core/executable.hpp"
 
@@ -36,9 +38,25 @@ bool is_python_script(const std::string& path) {
 
 }  // namespace
 
+std::string package_of_script(const std::string& path) {
+  if (fs::path(path).parent_path().filename() != "bin" || !is_python_script(path)) return {};
+  constexpr std::string_view kFrom = "from ";
+  std::istringstream lines(begin_of_file(path));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(kFrom) || line.find(" import ") == std::string::npos) continue;
+    const std::string module = line.substr(kFrom.size());
+    return module.substr(0, module.find_first_of(". "));
+  }
+  return {};
+}
+
 std::string script_of(const std::string& name) {
   std::error_code error;
-  if (name.find('/') != std::string::npos || fs::exists(name, error)) return name;
+  if (name.find('/') != std::string::npos) return name;
+  const bool is_program = fs::is_directory(name, error)
+                              ? fs::exists(fs::path(name) / "__main__.py", error)
+                              : fs::exists(name, error);
+  if (is_program) return name;
   const std::string found = find_executable(name);
   return is_python_script(found) ? found : name;
 }

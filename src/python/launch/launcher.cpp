@@ -1,5 +1,4 @@
 #include "python/launch/launcher.hpp"
-#include "python/launch/console_script.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -11,11 +10,13 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "python/interpreter/c_stack.hpp"
 #include "python/interpreter/compat_depth.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/interpreter/text.hpp"
+#include "python/launch/console_script.hpp"
 #include "python/launch/door.hpp"
 #include "python/launch/end_of_run.hpp"
 #include "python/launch/layout.hpp"
@@ -88,6 +89,14 @@ Program::Kind kind_of(ProgramKind kind) {
   throw Error("no program given; write: timeloom run script.py, or see timeloom run --help");
 }
 
+RunDescription description_of(const RunPlace& place, const Program& program) {
+  RunDescription description = place.description();
+  if (program.kind != Program::Kind::kFile) return description;
+  const std::string package = package_of_script(program.target);
+  if (!package.empty()) description.properties[kProgramPackage] = package;
+  return description;
+}
+
 Program program_of(const CommandLine& line) {
   Program program;
   program.kind = kind_of(line.kind);
@@ -156,7 +165,7 @@ std::shared_ptr<RunPlace> plan_run(const Settings& settings, const Program& prog
 // Starts to measure this process. An error is printed, and the program runs all the same, unless
 // it is not to run without a directory of that name.
 // `launched_cpu_ns`: see SessionContext.
-void start_measuring(const Settings& settings, const FilterSource& filter,
+void start_measuring(const Settings& settings, const Program& program, const FilterSource& filter,
                      const std::shared_ptr<RunPlace>& place,
                      std::optional<std::uint64_t> launched_cpu_ns) {
   if (place == nullptr) return;
@@ -166,11 +175,12 @@ void start_measuring(const Settings& settings, const FilterSource& filter,
     const bool registered = finish_run_at_exit(settings, place);
     if (settings.text("results") == "none") return;
     const std::optional<RankInRun> rank = place->rank();
-    const SessionContext context{.run = place->path(),
-                                 .spools = rank ? rank->spools : std::string(),
-                                 .program = {.filter = filter, .description = place->description()},
-                                 .rank = rank ? std::optional(rank->rank) : std::nullopt,
-                                 .launched_cpu_ns = launched_cpu_ns};
+    const SessionContext context{
+        .run = place->path(),
+        .spools = rank ? rank->spools : std::string(),
+        .program = {.filter = filter, .description = description_of(*place, program)},
+        .rank = rank ? std::optional(rank->rank) : std::nullopt,
+        .launched_cpu_ns = launched_cpu_ns};
     if (registered && start_measurement(settings, context)) return;
     say(kNothingMeasured + take_exception_text());
     place->forget();
@@ -194,7 +204,7 @@ PyObject* measure_program(const Door& door, const Settings& settings, Program pr
   make_room_for_tools();
   {
     const BareStack bare;
-    start_measuring(settings, filter, place, begun_cpu_ns());
+    start_measuring(settings, program, filter, place, begun_cpu_ns());
     if (before != Py_None) outcome = run_before(before);
     if (outcome == Outcome::kNormal) outcome = run_program(program, file);
   }
@@ -262,7 +272,7 @@ PyObject* begin_run(PyObject*, PyObject* arguments) {
   Program program = program_of(words);
   program.path = absolute_path(program.target);
   const std::shared_ptr<RunPlace> place = plan_run(settings, program, door);
-  start_measuring(settings, read_filter_file(settings), place, std::nullopt);
+  start_measuring(settings, program, read_filter_file(settings), place, std::nullopt);
   return PyBool_FromLong(session_running());
 }
 

@@ -40,10 +40,15 @@ std::string could_not_be_recorded(const SessionResult& result) {
 }
 
 // Empty: it could not be calibrated.
-std::string overhead(const Shares& shares) {
+std::string overhead(const SessionResult& result) {
+  const Shares& shares = result.overhead;
   if (shares.cpu == 0) return {};
-  return ", estimated overhead " + fixed_text(100 * shares.cpu, 1) + " % of CPU time, " +
-         fixed_text(100 * shares.wall, 1) + " % of wall time";
+  std::string text = ", estimated overhead " + fixed_text(100 * shares.cpu, 1) +
+                     " % of CPU time, " + fixed_text(100 * shares.wall, 1) + " % of wall time";
+  if (result.unknown_costs == 1) text += ", without a process that does not say it";
+  if (result.unknown_costs > 1)
+    text += ", without " + grouped(result.unknown_costs) + " processes that do not say it";
+  return text;
 }
 
 }  // namespace
@@ -88,6 +93,7 @@ std::string count_all_processes(SessionResult& result, const WovenCounts& all) {
   constexpr double kMillionth = 1e-6;
   result.overhead = {static_cast<double>(all.cpu_overhead) * kMillionth,
                      static_cast<double>(all.wall_overhead) * kMillionth};
+  result.unknown_costs = all.unknown_costs;
   std::string text = " in " + grouped(all.processes) + " processes";
   if (all.running > 0) text += ", " + grouped(all.running) + " of which had not ended";
   return text;
@@ -122,8 +128,8 @@ std::string summary(const SessionResult& result, const SummaryParts& parts) {
   const std::string tasks = result.tasks > 0 ? " and " + plural(result.tasks, "task") : "";
   std::string text = line_start() + fixed_text(result.wall_seconds, 3) + " s, " +
                      plural(events, "event") + " of " + plural(result.threads, "thread") + tasks +
-                     parts.others + ", " + size_text(result.bytes) + overhead(result.overhead) +
-                     "\n" + losses(result) + parts.left_out;
+                     parts.others + ", " + size_text(result.bytes) + overhead(result) + "\n" +
+                     losses(result) + parts.left_out;
   if (!parts.weaving.empty()) text += line_start() + parts.weaving + "\n";
   if (result.error == ENOENT) return text;
   return text + line_start() + "next: timeloom report " + parts.run + "\n";

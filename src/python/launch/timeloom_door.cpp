@@ -8,13 +8,14 @@ constexpr std::string_view kModules[] = {"timeloom"};
 
 }  // namespace
 
-const Door kTimeloomDoor{
-    .name = "timeloom",
-    .modules = kModules,
-    .commands = {},
-    .wrong_usage = 2,
-    .settings = {},
-    .no_such_word =
-        " (for a command write timeloom run, timeloom report and so on, without python -m)"};
+const Door kTimeloomDoor{.name = "timeloom",
+                         .modules = kModules,
+                         .commands = {},
+                         .wrong_usage = 2,
+                         .settings = {},
+                         .no_such_word =
+                             "; no Python program on PATH has this name either (commands of "
+                             "Timeloom are written without "
+                             "python -m, such as timeloom report)"};
 
 }  // namespace timeloom::python

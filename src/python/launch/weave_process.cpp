@@ -9,11 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -114,12 +116,11 @@ class Answer {
   }
 
   static std::optional<WovenCounts> counts_in(const std::string& text) {
-    unsigned long long n[11];
-    const int read =
-        std::sscanf(text.c_str(), "%llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu", &n[0],
-                    &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9], &n[10]);
-    if (read != 11) return std::nullopt;
-    return WovenCounts{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10]};
+    std::istringstream words(text);
+    std::array<std::uint64_t, 12> n{};
+    for (std::uint64_t& number : n) words >> number;
+    if (!words) return std::nullopt;
+    return WovenCounts{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11]};
   }
 
   int fd_;

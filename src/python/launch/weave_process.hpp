@@ -13,7 +13,8 @@ enum class WeaveOutcome { kDone, kFailed, kNoProgram };
 // The counts of a weave, over all processes of the run.
 struct WovenCounts {
   std::uint64_t events, threads, tasks, processes, running, bytes, lost_events, older_events,
-      folded_events, cpu_overhead, wall_overhead;  // the last two in millionths
+      folded_events, cpu_overhead, wall_overhead,  // these two in millionths
+      unknown_costs;                               // processes that are not in them
 };
 
 struct WeaveResult {

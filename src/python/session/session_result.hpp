@@ -31,6 +31,7 @@ struct SessionResult {
   double wall_seconds = 0;
   ProcessCost cost;  // of measuring; its `event` is 0 where it could not be calibrated
   Shares overhead;   // zeros: not known
+  std::uint64_t unknown_costs = 0;  // processes of the run that are not in it
 };
 
 // Fills in the counts of the recorder; where tasks share lanes, they count as tasks, not as lanes.
