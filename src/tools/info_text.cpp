@@ -91,16 +91,17 @@ class InfoWriter {
     const std::optional<MeasuringCost> cost = measuring_cost_of(all_.properties);
     if (!cost) return;
     const Shares shares = shares_of(*cost);
-    const std::string unknown =
-        cost->unknown > 0 ? formatted("; not known of {}",
-                                      plural(static_cast<std::uint64_t>(cost->unknown), "process"))
-                          : "";
     const auto time = [&](double seconds) { return duration(seconds, terminal_, " "); };
-    line("overhead", formatted("about {:.1f} % of CPU time, {:.1f} % of wall time: events {}, "
-                               "new functions {}, start and end {}, recorder {}",
-                               100 * shares.cpu, 100 * shares.wall, time(cost->events),
-                               time(cost->functions), time(cost->start), time(cost->recorder)) +
-                         unknown);
+    line("overhead", formatted("about {:.1f} % of CPU time, {:.1f} % of wall time",
+                               100 * shares.cpu, 100 * shares.wall));
+    line("",
+         formatted("events {}, new functions {}, start and end {}, recorder {}", time(cost->events),
+                   time(cost->functions), time(cost->start), time(cost->recorder)));
+    if (cost->unknown == 0) return;
+    const auto unknown = static_cast<std::uint64_t>(cost->unknown);
+    line("", "not known of " + plural(unknown, "process") +
+                 (unknown == 1 ? " that was killed or became another program"
+                               : " that were killed or became another program"));
   }
 
   void given_up() {
