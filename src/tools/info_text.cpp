@@ -94,9 +94,8 @@ class InfoWriter {
     const auto time = [&](double seconds) { return duration(seconds, terminal_, " "); };
     line("overhead", formatted("about {:.1f} % of CPU time, {:.1f} % of wall time",
                                100 * shares.cpu, 100 * shares.wall));
-    line("",
-         formatted("events {}, new functions {}, start and end {}, recorder {}", time(cost->events),
-                   time(cost->functions), time(cost->start), time(cost->recorder)));
+    line("", "events " + time(cost->events) + ", new functions " + time(cost->functions));
+    line("", "start and end " + time(cost->start) + ", recorder " + time(cost->recorder));
     if (cost->unknown == 0) return;
     const auto unknown = static_cast<std::uint64_t>(cost->unknown);
     line("", "not known of " + plural(unknown, "process") +
