@@ -23,9 +23,12 @@ namespace {
 constexpr std::uint64_t kWindowNs = 20'000'000;  // of CPU time, between two decisions
 constexpr std::uint64_t kLookNs = 1'000'000;     // between two looks at the CPU clock
 constexpr double kLeft = 0.7;  // of the limit: what a decision leaves, so that it lasts
+// Of the limit: the rest is for what is not counted here (start, drain), and for an estimate that
+// is too low.
+constexpr double kCounted = 0.8;
 // The limit holds for a run that is longer by this CPU time than it is yet: what is busy at its
 // begin alone, such as imports, is not given up for it.
-constexpr double kGraceSeconds = 0.5;
+constexpr double kGraceSeconds = 0.25;
 // Of the limit: what is left to events where much was taken by functions that were seen first.
 constexpr double kLeastForEvents = 0.25;
 // The calibrated program leaves more in the caches and branch predictors of the processor than
@@ -156,7 +159,7 @@ void decide(Budget& b, std::uint64_t cpu_ns) {
   const double cost = static_cast<double>(b.window_samples) * sample;
   const double sights = first_sight_seconds(b) - b.begin_sight_seconds;
   const double all_cost = static_cast<double>(b.all_samples) * sample + sights;
-  if (all_cost <= b.limit * (all + kGraceSeconds)) return;
+  if (all_cost <= kCounted * b.limit * (all + kGraceSeconds)) return;
   if (can_rest()) {
     const double longer = std::max(cost / (kLeft * b.limit) - window, all_cost / b.limit - all);
     return rest_until(cpu_ns + static_cast<std::uint64_t>(longer * 1e9));
