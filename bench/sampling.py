@@ -15,20 +15,18 @@ Method
   entered, so that its time is that of the function for the sampler, and of its caller for Timeloom.
 """
 
-import argparse
 import collections
-import importlib.util
 import json
 import pathlib
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Iterator
 
 import startup
 from limits import Figures
-from truth_work import PACKAGES, PROGRAMS
+from truth import compare
+from truth_work import PROGRAMS
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 8
@@ -102,25 +100,5 @@ def measure(name: str, rounds: int, scratch: pathlib.Path) -> Figures:
     }  # fmt: skip
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--scratch", default=tempfile.gettempdir())
-    arguments = parser.parse_args()
-    figures: Figures = {}
-    with tempfile.TemporaryDirectory(dir=arguments.scratch) as scratch:
-        for name in arguments.only.split(",") if arguments.only else NAMES:
-            if name in PACKAGES and importlib.util.find_spec(name) is None:
-                print(f"sampling.py: {name} is not installed", file=sys.stderr)
-                continue
-            figures[name] = measure(name, arguments.rounds, pathlib.Path(scratch))
-            if not arguments.json:
-                print(name, figures[name], flush=True)
-    if arguments.json:
-        print(json.dumps(figures, indent=2))
-
-
 if __name__ == "__main__":
-    main()
+    compare(__doc__, NAMES, ROUNDS, measure)

@@ -22,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 
 import startup
 from limits import Figures
@@ -31,6 +32,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 20
 RULE = "overhead < 5%"
 VERDICTS = {0: "pass", 1: "fail", 4: "undecided"}  # by the exit status of `timeloom check`
+Measure = Callable[[str, int, pathlib.Path], Figures]  # of a program, in so many rounds
 SHARE, POINTS = 0.25, 0.02  # how far an estimate may be off
 
 
@@ -81,19 +83,19 @@ def measure(name: str, rounds: int, scratch: pathlib.Path) -> Figures:
     }  # fmt: skip
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def compare(document: str | None, names: list[str], rounds: int, measure: Measure) -> None:
+    """The command of a benchmark over the programs of truth_work.py; `document` is its usage."""
+    parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--only", default="")
     parser.add_argument("--scratch", default=tempfile.gettempdir())
     arguments = parser.parse_args()
-    names = arguments.only.split(",") if arguments.only else list(PROGRAMS)
     figures: Figures = {}
     with tempfile.TemporaryDirectory(dir=arguments.scratch) as scratch:
-        for name in names:
+        for name in arguments.only.split(",") if arguments.only else names:
             if name in PACKAGES and importlib.util.find_spec(name) is None:
-                print(f"truth.py: {name} is not installed", file=sys.stderr)
+                print(f"{pathlib.Path(sys.argv[0]).name}: {name} is not installed", file=sys.stderr)
                 continue
             figures[name] = measure(name, arguments.rounds, pathlib.Path(scratch))
             if not arguments.json:
@@ -103,4 +105,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    compare(__doc__, list(PROGRAMS), ROUNDS, measure)

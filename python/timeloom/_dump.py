@@ -78,11 +78,8 @@ def read_stacks(process: Process, tries: int = 20) -> Stacks:
             return Stacks(threads, _missing(process, threads, everything))
     if error is None:
         raise Refused(f"Python's reader finds no thread in process {process.pid}: {_INTERPRETERS}")
-    if _TOO_DEEP in str(error):
-        error, way = RuntimeError(f"the main thread has more calls than {_DEEP}"), ""
-    else:
-        way = "; try it again"
-    raise Refused(f"the stacks of process {process.pid} cannot be read: {error}{way}")
+    why = f"the main thread has more calls than {_DEEP}" if _TOO_DEEP in str(error) else f"{error}; try it again"
+    raise Refused(f"the stacks of process {process.pid} cannot be read: {why}")
 
 
 _INTERPRETERS = "one with sub-interpreters is not read completely"

@@ -105,22 +105,18 @@ def is_stopped(process: Process) -> bool:
 def no_permission(pid: int) -> str:
     """The users that may reach the process, and how to become one of them."""
     owner = os.stat(f"/proc/{pid}").st_uid
-    if os.geteuid() == 0:
-        return f"process {pid} lets nobody in, not even root"
-    command = shlex.join(["timeloom", "attach", *sys.argv[1:]])
-    if owner != os.geteuid():
-        return f"process {pid} belongs to {_name_of(owner)}; write: sudo {command}"
+    root = os.geteuid() == 0
+    way = "" if root else "; write: sudo " + shlex.join(["timeloom", "attach", *sys.argv[1:]])
+    if owner != os.geteuid() and not root:
+        return f"process {pid} belongs to {_name_of(owner)}{way}"
     try:
         with open("/proc/sys/kernel/yama/ptrace_scope") as file:
             scope = file.read().strip()
     except OSError:
         scope = "0"
     if scope not in ("", "0"):
-        return (
-            f"this machine lets no process into another (kernel.yama.ptrace_scope is {scope}); "
-            f"write: sudo {command}"
-        )
-    return f"process {pid} lets nobody in (it has changed its user, or it holds secrets); write: sudo {command}"
+        return f"this machine lets no process into another (kernel.yama.ptrace_scope is {scope}){way}"
+    return f"process {pid} lets nobody in (it has changed its user, or it holds secrets){way}"
 
 
 def _python_of(process: Process) -> str:

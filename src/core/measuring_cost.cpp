@@ -85,6 +85,12 @@ CallCost MeasuringCost::call() const noexcept {
   return {within, 2 * event - within, most_of_stated()};
 }
 
+// The number may come from a file.
+std::uint64_t MeasuringCost::unknown_processes() const noexcept {
+  constexpr double kMost = 1e9;
+  return static_cast<std::uint64_t>(std::min(unknown, kMost));
+}
+
 double MeasuringCost::most_of_stated() const noexcept {
   constexpr double kEnough = 1000;  // callbacks, for a mean
   return timed >= kEnough ? 2 : 3;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -60,6 +61,7 @@ struct MeasuringCost {
   double timed = 0;    // callbacks
   double unknown = 0;  // processes that do not say their cost, and are in none of these sums
 
+  std::uint64_t unknown_processes() const noexcept;
   // The truth may be so many times what is stated.
   double most_of_stated() const noexcept;
 
@@ -80,7 +82,7 @@ std::optional<MeasuringCost> measuring_cost_of(
 class CostSum {
  public:
   void add(const ProcessCost& process) noexcept;
-  // One that was killed, or became another program.
+  // One that was killed, became another program, or still runs.
   void add_unknown() noexcept { ++sum_.unknown; }
   // None: no process was calibrated.
   std::optional<MeasuringCost> sum() const noexcept;

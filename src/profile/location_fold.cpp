@@ -89,7 +89,7 @@ void LocationFold::enter(std::uint32_t region, std::uint64_t time) {
   }
   if (++depth_ == stack_.size()) stack_.resize(2 * stack_.size());
   innermost() = {time, child};
-  if (beyond_limit(child)) beyond_.push_back({function_beyond(child, region), time});
+  if (beyond_limit(child)) beyond_.push_back({function_beyond(child, region)});
 }
 
 void LocationFold::leave(std::uint32_t region, std::uint64_t time) {
@@ -106,7 +106,7 @@ void LocationFold::leave(std::uint32_t region, std::uint64_t time) {
 void LocationFold::leave_beyond(std::uint64_t time) {
   const Beyond visit = beyond_.back();
   beyond_.pop_back();
-  const std::uint64_t duration = time - visit.entered;
+  const std::uint64_t duration = time - innermost().entered;
   const bool outermost = beyond_.empty();
   if (!outermost) beyond_.back().inside += duration;
   if (visit.function != 0) {

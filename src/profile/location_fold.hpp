@@ -104,8 +104,7 @@ class LocationFold {
   };
   // A visit beyond the limit of call paths.
   struct Beyond {
-    std::uint32_t function;  // the node where its own time counts; 0: that without a region
-    std::uint64_t entered;
+    std::uint32_t function;    // the node where its own time counts; 0: that without a region
     std::uint64_t inside = 0;  // time of the visits inside it
   };
 

@@ -69,14 +69,12 @@ void ThreadProfile::leave_beyond(std::uint64_t now) noexcept {
     beyond_.pop_back();
     const std::uint64_t ticks = now > visit.entered ? now - visit.entered : 0;
     if (!beyond_.empty()) beyond_.back().inside += ticks;
-    const bool outermost = beyond_.empty() && inside_rest();
-    if (visit.function != 0 || outermost) {
-      ProfileNode& node = file_->node(visit.function != 0 ? visit.function : current_);
-      const std::uint64_t own = ticks - std::min(ticks, visit.inside);
-      const std::uint64_t counted = visit.function != 0 ? own : ticks;
-      node.ticks += visit.function != 0 ? own : 0;
-      node.shortest = std::min<std::uint64_t>(node.shortest, counted);
-      node.longest = std::max<std::uint64_t>(node.longest, counted);
+    const std::uint64_t own = ticks - std::min(ticks, visit.inside);
+    if (visit.function != 0) {
+      file_->node(visit.function).ticks += own;
+      count_length(visit.function, own);
+    } else if (beyond_.empty() && inside_rest()) {
+      count_length(current_, ticks);
     }
   }
   if (beyond() != 0 || !inside_rest()) return;
@@ -84,6 +82,12 @@ void ThreadProfile::leave_beyond(std::uint64_t now) noexcept {
   rest.ticks += now > rest.entered ? now - rest.entered : 0;
   rest.entered = 0;
   current_ = rest.parent;
+}
+
+void ThreadProfile::count_length(std::uint32_t index, std::uint64_t ticks) noexcept {
+  ProfileNode& node = file_->node(index);
+  node.shortest = std::min<std::uint64_t>(node.shortest, ticks);
+  node.longest = std::max<std::uint64_t>(node.longest, ticks);
 }
 
 // The node of a function in the node without a region that is visited. 0: the visit is too deep to

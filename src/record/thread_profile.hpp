@@ -124,6 +124,7 @@ class ThreadProfile {
   void leave_beyond(std::uint64_t now) noexcept;
   std::uint32_t function_beyond(std::uint32_t region) noexcept;
   void count_beyond(std::uint32_t function) noexcept;
+  void count_length(std::uint32_t index, std::uint64_t ticks) noexcept;
   // Where values count.
   std::uint32_t counting_node() const noexcept {
     const bool known = !beyond_.empty() && beyond_.back().function != 0;

@@ -37,7 +37,7 @@ struct ProfileHeader {
   std::uint32_t location;
   std::atomic<std::uint32_t> places;   // in use, with this one
   std::uint32_t continues;             // 1: from where the events of the location end
-  std::atomic<std::uint64_t> last;     // ticks of the last leave
+  std::atomic<std::uint64_t> last;     // ticks of the last leave; beyond a limit, enter, too
   std::uint64_t first;                 // ticks at the begin
   std::atomic<std::uint32_t> deepest;  // level that was reached beyond the depth limit; else 0
   std::uint32_t sealed;                // `places` when nothing changes any more; else 0

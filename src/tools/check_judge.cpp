@@ -119,9 +119,10 @@ class Judge {
       verdict.problem = "the run does not say what measuring it cost";
       return;
     }
-    if (cost->unknown > 0) {
-      verdict.problem = plural(static_cast<std::uint64_t>(cost->unknown), "process") +
-                        " of the run, killed or become another program, did not say it";
+    if (const std::uint64_t unknown = cost->unknown_processes(); unknown > 0) {
+      verdict.problem = plural(unknown, "process") +
+                        " of the run (killed, become another program, or still running) did not "
+                        "say it";
       return;
     }
     verdict.measured = shares_of(*cost).cpu;

@@ -90,13 +90,19 @@ ordered_json overhead_json(const Definitions& definitions) {
   if (!cost) return {};
   const Shares shares = shares_of(*cost);
   const Band band = band_of(shares.cpu, cost->most_of_stated());
-  return {{"share_of_cpu", shares.cpu},           {"share_of_wall", shares.wall},
-          {"least_share_of_cpu", band.least},     {"most_share_of_cpu", band.most},
-          {"cpu_seconds", cost->total()},         {"events_seconds", cost->events},
-          {"functions_seconds", cost->functions}, {"start_seconds", cost->start},
-          {"recorder_seconds", cost->recorder},   {"weave_seconds", cost->weave},
-          {"program_cpu_seconds", cost->cpu},     {"timed_callbacks", cost->timed},
-          {"unknown_processes", cost->unknown}};
+  return {{"share_of_cpu", shares.cpu},
+          {"share_of_wall", shares.wall},
+          {"least_share_of_cpu", band.least},
+          {"most_share_of_cpu", band.most},
+          {"cpu_seconds", cost->total()},
+          {"events_seconds", cost->events},
+          {"functions_seconds", cost->functions},
+          {"start_seconds", cost->start},
+          {"recorder_seconds", cost->recorder},
+          {"weave_seconds", cost->weave},
+          {"program_cpu_seconds", cost->cpu},
+          {"timed_callbacks", cost->timed},
+          {"unknown_processes", cost->unknown_processes()}};
 }
 
 std::string info_json(const Definitions& definitions, const std::vector<RunFile>& files,

@@ -96,11 +96,10 @@ class InfoWriter {
                                100 * shares.cpu, 100 * shares.wall));
     line("", "events " + time(cost->events) + ", new functions " + time(cost->functions));
     line("", "start and end " + time(cost->start) + ", recorder " + time(cost->recorder));
-    if (cost->unknown == 0) return;
-    const auto unknown = static_cast<std::uint64_t>(cost->unknown);
-    line("", "not known of " + plural(unknown, "process") +
-                 (unknown == 1 ? " that was killed or became another program"
-                               : " that were killed or became another program"));
+    const std::uint64_t unknown = cost->unknown_processes();
+    if (unknown == 0) return;
+    line("",
+         "not of " + plural(unknown, "process") + ": killed, become another program, or running");
   }
 
   void given_up() {

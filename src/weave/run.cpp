@@ -294,7 +294,7 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.folded_events = number_in(definitions, kFoldedEvents);
   if (const auto cost = measuring_cost_of(source.definitions().properties)) {
     summary.overhead = shares_of(*cost);
-    summary.unknown_costs = static_cast<std::uint64_t>(cost->unknown);
+    summary.unknown_costs = cost->unknown_processes();
   }
   const auto share = definitions.properties.find(kObservedShare);
   if (share != definitions.properties.end()) summary.observed_share = share->second;

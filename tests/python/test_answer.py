@@ -279,10 +279,8 @@ def test_functions_that_wait_are_known_by_name_where_nothing_was_measured(timelo
     assert "threading.Condition.wait" in lines[lines.index(title) + 1]
 
 
-@pytest.mark.parametrize("options", [[], ["--profile"]], ids=["trace", "profile"])
-def test_functions_beyond_the_limit_of_call_paths(timeloom, tmp_path, options):
-    """A tree of 797,161 call paths: visits of functions and the sum of own times are exact, from profile and trace."""
-    (tmp_path / "app.py").write_text("""
+# 797,161 call paths, more than are kept apart.
+MANY_PATHS = """
 def a(n):
     if n: a(n - 1); b(n - 1); c(n - 1)
 def b(n):
@@ -290,7 +288,13 @@ def b(n):
 def c(n):
     if n: a(n - 1); b(n - 1); c(n - 1)
 a(12)
-""")
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--profile"]], ids=["trace", "profile"])
+def test_functions_beyond_the_limit_of_call_paths(timeloom, tmp_path, options):
+    """A tree of 797,161 call paths: visits of functions and the sum of own times are exact, from profile and trace."""
+    (tmp_path / "app.py").write_text(MANY_PATHS)
     timeloom("run", "--quiet", *options, "-o", "run", "app.py", cwd=tmp_path)
     reports = []
     for _ in range(1 if options else 2):
@@ -335,15 +339,7 @@ for _ in range(9): ping(30)
 
 
 def test_callers_beyond_the_limit_of_call_paths_are_not_made_up(timeloom, tmp_path):
-    facts = facts_of(timeloom, tmp_path, """
-def a(n):
-    if n: a(n - 1); b(n - 1); c(n - 1)
-def b(n):
-    if n: a(n - 1); b(n - 1); c(n - 1)
-def c(n):
-    if n: a(n - 1); b(n - 1); c(n - 1)
-a(12)
-""", "c")  # fmt: skip
+    facts = facts_of(timeloom, tmp_path, MANY_PATHS, "c")
     callers = {one["name"]: one["visits"] for one in facts["callers"]}
     assert set(callers) == {"__main__.a", "__main__.b", "__main__.c", "(more call paths)"}
     assert sum(callers.values()) == facts["visits"] == (3**12 - 1) // 2

@@ -221,7 +221,7 @@ for _ in range(2):
     said = timeloom("run", "-o", "run", "app.py", cwd=tmp_path).stderr
     assert ", without 2 processes that do not say it" in said
     done = timeloom("check", "run", "overhead < 100%", cwd=tmp_path, status=3)
-    assert "2 processes of the run, killed or become another program, did not say it" in done.stdout
+    assert "2 processes of the run (killed, become another program, or still running) did not say it" in done.stdout
     assert json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)["overhead"]["unknown_processes"] == 2
     info = timeloom("info", "run", cwd=tmp_path).stdout
-    assert re.search(r", recorder [\d.]+ .?s\n +not known of 2 processes that were killed or became another program\n", info)
+    assert re.search(r", recorder [\d.]+ .?s\n +not of 2 processes: killed, become another program, or running\n", info)

@@ -107,6 +107,14 @@ def test_a_directory_does_not_hide_a_command(work, monkeypatch):
     assert run([sys.executable, "-m", "timeloom"], ["--quiet", "tool"], work).stdout == "directory\n"
 
 
+def test_a_program_from_a_pipe_is_read_once(work):
+    """Also in a directory in which commands of packages lie."""
+    (work / "bin").mkdir()
+    os.mkfifo(work / "bin" / "app")
+    with subprocess.Popen(["sh", "-c", "echo 'print(1)' > bin/app"], cwd=work):
+        assert run([sys.executable, "-m", "timeloom"], ["--quiet", "bin/app"], work).stdout == "1\n"
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_unreadable_script(door, work):
     (work / "app.py").chmod(0)

@@ -13,8 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// More than the first two lines of a script of pip.
+// All of a script of pip; empty: none that can be read without taking something from it.
 std::string begin_of_file(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return {};
   std::FILE* const file = std::fopen(path.c_str(), "rbe");
   if (file == nullptr) return {};
   std::array<char, 1 << 14> bytes;
@@ -25,8 +27,7 @@ std::string begin_of_file(const std::string& path) {
 
 // pip writes "#!/bin/sh" and has the second line start Python where the path is too long or has
 // blanks.
-bool is_python_script(const std::string& path) {
-  const std::string text = begin_of_file(path);
+bool is_python_script(const std::string& text) {
   const std::size_t end = text.find('\n');
   const std::string first = text.substr(0, end);
   if (!first.starts_with("#!")) return false;
@@ -39,9 +40,11 @@ bool is_python_script(const std::string& path) {
 }  // namespace
 
 std::string package_of_script(const std::string& path) {
-  if (fs::path(path).parent_path().filename() != "bin" || !is_python_script(path)) return {};
+  if (fs::path(path).parent_path().filename() != "bin") return {};
+  const std::string text = begin_of_file(path);
+  if (!is_python_script(text)) return {};
   constexpr std::string_view kFrom = "from ";
-  std::istringstream lines(begin_of_file(path));
+  std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with(kFrom) || line.find(" import ") == std::string::npos) continue;
     const std::string module = line.substr(kFrom.size());
@@ -58,7 +61,7 @@ std::string script_of(const std::string& name) {
                               : fs::exists(name, error);
   if (is_program) return name;
   const std::string found = find_executable(name);
-  return is_python_script(found) ? found : name;
+  return is_python_script(begin_of_file(found)) ? found : name;
 }
 
 }  // namespace timeloom::python

@@ -13,8 +13,7 @@ namespace timeloom::python {
 std::string script_of(const std::string& name);
 
 // The package whose command a script is, in a directory bin, as pip and others make them: it
-// imports one function
-// ("from sphinx.cmd.build import main": "sphinx"). Empty: it is none.
+// imports one function ("from sphinx.cmd.build import main": "sphinx"). Empty: it is none.
 std::string package_of_script(const std::string& path);
 
 }  // namespace timeloom::python

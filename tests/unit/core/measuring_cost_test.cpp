@@ -77,5 +77,14 @@ TEST(MeasuringCost, TheBandIsNarrowerWhereCallbacksWereTimed) {
   EXPECT_DOUBLE_EQ(band_of(0.4, calibrated).most, 1);
 }
 
+TEST(MeasuringCost, ANumberOfProcessesThatCannotBeIsLimited) {
+  const std::map<std::string, std::string> properties = {{kRunCost, "events=1 unknown=1e300"}};
+  EXPECT_EQ(measuring_cost_of(properties)->unknown_processes(), 1'000'000'000u);
+  CostSum sum;
+  sum.add({.events = 10, .event = 1});
+  sum.add_unknown();
+  EXPECT_EQ(sum.sum()->unknown_processes(), 1u);
+}
+
 }  // namespace
 }  // namespace timeloom
