@@ -73,13 +73,15 @@ def test_ranks_of_srun_share_one_run(cluster, work, timeloom_program):
     assert_one_run(work / "run", timeloom_program)
 
 
-@pytest.mark.parametrize(("name", "way"), [("Open MPI", "pmix"), ("MPICH", "pmi2")])
-def test_messages_of_ranks_that_srun_has_started(cluster, work, name, way):
+# The ring is not for MPICH before 4.2: over UCX it waits for ever in MPI_Finalize in half of the tries, with and without
+# Timeloom, where some ranks have exchanged nothing (https://github.com/pmodels/mpich/pull/6596).
+@pytest.mark.parametrize(("name", "way", "pattern"), [("Open MPI", "pmix", "ring"), ("MPICH", "pmi2", "collectives")])
+def test_messages_of_ranks_that_srun_has_started(cluster, work, name, way, pattern):
     mpi = implementation(name)
     tried = cluster.run(work, "srun", f"--mpi={way}", "true", status=None)
     if tried.returncode != 0:
         pytest.skip(f"Slurm has no {way} here: {tried.stderr.splitlines()[0]}")
-    done = cluster.run(work, "srun", f"--mpi={way}", *FOUR, "timeloom", "run", "-o", "run", PATTERNS, "ring",
+    done = cluster.run(work, "srun", f"--mpi={way}", *FOUR, "timeloom", "run", "-o", "run", PATTERNS, pattern,
                        **{**mpi.variables, "OMPI_MCA_btl": "self,vader,tcp"})  # fmt: skip
     assert_known(done.stdout, work)
 
