@@ -9,11 +9,13 @@ Method
   order in each round: the ratios of their CPU times (user and system, with all children) are taken
   per round, of these the median. The runs are not woven. An empty program runs in the same
   way, and its CPU time is subtracted, so that the start of Python and of Timeloom do not count.
-  The runs of the last round are read as well: of the ten functions with the longest own time without a limit,
-  those that were not given up, and how many of these are among as many with it.
+  The runs of the last round are read as well. The time of a function that was given up is its caller's with
+  the limit; so it is made its caller's in the run without the limit, too. Compared are the ten functions with the
+  longest own time then: how many are the same.
 """
 
 import argparse
+import collections
 import importlib.util
 import json
 import os
@@ -23,6 +25,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
 import startup
 from limits import Figures
@@ -72,18 +75,35 @@ def measure(program: list[str], rounds: int, limit: str, scratch: pathlib.Path) 
     return [one_round(program, number, limit, scratch) for number in range(rounds)]
 
 
-def functions(run: pathlib.Path) -> dict[str, bool]:
-    """Whether each was given up, the one with the longest own time first."""
-    command = [startup.program(), "report", "--json", "--flat", "--min-percent", "0", str(run)]
-    rows = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["flat"]["rows"]
-    return {f"{row['name']} ({row['file']}:{row['line']})": row["given_up"] for row in rows}
+def call_tree(run: pathlib.Path) -> list[dict[str, Any]]:
+    """The nodes of a run, callers before their callees."""
+    command = [startup.program(), "report", "--json", "--full", "--min-percent", "0", str(run)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["tree"]["rows"]
 
 
-def first_functions(scratch: pathlib.Path) -> Figures:
-    limited = functions(scratch / "limited")
-    given_up = {name for name, is_given_up in limited.items() if is_given_up}
-    before = [name for name in list(functions(scratch / "unlimited"))[:FIRST] if name not in given_up]
-    after = [name for name in limited if name not in given_up][: len(before)]
+def function_of(node: dict[str, Any]) -> str:
+    """An empty word for what lies beyond the limit of call paths."""
+    return f"{node['name']} ({node['file']}:{node['line']})" if node["file"] else ""
+
+
+def first_functions(nodes: list[dict[str, Any]], given_up: set[str]) -> list[str]:
+    """Those with the longest own time, the time of `given_up` functions being their callers'."""
+    owners: dict[int, str] = {}  # by node: the function that its time is of; "" if that is not known
+    times: collections.Counter[str] = collections.Counter()
+    for node in nodes:
+        function = function_of(node)
+        owner = owners.get(node["parent"], "") if function in given_up else function
+        owners[node["id"]] = owner
+        times[owner] += node["exclusive_s"]
+    del times[""]
+    return [function for function, _ in times.most_common(FIRST)]
+
+
+def compare(unlimited: pathlib.Path, limited: pathlib.Path) -> Figures:
+    nodes = call_tree(limited)
+    given_up = {function_of(node) for node in nodes if node["given_up"]}
+    after = first_functions(nodes, given_up)
+    before = first_functions(call_tree(unlimited), given_up)
     return {"given_up": len(given_up), "first": len(before), "first_kept": len({*before} & {*after})}
 
 
@@ -114,7 +134,7 @@ def main() -> None:
         empty = {name: statistics.median(one[name] for one in starts) for name in starts[0]}
         for name in wanted:
             rounds = measure(known[name], arguments.rounds, arguments.limit, scratch)
-            figures[name] = figures_of(rounds, empty) | first_functions(scratch)
+            figures[name] = figures_of(rounds, empty) | compare(scratch / "unlimited", scratch / "limited")
             if not arguments.json:
                 print(name, figures[name], flush=True)
     if arguments.json:
