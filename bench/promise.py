@@ -78,7 +78,9 @@ def measure(program: list[str], rounds: int, limit: str, scratch: pathlib.Path) 
 def call_tree(run: pathlib.Path) -> list[dict[str, Any]]:
     """The nodes of a run, callers before their callees."""
     command = [startup.program(), "report", "--json", "--full", "--min-percent", "0", str(run)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["tree"]["rows"]
+    report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    rows: list[dict[str, Any]] = report["tree"]["rows"]
+    return rows
 
 
 def function_of(node: dict[str, Any]) -> str:
