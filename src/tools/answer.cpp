@@ -1,8 +1,10 @@
 #include "tools/answer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "core/given_up.hpp"
 #include "core/run_properties.hpp"
 
 namespace timeloom::tools {
@@ -10,6 +12,9 @@ namespace timeloom::tools {
 namespace {
 
 constexpr char kImporting[] = "importing modules";
+
+// A function of Python that calls others, and neither loops nor waits for C, works less.
+constexpr double kLongStretch = 5e-6;  // of seconds between two calls, on average
 
 using profile::Node;
 
@@ -118,6 +123,7 @@ void Answer::add_functions() {
     const bool called =
         place < regions && owner_.is_import(row.region) && !owner_.is_import(node.region);
     if (!called) row.visits += times_.visits[i];
+    if (node.parent.defined()) rows[places[node.parent.value()]].calls += times_.visits[i];
     if (open[place]++ == 0) row.total += total[i];
     way.push_back(place);
   }
@@ -129,6 +135,21 @@ void Answer::add_functions() {
                            [](const auto& a, const auto& b) { return a.working > b.working; });
   std::ranges::stable_sort(waiting_,
                            [](const auto& a, const auto& b) { return a.waiting > b.waiting; });
+}
+
+std::optional<double> Answer::long_stretches() const {
+  const auto& properties = definitions().properties;
+  if (properties.contains(kCFunctions) || !properties.contains("timeloom::python") ||
+      GivenUp(properties).any()) {
+    return {};
+  }
+  double all = 0;
+  for (const FunctionRow& row : functions_) {
+    if (!row.region.defined() || owner_.is_import(row.region)) continue;
+    const auto stretches = static_cast<double>(std::max<std::int64_t>(row.visits + row.calls, 1));
+    if (row.working >= kLongStretch * stretches) all += row.working;
+  }
+  return times_.all_working == 0 ? 0 : all / std::abs(times_.all_working);
 }
 
 // For whom it was waited: the nearest caller in the project.

@@ -24,6 +24,7 @@ struct FunctionRow {
   double waiting = 0;
   double total = 0;  // working, with the functions called inside
   std::int64_t visits = 0;
+  std::int64_t calls = 0;  // that it makes, of recorded functions
   RegionId user;  // of waiting: the project's function that called for most of it; or undefined
 };
 
@@ -46,6 +47,9 @@ class Answer {
   const Definitions& definitions() const { return tree_->definitions; }
   // A name for people: never empty.
   std::string name_of(RegionId region) const;
+  // The part of the working time in functions that work long between two recorded calls: a loop,
+  // or a function written in C. None: the run has recorded these, or not all functions of Python.
+  std::optional<double> long_stretches() const;
 
  private:
   void adopt_program();

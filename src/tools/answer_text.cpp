@@ -16,14 +16,15 @@ namespace timeloom::tools {
 namespace {
 
 constexpr std::size_t kFunctions = 12;  // at least
-constexpr std::size_t kTreeRows = 5;    // at least
+constexpr std::size_t kTreeRows = 3;    // at least
+constexpr std::size_t kTitles = 2;      // but that of the waiting
+constexpr std::size_t kFewWaiting = 2;  // rows where there is little room
+constexpr std::size_t kManyWaiting = 8;
 constexpr std::size_t kLeastTitle = 8;  // columns for a part of what a title adds
 constexpr std::size_t kSpacious = 34;   // lines from which on there are empty ones
 constexpr double kLeastWaiting = 0.01;  // of all time, for a row
 constexpr double kMuchElsewhere = 0.1;  // of all waiting, in functions that have no row
-// Own time of a visit from which on a function is thought to loop, or to call C.
-constexpr double kLongStretch = 100e-6;
-constexpr double kMuchStretch = 0.3;  // of the working time
+constexpr double kMuchStretch = 0.3;    // of the working time
 
 constexpr std::size_t kVisits = 7;   // columns
 constexpr std::size_t kAtLeast = 3;  // more, where functions were not timed to the end
@@ -38,14 +39,15 @@ class AnswerWriter {
         terminal_(terminal),
         output_(output) {}
 
-  // `taken`: lines of the head.
+  // `taken`: lines of the head. One line is left to the prompt of the shell.
   void write(std::size_t taken) {
-    const std::size_t height = terminal_.height;
-    const std::size_t waits = std::min<std::size_t>(waiting_rows(), height >= kSpacious ? 8 : 2);
-    const std::size_t fixed = taken + 3 + (waits > 0 ? 1 : 0) + waits + hints().size() + gaps();
-    const std::size_t room = height > fixed ? height - fixed : 0;
+    const std::size_t fixed = 1 + taken + kTitles + hints().size() + 1 + gaps();
+    std::size_t room = terminal_.height > fixed ? terminal_.height - fixed : 0;
+    const std::size_t least = std::min(answer_.functions().size(), kFunctions + importing());
+    const std::size_t waits = rows_for_waiting(room - std::min(room, least + kTreeRows));
+    room -= std::min(room, waits > 0 ? waits + 1 : 0);
     const std::size_t functions =
-        std::min(answer_.functions().size(), std::max(kFunctions, (room + 1) / 2));
+        std::min(answer_.functions().size(), std::max(least, (room + 1) / 2));
     const std::size_t tree = std::max(kTreeRows, room - std::min(room, functions));
     this->functions(functions);
     if (waits > 0) waiting(waits);
@@ -55,6 +57,22 @@ class AnswerWriter {
 
  private:
   std::size_t gaps() const { return terminal_.height >= kSpacious ? 4 : 0; }
+
+  // 1 if that row, which is no function, is among the first ones.
+  std::size_t importing() const {
+    const auto& rows = answer_.functions();
+    const auto end = rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), kFunctions));
+    return std::any_of(rows.begin(), end, [&](const FunctionRow& row) {
+      return answer_.owner().is_import(row.region);
+    });
+  }
+
+  // `room`: lines, with that of the title. One row at least, whatever the room.
+  std::size_t rows_for_waiting(std::size_t room) const {
+    const bool most = answer_.times().all_waiting > answer_.times().all_working;
+    const std::size_t wanted = most || gaps() > 0 ? kManyWaiting : kFewWaiting;
+    return std::min({waiting_rows(), wanted, std::max<std::size_t>(room, 2) - 1});
+  }
 
   std::string numbers(RegionId region, double share, double time, std::int64_t visits) const {
     const auto& regions = answer_.definitions().regions;
@@ -150,32 +168,25 @@ class AnswerWriter {
   }
 
   std::vector<std::string> hints() const {
-    std::vector<std::string> lines = stretches();
-    if (answer_.cost()) lines.push_back(compensation_text(*answer_.cost()));
+    std::vector<std::string> lines;
+    const double share = answer_.long_stretches().value_or(0);
+    if (share >= kMuchStretch) {
+      lines.push_back(formatted(
+          "{:.0f}% where Python calls are 5 {} or more apart: loops, or C (run --c-functions)",
+          share * 100, terminal_.micro()));
+    }
+    if (given_up_.rested()) {
+      lines.push_back(at_least_sign() + seen_text(given_up_.observed_share()) + " (--overhead)");
+    } else if (given_up_.any()) {
+      lines.push_back(at_least_sign() +
+                      "given up for --overhead; its later calls are its callers'");
+    }
+    if (answer_.cost()) lines.push_back("own" + compensation_text(*answer_.cost()));
     return lines;
   }
 
-  // Of much time in functions that call nothing in Python nobody knows what it is.
-  std::vector<std::string> stretches() const {
-    if (answer_.definitions().properties.contains(kCFunctions) ||
-        !answer_.definitions().properties.contains("timeloom::python")) {
-      return {};
-    }
-    double long_ones = 0;
-    RegionId first;
-    for (const FunctionRow& row : answer_.functions()) {
-      if (row.working < kLongStretch * static_cast<double>(std::max<std::int64_t>(row.visits, 1)))
-        continue;
-      if (answer_.owner().is_import(row.region)) continue;
-      long_ones += row.working;
-      if (!first.defined()) first = row.region;
-    }
-    const double share = part(long_ones, answer_.times().all_working);
-    if (share < kMuchStretch || !first.defined()) return {};
-    return {
-        formatted("{:.0f}% in long stretches without a Python call: loops, or C (run "
-                  "--c-functions)",
-                  share * 100)};
+  std::string at_least_sign() const {
+    return std::string(terminal_.at_least().substr(0, terminal_.at_least().find(' '))) + ": ";
   }
 
   void legend() {

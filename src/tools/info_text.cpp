@@ -107,7 +107,10 @@ class InfoWriter {
     if (known.rested()) line("--overhead", seen_text(known.observed_share()));
     const std::vector<std::string> functions = facts_of(all_).given_up;
     if (!functions.empty()) title("Not timed to the end (--overhead)");
-    for (const std::string& function : functions) line("", function);
+    // At full width, however long: their files and lines tell them apart.
+    for (const std::string& function : functions) {
+      output_.write(pad_right("", kLabel) + printable(function) + "\n");
+    }
   }
 
   void files(const std::vector<RunFile>& files) {

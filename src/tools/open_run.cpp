@@ -76,7 +76,9 @@ std::string untimed_text(const weave::WeaveSummary& summary) {
     text += (i == 0 ? "" : ", ") + printable(all[i].name);
     if (all[i].visits > 0) text += " after " + plural(all[i].visits, "visit");
   }
-  if (all.size() > kMostNamed) text += " and " + plural(all.size() - kMostNamed, "other");
+  if (all.size() > kMostNamed) {
+    text += " and " + plural(all.size() - kMostNamed, "other") + " (timeloom info)";
+  }
   return text;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/given_up.hpp"
+#include "core/run_properties.hpp"
 #include "tools/answer_text.hpp"
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
@@ -86,9 +87,13 @@ std::string joined(const std::vector<std::string>& names) {
   for (const auto& [strange, one] : near) {
     if (names.size() < kMostSuggestions && strange <= far) names.push_back(one);
   }
-  throw Error(
-      "no function '" + name + "' in this run" +
-      (names.empty() ? "; timeloom report --flat lists them" : "; there are " + joined(names)));
+  std::string text = "no function '" + name + "' in this run";
+  text += names.empty() ? "; timeloom report --flat lists them" : "; there are " + joined(names);
+  if (definitions.properties.contains("timeloom::python") &&
+      !definitions.properties.contains(kCFunctions)) {
+    text += ". Functions written in C are recorded with --c-functions";
+  }
+  throw Error(text);
 }
 
 void check_unique(const Definitions& definitions, const std::string& name,

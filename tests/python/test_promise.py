@@ -116,7 +116,7 @@ def test_everything_that_shows_visits_names_them(tmp_path, timeloom):
     info = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)
     assert sorted(info["given_up"]) == known != []
     assert "timeloom::given_up" in info["properties"]
-    text = timeloom("info", "run", cwd=tmp_path, COLUMNS="300").stdout
+    text = timeloom("info", "run", cwd=tmp_path, COLUMNS="40").stdout
     assert "\nNot timed to the end (--overhead)\n" in text
     assert all(f" {place}\n" in text for place in known)
     report = json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)
@@ -131,6 +131,8 @@ def test_everything_that_shows_visits_names_them(tmp_path, timeloom):
     assert f" \u2265 {seen:,} " in full
     answer = timeloom("report", "run", cwd=tmp_path, COLUMNS="120").stdout
     assert any(f">= {seen:,}" in row and "fib" in row for row in answer.splitlines())
+    assert "\n>=: given up for --overhead; its later calls are its callers'\n" in answer
+    assert "--c-functions" not in answer  # their time is not in long stretches
     one = timeloom("report", "--function", "fib", "run", cwd=tmp_path).stdout
     assert f"\n>= {seen:,} visits" in one
     facts = json.loads(timeloom("report", "--function", "fib", "--json", "run", cwd=tmp_path).stdout)

@@ -94,6 +94,7 @@ def test_everything_that_shows_visits_says_so(tmp_path, timeloom, profile):
     words = f"functions seen for {share if share else 'less than 1'} % of the CPU time"
     assert f"timeloom: {words}\n" in done.stderr
     assert words in timeloom("info", "run", cwd=tmp_path).stdout
+    assert f"\n>=: {words} (--overhead)\n" in timeloom("report", "run", cwd=tmp_path, LANG="C").stdout
     report = json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)
     rows = {row["name"]: row for row in report["flat"]["rows"]}
     assert rows["__main__.fib"]["given_up"] and 0 < rows["__main__.fib"]["visits"] < FIB_28
