@@ -23,25 +23,28 @@ constinit std::array g_posix = {posix("open", kMeta),      posix("openat", kMeta
                                 posix("pread", kData),     posix("pwrite", kData),
                                 posix("readv", kData),     posix("writev", kData),
                                 posix("preadv", kData),    posix("pwritev", kData),
+                                posix("preadv2", kData),   posix("pwritev2", kData),
                                 posix("lseek", kMeta),     posix("dup", kMeta),
                                 posix("dup2", kMeta),      posix("dup3", kMeta),
                                 posix("fcntl", kMeta),     posix("fsync", kData),
                                 posix("fdatasync", kData), posix("sync", kData),
                                 posix("syncfs", kData),    posix("unlink", kMeta),
                                 posix("unlinkat", kMeta),  posix("remove", kMeta),
-                                posix("sendfile", kData),  posix("copy_file_range", kData)};
+                                posix("sendfile", kData),  posix("copy_file_range", kData),
+                                posix("dprintf", kData),   posix("vdprintf", kData)};
 
 // In the order of StdioFunction.
 constinit std::array g_stdio = {
-    isoc("fopen", kMeta),    isoc("fdopen", kMeta), isoc("freopen", kMeta), isoc("fclose", kMeta),
-    isoc("fread", kData),    isoc("fwrite", kData), isoc("fgets", kData),   isoc("fputs", kData),
-    isoc("puts", kData),     isoc("fgetc", kData),  isoc("getc", kData),    isoc("getchar", kData),
-    isoc("fputc", kData),    isoc("putc", kData),   isoc("putchar", kData), isoc("fprintf", kData),
-    isoc("vfprintf", kData), isoc("printf", kData), isoc("vprintf", kData), isoc("fscanf", kData),
-    isoc("vfscanf", kData),  isoc("fseek", kMeta),  isoc("fseeko", kMeta),  isoc("fsetpos", kMeta),
-    isoc("rewind", kMeta),   isoc("fflush", kData)};
+    isoc("fopen", kMeta),   isoc("tmpfile", kMeta),  isoc("fdopen", kMeta), isoc("freopen", kMeta),
+    isoc("fclose", kMeta),  isoc("fread", kData),    isoc("fwrite", kData), isoc("fgets", kData),
+    isoc("fputs", kData),   isoc("puts", kData),     isoc("fgetc", kData),  isoc("getc", kData),
+    isoc("getchar", kData), isoc("fputc", kData),    isoc("putc", kData),   isoc("putchar", kData),
+    isoc("fprintf", kData), isoc("vfprintf", kData), isoc("printf", kData), isoc("vprintf", kData),
+    isoc("fscanf", kData),  isoc("vfscanf", kData),  isoc("scanf", kData),  isoc("vscanf", kData),
+    isoc("getline", kData), isoc("getdelim", kData), isoc("fseek", kMeta),  isoc("fseeko", kMeta),
+    isoc("fsetpos", kMeta), isoc("rewind", kMeta),   isoc("fflush", kData)};
 
-static_assert(g_posix.size() == static_cast<std::size_t>(PosixFunction::kCopyFileRange) + 1);
+static_assert(g_posix.size() == static_cast<std::size_t>(PosixFunction::kVdprintf) + 1);
 static_assert(g_stdio.size() == static_cast<std::size_t>(StdioFunction::kFflush) + 1);
 
 }  // namespace

@@ -29,6 +29,8 @@ enum class PosixFunction : std::uint8_t {
   kWritev,
   kPreadv,
   kPwritev,
+  kPreadv2,
+  kPwritev2,
   kLseek,
   kDup,
   kDup2,
@@ -42,10 +44,13 @@ enum class PosixFunction : std::uint8_t {
   kUnlinkat,
   kRemove,
   kSendfile,
-  kCopyFileRange
+  kCopyFileRange,
+  kDprintf,
+  kVdprintf
 };
 enum class StdioFunction : std::uint8_t {
   kFopen,
+  kTmpfile,
   kFdopen,
   kFreopen,
   kFclose,
@@ -66,6 +71,10 @@ enum class StdioFunction : std::uint8_t {
   kVprintf,
   kFscanf,
   kVfscanf,
+  kScanf,
+  kVscanf,
+  kGetline,
+  kGetdelim,
   kFseek,
   kFseeko,
   kFsetpos,

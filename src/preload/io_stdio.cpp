@@ -120,6 +120,7 @@ template <typename Call>
 constinit Next<FILE*(const char*, const char*)> next_fopen{"fopen"}, next_fopen64{"fopen64"};
 constinit Next<FILE*(const char*, const char*, FILE*)> next_freopen{"freopen"},
     next_freopen64{"freopen64"};
+constinit Next<FILE*()> next_tmpfile{"tmpfile"}, next_tmpfile64{"tmpfile64"};
 constinit Next<FILE*(int, const char*)> next_fdopen{"fdopen"};
 constinit Next<int(FILE*)> next_fclose{"fclose"}, next_fflush{"fflush"}, next_fgetc{"fgetc"},
     next_getc{"getc"};
@@ -133,6 +134,9 @@ constinit Next<char*(char*, size_t, int, FILE*)> next_fgets_chk{"__fgets_chk"};
 constinit Next<int(const char*, FILE*)> next_fputs{"fputs"};
 constinit Next<int(const char*)> next_puts{"puts"};
 constinit Next<int()> next_getchar{"getchar"};
+constinit Next<ssize_t(char**, size_t*, FILE*)> next_getline{"getline"};
+constinit Next<ssize_t(char**, size_t*, int, FILE*)> next_getdelim{"getdelim"},
+    next_own_getdelim{"__getdelim"};
 constinit Next<int(int, FILE*)> next_fputc{"fputc"}, next_putc{"putc"};
 constinit Next<int(int)> next_putchar{"putchar"};
 constinit Next<int(FILE*, long, int)> next_fseek{"fseek"};
@@ -155,6 +159,14 @@ using namespace timeloom::preload;
   }
 FOPEN(fopen)
 FOPEN(fopen64)
+
+#define TMPFILE(name)                                                            \
+  TIMELOOM_WRAPPER(FILE*, name, void) {                                          \
+    const auto call = [] { return next_##name(); };                              \
+    return wrapping() ? open_by(kTmpfile, CALLER, "w+", nullptr, call) : call(); \
+  }
+TMPFILE(tmpfile)
+TMPFILE(tmpfile64)
 
 #define FREOPEN(name)                                                               \
   TIMELOOM_WRAPPER(FILE*, name, const char* path, const char* mode, FILE* stream) { \
@@ -214,6 +226,22 @@ FWRITE(fwrite_unlocked)
 LINE(fgets, next_fgets(line_to, room, stream), char* line_to, int room, FILE* stream)
 LINE(__fgets_chk, next_fgets_chk(line_to, size, room, stream), char* line_to, size_t size, int room,
      FILE* stream)
+
+// The room for the line is the caller's, and grows: what is asked for is not known.
+TIMELOOM_WRAPPER(ssize_t, getline, char** line, size_t* room, FILE* stream) {
+  const auto call = [=] { return next_getline(line, room, stream); };
+  if (!wrapping()) return call();
+  return transfer_by(kGetline, IoOperation::kRead, CALLER, stream, kNoBytes, call, bytes_of);
+}
+
+#define GETDELIM(symbol, next)                                                                   \
+  TIMELOOM_WRAPPER(ssize_t, symbol, char** line, size_t* room, int delimiter, FILE* stream) {    \
+    const auto call = [=] { return next(line, room, delimiter, stream); };                       \
+    if (!wrapping()) return call();                                                              \
+    return transfer_by(kGetdelim, IoOperation::kRead, CALLER, stream, kNoBytes, call, bytes_of); \
+  }
+GETDELIM(getdelim, next_getdelim)
+GETDELIM(__getdelim, next_own_getdelim)
 
 TIMELOOM_WRAPPER(int, fputs, const char* text, FILE* stream) {
   const auto call = [=] { return next_fputs(text, stream); };

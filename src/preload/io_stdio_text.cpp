@@ -6,11 +6,13 @@
 
 #include "preload/io_functions.hpp"
 #include "preload/io_streams.hpp"
+#include "preload/io_system.hpp"
 #include "preload/next_function.hpp"
 
 namespace timeloom::preload {
 namespace {
 
+using enum PosixFunction;
 using enum StdioFunction;
 using record::wrapping;
 
@@ -47,6 +49,8 @@ template <typename Call>
 constinit Next<int(FILE*, const char*, va_list)> next_vfprintf{"vfprintf"}, next_vfscanf{"vfscanf"},
     next_isoc99_vfscanf{"__isoc99_vfscanf"}, next_isoc23_vfscanf{"__isoc23_vfscanf"};
 constinit Next<int(FILE*, int, const char*, va_list)> next_vfprintf_chk{"__vfprintf_chk"};
+constinit Next<int(int, const char*, va_list)> next_vdprintf{"vdprintf"};
+constinit Next<int(int, int, const char*, va_list)> next_vdprintf_chk{"__vdprintf_chk"};
 
 int print_to(StdioFunction which, const void* caller, FILE* stream, const char* format,
              va_list values) {
@@ -60,6 +64,21 @@ int print_checked(StdioFunction which, const void* caller, FILE* stream, int fla
   const auto call = [=] { return next_vfprintf_chk(stream, flag, format, values); };
   if (!wrapping()) return call();
   return transfer_by(which, IoOperation::kWrite, caller, stream, kNoBytes, call, bytes_written);
+}
+
+// The stream that the C library makes for such a call is nobody's.
+int print_below(PosixFunction which, const void* caller, int descriptor, const char* format,
+                va_list values) {
+  const auto call = [=] { return next_vdprintf(descriptor, format, values); };
+  if (!wrapping()) return call();
+  return transfer_by(which, caller, descriptor, {IoOperation::kWrite, kNoBytes}, call);
+}
+
+int print_below_checked(PosixFunction which, const void* caller, int descriptor, int flag,
+                        const char* format, va_list values) {
+  const auto call = [=] { return next_vdprintf_chk(descriptor, flag, format, values); };
+  if (!wrapping()) return call();
+  return transfer_by(which, caller, descriptor, {IoOperation::kWrite, kNoBytes}, call);
 }
 
 int scan_from(StdioFunction which, const void* caller, FILE* stream, const char* format,
@@ -111,11 +130,23 @@ TIMELOOM_WRAPPER(int, fscanf, FILE* stream, const char* format, ...) {
 TIMELOOM_WRAPPER(int, vfscanf, FILE* stream, const char* format, va_list values) {
   return scan_from(kVfscanf, CALLER, stream, format, values, next_vfscanf);
 }
+TIMELOOM_WRAPPER(int, scanf, const char* format, ...) {
+  WITH_VALUES(format, scan_from(kScanf, CALLER, stdin, format, values, next_vfscanf));
+}
+TIMELOOM_WRAPPER(int, vscanf, const char* format, va_list values) {
+  return scan_from(kVscanf, CALLER, stdin, format, values, next_vfscanf);
+}
 TIMELOOM_WRAPPER(int, __isoc99_fscanf, FILE* stream, const char* format, ...) {
   WITH_VALUES(format, scan_from(kFscanf, CALLER, stream, format, values, next_isoc99_vfscanf));
 }
 TIMELOOM_WRAPPER(int, __isoc99_vfscanf, FILE* stream, const char* format, va_list values) {
   return scan_from(kVfscanf, CALLER, stream, format, values, next_isoc99_vfscanf);
+}
+TIMELOOM_WRAPPER(int, __isoc99_scanf, const char* format, ...) {
+  WITH_VALUES(format, scan_from(kScanf, CALLER, stdin, format, values, next_isoc99_vfscanf));
+}
+TIMELOOM_WRAPPER(int, __isoc99_vscanf, const char* format, va_list values) {
+  return scan_from(kVscanf, CALLER, stdin, format, values, next_isoc99_vfscanf);
 }
 // Of the C library from 2.38 on.
 TIMELOOM_WRAPPER(int, __isoc23_fscanf, FILE* stream, const char* format, ...) {
@@ -123,4 +154,26 @@ TIMELOOM_WRAPPER(int, __isoc23_fscanf, FILE* stream, const char* format, ...) {
 }
 TIMELOOM_WRAPPER(int, __isoc23_vfscanf, FILE* stream, const char* format, va_list values) {
   return scan_from(kVfscanf, CALLER, stream, format, values, next_isoc23_vfscanf);
+}
+TIMELOOM_WRAPPER(int, __isoc23_scanf, const char* format, ...) {
+  WITH_VALUES(format, scan_from(kScanf, CALLER, stdin, format, values, next_isoc23_vfscanf));
+}
+TIMELOOM_WRAPPER(int, __isoc23_vscanf, const char* format, va_list values) {
+  return scan_from(kVscanf, CALLER, stdin, format, values, next_isoc23_vfscanf);
+}
+
+// ---- To descriptors
+
+TIMELOOM_WRAPPER(int, dprintf, int descriptor, const char* format, ...) {
+  WITH_VALUES(format, print_below(kDprintf, CALLER, descriptor, format, values));
+}
+TIMELOOM_WRAPPER(int, vdprintf, int descriptor, const char* format, va_list values) {
+  return print_below(kVdprintf, CALLER, descriptor, format, values);
+}
+TIMELOOM_WRAPPER(int, __dprintf_chk, int descriptor, int flag, const char* format, ...) {
+  WITH_VALUES(format, print_below_checked(kDprintf, CALLER, descriptor, flag, format, values));
+}
+TIMELOOM_WRAPPER(int, __vdprintf_chk, int descriptor, int flag, const char* format,
+                 va_list values) {
+  return print_below_checked(kVdprintf, CALLER, descriptor, flag, format, values);
 }

@@ -4,6 +4,7 @@
 
 #include "preload/io_functions.hpp"
 #include "preload/io_handles.hpp"
+#include "preload/io_system.hpp"
 #include "preload/next_function.hpp"
 
 namespace timeloom::preload {
@@ -12,14 +13,6 @@ namespace {
 using enum PosixFunction;
 using record::WrappedFunction;
 using record::wrapping;
-
-template <typename Call>
-[[gnu::noinline]] ssize_t transfer_by(PosixFunction which, const void* caller, int descriptor,
-                                      const Transfer& transfer, Call call) {
-  if (record::is_own_descriptor(descriptor)) return call();
-  const auto find = [&] { return handle_of(descriptor); };
-  return transfer_around(function_of(which), caller, transfer, find, call, bytes_of);
-}
 
 template <typename Call>
 [[gnu::noinline]] int flush_by(PosixFunction which, const void* caller, int descriptor, Call call) {
@@ -32,6 +25,12 @@ std::uint64_t size_of(const iovec* parts, int count) noexcept {
   std::uint64_t bytes = 0;
   for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
   return bytes;
+}
+
+// An offset of -1 stands for the position of the descriptor.
+std::optional<std::uint64_t> given_offset(off64_t offset) noexcept {
+  if (offset == -1) return std::nullopt;
+  return static_cast<std::uint64_t>(offset);
 }
 
 std::uint64_t offset_of(off64_t offset) noexcept { return static_cast<std::uint64_t>(offset); }
@@ -81,6 +80,8 @@ constinit Next<ssize_t(int, void*, size_t, off64_t, size_t)> next_pread_chk{"__p
 constinit Next<ssize_t(int, const iovec*, int)> next_readv{"readv"}, next_writev{"writev"};
 constinit Next<ssize_t(int, const iovec*, int, off64_t)> next_preadv{"preadv"},
     next_preadv64{"preadv64"}, next_pwritev{"pwritev"}, next_pwritev64{"pwritev64"};
+constinit Next<ssize_t(int, const iovec*, int, off64_t, int)> next_preadv2{"preadv2"},
+    next_preadv64v2{"preadv64v2"}, next_pwritev2{"pwritev2"}, next_pwritev64v2{"pwritev64v2"};
 constinit Next<off64_t(int, off64_t, int)> next_lseek{"lseek"}, next_lseek64{"lseek64"};
 constinit Next<void()> next_sync{"sync"};
 constinit Next<ssize_t(int, int, off64_t*, size_t)> next_sendfile{"sendfile"},
@@ -156,6 +157,19 @@ VECTOR_AT(preadv, kPreadv, IoOperation::kRead)
 VECTOR_AT(preadv64, kPreadv, IoOperation::kRead)
 VECTOR_AT(pwritev, kPwritev, IoOperation::kWrite)
 VECTOR_AT(pwritev64, kPwritev, IoOperation::kWrite)
+
+#define VECTOR_WITH_FLAGS(name, which, operation)                                                \
+  TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count, off64_t offset, \
+                   int flags) {                                                                  \
+    const auto call = [=] { return next_##name(descriptor, parts, count, offset, flags); };      \
+    if (!wrapping()) return call();                                                              \
+    return transfer_by(which, CALLER, descriptor,                                                \
+                       {operation, size_of(parts, count), given_offset(offset)}, call);          \
+  }
+VECTOR_WITH_FLAGS(preadv2, kPreadv2, IoOperation::kRead)
+VECTOR_WITH_FLAGS(preadv64v2, kPreadv2, IoOperation::kRead)
+VECTOR_WITH_FLAGS(pwritev2, kPwritev2, IoOperation::kWrite)
+VECTOR_WITH_FLAGS(pwritev64v2, kPwritev2, IoOperation::kWrite)
 
 // ---- From one to another
 

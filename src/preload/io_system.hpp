@@ -1,0 +1,18 @@
+// What the wrappers of calls for descriptors have in common. Any thread; nothing throws.
+#pragma once
+
+#include "preload/io_functions.hpp"
+#include "preload/io_handles.hpp"
+
+namespace timeloom::preload {
+
+// `call` transfers data of the descriptor; its result is the number of bytes, or an error.
+template <typename Call>
+[[gnu::noinline]] auto transfer_by(PosixFunction which, const void* caller, int descriptor,
+                                   const Transfer& transfer, Call call) {
+  if (record::is_own_descriptor(descriptor)) return call();
+  const auto find = [&] { return handle_of(descriptor); };
+  return transfer_around(function_of(which), caller, transfer, find, call, bytes_of);
+}
+
+}  // namespace timeloom::preload

@@ -1,0 +1,155 @@
+"""Every function of C that the wrapper library of `--io posix` has beside those that Python itself calls."""
+
+import subprocess
+
+import pytest
+from io_runs import by_file, io_of  # noqa: F401
+from streams import environment
+
+pytestmark = pytest.mark.any_python
+
+# Compilers choose among forms of a function: that of old C, that of C99, and those with checks of room.
+FORMS = {"old": ["-std=gnu89", "-O0"], "C99": ["-std=gnu11", "-O0"], "checked": ["-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]}
+
+
+@pytest.fixture
+def recorded(tmp_path, timeloom_program):
+    """Compiles a program, runs it in the folder under Timeloom, and names the run."""
+
+    def recorded(text, form, given="", *options):
+        source, program = tmp_path / "program.c", tmp_path / "program"
+        source.write_text(text)
+        subprocess.run(["cc", "-w", "-D_GNU_SOURCE", *FORMS[form], source, "-o", program], check=True)
+        (tmp_path / "given").write_text(given)
+        command = [timeloom_program, "run", "--quiet", "--io", "posix", *options, "-o", "run", "--program", program]
+        with (tmp_path / "given").open() as words:
+            subprocess.run(command, check=True, timeout=60, env=environment(), cwd=tmp_path, stdin=words)
+        return tmp_path / "run"
+
+    return recorded
+
+
+def by_function(report):
+    """(operations, bytes) by function and operation."""
+    return {(row["path"][-1], row["operation"]): (row["operations"], row["bytes"]) for row in report["call_paths"]}
+
+
+def imported(program):
+    """The functions that a program asks the C library for."""
+    done = subprocess.run(["nm", "-D", "--undefined-only", program], capture_output=True, text=True, check=True)
+    return {line.split()[-1].partition("@")[0] for line in done.stdout.splitlines()}
+
+
+SCAN = r"""
+#include <stdarg.h>
+#include <stdio.h>
+static int take(const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  const int taken = vscanf(format, values);
+  va_end(values);
+  return taken;
+}
+int main(void) {
+  int a = 0, b = 0, c = 0;
+  return scanf("%d %d", &a, &b) == 2 && take("%d", &c) == 1 && a + b + c == 666 ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_numbers_from_standard_input(form, recorded, io_of, tmp_path):
+    report = io_of(recorded(SCAN, form, "111 222\n333\n444\n"))
+    names = imported(tmp_path / "program")
+    assert len({"scanf", "__isoc99_scanf", "__isoc23_scanf"} & names) == 1
+    assert ("scanf" in names) == (form == "old")
+    assert by_function(report) == {("scanf", "read"): (1, 7), ("vscanf", "read"): (1, 4)}
+    assert by_file(report, tmp_path) == {("given", "read"): (2, 11, 4, 7)}
+
+
+LINES = r"""
+#include <stdio.h>
+int main(void) {
+  char* line = NULL;
+  size_t room = 0;
+  ssize_t sum = 0, size;
+  FILE* stream = fopen("given", "r");
+  sum += getline(&line, &room, stream);
+  sum += getline(&line, &room, stream);
+  sum += getdelim(&line, &room, ';', stream);
+  while ((size = __getdelim(&line, &room, '\n', stream)) > 0) sum += size;
+  return fclose(stream) != 0 || sum != 26;
+}
+"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_lines_of_any_size(form, recorded, io_of, tmp_path):
+    report = io_of(recorded(LINES, form, "a line\n\nup to;the end\nopen"))
+    # With optimisation a getline() is compiled to the C library's own form of getdelim().
+    own = {("getline", "read"): (2, 8), ("getdelim", "read"): (4, 18)}
+    assert by_function(report) == (own if form != "checked" else {("getdelim", "read"): (6, 26)})
+    assert by_file(report, tmp_path)["given", "read"] == (6, 26, 0, 8)
+
+
+PRINT = r"""
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+static int put(int file, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  const int size = vdprintf(file, format, values);
+  va_end(values);
+  return size;
+}
+int main(int count, char** words) {
+  const int file = open("printed", O_CREAT | O_WRONLY, 0600);
+  return dprintf(file, "%d words\n", count) != 8 || put(file, "%s", "more\n") != 5 || dprintf(-1, "%d", count) != -1;
+}
+"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_text_to_descriptors(form, recorded, io_of, tmp_path):
+    report = io_of(recorded(PRINT, form))
+    assert ({"__dprintf_chk", "__vdprintf_chk"} <= imported(tmp_path / "program")) == (form == "checked")
+    assert by_function(report) == {("dprintf", "write"): (1, 8), ("vdprintf", "write"): (1, 5)}
+    assert by_file(report, tmp_path) == {("printed", "write"): (2, 13, 5, 8)}
+    assert (tmp_path / "printed").read_text() == "1 words\nmore\n"
+
+
+TEMPORARY = r"""
+#include <stdio.h>
+int main(void) {
+  FILE *one = tmpfile(), *other = tmpfile64();
+  const int done = fputs("123", one) >= 0 && fputs("4567", other) >= 0;
+  return fclose(one) != 0 || fclose(other) != 0 || !done;
+}
+"""
+
+
+def test_temporary_files(recorded, io_of, timeloom_program):
+    run = recorded(TEMPORARY, "C99")
+    files = [row for row in io_of(run)["files"] if row["operation"] == "write"]
+    assert sorted(row["bytes"] for row in files) == [3, 4]
+    assert all("(deleted)" in row["file"] for row in files)
+
+
+VECTORS = r"""
+#include <fcntl.h>
+#include <sys/uio.h>
+int main(void) {
+  char data[8];
+  struct iovec out[] = {{"abc", 3}, {"defg", 4}}, in[] = {{data, 8}};
+  const int file = open("parts", O_CREAT | O_RDWR, 0600);
+  return pwritev2(file, out, 2, 0, 0) != 7 || pwritev64v2(file, out, 1, -1, RWF_APPEND) != 3 ||
+         preadv2(file, in, 1, 0, 0) != 8 || preadv64v2(file, in, 1, 8, 0) != 2 || preadv2(file, in, 1, 10, 0) != 0;
+}
+"""
+
+
+def test_vectors_with_flags(recorded, io_of, tmp_path):
+    report = io_of(recorded(VECTORS, "C99"))
+    assert by_function(report) == {("pwritev2", "write"): (2, 10), ("preadv2", "read"): (3, 10)}
+    assert by_file(report, tmp_path) == {("parts", "write"): (2, 10, 3, 7), ("parts", "read"): (3, 10, 0, 8)}
