@@ -31,21 +31,26 @@ constinit std::array g_posix = {posix("open", kMeta),      posix("openat", kMeta
                                 posix("syncfs", kData),    posix("unlink", kMeta),
                                 posix("unlinkat", kMeta),  posix("remove", kMeta),
                                 posix("sendfile", kData),  posix("copy_file_range", kData),
-                                posix("dprintf", kData),   posix("vdprintf", kData)};
+                                posix("dprintf", kData),   posix("vdprintf", kData),
+                                posix("lockf", kMeta)};
 
 // In the order of StdioFunction.
 constinit std::array g_stdio = {
-    isoc("fopen", kMeta),   isoc("tmpfile", kMeta),  isoc("fdopen", kMeta), isoc("freopen", kMeta),
-    isoc("fclose", kMeta),  isoc("fread", kData),    isoc("fwrite", kData), isoc("fgets", kData),
-    isoc("fputs", kData),   isoc("puts", kData),     isoc("fgetc", kData),  isoc("getc", kData),
-    isoc("getchar", kData), isoc("fputc", kData),    isoc("putc", kData),   isoc("putchar", kData),
-    isoc("fprintf", kData), isoc("vfprintf", kData), isoc("printf", kData), isoc("vprintf", kData),
-    isoc("fscanf", kData),  isoc("vfscanf", kData),  isoc("scanf", kData),  isoc("vscanf", kData),
-    isoc("getline", kData), isoc("getdelim", kData), isoc("fseek", kMeta),  isoc("fseeko", kMeta),
-    isoc("fsetpos", kMeta), isoc("rewind", kMeta),   isoc("fflush", kData)};
+    isoc("fopen", kMeta),      isoc("tmpfile", kMeta),   isoc("fdopen", kMeta),
+    isoc("freopen", kMeta),    isoc("fclose", kMeta),    isoc("fread", kData),
+    isoc("fwrite", kData),     isoc("fgets", kData),     isoc("fputs", kData),
+    isoc("puts", kData),       isoc("fgetc", kData),     isoc("getc", kData),
+    isoc("getchar", kData),    isoc("fputc", kData),     isoc("putc", kData),
+    isoc("putchar", kData),    isoc("fprintf", kData),   isoc("vfprintf", kData),
+    isoc("printf", kData),     isoc("vprintf", kData),   isoc("fscanf", kData),
+    isoc("vfscanf", kData),    isoc("scanf", kData),     isoc("vscanf", kData),
+    isoc("getline", kData),    isoc("getdelim", kData),  isoc("fseek", kMeta),
+    isoc("fseeko", kMeta),     isoc("fsetpos", kMeta),   isoc("rewind", kMeta),
+    isoc("fflush", kData),     isoc("flockfile", kMeta), isoc("ftrylockfile", kMeta),
+    isoc("funlockfile", kMeta)};
 
-static_assert(g_posix.size() == static_cast<std::size_t>(PosixFunction::kVdprintf) + 1);
-static_assert(g_stdio.size() == static_cast<std::size_t>(StdioFunction::kFflush) + 1);
+static_assert(g_posix.size() == static_cast<std::size_t>(PosixFunction::kLockf) + 1);
+static_assert(g_stdio.size() == static_cast<std::size_t>(StdioFunction::kFunlockfile) + 1);
 
 }  // namespace
 

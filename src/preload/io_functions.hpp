@@ -46,7 +46,8 @@ enum class PosixFunction : std::uint8_t {
   kSendfile,
   kCopyFileRange,
   kDprintf,
-  kVdprintf
+  kVdprintf,
+  kLockf
 };
 enum class StdioFunction : std::uint8_t {
   kFopen,
@@ -79,7 +80,10 @@ enum class StdioFunction : std::uint8_t {
   kFseeko,
   kFsetpos,
   kRewind,
-  kFflush
+  kFflush,
+  kFlockfile,
+  kFtrylockfile,
+  kFunlockfile
 };
 record::WrappedFunction& function_of(PosixFunction which) noexcept;
 record::WrappedFunction& function_of(StdioFunction which) noexcept;

@@ -21,4 +21,17 @@ inline void end_call(record::WrappedFunction& function) noexcept {
   record::WrapperScope(record::kAgain).leave(function);
 }
 
+struct LeftAtEnd {
+  record::WrappedFunction& function;
+  ~LeftAtEnd() { end_call(function); }
+};
+
+// `call` in its region, with nothing else.
+template <typename Call>
+auto region_around(record::WrappedFunction& function, const void* caller, Call call) {
+  if (!begin_call(function, caller)) return call();
+  const LeftAtEnd region{function};
+  return call();
+}
+
 }  // namespace timeloom::preload

@@ -1,5 +1,6 @@
 """Every function of C that the wrapper library of `--io posix` has beside those that Python itself calls."""
 
+import json
 import subprocess
 
 import pytest
@@ -27,6 +28,19 @@ def recorded(tmp_path, timeloom_program):
         return tmp_path / "run"
 
     return recorded
+
+
+@pytest.fixture
+def visits(timeloom_program):
+    """How often each function was called, in a run of a program without Python."""
+
+    def visits(run):
+        command = [timeloom_program, "report", "--flat", "--json", run]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        rows = json.loads(done.stdout)["flat"]["rows"]
+        return {row["name"]: row["visits"] for row in rows if row["name"] != "program"}
+
+    return visits
 
 
 def by_function(report):
@@ -153,3 +167,27 @@ def test_vectors_with_flags(recorded, io_of, tmp_path):
     report = io_of(recorded(VECTORS, "C99"))
     assert by_function(report) == {("pwritev2", "write"): (2, 10), ("preadv2", "read"): (3, 10)}
     assert by_file(report, tmp_path) == {("parts", "write"): (2, 10, 3, 7), ("parts", "read"): (3, 10, 0, 8)}
+
+
+LOCKS = r"""
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+  FILE* stream = fopen("locked", "w+");
+  const int file = fileno(stream);
+  if (lockf(file, F_LOCK, 4) != 0 || lockf64(file, F_TEST, 4) != 0 || lockf(file, F_ULOCK, 0) != 0) return 1;
+  if (lockf(-1, F_LOCK, 0) != -1 || errno != EBADF) return 2;
+  flockfile(stream);
+  if (ftrylockfile(stream) != 0) return 3;
+  funlockfile(stream);
+  funlockfile(stream);
+  return fclose(stream);
+}
+"""
+
+
+def test_locks_of_files_and_streams(recorded, visits):
+    assert visits(recorded(LOCKS, "C99")) == {
+        "fopen": 1, "fclose": 1, "lockf": 4, "flockfile": 1, "ftrylockfile": 1, "funlockfile": 2}  # fmt: skip
