@@ -15,24 +15,29 @@ constexpr WrappedFunction isoc(const char* name, RegionRole role) {
 }
 constexpr RegionRole kData = RegionRole::kFileIo;
 constexpr RegionRole kMeta = RegionRole::kFileIoMetadata;
+constexpr RegionRole kWrapper = RegionRole::kWrapper;
 
 // In the order of PosixFunction.
-constinit std::array g_posix = {posix("open", kMeta),      posix("openat", kMeta),
-                                posix("creat", kMeta),     posix("close", kMeta),
-                                posix("read", kData),      posix("write", kData),
-                                posix("pread", kData),     posix("pwrite", kData),
-                                posix("readv", kData),     posix("writev", kData),
-                                posix("preadv", kData),    posix("pwritev", kData),
-                                posix("preadv2", kData),   posix("pwritev2", kData),
-                                posix("lseek", kMeta),     posix("dup", kMeta),
-                                posix("dup2", kMeta),      posix("dup3", kMeta),
-                                posix("fcntl", kMeta),     posix("fsync", kData),
-                                posix("fdatasync", kData), posix("sync", kData),
-                                posix("syncfs", kData),    posix("unlink", kMeta),
-                                posix("unlinkat", kMeta),  posix("remove", kMeta),
-                                posix("sendfile", kData),  posix("copy_file_range", kData),
-                                posix("dprintf", kData),   posix("vdprintf", kData),
-                                posix("lockf", kMeta)};
+constinit std::array g_posix = {posix("open", kMeta),          posix("openat", kMeta),
+                                posix("creat", kMeta),         posix("close", kMeta),
+                                posix("read", kData),          posix("write", kData),
+                                posix("pread", kData),         posix("pwrite", kData),
+                                posix("readv", kData),         posix("writev", kData),
+                                posix("preadv", kData),        posix("pwritev", kData),
+                                posix("preadv2", kData),       posix("pwritev2", kData),
+                                posix("lseek", kMeta),         posix("dup", kMeta),
+                                posix("dup2", kMeta),          posix("dup3", kMeta),
+                                posix("fcntl", kMeta),         posix("fsync", kData),
+                                posix("fdatasync", kData),     posix("sync", kData),
+                                posix("syncfs", kData),        posix("unlink", kMeta),
+                                posix("unlinkat", kMeta),      posix("remove", kMeta),
+                                posix("sendfile", kData),      posix("copy_file_range", kData),
+                                posix("dprintf", kData),       posix("vdprintf", kData),
+                                posix("lockf", kMeta),         posix("aio_read", kData),
+                                posix("aio_write", kData),     posix("aio_fsync", kData),
+                                posix("aio_error", kWrapper),  posix("aio_suspend", kWrapper),
+                                posix("aio_return", kWrapper), posix("aio_cancel", kWrapper),
+                                posix("lio_listio", kData)};
 
 // In the order of StdioFunction.
 constinit std::array g_stdio = {
@@ -49,7 +54,7 @@ constinit std::array g_stdio = {
     isoc("fflush", kData),     isoc("flockfile", kMeta), isoc("ftrylockfile", kMeta),
     isoc("funlockfile", kMeta)};
 
-static_assert(g_posix.size() == static_cast<std::size_t>(PosixFunction::kLockf) + 1);
+static_assert(g_posix.size() == static_cast<std::size_t>(PosixFunction::kLioListio) + 1);
 static_assert(g_stdio.size() == static_cast<std::size_t>(StdioFunction::kFunlockfile) + 1);
 
 }  // namespace

@@ -47,7 +47,15 @@ enum class PosixFunction : std::uint8_t {
   kCopyFileRange,
   kDprintf,
   kVdprintf,
-  kLockf
+  kLockf,
+  kAioRead,
+  kAioWrite,
+  kAioFsync,
+  kAioError,
+  kAioSuspend,
+  kAioReturn,
+  kAioCancel,
+  kLioListio
 };
 enum class StdioFunction : std::uint8_t {
   kFopen,

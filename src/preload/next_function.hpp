@@ -23,6 +23,9 @@ template <typename Function>
 class Next {
  public:
   constexpr explicit Next(const char* name) noexcept : name_(name) {}
+  // `library` has the function, and may have been loaded for another library alone, so that those
+  // of the program come without it.
+  constexpr Next(const char* name, const char* library) noexcept : name_(name), library_(library) {}
 
   template <typename... Arguments>
   auto operator()(Arguments... arguments) {
@@ -40,12 +43,18 @@ class Next {
   }
 
   Function* find() noexcept {
-    auto* const found = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name_));
-    function_.store(found, std::memory_order_relaxed);
-    return found;
+    void* found = ::dlsym(RTLD_NEXT, name_);
+    if (found == nullptr && library_ != nullptr) {
+      void* const loaded = ::dlopen(library_, RTLD_LAZY | RTLD_NOLOAD);
+      if (loaded != nullptr) found = ::dlsym(loaded, name_);
+    }
+    auto* const function = reinterpret_cast<Function*>(found);
+    function_.store(function, std::memory_order_relaxed);
+    return function;
   }
 
   const char* name_;
+  const char* library_ = nullptr;
   std::atomic<Function*> function_ = nullptr;
 };
 

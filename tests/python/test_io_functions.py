@@ -1,4 +1,4 @@
-"""Every function of C that the wrapper library of `--io posix` has beside those that Python itself calls."""
+"""Functions that the wrapper library of `--io posix` has, each called by a program in C."""
 
 import json
 import subprocess
@@ -191,3 +191,65 @@ int main(void) {
 def test_locks_of_files_and_streams(recorded, visits):
     assert visits(recorded(LOCKS, "C99")) == {
         "fopen": 1, "fclose": 1, "lockf": 4, "flockfile": 1, "ftrylockfile": 1, "funlockfile": 2}  # fmt: skip
+
+
+REQUESTS = r"""
+#include <aio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+static ssize_t finish(struct aiocb* request) {
+  const struct aiocb* all[] = {request};
+  while (aio_error(request) == EINPROGRESS) aio_suspend(all, 1, NULL);
+  return aio_return(request);
+}
+static struct aiocb make(int file, int operation, char* data, size_t size, off_t offset) {
+  struct aiocb request;
+  memset(&request, 0, sizeof request);
+  request.aio_fildes = file, request.aio_lio_opcode = operation;
+  request.aio_buf = data, request.aio_nbytes = size, request.aio_offset = offset;
+  return request;
+}
+int main(void) {
+  char text[] = "0123456789", data[3][16];
+  const int file = open("asked", O_CREAT | O_RDWR, 0600);
+  struct aiocb out = make(file, LIO_NOP, text, 10, 0), in = make(file, LIO_NOP, data[0], 16, 4);
+  if (aio_write(&out) != 0 || finish(&out) != 10 || aio_read64((void*)&in) != 0 || finish(&in) != 6) return 1;
+  struct aiocb part = make(file, LIO_READ, data[1], 3, 0), more = make(file, LIO_WRITE, text, 2, 10);
+  struct aiocb none = make(file, LIO_NOP, data[2], 16, 0);
+  struct aiocb* all[] = {&part, NULL, &more, &none};
+  if (lio_listio(LIO_WAIT, all, 4, NULL) != 0 || aio_return(&part) != 3 || aio_return(&more) != 2) return 2;
+  struct aiocb flush = make(file, LIO_NOP, NULL, 0, 0);
+  if (aio_fsync(O_SYNC, &flush) != 0 || finish(&flush) != 0) return 3;
+  struct aiocb wrong = make(-1, LIO_NOP, data[2], 16, 0);
+  const int refused = aio_read(&wrong) != 0 || finish(&wrong) == -1;
+  aio_cancel(file, NULL);
+  /* The descriptor is another file's when the request says what it has read. */
+  struct aiocb late = make(file, LIO_NOP, data[2], 5, 0);
+  const struct aiocb* of_late[] = {&late};
+  if (aio_read(&late) != 0) return 4;
+  while (aio_error(&late) == EINPROGRESS) aio_suspend(of_late, 1, NULL);
+  if (close(file) != 0 || open("other", O_CREAT | O_RDWR, 0600) != file || aio_return(&late) != 5) return 5;
+  return refused ? 0 : 6;
+}
+"""
+
+CALLED = {"open": 2, "close": 1, "aio_write": 1, "aio_read": 3, "lio_listio": 1, "aio_fsync": 1, "aio_cancel": 1, "aio_return": 7}
+
+
+def test_requests_count_where_they_are_complete(recorded, io_of, visits, tmp_path):
+    run = recorded(REQUESTS, "C99")
+    names = visits(run)
+    assert names.pop("aio_error") >= 5
+    names.pop("aio_suspend", None)  # a request may be complete at once
+    assert names == CALLED
+    report = io_of(run)
+    assert by_function(report) == {("aio_return", "read"): (3, 14), ("aio_return", "write"): (2, 12)}
+    assert by_file(report, tmp_path) == {("asked", "write"): (2, 12, 2, 10), ("asked", "read"): (3, 14, 3, 6)}
+
+
+def test_requests_in_a_profile(recorded, io_of):
+    report = io_of(recorded(REQUESTS, "C99", "", "--profile"))
+    assert by_function(report)["aio_return", "read"][1] == 14
+    assert by_function(report)["aio_return", "write"][1] == 12
