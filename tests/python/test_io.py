@@ -3,9 +3,7 @@
 import json
 import os
 import re
-import shutil
 import subprocess
-import sys
 from collections import Counter
 
 import pytest
@@ -300,60 +298,6 @@ def test_archive_as_others_read_it(record, data):
         "IoOperationBegin": 31, "IoOperationComplete": 31,
     }  # fmt: skip
     assert ["IoDeleteFile", gone] in json.loads(done.stdout)
-
-
-CALL = re.compile(r"^\d+ +(\w+)\(\d+<([^>]*)>.*= (\d+)$")
-
-
-def traced(program, folder, trace):
-    """Calls and bytes by file and system call, as strace sees them in plain Python."""
-    calls = "read,write,pread64,pwrite64,readv,writev"
-    done = subprocess.run(
-        ["strace", "-f", "-y", "-o", trace, "-e", f"trace={calls}", sys.executable, program, folder],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if done.returncode != 0:
-        pytest.skip(f"strace does not run here: {done.stderr.strip()}")
-    sums = {}
-    for line in trace.read_text().splitlines():
-        found = CALL.match(line)
-        if found and found[2].startswith(f"{folder}/"):
-            key = (os.path.relpath(found[2], folder), "read" if "read" in found[1] else "write")
-            operations, size = sums.get(key, (0, 0))
-            sums[key] = (operations + 1, size + int(found[3]))
-    return sums
-
-
-MANY = '''
-import sqlite3
-import sys
-import shutil
-
-folder = sys.argv[1]
-with open(folder + "/lines", "w") as file:
-    for i in range(5000):
-        print("line", i, file=file)
-with open(folder + "/lines") as file:
-    assert sum(1 for line in file) == 5000
-base = sqlite3.connect(folder + "/base")
-base.execute("create table t (a, b)")
-base.executemany("insert into t values (?, ?)", [(i, str(i)) for i in range(1000)])
-base.commit()
-assert base.execute("select count(*) from t").fetchone() == (1000,)
-base.close()
-'''
-
-
-def test_sums_are_those_of_strace(record, data, io_of, tmp_path):
-    """Of Python's own files and of a C library, sqlite3."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed (scripts/install_deps.sh installs it)")
-    report = by_file(io_of(record(MANY)), data)
-    for path in data.iterdir():
-        path.unlink()
-    expected = traced(tmp_path / "program.py", data, tmp_path / "strace")
-    sums = {key: figures[:2] for key, figures in report.items() if key[1] != "flush" and figures[1]}
-    assert {key: value for key, value in expected.items() if value[1]} == sums
 
 
 def test_many_small_writes_are_said(record, timeloom_program):

@@ -1,10 +1,10 @@
-"""Functions that the wrapper library of `--io posix` has, each called by a program in C."""
+"""Functions that the wrapper library of `--io posix` has, each called by a program in C, or by Python."""
 
 import json
 import subprocess
 
 import pytest
-from io_runs import by_file, io_of  # noqa: F401
+from io_runs import by_file, data, io_of, record  # noqa: F401
 from streams import environment
 
 pytestmark = pytest.mark.any_python
@@ -253,3 +253,50 @@ def test_requests_in_a_profile(recorded, io_of):
     report = io_of(recorded(REQUESTS, "C99", "", "--profile"))
     assert by_function(report)["aio_return", "read"][1] == 14
     assert by_function(report)["aio_return", "write"][1] == 12
+
+
+PYTHON = """
+import os, sys
+
+
+def store(file):
+    assert os.pwritev(file, [b"abc", b"defgh"], 0, os.RWF_DSYNC) == 8
+    assert os.pwritev(file, [b"12"], 8) == 2
+
+
+def load(file):
+    parts = [bytearray(3), bytearray(4)]
+    assert os.preadv(file, parts, 5, os.RWF_HIPRI) == 5 and parts == [b"fgh", b"12\\0\\0"]
+
+
+def lock(file):
+    os.lockf(file, os.F_LOCK, 0)
+    os.lockf(file, os.F_ULOCK, 0)
+
+
+file = os.open(sys.argv[1] + "/data", os.O_RDWR | os.O_CREAT)
+store(file)
+load(file)
+lock(file)
+"""
+
+
+def below_functions(report):
+    return {(*row["path"][-2:], row["operation"]): (row["operations"], row["bytes"]) for row in report["call_paths"]}
+
+
+def test_calls_of_python_lie_below_their_functions(record, io_of, data):
+    run = record(PYTHON)
+    report = io_of(run)
+    assert below_functions(report) == {
+        ("__main__.store", "pwritev2", "write"): (2, 10), ("__main__.load", "preadv2", "read"): (1, 5)}  # fmt: skip
+    assert by_file(report, data) == {("data", "write"): (2, 10, 2, 8), ("data", "read"): (1, 5, 5, 5)}
+    assert (data / "data").read_bytes() == b"abcdefgh12"
+
+
+def test_locks_of_python_lie_below_their_function(record, timeloom_program):
+    command = [timeloom_program, "report", "--tree", "--json", record(PYTHON)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = {row["id"]: row for row in json.loads(done.stdout)["tree"]["rows"]}
+    (lock,) = (row for row in rows.values() if row["name"] == "lockf")
+    assert (rows[lock["parent"]]["name"], lock["visits"]) == ("__main__.lock", 2)
