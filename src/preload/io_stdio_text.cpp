@@ -48,21 +48,23 @@ template <typename Call>
 
 constinit Next<int(FILE*, const char*, va_list)> next_vfprintf{"vfprintf"}, next_vfscanf{"vfscanf"},
     next_isoc99_vfscanf{"__isoc99_vfscanf"}, next_isoc23_vfscanf{"__isoc23_vfscanf"};
+constinit Next<int(const char*, va_list)> next_vscanf{"vscanf"},
+    next_isoc99_vscanf{"__isoc99_vscanf"}, next_isoc23_vscanf{"__isoc23_vscanf"};
 constinit Next<int(FILE*, int, const char*, va_list)> next_vfprintf_chk{"__vfprintf_chk"};
 constinit Next<int(int, const char*, va_list)> next_vdprintf{"vdprintf"};
 constinit Next<int(int, int, const char*, va_list)> next_vdprintf_chk{"__vdprintf_chk"};
 
+// ---- Calls that are recorded. What is not goes by a jump to the next function.
+
 int print_to(StdioFunction which, const void* caller, FILE* stream, const char* format,
              va_list values) {
   const auto call = [=] { return next_vfprintf(stream, format, values); };
-  if (!wrapping()) return call();
   return transfer_by(which, IoOperation::kWrite, caller, stream, kNoBytes, call, bytes_written);
 }
 
 int print_checked(StdioFunction which, const void* caller, FILE* stream, int flag,
                   const char* format, va_list values) {
   const auto call = [=] { return next_vfprintf_chk(stream, flag, format, values); };
-  if (!wrapping()) return call();
   return transfer_by(which, IoOperation::kWrite, caller, stream, kNoBytes, call, bytes_written);
 }
 
@@ -70,21 +72,18 @@ int print_checked(StdioFunction which, const void* caller, FILE* stream, int fla
 int print_below(PosixFunction which, const void* caller, int descriptor, const char* format,
                 va_list values) {
   const auto call = [=] { return next_vdprintf(descriptor, format, values); };
-  if (!wrapping()) return call();
   return transfer_by(which, caller, descriptor, {IoOperation::kWrite, kNoBytes}, call);
 }
 
 int print_below_checked(PosixFunction which, const void* caller, int descriptor, int flag,
                         const char* format, va_list values) {
   const auto call = [=] { return next_vdprintf_chk(descriptor, flag, format, values); };
-  if (!wrapping()) return call();
   return transfer_by(which, caller, descriptor, {IoOperation::kWrite, kNoBytes}, call);
 }
 
 int scan_from(StdioFunction which, const void* caller, FILE* stream, const char* format,
               va_list values, Next<int(FILE*, const char*, va_list)>& next) {
-  const auto call = [&] { return next(stream, format, values); };
-  return wrapping() ? scan_by(which, caller, stream, call) : call();
+  return scan_by(which, caller, stream, [=, &next] { return next(stream, format, values); });
 }
 
 }  // namespace
@@ -100,80 +99,84 @@ using namespace timeloom::preload;
   va_end(values);                  \
   return result
 
+// ---- To streams
+
 TIMELOOM_WRAPPER(int, fprintf, FILE* stream, const char* format, ...) {
-  WITH_VALUES(format, print_to(kFprintf, CALLER, stream, format, values));
-}
-TIMELOOM_WRAPPER(int, printf, const char* format, ...) {
-  WITH_VALUES(format, print_to(kPrintf, CALLER, stdout, format, values));
+  WITH_VALUES(format, wrapping() ? print_to(kFprintf, CALLER, stream, format, values)
+                                 : next_vfprintf(stream, format, values));
 }
 TIMELOOM_WRAPPER(int, vfprintf, FILE* stream, const char* format, va_list values) {
-  return print_to(kVfprintf, CALLER, stream, format, values);
+  return wrapping() ? print_to(kVfprintf, CALLER, stream, format, values)
+                    : next_vfprintf(stream, format, values);
+}
+TIMELOOM_WRAPPER(int, printf, const char* format, ...) {
+  WITH_VALUES(format, wrapping() ? print_to(kPrintf, CALLER, stdout, format, values)
+                                 : next_vfprintf(stdout, format, values));
 }
 TIMELOOM_WRAPPER(int, vprintf, const char* format, va_list values) {
-  return print_to(kVprintf, CALLER, stdout, format, values);
+  return wrapping() ? print_to(kVprintf, CALLER, stdout, format, values)
+                    : next_vfprintf(stdout, format, values);
 }
 TIMELOOM_WRAPPER(int, __fprintf_chk, FILE* stream, int flag, const char* format, ...) {
-  WITH_VALUES(format, print_checked(kFprintf, CALLER, stream, flag, format, values));
-}
-TIMELOOM_WRAPPER(int, __printf_chk, int flag, const char* format, ...) {
-  WITH_VALUES(format, print_checked(kPrintf, CALLER, stdout, flag, format, values));
+  WITH_VALUES(format, wrapping() ? print_checked(kFprintf, CALLER, stream, flag, format, values)
+                                 : next_vfprintf_chk(stream, flag, format, values));
 }
 TIMELOOM_WRAPPER(int, __vfprintf_chk, FILE* stream, int flag, const char* format, va_list values) {
-  return print_checked(kVfprintf, CALLER, stream, flag, format, values);
+  return wrapping() ? print_checked(kVfprintf, CALLER, stream, flag, format, values)
+                    : next_vfprintf_chk(stream, flag, format, values);
+}
+TIMELOOM_WRAPPER(int, __printf_chk, int flag, const char* format, ...) {
+  WITH_VALUES(format, wrapping() ? print_checked(kPrintf, CALLER, stdout, flag, format, values)
+                                 : next_vfprintf_chk(stdout, flag, format, values));
 }
 TIMELOOM_WRAPPER(int, __vprintf_chk, int flag, const char* format, va_list values) {
-  return print_checked(kVprintf, CALLER, stdout, flag, format, values);
-}
-TIMELOOM_WRAPPER(int, fscanf, FILE* stream, const char* format, ...) {
-  WITH_VALUES(format, scan_from(kFscanf, CALLER, stream, format, values, next_vfscanf));
-}
-TIMELOOM_WRAPPER(int, vfscanf, FILE* stream, const char* format, va_list values) {
-  return scan_from(kVfscanf, CALLER, stream, format, values, next_vfscanf);
-}
-TIMELOOM_WRAPPER(int, scanf, const char* format, ...) {
-  WITH_VALUES(format, scan_from(kScanf, CALLER, stdin, format, values, next_vfscanf));
-}
-TIMELOOM_WRAPPER(int, vscanf, const char* format, va_list values) {
-  return scan_from(kVscanf, CALLER, stdin, format, values, next_vfscanf);
-}
-TIMELOOM_WRAPPER(int, __isoc99_fscanf, FILE* stream, const char* format, ...) {
-  WITH_VALUES(format, scan_from(kFscanf, CALLER, stream, format, values, next_isoc99_vfscanf));
-}
-TIMELOOM_WRAPPER(int, __isoc99_vfscanf, FILE* stream, const char* format, va_list values) {
-  return scan_from(kVfscanf, CALLER, stream, format, values, next_isoc99_vfscanf);
-}
-TIMELOOM_WRAPPER(int, __isoc99_scanf, const char* format, ...) {
-  WITH_VALUES(format, scan_from(kScanf, CALLER, stdin, format, values, next_isoc99_vfscanf));
-}
-TIMELOOM_WRAPPER(int, __isoc99_vscanf, const char* format, va_list values) {
-  return scan_from(kVscanf, CALLER, stdin, format, values, next_isoc99_vfscanf);
-}
-// Of the C library from 2.38 on.
-TIMELOOM_WRAPPER(int, __isoc23_fscanf, FILE* stream, const char* format, ...) {
-  WITH_VALUES(format, scan_from(kFscanf, CALLER, stream, format, values, next_isoc23_vfscanf));
-}
-TIMELOOM_WRAPPER(int, __isoc23_vfscanf, FILE* stream, const char* format, va_list values) {
-  return scan_from(kVfscanf, CALLER, stream, format, values, next_isoc23_vfscanf);
-}
-TIMELOOM_WRAPPER(int, __isoc23_scanf, const char* format, ...) {
-  WITH_VALUES(format, scan_from(kScanf, CALLER, stdin, format, values, next_isoc23_vfscanf));
-}
-TIMELOOM_WRAPPER(int, __isoc23_vscanf, const char* format, va_list values) {
-  return scan_from(kVscanf, CALLER, stdin, format, values, next_isoc23_vfscanf);
+  return wrapping() ? print_checked(kVprintf, CALLER, stdout, flag, format, values)
+                    : next_vfprintf_chk(stdout, flag, format, values);
 }
 
 // ---- To descriptors
 
 TIMELOOM_WRAPPER(int, dprintf, int descriptor, const char* format, ...) {
-  WITH_VALUES(format, print_below(kDprintf, CALLER, descriptor, format, values));
+  WITH_VALUES(format, wrapping() ? print_below(kDprintf, CALLER, descriptor, format, values)
+                                 : next_vdprintf(descriptor, format, values));
 }
 TIMELOOM_WRAPPER(int, vdprintf, int descriptor, const char* format, va_list values) {
-  return print_below(kVdprintf, CALLER, descriptor, format, values);
+  return wrapping() ? print_below(kVdprintf, CALLER, descriptor, format, values)
+                    : next_vdprintf(descriptor, format, values);
 }
 TIMELOOM_WRAPPER(int, __dprintf_chk, int descriptor, int flag, const char* format, ...) {
-  WITH_VALUES(format, print_below_checked(kDprintf, CALLER, descriptor, flag, format, values));
+  WITH_VALUES(format, wrapping()
+                          ? print_below_checked(kDprintf, CALLER, descriptor, flag, format, values)
+                          : next_vdprintf_chk(descriptor, flag, format, values));
 }
 TIMELOOM_WRAPPER(int, __vdprintf_chk, int descriptor, int flag, const char* format,
                  va_list values) {
-  return print_below_checked(kVdprintf, CALLER, descriptor, flag, format, values);
+  return wrapping() ? print_below_checked(kVdprintf, CALLER, descriptor, flag, format, values)
+                    : next_vdprintf_chk(descriptor, flag, format, values);
 }
+
+// ---- From streams. Besides the forms of old C there are those of C99, and of C23 from
+// version 2.38 of the C library on.
+
+#define SCAN(prefix, next_of_stream, next_of_input)                                              \
+  TIMELOOM_WRAPPER(int, prefix##fscanf, FILE* stream, const char* format, ...) {                 \
+    WITH_VALUES(format, wrapping()                                                               \
+                            ? scan_from(kFscanf, CALLER, stream, format, values, next_of_stream) \
+                            : next_of_stream(stream, format, values));                           \
+  }                                                                                              \
+  TIMELOOM_WRAPPER(int, prefix##vfscanf, FILE* stream, const char* format, va_list values) {     \
+    return wrapping() ? scan_from(kVfscanf, CALLER, stream, format, values, next_of_stream)      \
+                      : next_of_stream(stream, format, values);                                  \
+  }                                                                                              \
+  TIMELOOM_WRAPPER(int, prefix##scanf, const char* format, ...) {                                \
+    WITH_VALUES(format, wrapping()                                                               \
+                            ? scan_from(kScanf, CALLER, stdin, format, values, next_of_stream)   \
+                            : next_of_input(format, values));                                    \
+  }                                                                                              \
+  TIMELOOM_WRAPPER(int, prefix##vscanf, const char* format, va_list values) {                    \
+    return wrapping() ? scan_from(kVscanf, CALLER, stdin, format, values, next_of_stream)        \
+                      : next_of_input(format, values);                                           \
+  }
+SCAN(, next_vfscanf, next_vscanf)
+SCAN(__isoc99_, next_isoc99_vfscanf, next_isoc99_vscanf)
+SCAN(__isoc23_, next_isoc23_vfscanf, next_isoc23_vscanf)

@@ -21,19 +21,27 @@ template <typename Call>
                          [](int) { return kNoBytes; });
 }
 
-std::uint64_t size_of(const iovec* parts, int count) noexcept {
-  std::uint64_t bytes = 0;
-  for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
-  return bytes;
+std::uint64_t offset_of(off64_t offset) noexcept { return static_cast<std::uint64_t>(offset); }
+
+// `transfer` without the bytes that are asked for.
+template <typename Call>
+[[gnu::noinline]] ssize_t transfer_parts(PosixFunction which, const void* caller, int descriptor,
+                                         Transfer transfer, const iovec* parts, int count,
+                                         Call call) {
+  for (int i = 0; i < count; ++i) transfer.asked += parts[i].iov_len;
+  return transfer_by(which, caller, descriptor, transfer, call);
 }
 
 // An offset of -1 stands for the position of the descriptor.
-std::optional<std::uint64_t> given_offset(off64_t offset) noexcept {
-  if (offset == -1) return std::nullopt;
-  return static_cast<std::uint64_t>(offset);
+template <typename Call>
+[[gnu::noinline]] ssize_t transfer_with_flags(PosixFunction which, const void* caller,
+                                              int descriptor, IoOperation operation,
+                                              const iovec* parts, int count, off64_t offset,
+                                              Call call) {
+  Transfer transfer{operation, 0};
+  if (offset != -1) transfer.offset = offset_of(offset);
+  return transfer_parts(which, caller, descriptor, transfer, parts, count, call);
 }
-
-std::uint64_t offset_of(off64_t offset) noexcept { return static_cast<std::uint64_t>(offset); }
 
 // From one descriptor to another: a transfer of each.
 template <typename Call>
@@ -137,11 +145,11 @@ AT(pwrite64, kPwrite, IoOperation::kWrite, const void*)
 AT_CHECKED(pread_chk, __pread_chk)
 AT_CHECKED(pread64_chk, __pread64_chk)
 
-#define VECTOR(name, which, operation)                                                       \
-  TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count) {           \
-    const auto call = [=] { return next_##name(descriptor, parts, count); };                 \
-    if (!wrapping()) return call();                                                          \
-    return transfer_by(which, CALLER, descriptor, {operation, size_of(parts, count)}, call); \
+#define VECTOR(name, which, operation)                                                    \
+  TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count) {        \
+    const auto call = [=] { return next_##name(descriptor, parts, count); };              \
+    if (!wrapping()) return call();                                                       \
+    return transfer_parts(which, CALLER, descriptor, {operation, 0}, parts, count, call); \
   }
 VECTOR(readv, kReadv, IoOperation::kRead)
 VECTOR(writev, kWritev, IoOperation::kWrite)
@@ -150,8 +158,8 @@ VECTOR(writev, kWritev, IoOperation::kWrite)
   TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count, off64_t offset) { \
     const auto call = [=] { return next_##name(descriptor, parts, count, offset); };               \
     if (!wrapping()) return call();                                                                \
-    return transfer_by(which, CALLER, descriptor,                                                  \
-                       {operation, size_of(parts, count), offset_of(offset)}, call);               \
+    return transfer_parts(which, CALLER, descriptor, {operation, 0, offset_of(offset)}, parts,     \
+                          count, call);                                                            \
   }
 VECTOR_AT(preadv, kPreadv, IoOperation::kRead)
 VECTOR_AT(preadv64, kPreadv, IoOperation::kRead)
@@ -161,10 +169,11 @@ VECTOR_AT(pwritev64, kPwritev, IoOperation::kWrite)
 #define VECTOR_WITH_FLAGS(name, which, operation)                                                \
   TIMELOOM_WRAPPER(ssize_t, name, int descriptor, const iovec* parts, int count, off64_t offset, \
                    int flags) {                                                                  \
-    const auto call = [=] { return next_##name(descriptor, parts, count, offset, flags); };      \
-    if (!wrapping()) return call();                                                              \
-    return transfer_by(which, CALLER, descriptor,                                                \
-                       {operation, size_of(parts, count), given_offset(offset)}, call);          \
+    if (!wrapping()) [[likely]]                                                                  \
+      return next_##name(descriptor, parts, count, offset, flags);                               \
+    return transfer_with_flags(which, CALLER, descriptor, operation, parts, count, offset, [=] { \
+      return next_##name(descriptor, parts, count, offset, flags);                               \
+    });                                                                                          \
   }
 VECTOR_WITH_FLAGS(preadv2, kPreadv2, IoOperation::kRead)
 VECTOR_WITH_FLAGS(preadv64v2, kPreadv2, IoOperation::kRead)
