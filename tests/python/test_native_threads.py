@@ -243,6 +243,46 @@ def test_threads_of_numpy(record, tmp_path):
     assert len(created) == min(2, len(os.sched_getaffinity(0))) - 1
 
 
+OPENMP = r"""
+int sum(int most) {
+  int sums = 0;
+#pragma omp parallel for num_threads(4) reduction(+ : sums)
+  for (int i = 1; i <= most; ++i) sums += i;
+  return sums;
+}
+"""
+
+TEAMS = """
+import ctypes
+
+
+def in_teams():
+    library = ctypes.CDLL("./sums.so")
+    assert [library.sum(most) for most in (100, 1000)] == [5050, 500500]
+
+
+in_teams()
+"""
+
+
+def test_the_pool_of_openmp(record, tmp_path, timeloom_program):
+    """Its threads are created by the first team, and stay for those that follow."""
+    (tmp_path / "sums.c").write_text(OPENMP)
+    subprocess.run(["cc", "-fopenmp", "-shared", "-fPIC", "sums.c", "-o", "sums.so"], cwd=tmp_path, check=True)
+    (tmp_path / "program.py").write_text(TEAMS)
+    run = record(tmp_path / "program.py")
+    locations, _ = read(run)
+    pool = [f"libgomp thread {k}" for k in range(1, 4)]
+    assert sorted(locations) == ["MainThread", *pool]
+    created = [number for name, number in locations["MainThread"] if name == "ThreadCreate"]
+    assert created == [locations[name][0][1] for name in pool]
+    assert [locations[name][0][0] for name in pool] == ["ThreadBegin"] * 3
+    done = subprocess.run([timeloom_program, "report", "--json", run], capture_output=True, text=True, check=True)
+    rows = json.loads(done.stdout)["tree"]["rows"]
+    (above,) = (row["id"] for row in rows if row["name"] == "__main__.in_teams")
+    assert [row["visits"] for row in rows if row["parent"] == above and row["name"] == "pthread_create"] == [3]
+
+
 def test_children_do_not_inherit_the_wrapper(record, tmp_path):
     (tmp_path / "program.py").write_text('import os\nassert "LD_PRELOAD" not in os.environ\n')
     record(tmp_path / "program.py")
