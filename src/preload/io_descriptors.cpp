@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdarg>
 #include <new>
 #include <string>
 
@@ -46,6 +45,12 @@ template <typename Call>
   return opened(function, call(), flags);
 }
 
+// The arguments stay where they are, so that the wrapper has nothing to move.
+[[gnu::noinline]] int openat_by(int directory, const char* path, int flags, mode_t mode,
+                                Next<int(int, const char*, int, ...)>& next, const void* caller) {
+  return open_by(kOpenat, caller, flags, [=, &next] { return next(directory, path, flags, mode); });
+}
+
 template <typename Call>
 [[gnu::noinline]] int close_by(const void* caller, int descriptor, Call call) {
   if (!record::in_measured_process()) return call();
@@ -59,10 +64,6 @@ template <typename Call>
   if (result == 0) put_destroyed(scope, closed);
   scope.leave(function);
   return result;
-}
-
-bool needs_mode(int flags) noexcept {
-  return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
 // ---- Other descriptors
@@ -133,13 +134,11 @@ void change_status(WrappedFunction& function, int descriptor, int flags, int res
 }
 
 // Of its commands those that make or change a handle.
-int control(Next<int(int, int, ...)>& next, const void* caller, int descriptor, int command,
-            void* argument) {
+[[gnu::noinline]] int control(Next<int(int, int, ...)>& next, const void* caller, int descriptor,
+                              int command, void* argument) {
   const auto call = [&next, descriptor, command, argument] {
     return next(descriptor, command, argument);
   };
-  if (!wrapping()) [[likely]]
-    return call();
   if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
     return duplicate_by(kFcntl, caller, descriptor, -1, call);
   }
@@ -173,31 +172,22 @@ using namespace timeloom::preload;
 
 // ---- open
 
-// The argument behind the named ones, where the flags say that there is one.
-#define TAKE_MODE(mode, flags)   \
-  if (needs_mode(flags)) {       \
-    va_list more;                \
-    va_start(more, flags);       \
-    mode = va_arg(more, mode_t); \
-    va_end(more);                \
-  }
+// What stands behind the named arguments of these functions, if anything does, is passed like a
+// named one on the platforms that there are; the next function looks at it where the others say so.
 
-#define OPEN(name)                                                    \
-  TIMELOOM_WRAPPER(int, name, const char* path, int flags, ...) {     \
-    mode_t mode = 0;                                                  \
-    TAKE_MODE(mode, flags)                                            \
-    const auto call = [=] { return next_##name(path, flags, mode); }; \
-    return wrapping() ? open_by(kOpen, CALLER, flags, call) : call(); \
+#define OPEN(name)                                                        \
+  TIMELOOM_WRAPPER(int, name, const char* path, int flags, mode_t mode) { \
+    const auto call = [=] { return next_##name(path, flags, mode); };     \
+    return wrapping() ? open_by(kOpen, CALLER, flags, call) : call();     \
   }
 OPEN(open)
 OPEN(open64)
 
-#define OPENAT(name)                                                             \
-  TIMELOOM_WRAPPER(int, name, int directory, const char* path, int flags, ...) { \
-    mode_t mode = 0;                                                             \
-    TAKE_MODE(mode, flags)                                                       \
-    const auto call = [=] { return next_##name(directory, path, flags, mode); }; \
-    return wrapping() ? open_by(kOpenat, CALLER, flags, call) : call();          \
+#define OPENAT(name)                                                                     \
+  TIMELOOM_WRAPPER(int, name, int directory, const char* path, int flags, mode_t mode) { \
+    if (!wrapping()) [[likely]]                                                          \
+      return next_##name(directory, path, flags, mode);                                  \
+    return openat_by(directory, path, flags, mode, next_##name, CALLER);                 \
   }
 OPENAT(openat)
 OPENAT(openat64)
@@ -234,11 +224,15 @@ TIMELOOM_WRAPPER(int, close, int descriptor) {
   return wrapping() ? close_by(CALLER, descriptor, call) : call();
 }
 TIMELOOM_WRAPPER(int, close_range, unsigned first, unsigned last, int flags) {
-  if (wrapping() && flags == 0 && record::in_measured_process()) forget_handles(first, last);
+  if (!wrapping()) [[likely]]
+    return next_close_range(first, last, flags);
+  if (flags == 0 && record::in_measured_process()) forget_handles(first, last);
   return next_close_range(first, last, flags);
 }
 TIMELOOM_WRAPPER(void, closefrom, int first) {
-  if (wrapping() && first >= 0 && record::in_measured_process()) {
+  if (!wrapping()) [[likely]]
+    return next_closefrom(first);
+  if (first >= 0 && record::in_measured_process()) {
     forget_handles(static_cast<unsigned>(first), UINT32_MAX);
   }
   next_closefrom(first);
@@ -260,13 +254,10 @@ TIMELOOM_WRAPPER(int, dup3, int from, int to, int flags) {
 }
 
 // Whatever the command takes fits into a pointer.
-#define FCNTL(name)                                                     \
-  TIMELOOM_WRAPPER(int, name, int descriptor, int command, ...) {       \
-    va_list more;                                                       \
-    va_start(more, command);                                            \
-    void* const argument = va_arg(more, void*);                         \
-    va_end(more);                                                       \
-    return control(next_##name, CALLER, descriptor, command, argument); \
+#define FCNTL(name)                                                                 \
+  TIMELOOM_WRAPPER(int, name, int descriptor, int command, void* argument) {        \
+    return wrapping() ? control(next_##name, CALLER, descriptor, command, argument) \
+                      : next_##name(descriptor, command, argument);                 \
   }
 FCNTL(fcntl)
 FCNTL(fcntl64)

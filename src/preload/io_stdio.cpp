@@ -94,6 +94,22 @@ std::uint64_t line_bytes(const char* line, std::uint64_t most, FILE* stream) noe
   return static_cast<std::uint64_t>(static_cast<const char*>(newline) - line) + 1;
 }
 
+template <typename Call>
+[[gnu::noinline]] char* take_line(const void* caller, FILE* stream, int room, Call call) {
+  const auto most = static_cast<std::uint64_t>(room > 0 ? room - 1 : 0);
+  return transfer_by(kFgets, IoOperation::kRead, caller, stream, most, call,
+                     [=](const char* line) { return line_bytes(line, most, stream); });
+}
+
+// `more`: bytes that the call adds to the text.
+template <typename Call>
+[[gnu::noinline]] int put_text(StdioFunction which, const void* caller, FILE* stream,
+                               const char* text, std::uint64_t more, Call call) {
+  const std::uint64_t size = std::strlen(text) + more;
+  return transfer_by(which, IoOperation::kWrite, caller, stream, size, call,
+                     [=](int result) { return result == EOF ? 0 : size; });
+}
+
 // ---- Seeking and flushing
 
 template <typename Call>
@@ -215,13 +231,11 @@ TIMELOOM_WRAPPER(size_t, __fread_chk, void* data, size_t room, size_t size, size
 FWRITE(fwrite)
 FWRITE(fwrite_unlocked)
 
-#define LINE(symbol, call_of, ...)                                                        \
-  TIMELOOM_WRAPPER(char*, symbol, __VA_ARGS__) {                                          \
-    const auto call = [=] { return call_of; };                                            \
-    if (!wrapping()) return call();                                                       \
-    const auto most = static_cast<std::uint64_t>(room > 0 ? room - 1 : 0);                \
-    return transfer_by(kFgets, IoOperation::kRead, CALLER, stream, most, call,            \
-                       [=](const char* line) { return line_bytes(line, most, stream); }); \
+#define LINE(symbol, call_of, ...)                                   \
+  TIMELOOM_WRAPPER(char*, symbol, __VA_ARGS__) {                     \
+    if (!wrapping()) [[likely]]                                      \
+      return call_of;                                                \
+    return take_line(CALLER, stream, room, [=] { return call_of; }); \
   }
 LINE(fgets, next_fgets(line_to, room, stream), char* line_to, int room, FILE* stream)
 LINE(__fgets_chk, next_fgets_chk(line_to, size, room, stream), char* line_to, size_t size, int room,
@@ -244,18 +258,14 @@ GETDELIM(getdelim, next_getdelim)
 GETDELIM(__getdelim, next_own_getdelim)
 
 TIMELOOM_WRAPPER(int, fputs, const char* text, FILE* stream) {
-  const auto call = [=] { return next_fputs(text, stream); };
-  if (!wrapping()) return call();
-  const std::uint64_t size = std::strlen(text);
-  return transfer_by(kFputs, IoOperation::kWrite, CALLER, stream, size, call,
-                     [=](int result) { return result == EOF ? 0 : size; });
+  if (!wrapping()) [[likely]]
+    return next_fputs(text, stream);
+  return put_text(kFputs, CALLER, stream, text, 0, [=] { return next_fputs(text, stream); });
 }
 TIMELOOM_WRAPPER(int, puts, const char* text) {
-  const auto call = [=] { return next_puts(text); };
-  if (!wrapping()) return call();
-  const std::uint64_t size = std::strlen(text) + 1;
-  return transfer_by(kPuts, IoOperation::kWrite, CALLER, stdout, size, call,
-                     [=](int result) { return result == EOF ? 0 : size; });
+  if (!wrapping()) [[likely]]
+    return next_puts(text);
+  return put_text(kPuts, CALLER, stdout, text, 1, [=] { return next_puts(text); });
 }
 
 // ---- Characters

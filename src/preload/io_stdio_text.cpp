@@ -50,7 +50,9 @@ constinit Next<int(FILE*, const char*, va_list)> next_vfprintf{"vfprintf"}, next
     next_isoc99_vfscanf{"__isoc99_vfscanf"}, next_isoc23_vfscanf{"__isoc23_vfscanf"};
 constinit Next<int(const char*, va_list)> next_vscanf{"vscanf"},
     next_isoc99_vscanf{"__isoc99_vscanf"}, next_isoc23_vscanf{"__isoc23_vscanf"};
+constinit Next<int(const char*, va_list)> next_vprintf{"vprintf"};
 constinit Next<int(FILE*, int, const char*, va_list)> next_vfprintf_chk{"__vfprintf_chk"};
+constinit Next<int(int, const char*, va_list)> next_vprintf_chk{"__vprintf_chk"};
 constinit Next<int(int, const char*, va_list)> next_vdprintf{"vdprintf"};
 constinit Next<int(int, int, const char*, va_list)> next_vdprintf_chk{"__vdprintf_chk"};
 
@@ -111,11 +113,11 @@ TIMELOOM_WRAPPER(int, vfprintf, FILE* stream, const char* format, va_list values
 }
 TIMELOOM_WRAPPER(int, printf, const char* format, ...) {
   WITH_VALUES(format, wrapping() ? print_to(kPrintf, CALLER, stdout, format, values)
-                                 : next_vfprintf(stdout, format, values));
+                                 : next_vprintf(format, values));
 }
 TIMELOOM_WRAPPER(int, vprintf, const char* format, va_list values) {
   return wrapping() ? print_to(kVprintf, CALLER, stdout, format, values)
-                    : next_vfprintf(stdout, format, values);
+                    : next_vprintf(format, values);
 }
 TIMELOOM_WRAPPER(int, __fprintf_chk, FILE* stream, int flag, const char* format, ...) {
   WITH_VALUES(format, wrapping() ? print_checked(kFprintf, CALLER, stream, flag, format, values)
@@ -127,11 +129,11 @@ TIMELOOM_WRAPPER(int, __vfprintf_chk, FILE* stream, int flag, const char* format
 }
 TIMELOOM_WRAPPER(int, __printf_chk, int flag, const char* format, ...) {
   WITH_VALUES(format, wrapping() ? print_checked(kPrintf, CALLER, stdout, flag, format, values)
-                                 : next_vfprintf_chk(stdout, flag, format, values));
+                                 : next_vprintf_chk(flag, format, values));
 }
 TIMELOOM_WRAPPER(int, __vprintf_chk, int flag, const char* format, va_list values) {
   return wrapping() ? print_checked(kVprintf, CALLER, stdout, flag, format, values)
-                    : next_vfprintf_chk(stdout, flag, format, values);
+                    : next_vprintf_chk(flag, format, values);
 }
 
 // ---- To descriptors

@@ -192,10 +192,11 @@ SENDFILE(sendfile64)
 
 TIMELOOM_WRAPPER(ssize_t, copy_file_range, int from, off64_t* from_offset, int to,
                  off64_t* to_offset, size_t size, unsigned flags) {
-  const auto call = [=] {
+  if (!wrapping()) [[likely]]
     return next_copy_file_range(from, from_offset, to, to_offset, size, flags);
-  };
-  return wrapping() ? copy_by(kCopyFileRange, CALLER, from, to, size, call) : call();
+  return copy_by(kCopyFileRange, CALLER, from, to, size, [=] {
+    return next_copy_file_range(from, from_offset, to, to_offset, size, flags);
+  });
 }
 
 // ---- Positions and disks
@@ -218,7 +219,7 @@ FLUSH(fdatasync, kFdatasync)
 FLUSH(syncfs, kSyncfs)
 
 TIMELOOM_WRAPPER(void, sync, void) {
-  const bool recorded = wrapping() && begin_call(function_of(kSync), CALLER);
-  next_sync();
-  if (recorded) end_call(function_of(kSync));
+  if (!wrapping()) [[likely]]
+    return next_sync();
+  region_around(function_of(kSync), CALLER, [] { next_sync(); });
 }

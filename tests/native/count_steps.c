@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -17,7 +18,8 @@
 
 static char g_data[16];
 static int g_file;
-static FILE* g_stream;
+static FILE *g_stream, *g_null, *g_open[2];
+static int g_closed;
 static struct iovec g_part = {g_data, 1};
 static char* g_line;
 static size_t g_room;
@@ -25,66 +27,124 @@ static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* Requests that are refused at once: no thread of the C library makes steps of its own. */
 static struct aiocb g_request = {.aio_reqprio = -1};
+static struct aiocb* g_none[1];
+static const struct timespec g_no_time;
+
+#define CALL(function, ...) \
+  if (strcmp(name, #function) == 0) (void)!function(__VA_ARGS__)
+/* Of a function that returns nothing. */
+#define RUN(function, ...) \
+  if (strcmp(name, #function) == 0) function(__VA_ARGS__)
 
 static void call_of_request(const char* name) {
-  struct aiocb* none[1] = {NULL};
-  const struct timespec no_time = {0, 0};
-  if (strcmp(name, "aio_read") == 0) (void)!aio_read(&g_request);
-  if (strcmp(name, "aio_write") == 0) (void)!aio_write(&g_request);
-  if (strcmp(name, "aio_fsync") == 0) (void)!aio_fsync(-1, &g_request);
-  if (strcmp(name, "aio_error") == 0) (void)!aio_error(&g_request);
-  if (strcmp(name, "aio_return") == 0) (void)!aio_return(&g_request);
-  if (strcmp(name, "aio_suspend") == 0) {
-    (void)!aio_suspend((const struct aiocb* const*)none, 1, &no_time);
-  }
-  if (strcmp(name, "aio_cancel") == 0) (void)!aio_cancel(-1, NULL);
-  if (strcmp(name, "lio_listio") == 0) (void)!lio_listio(-1, none, 1, NULL);
+  CALL(aio_read, &g_request);
+  CALL(aio_write, &g_request);
+  CALL(aio_fsync, -1, &g_request);
+  CALL(aio_error, &g_request);
+  CALL(aio_return, &g_request);
+  CALL(aio_suspend, (const struct aiocb* const*)g_none, 1, &g_no_time);
+  CALL(aio_cancel, -1, NULL);
+  CALL(lio_listio, -1, g_none, 1, NULL);
 }
 
 static void call_with_list(const char* name, const char* format, ...) {
   va_list values;
   va_start(values, format);
-  if (strcmp(name, "vdprintf") == 0) (void)!vdprintf(g_file, format, values);
-  if (strcmp(name, "vfprintf") == 0) (void)!vfprintf(g_stream, format, values);
-  if (strcmp(name, "vscanf") == 0) (void)!vscanf(format, values);
+  CALL(vfprintf, g_null, format, values);
+  CALL(vprintf, format, values);
+  CALL(vdprintf, g_file, format, values);
+  CALL(vscanf, format, values);
+  CALL(vfscanf, g_null, format, values);
   va_end(values);
 }
 
 static void call_of_text(const char* name) {
-  if (strcmp(name, "getdelim") == 0) (void)!getdelim(&g_line, &g_room, 0, g_stream);
-  if (strcmp(name, "dprintf") == 0) (void)!dprintf(g_file, "x");
-  if (strcmp(name, "scanf") == 0) (void)!scanf("x");
-  if (strcmp(name, "tmpfile") == 0) (void)!tmpfile();
-  if (strcmp(name, "flockfile") == 0) flockfile(g_stream);
-  if (strcmp(name, "ftrylockfile") == 0) (void)!ftrylockfile(g_stream);
-  if (strcmp(name, "funlockfile") == 0) funlockfile(g_stream);
+  CALL(fgets, g_data, 2, g_null);
+  CALL(fputs, "x", g_null);
+  CALL(puts, "x");
+  CALL(getline, &g_line, &g_room, g_null);
+  CALL(getdelim, &g_line, &g_room, 0, g_stream);
+  CALL(fgetc, g_stream);
+  CALL(getc, g_stream);
+  CALL(getchar);
+  CALL(fputc, 'x', g_null);
+  CALL(putc, 'x', g_null);
+  CALL(putchar, 'x');
+  CALL(fprintf, g_null, "x");
+  CALL(printf, "x");
+  CALL(dprintf, g_file, "x");
+  CALL(scanf, "x");
+  CALL(fscanf, g_null, "x");
   call_with_list(name, "x");
+}
+
+static void call_of_stream(const char* name) {
+  fpos_t start;
+  fgetpos(g_null, &start);
+  CALL(fopen, "/dev/null", "r");
+  CALL(tmpfile);
+  CALL(freopen, "/dev/null", "r", g_null);
+  CALL(fdopen, g_file, "r");
+  CALL(fclose, g_open[g_closed++]);
+  CALL(fread, g_data, 1, 1, g_stream);
+  CALL(fwrite, g_data, 1, 1, g_null);
+  CALL(fseek, g_null, 0, SEEK_SET);
+  CALL(fseeko, g_null, 0, SEEK_SET);
+  CALL(fsetpos, g_null, &start);
+  RUN(rewind, g_null);
+  CALL(fflush, g_stream);
+  RUN(flockfile, g_stream);
+  CALL(ftrylockfile, g_stream);
+  RUN(funlockfile, g_stream);
+}
+
+static void call_of_descriptor(const char* name) {
+  CALL(read, g_file, g_data, 1);
+  CALL(write, g_file, g_data, 1);
+  CALL(pread, g_file, g_data, 1, 0);
+  CALL(pwrite, g_file, g_data, 1, 0);
+  CALL(readv, g_file, &g_part, 1);
+  CALL(writev, g_file, &g_part, 1);
+  CALL(preadv, g_file, &g_part, 1, 0);
+  CALL(pwritev, g_file, &g_part, 1, 0);
+  CALL(preadv2, g_file, &g_part, 1, 0, 0);
+  CALL(pwritev2, g_file, &g_part, 1, 0, 0);
+  CALL(sendfile, -1, -1, NULL, 1);
+  CALL(copy_file_range, -1, NULL, -1, NULL, 1, 0);
+  CALL(fsync, -1);
+  CALL(fdatasync, -1);
+  CALL(syncfs, -1);
+  CALL(lseek, g_file, 0, SEEK_SET);
+  CALL(lockf, g_file, F_TEST, 0);
+  CALL(fcntl, g_file, F_GETFD);
 }
 
 static void call(const char* name) {
   call_of_request(name);
   call_of_text(name);
-  if (strcmp(name, "read") == 0) (void)!read(g_file, g_data, 1);
-  if (strcmp(name, "write") == 0) (void)!write(g_file, g_data, 1);
-  if (strcmp(name, "pread") == 0) (void)!pread(g_file, g_data, 1, 0);
-  if (strcmp(name, "readv") == 0) (void)!readv(g_file, &g_part, 1);
-  if (strcmp(name, "preadv") == 0) (void)!preadv(g_file, &g_part, 1, 0);
-  if (strcmp(name, "preadv2") == 0) (void)!preadv2(g_file, &g_part, 1, 0, 0);
-  if (strcmp(name, "pwritev2") == 0) (void)!pwritev2(g_file, &g_part, 1, 0, 0);
-  if (strcmp(name, "lockf") == 0) (void)!lockf(g_file, F_TEST, 0);
-  if (strcmp(name, "lseek") == 0) (void)!lseek(g_file, 0, SEEK_SET);
-  if (strcmp(name, "dup") == 0) (void)!dup(g_file);
-  if (strcmp(name, "close") == 0) (void)!close(-1);
-  if (strcmp(name, "unlink") == 0) (void)!unlink("/nowhere/at/all");
-  if (strcmp(name, "fread") == 0) (void)!fread(g_data, 1, 1, g_stream);
-  if (strcmp(name, "fflush") == 0) (void)!fflush(g_stream);
-  if (strcmp(name, "pthread_mutex_trylock") == 0) (void)!pthread_mutex_trylock(&g_mutex);
-  if (strcmp(name, "pthread_mutex_unlock") == 0) (void)!pthread_mutex_unlock(&g_mutex);
+  call_of_stream(name);
+  call_of_descriptor(name);
+  CALL(open, "/nowhere/at/all", O_RDONLY);
+  CALL(openat, AT_FDCWD, "/nowhere/at/all", O_RDONLY);
+  CALL(creat, "/nowhere/at/all", 0);
+  CALL(close, -1);
+  CALL(close_range, 1000, 1000, 0);
+  RUN(closefrom, 1000);
+  CALL(dup, g_file);
+  CALL(dup2, -1, -1);
+  CALL(dup3, -1, -1, 0);
+  CALL(unlink, "/nowhere/at/all");
+  CALL(unlinkat, AT_FDCWD, "/nowhere/at/all", 0);
+  CALL(remove, "/nowhere/at/all");
+  CALL(pthread_mutex_trylock, &g_mutex);
+  CALL(pthread_mutex_unlock, &g_mutex);
 }
 
 static void run(const char* name) {
   g_file = open("/dev/zero", O_RDWR);
   g_stream = fdopen(g_file, "r");
+  g_null = fopen("/dev/null", "r+");
+  for (int i = 0; i < 2; ++i) g_open[i] = fopen("/dev/null", "r");
   ptrace(PTRACE_TRACEME, 0, NULL, NULL);
   call(name); /* finds the function */
   __asm__ volatile("int3");

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import textwrap
 
@@ -52,3 +53,22 @@ def by_file(report, folder):
             (row["operations"], row["bytes"], row["smallest"], row["largest"])
         for row in report["files"] if row["file"].startswith(f"{folder}/")
     }  # fmt: skip
+
+
+# What every wrapper library stands before, to learn how a process ends and where handlers run.
+OF_EVERY_LIBRARY = {"_exit", "_Exit", "vfork", "sigaltstack", "fexecve", "execv", "execve", "execvp", "execvpe"}
+
+
+def plain_name(symbol):
+    """The function of which a symbol is a form, as docs/wrappers.md describes forms."""
+    name = re.sub(r"^__(isoc99_|isoc23_)?(?=.)|(_chk|_2|_unlocked)$", "", symbol)
+    return name.replace("64v2", "2").replace("64", "")
+
+
+def wrapped_functions(timeloom_program):
+    """The functions that the library of `--io posix` stands before, without the forms of each."""
+    command = [timeloom_program, "preload", "--print", "--io", "posix"]
+    library = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+    symbols = {line.split()[-1].partition("@")[0] for line in done.stdout.splitlines()}
+    return {plain_name(symbol) for symbol in symbols - OF_EVERY_LIBRARY if not symbol.startswith("_Z")}

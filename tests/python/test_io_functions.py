@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from io_runs import by_file, data, io_of, record  # noqa: F401
+from io_runs import by_file, data, io_of, record, wrapped_functions  # noqa: F401
 from streams import environment
 
 pytestmark = pytest.mark.any_python
@@ -306,24 +306,9 @@ def test_locks_of_python_lie_below_their_function(record, timeloom_program):
     assert (rows[lock["parent"]]["name"], lock["visits"]) == ("__main__.lock", 2)
 
 
-# What every wrapper library stands before, to learn how a process ends and where handlers run.
-OF_EVERY_LIBRARY = {"_exit", "_Exit", "vfork", "sigaltstack", "fexecve", "execv", "execve", "execvp", "execvpe"}
-
-
-def plain_name(symbol):
-    """The function of which a symbol is a form, as docs/wrappers.md describes forms."""
-    name = re.sub(r"^__(isoc99_|isoc23_)?(?=.)|(_chk|_2|_unlocked)$", "", symbol)
-    return name.replace("64v2", "2").replace("64", "")
-
-
 def test_the_table_of_the_manual_is_what_is_wrapped(timeloom_program):
-    command = [timeloom_program, "preload", "--print", "--io", "posix"]
-    library = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
-    symbols = {line.split()[-1].partition("@")[0] for line in done.stdout.splitlines()}
-    wrapped = {plain_name(symbol) for symbol in symbols - OF_EVERY_LIBRARY if not symbol.startswith("_Z")}
     _, _, section = MANUAL.read_text().partition("\n## Input and output\n")
     table, _, _ = section.partition("\n\nForms of a function")
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     # Of fcntl() there are two rows, with commands.
-    assert wrapped == {name for row in rows for name in re.findall("`([a-z_0-9]+)`", row)}
+    assert wrapped_functions(timeloom_program) == {name for row in rows for name in re.findall("`([a-z_0-9]+)`", row)}
