@@ -38,7 +38,10 @@ class MessageSink::OneLocation final : public LocationSink {
 
   void finish() override {
     const std::lock_guard lock(sink_.mutex_);
-    for (const auto& [channel, sent, end] : ends_) sink_.add_message(channel, sent, end);
+    for (auto& [channel, sent, end, slot] : ends_) {
+      end.spent = spent_[slot];
+      sink_.add_message(channel, sent, end);
+    }
     add_visits();
     add_calls();
     for (const auto& [kind, totals] : totals_) {
@@ -54,10 +57,20 @@ class MessageSink::OneLocation final : public LocationSink {
     MessageChannel channel;
     bool sent;
     MessageEnd end;
+    std::size_t slot;  // in spent_
   };
   struct Open {  // a region
     std::uint64_t entered;
     bool mpi;
+    std::size_t first_part;  // in parts_
+  };
+  struct Part {  // of a message, in the calls of one region
+    std::size_t slot;
+    std::size_t end;  // in ends_, or kNoEnd
+  };
+  struct Begun {  // a send or receive
+    std::uint64_t order;
+    std::size_t slot;
   };
   struct Began {  // an operation that does not block
     std::uint64_t order;
@@ -71,6 +84,7 @@ class MessageSink::OneLocation final : public LocationSink {
   };
 
   static constexpr std::uint64_t kNever = UINT64_MAX;
+  static constexpr std::size_t kNoEnd = SIZE_MAX;
 
   // Time in regions, none of which is of MPI.
   void work_until(std::uint64_t time) {
@@ -86,7 +100,7 @@ class MessageSink::OneLocation final : public LocationSink {
       own_.work_after = 0;
       if (sink_.waits_unseen_[region]) obstacles_.insert(region);
     }
-    open_.push_back({time, mpi});
+    open_.push_back({time, mpi, parts_.size()});
   }
 
   // Operations that have begun are still completed, so that the kept ends of a channel are its
@@ -100,11 +114,44 @@ class MessageSink::OneLocation final : public LocationSink {
     if (!open_.empty()) {
       const bool ends_call = open_.back().mpi && --inside_mpi_ == 0;
       if (ends_call && !own_.calls.empty()) own_.calls.back().left = time;
+      share(open_.back(), time);
       open_.pop_back();
     }
-    for (; handed_ < ends_.size(); ++handed_) ends_[handed_].end.left = time;
     for (; handed_visits_ < visits_.size(); ++handed_visits_) {
       visits_[handed_visits_].visit.left = time;
+    }
+  }
+
+  // The time of a call of MPI is shared evenly by the messages that it sends, receives or
+  // completes. The parts of what it calls are gone: a region takes the last ones away.
+  void share(const Open& region, std::uint64_t time) {
+    const std::size_t all = parts_.size() - region.first_part;
+    const std::uint64_t spent = between(region.entered, time);
+    for (std::size_t i = 0; i < all; ++i) {
+      const Part& part = parts_[region.first_part + i];
+      if (region.mpi) spent_[part.slot] += spent / all + (i < spent % all ? 1 : 0);
+      if (part.end != kNoEnd) ends_[part.end].end.left = time;
+    }
+    parts_.resize(region.first_part);
+  }
+
+  void add_part(std::size_t slot, std::size_t end = kNoEnd) {
+    if (!open_.empty()) parts_.push_back({slot, end});
+  }
+
+  std::size_t new_slot() {
+    spent_.push_back(0);
+    return spent_.size() - 1;
+  }
+
+  // A call that asks for a request, or has sent what that stands for.
+  void ask(std::uint64_t request, bool complete) {
+    const auto sent = sending_.find(request);
+    if (sent != sending_.end()) {
+      add_part(sent->second);
+      if (complete) sending_.erase(sent);
+    } else if (const auto begun = begun_.find(request); begun != begun_.end()) {
+      add_part(begun->second.slot);
     }
   }
 
@@ -140,19 +187,31 @@ class MessageSink::OneLocation final : public LocationSink {
   void other(const Event& event) {
     full_ = full_ || is_full();
     const bool begins =
-        event.kind != EventKind::kMpiIrecv && event.kind != EventKind::kMpiRequestCancelled;
+        event.kind != EventKind::kMpiIrecv && event.kind != EventKind::kMpiRequestCancelled &&
+        event.kind != EventKind::kMpiIsendComplete && event.kind != EventKind::kMpiRequestTest;
     if (full_ && begins) return;
     switch (event.kind) {
-      case EventKind::kMpiSend: return message(event, true, true, ++order_);
-      case EventKind::kMpiIsend: return message(event, true, false, ++order_);
-      case EventKind::kMpiRecv: return message(event, false, true, ++order_);
-      case EventKind::kMpiIrecvRequest: begun_[event.value] = ++order_; return;
+      case EventKind::kMpiSend: return message(event, true, true, {++order_, new_slot()});
+      case EventKind::kMpiIsend: {
+        const Begun begun{++order_, new_slot()};
+        sending_[operands_.request()] = begun.slot;
+        return message(event, true, false, begun);
+      }
+      case EventKind::kMpiRecv: return message(event, false, true, {++order_, new_slot()});
+      case EventKind::kMpiIrecvRequest: {
+        const Begun begun{++order_, new_slot()};
+        add_part(begun.slot);
+        begun_[event.value] = begun;
+        return;
+      }
+      case EventKind::kMpiIsendComplete: return ask(event.value, true);
+      case EventKind::kMpiRequestTest: return ask(event.value, false);
       case EventKind::kMpiIrecv: {
-        const auto begun = begun_.find(operands_.request());
-        if (full_ && begun == begun_.end()) return;
-        const std::uint64_t order = begun == begun_.end() ? ++order_ : begun->second;
-        if (begun != begun_.end()) begun_.erase(begun);
-        return message(event, false, true, order);
+        const auto found = begun_.find(operands_.request());
+        if (full_ && found == begun_.end()) return;
+        const Begun begun = found == begun_.end() ? Begun{++order_, new_slot()} : found->second;
+        if (found != begun_.end()) begun_.erase(found);
+        return message(event, false, true, begun);
       }
       case EventKind::kMpiRequestCancelled: begun_.erase(event.value); return;
       case EventKind::kMpiCollectiveRequest:
@@ -170,23 +229,25 @@ class MessageSink::OneLocation final : public LocationSink {
     }
   }
 
-  void message(const Event& event, bool sent, bool blocks, std::uint64_t order) {
+  void message(const Event& event, bool sent, bool blocks, const Begun& begun) {
     const std::uint32_t peer = process_at(event.ref, operands_.peer());
     const std::uint64_t time = ticks(event.time);
     const MessageChannel channel{event.ref, sent ? process_ : peer, sent ? peer : process_,
                                  operands_.tag()};
+    add_part(begun.slot, ends_.size());
     ends_.push_back({channel,
                      sent,
                      {.entered = entered(time),
                       .left = time,
                       .time = time,
-                      .order = order,
+                      .order = begun.order,
                       .bytes = event.value,
                       .process = process_,
                       .location = location_,
                       .place = ends_.size(),
                       .call = call(),
-                      .blocks = blocks}});
+                      .blocks = blocks},
+                     begun.slot});
   }
 
   void collective(const Event& event, bool blocks, const Began& began) {
@@ -238,9 +299,11 @@ class MessageSink::OneLocation final : public LocationSink {
   IdealNetwork::Process own_{.first = kNever, .calls = {}, .work_after = 0};
   std::set<std::uint32_t> obstacles_;  // regions
   std::uint64_t order_ = 0;
-  std::map<std::uint64_t, std::uint64_t> begun_;  // by request: the place of a receive
+  std::map<std::uint64_t, Begun> begun_;          // receives, by request
+  std::map<std::uint64_t, std::size_t> sending_;  // slots, by request
   std::vector<Message> ends_;
-  std::size_t handed_ = 0;
+  std::vector<std::uint64_t> spent_;                     // in calls, by message
+  std::vector<Part> parts_;                              // of the open regions
   std::map<std::uint64_t, Began> begun_collectives_;     // by request
   std::map<std::uint32_t, std::uint32_t> before_peers_;  // members, by communicator
   std::vector<OwnVisit> visits_;

@@ -60,7 +60,9 @@ void MessageSink::match(Sides& sides, const MessageChannel& channel) {
   for (const MessageEnd& end : sent) {
     ++traffic.messages;
     traffic.bytes += end.bytes;
+    traffic.send_time += end.spent;
   }
+  for (const MessageEnd& end : received) traffic.receive_time += end.spent;
   for (std::size_t i = 0; i < both; ++i) {
     compare(channel, sent[i], received[i]);
     if (listener_ != nullptr) continue;

@@ -30,6 +30,9 @@ using ProcessPair = std::pair<std::uint32_t, std::uint32_t>;  // sender, receive
 struct Traffic {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
+  // Ticks in the calls of the sender that send and complete them, and in those of the receiver.
+  std::uint64_t send_time = 0;
+  std::uint64_t receive_time = 0;
 };
 
 // Times are ticks; by the process that waits.
@@ -61,6 +64,7 @@ struct MessageSummary {
 struct MessageEnd {
   std::uint64_t entered = 0, left = 0;  // the region
   std::uint64_t time = 0;               // the event
+  std::uint64_t spent = 0;  // its share of the calls that send, receive, test and complete it
   std::uint64_t order = 0;  // among those of the location: of a receive, when it was begun
   std::uint64_t bytes = 0;
   std::uint32_t process = 0;

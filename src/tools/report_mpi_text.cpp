@@ -5,6 +5,7 @@
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
 #include "tools/report_mpi.hpp"
+#include "tools/report_mpi_matrix.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -12,8 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kRows = 10;          // of each table
-constexpr std::size_t kMostInMatrix = 16;  // processes; of more, the pairs with the most bytes
+constexpr std::size_t kRows = 10;  // of each table
 
 class Writer {
  public:
@@ -28,7 +28,7 @@ class Writer {
     table("time in MPI", facts_.functions, facts_.in_mpi.sum());
     table("called by", facts_.callers, facts_.in_mpi.sum());
     moved();
-    matrix();
+    for (const std::string& text : matrix_lines(facts_, terminal_)) line(text);
     waits();
     table("own time of other functions", facts_.balance, facts_.outside.sum());
     remarks();
@@ -92,46 +92,6 @@ class Writer {
     line(formatted("work a process: {} on average, most {} in {}, of {}",
                    duration(one.mean_work, terminal_), duration(one.most_work, terminal_),
                    name(one.busiest), duration(one.runtime, terminal_)));
-  }
-
-  void matrix() {
-    const auto& traffic = facts_.messages.traffic;
-    if (traffic.empty()) return;
-    if (facts_.processes.size() > kMostInMatrix) return pairs();
-    std::uint64_t most = 1;
-    for (const auto& [pair, one] : traffic) most = std::max(most, one.bytes);
-    std::string head = pad_left("to", 16);
-    for (std::size_t to = 0; to < facts_.processes.size(); ++to) {
-      head += pad_left(std::to_string(to), 9);
-    }
-    line(terminal_.paint(head + "  ", Ink::kDim) +
-         terminal_.paint("bytes sent (messages)", Ink::kAccent));
-    for (std::uint32_t from = 0; from < facts_.processes.size(); ++from) {
-      std::string bytes_line = pad_left(shorten_right(name(from), 13, terminal_), 13) + "   ";
-      std::string count_line(16, ' ');
-      for (std::uint32_t to = 0; to < facts_.processes.size(); ++to) {
-        const auto found = traffic.find({from, to});
-        const bool any = found != traffic.end();
-        bytes_line += pad_left(any ? bytes(found->second.bytes) : "-", 9);
-        count_line += pad_left(any ? formatted("({})", found->second.messages) : "", 9);
-      }
-      line(bytes_line);
-      line(terminal_.paint(count_line, Ink::kDim));
-    }
-  }
-
-  void pairs() {
-    std::vector<std::pair<profile::ProcessPair, profile::Traffic>> all(
-        facts_.messages.traffic.begin(), facts_.messages.traffic.end());
-    std::ranges::stable_sort(all, std::ranges::greater(),
-                             [](const auto& one) { return one.second.bytes; });
-    line(terminal_.paint("    bytes messages  ", Ink::kDim) +
-         terminal_.paint("from, to", Ink::kAccent));
-    for (std::size_t i = 0; i < std::min(all.size(), kRows); ++i) {
-      const auto& [pair, one] = all[i];
-      line(formatted("{} {}  {}, {}", pad_left(bytes(one.bytes), 9),
-                     pad_left(count(one.messages), 8), name(pair.first), name(pair.second)));
-    }
   }
 
   void waits() {
@@ -236,6 +196,9 @@ void write_mpi(const MpiFacts& facts, const Terminal& terminal, Output& output) 
 
 void write_mpi_json(const MpiFacts& facts, Output& output) {
   const profile::MessageSummary& messages = facts.messages;
+  const auto in_seconds = [&](std::uint64_t ticks) {
+    return static_cast<double>(ticks) * facts.tick_seconds;
+  };
   ordered_json all;
   all["format"] = "timeloom-report-mpi";
   all["version"] = 1;
@@ -253,7 +216,9 @@ void write_mpi_json(const MpiFacts& facts, Output& output) {
     all["messages"].push_back({{"from", pair.first},
                                {"to", pair.second},
                                {"messages", one.messages},
-                               {"bytes", one.bytes}});
+                               {"bytes", one.bytes},
+                               {"send_s", in_seconds(one.send_time)},
+                               {"receive_s", in_seconds(one.receive_time)}});
   }
   all["collectives"] = ordered_json::array();
   for (const auto& [kind, one] : messages.collectives) {
@@ -266,11 +231,10 @@ void write_mpi_json(const MpiFacts& facts, Output& output) {
   for (const auto& [process, waits] : messages.waits) {
     for (std::size_t kind = 0; kind < waits.size(); ++kind) {
       if (waits[kind].count == 0) continue;
-      all["waits"].push_back(
-          {{"process", process},
-           {"kind", name_of(static_cast<profile::WaitKind>(kind))},
-           {"count", waits[kind].count},
-           {"time_s", static_cast<double>(waits[kind].time) * facts.tick_seconds}});
+      all["waits"].push_back({{"process", process},
+                              {"kind", name_of(static_cast<profile::WaitKind>(kind))},
+                              {"count", waits[kind].count},
+                              {"time_s", in_seconds(waits[kind].time)}});
     }
   }
   all["matched"] = messages.messages;

@@ -16,6 +16,7 @@ from streams import environment
 pytestmark = pytest.mark.one_python
 
 SEND, RECEIVE = ("MpiSend", "MpiIsend"), ("MpiRecv", "MpiIrecv")
+EXCHANGING = {"MPI_Sendrecv", "MPI_Isend", "MPI_Irecv", "MPI_Waitall"}
 LIBRARY = Path(__file__).resolve().parents[2] / "src" / "preload" / "mpi" / "abi.cpp"
 
 
@@ -60,6 +61,9 @@ def test_the_report(mpi, tmp_path, timeloom):
         [0, 1, 4, 1600], [1, 0, 4, 1600]
     ]  # fmt: skip
     assert facts["matched"] == 8
+    spent = sum(one["send_s"] + one["receive_s"] for one in facts["messages"])
+    calls = sum(row["total_s"] for row in facts["functions"] if row["name"].removesuffix("_c") in EXCHANGING)
+    assert spent == pytest.approx(calls)
     assert facts["unmatched"] == facts["backwards"] == 0
     names = {row["name"] for row in facts["functions"]}
     assert any("MPI_Sendrecv" in name for name in names)
@@ -67,6 +71,8 @@ def test_the_report(mpi, tmp_path, timeloom):
     text = timeloom("report", "--mpi", tmp_path / "run").stdout
     assert "1.60 kB" in text
     assert "(4)" in text
+    picture = [line.split("|") for line in text.splitlines() if line.count("|") == 4]
+    assert [bool(cells[1][i].strip()) for cells in picture for i in (0, 2)] == [False, True, True, False]
 
 
 @each_library

@@ -18,7 +18,7 @@ constexpr std::uint32_t kSelf = 1;  // of each process
 class Job {
  public:
   explicit Job(std::uint32_t processes, std::uint32_t first = 0) {
-    definitions_.regions.resize(1);
+    definitions_.regions.resize(2);
     Communicator world;
     for (std::uint32_t i = 0; i < processes; ++i) {
       definitions_.groups.emplace_back();
@@ -43,8 +43,8 @@ class Job {
     definitions_.regions[0].paradigm = Paradigm::kMpi;
     return *this;
   }
-  Job& enter(std::uint32_t process, std::uint64_t time) {
-    return add(process, time, EventKind::kEnter);
+  Job& enter(std::uint32_t process, std::uint64_t time, std::uint32_t region = 0) {
+    return add(process, time, EventKind::kEnter, region);
   }
   Job& leave(std::uint32_t process, std::uint64_t time) {
     return add(process, time, EventKind::kLeave);
@@ -145,6 +145,37 @@ TEST(Messages, AReceiverWaitsForALateSender) {
   const Traffic& traffic = summary.traffic.at({0, 1});
   EXPECT_EQ(traffic.messages, 1u);
   EXPECT_EQ(traffic.bytes, 80u);
+}
+
+// A call of 11 ticks that completes a send and a receive, and calls something itself; one that
+// sends and receives; and a function outside of MPI, whose time belongs to no message.
+TEST(Messages, HaveTheirShareOfTheTimeOfCalls) {
+  Job job(2);
+  job.only_mpi();
+  job.enter(0, 0).message(0, 0, kMpiIsend, 1, 8, 1).leave(0, 3);
+  job.enter(0, 3).add(0, 4, kMpiIrecvRequest, 0, 2).leave(0, 5);
+  job.enter(0, 10).enter(0, 12).leave(0, 15).add(0, 20, kMpiIsendComplete, 0, 1);
+  job.message(0, 20, kMpiIrecv, 1, 4, 2).leave(0, 21);
+  job.enter(1, 0).message(1, 0, kMpiSend, 0, 4).enter(1, 1).leave(1, 5);
+  job.message(1, 9, kMpiRecv, 0, 8).leave(1, 10);
+  job.message(1, 15, kMpiSend, 0, 4);
+  job.enter(1, 20, 1).message(1, 20, kMpiSend, 0, 4).leave(1, 30);
+  const MessageSummary summary = job.summary();
+  const Traffic& there = summary.traffic.at({0, 1});
+  EXPECT_EQ(there.send_time, 3u + 6u);
+  EXPECT_EQ(there.receive_time, 5u);
+  const Traffic& back = summary.traffic.at({1, 0});
+  EXPECT_EQ(back.messages, 3u);
+  EXPECT_EQ(back.send_time, 5u);
+  EXPECT_EQ(back.receive_time, 2u + 5u);
+}
+
+// What a blocking send calls itself, such as a write to a socket, is not its end.
+TEST(Messages, AreSentUntilTheirOwnCallEnds) {
+  Job job(2);
+  job.enter(0, 0).message(0, 0, kMpiSend, 1, 8).enter(0, 2).leave(0, 4).leave(0, 50);
+  job.enter(1, 20).message(1, 45, kMpiRecv, 0, 8).leave(1, 46);
+  EXPECT_EQ(waited(job.summary(), 0, WaitKind::kLateReceiver), 20u);
 }
 
 TEST(Messages, ASenderWaitsForALateReceiverWhileItSends) {

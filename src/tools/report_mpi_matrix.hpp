@@ -1,0 +1,19 @@
+// Who sent how much to whom, as lines of text: a table of numbers where that fits, else the pairs
+// with the most bytes, and below it a picture of one shade a pair.
+//
+// A pure function, for any thread; throws std::bad_alloc only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/report_mpi.hpp"
+#include "tools/terminal.hpp"
+
+namespace timeloom::tools {
+
+// Of the messages of a run; none without messages. No line is wider than the terminal, but the
+// pairs' whose processes have long names.
+std::vector<std::string> matrix_lines(const MpiFacts& facts, const Terminal& terminal);
+
+}  // namespace timeloom::tools
