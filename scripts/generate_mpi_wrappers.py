@@ -57,6 +57,8 @@ NOTED = {
     "isend": "Isend Ibsend Issend Irsend",
     "irecv": "Irecv",
     "imrecv": "Imrecv",
+    "isendrecv": "Isendrecv",
+    "isendrecv_replace": "Isendrecv_replace",
     "send_init": "Send_init Bsend_init Ssend_init Rsend_init",
     "recv_init": "Recv_init",
     "mprobe": "Mprobe",

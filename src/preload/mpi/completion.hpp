@@ -141,9 +141,10 @@ int request_free(Call&, Real real, void* request) {
   const int result = real(request);
   if (!ok(result) || abi() == nullptr) return result;
   const auto pending = forget_request(handle);
-  if (pending && pending->kind == Pending::Kind::kSend) {
-    put_request(ExtendedKind::kMpiIsendComplete, pending->number);
-  }
+  if (!pending) return result;
+  const std::uint64_t sent =
+      pending->kind == Pending::Kind::kSend ? pending->number : pending->number_of_send;
+  if (sent != 0) put_request(ExtendedKind::kMpiIsendComplete, sent);
   return result;
 }
 

@@ -45,6 +45,14 @@ void put_received(const Pending& pending, const void* status) noexcept {
                                 envelope.bytes, pending.number});
 }
 
+void put_exchanged(const Pending& pending) noexcept {
+  if (pending.number_of_send != 0) {
+    put(ExtendedKind::kMpiIsendComplete, {pending.number_of_send});
+  }
+  put(ExtendedKind::kMpiIrecv,
+      {where(*pending.communicator, pending.peer), pending.tag, pending.received, pending.number});
+}
+
 }  // namespace
 
 std::uint64_t bytes_of(Count count, Handle datatype) noexcept {
@@ -105,6 +113,7 @@ void put_completion(Handle request, const void* status) noexcept {
   switch (pending->kind) {
     case Pending::Kind::kSend: return put(ExtendedKind::kMpiIsendComplete, {pending->number});
     case Pending::Kind::kReceive: return put_received(*pending, status);
+    case Pending::Kind::kExchange: return put_exchanged(*pending);
     default: break;
   }
   put(ExtendedKind::kMpiCollectiveComplete,

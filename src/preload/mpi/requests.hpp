@@ -15,13 +15,14 @@ namespace timeloom::mpi {
 
 // The operation of one request.
 struct Pending {
-  enum class Kind : std::uint8_t { kSend, kReceive, kCollective, kCommunicator, kFile };
+  enum class Kind : std::uint8_t { kSend, kReceive, kExchange, kCollective, kCommunicator, kFile };
   Kind kind = Kind::kSend;
   bool persistent = false;
   bool active = false;     // begun; always, unless it is persistent
   bool cancelled = false;  // the program has asked for it
   Communicator* communicator = nullptr;
-  std::uint64_t number = 0;  // in the events
+  std::uint64_t number = 0;          // in the events
+  std::uint64_t number_of_send = 0;  // of an exchange; 0: nothing is sent
   std::uint32_t peer = 0, tag = 0;
   std::uint64_t sent = 0, received = 0;
   CollectiveKind operation{};

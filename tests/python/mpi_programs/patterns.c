@@ -119,6 +119,32 @@ static void halves(void) {
   MPI_Comm_free(&half);
 }
 
+/* Both at once, with others than in halo(), with nobody, and to nobody. */
+static void exchange(void) {
+#if MPI_VERSION >= 4
+  const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+  int out[3] = {rank}, in[4];
+  MPI_Request requests[4];
+  MPI_Isendrecv(out, 2, MPI_INT, right, 20, in, 2, MPI_INT, left, 20, MPI_COMM_WORLD, &requests[0]);
+  MPI_Isendrecv_replace(&out[2], 1, MPI_INT, left, 21, right, 21, MPI_COMM_WORLD, &requests[1]);
+#if !defined(MPICH_NUMVERSION) || MPICH_NUMVERSION >= 50000000  // Debian's dies of it
+  MPI_Isendrecv(out, 2, MPI_INT, right, 22, in, 0, MPI_INT, MPI_PROC_NULL, 22, MPI_COMM_WORLD,
+                &requests[2]);
+  MPI_Isendrecv(out, 0, MPI_INT, MPI_PROC_NULL, 22, &in[2], 2, MPI_INT, left, 22, MPI_COMM_WORLD,
+                &requests[3]);
+  message(sent, right, 22, 8);
+  message(received, left, 22, 8);
+#else
+  requests[2] = requests[3] = MPI_REQUEST_NULL;
+#endif
+  MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  message(sent, right, 20, 8);
+  message(received, left, 20, 8);
+  message(sent, left, 21, 4);
+  message(received, right, 21, 4);
+#endif
+}
+
 static void write_file(const char* path) {
   MPI_File file;
   MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
@@ -137,6 +163,7 @@ int main(int count, char** words) {
   some();
   operations();
   halves();
+  exchange();
   if (rank == 0) write_file(words[1]);
   printf("{\"rank\": %d, \"sent\": [%s], \"received\": [%s], \"collectives\": [%s]}\n", rank, sent,
          received, collectives);
