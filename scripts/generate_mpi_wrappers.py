@@ -96,6 +96,7 @@ COLLECTIVES = words(
     "Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Alltoallv "
     "Alltoallw Reduce Allreduce Reduce_scatter Reduce_scatter_block Scan Exscan"
 )
+BETWEEN_NEIGHBOURS = words("allgather allgatherv alltoall alltoallv alltoallw")
 # Also while nothing is measured: later calls are about what they make.
 ALWAYS = {
     "initialise": "Init Init_thread",
@@ -182,6 +183,10 @@ def body_of(name: str, parameters: list[Any], arguments: list[str]) -> str:
     elif plain[1:].capitalize() in COLLECTIVES and plain[0] == "I":
         noted = "collective::" + plain[1:]
         given.append("Later{request}")
+    begin, _, operation = plain.partition("eighbor_")
+    if begin in ("N", "In") and operation in BETWEEN_NEIGHBOURS:
+        noted = "neighbours::" + operation
+        given.append("Now{}" if begin == "N" else "Later{request}")
     if noted in ("made", "idup"):
         comms = [one.name for one in parameters if str(one.base_type) == "MPI_Comm"]
         given += [comms[0], comms[-1]]

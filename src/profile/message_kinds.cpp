@@ -5,6 +5,10 @@
 
 namespace timeloom::profile {
 
+bool only_neighbours(std::string_view name) noexcept {
+  return name.starts_with("MPI_Neighbor_") || name.starts_with("MPI_Ineighbor_");
+}
+
 bool waits_unseen(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 13> kBegins = {
       "MPI_Win_",       "MPI_File_",       "MPI_Neighbor_",         "MPI_Ineighbor_",

@@ -30,6 +30,9 @@ bool one_to_all(CollectiveKind kind) noexcept;
 bool all_to_one(CollectiveKind kind) noexcept;
 bool all_to_all(CollectiveKind kind) noexcept;
 
+// An operation between neighbours of a topology.
+bool only_neighbours(std::string_view name) noexcept;
+
 // A function of MPI that waits for other processes without an event that says for whom.
 bool waits_unseen(std::string_view name) noexcept;
 

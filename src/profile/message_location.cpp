@@ -63,6 +63,7 @@ class MessageSink::OneLocation final : public LocationSink {
     std::uint64_t entered;
     bool mpi;
     std::size_t first_part;  // in parts_
+    bool only_neighbours;
   };
   struct Part {  // of a message, in the calls of one region
     std::size_t slot;
@@ -100,7 +101,7 @@ class MessageSink::OneLocation final : public LocationSink {
       own_.work_after = 0;
       if (sink_.waits_unseen_[region]) obstacles_.insert(region);
     }
-    open_.push_back({time, mpi, parts_.size()});
+    open_.push_back({time, mpi, parts_.size(), mpi && sink_.only_neighbours_[region]});
   }
 
   // Operations that have begun are still completed, so that the kept ends of a channel are its
@@ -268,6 +269,7 @@ class MessageSink::OneLocation final : public LocationSink {
     visit.received = operands_.received();
     visit.kind = operands_.operation();
     visit.root = root;
+    visit.only_neighbours = !open_.empty() && open_.back().only_neighbours;
     visit.blocks = blocks;
     visit.begun = began.call;
     visit.ended = call();

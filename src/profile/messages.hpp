@@ -96,6 +96,7 @@ struct CollectiveVisit {
   std::optional<WaitKind> waits_for;
   CollectiveKind kind{};
   bool root = false;
+  bool only_neighbours = false;  // not all that take part wait for each other
   bool blocks = true;
   std::uint32_t begun = 0, ended = 0;  // calls of the process in MPI, see IdealNetwork
 };
@@ -160,7 +161,7 @@ class MessageSink final : public RunSink {
   };
   std::map<Meeting, std::vector<CollectiveVisit>> visits_;
   std::map<LocationId, Place> places_;
-  std::vector<bool> is_mpi_, waits_unseen_;  // regions
+  std::vector<bool> is_mpi_, waits_unseen_, only_neighbours_;  // regions
   IdealNetwork network_;
   std::set<std::string> obstacles_;  // to an ideal network
   MessageSummary summary_;

@@ -53,6 +53,12 @@ def test_a_ring_of_two(mpi, tmp_path):
     assert world["members"] == [0, 1]
 
 
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.many_ranks)])
+@each_library
+def test_neighbours(mpi, ranks, tmp_path):
+    check(mpi, ranks, tmp_path, "neighbours")
+
+
 @each_library
 def test_the_report(mpi, tmp_path, timeloom):
     mpi_runs.run(mpi, 2, tmp_path, PATTERNS, "halo")
@@ -316,6 +322,7 @@ int main(void) {
   return MPI_SUCCESS;
 }
 """
+  printf("cart %d\ngraph %d\ndist_graph %d\n", MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH);
 
 
 def table(name):

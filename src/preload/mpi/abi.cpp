@@ -34,6 +34,9 @@ constexpr Abi kOpenMpi{.name = "Open MPI",
                        .mode_read_write = 8,
                        .mode_exclusive = 64,
                        .mode_append = 128,
+                       .cart = 1,
+                       .graph = 2,
+                       .dist_graph = 3,
                        .funneled = 1};
 
 // MPICH since 3.1 and what shares its interface: Intel MPI, MVAPICH, Cray MPICH.
@@ -63,6 +66,9 @@ constexpr Abi kMpich{.name = "MPICH",
                      .mode_read_write = 8,
                      .mode_exclusive = 64,
                      .mode_append = 128,
+                     .cart = 2,
+                     .graph = 1,
+                     .dist_graph = 3,
                      .funneled = 1};
 
 // The standard's own, since MPI 5.0 (chapter "Application Binary Interface"): handles are pointers
@@ -93,6 +99,9 @@ constexpr Abi kStandard{.name = "MPI 5",
                         .mode_read_write = 32,
                         .mode_exclusive = 8,
                         .mode_append = 1,
+                        .cart = 211,
+                        .graph = 212,
+                        .dist_graph = 213,
                         .funneled = 1024};
 static_assert(kStandard.status_bytes <= kStatusBytes);
 

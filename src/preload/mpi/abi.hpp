@@ -27,7 +27,8 @@ struct Abi {
   Handle world, self, no_comm, no_request, no_info, byte, unsigned_long, max, no_op;
   // MPI_MODE_CREATE …
   int mode_create, mode_write_only, mode_read_write, mode_exclusive, mode_append;
-  int funneled;  // MPI_THREAD_FUNNELED; the levels above are greater
+  int cart, graph, dist_graph;  // MPI_CART …, of topologies
+  int funneled;                 // MPI_THREAD_FUNNELED; the levels above are greater
 
   // A handle as it came in a register, of which MPICH's take only half.
   Handle handle(Handle raw) const noexcept { return handle_bytes == 4 ? raw & UINT32_MAX : raw; }

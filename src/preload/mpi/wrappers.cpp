@@ -10,6 +10,7 @@
 #include "file_access.hpp"
 #include "lifetime.hpp"
 #include "one_sided.hpp"
+#include "neighbours.hpp"
 
 namespace timeloom::mpi {
 

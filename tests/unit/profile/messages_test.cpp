@@ -39,7 +39,8 @@ class Job {
     communicator_ = communicator;
     return *this;
   }
-  Job& only_mpi() {
+  Job& only_mpi(const char* name = "MPI_Function") {
+    definitions_.regions[0].name = name;
     definitions_.regions[0].paradigm = Paradigm::kMpi;
     return *this;
   }
@@ -310,6 +311,17 @@ TEST(Messages, AllWaitForTheLastAtABarrier) {
   EXPECT_EQ(totals.count, 3u);
   EXPECT_EQ(totals.sent, 30u);
   EXPECT_EQ(totals.received, 60u);
+}
+
+TEST(Messages, NobodyWaitsForAllAtAnOperationBetweenNeighbours) {
+  Job job(2);
+  job.only_mpi("MPI_Neighbor_alltoall");
+  job.collective(0, 10, 35, CollectiveKind::kAlltoall);
+  job.collective(1, 30, 36, CollectiveKind::kAlltoall);
+  const MessageSummary summary = job.summary();
+  EXPECT_TRUE(summary.waits.empty());
+  EXPECT_EQ(summary.collectives.at(CollectiveKind::kAlltoall).count, 2u);
+  EXPECT_FALSE(summary.ideal_runtime);
 }
 
 TEST(Messages, TheRootMakesOthersWaitOrWaits) {
