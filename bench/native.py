@@ -10,7 +10,7 @@ Method
            CALLS and with four times as many.
            Ranks send no messages to each other when they end.
   calls    instructions that a wrapper library takes in a call while nothing is measured, counted step
-           by step (tests/native/count_steps.c; x86-64)
+           by step (tests/native/count_steps.c; x86-64); of MPI where there is an mpicc, in one process
   writes   nanoseconds added to a pwrite of one byte to a file in memory, recorded, over those added to a
            recorded call of an empty Python function: plain and measured by turns, in one process
   mpi      the same of calls of MPI that send a message of one byte, and that receive one: a process under
@@ -35,6 +35,11 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROGRAM = "def step():\n    pass\n\nfor _ in range({calls}):\n    step()\n"
 WRAPPED = ("read", "write", "pread", "lseek", "close", "fread", "pthread_mutex_trylock", "pthread_mutex_unlock")
+WRAPPED_MPI = ("MPI_Send", "MPI_Recv", "MPI_Allreduce", "MPI_Put", "MPI_Gatherv", "MPI_Sendrecv", "MPI_Get_accumulate",
+               "MPI_Initialized", "MPI_Finalized", "MPI_Comm_dup", "MPI_Comm_split")  # fmt: skip
+# Of Open MPI: in containers, and without a network.
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl": "self,vader",
+            "OMPI_MCA_pml": "ob1"}  # fmt: skip
 
 # Of a weave, by a process of its own: the peak of the children of this one is that of the largest.
 PEAK = """
@@ -152,14 +157,23 @@ def preload(*options: str) -> str:
 
 
 def instructions(scratch: str | None) -> dict[str, int]:
-    loaded = {**os.environ, "LD_PRELOAD": preload("--io", "posix", "--thread", "pthread")}
+    counts = instructions_with(scratch, ["cc"], WRAPPED, "--io", "posix", "--thread", "pthread")
+    if shutil.which("mpicc") is not None:
+        counts |= instructions_with(scratch, ["mpicc", "-DWITH_MPI"], WRAPPED_MPI, "--mpi")
+    return counts
+
+
+def instructions_with(
+    scratch: str | None, compiler: list[str], functions: tuple[str, ...], *options: str
+) -> dict[str, int]:
+    loaded = {**os.environ, **OPEN_MPI, "LD_PRELOAD": preload(*options)}
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         counter = os.path.join(name, "count_steps")
         source = str(ROOT / "tests" / "native" / "count_steps.c")
-        subprocess.run(["cc", "-O1", source, "-o", counter, "-pthread"], check=True)
+        subprocess.run([*compiler, "-O1", source, "-o", counter, "-pthread"], check=True)
         return {
             function: int(subprocess.run([counter, function], check=True, capture_output=True, env=loaded).stdout)
-            for function in WRAPPED
+            for function in functions
         }
 
 

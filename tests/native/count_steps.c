@@ -1,5 +1,5 @@
 /* Counts the instructions of wrapper libraries in one call of the function that is named, the
- * second one, step by step. For x86-64. */
+ * second one, step by step. For x86-64. With -DWITH_MPI, built by an mpicc, of functions of MPI. */
 #define _GNU_SOURCE
 #include <aio.h>
 #include <fcntl.h>
@@ -119,7 +119,47 @@ static void call_of_descriptor(const char* name) {
   CALL(fcntl, g_file, F_GETFD);
 }
 
+#ifdef WITH_MPI
+#include <mpi.h>
+
+/* One process that sends to and receives from nobody: the library itself returns at once. */
+static MPI_Comm g_twin;
+static MPI_Win g_window;
+static int g_counts[1] = {1}, g_displacements[1] = {0}, g_out[4], g_in[4];
+
+static void begin_mpi(void) {
+  void* room;
+  MPI_Init(NULL, NULL);
+  MPI_Win_allocate(sizeof g_in, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &room, &g_window);
+  MPI_Win_fence(0, g_window);
+}
+
+static void call_communicators(const char* name) {
+  CALL(MPI_Comm_dup, MPI_COMM_SELF, &g_twin);
+  CALL(MPI_Comm_split, MPI_COMM_SELF, 0, 0, &g_twin);
+}
+
+static void call_mpi(const char* name) {
+  int flag, none = MPI_PROC_NULL;
+  MPI_Comm self = MPI_COMM_SELF;
+  CALL(MPI_Initialized, &flag);
+  CALL(MPI_Finalized, &flag);
+  CALL(MPI_Send, g_out, 1, MPI_INT, none, 0, self);
+  CALL(MPI_Recv, g_in, 1, MPI_INT, none, 0, self, MPI_STATUS_IGNORE);
+  CALL(MPI_Allreduce, g_out, g_in, 1, MPI_INT, MPI_SUM, self);
+  CALL(MPI_Put, g_out, 1, MPI_INT, none, 0, 1, MPI_INT, g_window);
+  CALL(MPI_Gatherv, g_out, 1, MPI_INT, g_in, g_counts, g_displacements, MPI_INT, 0, self);
+  CALL(MPI_Sendrecv, g_out, 1, MPI_INT, none, 0, g_in, 1, MPI_INT, none, 0, self, MPI_STATUS_IGNORE);
+  CALL(MPI_Get_accumulate, g_out, 1, MPI_INT, g_in, 1, MPI_INT, none, 0, 1, MPI_INT, MPI_SUM, g_window);
+  call_communicators(name);
+}
+#else
+static void begin_mpi(void) {}
+static void call_mpi(const char* name) { (void)name; }
+#endif
+
 static void call(const char* name) {
+  call_mpi(name);
   call_of_request(name);
   call_of_text(name);
   call_of_stream(name);
@@ -145,6 +185,7 @@ static void run(const char* name) {
   g_stream = fdopen(g_file, "r");
   g_null = fopen("/dev/null", "r+");
   for (int i = 0; i < 2; ++i) g_open[i] = fopen("/dev/null", "r");
+  begin_mpi();
   ptrace(PTRACE_TRACEME, 0, NULL, NULL);
   call(name); /* finds the function */
   __asm__ volatile("int3");

@@ -104,6 +104,18 @@ LoadedLibrary used_by(Function function, const void* caller) noexcept {
   return known ? g_found.library : search();
 }
 
+// Programs ask again and again whether there is MPI: the libraries are gone through when another
+// one has been loaded since. Two threads that count at once find the same.
+bool has_several() noexcept {
+  static constinit std::atomic<unsigned long long> counted_at = 0;
+  static constinit std::atomic<bool> several = false;
+  const unsigned long long now = LoadedLibrary::number_of_loads();
+  if (counted_at.load(std::memory_order_acquire) == now) return several;
+  several = LoadedLibrary::count_that_define(kInit) > 1;
+  counted_at.store(now, std::memory_order_release);
+  return several;
+}
+
 void say_which(const LoadedLibrary& library) noexcept {
   Dl_info info{};
   (void)::dladdr(library.find(kInit), &info);
@@ -134,8 +146,9 @@ bool may_have(Function function) noexcept {
 }
 
 bool detail::look_whether_passes(Function function, const void* caller) noexcept {
-  if (!g_several && LoadedLibrary::count_that_define(kInit) > 1 && !g_several.exchange(true)) {
+  if (!g_several && has_several() && !g_several.exchange(true)) {
     for (std::atomic<void*>& real : g_real) real = nullptr;
+    look_again();
     if (g_found.state.load(std::memory_order_acquire) >= 2) say_which(g_found.library);
   }
   if (!g_several) return false;

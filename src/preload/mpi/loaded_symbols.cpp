@@ -142,6 +142,16 @@ int LoadedLibrary::count_that_define(const char* symbol) noexcept {
   return LibrarySearch{.symbol = symbol, .all = true}.run().count;
 }
 
+unsigned long long LoadedLibrary::number_of_loads() noexcept {
+  unsigned long long loads = 0;
+  const auto first = [](dl_phdr_info* info, std::size_t, void* data) noexcept {
+    *static_cast<unsigned long long*>(data) = info->dlpi_adds;
+    return 1;
+  };
+  dl_iterate_phdr(first, &loads);
+  return loads;
+}
+
 LoadedLibrary LoadedLibrary::around(const void* address) noexcept {
   return LibrarySearch{.inside = address}.run().found;
 }

@@ -16,6 +16,9 @@ class LoadedLibrary {
   // The library with that code or data.
   static LoadedLibrary around(const void* address) noexcept;
 
+  // How many libraries this process has loaded so far, with those that it has unloaded since.
+  static unsigned long long number_of_loads() noexcept;
+
   explicit operator bool() const noexcept { return symbols_ != nullptr; }
   bool operator==(const LoadedLibrary& other) const noexcept { return symbols_ == other.symbols_; }
   // The address of what the library defines under that name; nullptr: nothing.

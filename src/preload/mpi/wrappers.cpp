@@ -4,49 +4,64 @@
 // functions.inc has for each: its name, the role of its region, its parameters, its arguments, and
 // the call that does the work. Functions that came after MPI 3.1 (LATE) are found only where the
 // library that is loaded has them: programs ask whether there is, say, MPI_Send_c.
+#include <atomic>
 #include <cstdint>
 
 #include "completion.hpp"
 #include "file_access.hpp"
 #include "lifetime.hpp"
-#include "one_sided.hpp"
 #include "neighbours.hpp"
+#include "one_sided.hpp"
 
 namespace timeloom::mpi {
 
-// Apart from the wrapper, which then takes a few instructions while nothing is measured. It ends in
-// a jump here, so that the address to return to is that of its caller.
-#define TIMELOOM_MPI_SEEN(NAME, PARAMETERS, ARGUMENTS, BODY)                   \
-  [[gnu::noinline]] static int timeloom_seen_##NAME PARAMETERS {               \
-    const void* const caller = __builtin_return_address(0);                    \
-    if (passes(Function::k##NAME, caller)) [[unlikely]]                        \
-      return passed_real<int PARAMETERS>(Function::k##NAME, caller) ARGUMENTS; \
-    auto* const real = called_real<int PARAMETERS>(Function::k##NAME);         \
-    Call call(Function::k##NAME);                                              \
-    (void)call;                                                                \
-    return BODY;                                                               \
+// While nothing is measured a wrapper passes on to the library by what Next::by has at 0. A choice
+// by index, not by a branch, lets the compiler leave arguments on the stack where they are.
+template <typename Signature>
+struct Next {
+  std::atomic<Signature*> by[2];  // while nothing is measured, and while something is
+
+  Signature* get() const noexcept {
+    return by[record::wrapping() ? 1 : 0].load(std::memory_order_relaxed);
+  }
+  // The calls of the program all go to `real`, as far as is known.
+  void pass_to(Signature* real, Function function) noexcept {
+    by[0] = real;
+    if (known_real<Signature>(function) == nullptr) look_again();  // another library came meanwhile
+  }
+  void look_again() noexcept { by[0] = by[1].load(); }
+};
+
+// What a wrapper does while something is measured, or the library is not known. A wrapper ends in a
+// jump here, so that the address to return to is that of its caller.
+#define TIMELOOM_MPI_SEEN(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                    \
+  [[gnu::noinline]] static int timeloom_seen_##NAME PARAMETERS;                           \
+  static constinit Next<int PARAMETERS> timeloom_next_##NAME{                             \
+      {&timeloom_seen_##NAME, &timeloom_seen_##NAME}};                                    \
+  static int timeloom_seen_##NAME PARAMETERS {                                            \
+    const void* const caller = __builtin_return_address(0);                               \
+    if (passes(Function::k##NAME, caller)) [[unlikely]]                                   \
+      return passed_real<int PARAMETERS>(Function::k##NAME, caller) ARGUMENTS;            \
+    auto* const real = called_real<int PARAMETERS>(Function::k##NAME);                    \
+    if (MAY_PASS && !record::wrapping() && known_real<int PARAMETERS>(Function::k##NAME)) \
+      timeloom_next_##NAME.pass_to(real, Function::k##NAME);                              \
+    Call call(Function::k##NAME);                                                         \
+    (void)call;                                                                           \
+    return BODY;                                                                          \
   }
 
-#define TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, MAY_PASS)          \
-  {                                                                       \
-    if (auto* const real = known_real<int PARAMETERS>(Function::k##NAME); \
-        MAY_PASS && real != nullptr && !record::wrapping()) [[likely]]    \
-      return real ARGUMENTS;                                              \
-    return timeloom_seen_##NAME ARGUMENTS;                                \
+#define TIMELOOM_MPI_PLAIN(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS) \
+  TIMELOOM_MPI_SEEN(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)        \
+  [[gnu::visibility("default")]] int MPI_##NAME PARAMETERS {            \
+    return timeloom_next_##NAME.get() ARGUMENTS;                        \
   }
 
-#define TIMELOOM_MPI_PLAIN(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                        \
-  TIMELOOM_MPI_SEEN(NAME, PARAMETERS, ARGUMENTS, BODY)                                         \
-  [[gnu::visibility("default")]] int MPI_##NAME PARAMETERS TIMELOOM_MPI_BODY(NAME, PARAMETERS, \
-                                                                             ARGUMENTS, MAY_PASS)
-
-#define TIMELOOM_MPI_IF_THERE(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                  \
-  TIMELOOM_MPI_SEEN(NAME, PARAMETERS, ARGUMENTS, BODY)                                      \
-  static int timeloom_late_##NAME PARAMETERS TIMELOOM_MPI_BODY(NAME, PARAMETERS, ARGUMENTS, \
-                                                               MAY_PASS)                    \
-      [[gnu::used]] static decltype(&timeloom_late_##NAME) timeloom_find_##NAME() {         \
-    return may_have(Function::k##NAME) ? &timeloom_late_##NAME : nullptr;                   \
-  }                                                                                         \
+#define TIMELOOM_MPI_IF_THERE(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                    \
+  TIMELOOM_MPI_SEEN(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                              \
+  static int timeloom_late_##NAME PARAMETERS { return timeloom_next_##NAME.get() ARGUMENTS; } \
+  [[gnu::used]] static decltype(&timeloom_late_##NAME) timeloom_find_##NAME() {               \
+    return may_have(Function::k##NAME) ? &timeloom_late_##NAME : nullptr;                     \
+  }                                                                                           \
   [[gnu::visibility("default"), gnu::ifunc("timeloom_find_" #NAME)]] int MPI_##NAME PARAMETERS;
 
 #define TIMELOOM_MPI(NAME, ROLE, ...) TIMELOOM_MPI_PLAIN(NAME, __VA_ARGS__, true)
@@ -55,6 +70,19 @@ namespace timeloom::mpi {
 #define TIMELOOM_MPI_LATE_ALWAYS(NAME, ROLE, ...) TIMELOOM_MPI_IF_THERE(NAME, __VA_ARGS__, false)
 
 extern "C" {
+#include "functions.inc"
+}
+
+#undef TIMELOOM_MPI
+#undef TIMELOOM_MPI_ALWAYS
+#undef TIMELOOM_MPI_LATE
+#undef TIMELOOM_MPI_LATE_ALWAYS
+
+void detail::look_again() noexcept {
+#define TIMELOOM_MPI(NAME, ...) timeloom_next_##NAME.look_again();
+#define TIMELOOM_MPI_LATE TIMELOOM_MPI
+#define TIMELOOM_MPI_ALWAYS TIMELOOM_MPI
+#define TIMELOOM_MPI_LATE_ALWAYS TIMELOOM_MPI
 #include "functions.inc"
 }
 
