@@ -34,9 +34,10 @@ std::uint64_t smallest_of(const IoFigures& figures) {
   return figures.operations == 0 ? 0 : std::min(figures.smallest, figures.largest);
 }
 
-// Bytes a second; 0: no time has passed.
-double bandwidth(const IoFigures& figures, double seconds) {
-  return seconds > 0 ? static_cast<double>(figures.bytes) / seconds : 0;
+// Bytes a second; nothing: no time has passed between begin and end, as of requests.
+std::optional<double> bandwidth(const IoFigures& figures, double seconds) {
+  if (seconds <= 0) return std::nullopt;
+  return static_cast<double>(figures.bytes) / seconds;
 }
 
 }  // namespace
@@ -239,7 +240,8 @@ std::vector<std::string> cells_of(const IoFigures& figures, double time, bool si
     cells.push_back(sized ? bytes(figures.largest) : "");
   }
   cells.push_back(duration(time, terminal));
-  cells.push_back(sized ? bytes(static_cast<std::uint64_t>(bandwidth(figures, time))) + "/s" : "");
+  const std::optional<double> rate = bandwidth(figures, time);
+  cells.push_back(sized && rate ? bytes(static_cast<std::uint64_t>(*rate)) + "/s" : "");
   return cells;
 }
 
@@ -300,7 +302,8 @@ void IoReport::write_json(Output& output) const {
     row["operations"] = figures.operations;
     row["bytes"] = figures.bytes;
     row["seconds"] = time;
-    row["bytes_per_second"] = bandwidth(figures, time);
+    const std::optional<double> rate = bandwidth(figures, time);
+    row["bytes_per_second"] = rate ? ordered_json(*rate) : ordered_json();
     row["smallest"] = of_profile_ ? ordered_json() : ordered_json(smallest_of(figures));
     row["largest"] = of_profile_ ? ordered_json() : ordered_json(figures.largest);
   };

@@ -253,6 +253,14 @@ def test_requests_count_where_they_are_complete(recorded, io_of, visits, tmp_pat
     assert by_file(report, tmp_path) == {("asked", "write"): (2, 12, 2, 10), ("asked", "read"): (3, 14, 3, 6)}
 
 
+def test_requests_have_no_bandwidth(recorded, io_of, timeloom_program):
+    """Nobody has seen how long they took."""
+    run = recorded(REQUESTS, "C99")
+    assert {row["bytes_per_second"] for row in io_of(run)["files"]} == {None}
+    text = subprocess.run([timeloom_program, "report", "--io", run], capture_output=True, text=True, check=True).stdout
+    assert "14 B" in text and "B/s" not in text
+
+
 def test_requests_in_a_profile(recorded, io_of):
     report = io_of(recorded(REQUESTS, "C99", "", "--profile"))
     assert by_function(report)["aio_return", "read"][1] == 14
