@@ -218,7 +218,7 @@ def test_efficiency_of_four_ranks_and_of_a_profile(mpi, tmp_path, timeloom):
 @pytest.mark.many_ranks
 @each_library
 @pytest.mark.parametrize("ranks", [2, 4])
-@pytest.mark.parametrize("pattern", ["ring", "halo", "some", "collectives", "split"])
+@pytest.mark.parametrize("pattern", ["ring", "halo", "workers", "some", "collectives", "split"])
 def test_patterns(mpi, ranks, pattern, tmp_path):
     read = check(mpi, ranks, tmp_path, pattern)
     if pattern == "some":
@@ -229,6 +229,20 @@ def test_patterns(mpi, ranks, pattern, tmp_path):
         halves = sorted(one["members"] for one in read["communicators"].values() if len(one["members"]) == ranks // 2)
         if ranks == 4:
             assert halves[-2:] == [[2, 0], [3, 1]]
+
+
+@pytest.mark.many_ranks
+@each_library
+@pytest.mark.parametrize(("pattern", "pairs"), [("halo", 2 * 16), ("workers", 2 * 15)])
+def test_sixteen_ranks(mpi, pattern, pairs, tmp_path, timeloom):
+    check(mpi, 16, tmp_path, pattern)
+    facts = json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout)
+    assert len(facts["messages"]) == pairs
+    assert facts["unmatched"] == facts["backwards"] == 0
+    lines = timeloom("report", "--mpi", tmp_path / "run").stdout.splitlines()
+    picture = [line.split("|")[1] for line in lines if line.count("|") == 4]
+    sends = {(one["from"], one["to"]) for one in facts["messages"]}
+    assert [[cell != " " for cell in row] for row in picture] == [[(i, j) in sends for j in range(16)] for i in range(16)]
 
 
 @pytest.mark.many_ranks
@@ -308,6 +322,7 @@ int main(void) {
   printf("mode_exclusive %d\n", MPI_MODE_EXCL);
   printf("mode_append %d\n", MPI_MODE_APPEND);
   printf("funneled %d\n", MPI_THREAD_FUNNELED);
+  printf("cart %d\ngraph %d\ndist_graph %d\n", MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH);
 #ifndef OPEN_MPI
   printf("world %lld\n", (long long)MPI_COMM_WORLD);
   printf("self %lld\n", (long long)MPI_COMM_SELF);
@@ -322,7 +337,6 @@ int main(void) {
   return MPI_SUCCESS;
 }
 """
-  printf("cart %d\ngraph %d\ndist_graph %d\n", MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH);
 
 
 def table(name):

@@ -97,6 +97,39 @@ def some():
         request.Free()
 
 
+def workers():
+    """Rank 0 gives out tasks, a new one to whoever has done one, until none is left; they differ in size."""
+    task, result, end = 1, 2, 3
+    tasks = [np.zeros(1 + number % 5) for number in range(3 * size)]
+    if rank == 0:
+        busy = 0
+        for worker in range(1, size):
+            data = tasks.pop()
+            world.Send(data, worker, tag=task)
+            sent(worker, task, data)
+            busy += 1
+        while busy:
+            status, room = MPI.Status(), np.empty(10)
+            world.Recv(room, MPI.ANY_SOURCE, tag=result, status=status)
+            worker = status.Get_source()
+            received(worker, result, room[:status.Get_count(MPI.DOUBLE)])
+            data, tag = (tasks.pop(), task) if tasks else (np.zeros(0), end)
+            busy -= tag == end
+            world.Send(data, worker, tag=tag)
+            sent(worker, tag, data)
+        return
+    while True:
+        status, room = MPI.Status(), np.empty(5)
+        world.Recv(room, 0, tag=MPI.ANY_TAG, status=status)
+        count = status.Get_count(MPI.DOUBLE)
+        received(0, status.Get_tag(), room[:count])
+        if status.Get_tag() == end:
+            return
+        answer = np.zeros(2 * count)
+        world.Send(answer, 0, tag=result)
+        sent(0, result, answer)
+
+
 def collectives():
     one, many = np.full(4, rank, dtype="i4"), np.empty(4 * size, dtype="i4")
     b, all_ = one.nbytes, many.nbytes
@@ -139,6 +172,35 @@ def collectives():
     collective("BARRIER", 0, 0)
 
 
+def neighbours():
+    """Operations between neighbours: of a line, whose ends have one, of a graph, and of one with directions."""
+    line = world.Create_cart([size], periods=[False])
+    there = (rank > 0) + (rank < size - 1)
+    two, four = np.zeros(2, dtype="i4"), np.zeros(4, dtype="i4")
+    line.Neighbor_allgather(two, four)
+    collective("ALLGATHER", 8 * there, 8 * there)
+    line.Ineighbor_alltoall(four, np.zeros_like(four)).Wait()
+    collective("ALLTOALL", 8 * there, 8 * there)
+    line.Neighbor_alltoallv([four, [1, 3]], [np.zeros(4, dtype="i4"), [3, 1]])  # the left and the right one
+    collective("ALLTOALLV", 4 * (rank > 0) + 12 * (rank < size - 1), 12 * (rank > 0) + 4 * (rank < size - 1))
+    star = world.Create_graph([size - 1] + list(range(size, 2 * size - 1)), list(range(1, size)) + [0] * (size - 1))
+    degree = size - 1 if rank == 0 else 1
+    parts = np.zeros(3 * degree, dtype="i4")
+    star.Neighbor_allgatherv(np.zeros(3, dtype="i4"), [parts, [3] * degree])
+    collective("ALLGATHERV", 12 * degree, 12 * degree)
+    others = list(range(1, size))
+    way = world.Create_dist_graph_adjacent(others, []) if rank == 0 else world.Create_dist_graph_adjacent([], [0])
+    nothing, one = [np.zeros(1), [], [], []], [np.zeros(1), [1], [0], [MPI.DOUBLE]]
+    rooms = [np.zeros(size - 1), [1 for _ in others], [8 * i for i in range(size - 1)], [MPI.DOUBLE for _ in others]]
+    if rank == 0:
+        way.Neighbor_alltoallw(nothing, rooms)
+    else:
+        way.Neighbor_alltoallw(one, nothing)
+    collective("ALLTOALLW", 0 if rank == 0 else 8, 8 * (size - 1) if rank == 0 else 0)
+    for one in (line, star, way):
+        one.Free()
+
+
 def both():
     halo()
     collectives()
@@ -172,35 +234,6 @@ def split():
     request.Wait()
     request_twin.Barrier()
     collective("BARRIER", 0, 0)
-def neighbours():
-    """Operations between neighbours: of a line, whose ends have one, of a graph, and of one with directions."""
-    line = world.Create_cart([size], periods=[False])
-    there = (rank > 0) + (rank < size - 1)
-    two, four = np.zeros(2, dtype="i4"), np.zeros(4, dtype="i4")
-    line.Neighbor_allgather(two, four)
-    collective("ALLGATHER", 8 * there, 8 * there)
-    line.Ineighbor_alltoall(four, np.zeros_like(four)).Wait()
-    collective("ALLTOALL", 8 * there, 8 * there)
-    line.Neighbor_alltoallv([four, [1, 3]], [np.zeros(4, dtype="i4"), [3, 1]])  # the left and the right one
-    collective("ALLTOALLV", 4 * (rank > 0) + 12 * (rank < size - 1), 12 * (rank > 0) + 4 * (rank < size - 1))
-    star = world.Create_graph([size - 1] + list(range(size, 2 * size - 1)), list(range(1, size)) + [0] * (size - 1))
-    degree = size - 1 if rank == 0 else 1
-    parts = np.zeros(3 * degree, dtype="i4")
-    star.Neighbor_allgatherv(np.zeros(3, dtype="i4"), [parts, [3] * degree])
-    collective("ALLGATHERV", 12 * degree, 12 * degree)
-    others = list(range(1, size))
-    way = world.Create_dist_graph_adjacent(others, []) if rank == 0 else world.Create_dist_graph_adjacent([], [0])
-    nothing, one = [np.zeros(1), [], [], []], [np.zeros(1), [1], [0], [MPI.DOUBLE]]
-    rooms = [np.zeros(size - 1), [1 for _ in others], [8 * i for i in range(size - 1)], [MPI.DOUBLE for _ in others]]
-    if rank == 0:
-        way.Neighbor_alltoallw(nothing, rooms)
-    else:
-        way.Neighbor_alltoallw(one, nothing)
-    collective("ALLTOALLW", 0 if rank == 0 else 8, 8 * (size - 1) if rank == 0 else 0)
-    for one in (line, star, way):
-        one.Free()
-
-
     for one in (half, grid, twin, request_twin):
         one.Free()
 
