@@ -36,6 +36,7 @@ inline constexpr char kCFunctions[] = "timeloom::c_functions";
 
 // The layout of the run directory, by its name in run/layout.hpp.
 inline constexpr char kLayout[] = "timeloom::layout";
+inline constexpr char kScorepLayoutName[] = "scorep";
 // There where other tools see locations and processes by names of their places ("Master thread",
 // "Process 1") in place of their own. Not kept in results.
 inline constexpr char kLocationNames[] = "timeloom::location_names";

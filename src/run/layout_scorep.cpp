@@ -1,10 +1,12 @@
 #include "run/layout.hpp"
 
+#include "core/run_properties.hpp"
+
 namespace timeloom::run {
 
 // ExperimentDirectory writes the manifest, and nothing comes in that it does not name.
 const Layout kScorepLayout = {
-    .name = "scorep",
+    .name = kScorepLayoutName,
     .weaves_manifest = false,
     .depth_setting = "SCOREP_PROFILING_MAX_CALLPATH_DEPTH",
     .dense_ids = false,

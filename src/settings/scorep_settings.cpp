@@ -301,7 +301,7 @@ void apply(const ScorepSettings& scorep, Settings& settings) {
 }
 
 RunDescription describe(const ScorepSettings& scorep) {
-  return {.properties = {{kLayout, "scorep"},
+  return {.properties = {{kLayout, kScorepLayoutName},
                          {kMachineName, scorep.text("SCOREP_MACHINE_NAME")},
                          {kProfileBaseName, scorep.text("SCOREP_PROFILING_BASE_NAME")}},
           .executable = scorep.text("SCOREP_EXECUTABLE"),

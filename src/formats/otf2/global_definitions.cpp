@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "enumerations.hpp"
 #include "io_writer.hpp"
 #include "message_writer.hpp"
+#include "thread_writer.hpp"
 
 namespace timeloom::otf2 {
 
@@ -45,8 +45,8 @@ class GlobalDefinitions {
     write_processes();
     write_locations();
     write_regions();
-    const OTF2_GroupRef next = write_threads(write_region_groups(region_groups()));
-    write_communicators(shared_, writer_, next);
+    const OTF2_GroupRef groups = write_region_groups(region_groups());
+    write_communicators(shared_, writer_, write_thread_communicators(shared_, writer_, groups));
     write_metrics();
     write_parameters();
     write_io_definitions(shared_, writer_);
@@ -170,30 +170,6 @@ class GlobalDefinitions {
     return self;
   }
 
-  // One communicator for all threads of the run: a group of the locations, and a
-  // group that has all of these. Runs with more locations than a record holds go without. The id
-  // of the next group.
-  OTF2_GroupRef write_threads(OTF2_GroupRef group) {
-    std::vector<std::uint64_t> locations;
-    for (const Location& location : definitions_.locations) {
-      if (location.type != LocationType::kMetric) locations.push_back(location.id.value());
-    }
-    const std::size_t count = locations.size();
-    if (count < 2 || count > kGroupMembers) return group;
-    std::vector<std::uint64_t> ranks(count);
-    std::iota(ranks.begin(), ranks.end(), std::uint64_t{0});
-    const auto write = [&](OTF2_GroupType type, const std::vector<std::uint64_t>& members) {
-      ok(OTF2_GlobalDefWriter_WriteGroup(writer_, group++, ref(kThreadsName), type,
-                                         OTF2_PARADIGM_PTHREAD, OTF2_GROUP_FLAG_NONE,
-                                         static_cast<std::uint32_t>(count), members.data()));
-    };
-    write(OTF2_GROUP_TYPE_COMM_LOCATIONS, locations);
-    write(OTF2_GROUP_TYPE_COMM_GROUP, ranks);
-    ok(OTF2_GlobalDefWriter_WriteComm(writer_, kThreads, ref(kThreadsName), group - 1,
-                                      OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
-    return group;
-  }
-
   // A class of its own for each counter that comes alone, one for those that are
   // sampled together, and of those of processes one instance for each. Waiting is an attribute.
   void write_metrics() {
@@ -260,7 +236,7 @@ void intern_names(Shared& shared) {
   const Definitions& definitions = *shared.definitions;
   const auto ref = [&](const std::string& text) { shared.strings.intern(text); };
   for (const char* text : {"machine", "node", "ProcessId", "ThreadId", "Process identifier",
-                           "Thread identifier", kEndingProperty, kNameProperty, kThreadsName}) {
+                           "Thread identifier", kEndingProperty, kNameProperty}) {
     ref(text);
   }
   const bool waiting = has_waiting(definitions);
@@ -295,6 +271,7 @@ void intern_names(Shared& shared) {
   }
   for (const Parameter& parameter : definitions.parameters) ref(parameter.name);
   intern_io_names(shared);
+  intern_thread_names(shared);
   intern_communicators(shared);
 }
 

@@ -147,12 +147,14 @@ class Translator {
     return self(data).add(time, on ? EventKind::kRecordingOn : EventKind::kRecordingOff, 0);
   }
 
-  // Numbers are unique in a communicator; a run of ours has one.
+  // Numbers are unique in a communicator. Those of a run of ours that has a single one are so in
+  // the run, and larger than any that counts in one of several.
   template <EventKind kKind>
   static OTF2_CallbackCode on_thread(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
-                                     void* data, OTF2_AttributeList*, OTF2_CommRef,
+                                     void* data, OTF2_AttributeList*, OTF2_CommRef communicator,
                                      std::uint64_t number) noexcept {
-    return self(data).add(time, kKind, 0, number);
+    const bool in_run = number > UINT32_MAX;
+    return self(data).add(time, kKind, 0, in_run ? number : number << 32 | communicator);
   }
 
   static OTF2_CallbackCode on_program_begin(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,

@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "io_writer.hpp"
 #include "message_writer.hpp"
+#include "thread_writer.hpp"
 
 namespace timeloom::otf2 {
 
@@ -136,17 +137,13 @@ class LocationWriter : public LocationSink {
       case EventKind::kProgramEnd:  // OTF2's undefined status is ours
         return OTF2_EvtWriter_ProgramEnd(writer_, nullptr, time, event.as_int());
       case EventKind::kThreadCreate:
-        return OTF2_EvtWriter_ThreadCreate(writer_, nullptr, time, kThreads, event.value);
       case EventKind::kThreadBegin:
-        return OTF2_EvtWriter_ThreadBegin(writer_, nullptr, time, kThreads, event.value);
       case EventKind::kThreadEnd:
-        return OTF2_EvtWriter_ThreadEnd(writer_, nullptr, time, kThreads, event.value);
-      case EventKind::kThreadWait:
-        return OTF2_EvtWriter_ThreadWait(writer_, nullptr, time, kThreads, event.value);
+      case EventKind::kThreadWait: return write_thread_event(writer_, event, location_, shared_);
       default:
         if (is_io(event.kind)) return write_io(event, time);
         if (operands_.take(event)) return OTF2_SUCCESS;
-        return write_message(writer_, event, operands_);
+        return write_message(writer_, event, operands_, shared_.first_communicator);
     }
   }
 

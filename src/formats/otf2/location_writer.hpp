@@ -16,6 +16,9 @@
 
 namespace timeloom::otf2 {
 
+// The first communicator among which threads create and await each other.
+inline constexpr OTF2_CommRef kThreads = 0;
+
 // Shared by all location writers of an archive. Filled before the first of them is opened,
 // except for `strings`, which locks by itself.
 // Where the values of a metric go: into which class, and which of its members it is.
@@ -38,8 +41,10 @@ struct Shared {
     OTF2_StringRef name = 0;
     std::vector<OTF2_StringRef> arguments;
   };
-  std::vector<Program> programs;     // by LocationGroupId
-  std::vector<MetricPlace> metrics;  // by MetricId
+  std::vector<Program> programs;                   // by LocationGroupId
+  std::vector<MetricPlace> metrics;                // by MetricId
+  bool threads_by_process = false;                 // see thread_writer.hpp
+  OTF2_CommRef first_communicator = kThreads + 1;  // of MPI
   // Of classes of metrics of a process, on a location for these.
   std::map<std::pair<LocationId, OTF2_MetricRef>, OTF2_MetricRef> metric_instances;
 };
@@ -54,9 +59,6 @@ inline constexpr OTF2_AttributeRef kWaitingAttribute = 2;
 // Of the begin of a transfer: where in the file. See Shared::offset_attribute.
 inline constexpr char kOffsetName[] = "Offset";
 inline constexpr char kWaitingName[] = "timeloom::waiting";
-
-// The communicator of all locations, among which threads create and await each other.
-inline constexpr OTF2_CommRef kThreads = 0;
 
 // Counts of the events written so far; any thread may add to them.
 class Written {

@@ -14,8 +14,6 @@ constexpr char kParadigm[] = "MPI";
 constexpr char kCommNames[] = "Comm ${id}";
 constexpr char kWindowNames[] = "Win ${id}";
 
-OTF2_CommRef communicator_of(const Event& event) { return kFirstCommunicator + event.ref; }
-
 OTF2_CollectiveOp operation_of(const Operands& operands) {
   return static_cast<OTF2_CollectiveOp>(operands.operation());  // numbered as OTF2 does
 }
@@ -35,9 +33,9 @@ class Communicators {
       const CommunicatorGroups groups = groups_of(all_[i]);
       const OTF2_GroupRef group = all_[i].self ? self : group_of(groups.first);
       const CommunicatorId parent = all_[i].parent;
-      const OTF2_CommRef reference = kFirstCommunicator + static_cast<OTF2_CommRef>(i);
+      const OTF2_CommRef reference = shared_.first_communicator + static_cast<OTF2_CommRef>(i);
       const OTF2_CommRef from =
-          parent.defined() ? kFirstCommunicator + parent.value() : OTF2_UNDEFINED_COMM;
+          parent.defined() ? shared_.first_communicator + parent.value() : OTF2_UNDEFINED_COMM;
       const OTF2_StringRef name = shared_.strings.intern(all_[i].name);
       if (groups.between) {
         ok(OTF2_GlobalDefWriter_WriteInterComm(writer_, reference, name, group,
@@ -109,9 +107,10 @@ class Communicators {
 
 }  // namespace
 
-OTF2_ErrorCode write_message(OTF2_EvtWriter* writer, const Event& event, const Operands& operands) {
+OTF2_ErrorCode write_message(OTF2_EvtWriter* writer, const Event& event, const Operands& operands,
+                             OTF2_CommRef first) {
   const OTF2_TimeStamp time = ticks(event.time);
-  const OTF2_CommRef communicator = communicator_of(event);
+  const OTF2_CommRef communicator = first + event.ref;
   const std::uint32_t peer = operands.peer(), tag = operands.tag();
   const std::uint64_t bytes = event.value, request = operands.request();
   switch (event.kind) {

@@ -1,7 +1,7 @@
 // Writes the events and the communicators of MPI.
 //
 // Events: used by one thread for each location. Definitions: by the thread that finishes the
-// archive. Communicators of the run follow that of all threads (kThreads).
+// archive. Communicators of MPI follow those of threads (thread_writer.hpp).
 #pragma once
 
 #include "core/mpi_event.hpp"
@@ -9,10 +9,10 @@
 
 namespace timeloom::otf2 {
 
-inline constexpr OTF2_CommRef kFirstCommunicator = kThreads + 1;
-
-// `operands`: those of the event. Kinds that are none of MPI are refused.
-OTF2_ErrorCode write_message(OTF2_EvtWriter* writer, const Event& event, const Operands& operands);
+// `operands`: those of the event; `first`: the first communicator. Kinds that are none of MPI are
+// refused.
+OTF2_ErrorCode write_message(OTF2_EvtWriter* writer, const Event& event, const Operands& operands,
+                             OTF2_CommRef first);
 
 // Before the size of the longest string is asked for.
 void intern_communicators(Shared& shared);

@@ -42,10 +42,19 @@ void unwatch_function(std::string_view name) noexcept {
   if (found != tables().names.end()) tables().names.erase(found);
 }
 
+namespace {
+
+WatchCall watcher_of(const std::string& name) {
+  const auto found = tables().names.find(name);
+  return found == tables().names.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
 bool watch(PyCodeObject* code, const std::string& name, EventWord word, Entering entering,
            const Region& region) {
-  const auto found = tables().names.find(name);
-  const WatchCall call = found == tables().names.end() ? nullptr : found->second;
+  WatchCall call = watcher_of(name);
+  if (call == nullptr) call = watcher_of(region.canonical_name);
   if (call == nullptr && entering == Entering::kWord) return false;
   std::shared_ptr<const Region> kept;
   if (entering == Entering::kArguments) kept = std::make_shared<const Region>(region);

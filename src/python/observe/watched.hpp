@@ -20,8 +20,8 @@ namespace timeloom::python {
 // a filter excludes the function). May not run Python code.
 using WatchCall = void (*)(InterpreterFrame* frame, bool recorded) noexcept;
 
-// From now on code objects of this name (module and qualified name) are watched
-// when they are seen for the first time.
+// From now on code objects of this name (module and qualified name, or what the style of the
+// regions makes of them) are watched when they are seen for the first time.
 void watch_function(std::string_view name, WatchCall call);
 // Code objects that are seen for the first time from now on are not.
 void unwatch_function(std::string_view name) noexcept;
