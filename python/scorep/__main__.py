@@ -40,8 +40,14 @@ def main() -> None:
 
 def _settings(line: _command_line.CommandLine) -> "dict[str, Any]":
     """Return the settings of the options, by the names of timeloom run; the door adds its own."""
+    locks = {"thread_locks": 0} if _wants_locks(line) else {}  # of any duration, as Score-P does
     return {"instrumenter": line.instrumenter, "paused": line.off, "keep_spool": line.keep_files,
-            **line.wrappers}
+            **line.wrappers, **locks}
+
+
+def _wants_locks(line: _command_line.CommandLine) -> bool:
+    """Whether nobody else says which calls for mutexes are recorded."""
+    return line.locks and line.wrappers["thread"] == "pthread" and b"TIMELOOM_THREAD_LOCKS" not in posix.environ
 
 
 def _choices(line: _command_line.CommandLine) -> str:

@@ -74,6 +74,8 @@ CONFIG_OPTIONS = {
     "--nohip": None,
     "--mutex=none": None,
     "--mutex=pthread": None,
+    "--mutex=pthread:spinlock": None,
+    "--mutex=pthread:wrap": None,
     "--preprocess": None,
     "--nopreprocess": None,
     "--dynamic": None,
@@ -108,6 +110,7 @@ class CommandLine:
         self.verbose = False
         self.instrumenter = "auto"
         self.off = False  # begins without instrumentation
+        self.locks = False  # calls for mutexes are recorded with threads of native code
         self.wrappers: dict[str, str | bool] = {}  # the settings of those of which something is said
         self.file: str | None = None  # to run before the program
         self.remarks: list[str] = []  # lines for stderr
@@ -144,6 +147,8 @@ def parse(words: "Sequence[str]") -> CommandLine:
                 break
             continue
         break
+    if line.locks:
+        line.wrappers.setdefault("thread", "pthread")
     if line.program is None and not line.help:
         raise UsageError("Did not find a script to run")
     return line
@@ -211,6 +216,8 @@ def _take_config_option(line: CommandLine, word: str) -> None:
         line.wrappers["mpi"] = "mpi" in word.partition("=")[2].split(",") or word == "--mpi"
     if word.startswith("--thread="):
         line.wrappers["thread"] = "pthread" if "pthread" in word.partition("=")[2].split(",") else "none"
+    if word.startswith("--mutex="):
+        line.locks = word.partition("=")[2].partition(":")[0] == "pthread"  # pthread:spinlock as well
     if word.startswith("--io="):
         line.wrappers["io"] = "none" if word == "--io=none" else "posix"
     remarks = _remarks_on(word)

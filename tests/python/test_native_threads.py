@@ -158,6 +158,18 @@ def test_a_program_at_a_fixed_address_that_takes_the_address_of_malloc(record, t
                                  "pthread_join": 1, "ThreadWait": 1}  # fmt: skip
 
 
+LOCKS = r"""
+#include <pthread.h>
+void take(int count) {
+  pthread_mutex_t mutex;
+  pthread_mutex_init(&mutex, 0);
+  for (int i = 0; i < count; ++i) {
+    pthread_mutex_trylock(&mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+}
+"""
+
 POOL = r"""
 #include <pthread.h>
 static void* work(void* argument) { return argument; }
@@ -233,6 +245,26 @@ def test_the_layout_of_score_p(pool, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     locations, _ = read(tmp_path / "e")
     assert sorted(locations) == ["Master thread", *(f"Pthread thread {k}" for k in range(1, 5))]
+
+
+@pytest.mark.parametrize("options, variables, recorded", [
+    (["--mutex=pthread"], {}, True),
+    (["--thread=pthread", "--mutex=pthread:wrap"], {}, True),
+    (["--thread=pthread", "--mutex=pthread"], {"TIMELOOM_THREAD_LOCKS": "400000"}, False),
+    (["--mutex=pthread", "--thread=none"], {}, False),
+    (["--thread=pthread", "--mutex=none"], {}, False),
+])  # fmt: skip
+def test_mutexes_in_the_door_of_score_p(tmp_path, options, variables, recorded):
+    (tmp_path / "locks.c").write_text(LOCKS)
+    subprocess.run(["cc", "-shared", "-fPIC", "locks.c", "-o", "liblocks.so", "-pthread"], cwd=tmp_path, check=True)
+    (tmp_path / "app.py").write_text("import ctypes\nctypes.CDLL('./liblocks.so').take(5)\n")
+    command = [sys.executable, "-m", "scorep", *options, "app.py"]
+    variables = {"SCOREP_ENABLE_TRACING": "true", "SCOREP_EXPERIMENT_DIRECTORY": "e", **variables}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment(variables))
+    assert (done.returncode, done.stderr) == (0, "")
+    counts = called(read(tmp_path / "e")[0])
+    # The interpreter has mutexes of its own.
+    assert (counts["pthread_mutex_trylock"] == 5 and counts["pthread_mutex_unlock"] >= 5) if recorded else counts == {}
 
 
 def test_threads_of_numpy(record, tmp_path):

@@ -248,7 +248,7 @@ def test_options_with_lists_and_values(app):
     )
     for option in ("--io=posix,isoc", "--io=runtime:posix,isoc"):
         assert said(option) == ""
-    assert said("--mutex=pthread:wrap") == "scorep: --mutex=pthread:wrap: locks are not recorded\n"
+    assert said("--mutex=omp") == "scorep: --mutex=omp: locks are not recorded\n"
     assert said("--libwrap=fftw") == "scorep: --libwrap=fftw: calls of libraries are not recorded\n"
     assert "OpenMP and other threads" in said("--thread=omp:ompt")
     for option in ("--mpp=mpi,mpich", "--io=posix,", "--user=x"):
