@@ -14,6 +14,7 @@
 #include "core/run_properties.hpp"
 #include "core/spawned.hpp"
 #include "run/layout.hpp"
+#include "weave/message_balance.hpp"
 #include "weave/metric_totals.hpp"
 #include "weave/process_order.hpp"
 #include "weave/profiled_thread.hpp"
@@ -324,11 +325,17 @@ void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
   std::vector<RunSink*> all(sinks.begin(), sinks.end());
   const bool with_metrics = MetricTotals::wanted(definitions_);
   if (with_metrics) all.push_back(&totals);
+  MessageBalance messages;
+  const bool with_messages = MessageBalance::wanted(definitions_);
+  if (with_messages) all.push_back(&messages);
   for (RunSink* sink : all) sink->begin(definitions_);
   if (with_metrics) totals.add(folded_samples_);
   for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) { feed_thread(tasks_[i], all); });
   add_properties();
   if (with_metrics) totals.add_to(definitions_.properties);
+  if (with_messages && messages.complete() && is_whole()) {
+    definitions_.properties[kMessagesComplete] = "true";
+  }
   add_cost();
   for (RunSink* sink : sinks) sink->finish();
 }

@@ -111,6 +111,7 @@ class SpoolSource : public RunSource {
   void add_tasks();
   void add_properties();
   void add_aliases();
+  bool is_whole() const;
   void add_cost();
   void add_cost_of(const Process& process, const std::string& text);
   void note_given_up(const Process& process, const std::string& ids);

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "global_definitions.hpp"
 
 namespace timeloom::otf2 {
@@ -78,9 +79,10 @@ std::string property_name(const std::string& name) {
 }
 
 void write_properties(const Shared& shared) {
-  // A kind of event that is not recorded is not complete, whatever the program did.
+  // A kind of event that is not recorded is not complete, whatever the program did. Who has counted
+  // messages says so in the properties of the run.
   std::map<std::string, std::string> properties = {
-      {"OTF2::MPI_COMMUNICATION_COMPLETE", "false"},
+      {kMessagesComplete, "false"},
       {"OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE", "false"},
       {"OTF2::THREAD_CREATE_WAIT_EVENT_COMPLETE", "false"},
       {"OTF2::THREAD_LOCK_EVENT_COMPLETE", "false"},

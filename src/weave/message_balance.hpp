@@ -1,0 +1,37 @@
+// Whether every message of MPI in the events of a run has both ends: as many were received as sent,
+// of each communicator, sender, receiver and tag.
+//
+// A sink like any other. It keeps sums of hash values, so memory does not grow with messages; that
+// ends without another go unnoticed is as likely as two equal hashes of 64 bits. REQUIRES for
+// complete(): all locations are finished.
+#pragma once
+
+#include <atomic>
+#include <map>
+
+#include "core/event.hpp"
+
+namespace timeloom::weave {
+
+class MessageBalance : public RunSink {
+ public:
+  // Whether MPI was recorded.
+  static bool wanted(const Definitions& definitions);
+
+  void begin(const Definitions& definitions) override;
+  std::unique_ptr<LocationSink> open_location(const Location& location) override;
+  void finish() override {}
+
+  // False also where recording was switched off, or where it is not known whose message it was.
+  bool complete() const noexcept { return sum_ == 0 && !has_gaps_; }
+
+ private:
+  class LocationBalance;
+
+  const Definitions* definitions_ = nullptr;
+  std::map<LocationId, std::uint32_t> processes_;  // of the locations
+  std::atomic<std::uint64_t> sum_ = 0;             // of what was sent, without what was received
+  std::atomic<bool> has_gaps_ = false;
+};
+
+}  // namespace timeloom::weave

@@ -1,0 +1,111 @@
+// Messages with one end are found, whatever the order of events and locations.
+
+#include "weave/message_balance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/communicator_groups.hpp"
+#include "core/mpi_event.hpp"
+
+namespace timeloom::weave {
+namespace {
+
+using enum EventKind;
+
+struct Message {
+  EventKind kind;
+  std::uint32_t communicator, peer, tag;
+};
+
+// Two processes of two threads, and a third of one; ids are those of Score-P's layout.
+Definitions three_processes() {
+  Definitions definitions;
+  definitions.groups.resize(3);
+  for (const std::uint64_t id : {0ul, 1ul, 2ul, 1ul << 32, (1ul << 32) + 1}) {
+    const LocationGroupId group{static_cast<std::uint32_t>(id)};
+    definitions.locations.push_back({LocationId{id}, "", group});
+  }
+  Communicator world, self, between;
+  world.members = {LocationId{2}, LocationId{1}, LocationId{0}};  // ranks are not the processes
+  self.self = true;
+  between.members = {LocationId{0}, kSecondGroup, LocationId{1}, LocationId{2}};
+  definitions.communicators = {world, self, between};
+  return definitions;
+}
+
+class MessageBalanceTest : public testing::Test {
+ protected:
+  MessageBalanceTest() { balance_.begin(definitions_); }
+
+  void feed(std::size_t location, const std::vector<Message>& messages) {
+    feed(balance_, location, messages);
+  }
+  void feed(MessageBalance& balance, std::size_t location, const std::vector<Message>& messages) {
+    const auto sink = balance.open_location(definitions_.locations[location]);
+    std::vector<Event> events;
+    for (const Message& one : messages) {
+      events.push_back(operand({}, OperandPlace::kPeerAndTag, pair_of(one.peer, one.tag)));
+      events.push_back({{}, one.kind, one.communicator, 8});
+    }
+    sink->consume(events);
+    sink->finish();
+  }
+
+  Definitions definitions_ = three_processes();
+  MessageBalance balance_;
+};
+
+TEST_F(MessageBalanceTest, AllHaveBothEnds) {
+  feed(0, {{kMpiRecv, 0, 0, 5}, {kMpiSend, 0, 1, 6}, {kMpiSend, 1, 0, 7}, {kMpiRecv, 1, 0, 7}});
+  EXPECT_FALSE(balance_.complete());
+  feed(2, {{kMpiIsend, 0, 2, 5}});
+  EXPECT_FALSE(balance_.complete());
+  feed(4, {{kMpiIrecv, 0, 2, 6}});  // a further thread of process 1
+  EXPECT_TRUE(balance_.complete());
+}
+
+TEST_F(MessageBalanceTest, AnEndAloneIsFound) {
+  feed(0, {{kMpiSend, 0, 1, 6}, {kMpiSend, 0, 1, 6}});
+  feed(1, {{kMpiRecv, 0, 2, 6}});
+  EXPECT_FALSE(balance_.complete());
+}
+
+TEST_F(MessageBalanceTest, EndsOfDifferentMessagesAreNone) {
+  for (const Message& other :
+       {Message{kMpiRecv, 0, 2, 7}, {kMpiRecv, 0, 1, 6}, {kMpiRecv, 1, 0, 6}}) {
+    MessageBalance one;
+    one.begin(definitions_);
+    feed(one, 0, {{kMpiSend, 0, 1, 6}});
+    feed(one, 1, {other});
+    EXPECT_FALSE(one.complete());
+  }
+}
+
+TEST_F(MessageBalanceTest, BetweenTwoGroupsRanksAreThoseOfTheOther) {
+  feed(0, {{kMpiSend, 2, 1, 6}});
+  feed(1, {{kMpiSend, 2, 0, 7}});
+  feed(2, {{kMpiRecv, 2, 0, 6}});
+  EXPECT_FALSE(balance_.complete());
+  feed(3, {{kMpiRecv, 2, 0, 7}});
+  EXPECT_TRUE(balance_.complete());
+}
+
+TEST_F(MessageBalanceTest, RecordingThatWasOffIsIncomplete) {
+  feed(0, {{kRecordingOff, 0, 0, 0}});
+  EXPECT_FALSE(balance_.complete());
+}
+
+TEST_F(MessageBalanceTest, AProcessThatIsNotKnownIsIncomplete) {
+  feed(0, {{kMpiSend, 0, 9, 6}, {kMpiRecv, 0, 9, 6}});
+  EXPECT_FALSE(balance_.complete());
+}
+
+TEST_F(MessageBalanceTest, WithoutMpiNobodyAsks) {
+  EXPECT_TRUE(MessageBalance::wanted(definitions_));
+  EXPECT_FALSE(MessageBalance::wanted(Definitions{}));
+}
+
+}  // namespace
+}  // namespace timeloom::weave
