@@ -171,7 +171,7 @@ APART = """
 
 def test_ranks_of_score_p_in_different_directories(ranks):
     ranks.write(APART, "apart.py")
-    done = ranks.start(2, sys.executable, "apart.py", *door("scorep"), ranks.directory / "app.py",
+    done = ranks.start(2, sys.executable, "apart.py", *door("scorep"), "--mpp=none", ranks.directory / "app.py",
                        SCOREP_EXPERIMENT_DIRECTORY="run")  # fmt: skip
     assert sorted(line.partition(";")[0] for line in done.stderr.splitlines()) == [
         f"scorep: of the 2 ranks of this job not all record into {ranks.directory}/{rank}/run" for rank in range(2)

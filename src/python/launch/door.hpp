@@ -18,6 +18,9 @@ enum class DirectoryRules : std::uint8_t {
   kVariables,  // those variables; output where they name no directory
 };
 
+// The origin of a setting that a door's `defaults` have made.
+inline constexpr char kDoorDefault[] = "the door";
+
 struct DoorSetting {
   std::string_view name;
   std::string_view value;
@@ -32,6 +35,7 @@ struct Door {
   std::span<const DoorSetting> settings;  // go over all that is said elsewhere
   DirectoryRules directory = DirectoryRules::kOutput;
   std::span<const DoorSetting> defaults = {};  // where nobody has said anything
+  std::string_view mpi_option = {};  // by which alone MPI is recorded; empty: a launcher asks, too
   std::string_view no_such_word = {};  // the end of the error where a bare word is no script
 };
 

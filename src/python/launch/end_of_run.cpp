@@ -15,6 +15,7 @@
 #include "python/launch/at_exit.hpp"
 #include "python/launch/main_module.hpp"
 #include "python/launch/measure.hpp"
+#include "python/launch/mpi_remarks.hpp"
 #include "python/launch/summary_text.hpp"
 #include "python/launch/weave_process.hpp"
 #include "python/session/session.hpp"
@@ -39,6 +40,7 @@ struct Start {
   bool left = false;  // as it is: nothing can be finished
   struct stat root {};
   std::shared_ptr<RunPlace> place;  // null: the run is finished
+  std::string mpi_option;           // see expect_mpi()
 };
 Start* g_start = nullptr;
 
@@ -191,6 +193,15 @@ constexpr char kRestricted[] =
     "not woven: the program has forbidden itself calls of the system (seccomp); the next command "
     "does it";
 
+void say_of_missing_mpi() {
+  const std::string option = std::exchange(g_start->mpi_option, {});
+  if (option.empty() || !g_start->place || has_loaded_mpi()) return;
+  const std::optional<RankInRun> rank = g_start->place->rank();
+  if (rank && rank->rank != 0) return;
+  write_error_output(line_start() + option +
+                     ": the program has loaded no MPI library: there are no calls of MPI\n");
+}
+
 void finish_weave_and_report() {
   if (g_start->left) return;
   if (record::is_restricted()) {
@@ -200,6 +211,7 @@ void finish_weave_and_report() {
   }
   SessionResult result;
   const bool finished = finish_measurement(result);
+  say_of_missing_mpi();
   if (!finished && PyErr_Occurred() != nullptr) {
     write_error_output(line_start() +
                        "the measurement could not be finished: " + take_exception_text() + "\n");
@@ -285,6 +297,10 @@ void report_run_of_other(const Settings& settings, SessionResult result) {
   note_start(settings, nullptr);
   RunEnd end(nullptr);
   weave_and_report(result, end, false, {});
+}
+
+void expect_mpi(const std::string& option) {
+  if (g_start != nullptr) g_start->mpi_option = option;
 }
 
 bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> place) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "python/interpreter/compat.hpp"
 #include "python/launch/layout.hpp"
@@ -14,6 +15,10 @@ namespace timeloom::python {
 // Finishes the run at exit, after everything that the program registers and after its
 // threads were joined. False with a Python exception set on failure.
 bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> place);
+
+// The end says, of one rank, that the program has loaded no MPI library. `option`: as the user
+// wrote it; empty: nobody has asked for MPI.
+void expect_mpi(const std::string& option);
 
 // Does that now; nothing is recorded afterwards. Nothing happens without a run
 // that is to be finished so, or in a child of its process.

@@ -21,6 +21,7 @@
 #include "python/launch/end_of_run.hpp"
 #include "python/launch/layout.hpp"
 #include "python/launch/measure.hpp"
+#include "python/launch/mpi_remarks.hpp"
 #include "python/launch/preload.hpp"
 #include "python/launch/python_values.hpp"
 #include "python/launch/read_settings.hpp"
@@ -195,6 +196,7 @@ void start_measuring(const Settings& settings, const Program& program, const Fil
 PyObject* measure_program(const Door& door, const Settings& settings, Program program,
                           PyObject* brought, PyObject* before) {
   load_wrappers(settings);
+  say_of_launcher(door, settings);
   std::FILE* file = nullptr;
   open_program(program, door.no_such_word, file);
   const std::shared_ptr<RunPlace> place = plan_run(settings, program, door);
@@ -205,6 +207,7 @@ PyObject* measure_program(const Door& door, const Settings& settings, Program pr
   {
     const BareStack bare;
     start_measuring(settings, program, filter, place, begun_cpu_ns());
+    expect_mpi(mpi_option(door, settings));
     if (before != Py_None) outcome = run_before(before);
     if (outcome == Outcome::kNormal) outcome = run_program(program, file);
   }
@@ -237,7 +240,7 @@ Settings settings_of_door(const Door& door, PyObject* values, PyObject* pyprojec
   };
   Settings settings = read_settings(pyproject, given, Measured::kProgram);
   for (const auto& [setting, value] : door.defaults) {
-    if (!settings.given(setting)) settings.set(setting, value, std::string(setting));
+    if (!settings.given(setting)) settings.set(setting, value, kDoorDefault);
   }
   return settings;
 }

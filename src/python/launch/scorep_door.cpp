@@ -22,6 +22,7 @@ const Door kScorepDoor{.name = "scorep",
                        .wrong_usage = 1,
                        .settings = kSettings,
                        .directory = DirectoryRules::kVariables,
-                       .defaults = kDefaults};
+                       .defaults = kDefaults,
+                       .mpi_option = "--mpp=mpi"};
 
 }  // namespace timeloom::python

@@ -1,0 +1,65 @@
+#include "python/launch/mpi_remarks.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "python/interpreter/say.hpp"
+#include "python/launch/preload.hpp"
+#include "settings/launched_rank.hpp"
+
+namespace timeloom::python {
+namespace {
+
+bool has_mpi_wrapper() {
+  return std::ranges::any_of(all_wrappers(), [](const Wrapper& wrapper) {
+    return wrapper.setting == "mpi" && is_loaded(wrapper);
+  });
+}
+
+// The first name is that of the program: empty.
+int add_name(dl_phdr_info* info, std::size_t, void* names) {
+  static_cast<std::vector<std::string>*>(names)->emplace_back(info->dlpi_name);
+  return 0;
+}
+
+}  // namespace
+
+void say_of_launcher(const Door& door, const Settings& settings) {
+  if (door.mpi_option.empty() || settings.text("results") == "none") return;
+  const std::optional<LaunchedRank> rank = launched_rank_of_this_process(environ);
+  const std::string option(door.mpi_option);
+  if (settings.flag("mpi") && !rank) {
+    say(option + ": no launcher (mpirun, srun) has started this process: it is a run of its own");
+  }
+  // torchrun's ranks are none of MPI.
+  const bool is_first =
+      rank && rank->rank == 0 && rank->launcher.find("torch") == std::string::npos;
+  if (is_first && settings.origin("mpi") == kDoorDefault && !has_mpi_wrapper()) {
+    say("started by " + std::string(rank->launcher) + " without " + option +
+        ": calls of MPI are not recorded");
+  }
+}
+
+std::string mpi_option(const Door& door, const Settings& settings) {
+  if (!settings.flag("mpi") || settings.text("results") == "none") return {};
+  return door.mpi_option.empty() ? settings.origin("mpi") : std::string(door.mpi_option);
+}
+
+bool has_loaded_mpi() {
+  std::vector<std::string> names;
+  ::dl_iterate_phdr(&add_name, &names);
+  return std::ranges::any_of(names, [](const std::string& name) {
+    void* const library = ::dlopen(name.empty() ? nullptr : name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) return false;
+    const bool found = ::dlsym(library, "PMPI_Init") != nullptr;
+    ::dlclose(library);
+    return found;
+  });
+}
+
+}  // namespace timeloom::python
