@@ -56,6 +56,10 @@ options of Score-P are accepted; nothing depends on them, nor on PROGRAM.
   -h, --help     print this help
 )";
 
+// As Score-P has it: user regions are recorded all the same.
+constexpr char kUserWarning[] =
+    "scorep-preload-init: warning: option not suitable for uninstrumented applications: '--user'\n";
+
 enum class Taken : std::uint8_t { kNot, kRecorded, kNothing };
 
 // What an option of Score-P's instrumenter asks for; kNot: none of ours.
@@ -86,6 +90,7 @@ int run_scorep_preload(const std::vector<std::string>& words) {
                    printable(word).c_str());
     }
     if (taken != Taken::kNot) continue;
+    if (word == "--user") std::fputs(kUserWarning, stderr);
     if (word == "--clean") return kDone;
     if (word == "--value-only") value_only = true;
   }

@@ -330,12 +330,18 @@ def test_lines_with_zero_bytes(record, data, io_of):
     assert (figures["cut", "read"], figures["open", "read"]) == ((4, 41, 0, 15), (2, 3, 0, 3))
 
 
+# In the README of the bindings for Score-P 4.
+USER_WARNING = "scorep-preload-init: warning: option not suitable for uninstrumented applications: '--user'"
+
+
 @pytest.mark.parametrize("option", ["--io=runtime:posix", "--io=posix", "--io=runtime:posix,isoc"])
 def test_scorep_preload_init(timeloom_program, option):
     command = [timeloom_program, "scorep-preload-init", "--user", option, "/x/app"]
     done = subprocess.run([*command, "--value-only"], capture_output=True, text=True, check=True)
     assert os.path.basename(done.stdout) == "libtimeloom_wrap_io.so\n"
-    assert os.path.isabs(done.stdout) and done.stderr == ""
+    assert os.path.isabs(done.stdout) and done.stderr == USER_WARNING + "\n"
+    without = subprocess.run([*command[:2], option, "--value-only"], capture_output=True, text=True, check=True)
+    assert (without.stdout, without.stderr) == (done.stdout, "")
     whole = subprocess.run(command, capture_output=True, text=True, check=True)
     assert whole.stdout == "LD_PRELOAD=" + done.stdout
 
@@ -345,5 +351,5 @@ def test_scorep_preload_init_says_what_is_not_recorded(timeloom_program):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
     assert done.stderr.splitlines() == [
-        f"scorep-preload-init: {option}: it is not recorded" for option in ("--mpp=shmem", "--thread=omp")
+        *(f"scorep-preload-init: {option}: it is not recorded" for option in ("--mpp=shmem", "--thread=omp")), USER_WARNING
     ]
