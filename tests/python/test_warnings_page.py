@@ -1,0 +1,65 @@
+"""docs/warnings.md has every line that is printed for the user: its fixed words are in the page."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.any_python
+
+ROOT = Path(__file__).resolve().parents[2]
+# What begins a line on stderr, or behind "!" in a report.
+MARKS = ("say(", "say_not_recorded(", "line_start()", "fprintf(stderr", "losses.push_back(")
+# Files whose texts are parts of such lines.
+PARTS = ("src/core/given_up.cpp", "src/python/launch/end_of_run.cpp", "src/python/launch/rank_place.cpp",
+         "src/python/launch/summary_text.cpp", "src/weave/run_properties.cpp")  # fmt: skip
+# Doors of other tools have pages of their own for their options; these are answers of a command to its user at once.
+ELSEWHERE = ("src/tools/scorep_", "src/tools/score_", "src/tools/view_", "src/tools/report_", "src/tools/main.cpp",
+             "src/tools/convert_command.cpp", "src/tools/omnitrace_files.cpp", "src/tools/preload_command.cpp",
+             "python/timeloom_kernel/")  # fmt: skip
+CODE = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|[;{}]|[^;{}\"/]+|/")
+FIELDS = re.compile(r"%[\d.]*l*[a-z]|\{[^{}]*\}|\\n|[`']")
+
+
+def statements(path):
+    """The statements of a file, each as its code and its texts; of Python a logical line is one."""
+    text = path.read_text()
+    if path.suffix == ".py":
+        for line in re.findall(r"(?:sys\.stderr\.write|\b_?say)\(.*", text):
+            yield MARKS[0], re.findall(r"\"((?:[^\"\\]|\\.)*)\"", line)
+        return
+    code, texts = "", []
+    for token in CODE.findall(text):
+        if token in (";", "{", "}"):
+            yield code, texts
+            code, texts = "", []
+        elif token.startswith('"'):
+            follows = code.endswith('"') and texts
+            texts = [*texts[:-1], texts[-1] + token[1:-1]] if follows else [*texts, token[1:-1]]
+            code += '"'
+        elif not token.startswith("//") and not (token.isspace() and code.endswith('"')):
+            code += token
+
+
+def fixed_words():
+    """(file, words) of each part of a message that is no field and has three words or more."""
+    for path in sorted([*ROOT.glob("src/**/*.cpp"), *ROOT.glob("python/**/*.py")]):
+        name = str(path.relative_to(ROOT))
+        if name.startswith(ELSEWHERE):
+            continue
+        for code, texts in statements(path):
+            if name in PARTS or any(mark in code for mark in MARKS):
+                for words in (part.strip(" ,:;.()\"") for text in texts for part in FIELDS.split(text)):
+                    if len(words.split()) >= 3:
+                        yield name, re.sub("^(timeloom|scorep): ", "", words)
+
+
+def plain(text):
+    return " ".join(re.sub(r"[`']", "", text).split())
+
+
+def test_every_line_is_in_the_page():
+    page = plain((ROOT / "docs" / "warnings.md").read_text())
+    words = list(fixed_words())
+    assert len(words) > 50
+    assert [one for one in words if plain(one[1]) not in page] == []
