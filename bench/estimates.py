@@ -13,7 +13,8 @@ SCRIPTS = {
     "truth.py": "The estimate beside the difference in CPU time, as a share of the plain program's (quartiles in "
     "brackets), and the verdicts of `timeloom check 'overhead < 5%'`.",
     "promise.py": "CPU time with `--overhead 5%`, and without a limit, as multiples of the plain program's, and how "
-    "many of the ten functions with the longest own time stay so, the time of those given up being their callers' in both.",
+    "many of the ten functions with the longest own time stay so, the time of those given up being their callers' "
+    "in both.",
     "compensation.py": "`timeloom report --compensate` of functions whose time is known, in nanoseconds a call.",
     "sampling.py": "The share of the time that Timeloom sees in other functions than a sampler of the plain program "
     "does, as measured and compensated; `floor` is the sampler's own uncertainty.",
