@@ -105,7 +105,7 @@ void SpoolSource::add_properties() {
 bool SpoolSource::is_whole() const {
   const std::uint64_t missing = lost_events_ + older_events_ + dropped_events_ + folded_events_ +
                                 damaged_segments_ + unreadable_spools_ + running_ + out_of_sight_;
-  return missing == 0 && !windows_;
+  return missing == 0 && ended_ && !windows_;
 }
 
 // The weave's part up to here, which is nearly all of it.

@@ -22,18 +22,19 @@ else:
 """
 # A small message waits for its receiver in the library.
 ONE_END = BEGIN + "if world.rank == 0:\n    world.send(1, 1, tag=4)\n"
+KILLED = BEGIN + "import os, signal\nworld.barrier()\nif world.rank == 1:\n    os.kill(os.getpid(), signal.SIGKILL)\n"
 RECORDING_OFF = BEGIN + "timeloom.disable_recording()\nworld.barrier()\ntimeloom.enable_recording()\n"
 
 
 @pytest.mark.parametrize(
     "text, options, complete",
     [(BEGIN, (), True), (ONE_END, (), False), (RECORDING_OFF, (), False), (BEGIN, ("--from", "json.dumps"), False),
-     (BEGIN, ("--no-mpi",), False)],
-    ids=["both ends", "one end", "recording off", "a window", "without MPI"],
+     (KILLED, (), False), (BEGIN, ("--no-mpi",), False)],
+    ids=["both ends", "one end", "recording off", "a window", "killed", "without MPI"],
 )  # fmt: skip
 def test_messages_are_complete(text, options, complete, tmp_path, timeloom):
     mpi = mpi_runs.implementations()[0]
     (tmp_path / "app.py").write_text(text)
-    mpi_runs.run(mpi, 2, tmp_path, "app.py", options=options)
+    mpi_runs.run(mpi, 2, tmp_path, "app.py", options=options, status=None)
     properties = json.loads(timeloom("info", "--json", tmp_path / "run").stdout)["properties"]
     assert properties.get("OTF2::MPI_COMMUNICATION_COMPLETE", "false") == ("true" if complete else "false")
