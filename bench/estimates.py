@@ -1,4 +1,4 @@
-"""The part of bench/RESULTS.md on how far to believe what Timeloom says of its own cost."""
+"""The part of bench/RESULTS.md on how far to believe what Timeloom says of its own cost, and on wrapper libraries."""
 
 import statistics
 from collections.abc import Callable
@@ -18,7 +18,12 @@ SCRIPTS = {
     "compensation.py": "`timeloom report --compensate` of functions whose time is known, in nanoseconds a call.",
     "sampling.py": "The share of the time that Timeloom sees in other functions than a sampler of the plain program "
     "does, as measured and compensated; `floor` is the sampler's own uncertainty.",
+    "native.py": "Wrapper libraries and ranks. Added by a recorded operation, over that of a recorded call of Python; "
+    "instructions of wrappers outside of a measurement; what N ranks leave and what the weave of that takes.",
 }
+WRITE_OVER_CALL, MPI_OVER_CALL, DORMANT = 3, 4, 10  # at most
+# These look for other libraries, or name what a later measurement must know (docs/wrappers.md).
+WITHOUT_LIMIT = ("MPI_Initialized", "MPI_Finalized", "MPI_Comm_dup", "MPI_Comm_split")
 
 
 def table(head: list[str], rows: list[list[str]]) -> list[str]:
@@ -70,11 +75,27 @@ def sampling_table(figures: Figures) -> list[str]:
     return table(["program", "samples", *SHARES, "no worse"], rows)
 
 
+def native_table(figures: Figures) -> list[str]:
+    added = {"a pwrite of one byte": (figures["write_over_call"], WRITE_OVER_CALL)}
+    for name, ratio in (figures["mpi_call_over_call"] or {}).items():
+        added[f"MPI, one byte: {name}"] = (ratio, MPI_OVER_CALL)
+    rows = [[name, f"{ratio:.2f} calls", f"{most}", verdict(ratio <= most)] for name, (ratio, most) in added.items()]
+    dormant = [count for name, count in figures["instructions"].items() if name not in WITHOUT_LIMIT]
+    rows.append(["a wrapper that records nothing", f"{min(dormant)} to {max(dormant)} instructions", f"{DORMANT}",
+                 verdict(max(dormant) <= DORMANT)])  # fmt: skip
+    for one in figures["ranks"]:
+        size = f"{one['record_files']} files of {one['record_bytes'] / 1e6:.1f} MB recorded, {one['result_files']} woven"
+        rows.append([f"{one['ranks']} ranks, {one['calls']:,} calls each",
+                     f"{size}, the weave takes {one['weave_peak_bytes'] / 1e6:.0f} MB", "–", "–"])  # fmt: skip
+    return table(["", "measured", "at most", "holds"], rows)
+
+
 TABLES: dict[str, Callable[[Figures], list[str]]] = {
     "truth.py": truth_table,
     "promise.py": promise_table,
     "compensation.py": compensation_table,
     "sampling.py": sampling_table,
+    "native.py": native_table,
 }
 
 
