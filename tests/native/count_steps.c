@@ -149,8 +149,10 @@ static void call_mpi(const char* name) {
   CALL(MPI_Allreduce, g_out, g_in, 1, MPI_INT, MPI_SUM, self);
   CALL(MPI_Put, g_out, 1, MPI_INT, none, 0, 1, MPI_INT, g_window);
   CALL(MPI_Gatherv, g_out, 1, MPI_INT, g_in, g_counts, g_displacements, MPI_INT, 0, self);
-  CALL(MPI_Sendrecv, g_out, 1, MPI_INT, none, 0, g_in, 1, MPI_INT, none, 0, self, MPI_STATUS_IGNORE);
-  CALL(MPI_Get_accumulate, g_out, 1, MPI_INT, g_in, 1, MPI_INT, none, 0, 1, MPI_INT, MPI_SUM, g_window);
+  CALL(MPI_Sendrecv, g_out, 1, MPI_INT, none, 0, g_in, 1, MPI_INT, none, 0, self,
+       MPI_STATUS_IGNORE);
+  CALL(MPI_Get_accumulate, g_out, 1, MPI_INT, g_in, 1, MPI_INT, none, 0, 1, MPI_INT, MPI_SUM,
+       g_window);
   call_communicators(name);
 }
 #else
