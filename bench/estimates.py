@@ -84,9 +84,9 @@ def native_table(figures: Figures) -> list[str]:
     rows.append(["a wrapper that records nothing", f"{min(dormant)} to {max(dormant)} instructions", f"{DORMANT}",
                  verdict(max(dormant) <= DORMANT)])  # fmt: skip
     for one in figures["ranks"]:
-        size = f"{one['record_files']} files of {one['record_bytes'] / 1e6:.1f} MB recorded, {one['result_files']} woven"
-        rows.append([f"{one['ranks']} ranks, {one['calls']:,} calls each",
-                     f"{size}, the weave takes {one['weave_peak_bytes'] / 1e6:.0f} MB", "–", "–"])  # fmt: skip
+        recorded = f"{one['record_files']} files of {one['record_bytes'] / 1e6:.1f} MB recorded"
+        woven = f"{one['result_files']} woven, in {one['weave_peak_bytes'] / 1e6:.0f} MB of memory"
+        rows.append([f"{one['ranks']} ranks, {one['calls']:,} calls each", f"{recorded}, {woven}", "–", "–"])
     return table(["", "measured", "at most", "holds"], rows)
 
 
