@@ -107,7 +107,7 @@ class MessageSink::OneLocation final : public LocationSink {
   // Operations that have begun are still completed, so that the kept ends of a channel are its
   // first.
   bool is_full() const noexcept {
-    return ends_.size() + begun_.size() + visits_.size() + begun_collectives_.size() >= most_;
+    return spent_.size() + visits_.size() + begun_collectives_.size() >= most_;
   }
 
   void leave(std::uint64_t time) {
@@ -136,8 +136,12 @@ class MessageSink::OneLocation final : public LocationSink {
     parts_.resize(region.first_part);
   }
 
+  // A call that asks again for the same request has one part in it.
   void add_part(std::size_t slot, std::size_t end = kNoEnd) {
-    if (!open_.empty()) parts_.push_back({slot, end});
+    if (open_.empty()) return;
+    const bool again = parts_.size() > open_.back().first_part && parts_.back().slot == slot;
+    if (end == kNoEnd && (again || !open_.back().mpi || parts_.size() >= most_)) return;
+    parts_.push_back({slot, end});
   }
 
   std::size_t new_slot() {

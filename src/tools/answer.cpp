@@ -18,6 +18,11 @@ constexpr double kLongStretch = 5e-6;  // of seconds between two calls, on avera
 
 using profile::Node;
 
+// What wrapper libraries record is known by its name.
+bool is_wrapped(Paradigm paradigm) {
+  return paradigm == Paradigm::kMpi || paradigm == Paradigm::kIo || paradigm == Paradigm::kPthread;
+}
+
 }  // namespace
 
 std::string name_of(const Definitions& definitions, RegionId id) {
@@ -146,6 +151,7 @@ std::optional<double> Answer::long_stretches() const {
   double all = 0;
   for (const FunctionRow& row : functions_) {
     if (!row.region.defined() || owner_.is_import(row.region)) continue;
+    if (is_wrapped(definitions().regions[row.region.value()].paradigm)) continue;
     const auto stretches = static_cast<double>(std::max<std::int64_t>(row.visits + row.calls, 1));
     if (row.working >= kLongStretch * stretches) all += row.working;
   }

@@ -271,7 +271,11 @@ void write_answer(const Answer& answer, const RunFacts& facts, const std::string
     output.write("\nNo region was entered: there is nothing to show.\n");
     return;
   }
-  AnswerWriter(answer, terminal, output).write(1 + facts.losses.size());
+  std::size_t taken = 1;
+  for (const std::string& loss : facts.losses) {
+    taken += (columns("! " + printable(loss)) + terminal.width - 1) / terminal.width;
+  }
+  AnswerWriter(answer, terminal, output).write(taken);
 }
 
 }  // namespace timeloom::tools

@@ -86,7 +86,10 @@ class Matrix {
   }
 
   void table() {
-    lines_.push_back(accent("bytes sent (messages)") + dim(", time in their calls"));
+    const std::string title = "bytes sent (messages)";
+    const std::string rest = ", time in their calls";
+    const bool fits = title.size() + rest.size() <= terminal_.width;
+    lines_.push_back(accent(title) + (fits ? dim(rest) : ""));
     std::string head = pad_left("to", kNameWidth + 3);
     for (std::size_t to = 0; to < processes_; ++to) {
       head += pad_left(std::to_string(to), kNumberWidth);
@@ -167,13 +170,22 @@ class Matrix {
       if (fit.pictures == 2) line += " " + squares(spent, from, fit);
       lines_.push_back(std::move(line));
     }
-    std::string legend;
+    legend("of " + most, fit.pictures == 2 ? ", " + time(spent.most()) : "");
+  }
+
+  // `more` and the indentation are left out where there is no room.
+  void legend(std::string most, const std::string& more) {
+    std::string shades;
+    std::size_t width = 0;
     for (std::size_t level = 1; level <= kMost; ++level) {
-      legend += shade(level, 1) + dim(formatted(" {}%  ", 100 * level / kMost));
+      const std::string share = formatted(" {}%  ", 100 * level / kMost);
+      shades += shade(level, 1) + dim(share);
+      width += 1 + columns(share);
     }
-    legend += dim(formatted("of {}", most));
-    if (fit.pictures == 2) legend += dim(formatted(", {}", time(spent.most())));
-    lines_.push_back(std::string(kNameWidth + 2, ' ') + legend);
+    if (width + columns(most + more) <= terminal_.width) most += more;
+    constexpr std::size_t kIndent = kNameWidth + 2;
+    const bool fits = kIndent + width + columns(most) <= terminal_.width;
+    lines_.push_back(std::string(fits ? kIndent : 0, ' ') + shades + dim(most));
   }
 
   void head(const Layout& layout, const std::string& first, const std::string& second) {

@@ -101,11 +101,12 @@ void SpoolSource::add_properties() {
   if (!ended_) put("timeloom::closed_regions", closed_regions_);
 }
 
-// Whether the events of all processes are there from begin to end. Complete after feeding.
+// Whether the events of all processes are there from begin to end; a profile has none. Complete
+// after feeding.
 bool SpoolSource::is_whole() const {
   const std::uint64_t missing = lost_events_ + older_events_ + dropped_events_ + folded_events_ +
                                 damaged_segments_ + unreadable_spools_ + running_ + out_of_sight_;
-  return missing == 0 && ended_ && !windows_;
+  return missing == 0 && ended_ && !windows_ && !profile_mode_;
 }
 
 // The weave's part up to here, which is nearly all of it.

@@ -181,46 +181,6 @@ def test_every_size_of_terminal(timeloom, recorded, width, height):
     assert len(lines) <= max(height - 1, 24)
 
 
-def test_warnings_take_their_lines_from_the_rest(timeloom, program, tmp_path):
-    (tmp_path / "app.py").write_text(PROGRAM + "import subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])\n")
-    subprocess.run([program, "run", "--quiet", "-o", "run", "app.py"], cwd=tmp_path, check=True)
-    lines = lines_of(timeloom, tmp_path / "run")
-    assert lines[1].startswith("! 1 Python process not measured") and len(lines) <= 24
-
-
-# Functions that spend milliseconds in C, and those that do little between two calls.
-IN_C = """\
-DATA = [str(i) for i in range(50_000)]
-def fetch():
-    return sorted(DATA, key=None)
-def main():
-    for _ in range(20):
-        fetch()
-main()
-"""
-IN_PYTHON = "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\nfib(22)\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "said"),
-    [(IN_C, [], True), (IN_C, ["--c-functions"], False), (IN_PYTHON, [], False), (IN_C, ["--overhead=90%"], True)],
-)
-def test_time_in_functions_that_call_c_is_said_with_the_option(timeloom, program, tmp_path, text, options, said):
-    (tmp_path / "app.py").write_text(text)
-    subprocess.run([program, "run", "--quiet", "-o", "run", *options, "app.py"], cwd=tmp_path, check=True)
-    lines = lines_of(timeloom, tmp_path / "run")
-    hints = [line for line in lines if "(run --c-functions)" in line]
-    assert [bool(re.match(r"\d+% where Python calls are 5 us or more apart", line)) for line in hints] == [True] * said
-
-
-def test_a_function_of_c_that_is_asked_for(timeloom, program, tmp_path):
-    for options, end in ([], ". Functions written in C are recorded with --c-functions"), (["--c-functions"], ""):
-        subprocess.run([program, "run", "--quiet", "--force", "-o", "run", *options, "-c", "sorted([])"],
-                       cwd=tmp_path, check=True)  # fmt: skip
-        said = timeloom("report", "--function", "cursor_fetchall", tmp_path / "run", status=1).stderr
-        assert said == f"timeloom: no function 'cursor_fetchall' in this run; timeloom report --flat lists them{end}\n"
-
-
 @pytest.mark.parametrize("kind", ["run", "profile"])
 def test_waiting_is_measured_and_of_the_function_that_waits(timeloom, recorded, kind):
     rows = json.loads(timeloom("report", "--by", "module", "--json", recorded / kind).stdout)["rows"]

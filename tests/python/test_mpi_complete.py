@@ -29,8 +29,8 @@ RECORDING_OFF = BEGIN + "timeloom.disable_recording()\nworld.barrier()\ntimeloom
 @pytest.mark.parametrize(
     "text, options, complete",
     [(BEGIN, (), True), (ONE_END, (), False), (RECORDING_OFF, (), False), (BEGIN, ("--from", "json.dumps"), False),
-     (KILLED, (), False), (BEGIN, ("--no-mpi",), False)],
-    ids=["both ends", "one end", "recording off", "a window", "killed", "without MPI"],
+     (KILLED, (), False), (BEGIN, ("--no-mpi",), False), (BEGIN, ("--profile",), False)],
+    ids=["both ends", "one end", "recording off", "a window", "killed", "without MPI", "a profile"],
 )  # fmt: skip
 def test_messages_are_complete(text, options, complete, tmp_path, timeloom):
     mpi = mpi_runs.implementations()[0]

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <span>
 
 #include "core/run_properties.hpp"
@@ -35,11 +36,19 @@ bool has_pthreads(const Definitions& definitions) {
          definitions.regions.end();
 }
 
+bool has_process_of_threads(const Definitions& definitions) {
+  std::set<LocationGroupId> seen;
+  const auto threads = threads_of(definitions);
+  return std::ranges::any_of(threads,
+                             [&](const Location* one) { return !seen.insert(one->group).second; });
+}
+
 // Runs with one thread, or with more than a record holds, go without.
 bool is_written(const Definitions& definitions) {
   const std::size_t count = threads_of(definitions).size();
   if (count > kGroupMembers) return false;
-  return count > 1 || (is_by_process(definitions) && has_pthreads(definitions));
+  if (!is_by_process(definitions)) return count > 1;
+  return has_process_of_threads(definitions) || has_pthreads(definitions);
 }
 
 class ThreadCommunicators {
@@ -111,6 +120,7 @@ class ThreadCommunicators {
 // Numbers of the run have that of the process in their lower half.
 OTF2_ErrorCode write_thread_event(OTF2_EvtWriter* writer, const Event& event,
                                   const Location& location, const Shared& shared) {
+  if (shared.first_communicator == kThreads) return OTF2_SUCCESS;  // there are none for threads
   const bool by_process = shared.threads_by_process;
   const OTF2_CommRef communicator = by_process ? kThreads + location.group.value() : kThreads;
   const std::uint64_t number = by_process ? event.value >> 32 : event.value;

@@ -105,14 +105,15 @@ LoadedLibrary used_by(Function function, const void* caller) noexcept {
 }
 
 // Programs ask again and again whether there is MPI: the libraries are gone through when another
-// one has been loaded since. Two threads that count at once find the same.
+// one has been loaded since. What was found is kept in one word with the number of loads then, the
+// lowest bit of which says whether there were several.
 bool has_several() noexcept {
-  static constinit std::atomic<unsigned long long> counted_at = 0;
-  static constinit std::atomic<bool> several = false;
+  static constinit std::atomic<unsigned long long> counted = 0;
   const unsigned long long now = LoadedLibrary::number_of_loads();
-  if (counted_at.load(std::memory_order_acquire) == now) return several;
-  several = LoadedLibrary::count_that_define(kInit) > 1;
-  counted_at.store(now, std::memory_order_release);
+  const unsigned long long known = counted.load(std::memory_order_relaxed);
+  if (known >> 1 == now) return (known & 1) != 0;
+  const bool several = LoadedLibrary::count_that_define(kInit) > 1;
+  counted.store(now << 1 | (several ? 1 : 0), std::memory_order_relaxed);
   return several;
 }
 
@@ -144,6 +145,8 @@ bool may_have(Function function) noexcept {
   const LoadedLibrary library = search();
   return !library || find_in(library, names.pmpi) != nullptr;
 }
+
+bool detail::has_several_libraries() noexcept { return g_several.load(); }
 
 bool detail::look_whether_passes(Function function, const void* caller) noexcept {
   if (!g_several && has_several() && !g_several.exchange(true)) {

@@ -41,7 +41,8 @@ void* find_real(Function function) noexcept;
 bool look_whether_passes(Function function, const void* caller) noexcept;
 void* real_of(Function function, const void* caller) noexcept;
 void* find_called(Function function) noexcept;
-void look_again() noexcept;  // all wrappers ask which library is meant; in wrappers.cpp
+bool has_several_libraries() noexcept;  // as far as has been noticed
+void look_again() noexcept;             // all wrappers ask which library is meant; in wrappers.cpp
 }  // namespace detail
 
 // PMPI_Send for Function::kSend, if it was called before; nullptr: real() finds it.

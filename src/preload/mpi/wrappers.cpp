@@ -24,10 +24,11 @@ struct Next {
   Signature* get() const noexcept {
     return by[record::wrapping() ? 1 : 0].load(std::memory_order_relaxed);
   }
-  // The calls of the program all go to `real`, as far as is known.
-  void pass_to(Signature* real, Function function) noexcept {
+  // The calls of the program all go to `real`, as far as is known. Whoever notices another library
+  // says so before it looks again: that comes after this store, or is seen behind it.
+  void pass_to(Signature* real) noexcept {
     by[0] = real;
-    if (known_real<Signature>(function) == nullptr) look_again();  // another library came meanwhile
+    if (detail::has_several_libraries()) look_again();
   }
   void look_again() noexcept { by[0] = by[1].load(); }
 };
@@ -44,7 +45,7 @@ struct Next {
       return passed_real<int PARAMETERS>(Function::k##NAME, caller) ARGUMENTS;            \
     auto* const real = called_real<int PARAMETERS>(Function::k##NAME);                    \
     if (MAY_PASS && !record::wrapping() && known_real<int PARAMETERS>(Function::k##NAME)) \
-      timeloom_next_##NAME.pass_to(real, Function::k##NAME);                              \
+      timeloom_next_##NAME.pass_to(real);                                                 \
     Call call(Function::k##NAME);                                                         \
     (void)call;                                                                           \
     return BODY;                                                                          \

@@ -56,7 +56,10 @@ bool has_loaded_mpi() {
   return std::ranges::any_of(names, [](const std::string& name) {
     void* const library = ::dlopen(name.empty() ? nullptr : name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) return false;
-    const bool found = ::dlsym(library, "PMPI_Init") != nullptr;
+    // Ours has MPI_Init, too; a library without names for tools has no other.
+    const bool ours = name.find("libtimeloom_") != std::string::npos;
+    const bool found = ::dlsym(library, "PMPI_Init") != nullptr ||
+                       (!ours && !name.empty() && ::dlsym(library, "MPI_Init") != nullptr);
     ::dlclose(library);
     return found;
   });

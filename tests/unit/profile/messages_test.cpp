@@ -171,6 +171,20 @@ TEST(Messages, HaveTheirShareOfTheTimeOfCalls) {
   EXPECT_EQ(back.receive_time, 2u + 5u);
 }
 
+// However often it asks for one.
+TEST(Messages, HaveEqualPartsOfACallThatAsksForThem) {
+  Job job(3);
+  job.only_mpi();
+  job.enter(0, 0).message(0, 0, kMpiIsend, 1, 8, 1).leave(0, 1);
+  job.enter(0, 1).message(0, 1, kMpiIsend, 2, 8, 2).leave(0, 2);
+  job.enter(0, 10);
+  for (int i = 0; i < 5; ++i) job.add(0, 11, kMpiRequestTest, 0, 1);
+  job.add(0, 12, kMpiIsendComplete, 0, 2).leave(0, 20);
+  const MessageSummary summary = job.summary();
+  EXPECT_EQ(summary.traffic.at({0, 1}).send_time, 1u + 5u);
+  EXPECT_EQ(summary.traffic.at({0, 2}).send_time, 1u + 5u);
+}
+
 // What a blocking send calls itself, such as a write to a socket, is not its end.
 TEST(Messages, AreSentUntilTheirOwnCallEnds) {
   Job job(2);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/text.hpp"
+
 namespace timeloom::tools {
 namespace {
 
@@ -72,6 +74,18 @@ TEST(ReportMpiMatrix, SixtyFourProcessesFitEightyColumns) {
   EXPECT_EQ(lines[13], "            1 |# #" + blanks(61) + "|");
   EXPECT_EQ(lines[75], "           63 |" + blanks(62) + "# |");
   for (std::size_t i = 11; i < lines.size(); ++i) EXPECT_LE(lines[i].size(), 80U) << lines[i];
+}
+
+TEST(ReportMpiMatrix, NoLineIsWiderThanANarrowTerminal) {
+  MpiFacts facts = processes(2);
+  facts.messages.traffic[{0, 1}] = {1000, 1000, 10, 10};
+  for (const std::size_t width : {40U, 50U, 60U}) {
+    Terminal terminal;
+    terminal.width = width;
+    for (const std::string& line : matrix_lines(facts, terminal)) {
+      EXPECT_LE(columns(line), width) << line;
+    }
+  }
 }
 
 TEST(ReportMpiMatrix, MoreProcessesThanColumnsShareSquares) {

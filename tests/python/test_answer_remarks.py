@@ -1,0 +1,55 @@
+"""What timeloom report says beside its numbers: warnings, and where time may be in C (tests/unit/tools/answer_test.cpp)."""
+
+import re
+import subprocess
+
+import pytest
+
+pytestmark = pytest.mark.any_python
+
+SCREEN = {"COLUMNS": "80", "LINES": "25", "LANG": "C"}
+IN_C = """\
+DATA = [str(i) for i in range(50_000)]
+def fetch():
+    return sorted(DATA)
+def main():
+    for _ in range(20):
+        fetch()
+main()
+"""
+
+
+def record(program, directory, text, *options):
+    (directory / "app.py").write_text(text)
+    subprocess.run([program, "run", "--quiet", "--force", "-o", "run", *options, "app.py"], cwd=directory, check=True)
+    return directory / "run"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "warning", "lines"),
+    [("import subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])\n", [], "1 Python process not measured", 1),
+     ("def f(n):\n    if n: f(n - 1)\nf(50)\n", ["--profile-depth", "10"], "the limit of 10 levels of call paths", 2)],
+    ids=["children", "depth"],
+)  # fmt: skip
+def test_warnings_take_their_lines_from_the_rest(timeloom, program, tmp_path, text, options, warning, lines):
+    many = "".join(f"def f{i}():\n    return sum(range(1000))\nf{i}()\n" for i in range(40))
+    said = timeloom("report", record(program, tmp_path, many + text, *options), **SCREEN).stdout.splitlines()
+    assert said[1].startswith(f"! {warning}")
+    assert len(said) + lines - 1 <= 24
+
+
+@pytest.mark.parametrize(("options", "said"), [([], True), (["--c-functions"], False)])
+def test_time_in_functions_that_call_c_is_said_with_the_option(timeloom, program, tmp_path, options, said):
+    lines = timeloom("report", record(program, tmp_path, IN_C, *options), **SCREEN).stdout.splitlines()
+    hints = [line for line in lines if "(run --c-functions)" in line]
+    assert [bool(re.match(r"\d+% where Python calls are 5 us or more apart", line)) for line in hints] == [True] * said
+
+
+@pytest.mark.parametrize(
+    ("options", "end"),
+    [([], ". Functions written in C are recorded with --c-functions"), (["--c-functions"], "")],
+)
+def test_a_function_of_c_that_is_asked_for(timeloom, program, tmp_path, options, end):
+    run = record(program, tmp_path, "sorted([])", *options)
+    said = timeloom("report", "--function", "cursor_fetchall", run, status=1).stderr
+    assert said == f"timeloom: no function 'cursor_fetchall' in this run; timeloom report --flat lists them{end}\n"
