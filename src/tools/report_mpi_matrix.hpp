@@ -1,5 +1,5 @@
-// Who sent how much to whom, as lines of text: a table of numbers where that fits, else the pairs
-// with the most bytes, and below it a picture of one shade a pair.
+// The messages between processes as lines of text: a table of numbers where the terminal has room,
+// else the pairs with the most bytes, and below the numbers a picture of one shade a pair.
 //
 // A pure function, for any thread; throws std::bad_alloc only.
 #pragma once

@@ -1,5 +1,5 @@
-// What is said of MPI where the options, the launcher and the program do not fit together: one line
-// on stderr each, by one rank. Nothing else depends on it. Main thread, with the GIL.
+// Remarks on MPI where the options, the launcher and the program do not fit together: one line on
+// stderr each, by one rank. Nothing else depends on these lines. Main thread, with the GIL.
 #pragma once
 
 #include <string>
