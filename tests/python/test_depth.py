@@ -10,7 +10,7 @@ from test_filters import record, work  # noqa: F401
 from test_streams_programs import each_instrumenter
 
 DEEP = """
-import threading, timeloom
+import _thread, timeloom
 def down(n):
     timeloom.parameter_int("n", n)
     if n: down(n - 1)
@@ -31,8 +31,11 @@ def all():
     down(0); down(1); down(7); list(generator(3)); regions(); leaf()
     try: raiser(4)
     except ValueError: down(1)
+def work(done):
+    all(); done.release()
 all()
-thread = threading.Thread(target=all); thread.start(); thread.join()
+done = _thread.allocate_lock(); done.acquire()
+_thread.start_new_thread(work, (done,)); done.acquire()  # which calls threading's start() makes depends on who is first
 """
 
 
