@@ -34,6 +34,12 @@ std::uint32_t check_of(const Life& life) {
   return checksum(reinterpret_cast<const std::byte*>(&life), offsetof(Life, check));
 }
 
+bool read_life(const os::File& file, Life& life, int* error) {
+  return file.read_at(0, std::as_writable_bytes(std::span(&life, 1)).first(kSize), error) == kSize;
+}
+
+bool is_sound(const Life& life) { return life.magic == kMagic && life.check == check_of(life); }
+
 bool locked(const OpenPart& open) {
   int error = 0;
   const os::File defs = open(kDefsName, &error);
@@ -94,11 +100,10 @@ Alive alive(const OpenPart& open) {
   const os::File file = open(kLifeName, &error);
   if (error == ENOENT) return Alive::kNo;  // its measurement has ended
   Life life;
-  const auto bytes = std::as_writable_bytes(std::span(&life, 1)).first(kSize);
-  const bool read = error == 0 && file.read_at(0, bytes, &error) == kSize;
+  const bool read = error == 0 && read_life(file, life, &error);
   // A process that was killed before it had written so much has recorded nothing.
   if (error == 0 && !read) return Alive::kNo;
-  if (!read || life.magic != kMagic || life.check != check_of(life)) return Alive::kUnknown;
+  if (!read || !is_sound(life)) return Alive::kUnknown;
   switch (os::look_for(life.process)) {
     case os::Found::kNo: return Alive::kNo;
     case os::Found::kElsewhere: return alive_by_beats(file);
@@ -106,6 +111,14 @@ Alive alive(const OpenPart& open) {
   }
   // By exec a process becomes another program and remains the same process.
   return maps_ring(life.process, open).value_or(true) ? Alive::kYes : Alive::kNo;
+}
+
+bool is_gone(const OpenPart& open) {
+  int error = 0;
+  const os::File file = open(kLifeName, &error);
+  Life life;
+  return file.is_open() && read_life(file, life, &error) && is_sound(life) &&
+         os::look_for(life.process) == os::Found::kNo;
 }
 
 }  // namespace timeloom

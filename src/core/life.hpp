@@ -43,4 +43,8 @@ using OpenPart = std::function<os::File(const std::string& name, int* error)>;
 Alive alive(const OpenPart& open);
 Alive alive(const std::string& spool);
 
+// Whether `life` names a process of this machine that is gone: also one that had not come so far
+// that alive() could tell. False where that is not certain.
+bool is_gone(const OpenPart& open);
+
 }  // namespace timeloom

@@ -104,12 +104,30 @@ std::vector<std::uint32_t> logs_of(const SpoolDirectory& directory) {
   return numbers;
 }
 
+OpenPart parts_of(const SpoolDirectory& directory) {
+  return [&directory](const std::string& name, int* error) { return directory.open(name, error); };
+}
+
+// UINT64_MAX: it is not there, or cannot be read.
+std::uint64_t size_of(const SpoolDirectory& directory, const char* name) {
+  int error = 0;
+  const os::File file = directory.open(name, &error);
+  const std::uint64_t size = file.is_open() ? file.size(&error) : UINT64_MAX;
+  return error == 0 ? size : UINT64_MAX;
+}
+
 }  // namespace
+
+// The file `life` comes first, then `defs`, `log` and `ring`, then the head of `defs`.
+bool was_killed_at_begin(const SpoolDirectory& directory) {
+  if (!is_gone(parts_of(directory))) return false;
+  const std::uint64_t log = size_of(directory, kLogName);
+  return size_of(directory, kDefsName) < sizeof(DefsHeader) && (log == 0 || log == UINT64_MAX);
+}
 
 std::unique_ptr<Reader> Reader::open(const SpoolDirectory& directory) {
   // Asked first: if it ends meanwhile, its end is among the definitions.
-  const Alive life = timeloom::alive(
-      [&](const std::string& name, int* error) { return directory.open(name, error); });
+  const Alive life = timeloom::alive(parts_of(directory));
   const os::File defs = open_part(directory, kDefsName);
   const DefsHeader header = read_head(defs, directory.path());
   std::unique_ptr<Reader> reader(new Reader(directory));

@@ -91,6 +91,10 @@ struct SegmentRef {
   std::vector<std::uint64_t> words{};
 };
 
+// Whether the spool is that of a process that was killed before it had written the head of its
+// definitions, so that nothing was recorded. False where that is not certain.
+bool was_killed_at_begin(const SpoolDirectory& directory);
+
 class LocationReader;
 
 class Reader {

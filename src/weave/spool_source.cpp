@@ -33,9 +33,8 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) 
     try {
       open_process(directory);
     } catch (const Error&) {
-      // Killed before it had written the first bytes, or beyond repair.
       if (!failure) failure = std::current_exception();
-      ++unreadable_spools_;
+      if (!spool::was_killed_at_begin(directory)) ++unreadable_spools_;
     }
   }
   if (processes_.empty() && failure) std::rethrow_exception(failure);

@@ -1,6 +1,11 @@
 // Spools as a run: definitions joined, regions closed, losses counted.
 #include "weave_fixture.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/life.hpp"
+
 namespace timeloom::weave {
 namespace {
 
@@ -281,7 +286,7 @@ TEST_F(SourceTest, ADamagedSegmentLeavesABalancedRest) {
 TEST_F(SourceTest, ASpoolBeyondRepairDoesNotHideTheOthers) {
   simple_run(1);
   fs::create_directory(run() / "spool/a");
-  test::write_bytes(run() / "spool/a/defs", "");  // killed before its first byte
+  test::write_bytes(run() / "spool/a/defs", "");
   SpoolSource source = this->source();
   EXPECT_EQ(source.unreadable_spools(), 1u);
   EXPECT_EQ(collect(source)->lines.at("main"), in_program(calls(1)));
@@ -289,6 +294,29 @@ TEST_F(SourceTest, ASpoolBeyondRepairDoesNotHideTheOthers) {
   EXPECT_NE(error_of([&] { SpoolSource(std::vector<spool::SpoolDirectory>{run() / "spool/a"}); }),
             "none");
   EXPECT_NE(error_of([&] { SpoolSource(std::vector<spool::SpoolDirectory>{}); }), "none");
+}
+
+// Such a child has recorded nothing: the run is whole without it.
+TEST_F(SourceTest, AProcessKilledBeforeItsFirstByteIsNoDamage) {
+  simple_run(1);
+  const fs::path killed = run() / "spool/a";
+  fs::create_directory(killed);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(write_life(killed.string()));
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  for (const char* name : {"defs", "log", "ring"}) test::write_bytes(killed / name, "");
+  SpoolSource source = this->source();
+  EXPECT_EQ(source.unreadable_spools(), 0u);
+  EXPECT_EQ(collect(source)->lines.at("main"), in_program(calls(1)));
+
+  test::write_bytes(killed / "log", "something");
+  EXPECT_EQ(this->source().unreadable_spools(), 1u);
+  test::write_bytes(killed / "log", "");
+  fs::remove(killed / "life");
+  ASSERT_EQ(write_life(killed.string()), 0);  // now of a process that lives, and may write yet
+  EXPECT_EQ(this->source().unreadable_spools(), 1u);
 }
 
 TEST_F(SourceTest, MarkersAreInOrderOfTimeAndOfKnownThreads) {
