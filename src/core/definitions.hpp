@@ -155,7 +155,8 @@ struct Communicator {
   CommunicatorId parent{};  // from which it was made; undefined: none that is known
   bool self = false;        // one process alone; the same definition for all processes
   std::vector<LocationId>
-      members;  // by rank: the first thread of the process; undefined: not known
+      members{};               // by rank: the first thread of the process; undefined: not known
+  std::uint64_t identity = 0;  // the same in all its processes; 0: not known
 };
 
 // The same as one of its processes knows it.

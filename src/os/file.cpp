@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string>
+#include <vector>
 
 #include "os/thread.hpp"
 
@@ -237,6 +239,26 @@ int File::truncate(std::uint64_t size) noexcept {
 int File::give_to(unsigned user) noexcept {
   if (const int error = open_again(); error != 0) return error;
   return ::fchown(fd_, user, static_cast<gid_t>(-1)) == 0 ? 0 : errno;
+}
+
+// The link is to what the descriptor is of, wherever its name leads by now.
+int File::link_to(const std::string& path) const {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) return errno;
+  if (!S_ISREG(status.st_mode)) return EINVAL;
+  const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) return 0;
+  if (errno == EEXIST) return errno;
+  int error = 0;
+  File copy = create_exclusive(path, &error);
+  std::vector<std::byte> part(1 << 20);
+  for (std::uint64_t at = 0; error == 0;) {
+    const std::size_t size = read_at(at, part, &error);
+    if (size == 0) break;
+    if (error == 0) error = copy.write_at(at, std::span(part).first(size));
+    at += size;
+  }
+  return error;
 }
 
 // A lock of the open file, not of the process: that would be gone as soon as the

@@ -62,6 +62,9 @@ class File {
   // Cuts the file to `size` bytes.
   int truncate(std::uint64_t size) noexcept;
   int give_to(unsigned user) noexcept;
+  // Gives the file another name as well, which nothing has yet; where that is not possible, makes a
+  // copy of that name. Only a plain file.
+  int link_to(const std::string& path) const;
   void close() noexcept;
 
   // Marks the file as in use until it is closed, or the process ends in whatever

@@ -59,13 +59,13 @@ void widen(ClockProperties& clock, std::uint64_t first, std::uint64_t last) {
 
 }  // namespace
 
-void CallTreeSink::begin(const Definitions& definitions) {
+void LocationFolds::begin(const Definitions& definitions) {
   definitions_ = &definitions;
   folded_.resize(definitions.locations.size());
   set_depth(definitions);
 }
 
-void CallTreeSink::set_depth(const Definitions& definitions) {
+void LocationFolds::set_depth(const Definitions& definitions) {
   const auto found = definitions.properties.find(kProfileDepth);
   if (found == definitions.properties.end()) return;
   const std::string& text = found->second;
@@ -74,7 +74,7 @@ void CallTreeSink::set_depth(const Definitions& definitions) {
   if (levels != 0) options_.max_depth = levels;
 }
 
-std::unique_ptr<LocationSink> CallTreeSink::open_location(const Location& location) {
+std::unique_ptr<LocationSink> LocationFolds::open_location(const Location& location) {
   const auto& all = definitions_->locations;
   const auto found =
       std::lower_bound(all.begin(), all.end(), location.id,
@@ -83,11 +83,15 @@ std::unique_ptr<LocationSink> CallTreeSink::open_location(const Location& locati
     throw Error("location '" + location.name + "' is not among the definitions of its run");
   }
   const auto index = static_cast<std::size_t>(found - all.begin());
-  FoldLimits limits{options_.own_nodes, options_.own_nodes, options_.max_depth, UINT64_MAX};
-  const auto given = given_.find(location.id);
-  if (given != given_.end()) limits.cut = ticks(given->second.first);
+  const FoldLimits limits{options_.own_nodes, options_.own_nodes, options_.max_depth,
+                          cut(location.id)};
   return std::make_unique<FoldingSink>(
       LocationFold(location.name, *definitions_, limits, budget_, functions_), folded_[index]);
+}
+
+std::uint64_t CallTreeSink::cut(LocationId location) const {
+  const auto given = given_.find(location);
+  return given == given_.end() ? UINT64_MAX : ticks(given->second.first);
 }
 
 void CallTreeSink::finish() {

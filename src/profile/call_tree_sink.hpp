@@ -38,13 +38,38 @@ struct CallTreeOptions {
   std::uint32_t max_depth = UINT32_MAX;
 };
 
-class CallTreeSink : public RunSink {
+// Folds each location, and leaves them apart.
+class LocationFolds : public RunSink {
  public:
-  explicit CallTreeSink(const CallTreeOptions& options = {})
+  explicit LocationFolds(const CallTreeOptions& options = {})
       : options_(options), budget_(options.max_nodes), functions_(options.max_functions) {}
 
   void begin(const Definitions& definitions) override;
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
+  void finish() override {}
+
+  // The result, in the order of the locations; once, after finish().
+  std::vector<FoldedLocation> take_locations() { return std::move(folded_); }
+
+ protected:
+  // The events of the location that are folded end there.
+  virtual std::uint64_t cut(LocationId) const { return UINT64_MAX; }
+
+  CallTreeOptions options_;
+  const Definitions* definitions_ = nullptr;  // the source's, from begin to finish
+  std::vector<FoldedLocation> folded_;        // as definitions_->locations
+
+ private:
+  void set_depth(const Definitions& definitions);
+
+  NodeBudget budget_;
+  NodeBudget functions_;
+};
+
+class CallTreeSink : public LocationFolds {
+ public:
+  using LocationFolds::LocationFolds;
+
   void finish() override;
 
   // Adds the profile that a location folded while it ran, in place of its events or from
@@ -57,14 +82,9 @@ class CallTreeSink : public RunSink {
   CallTree take() { return std::move(tree_); }
 
  private:
-  void set_depth(const Definitions& definitions);
+  std::uint64_t cut(LocationId location) const override;
 
-  CallTreeOptions options_;
-  const Definitions* definitions_ = nullptr;  // the source's, from begin to finish
-  std::vector<FoldedLocation> folded_;        // as definitions_->locations
   std::map<LocationId, FoldedLocation> given_;
-  NodeBudget budget_;
-  NodeBudget functions_;
   CallTree tree_;
 };
 

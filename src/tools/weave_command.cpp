@@ -10,6 +10,7 @@
 #include "tools/omnitrace_files.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
+#include "weave/convert.hpp"
 
 namespace timeloom::tools {
 
@@ -18,6 +19,7 @@ namespace {
 struct WeaveCommandOptions {
   std::string run;
   bool numbers = false;  // asked for by the end of a program
+  bool convert = false;  // the same: `run` is the spool of a rank
   weave::WeaveOptions weave;
   std::optional<std::uint32_t> threads;
 };
@@ -50,6 +52,10 @@ std::optional<weave::WeaveSummary> weave_at_end(const std::filesystem::path& run
 }
 
 int run_weave(WeaveCommandOptions options) {
+  if (options.convert) {
+    weave::convert(options.run);
+    return kDone;
+  }
   const auto unfinished = weave::unfinished_run_of(options.run);
   const std::filesystem::path run = unfinished ? *unfinished : weave::find_run(options.run);
   Output output;
@@ -81,6 +87,7 @@ Command register_weave(CLI::App& program) {
   known.flag("--keep-spool", options->weave.keep_spool,
              "Do not remove the recorded data afterwards");
   known.hidden_flag("--numbers", options->numbers);
+  known.hidden_flag("--convert", options->convert);
   known.hidden_flag("--more-ranks", options->weave.more_ranks);
   known.count("--threads", "N", options->threads, {1, 65536, "a number of threads, 1 or more"},
               "Threads that weave (default: one a core)");

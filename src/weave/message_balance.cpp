@@ -1,12 +1,12 @@
 #include "weave/message_balance.hpp"
 
+#include <algorithm>
+
 #include "core/communicator_groups.hpp"
 #include "core/mpi_event.hpp"
 
 namespace timeloom::weave {
 namespace {
-
-constexpr std::uint32_t kNobody = UINT32_MAX;
 
 // The finalizer of splitmix64.
 std::uint64_t mixed(std::uint64_t value) noexcept {
@@ -14,6 +14,20 @@ std::uint64_t mixed(std::uint64_t value) noexcept {
   value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
   return value ^ (value >> 31);
 }
+
+// Tells a process from others without a number of the run.
+std::uint64_t identity_of(const LocationGroup& process) {
+  std::uint64_t hash = process.process_id;
+  for (const char c : process.hostname) hash = mixed(hash + static_cast<unsigned char>(c));
+  return hash;
+}
+
+// Of a process in a communicator: members are known by their places, both groups in one row.
+struct Place {
+  std::uint64_t own = 0;
+  std::uint64_t before_peers = 0;  // the place of what events call rank 0
+  std::uint64_t members = 0;       // 0: the place is not known
+};
 
 }  // namespace
 
@@ -29,51 +43,53 @@ class MessageBalance::LocationBalance : public LocationSink {
         case EventKind::kMpiIsend: add(event, true); break;
         case EventKind::kMpiRecv:
         case EventKind::kMpiIrecv: add(event, false); break;
-        case EventKind::kRecordingOff: has_gaps_ = true; break;
+        case EventKind::kRecordingOff: ends_.has_gaps = true; break;
         default: break;
       }
     }
   }
 
-  void finish() override {
-    run_.sum_ += sum_;
-    if (has_gaps_) run_.has_gaps_ = true;
-  }
+  void finish() override { run_.add(ends_); }
 
  private:
   void add(const Event& event, bool sent) {
-    const std::uint32_t peer = process_at(event.ref, operands_.peer());
-    if (peer == kNobody) has_gaps_ = true;
-    const std::uint64_t ends = sent ? pair_of(process_, peer) : pair_of(peer, process_);
-    const std::uint64_t hash = mixed(mixed(pair_of(event.ref, operands_.tag())) + ends);
-    sum_ += sent ? hash : -hash;
+    const auto [known, is_new] = places_.try_emplace(event.ref);
+    if (is_new) known->second = place_in(event.ref);
+    const Place& place = known->second;
+    const std::uint64_t peer = place.before_peers + operands_.peer();
+    if (peer >= place.members) {
+      ends_.has_gaps = true;
+      return;
+    }
+    const Communicator& one = run_.definitions_->communicators[event.ref];
+    const std::uint64_t from = sent ? place.own : peer, to = sent ? peer : place.own;
+    std::uint64_t hash = one.self ? identity_of(run_.definitions_->groups[process_]) : 0;
+    for (const std::uint64_t part : {one.identity, std::uint64_t{operands_.tag()}, from, to}) {
+      hash = mixed(hash + part);
+    }
+    ends_.sum += sent ? hash : -hash;
   }
 
   // Between two groups the rank is one of the group that this process is not in.
-  std::uint32_t process_at(std::uint32_t communicator, std::uint32_t rank) {
-    if (communicator >= run_.definitions_->communicators.size()) return kNobody;
+  Place place_in(std::uint32_t communicator) const {
+    if (communicator >= run_.definitions_->communicators.size()) return {};
     const Communicator& one = run_.definitions_->communicators[communicator];
-    if (one.self) return process_;
-    const auto [known, is_new] = before_peers_.try_emplace(communicator, 0);
-    if (is_new) {
-      known->second = members_before_peers(
-          one, [this](LocationId member) { return process_of(member) == process_; });
-    }
-    const std::uint64_t place = std::uint64_t{rank} + known->second;
-    return place < one.members.size() ? process_of(one.members[place]) : kNobody;
-  }
-
-  std::uint32_t process_of(LocationId member) const {
-    const auto found = run_.processes_.find(member);
-    return found == run_.processes_.end() ? kNobody : found->second;
+    if (one.self) return {0, 0, 1};
+    const auto is_own = [this](LocationId member) {
+      const auto found = run_.processes_.find(member);
+      return found != run_.processes_.end() && found->second == process_;
+    };
+    const auto own = std::ranges::find_if(one.members, is_own);
+    if (own == one.members.end()) return {};
+    return {static_cast<std::uint64_t>(own - one.members.begin()),
+            members_before_peers(one, is_own), one.members.size()};
   }
 
   MessageBalance& run_;
   const std::uint32_t process_;
   Operands operands_;
-  std::map<std::uint32_t, std::uint32_t> before_peers_;  // members, by communicator
-  std::uint64_t sum_ = 0;
-  bool has_gaps_ = false;
+  std::map<std::uint32_t, Place> places_;  // by communicator
+  Ends ends_;
 };
 
 bool MessageBalance::wanted(const Definitions& definitions) {
@@ -89,6 +105,11 @@ void MessageBalance::begin(const Definitions& definitions) {
 
 std::unique_ptr<LocationSink> MessageBalance::open_location(const Location& location) {
   return std::make_unique<LocationBalance>(*this, location.group.value());
+}
+
+void MessageBalance::add(const Ends& ends) noexcept {
+  sum_ += ends.sum;
+  if (ends.has_gaps) has_gaps_ = true;
 }
 
 }  // namespace timeloom::weave

@@ -2,11 +2,13 @@
 // of each communicator, sender, receiver and tag.
 //
 // A sink like any other. It keeps sums of hash values, so memory does not grow with messages; that
-// ends without another go unnoticed is as likely as two equal hashes of 64 bits. REQUIRES for
-// complete(): all locations are finished.
+// ends without another go unnoticed is as likely as two equal hashes of 64 bits. A hash has nothing
+// in it but what the process of the event knows: sums of parts of a run can be added. REQUIRES for
+// complete() and ends(): all locations are finished.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 
 #include "core/event.hpp"
@@ -15,6 +17,10 @@ namespace timeloom::weave {
 
 class MessageBalance : public RunSink {
  public:
+  struct Ends {
+    std::uint64_t sum = 0;  // of what was sent, without what was received
+    bool has_gaps = false;  // recording was off, or it is not known whose a message was
+  };
   // Whether MPI was recorded.
   static bool wanted(const Definitions& definitions);
 
@@ -22,7 +28,9 @@ class MessageBalance : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override {}
 
-  // False also where recording was switched off, or where it is not known whose message it was.
+  // Those of processes that are not fed. Any thread.
+  void add(const Ends& ends) noexcept;
+  Ends ends() const noexcept { return {sum_, has_gaps_}; }
   bool complete() const noexcept { return sum_ == 0 && !has_gaps_; }
 
  private:
@@ -30,7 +38,7 @@ class MessageBalance : public RunSink {
 
   const Definitions* definitions_ = nullptr;
   std::map<LocationId, std::uint32_t> processes_;  // of the locations
-  std::atomic<std::uint64_t> sum_ = 0;             // of what was sent, without what was received
+  std::atomic<std::uint64_t> sum_ = 0;
   std::atomic<bool> has_gaps_ = false;
 };
 

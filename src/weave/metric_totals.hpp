@@ -26,6 +26,7 @@ class MetricTotals : public RunSink {
 
   // The profile that a thread folded itself.
   void add(const profile::FoldedLocation& folded);
+  const std::vector<std::uint64_t>& totals() const noexcept { return totals_; }  // by MetricId
   // As properties of the run: timeloom::total_NAME.
   void add_to(std::map<std::string, std::string>& properties) const;
 

@@ -13,7 +13,6 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -167,13 +166,6 @@ std::string manifest_of(const run::Directory& run, const run::Directory& results
   return run::manifest_text(items, stage);
 }
 
-// Whether a property of the run has this value.
-bool says(const SpoolSource& source, const char* property, std::string_view value) {
-  const auto& properties = source.definitions().properties;
-  const auto found = properties.find(property);
-  return found != properties.end() && found->second == value;
-}
-
 const run::Layout& layout_of(const SpoolSource& source) {
   return run::layout_of(source.definitions().properties);
 }
@@ -221,13 +213,13 @@ struct Written {
 Written write_results(SpoolSource& source, const fs::path& directory, const WeaveOptions& options) {
   profile::CallTreeSink tree;
   std::vector<RunSink*> sinks;
-  std::unique_ptr<RunSink> trace;
-  const bool with_trace =
-      !source.in_profile_mode() && !says(source, "timeloom::results", "profile");
-  const bool with_profile = !with_trace || !says(source, "timeloom::results", "trace");
+  std::unique_ptr<otf2::Archive> trace;
+  const bool with_trace = source.wants_trace();
+  const bool with_profile = source.wants_profile();
   if (with_profile) sinks.push_back(&tree);
   if (with_trace) {
     trace = otf2::create(directory, fs::path(run::name_of(Item::kAnchor)).stem());
+    for (otf2::EventFiles& files : source.event_files()) trace->take(std::move(files));
     sinks.push_back(trace.get());
   }
   for (auto& [location, folded] : source.take_profiles()) tree.put(location, std::move(folded));

@@ -26,7 +26,8 @@ constexpr char kCreator[] = "Timeloom " TIMELOOM_VERSION;
 
 }  // namespace
 
-SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) {
+SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
+                         Conversions conversions) {
   definitions_.creator = kCreator;
   std::exception_ptr failure;
   for (const spool::SpoolDirectory& directory : directories) {
@@ -42,6 +43,8 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) 
   leave_out_unborn();
   set_process_clocks();
   sort_processes();
+  has_ranks_ = std::ranges::any_of(processes_,
+                                   [](const Process& one) { return one.rank && one.spawn == 0; });
   Unifier unifier(definitions_);
   for (Process& process : processes_) add_process(process, unifier);
   add_bytes_metrics();
@@ -51,13 +54,13 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories) 
   add_locations();
   if (has_aliases_) add_aliases();
   add_profiles();
+  if (conversions == Conversions::kUsed) add_conversions();
   add_tasks();
   add_properties();
 }
 
 void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
-  Process process;
-  process.spool = directory.way();
+  Process process(directory);
   process.reader = spool::Reader::open(directory);
   const spool::ProcessDefinitions& from = process.reader->definitions();
   if (!from.parent.empty()) {
@@ -157,8 +160,13 @@ void SpoolSource::add_bytes_metric(const char* name) {
   metrics.push_back(std::move(metric));
 }
 
-void SpoolSource::set_created(Process& process) {
-  process.ids.threads.rank = process.group.value();
+// A rank that converts its events alone has the same number there.
+void SpoolSource::set_created(Process& process) const {
+  constexpr std::uint64_t kNoRank = std::uint64_t{1} << 31;
+  const bool is_rank = process.rank && process.spawn == 0;
+  process.ids.threads.rank = is_rank      ? *process.rank
+                             : has_ranks_ ? kNoRank | process.group.value()
+                                          : process.group.value();
   for (const auto& [index, thread] : process.reader->definitions().threads) {
     if (thread.number == 0) continue;
     auto& end = process.ids.threads.ends[thread.number];
@@ -287,6 +295,7 @@ void SpoolSource::add_profiles() {
 
 void SpoolSource::add_tasks() {
   for (const Process& process : processes_) {
+    if (process.is_converted()) continue;
     const auto& threads = process.reader->definitions().threads;
     for (const std::uint32_t index : process.locations) {
       const auto thread = threads.find(index);
@@ -332,6 +341,9 @@ void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
   for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) { feed_thread(tasks_[i], all); });
   add_properties();
   if (with_metrics) totals.add_to(definitions_.properties);
+  messages.add(messages_);
+  messages_ = messages.ends();
+  metric_totals_ = totals.totals();
   if (with_messages && messages.complete() && is_whole()) {
     definitions_.properties[kMessagesComplete] = "true";
   }

@@ -16,9 +16,12 @@
 #include "core/event.hpp"
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
+#include "formats/otf2/event_files.hpp"
 #include "profile/location_fold.hpp"
 #include "spool/profile_file.hpp"
 #include "spool/reader.hpp"
+#include "weave/conversion.hpp"
+#include "weave/message_balance.hpp"
 #include "weave/process_clock.hpp"
 #include "weave/thread_feed.hpp"
 #include "weave/unify.hpp"
@@ -29,7 +32,10 @@ class SpoolSource : public RunSource {
  public:
   // `directories`: one spool each, all of one run. Unreadable spools are left out and
   // counted; throws Error if none can be read.
-  explicit SpoolSource(const std::vector<spool::SpoolDirectory>& directories);
+  // What ranks have converted of their own events is used in place of their records, or not.
+  enum class Conversions : std::uint8_t { kUsed, kIgnored };
+  explicit SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
+                       Conversions conversions = Conversions::kUsed);
 
   const Definitions& definitions() const override { return definitions_; }
   void feed(std::span<RunSink* const> sinks, unsigned threads) override;
@@ -37,8 +43,19 @@ class SpoolSource : public RunSource {
   // The profiles that threads folded while they ran, from their begin or from the end of
   // their events. REQUIRES: called once.
   std::map<LocationId, profile::FoldedLocation> take_profiles() { return std::move(profiles_); }
-  // Whether threads folded from their begin: then there is no trace.
-  bool in_profile_mode() const noexcept { return profile_mode_; }
+
+  // Whether the run is to have events (not where threads folded from their begin), and a profile.
+  bool wants_trace() const { return !profile_mode_ && !wants_only("profile"); }
+  bool wants_profile() const { return !wants_trace() || !wants_only("trace"); }
+
+  // The events of the processes that have converted theirs; feed() leaves them out. They refer to
+  // this object.
+  std::vector<otf2::EventFiles> event_files() const;
+  // See convert(). REQUIRES: the source is that of one spool.
+  bool can_be_converted() const;
+  // What has been fed, without what the sinks have of it. REQUIRES: can_be_converted(), feed() has
+  // returned.
+  Conversion conversion() const;
 
   // Of records in the spools.
   std::uint64_t bytes() const noexcept { return total_bytes_ + profile_bytes_; }
@@ -71,6 +88,9 @@ class SpoolSource : public RunSource {
 
  private:
   struct Process : WovenProcess {
+    explicit Process(spool::SpoolDirectory where)
+        : directory(std::move(where)), spool(directory.way()) {}
+    spool::SpoolDirectory directory;
     std::string spool;                  // the way to its directory
     std::string parent;                 // to that of the process that started it; or empty
     std::optional<std::uint32_t> rank;  // in the job of a launcher
@@ -80,8 +100,14 @@ class SpoolSource : public RunSource {
     bool end_is_known() const {
       return group.value() != 0 && reader->definitions().ending.kind != EndingKind::kNone;
     }
-    bool timed = false;  // begin and end are of its own, not those of the run
+    bool timed = false;             // begin and end are of its own, not those of the run
+    std::uint64_t first_ticks = 0;  // of these two
+    std::uint64_t last_ticks = 0;
     spool::Profiles profiles;
+    // Of one that has converted its events.
+    std::vector<otf2::EventFiles::File> files{};
+    Conversion::Moment converted_begin{}, converted_end{};
+    bool is_converted() const { return !files.empty(); }
   };
   struct Task {  // one thread
     const Process* process;
@@ -95,8 +121,13 @@ class SpoolSource : public RunSource {
   void set_process_clocks();
   void sort_processes();
   static void set_lifetime(Process& process);
-  static void set_created(Process& process);
+  void set_created(Process& process) const;
   void add_profiles();
+  bool wants_only(const char* results) const;
+  bool is_whole_rank(const Process& process) const;
+  void add_conversions();
+  bool fits(const Conversion& conversion, const Process& process) const;
+  void add_conversion(Conversion& conversion, Process& process);
   void add_creators();
   void add_bytes_metrics();
   void add_bytes_metric(const char* name);
@@ -120,9 +151,12 @@ class SpoolSource : public RunSource {
 
   Definitions definitions_;
   std::vector<Process> processes_;
+  bool has_ranks_ = false;
   std::vector<Task> tasks_;
   std::map<LocationId, profile::FoldedLocation> profiles_;
   profile::FoldedLocation folded_samples_;  // only the samples, of all profiles
+  MessageBalance::Ends messages_;           // of what was converted; then of all
+  std::vector<std::uint64_t> metric_totals_;
   bool profile_mode_ = false;
   std::set<std::uint32_t> given_up_;       // regions that some process has not timed to its end
   std::vector<ObservedCpu> observed_cpu_;  // of processes with a limit whose instrumenter rests

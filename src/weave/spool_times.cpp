@@ -57,6 +57,8 @@ void SpoolSource::set_lifetime(Process& process) {
   if (known.empty()) return;
   const auto [first, last] = std::minmax_element(known.begin(), known.end());
   process.timed = true;
+  process.first_ticks = *first;
+  process.last_ticks = *last;
   process.begin = process.clock.to_time(*first);
   process.end = process.clock.to_time(*last);
 }

@@ -92,6 +92,7 @@ void Unifier::add_communicators(const spool::ProcessDefinitions& process, IdMap&
     }
     const auto parent = communicators_.find(local.parent);
     Communicator& made = table.emplace_back();
+    made.identity = local.identity;
     made.name = local.name;
     const bool between = is_between_groups(local);
     made.self = local.self && !between;

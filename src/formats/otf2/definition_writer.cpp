@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <filesystem>
 #include <map>
-#include <system_error>
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
 #include "global_definitions.hpp"
+#include "local_definitions.hpp"
 
 namespace timeloom::otf2 {
 
@@ -27,7 +26,7 @@ Epoch epoch_of(const Definitions& definitions, const Written& written) {
     first = std::min(first, from);
     last = std::max(last, to);
   };
-  if (!written.times().empty()) widen(written.times().first, written.times().last);
+  if (written.all().first <= written.all().last) widen(written.all().first, written.all().last);
   for (const Marker& marker : definitions.markers) widen(ticks(marker.time), ticks(marker.time));
   Epoch epoch{first, last - first, OTF2_UNDEFINED_TIMESTAMP};
   if (clock.realtime) {
@@ -37,31 +36,6 @@ Epoch epoch_of(const Definitions& definitions, const Written& written) {
     epoch.realtime = *clock.realtime - std::min(shift, *clock.realtime);
   }
   return epoch;
-}
-
-// No mapping tables, since events are written with global ids, and one clock
-// for all: the offset is 0 at the begin and at the end. So the files of all
-// locations are equal, and the library, which clears a whole chunk for each,
-// writes only the first.
-void write_local_definitions(const Shared& shared, const Epoch& epoch) {
-  const std::vector<Location>& locations = shared.definitions->locations;
-  if (locations.empty()) return;
-  check(OTF2_Archive_OpenDefFiles(shared.archive), shared.what);
-  OTF2_DefWriter* writer =
-      check(OTF2_Archive_GetDefWriter(shared.archive, locations.front().id.value()), shared.what);
-  const std::uint64_t end = epoch.begin + std::max<std::uint64_t>(epoch.length, 1);
-  check(OTF2_DefWriter_WriteClockOffset(writer, epoch.begin, 0, 0), shared.what);
-  check(OTF2_DefWriter_WriteClockOffset(writer, end, 0, 0), shared.what);
-  check(OTF2_Archive_CloseDefWriter(shared.archive, writer), shared.what);
-  check(OTF2_Archive_CloseDefFiles(shared.archive), shared.what);
-  const auto file = [&](const Location& location) {
-    return shared.files / (std::to_string(location.id.value()) + ".def");
-  };
-  for (std::size_t i = 1; i < locations.size(); ++i) {
-    std::error_code error;
-    std::filesystem::copy_file(file(locations.front()), file(locations[i]), error);
-    if (error) throw Error(shared.what + ": " + error.message());
-  }
 }
 
 // The library takes letters, digits and '_' behind a name space, in upper case.
@@ -117,7 +91,8 @@ std::uint64_t chunk_size_for(const Shared& shared) {
   const std::size_t members =
       std::max(shared.definitions->regions.size(), shared.definitions->locations.size());
   const std::size_t group = std::min(kGroupMembers, members) * 9;
-  std::uint64_t needed = std::max<std::uint64_t>(shared.strings.longest(), group) + 1024;
+  const std::size_t table = shared.longest_table * 9;
+  std::uint64_t needed = std::max<std::uint64_t>({shared.strings.longest(), group, table}) + 1024;
   if (most_bytes(shared) >= kUnbufferedWrite) needed = std::max(needed, kUnbufferedWrite);
   const std::uint64_t chunks = (needed + kSmallestChunk - 1) / kSmallestChunk;
   return std::min(chunks * kSmallestChunk, kLargestChunk);

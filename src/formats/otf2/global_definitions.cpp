@@ -122,7 +122,7 @@ class GlobalDefinitions {
   void write_locations() {
     for (const Location& location : definitions_.locations) {
       ok(OTF2_GlobalDefWriter_WriteLocation(writer_, location.id.value(), ref(shown_name(location)),
-                                            type_of(location.type), written_.events(location.id),
+                                            type_of(location.type), written_.of(location.id).events,
                                             location.group.value()));
       const auto put = [&](const char* name, const std::string& value) {
         ok(OTF2_GlobalDefWriter_WriteLocationProperty(writer_, location.id.value(), ref(name),

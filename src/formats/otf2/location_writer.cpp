@@ -66,18 +66,17 @@ class LocationWriter : public LocationSink {
       if (code != OTF2_SUCCESS) [[unlikely]]
         fail(what(), code);
     }
-    times_.first = std::min(times_.first, ticks(events.front().time));
-    times_.last = std::max(times_.last, ticks(events.back().time));
+    count_.first = std::min(count_.first, ticks(events.front().time));
+    count_.last = std::max(count_.last, ticks(events.back().time));
   }
 
   void finish() override {
     forget_library_errors();
-    std::uint64_t count = 0;
-    check(OTF2_EvtWriter_GetNumberOfEvents(writer_, &count), what());
+    check(OTF2_EvtWriter_GetNumberOfEvents(writer_, &count_.events), what());
     check(OTF2_Archive_CloseEvtWriter(shared_.archive, writer_), what());
     writer_ = nullptr;
-    check_file(count);
-    written_.add(location_.id, count, times_);
+    check_file(count_.events);
+    written_.add(location_.id, count_);
   }
 
  private:
@@ -221,7 +220,7 @@ class LocationWriter : public LocationSink {
   OTF2_AttributeList* attributes_ = nullptr;
   std::array<OTF2_Type, UINT8_MAX> types_{};  // of metrics that are sampled together
   std::array<OTF2_MetricValue, UINT8_MAX> values_{};
-  Written::Span times_;
+  EventCount count_;
   EventDigest digest_;
   Operands operands_;
   std::optional<Event> offset_;  // of the event of input or output that comes next
@@ -264,11 +263,13 @@ void number_metrics(Shared& shared) {
   }
 }
 
-void Written::add(LocationId location, std::uint64_t events, const Span& times) {
+void Written::add(LocationId location, const EventCount& count) {
   const std::lock_guard lock(mutex_);
-  events_[location] += events;
-  times_.first = std::min(times_.first, times.first);
-  times_.last = std::max(times_.last, times.last);
+  for (EventCount* sum : {&counts_[location], &all_}) {
+    sum->events += count.events;
+    sum->first = std::min(sum->first, count.first);
+    sum->last = std::max(sum->last, count.last);
+  }
 }
 
 std::unique_ptr<LocationSink> open_location_writer(Shared& shared, Written& written,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/event.hpp"
+#include "event_files.hpp"
 #include "library.hpp"
 #include "string_table.hpp"
 
@@ -47,6 +48,8 @@ struct Shared {
   OTF2_CommRef first_communicator = kThreads + 1;  // of MPI
   // Of classes of metrics of a process, on a location for these.
   std::map<std::pair<LocationId, OTF2_MetricRef>, OTF2_MetricRef> metric_instances;
+  std::vector<EventFiles> taken;
+  std::size_t longest_table = 0;  // of what their references become
 };
 
 // Numbers classes and instances without gaps, as readers want them.
@@ -63,20 +66,16 @@ inline constexpr char kWaitingName[] = "timeloom::waiting";
 // Counts of the events written so far; any thread may add to them.
 class Written {
  public:
-  struct Span {
-    std::uint64_t first = UINT64_MAX;
-    std::uint64_t last = 0;
-    bool empty() const { return first > last; }
-  };
-  void add(LocationId location, std::uint64_t events, const Span& times);
-  bool has(LocationId location) const { return events_.contains(location); }
-  std::uint64_t events(LocationId location) const { return events_.at(location); }
-  const Span& times() const { return times_; }
+  void add(LocationId location, const EventCount& count);
+  bool has(LocationId location) const { return counts_.contains(location); }
+  const EventCount& of(LocationId location) const { return counts_.at(location); }
+  // Of all locations.
+  const EventCount& all() const { return all_; }
 
  private:
   std::mutex mutex_;
-  std::map<LocationId, std::uint64_t> events_;
-  Span times_;
+  std::map<LocationId, EventCount> counts_;
+  EventCount all_;
 };
 
 inline OTF2_IoFileRef io_file(Shared& shared, const std::string& path) {

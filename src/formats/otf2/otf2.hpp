@@ -9,14 +9,26 @@
 #include <memory>
 
 #include "core/event.hpp"
+#include "formats/otf2/event_files.hpp"
 
 namespace timeloom::otf2 {
+
+// An archive that is being written.
+class Archive : public RunSink {
+ public:
+  // Takes event files over. Their locations are not opened. REQUIRES: before begin().
+  virtual void take(EventFiles files) = 0;
+  // Of a location whose events were written here. REQUIRES: finish() has returned.
+  virtual EventCount written(LocationId location) const = 0;
+  // REQUIRES: finish() has returned, and the definitions are still there.
+  virtual EventReferences references() const = 0;
+};
 
 // A sink that writes the archive `directory`/`name`.otf2 (with `name`.def and
 // `name`/). The directory exists, the archive does not. LocationSinks may be
 // used from different threads at the same time. Memory is bounded per open
 // location. An archive is complete only after finish(). Throws Error.
-std::unique_ptr<RunSink> create(const std::filesystem::path& directory,
+std::unique_ptr<Archive> create(const std::filesystem::path& directory,
                                 const std::string& name = "traces");
 
 // Opens the archive with this anchor file ("….otf2"). Reads the definitions at

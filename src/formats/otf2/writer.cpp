@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "definition_writer.hpp"
+#include "local_definitions.hpp"
 #include "otf2.hpp"
 
 namespace timeloom::otf2 {
@@ -94,7 +95,7 @@ constexpr OTF2_MemoryCallbacks kMemory = {take_chunk, free_chunk};
 // Without a post-flush callback no BufferFlush event is written.
 constexpr OTF2_FlushCallbacks kFlush = {always_flush, nullptr};
 
-class ArchiveWriter : public RunSink {
+class ArchiveWriter : public Archive {
  public:
   ArchiveWriter(const std::filesystem::path& directory, const std::string& name)
       : directory_(directory), name_(name), anchor_(directory / (name + ".otf2")) {
@@ -116,11 +117,19 @@ class ArchiveWriter : public RunSink {
   ArchiveWriter(const ArchiveWriter&) = delete;
   ArchiveWriter& operator=(const ArchiveWriter&) = delete;
 
+  void take(EventFiles files) override { shared_.taken.push_back(std::move(files)); }
+  EventCount written(LocationId location) const override { return written_.of(location); }
+  EventReferences references() const override { return references_of(shared_); }
+
   void begin(const Definitions& definitions) override {
     catch_library_errors();
     forget_library_errors();
     shared_.definitions = &definitions;
     intern_strings(shared_);
+    intern_meanings(shared_);
+    for (const EventFiles& files : shared_.taken) {
+      for (const EventFiles::File& file : files.files) written_.add(file.here, file.count);
+    }
     shared_.archive =
         check(OTF2_Archive_Open(directory_.c_str(), name_.c_str(), OTF2_FILEMODE_WRITE, kEventChunk,
                                 OTF2_UNDEFINED_UINT64, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE),
@@ -144,6 +153,7 @@ class ArchiveWriter : public RunSink {
       if (!written_.has(location.id)) open_location(location)->finish();  // readers expect a file
     }
     ok(OTF2_Archive_CloseEvtFiles(shared_.archive));
+    put_taken_files();
     write_definitions(shared_, written_);
     OTF2_Archive* archive = std::exchange(shared_.archive, nullptr);
     try {
@@ -159,6 +169,14 @@ class ArchiveWriter : public RunSink {
  private:
   void ok(OTF2_ErrorCode code) const { check(code, shared_.what); }
 
+  void put_taken_files() const {
+    for (const EventFiles& files : shared_.taken) {
+      for (const EventFiles::File& file : files.files) {
+        files.put(file, shared_.files / (std::to_string(file.here.value()) + ".evt"));
+      }
+    }
+  }
+
   // What the events refer to; each location has looked at its own file.
   void check_definitions() const {
     const std::unique_ptr<RunSource> written = open(anchor_);
@@ -166,7 +184,7 @@ class ArchiveWriter : public RunSink {
     const bool all = are.regions.size() == wanted.regions.size() &&
                      are.locations.size() == wanted.locations.size() &&
                      std::ranges::all_of(are.locations, [this](const Location& location) {
-                       return location.event_count == written_.events(location.id);
+                       return location.event_count == written_.of(location.id).events;
                      });
     if (!all) throw Error(shared_.what + ": its definitions are not those that were written");
   }
@@ -186,7 +204,7 @@ class ArchiveWriter : public RunSink {
 
 }  // namespace
 
-std::unique_ptr<RunSink> create(const std::filesystem::path& directory, const std::string& name) {
+std::unique_ptr<Archive> create(const std::filesystem::path& directory, const std::string& name) {
   return std::make_unique<ArchiveWriter>(directory, name);
 }
 

@@ -202,6 +202,16 @@ void say_of_missing_mpi() {
                      ": the program has loaded no MPI library: there are no calls of MPI\n");
 }
 
+// Bytes of records. With less, a process of its own takes longer than the weave of the run does.
+constexpr std::uint64_t kWorthConverting = 64 << 10;
+
+void convert_as_rank(const SessionResult& result) {
+  if (!g_start->weave || !g_start->place || result.profile || result.error != 0) return;
+  const std::optional<RankInRun> rank = g_start->place->rank();
+  const bool shared = rank && !rank->spools.empty() && rank->size > 1;
+  if (shared && result.bytes >= kWorthConverting) convert_in_child(result.spool, g_start->package);
+}
+
 void finish_weave_and_report() {
   if (g_start->left) return;
   if (record::is_restricted()) {
@@ -212,6 +222,7 @@ void finish_weave_and_report() {
   SessionResult result;
   const bool finished = finish_measurement(result);
   say_of_missing_mpi();
+  if (finished) convert_as_rank(result);
   if (!finished && PyErr_Occurred() != nullptr) {
     write_error_output(line_start() +
                        "the measurement could not be finished: " + take_exception_text() + "\n");

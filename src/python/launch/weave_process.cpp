@@ -172,9 +172,10 @@ class Attributes {
   posix_spawnattr_t attributes_;
 };
 
-// Where somebody else took the exit status (SIGCHLD ignored, another thread in
-// wait()), the trace itself tells.
-bool succeeded(pid_t child, const std::string& run) {
+enum class ChildEnd { kSucceeded, kFailed, kNotKnown };
+
+// Not known: somebody else took the exit status (SIGCHLD ignored, another thread in wait()).
+ChildEnd wait_for(pid_t child) {
   int status = 0;
   pid_t waited = 0;
   // The other threads of the program run on.
@@ -183,9 +184,32 @@ bool succeeded(pid_t child, const std::string& run) {
     waited = ::waitpid(child, &status, 0);
   } while (waited < 0 && errno == EINTR);
   Py_END_ALLOW_THREADS;
-  if (waited == child) return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (waited != child) return ChildEnd::kNotKnown;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? ChildEnd::kSucceeded : ChildEnd::kFailed;
+}
+
+// The run itself tells.
+bool has_results(const std::string& run) {
   return ::access((run + "/traces.otf2").c_str(), F_OK) == 0 ||
          ::access((run + "/profile.cubex").c_str(), F_OK) == 0;
+}
+
+// `timeloom weave` with these words.
+ChildEnd run_weave(const std::string& program, std::vector<std::string> words, bool silent,
+                   const Answer& answer) {
+  words.insert(words.begin(), {std::string(speaker()), "weave"});
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const ChildSignal signal;
+  const Descriptors descriptors(silent, answer);
+  const Attributes attributes(signal.mask());
+  pid_t child = 0;
+  if (::posix_spawn(&child, program.c_str(), descriptors.get(), attributes.get(), arguments.data(),
+                    environ) != 0) {
+    return ChildEnd::kFailed;
+  }
+  return wait_for(child);
 }
 
 }  // namespace
@@ -201,24 +225,20 @@ WeaveResult weave_in_child(const std::string& run, const std::string& package,
                            const ChildWeave& how) {
   const std::string program = find_program(package);
   if (program.empty()) return {WeaveOutcome::kNoProgram};
-  std::vector<std::string> words = {std::string(speaker()), "weave", "--numbers"};
+  std::vector<std::string> words = {"--numbers"};
   if (how.keep_spool) words.push_back("--keep-spool");
   if (how.more_ranks) words.push_back("--more-ranks");
   words.push_back(run);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const ChildSignal signal;
   const Answer answer;
-  const Descriptors descriptors(how.silent, answer);
-  const Attributes attributes(signal.mask());
-  pid_t child = 0;
-  if (::posix_spawn(&child, program.c_str(), descriptors.get(), attributes.get(), arguments.data(),
-                    environ) != 0) {
-    return {WeaveOutcome::kFailed};
-  }
-  if (!succeeded(child, run)) return {WeaveOutcome::kFailed};
+  ChildEnd end = run_weave(program, std::move(words), how.silent, answer);
+  if (end == ChildEnd::kNotKnown && has_results(run)) end = ChildEnd::kSucceeded;
+  if (end != ChildEnd::kSucceeded) return {WeaveOutcome::kFailed};
   return answer.result();
+}
+
+void convert_in_child(const std::string& spool, const std::string& package) {
+  const std::string program = find_program(package);
+  if (!program.empty()) run_weave(program, {"--convert", spool}, true, Answer());
 }
 
 }  // namespace timeloom::python

@@ -40,4 +40,8 @@ std::string extension_directory();
 WeaveResult weave_in_child(const std::string& run, const std::string& package,
                            const ChildWeave& how);
 
+// The same for what one rank has recorded, before the run is woven: see weave/convert.hpp. What
+// fails is left to the weave of the run. `spool`: that of the rank.
+void convert_in_child(const std::string& spool, const std::string& package);
+
 }  // namespace timeloom::python

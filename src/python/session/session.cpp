@@ -83,6 +83,7 @@ bool watch(bool on) {
 void fill(SessionResult& result, std::uint64_t end_ns) {
   const Session& s = g_session;
   result.run = s.context.run;
+  result.spool = s.spool;
   result.instrumenter = s.plan.instrumenter->name;
   result.profile = s.settings.flag("profile");
   result.window = describe(s.plan.window);

@@ -12,6 +12,7 @@ namespace timeloom::python {
 
 struct SessionResult {
   std::string run;
+  std::string spool;  // of this process in it
   std::string instrumenter;
   std::uint64_t events = 0;
   std::uint64_t folded_events = 0;  // of these: only call paths have been kept of them

@@ -31,6 +31,8 @@ Definitions three_processes() {
   world.members = {LocationId{2}, LocationId{1}, LocationId{0}};  // ranks are not the processes
   self.self = true;
   between.members = {LocationId{0}, kSecondGroup, LocationId{1}, LocationId{2}};
+  world.identity = 7;
+  between.identity = 8;
   definitions.communicators = {world, self, between};
   return definitions;
 }

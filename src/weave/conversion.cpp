@@ -1,0 +1,227 @@
+#include "weave/conversion.hpp"
+
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+#include "core/checksum.hpp"
+#include "core/error.hpp"
+#include "core/life.hpp"
+#include "os/directory.hpp"
+#include "os/file.hpp"
+
+namespace timeloom::weave {
+namespace {
+
+constexpr char kResultName[] = "result";
+constexpr std::uint64_t kMagic = 0x31564e4f434c5401;  // "\x01TLCONV1"
+constexpr std::uint64_t kLargest = std::uint64_t{1} << 30;
+
+struct Head {
+  std::uint64_t magic = kMagic;
+  std::uint64_t size = 0;   // of what follows
+  std::uint64_t check = 0;  // words_check() of it
+  char version[40] = TIMELOOM_VERSION;
+};
+static_assert(sizeof(TIMELOOM_VERSION) <= sizeof Head::version);
+
+using Words = std::vector<std::uint64_t>;
+
+std::size_t words_of(std::size_t bytes) { return (bytes + 7) / 8; }
+
+// Both go through the same fields in the same order: see pass(). Each begins at a whole word.
+class Output {
+ public:
+  template <typename T>
+  void value(const T& one) {
+    put(&one, 1);
+  }
+  void flag(bool one) { value(std::uint64_t{one}); }
+  template <typename T>
+  void values(const std::vector<T>& many) {
+    value(std::uint64_t{many.size()});
+    put(many.data(), many.size());
+  }
+  void texts(const std::vector<std::string>& many) {
+    each(many, [](Output& self, const std::string& text) {
+      self.values(std::vector<char>(text.begin(), text.end()));
+    });
+  }
+  template <typename T, typename Function>
+  void each(const std::vector<T>& many, Function function) {
+    value(std::uint64_t{many.size()});
+    for (const T& one : many) function(*this, one);
+  }
+  const Words& words() const { return words_; }
+
+ private:
+  template <typename T>
+  void put(const T* data, std::size_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (count == 0) return;
+    const std::size_t at = words_.size(), bytes = count * sizeof(T);
+    words_.resize(at + words_of(bytes));
+    std::memcpy(&words_[at], data, bytes);
+  }
+
+  Words words_;
+};
+
+class Input {
+ public:
+  explicit Input(const Words& words) : rest_(words) {}
+
+  template <typename T>
+  void value(T& one) {
+    take(&one, 1);
+  }
+  void flag(bool& one) {
+    std::uint64_t word = 0;
+    value(word);
+    one = word != 0;
+  }
+  template <typename T>
+  void values(std::vector<T>& many) {
+    many.resize(count(sizeof(T)));
+    take(many.data(), many.size());
+  }
+  void texts(std::vector<std::string>& many) {
+    std::vector<char> text;
+    each(many, [&text](Input& self, std::string& one) {
+      self.values(text);
+      one.assign(text.begin(), text.end());
+    });
+  }
+  template <typename T, typename Function>
+  void each(std::vector<T>& many, Function function) {
+    many.resize(count(sizeof(std::uint64_t)));
+    for (T& one : many) function(*this, one);
+  }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  // Of things that have at least `least` bytes each: not more than there are bytes.
+  std::size_t count(std::size_t least) {
+    std::uint64_t number = 0;
+    value(number);
+    if (number > rest_.size_bytes() / least) throw Error("it says more than it holds");
+    return number;
+  }
+  template <typename T>
+  void take(T* data, std::size_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const std::size_t words = words_of(count * sizeof(T));
+    if (words > rest_.size()) throw Error("it is cut off");
+    if (count != 0) std::memcpy(static_cast<void*>(data), rest_.data(), count * sizeof(T));
+    rest_ = rest_.subspan(words);
+  }
+
+  std::span<const std::uint64_t> rest_;
+};
+
+template <typename Stream, typename Folded>
+void pass_folded(Stream& stream, Folded& folded) {
+  stream.values(folded.nodes);
+  stream.values(folded.parameters);
+  stream.values(folded.metrics);
+  stream.values(folded.samples);
+  stream.values(folded.parts);
+  stream.value(folded.deepest);
+  stream.value(folded.events);
+  stream.value(folded.first);
+  stream.value(folded.last);
+}
+
+template <typename Stream, typename Whole>
+void pass(Stream& stream, Whole& whole) {
+  stream.value(whole.definitions);
+  stream.flag(whole.with_trace);
+  stream.flag(whole.with_profile);
+  stream.value(whole.counts);
+  stream.value(whole.begin);
+  stream.value(whole.end);
+  stream.value(whole.messages.sum);
+  stream.flag(whole.messages.has_gaps);
+  stream.values(whole.metric_totals);
+  for (auto* ids : {&whole.ids.regions, &whole.ids.strings, &whole.ids.parameters,
+                    &whole.ids.metrics, &whole.ids.communicators, &whole.ids.io_handles}) {
+    stream.values(*ids);
+  }
+  stream.each(whole.locations, [](auto& same, auto& location) {
+    same.value(location.index);
+    same.value(location.there);
+    same.value(location.count);
+    pass_folded(same, location.folded);
+  });
+  stream.value(whole.references.first_communicator);
+  stream.value(whole.references.offset_attribute);
+  stream.values(whole.references.metrics);
+  stream.texts(whole.references.strings);
+  stream.texts(whole.references.io_files);
+}
+
+// Empty: there is none, or it is not sound.
+Words read_words(const spool::SpoolDirectory& spool) {
+  int error = 0;
+  const os::File file = spool.open(std::string(kConvertedName) + "/" + kResultName, &error);
+  const std::uint64_t size = file.is_open() ? file.size(&error) : 0;
+  Head head, expected;
+  if (error != 0 || size < sizeof head || size > kLargest || size % 8 != 0) return {};
+  const auto bytes_of = [](auto* data, std::size_t count) {
+    return std::as_writable_bytes(std::span(data, count));
+  };
+  if (file.read_at(0, bytes_of(&head, 1), &error) != sizeof head) return {};
+  expected.size = size - sizeof head;
+  expected.check = head.check;
+  if (std::memcmp(&head, &expected, sizeof head) != 0) return {};
+  Words words(head.size / 8);
+  if (file.read_at(sizeof head, bytes_of(words.data(), words.size()), &error) != head.size) {
+    return {};
+  }
+  return words_check(words) == head.check ? std::move(words) : Words();
+}
+
+}  // namespace
+
+void write_conversion(const Conversion& conversion, const std::filesystem::path& directory) {
+  Output output;
+  pass(output, conversion);
+  Head head;
+  const auto words = std::as_bytes(std::span(output.words()));
+  head.size = words.size();
+  head.check = words_check(output.words());
+  const std::string name = std::string(kResultName) + ".new";
+  int error = 0;
+  const os::Directory to = os::Directory::open(directory.string(), &error);
+  os::File file = error == 0 ? to.create_file(name, &error) : os::File();
+  if (error == 0) error = file.write_at(0, std::as_bytes(std::span(&head, 1)));
+  if (error == 0) error = file.write_at(sizeof head, words);
+  if (error == 0) error = to.rename(name, to, kResultName);
+  if (error != 0) {
+    throw Error("cannot write to " + directory.string() + ": " + std::strerror(error));
+  }
+}
+
+std::optional<Conversion> read_conversion(const spool::SpoolDirectory& spool) try {
+  const Words words = read_words(spool);
+  if (words.empty()) return std::nullopt;
+  Input input(words);
+  Conversion conversion;
+  pass(input, conversion);
+  const bool sound = input.at_end() && conversion.definitions == size_of_definitions(spool);
+  return sound ? std::optional(std::move(conversion)) : std::nullopt;
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+std::string event_file(LocationId there) {
+  return std::string(kConvertedName) + "/events/" + std::to_string(there.value()) + ".evt";
+}
+
+std::uint64_t size_of_definitions(const spool::SpoolDirectory& spool) {
+  int error = 0;
+  const os::File defs = spool.open(kDefsName, &error);
+  return defs.is_open() ? defs.size(&error) : 0;
+}
+
+}  // namespace timeloom::weave

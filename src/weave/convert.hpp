@@ -1,0 +1,15 @@
+// Converts the events of one rank, in a process of its own at the end of the rank, so that all
+// ranks of a job do this at the same time, each on its host, and what the weave of the run has to
+// do grows with definitions and call paths, not with events.
+#pragma once
+
+#include <filesystem>
+
+namespace timeloom::weave {
+
+// `spool`: the directory of the spool of a process that has ended. Leaves a Conversion there, or
+// nothing, where only the weave of the run can do it: for spawned processes and the children of
+// ranks, what a process folded while it ran, and what is damaged. Throws Error.
+void convert(const std::filesystem::path& spool);
+
+}  // namespace timeloom::weave

@@ -1,0 +1,295 @@
+// The part of SpoolSource that takes what ranks have converted of their own events, and that a rank
+// converts by.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "core/error.hpp"
+#include "weave/spool_source.hpp"
+
+namespace timeloom::weave {
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+
+// By id of the run or of the conversion: the id in the process.
+template <typename Definitions>
+Ids inverse_of(const Definitions& of_process, const IdMap& ids, std::size_t count) {
+  Ids result(count, IdMap::kNone);
+  for (const auto& [id, definition] : of_process) {
+    const std::uint32_t to = ids[id];
+    if (to < count && result[to] == IdMap::kNone) result[to] = id;
+  }
+  return result;
+}
+
+// By id of the conversion: that of the run.
+Ids ids_here(const Ids& of_process, const IdMap& ids) {
+  Ids result;
+  for (const std::uint32_t id : of_process) result.push_back(ids[id]);
+  return result;
+}
+
+bool all_are_known(const Ids& ids) { return std::ranges::find(ids, IdMap::kNone) == ids.end(); }
+
+// Metrics that are sampled together are one definition of OTF2, with all its members in order.
+bool has_same_sets(const Ids& metrics, const std::vector<Metric>& of_run) {
+  std::map<std::string, std::vector<std::uint32_t>> there, here;
+  for (const std::uint32_t id : metrics) {
+    if (of_run[id].sampled()) there[of_run[id].set].push_back(id);
+  }
+  for (std::uint32_t id = 0; id < of_run.size(); ++id) {
+    if (of_run[id].sampled()) here[of_run[id].set].push_back(id);
+  }
+  return std::ranges::all_of(there, [&](const auto& set) { return here[set.first] == set.second; });
+}
+
+// From the times of a conversion to those of the run: a line, since both clocks are lines.
+class TimesHere {
+ public:
+  TimesHere(const Conversion::Moment& begin, const Conversion::Moment& end,
+            const ProcessClock& clock)
+      : offsets_{offset_at(begin, clock), offset_at(end, clock)} {}
+
+  const std::array<otf2::EventFiles::Offset, 2>& offsets() const { return offsets_; }
+  // What the OTF2 library makes of a time.
+  std::uint64_t of(std::uint64_t time) const {
+    const auto& [first, last] = offsets_;
+    const double slope =
+        static_cast<double>(last.added - first.added) / static_cast<double>(last.time - first.time);
+    const double since = static_cast<double>(static_cast<std::int64_t>(time - first.time));
+    return time + static_cast<std::uint64_t>(first.added + std::llround(slope * since));
+  }
+
+ private:
+  static otf2::EventFiles::Offset offset_at(const Conversion::Moment& moment,
+                                            const ProcessClock& clock) {
+    const std::uint64_t here = ticks(clock.to_time(moment.ticks));
+    return {moment.time, static_cast<std::int64_t>(here - moment.time)};
+  }
+
+  std::array<otf2::EventFiles::Offset, 2> offsets_;
+};
+
+bool is_sound(const profile::FoldedLocation& folded, const Conversion::Ids& ids) {
+  const std::size_t nodes = folded.nodes.size();
+  for (std::size_t i = 0; i < nodes; ++i) {
+    const profile::FoldedNode& node = folded.nodes[i];
+    if (i > 0 && node.parent >= i) return false;
+    if (node.region != profile::kNoRegion && node.region >= ids.regions.size()) return false;
+  }
+  const auto is_metric = [&](const auto& one) {
+    return one.node < nodes && one.metric.value() < ids.metrics.size();
+  };
+  return std::ranges::all_of(folded.metrics, is_metric) &&
+         std::ranges::all_of(folded.samples, is_metric) &&
+         std::ranges::all_of(folded.parts, [&](const auto& one) { return one.node < nodes; }) &&
+         std::ranges::all_of(folded.parameters, [&](const auto& one) {
+           return one.node < nodes && one.base < nodes &&
+                  one.parameter.value() < ids.parameters.size();
+         });
+}
+
+struct IdsHere {
+  Ids regions, strings, parameters, metrics;
+};
+
+// Ids and times become those of the run.
+void translate(profile::FoldedLocation& folded, const IdsHere& ids, const TimesHere& times,
+               const std::vector<Parameter>& parameters) {
+  for (profile::FoldedNode& node : folded.nodes) {
+    if (node.region != profile::kNoRegion) node.region = ids.regions[node.region];
+  }
+  for (auto& one : folded.parameters) {
+    one.parameter = ParameterId{ids.parameters[one.parameter.value()]};
+    const bool text = parameters[one.parameter.value()].type == ParameterType::kString;
+    if (text) one.value = one.value < ids.strings.size() ? ids.strings[one.value] : IdMap::kNone;
+  }
+  for (auto& one : folded.metrics) one.metric = MetricId{ids.metrics[one.metric.value()]};
+  for (auto& one : folded.samples) one.metric = MetricId{ids.metrics[one.metric.value()]};
+  if (folded.last == Timestamp{}) return;
+  folded.first = Timestamp{times.of(ticks(folded.first))};
+  folded.last = Timestamp{times.of(ticks(folded.last))};
+}
+
+bool is_there(const spool::SpoolDirectory& spool, LocationId location) {
+  int error = 0;
+  return spool.open(event_file(location), &error).is_open();
+}
+
+}  // namespace
+
+bool SpoolSource::wants_only(const char* results) const {
+  const auto found = definitions_.properties.find("timeloom::results");
+  return found != definitions_.properties.end() && found->second == results;
+}
+
+// A rank of the job, all of whose events are there.
+bool SpoolSource::is_whole_rank(const Process& process) const {
+  const auto is_profiled = [&](std::uint32_t index) {
+    return profiles_.contains(location_id(process, index));
+  };
+  return process.rank && process.spawn == 0 && process.timed && !process.running &&
+         process.reader->complete() && std::ranges::none_of(process.locations, is_profiled);
+}
+
+bool SpoolSource::can_be_converted() const {
+  return !profile_mode_ && is_whole_rank(processes_.front());
+}
+
+Conversion SpoolSource::conversion() const {
+  const Process& process = processes_.front();
+  const spool::ProcessDefinitions& from = process.reader->definitions();
+  Conversion result;
+  result.with_trace = wants_trace();
+  result.with_profile = wants_profile();
+  result.counts = {events_,         bytes(),       closed_regions_,
+                   dropped_events_, kept_rewinds_, tasks_on_lanes_};
+  // Far behind the end the line is the same, and no event is behind it.
+  const std::uint64_t behind = 2 * process.last_ticks - process.first_ticks + (1u << 30);
+  result.begin = {process.first_ticks, ticks(process.begin)};
+  result.end = {behind, ticks(process.clock.to_time(behind))};
+  result.messages = messages_;
+  result.metric_totals = metric_totals_;
+  result.metric_totals.resize(definitions_.metrics.size());
+  result.ids.regions = inverse_of(from.regions, process.ids.regions, definitions_.regions.size());
+  result.ids.strings = inverse_of(from.strings, process.ids.strings, definitions_.strings.size());
+  result.ids.parameters =
+      inverse_of(from.parameters, process.ids.parameters, definitions_.parameters.size());
+  result.ids.metrics = inverse_of(from.metrics, process.ids.metrics, definitions_.metrics.size());
+  result.ids.communicators =
+      inverse_of(from.communicators, process.ids.communicators, definitions_.communicators.size());
+  result.ids.io_handles =
+      inverse_of(from.io_handles, process.ids.io_handles, definitions_.io_handles.size());
+  for (const Location& location : definitions_.locations) {
+    const auto index = std::ranges::find(process.locations, location.id, [&](std::uint32_t one) {
+      return location_id(process, one);
+    });
+    result.locations.push_back({*index, location.id, {}, {}});
+  }
+  return result;
+}
+
+void SpoolSource::add_conversions() {
+  for (Process& process : processes_) {
+    if (!is_whole_rank(process)) continue;
+    std::optional<Conversion> conversion = read_conversion(process.directory);
+    if (conversion && fits(*conversion, process)) add_conversion(*conversion, process);
+  }
+}
+
+bool SpoolSource::fits(const Conversion& conversion, const Process& process) const {
+  if (wants_trace() && !conversion.with_trace) return false;
+  if (wants_profile() && !conversion.with_profile) return false;
+  if (conversion.begin.time >= conversion.end.time) return false;
+  std::set<std::uint32_t> indices;
+  for (const Conversion::OfLocation& one : conversion.locations) {
+    indices.insert(one.index);
+    if (!is_sound(one.folded, conversion.ids)) return false;
+    if (wants_trace() && !is_there(process.directory, one.there)) return false;
+  }
+  if (conversion.locations.size() != indices.size()) return false;
+  if (!std::ranges::equal(indices, process.locations)) return false;
+  const Ids metrics = ids_here(conversion.ids.metrics, process.ids.metrics);
+  return all_are_known(ids_here(conversion.ids.regions, process.ids.regions)) &&
+         all_are_known(ids_here(conversion.ids.parameters, process.ids.parameters)) &&
+         all_are_known(ids_here(conversion.ids.communicators, process.ids.communicators)) &&
+         all_are_known(ids_here(conversion.ids.io_handles, process.ids.io_handles)) &&
+         all_are_known(metrics) && has_same_sets(metrics, definitions_.metrics) &&
+         conversion.metric_totals.size() == metrics.size();
+}
+
+// Counts what feeding the process would have counted.
+void SpoolSource::add_conversion(Conversion& conversion, Process& process) {
+  const IdsHere ids{ids_here(conversion.ids.regions, process.ids.regions),
+                    ids_here(conversion.ids.strings, process.ids.strings),
+                    ids_here(conversion.ids.parameters, process.ids.parameters),
+                    ids_here(conversion.ids.metrics, process.ids.metrics)};
+  const TimesHere times(conversion.begin, conversion.end, process.clock);
+  for (Conversion::OfLocation& one : conversion.locations) {
+    const LocationId here = location_id(process, one.index);
+    if (wants_profile()) {
+      translate(one.folded, ids, times, definitions_.parameters);
+      profiles_.insert_or_assign(here, std::move(one.folded));
+    }
+    const bool any = one.count.first <= one.count.last;
+    const otf2::EventCount count = {one.count.events, any ? times.of(one.count.first) : UINT64_MAX,
+                                    any ? times.of(one.count.last) : 0};
+    process.files.push_back({one.there, here, count});
+  }
+  process.converted_begin = conversion.begin;
+  process.converted_end = conversion.end;
+  for (std::size_t i = 0; i < ids.metrics.size(); ++i) {
+    folded_samples_.samples.push_back({0, MetricId{ids.metrics[i]}, conversion.metric_totals[i]});
+  }
+  messages_.sum += conversion.messages.sum;
+  messages_.has_gaps = messages_.has_gaps || conversion.messages.has_gaps;
+  events_ += conversion.counts.events;
+  profile_bytes_ += conversion.counts.bytes;
+  if (!process.end_is_known()) closed_regions_ += conversion.counts.closed_regions;
+  dropped_events_ += conversion.counts.dropped_events;
+  kept_rewinds_ += conversion.counts.kept_rewinds;
+  tasks_on_lanes_ += conversion.counts.tasks_on_lanes;
+}
+
+namespace {
+
+otf2::EventFiles::Meaning meaning_of(Conversion&& conversion, const WovenProcess& process) {
+  otf2::EventFiles::Meaning meaning;
+  const Ids metrics = ids_here(conversion.ids.metrics, process.ids.metrics);
+  meaning.references = std::move(conversion.references);
+  for (auto& one : meaning.references.metrics) {
+    if (one.first >= metrics.size())
+      throw Error("a conversion refers to a metric that is not there");
+    one.first = metrics[one.first];
+    const auto where =
+        std::ranges::find(conversion.locations, one.instance, &Conversion::OfLocation::there);
+    one.instance =
+        where == conversion.locations.end() ? LocationId{} : location_id(process, where->index);
+  }
+  meaning.regions = ids_here(conversion.ids.regions, process.ids.regions);
+  meaning.parameters = ids_here(conversion.ids.parameters, process.ids.parameters);
+  meaning.communicators = ids_here(conversion.ids.communicators, process.ids.communicators);
+  meaning.io_handles = ids_here(conversion.ids.io_handles, process.ids.io_handles);
+  return meaning;
+}
+
+void put(const spool::SpoolDirectory& spool, LocationId there, const std::filesystem::path& to) {
+  int error = 0;
+  const os::File file = spool.open(event_file(there), &error);
+  if (error == 0) error = file.link_to(to.string());
+  if (error != 0) {
+    throw Error("cannot put " + spool.path() + "/" + event_file(there) +
+                " into the trace: " + std::strerror(error));
+  }
+}
+
+}  // namespace
+
+std::vector<otf2::EventFiles> SpoolSource::event_files() const {
+  std::vector<otf2::EventFiles> result;
+  for (const Process& process : processes_) {
+    if (!process.is_converted()) continue;
+    otf2::EventFiles files;
+    files.process = process.group;
+    files.files = process.files;
+    const TimesHere times(process.converted_begin, process.converted_end, process.clock);
+    files.offsets.assign(times.offsets().begin(), times.offsets().end());
+    files.meaning = [&process] {
+      std::optional<Conversion> conversion = read_conversion(process.directory);
+      if (!conversion) {
+        throw Error(process.directory.path() + " has changed while it was woven; weave again");
+      }
+      return meaning_of(std::move(*conversion), process);
+    };
+    files.put = [&process](const otf2::EventFiles::File& file, const std::filesystem::path& to) {
+      weave::put(process.directory, file.there, to);
+    };
+    result.push_back(std::move(files));
+  }
+  return result;
+}
+
+}  // namespace timeloom::weave
