@@ -1,0 +1,262 @@
+// What ranks have converted of their own events gives the same run as their records do.
+#include "weave/conversion.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstring>
+
+#include "core/mpi_rank.hpp"
+#include "core/run_properties.hpp"
+#include "core/spawned.hpp"
+#include "formats/cube/profile_file.hpp"
+#include "weave/convert.hpp"
+#include "weave_fixture.hpp"
+
+namespace timeloom::weave {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+// All that a run says of its events, by location.
+struct Woven {
+  std::map<std::string, Lines> lines;
+  std::map<std::string, std::vector<Event>> events;
+  std::map<std::string, std::string> properties;
+  ClockProperties clock;
+  std::map<std::string, profile::Statistics> visits;  // by location and call path
+  std::map<std::string, profile::MetricStatistics> values;
+};
+
+class ConversionTest : public WeaveTest {
+ protected:
+  // Ticks of the counter of its host; two ranks are on one.
+  static std::uint64_t begin_of(std::uint32_t rank) { return kSecond * (rank < 2 ? 1000 : 5000); }
+  fs::path spool_of(std::uint32_t rank) const {
+    return run() / "spool" / ("rank-" + std::to_string(rank)) / "p-1-1-0";
+  }
+
+  // Each rank has regions, strings and parameters with ids of its own, and has found another speed
+  // of its clock.
+  spool::Writer& rank(std::uint32_t number, const Lines& regions) {
+    clock_is_lost_ = true;
+    fs::create_directories(spool_of(number).parent_path());
+    spool::Writer& writer = spool("rank-" + std::to_string(number) + "/p-1-1-0", regions);
+    const std::string host = number < 2 ? "a" : "b";
+    writer.define_process({"app.py", host, 7 + number, "", {}, {}, ""}, "");
+    writer.define_property(kRank, std::to_string(number));
+    for (const std::uint64_t second : {0u, 1u}) {
+      const std::uint64_t drift = second * (100 + 50 * number);
+      writer.define_clock_sync({begin_of(number) + second * kSecond,
+                                (100 + second) * kSecond + number * 1000 + drift,
+                                (1'700'000'000 + second) * kSecond});
+    }
+    writer.define_parameter(ParameterId{number}, {"n", ParameterType::kInt64});
+    writer.define_parameter(ParameterId{number + 1}, {"who", ParameterType::kString});
+    writer.define_parameter(ParameterId{number + 2}, {"share", ParameterType::kFloat});
+    writer.define_string(StringId{5 - number}, "rank " + std::to_string(number));
+    writer.define_string(StringId{9}, "both");
+    writer.define_metric(MetricId{3 - number}, {"load of " + std::to_string(number), "#", ""});
+    writer.define_metric(MetricId{7}, {"load", "#", ""});
+    return writer;
+  }
+
+  void record(std::uint32_t number, const Lines& regions) {
+    spool::Writer& writer = rank(number, regions);
+    spool::Pen pen(writer, 0);
+    std::uint64_t now = begin_of(number) + 1000;
+    pen.enter(now, 0);
+    for (std::uint32_t i = 0; i < 400; ++i) {
+      const auto inner = static_cast<std::uint32_t>(1 + i % (regions.size() - 1));
+      pen.enter(now += 1000 + 7 * i, inner);
+      pen.valued(now, EventKind::kParameterInt, number, i % 3);
+      pen.valued(now, EventKind::kParameterString, number + 1, i % 2 == 0 ? 9 : 5 - number);
+      pen.valued(now, EventKind::kParameterFloat, number + 2,
+                 std::bit_cast<std::uint64_t>(i % 4 + 0.125 * number));
+      const std::uint64_t load = std::bit_cast<std::uint64_t>(0.5 * i);
+      pen.valued(now, EventKind::kMetric, i % 2 == 0 ? 7 : 3 - number, load);
+      pen.leave(now += 100'000 + 11 * i, inner);
+    }
+    pen.leave(now += 1000, 0);
+    pen.retire();
+    writer.close();
+  }
+  void record_three() {
+    record(0, {"main", "f", "g"});
+    record(1, {"main", "g", "of rank 1", "f"});
+    record(2, {"other main", "h", "f"});
+  }
+
+  // Without what has been converted, unless `conversions`.
+  Woven woven(bool conversions) {
+    const fs::path copy = directory_.path() / "copy";
+    fs::remove_all(copy);
+    fs::copy(run(), copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+    for (std::uint32_t number = 0; number < 3; ++number) {
+      const fs::path spool = copy / fs::relative(spool_of(number), run());
+      if (!conversions) fs::remove_all(spool / kConvertedName);
+    }
+    weave(copy);
+    Woven result;
+    const auto trace = otf2::open(copy / "traces.otf2");
+    const auto all = collect(*trace);
+    result.lines = all->lines;
+    result.events = all->events;
+    result.properties = trace->definitions().properties;
+    result.clock = trace->definitions().clock;
+    add_profile(cube::load(cube::Reader(copy / "profile.cubex")), result);
+    return result;
+  }
+  static void add_profile(const profile::CallTree& tree, Woven& result) {
+    Lines paths;
+    for (const profile::Node& node : tree.nodes) {
+      paths.push_back((node.parent.defined() ? paths[node.parent.value()] : "") + "/" +
+                      tree.definitions.regions[node.region.value()].name);
+      if (!node.parameters.defined()) continue;
+      paths.back() += " " + text_of(tree.parameter_sets[node.parameters.value()]);
+    }
+    for (std::size_t i = 0; i < tree.locations.size(); ++i) {
+      const std::string group = tree.definitions.groups[tree.definitions.locations[i].group.value()].name;
+      for (const profile::Cell& cell : tree.locations[i].cells) {
+        result.visits[group + paths[cell.node.value()]] = cell.statistics;
+      }
+      for (const profile::MetricCell& cell : tree.locations[i].metrics) {
+        const std::string metric = " " + tree.definitions.metrics[cell.metric.value()].name;
+        result.values[group + paths[cell.node.value()] + metric] = cell.statistics;
+      }
+    }
+  }
+  std::size_t taken() {
+    std::vector<spool::SpoolDirectory> spools;
+    for (std::uint32_t number = 0; number < 3; ++number) spools.emplace_back(spool_of(number));
+    return SpoolSource(spools).event_files().size();
+  }
+
+  static void expect_same(const Woven& one, const Woven& other) {
+    EXPECT_EQ(one.lines, other.lines);
+    EXPECT_EQ(one.properties, other.properties);
+    EXPECT_EQ(one.values, other.values);
+    ASSERT_EQ(one.visits.size(), other.visits.size());
+    for (const auto& [path, visits] : one.visits) {
+      const profile::Statistics& others = other.visits.at(path);
+      EXPECT_EQ(visits.visits, others.visits) << path;
+      EXPECT_NEAR(static_cast<double>(visits.inclusive), static_cast<double>(others.inclusive),
+                  3e-6 * static_cast<double>(others.inclusive) + 1)
+          << path;
+    }
+    EXPECT_EQ(one.clock.begin, other.clock.begin);
+    EXPECT_NEAR(static_cast<double>(one.clock.length), static_cast<double>(other.clock.length), 1);
+    for (const auto& [name, events] : one.events) {
+      const auto& others = other.events.at(name);
+      ASSERT_EQ(events.size(), others.size());
+      for (std::size_t i = 0; i < events.size(); ++i) {
+        EXPECT_NEAR(static_cast<double>(ticks(events[i].time)),
+                    static_cast<double>(ticks(others[i].time)), 1)
+            << name << " " << i;
+      }
+    }
+  }
+};
+
+TEST_F(ConversionTest, GivesTheSameRun) {
+  record_three();
+  for (const std::uint32_t number : {0u, 2u}) convert(spool_of(number));
+  EXPECT_EQ(taken(), 2u);
+  expect_same(woven(true), woven(false));
+  convert(spool_of(1));
+  EXPECT_EQ(taken(), 3u);
+  expect_same(woven(true), woven(false));
+}
+
+// The events of the run are those of the conversion then, not of records that were read anew.
+TEST_F(ConversionTest, IsReadInPlaceOfTheRecords) {
+  record_three();
+  const Woven expected = woven(false);
+  for (std::uint32_t number = 0; number < 3; ++number) {
+    convert(spool_of(number));
+    std::string log = test::read_bytes(spool_of(number) / "log");
+    for (std::size_t at = 0; at < log.size();) {  // heads of segments stay
+      std::uint32_t size = 0;
+      std::memcpy(&size, &log[at + offsetof(spool::SegmentHeader, size)], sizeof size);
+      at += sizeof(spool::SegmentHeader);
+      log.replace(at, size, size, 'x');
+      at += size;
+    }
+    test::write_bytes(spool_of(number) / "log", log);
+  }
+  expect_same(woven(true), expected);
+}
+
+TEST_F(ConversionTest, OfWhatIsNotSoundTheRecordsAreRead) {
+  record_three();
+  const Woven expected = woven(false);
+  convert(spool_of(0));
+  const fs::path result = spool_of(0) / kConvertedName / "result";
+  const std::string sound = test::read_bytes(result);
+  ASSERT_EQ(taken(), 1u);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{9}, std::size_t{17}, std::size_t{30},
+                               sound.size() / 2, sound.size() - 1}) {
+    std::string changed = sound;
+    changed[at] = static_cast<char>(changed[at] + 1);
+    test::write_bytes(result, changed);
+    EXPECT_EQ(taken(), 0u) << at;
+  }
+  for (const std::size_t size : {std::size_t{0}, std::size_t{63}, sound.size() - 8}) {
+    test::write_bytes(result, sound.substr(0, size));
+    EXPECT_EQ(taken(), 0u) << size;
+  }
+  expect_same(woven(true), expected);
+  test::write_bytes(result, sound);
+  EXPECT_EQ(taken(), 1u);
+  fs::remove(spool_of(0) / kConvertedName / "events/0.evt");
+  EXPECT_EQ(taken(), 0u);
+  fs::create_symlink("/etc/passwd", spool_of(0) / kConvertedName / "events/0.evt");
+  EXPECT_EQ(taken(), 0u);
+  expect_same(woven(true), expected);
+}
+
+// Whoever has made it up.
+TEST_F(ConversionTest, WhatRefersToNothingIsNotTaken) {
+  record_three();
+  convert(spool_of(0));
+  const std::optional<Conversion> sound = read_conversion(spool_of(0));
+  ASSERT_TRUE(sound);
+  const auto taken_with = [&](auto change) {
+    Conversion one = *sound;
+    change(one);
+    write_conversion(one, spool_of(0) / kConvertedName);
+    return taken();
+  };
+  EXPECT_EQ(taken_with([](Conversion&) {}), 1u);
+  using C = Conversion;
+  EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.nodes[2].parent = 2; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.nodes[2].region = 77; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.parameters[0].node = 1 << 20; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.metrics[0].metric = MetricId{}; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.locations[0].index = 5; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.locations.clear(); }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.ids.regions[0] = 1000; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.ids.metrics.pop_back(); }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.end = c.begin; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.with_profile = false; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { ++c.definitions; }), 0u);
+}
+
+TEST_F(ConversionTest, IsLeftToTheWeaveWhereItCannotBeComplete) {
+  record(0, {"main", "f", "g"});
+  spool::Writer& spawned = rank(1, {"main", "f"});
+  spawned.define_property(kSpawn, "1");
+  write_calls(spawned, 0, 3);
+  spawned.close();
+  spool::Writer& killed = rank(2, {"main", "f"});
+  write_calls(killed, 0, 3);
+  kill("rank-2/p-1-1-0");
+  for (const std::uint32_t number : {0u, 1u, 2u}) convert(spool_of(number));
+  EXPECT_TRUE(fs::exists(spool_of(0) / kConvertedName));
+  EXPECT_FALSE(fs::exists(spool_of(1) / kConvertedName));
+  EXPECT_FALSE(fs::exists(spool_of(2) / kConvertedName));
+  EXPECT_NE(error_of([&] { convert(spool_of(0)); }), "none");  // once is enough
+  EXPECT_EQ(taken(), 1u);
+}
+
+}  // namespace
+}  // namespace timeloom::weave
