@@ -6,8 +6,10 @@ Method
   ranks    N ranks of one job run a program of CALLS calls each, all at once on this machine, as a
            launcher would start them (PMI_RANK, PMI_SIZE, TIMELOOM_JOB), with --no-weave; then
            timeloom weave. Counted are, of the records: files and bytes, the nodes of the tree by which
-           the ranks find out who is last; of the result: files and bytes; of the weave: peak memory, with
-           CALLS and with four times as many.
+           the ranks find out who is last; of the result: files and bytes; of the weave: peak memory and CPU
+           seconds, with CALLS and with four times as many; the same where each rank has converted its
+           events before, as it does at its end unless it is told --no-weave, and the CPU seconds of that,
+           for one rank.
            Ranks send no messages to each other when they end.
   calls    instructions that a wrapper library takes in a call while nothing is measured, counted step
            by step (tests/native/count_steps.c; x86-64); of MPI where there is an mpicc, in one process
@@ -19,7 +21,7 @@ Method
            than a record costs. null without mpi4py
            and mpirun; MPI4PY_LIBMPI names the library of that mpirun, where there are several
 
-Counts do not depend on what else the machine does; `writes` and `mpi` do. bench/README.md has the others.
+Counts do not depend on what else the machine does; seconds, `writes` and `mpi` do. bench/README.md has the others.
 """
 
 import argparse
@@ -41,11 +43,13 @@ WRAPPED_MPI = ("MPI_Send", "MPI_Recv", "MPI_Allreduce", "MPI_Put", "MPI_Gatherv"
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl": "self,vader",
             "OMPI_MCA_pml": "ob1"}  # fmt: skip
 
-# Of a weave, by a process of its own: the peak of the children of this one is that of the largest.
-PEAK = """
+# Peak memory and CPU time of one command, by a process of its own: the peak of the children of this one is that of the
+# largest.
+USAGE = """
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
 """
 
 WRITES = """
@@ -135,18 +139,30 @@ def record(directory: pathlib.Path, ranks: int, calls: int) -> pathlib.Path:
     return directory / "run"
 
 
-def weave_peak(run: pathlib.Path) -> int:
-    command = [sys.executable, "-c", PEAK, program_of("timeloom"), "weave", str(run)]
-    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+def usage_of_weave(*words: str) -> tuple[int, float]:
+    """Bytes of peak memory, and seconds of CPU time."""
+    command = [sys.executable, "-c", USAGE, program_of("timeloom"), "weave", *words]
+    peak, seconds = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return int(peak), round(float(seconds), 3)
 
 
-def of_ranks(ranks: int, calls: int, scratch: str | None) -> dict[str, int]:
-    figures: dict[str, int] = {"ranks": ranks, "calls": calls}
+def convert(run: pathlib.Path) -> float:
+    """Each rank's part of the weave; the mean of their CPU seconds."""
+    spools = [path.parent for path in (run / "spool").glob("rank-*/*/defs")]
+    return round(sum(usage_of_weave("--convert", str(spool))[1] for spool in spools) / len(spools), 3)
+
+
+def of_ranks(ranks: int, calls: int, scratch: str | None) -> dict[str, float]:
+    figures: dict[str, float] = {"ranks": ranks, "calls": calls}
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         run = record(pathlib.Path(name), ranks, calls)
         figures["nodes"] = sum(1 for _ in (run / "spool" / "ended").iterdir())
         figures["record_files"], figures["record_bytes"] = files_and_bytes(run / "spool")
-        figures["weave_peak_bytes"] = weave_peak(run)
+        apart = pathlib.Path(name) / "apart"
+        shutil.copytree(run, apart)
+        figures["weave_peak_bytes"], figures["weave_seconds"] = usage_of_weave(str(apart))
+        figures["convert_seconds"] = convert(run)
+        figures["joining_peak_bytes"], figures["joining_seconds"] = usage_of_weave(str(run))
         figures["result_files"], figures["result_bytes"] = files_and_bytes(run)
     return figures
 

@@ -143,6 +143,7 @@ void pass(Stream& stream, Whole& whole) {
   stream.value(whole.messages.sum);
   stream.flag(whole.messages.has_gaps);
   stream.values(whole.metric_totals);
+  stream.texts(whole.metric_names);
   for (auto* ids : {&whole.ids.regions, &whole.ids.strings, &whole.ids.parameters,
                     &whole.ids.metrics, &whole.ids.communicators, &whole.ids.io_handles}) {
     stream.values(*ids);

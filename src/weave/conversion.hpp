@@ -35,7 +35,7 @@ struct Conversion {
     std::uint64_t kept_rewinds = 0;
     std::uint64_t tasks_on_lanes = 0;
   };
-  // By id there: the id in the process.
+  // By id there: the id in the process. UINT32_MAX: it is a definition of the weave itself.
   struct Ids {
     std::vector<std::uint32_t> regions, strings, parameters, metrics, communicators, io_handles;
   };
@@ -57,6 +57,7 @@ struct Conversion {
   Moment begin, end;  // of the process
   MessageBalance::Ends messages;
   std::vector<std::uint64_t> metric_totals;  // by metric
+  std::vector<std::string> metric_names;     // the same, by which those of the weave are known
   Ids ids;
   std::vector<OfLocation> locations;
   otf2::EventReferences references;  // of the event files

@@ -32,6 +32,17 @@ Ids ids_here(const Ids& of_process, const IdMap& ids) {
   return result;
 }
 
+// The weave itself defines metrics, too, each with a name of its own.
+Ids metrics_here(const Conversion& conversion, const IdMap& ids, const std::vector<Metric>& all) {
+  Ids result = ids_here(conversion.ids.metrics, ids);
+  for (std::size_t i = 0; i < result.size() && i < conversion.metric_names.size(); ++i) {
+    if (conversion.ids.metrics[i] != IdMap::kNone) continue;
+    const auto found = std::ranges::find(all, conversion.metric_names[i], &Metric::name);
+    if (found != all.end()) result[i] = static_cast<std::uint32_t>(found - all.begin());
+  }
+  return result;
+}
+
 bool all_are_known(const Ids& ids) { return std::ranges::find(ids, IdMap::kNone) == ids.end(); }
 
 // Metrics that are sampled together are one definition of OTF2, with all its members in order.
@@ -154,6 +165,7 @@ Conversion SpoolSource::conversion() const {
   result.messages = messages_;
   result.metric_totals = metric_totals_;
   result.metric_totals.resize(definitions_.metrics.size());
+  for (const Metric& metric : definitions_.metrics) result.metric_names.push_back(metric.name);
   result.ids.regions = inverse_of(from.regions, process.ids.regions, definitions_.regions.size());
   result.ids.strings = inverse_of(from.strings, process.ids.strings, definitions_.strings.size());
   result.ids.parameters =
@@ -192,7 +204,7 @@ bool SpoolSource::fits(const Conversion& conversion, const Process& process) con
   }
   if (conversion.locations.size() != indices.size()) return false;
   if (!std::ranges::equal(indices, process.locations)) return false;
-  const Ids metrics = ids_here(conversion.ids.metrics, process.ids.metrics);
+  const Ids metrics = metrics_here(conversion, process.ids.metrics, definitions_.metrics);
   return all_are_known(ids_here(conversion.ids.regions, process.ids.regions)) &&
          all_are_known(ids_here(conversion.ids.parameters, process.ids.parameters)) &&
          all_are_known(ids_here(conversion.ids.communicators, process.ids.communicators)) &&
@@ -206,7 +218,7 @@ void SpoolSource::add_conversion(Conversion& conversion, Process& process) {
   const IdsHere ids{ids_here(conversion.ids.regions, process.ids.regions),
                     ids_here(conversion.ids.strings, process.ids.strings),
                     ids_here(conversion.ids.parameters, process.ids.parameters),
-                    ids_here(conversion.ids.metrics, process.ids.metrics)};
+                    metrics_here(conversion, process.ids.metrics, definitions_.metrics)};
   const TimesHere times(conversion.begin, conversion.end, process.clock);
   for (Conversion::OfLocation& one : conversion.locations) {
     const LocationId here = location_id(process, one.index);
@@ -236,9 +248,10 @@ void SpoolSource::add_conversion(Conversion& conversion, Process& process) {
 
 namespace {
 
-otf2::EventFiles::Meaning meaning_of(Conversion&& conversion, const WovenProcess& process) {
+otf2::EventFiles::Meaning meaning_of(Conversion&& conversion, const WovenProcess& process,
+                                     const std::vector<Metric>& all) {
   otf2::EventFiles::Meaning meaning;
-  const Ids metrics = ids_here(conversion.ids.metrics, process.ids.metrics);
+  const Ids metrics = metrics_here(conversion, process.ids.metrics, all);
   meaning.references = std::move(conversion.references);
   for (auto& one : meaning.references.metrics) {
     if (one.first >= metrics.size())
@@ -277,12 +290,12 @@ std::vector<otf2::EventFiles> SpoolSource::event_files() const {
     files.files = process.files;
     const TimesHere times(process.converted_begin, process.converted_end, process.clock);
     files.offsets.assign(times.offsets().begin(), times.offsets().end());
-    files.meaning = [&process] {
+    files.meaning = [this, &process] {
       std::optional<Conversion> conversion = read_conversion(process.directory);
       if (!conversion) {
         throw Error(process.directory.path() + " has changed while it was woven; weave again");
       }
-      return meaning_of(std::move(*conversion), process);
+      return meaning_of(std::move(*conversion), process, definitions_.metrics);
     };
     files.put = [&process](const otf2::EventFiles::File& file, const std::filesystem::path& to) {
       weave::put(process.directory, file.there, to);

@@ -1,0 +1,100 @@
+"""Each rank converts its own events at its end: the run is that which one weave makes of all records."""
+
+import re
+import shutil
+import subprocess
+
+import mpi_runs
+import pytest
+from cube_files import sums_by_region
+from mpi_runs import HERE, archive
+from test_mpi import each_library
+
+pytestmark = pytest.mark.one_python
+needs_printer = pytest.mark.skipif(shutil.which("otf2-print") is None, reason="otf2-print is not installed")
+
+EVERYTHING = HERE / "mpi_programs" / "everything.py"
+SMALL = "from mpi4py import MPI\nMPI.COMM_WORLD.barrier()\n"
+
+
+def conversions(run):
+    """The results by rank."""
+    found = run.glob("spool/rank-*/*/converted/result")
+    return {int(path.parents[2].name.removeprefix("rank-")): path for path in found}
+
+
+def events(run):
+    """By location, as otf2-print names what they refer to: numbers of strings depend on which rank came first."""
+    printed = subprocess.run(["otf2-print", run / "traces.otf2"], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^([A-Z_]+)\s+(\d+)\s+(\d+) *(.*)", printed, re.MULTILINE)
+    result = {}
+    for kind, location, time, rest in found:
+        result.setdefault(int(location), []).append((kind, int(time), re.sub(r"(Value|File): (.*) <\d+>", r"\1: \2", rest)))
+    return result
+
+
+def definitions(run):
+    printed = subprocess.run(["otf2-print", "-G", run / "traces.otf2"], capture_output=True, text=True, check=True).stdout
+    return [line for line in printed.splitlines() if line.startswith(("LOCATION", "REGION ", "COMM", "GROUP", "METRIC", "PARAM", "IO_HANDLE"))]
+
+
+def woven_of_records(run, timeloom):
+    """The same run without what the ranks have converted."""
+    copy = run.parent / "of records" / run.name
+    shutil.copytree(run, copy)
+    for path in copy.glob("spool/rank-*/*/converted"):
+        shutil.rmtree(path)
+    for name in ("traces.otf2", "traces.def", "profile.cubex"):
+        (copy / name).unlink()
+    shutil.rmtree(copy / "traces")
+    done = timeloom("weave", copy)
+    assert (done.returncode, done.stderr) == (0, "")
+    return copy
+
+
+OPTIONS = {
+    "files and threads": ["--io", "posix", "--thread", "pthread"],
+    "tasks and metrics": ["--async-tasks", "--metric-rusage", "ru_utime", "--metric-rusage-per-process", "ru_nvcsw"],
+    "as Score-P": ["--layout", "scorep", "--results", "all", "--io", "posix", "--thread", "pthread"],
+}
+
+
+@needs_printer
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@each_library
+def test_the_run_is_that_of_the_records(mpi, options, tmp_path, timeloom):
+    run = tmp_path / "run"
+    mpi_runs.run(mpi, 2, tmp_path, EVERYTHING, options=["--keep-spool", *options], SCOREP_ENABLE_TRACING="true")
+    assert sorted(conversions(run)) == [0, 1]
+    for result in conversions(run).values():
+        files = list((result.parent / "events").iterdir())
+        assert len(files) > 1 and all(file.suffix == ".evt" for file in files)
+        # They are those of the run: whoever wove it has not written them.
+        traces = {file.stat().st_ino for file in (run / "traces").iterdir()}
+        assert {file.stat().st_ino for file in files} <= traces
+    other = woven_of_records(run, timeloom)
+    assert definitions(run) == definitions(other)
+    got, expected = events(run), events(other)
+    assert sorted(got) == sorted(expected) and sum(map(len, got.values())) > 20_000
+    for location, stream in expected.items():
+        assert [(kind, rest) for kind, _, rest in got[location]] == [(kind, rest) for kind, _, rest in stream]
+        assert all(abs(a[1] - b[1]) <= 2 for a, b in zip(got[location], stream))
+    profiles = [directory / "profile.cubex" for directory in (run, other)]
+    for metric in ("visits", "bytes_sent", "bytes_received"):
+        assert len({str(sorted(sums_by_region(profile, metric).items())) for profile in profiles}) == 1
+    assert sums_by_region(profiles[0], "time") == pytest.approx(sums_by_region(profiles[1], "time"), rel=1e-4, abs=1e-6)
+    mpi_runs.assert_matched(archive(run))
+
+
+@each_library
+def test_a_rank_that_has_recorded_little_leaves_it_to_the_last(mpi, tmp_path):
+    (tmp_path / "app.py").write_text(SMALL)
+    mpi_runs.run(mpi, 2, tmp_path, "app.py", options=["--keep-spool"])
+    assert conversions(tmp_path / "run") == {} and (tmp_path / "run" / "traces.otf2").exists()
+
+
+@each_library
+def test_what_is_not_to_be_woven_is_not_converted(mpi, tmp_path, timeloom):
+    mpi_runs.run(mpi, 2, tmp_path, EVERYTHING, options=["--no-weave"])
+    assert conversions(tmp_path / "run") == {}
+    assert timeloom("weave", tmp_path / "run").returncode == 0
