@@ -152,6 +152,7 @@ void pass(Stream& stream, Whole& whole) {
     same.value(location.index);
     same.value(location.there);
     same.value(location.count);
+    same.value(location.bytes);
     pass_folded(same, location.folded);
   });
   stream.value(whole.references.first_communicator);

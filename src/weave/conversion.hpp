@@ -46,7 +46,8 @@ struct Conversion {
   struct OfLocation {
     std::uint32_t index = 0;  // in the process
     LocationId there{};
-    otf2::EventCount count;  // times of there
+    otf2::EventCount count;   // times of there
+    std::uint64_t bytes = 0;  // of its event file
     profile::FoldedLocation folded;
   };
 

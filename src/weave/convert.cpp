@@ -67,8 +67,11 @@ void convert(const fs::path& spool) try {
   result.definitions = size_of_definitions(directory);
   std::vector<profile::FoldedLocation> folded = folds.take_locations();
   for (std::size_t i = 0; i < result.locations.size(); ++i) {
-    if (trace) result.locations[i].count = trace->written(result.locations[i].there);
-    if (i < folded.size()) result.locations[i].folded = std::move(folded[i]);
+    Conversion::OfLocation& one = result.locations[i];
+    if (i < folded.size()) one.folded = std::move(folded[i]);
+    if (!trace) continue;
+    one.count = trace->written(one.there);
+    one.bytes = fs::file_size(spool / event_file(one.there));
   }
   if (trace) {
     result.references = trace->references();

@@ -125,9 +125,11 @@ void translate(profile::FoldedLocation& folded, const IdsHere& ids, const TimesH
   folded.last = Timestamp{times.of(ticks(folded.last))};
 }
 
-bool is_there(const spool::SpoolDirectory& spool, LocationId location) {
+// Its content was compared when it was written.
+bool has_events(const spool::SpoolDirectory& spool, const Conversion::OfLocation& location) {
   int error = 0;
-  return spool.open(event_file(location), &error).is_open();
+  const os::File file = spool.open(event_file(location.there), &error);
+  return file.is_open() && file.size(&error) == location.bytes && error == 0;
 }
 
 }  // namespace
@@ -179,7 +181,7 @@ Conversion SpoolSource::conversion() const {
     const auto index = std::ranges::find(process.locations, location.id, [&](std::uint32_t one) {
       return location_id(process, one);
     });
-    result.locations.push_back({*index, location.id, {}, {}});
+    result.locations.push_back({*index, location.id, {}, 0, {}});
   }
   return result;
 }
@@ -200,7 +202,7 @@ bool SpoolSource::fits(const Conversion& conversion, const Process& process) con
   for (const Conversion::OfLocation& one : conversion.locations) {
     indices.insert(one.index);
     if (!is_sound(one.folded, conversion.ids)) return false;
-    if (wants_trace() && !is_there(process.directory, one.there)) return false;
+    if (wants_trace() && !has_events(process.directory, one)) return false;
   }
   if (conversion.locations.size() != indices.size()) return false;
   if (!std::ranges::equal(indices, process.locations)) return false;

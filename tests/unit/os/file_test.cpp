@@ -82,6 +82,25 @@ TEST_F(FileTest, CutsOffItsEnd) {
   EXPECT_EQ(content("a"), "he");
 }
 
+TEST_F(FileTest, HasAnotherNameOrACopy) {
+  const std::string text(3 << 20, 'x');
+  ASSERT_EQ(create("file").write_at(0, bytes(text)), 0);
+  int error = -1;
+  const File file = File::open_read(directory_ / "file", &error);
+  ASSERT_EQ(file.link_to(directory_ / "same"), 0);
+  EXPECT_TRUE(std::filesystem::equivalent(directory_ / "file", directory_ / "same"));
+  EXPECT_EQ(file.link_to(directory_ / "same"), EEXIST);
+
+  const std::filesystem::path memory = "/dev/shm/timeloom-file-test-" + std::to_string(::getpid());
+  if (std::filesystem::is_directory("/dev/shm")) {
+    ASSERT_EQ(file.link_to(memory), 0);  // another file system
+    EXPECT_EQ(test::read_bytes(memory), text);
+    std::filesystem::remove(memory);
+  }
+  const File directory = File::open_read(directory_.path(), &error);
+  EXPECT_NE(directory.link_to(directory_ / "other"), 0);
+}
+
 TEST_F(FileTest, DoesNotOpenWhatAnotherMade) {
   create("a");
   int error = 0;

@@ -207,9 +207,15 @@ TEST_F(ConversionTest, OfWhatIsNotSoundTheRecordsAreRead) {
   expect_same(woven(true), expected);
   test::write_bytes(result, sound);
   EXPECT_EQ(taken(), 1u);
-  fs::remove(spool_of(0) / kConvertedName / "events/0.evt");
+  const fs::path events = spool_of(0) / event_file(LocationId{0});
+  const std::string bytes = test::read_bytes(events);
+  test::write_bytes(events, bytes.substr(1));
   EXPECT_EQ(taken(), 0u);
-  fs::create_symlink("/etc/passwd", spool_of(0) / kConvertedName / "events/0.evt");
+  test::write_bytes(events, bytes);
+  EXPECT_EQ(taken(), 1u);
+  fs::rename(events, run() / "elsewhere");
+  EXPECT_EQ(taken(), 0u);
+  fs::create_symlink(run() / "elsewhere", events);
   EXPECT_EQ(taken(), 0u);
   expect_same(woven(true), expected);
 }
