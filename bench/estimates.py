@@ -85,7 +85,9 @@ def native_table(figures: Figures) -> list[str]:
                  verdict(max(dormant) <= DORMANT)])  # fmt: skip
     for one in figures["ranks"]:
         recorded = f"{one['record_files']} files of {one['record_bytes'] / 1e6:.1f} MB recorded"
-        woven = f"{one['result_files']} woven, in {one['weave_peak_bytes'] / 1e6:.0f} MB of memory"
+        woven = (f"{one['result_files']} woven, in {one['weave_peak_bytes'] / 1e6:.0f} MB of memory and {one['weave_seconds']:.3f} s; "
+                 f"where ranks convert: {one['convert_seconds']:.3f} s each, then {one['joining_peak_bytes'] / 1e6:.0f} MB "
+                 f"and {one['joining_seconds']:.3f} s")  # fmt: skip
         rows.append([f"{one['ranks']} ranks, {one['calls']:,} calls each", f"{recorded}, {woven}", "–", "–"])
     return table(["", "measured", "at most", "holds"], rows)
 
