@@ -32,7 +32,8 @@ enum class Alive : std::uint8_t {
   kUnknown,  // the process is on another machine or in another container
 };
 
-// Writes `life` of the calling process into the spool. Returns an errno value; 0: success.
+// Writes `life` of the calling process into the spool, or the directory of a rank. Returns an errno
+// value; 0: success.
 int write_life(const std::string& spool);
 
 // Opens a file of a spool for reading, or gives an errno value.

@@ -16,6 +16,10 @@ namespace timeloom {
 // The property of the spool of a rank: its number in the job of a launcher.
 inline constexpr char kRank[] = "timeloom::rank";
 
+// Bytes of records from which on a rank converts its own events, see weave/convert.hpp: for less,
+// a process of its own takes longer than the weave of the run does.
+inline constexpr std::uint64_t kWorthConverting = 64 << 10;
+
 inline std::string name_of_mpi_rank(std::uint32_t rank) {
   return "MPI Rank " + std::to_string(rank);
 }

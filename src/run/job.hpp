@@ -6,7 +6,9 @@
 //
 //     spool/job            the job, so that no other ever records into it
 //     spool/rank-N/        the spools of rank N and of its children, and what they share; whoever
-//                          makes the directory is the rank
+//                          makes the directory is the rank. Where another process than that of
+//                          the spools ends the rank, as `timeloom run --program` does, its file
+//                          `life` (core/life.hpp) is there until then
 //     spool/ended/L-I      left by ranks that have ended: each climbs a binary tree, and of the two
 //                          that come to a node only the second goes on; who is at the top is last.
 //                          The first goes on as well if of the ranks from which the second would

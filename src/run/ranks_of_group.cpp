@@ -74,6 +74,10 @@ bool is_gone(const os::Directory& group, std::uint32_t rank) {
   int error = 0;
   const os::Directory directory = group.open_below(name_of_rank(rank), &error);
   if (!directory.is_open()) return false;
+  const auto open = [&](const std::string& name, int* failed) {
+    return directory.open_file(name, failed);
+  };
+  if (is_there(directory, kLifeName) && !timeloom::is_gone(open)) return false;
   const std::string path = directory.path_of_descriptor();
   bool any = false;
   for (const std::string& name : directory.names(&error)) {

@@ -16,6 +16,8 @@
 
 #include "core/error.hpp"
 #include "core/executable.hpp"
+#include "core/life.hpp"
+#include "core/mpi_rank.hpp"
 #include "core/native_run.hpp"
 #include "core/shell_word.hpp"
 #include "core/spawned.hpp"
@@ -33,6 +35,7 @@
 #include "tools/output.hpp"
 #include "tools/started_program.hpp"
 #include "tools/wrapper_files.hpp"
+#include "weave/convert.hpp"
 #include "weave/run.hpp"
 
 namespace timeloom::tools {
@@ -182,15 +185,31 @@ bool group_goes_on(const NativeRun& run) {
                          : run::end_spawned(run.directory, run.spawn, rank.rank, rank.size));
 }
 
+// Its part of the weave. What fails is left to the weave of the run.
+void convert_as_rank(const NativeRun& run) {
+  if (!run.rank || run.rank->size < 2 || run.spawn != 0) return;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(spools_of(run), ignored)) {
+    if (!fs::is_regular_file(entry.path() / kDefsName, ignored)) continue;
+    try {
+      weave::convert(entry.path(), kWorthConverting);
+    } catch (const Error&) {
+    }
+  }
+}
+
 // Whether other ranks, or spawned processes, are still to end, of which the last one weaves the
 // run.
 bool others_go_on(const NativeRun& run) {
+  std::error_code ignored;
+  if (run.rank) fs::remove(spools_of(run) / kLifeName, ignored);
   return group_goes_on(run) || !run::end_group(run.directory, run.spawn);
 }
 
 void finish(const NativeRun& run, const std::string& program, const Settings& settings,
             double seconds) {
   const fs::path& directory = run.directory;
+  if (settings.flag("weave")) convert_as_rank(run);
   if (others_go_on(run)) return;
   if (run::count_spools(directory) == 0) {
     run::forget_job(run::Directory(directory));
@@ -309,6 +328,7 @@ int run_native(const CommandLine& line) {
   const NativeRun run = make_run(line, settings);
   if (run.directory.empty()) return run_program(line, program, run);
   const auto begin = std::chrono::steady_clock::now();
+  if (run.rank) (void)write_life(spools_of(run).string());  // others are not to end it meanwhile
   int status = 0;
   try {
     status = run_program(line, program, run, preload_value(settings));

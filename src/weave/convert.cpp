@@ -48,10 +48,10 @@ void remove_definitions(const fs::path& directory, const Conversion& conversion)
 
 }  // namespace
 
-void convert(const fs::path& spool) try {
+void convert(const fs::path& spool, std::uint64_t least) try {
   const spool::SpoolDirectory directory(spool);
   SpoolSource source({directory}, SpoolSource::Conversions::kIgnored);
-  if (!source.can_be_converted()) return;
+  if (!source.can_be_converted() || source.bytes() < least) return;
   NewDirectory converted(spool / kConvertedName);
   profile::LocationFolds folds;
   std::unique_ptr<otf2::Archive> trace;

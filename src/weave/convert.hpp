@@ -3,13 +3,15 @@
 // do grows with definitions and call paths, not with events.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 namespace timeloom::weave {
 
 // `spool`: the directory of the spool of a process that has ended. Leaves a Conversion there, or
 // nothing, where only the weave of the run can do it: for spawned processes and the children of
-// ranks, what a process folded while it ran, and what is damaged. Throws Error.
-void convert(const std::filesystem::path& spool);
+// ranks, what a process folded while it ran, what is damaged, and less than `least` bytes of
+// records. Throws Error.
+void convert(const std::filesystem::path& spool, std::uint64_t least = 0);
 
 }  // namespace timeloom::weave

@@ -117,9 +117,9 @@ def library_of(name):
     return Mpi(name, launcher, [], "")
 
 
-def run_native(mpi, ranks, directory, timeloom, program, *words):
+def run_native(mpi, ranks, directory, timeloom, program, *words, options=()):
     """A program without Python, like run()."""
-    command = [*mpi.command(ranks), timeloom, "run", "--quiet", "-o", directory / "run", "--program", program, *words]
+    command = [*mpi.command(ranks), timeloom, "run", "--quiet", *options, "-o", directory / "run", "--program", program, *words]
     done = subprocess.run(
         command, cwd=directory, capture_output=True, text=True, timeout=200, env={**environment(), **mpi.variables}
     )

@@ -52,6 +52,26 @@ def woven_of_records(run, timeloom):
     return copy
 
 
+def assert_same(run, other, least):
+    """The same events, at least so many, and the same profile; those of the run are what its ranks have converted."""
+    traces = {file.stat().st_ino for file in (run / "traces").iterdir()}
+    for result in conversions(run).values():
+        files = list((result.parent / "events").iterdir())
+        assert files and all(file.suffix == ".evt" for file in files)
+        assert {file.stat().st_ino for file in files} <= traces
+    assert definitions(run) == definitions(other)
+    got, expected = events(run), events(other)
+    assert sorted(got) == sorted(expected) and sum(map(len, got.values())) > least
+    for location, stream in expected.items():
+        assert [(kind, rest) for kind, _, rest in got[location]] == [(kind, rest) for kind, _, rest in stream]
+        assert all(abs(a[1] - b[1]) <= 2 for a, b in zip(got[location], stream))
+    profiles = [directory / "profile.cubex" for directory in (run, other)]
+    for metric in ("visits", "bytes_sent", "bytes_received"):
+        assert len({str(sorted(sums_by_region(profile, metric).items())) for profile in profiles}) == 1
+    assert sums_by_region(profiles[0], "time") == pytest.approx(sums_by_region(profiles[1], "time"), rel=1e-4, abs=1e-6)
+    mpi_runs.assert_matched(archive(run))
+
+
 OPTIONS = {
     "files and threads": ["--io", "posix", "--thread", "pthread"],
     "tasks and metrics": ["--async-tasks", "--metric-rusage", "ru_utime", "--metric-rusage-per-process", "ru_nvcsw"],
@@ -66,24 +86,7 @@ def test_the_run_is_that_of_the_records(mpi, options, tmp_path, timeloom):
     run = tmp_path / "run"
     mpi_runs.run(mpi, 2, tmp_path, EVERYTHING, options=["--keep-spool", *options], SCOREP_ENABLE_TRACING="true")
     assert sorted(conversions(run)) == [0, 1]
-    for result in conversions(run).values():
-        files = list((result.parent / "events").iterdir())
-        assert len(files) > 1 and all(file.suffix == ".evt" for file in files)
-        # They are those of the run: whoever wove it has not written them.
-        traces = {file.stat().st_ino for file in (run / "traces").iterdir()}
-        assert {file.stat().st_ino for file in files} <= traces
-    other = woven_of_records(run, timeloom)
-    assert definitions(run) == definitions(other)
-    got, expected = events(run), events(other)
-    assert sorted(got) == sorted(expected) and sum(map(len, got.values())) > 20_000
-    for location, stream in expected.items():
-        assert [(kind, rest) for kind, _, rest in got[location]] == [(kind, rest) for kind, _, rest in stream]
-        assert all(abs(a[1] - b[1]) <= 2 for a, b in zip(got[location], stream))
-    profiles = [directory / "profile.cubex" for directory in (run, other)]
-    for metric in ("visits", "bytes_sent", "bytes_received"):
-        assert len({str(sorted(sums_by_region(profile, metric).items())) for profile in profiles}) == 1
-    assert sums_by_region(profiles[0], "time") == pytest.approx(sums_by_region(profiles[1], "time"), rel=1e-4, abs=1e-6)
-    mpi_runs.assert_matched(archive(run))
+    assert_same(run, woven_of_records(run, timeloom), 20_000)
 
 
 @each_library
@@ -98,3 +101,11 @@ def test_what_is_not_to_be_woven_is_not_converted(mpi, tmp_path, timeloom):
     mpi_runs.run(mpi, 2, tmp_path, EVERYTHING, options=["--no-weave"])
     assert conversions(tmp_path / "run") == {}
     assert timeloom("weave", tmp_path / "run").returncode == 0
+
+
+@needs_printer
+def test_a_program_in_c(tmp_path, timeloom, timeloom_program):
+    program = mpi_runs.compiled(EVERYTHING.with_name("many.c"), "mpicc.openmpi", tmp_path)
+    mpi_runs.run_native(mpi_runs.library_of("mpicc.openmpi"), 2, tmp_path, timeloom_program, program, options=["--keep-spool"])
+    assert sorted(conversions(tmp_path / "run")) == [0, 1]
+    assert_same(tmp_path / "run", woven_of_records(tmp_path / "run", timeloom), 2 * 3000 * 4)

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/mpi_rank.hpp"
 #include "core/shell_word.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
@@ -201,9 +202,6 @@ void say_of_missing_mpi() {
   write_error_output(line_start() + option +
                      ": the program has loaded no MPI library: there are no calls of MPI\n");
 }
-
-// Bytes of records. With less, a process of its own takes longer than the weave of the run does.
-constexpr std::uint64_t kWorthConverting = 64 << 10;
 
 void convert_as_rank(const SessionResult& result) {
   if (!g_start->weave || !g_start->place || result.profile || result.error != 0) return;

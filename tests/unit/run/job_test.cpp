@@ -12,6 +12,7 @@
 
 #include "../support/temp_directory.hpp"
 #include "core/error.hpp"
+#include "core/life.hpp"
 #include "core/spool_name.hpp"
 #include "os/thread.hpp"
 #include "run/contents.hpp"
@@ -212,6 +213,22 @@ TEST_F(JobTest, RanksShareARunOfEachOfTheirPrograms) {
   EXPECT_EQ(share(1).path.filename(), "run2");
   EXPECT_EQ(share(1).path.filename(), "run3");
   EXPECT_EQ(share(0).path.filename(), "run3");
+}
+
+// Its program has ended, and the process that has started it has still to end the rank.
+TEST_F(JobTest, ARankWithALifeOfItsOwnIsNotGone) {
+  const std::string mine = spool_name_of(os::process_id());
+  const std::string gone = mine.substr(0, mine.find('-', mine.find('-') + 1)) + "-1-0";
+  for (const bool lives : {false, true}) {
+    fs::remove_all(run());
+    make_run();
+    fs::create_directory(run() / "spool");
+    for (const std::uint32_t rank : {0u, 1u}) ASSERT_TRUE(take_rank(run(), rank));
+    fs::create_directory(spools_of_rank(run(), 1) / gone);
+    ASSERT_EQ(lives ? write_life(spools_of_rank(run(), 1).string()) : 0, 0);
+    EXPECT_EQ(end_rank(run(), 0, 2), lives ? Others::kGoOn : Others::kEnded);
+    EXPECT_EQ(end_rank(run(), 1, 2), lives ? Others::kEnded : Others::kGoOn);
+  }
 }
 
 TEST_F(JobTest, OfRanksThatAreGoneNobodyComesToTheTree) {

@@ -115,7 +115,8 @@ class ConversionTest : public WeaveTest {
       paths.back() += " " + text_of(tree.parameter_sets[node.parameters.value()]);
     }
     for (std::size_t i = 0; i < tree.locations.size(); ++i) {
-      const std::string group = tree.definitions.groups[tree.definitions.locations[i].group.value()].name;
+      const std::string group =
+          tree.definitions.groups[tree.definitions.locations[i].group.value()].name;
       for (const profile::Cell& cell : tree.locations[i].cells) {
         result.visits[group + paths[cell.node.value()]] = cell.statistics;
       }
