@@ -149,7 +149,7 @@ def usage_of_weave(*words: str) -> tuple[int, float]:
 def convert(run: pathlib.Path) -> float:
     """Each rank's part of the weave; the mean of their CPU seconds."""
     spools = [path.parent for path in (run / "spool").glob("rank-*/*/defs")]
-    return round(sum(usage_of_weave("--convert", str(spool))[1] for spool in spools) / len(spools), 3)
+    return round(sum(usage_of_weave("--convert", str(len(spools)), str(spool))[1] for spool in spools) / len(spools), 3)
 
 
 def of_ranks(ranks: int, calls: int, scratch: str | None) -> dict[str, float]:

@@ -241,11 +241,14 @@ int File::give_to(unsigned user) noexcept {
   return ::fchown(fd_, user, static_cast<gid_t>(-1)) == 0 ? 0 : errno;
 }
 
+bool File::is_plain() const noexcept {
+  struct stat status {};
+  return ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 // The link is to what the descriptor is of, wherever its name leads by now.
 int File::link_to(const std::string& path) const {
-  struct stat status {};
-  if (::fstat(fd_, &status) != 0) return errno;
-  if (!S_ISREG(status.st_mode)) return EINVAL;
+  if (!is_plain()) return EINVAL;
   const std::string self = "/proc/self/fd/" + std::to_string(fd_);
   if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) return 0;
   if (errno == EEXIST) return errno;

@@ -63,8 +63,9 @@ class File {
   int truncate(std::uint64_t size) noexcept;
   int give_to(unsigned user) noexcept;
   // Gives the file another name as well, which nothing has yet; where that is not possible, makes a
-  // copy of that name. Only a plain file.
+  // copy of that name, of which a part is left when that fails. EINVAL: it is no plain file.
   int link_to(const std::string& path) const;
+  bool is_plain() const noexcept;
   void close() noexcept;
 
   // Marks the file as in use until it is closed, or the process ends in whatever

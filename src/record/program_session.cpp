@@ -93,9 +93,14 @@ std::string spools_of(const std::string& settings_file) {
 std::string rank_of(const std::string& spools) {
   constexpr std::string_view kName = "rank-";
   const std::string name = fs::path(spools).filename().string();
+  if (!name.starts_with(kName)) return {};
   std::error_code error;
-  const bool mine = name.starts_with(kName) && fs::is_empty(spools, error) && !error;
-  return mine ? name.substr(kName.size()) : std::string();
+  const fs::directory_iterator entries(spools, error);
+  const bool taken = std::any_of(begin(entries), end(entries), [](const fs::directory_entry& one) {
+    std::error_code ignored;
+    return one.is_directory(ignored);
+  });
+  return error || taken ? std::string() : name.substr(kName.size());
 }
 
 // Of a rank: where MPI_Comm_spawn has started it, the spawn, and its parent in another directory.

@@ -192,7 +192,7 @@ void convert_as_rank(const NativeRun& run) {
   for (const auto& entry : fs::directory_iterator(spools_of(run), ignored)) {
     if (!fs::is_regular_file(entry.path() / kDefsName, ignored)) continue;
     try {
-      weave::convert(entry.path(), kWorthConverting);
+      weave::convert(entry.path(), run.rank->size, kWorthConverting);
     } catch (const Error&) {
     }
   }

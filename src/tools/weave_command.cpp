@@ -18,8 +18,8 @@ namespace {
 
 struct WeaveCommandOptions {
   std::string run;
-  bool numbers = false;  // asked for by the end of a program
-  bool convert = false;  // the same: `run` is the spool of a rank
+  bool numbers = false;                  // asked for by the end of a program
+  std::optional<std::uint32_t> convert;  // the same, of so many ranks: `run` is the spool of one
   weave::WeaveOptions weave;
   std::optional<std::uint32_t> threads;
 };
@@ -53,7 +53,7 @@ std::optional<weave::WeaveSummary> weave_at_end(const std::filesystem::path& run
 
 int run_weave(WeaveCommandOptions options) {
   if (options.convert) {
-    weave::convert(options.run);
+    weave::convert(options.run, *options.convert);
     return kDone;
   }
   const auto unfinished = weave::unfinished_run_of(options.run);
@@ -87,7 +87,7 @@ Command register_weave(CLI::App& program) {
   known.flag("--keep-spool", options->weave.keep_spool,
              "Do not remove the recorded data afterwards");
   known.hidden_flag("--numbers", options->numbers);
-  known.hidden_flag("--convert", options->convert);
+  known.hidden_count("--convert", options->convert);
   known.hidden_flag("--more-ranks", options->weave.more_ranks);
   known.count("--threads", "N", options->threads, {1, 65536, "a number of threads, 1 or more"},
               "Threads that weave (default: one a core)");

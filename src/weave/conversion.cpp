@@ -1,6 +1,7 @@
 #include "weave/conversion.hpp"
 
 #include <cstring>
+#include <new>
 #include <span>
 #include <type_traits>
 
@@ -14,14 +15,28 @@ namespace timeloom::weave {
 namespace {
 
 constexpr char kResultName[] = "result";
-constexpr std::uint64_t kMagic = 0x31564e4f434c5401;  // "\x01TLCONV1"
-constexpr std::uint64_t kLargest = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMagic = 0x31564e4f434c5401;        // "\x01TLCONV1"
+constexpr std::uint64_t kLargest = std::uint64_t{1} << 28;  // half a million call paths are 30 MB
+
+// Structures are written as they lie in memory.
+constexpr std::uint64_t kLayout = [] {
+  std::uint64_t hash = 0;
+  for (const std::size_t size :
+       {sizeof(Conversion), sizeof(Conversion::OfLocation), sizeof(Conversion::Counts),
+        sizeof(profile::FoldedLocation), sizeof(profile::FoldedNode),
+        sizeof(profile::FoldedLocation::Parameter), sizeof(profile::FoldedLocation::MetricValues),
+        sizeof(otf2::EventReferences), sizeof(otf2::EventReferences::MetricClass)}) {
+    hash = mix(hash, size);
+  }
+  return hash;
+}();
 
 struct Head {
   std::uint64_t magic = kMagic;
+  std::uint64_t layout = kLayout;
   std::uint64_t size = 0;   // of what follows
   std::uint64_t check = 0;  // words_check() of it
-  char version[40] = TIMELOOM_VERSION;
+  char version[32] = TIMELOOM_VERSION;
 };
 static_assert(sizeof(TIMELOOM_VERSION) <= sizeof Head::version);
 
@@ -92,10 +107,11 @@ class Input {
       one.assign(text.begin(), text.end());
     });
   }
+  // Grows with what there is: an element has as many bytes in memory as it likes.
   template <typename T, typename Function>
   void each(std::vector<T>& many, Function function) {
-    many.resize(count(sizeof(std::uint64_t)));
-    for (T& one : many) function(*this, one);
+    const std::size_t number = count(sizeof(std::uint64_t));
+    for (std::size_t i = 0; i < number; ++i) function(*this, many.emplace_back());
   }
   bool at_end() const { return rest_.empty(); }
 
@@ -158,6 +174,7 @@ void pass(Stream& stream, Whole& whole) {
   stream.value(whole.references.first_communicator);
   stream.value(whole.references.offset_attribute);
   stream.values(whole.references.metrics);
+  stream.values(whole.references.string_references);
   stream.texts(whole.references.strings);
   stream.texts(whole.references.io_files);
 }
@@ -213,6 +230,8 @@ std::optional<Conversion> read_conversion(const spool::SpoolDirectory& spool) tr
   const bool sound = input.at_end() && conversion.definitions == size_of_definitions(spool);
   return sound ? std::optional(std::move(conversion)) : std::nullopt;
 } catch (const Error&) {
+  return std::nullopt;
+} catch (const std::bad_alloc&) {
   return std::nullopt;
 }
 

@@ -34,6 +34,7 @@ struct Conversion {
     std::uint64_t dropped_events = 0;
     std::uint64_t kept_rewinds = 0;
     std::uint64_t tasks_on_lanes = 0;
+    std::uint64_t cpu_ns = 0;  // that the conversion took
   };
   // By id there: the id in the process. UINT32_MAX: it is a definition of the weave itself.
   struct Ids {

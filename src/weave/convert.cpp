@@ -1,5 +1,6 @@
 #include "weave/convert.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -46,14 +47,21 @@ void remove_definitions(const fs::path& directory, const Conversion& conversion)
   }
 }
 
+profile::CallTreeOptions share_of_rank(std::uint32_t ranks) {
+  profile::CallTreeOptions options;
+  options.max_nodes /= std::max(ranks, 1u);
+  options.max_functions /= std::max(ranks, 1u);
+  return options;
+}
+
 }  // namespace
 
-void convert(const fs::path& spool, std::uint64_t least) try {
+void convert(const fs::path& spool, std::uint32_t ranks, std::uint64_t least) try {
   const spool::SpoolDirectory directory(spool);
   SpoolSource source({directory}, SpoolSource::Conversions::kIgnored);
   if (!source.can_be_converted() || source.bytes() < least) return;
   NewDirectory converted(spool / kConvertedName);
-  profile::LocationFolds folds;
+  profile::LocationFolds folds(share_of_rank(ranks));
   std::unique_ptr<otf2::Archive> trace;
   std::vector<RunSink*> sinks;
   if (source.wants_profile()) sinks.push_back(&folds);

@@ -8,10 +8,11 @@
 
 namespace timeloom::weave {
 
-// `spool`: the directory of the spool of a process that has ended. Leaves a Conversion there, or
+// Leaves a Conversion in `spool`, the directory of the spool of a process that has ended; or
 // nothing, where only the weave of the run can do it: for spawned processes and the children of
 // ranks, what a process folded while it ran, what is damaged, and less than `least` bytes of
-// records. Throws Error.
-void convert(const std::filesystem::path& spool, std::uint64_t least = 0);
+// records. `ranks`: of the job, which share the call paths that a profile may have. Once for each
+// spool, by one thread. Throws Error and std::bad_alloc.
+void convert(const std::filesystem::path& spool, std::uint32_t ranks, std::uint64_t least = 0);
 
 }  // namespace timeloom::weave

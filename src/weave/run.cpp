@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -327,6 +328,36 @@ void refuse_without_spools(const fs::path& run) {
               " holds no spool of a measurement; name the directory of a run that does");
 }
 
+// The results of a run, not yet in their places.
+struct Attempt {
+  Attempt(const run::Directory& run, const std::vector<spool::SpoolDirectory>& spools,
+          SpoolSource::Conversions conversions)
+      : source(spools, conversions), working(run) {
+    note_unmeasured(source, run::unmeasured_in(run.path()));
+  }
+
+  SpoolSource source;
+  WorkingDirectory working;
+  Written written;
+};
+
+// Where something comes of a conversion that nobody could foresee, the records are still there.
+std::unique_ptr<Attempt> write_results(const run::Directory& run,
+                                       const std::vector<spool::SpoolDirectory>& spools,
+                                       const WeaveOptions& options) {
+  auto attempt = std::make_unique<Attempt>(run, spools, SpoolSource::Conversions::kUsed);
+  try {
+    attempt->written = write_results(attempt->source, attempt->working.get(), options);
+    return attempt;
+  } catch (const Error&) {
+    if (!attempt->source.has_conversions()) throw;
+  }
+  attempt.reset();  // and its directory
+  attempt = std::make_unique<Attempt>(run, spools, SpoolSource::Conversions::kIgnored);
+  attempt->written = write_results(attempt->source, attempt->working.get(), options);
+  return attempt;
+}
+
 }  // namespace
 
 WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
@@ -334,11 +365,10 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   run.remove(Item::kWoven);  // left by a weave that was interrupted at its end
   const std::vector<spool::SpoolDirectory> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(path);
-  SpoolSource source(spools);
-  note_unmeasured(source, run::unmeasured_in(path));
+  const std::unique_ptr<Attempt> attempt = write_results(run, spools, options);
+  SpoolSource& source = attempt->source;
+  const WorkingDirectory& working = attempt->working;
   const run::Layout& layout = layout_of(source);
-  const WorkingDirectory working(run);
-  Written written = write_results(source, working.get(), options);
   const std::size_t joined = joined_since(run, spools.size());
   const bool running = source.running() != 0 || options.more_ranks || joined != 0;
   const bool keep_spool =
@@ -349,8 +379,8 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   }
   if (running) mark_as_running(run);
   replace_results(working.get(), run, layout);
-  WeaveSummary summary = summary_of(source, written.definitions);
-  summary.given_up = std::move(written.given_up);
+  WeaveSummary summary = summary_of(source, attempt->written.definitions);
+  summary.given_up = std::move(attempt->written.given_up);
   summary.refused_profile_name = name_profile(source, run);
   count_joined(summary, joined);
   if (!running) mark_as_ended(run);

@@ -113,7 +113,7 @@ bool SpoolSource::is_whole() const {
 void SpoolSource::add_cost() {
   std::optional<MeasuringCost> cost = cost_.sum();
   if (!cost) return;
-  cost->weave = static_cast<double>(os::process_cpu_ns()) * 1e-9;
+  cost->weave = static_cast<double>(os::process_cpu_ns() + conversions_cpu_ns_) * 1e-9;
   definitions_.properties[kRunCost] = to_text(*cost);
   definitions_.properties[kOverhead] = std::to_string(shares_of(*cost).cpu);
 }

@@ -1,12 +1,15 @@
 // The part of SpoolSource that takes what ranks have converted of their own events, and that a rank
 // converts by.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/error.hpp"
+#include "os/process.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
@@ -71,7 +74,7 @@ class TimesHere {
     const double slope =
         static_cast<double>(last.added - first.added) / static_cast<double>(last.time - first.time);
     const double since = static_cast<double>(static_cast<std::int64_t>(time - first.time));
-    return time + static_cast<std::uint64_t>(first.added + std::llround(slope * since));
+    return time + static_cast<std::uint64_t>(first.added + std::llrint(slope * since));
   }
 
  private:
@@ -83,6 +86,37 @@ class TimesHere {
 
   std::array<otf2::EventFiles::Offset, 2> offsets_;
 };
+
+// Times that a clock can have between the begin and the end; none where `first` is behind `last`.
+bool is_within(const Conversion& conversion, std::uint64_t first, std::uint64_t last) {
+  return first > last || (first >= conversion.begin.time && last <= conversion.end.time);
+}
+
+// A clock that both know the speed of: only what comes from damage differs by more.
+bool has_sound_clock(const Conversion& conversion, const ProcessClock& clock) {
+  constexpr std::uint64_t kLatest = std::uint64_t{1} << 62;
+  constexpr double kMostSlope = 0.01;
+  const auto& [begin, end] = std::tie(conversion.begin, conversion.end);
+  if (begin.time >= end.time || end.time > kLatest || begin.ticks >= end.ticks) return false;
+  const std::uint64_t from = ticks(clock.to_time(begin.ticks));
+  const std::uint64_t to = ticks(clock.to_time(end.ticks));
+  const double here = static_cast<double>(to - std::min(to, from));
+  const double there = static_cast<double>(end.time - begin.time);
+  return to <= kLatest && std::abs(here / there - 1) < kMostSlope;
+}
+
+// Tables are made for references, see local_definitions.cpp.
+bool has_sound_references(const Conversion& conversion, std::size_t metrics_here) {
+  const otf2::EventReferences& all = conversion.references;
+  constexpr std::uint32_t kMostFixed = 16;
+  // A location has an instance of each class at most.
+  const std::size_t most = (metrics_here + 1) * (conversion.locations.size() + 1);
+  return all.offset_attribute < kMostFixed && all.first_communicator < kMostFixed &&
+         all.strings.size() == all.string_references.size() &&
+         std::ranges::all_of(all.metrics, [&](const auto& one) {
+           return one.reference < most && one.first < conversion.ids.metrics.size();
+         });
+}
 
 bool is_sound(const profile::FoldedLocation& folded, const Conversion::Ids& ids) {
   const std::size_t nodes = folded.nodes.size();
@@ -129,7 +163,7 @@ void translate(profile::FoldedLocation& folded, const IdsHere& ids, const TimesH
 bool has_events(const spool::SpoolDirectory& spool, const Conversion::OfLocation& location) {
   int error = 0;
   const os::File file = spool.open(event_file(location.there), &error);
-  return file.is_open() && file.size(&error) == location.bytes && error == 0;
+  return file.is_plain() && file.size(&error) == location.bytes && error == 0;
 }
 
 }  // namespace
@@ -197,11 +231,17 @@ void SpoolSource::add_conversions() {
 bool SpoolSource::fits(const Conversion& conversion, const Process& process) const {
   if (wants_trace() && !conversion.with_trace) return false;
   if (wants_profile() && !conversion.with_profile) return false;
-  if (conversion.begin.time >= conversion.end.time) return false;
+  if (!has_sound_clock(conversion, process.clock)) return false;
+  if (!has_sound_references(conversion, definitions_.metrics.size())) return false;
   std::set<std::uint32_t> indices;
   for (const Conversion::OfLocation& one : conversion.locations) {
     indices.insert(one.index);
     if (!is_sound(one.folded, conversion.ids)) return false;
+    if (!is_within(conversion, one.count.first, one.count.last)) return false;
+    const Timestamp last = one.folded.last;
+    if (last != Timestamp{} && !is_within(conversion, ticks(one.folded.first), ticks(last))) {
+      return false;
+    }
     if (wants_trace() && !has_events(process.directory, one)) return false;
   }
   if (conversion.locations.size() != indices.size()) return false;
@@ -246,6 +286,7 @@ void SpoolSource::add_conversion(Conversion& conversion, Process& process) {
   dropped_events_ += conversion.counts.dropped_events;
   kept_rewinds_ += conversion.counts.kept_rewinds;
   tasks_on_lanes_ += conversion.counts.tasks_on_lanes;
+  conversions_cpu_ns_ += conversion.counts.cpu_ns;
 }
 
 namespace {
@@ -282,6 +323,10 @@ void put(const spool::SpoolDirectory& spool, LocationId there, const std::filesy
 }
 
 }  // namespace
+
+bool SpoolSource::has_conversions() const {
+  return std::ranges::any_of(processes_, &Process::is_converted);
+}
 
 std::vector<otf2::EventFiles> SpoolSource::event_files() const {
   std::vector<otf2::EventFiles> result;

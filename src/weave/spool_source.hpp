@@ -30,10 +30,10 @@ namespace timeloom::weave {
 
 class SpoolSource : public RunSource {
  public:
+  // Whether what ranks have converted of their own events is used in place of their records.
+  enum class Conversions : std::uint8_t { kUsed, kIgnored };
   // `directories`: one spool each, all of one run. Unreadable spools are left out and
   // counted; throws Error if none can be read.
-  // What ranks have converted of their own events is used in place of their records, or not.
-  enum class Conversions : std::uint8_t { kUsed, kIgnored };
   explicit SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
                        Conversions conversions = Conversions::kUsed);
 
@@ -51,6 +51,7 @@ class SpoolSource : public RunSource {
   // The events of the processes that have converted theirs; feed() leaves them out. They refer to
   // this object.
   std::vector<otf2::EventFiles> event_files() const;
+  bool has_conversions() const;
   // See convert(). REQUIRES: the source is that of one spool.
   bool can_be_converted() const;
   // What has been fed, without what the sinks have of it. REQUIRES: can_be_converted(), feed() has
@@ -156,6 +157,7 @@ class SpoolSource : public RunSource {
   std::map<LocationId, profile::FoldedLocation> profiles_;
   profile::FoldedLocation folded_samples_;  // only the samples, of all profiles
   MessageBalance::Ends messages_;           // of what was converted; then of all
+  std::uint64_t conversions_cpu_ns_ = 0;    // that other processes took for it
   std::vector<std::uint64_t> metric_totals_;
   bool profile_mode_ = false;
   std::set<std::uint32_t> given_up_;       // regions that some process has not timed to its end

@@ -91,8 +91,8 @@ std::uint64_t chunk_size_for(const Shared& shared) {
   const std::size_t members =
       std::max(shared.definitions->regions.size(), shared.definitions->locations.size());
   const std::size_t group = std::min(kGroupMembers, members) * 9;
-  const std::size_t table = shared.longest_table * 9;
-  std::uint64_t needed = std::max<std::uint64_t>({shared.strings.longest(), group, table}) + 1024;
+  std::uint64_t needed =
+      std::max<std::uint64_t>({shared.strings.longest(), group, shared.largest_table}) + 1024;
   if (most_bytes(shared) >= kUnbufferedWrite) needed = std::max(needed, kUnbufferedWrite);
   const std::uint64_t chunks = (needed + kSmallestChunk - 1) / kSmallestChunk;
   return std::min(chunks * kSmallestChunk, kLargestChunk);
@@ -102,12 +102,12 @@ std::uint64_t chunk_size_for(const Shared& shared) {
 
 void intern_strings(Shared& shared) {
   for (const std::string& text : shared.definitions->strings) {
-    shared.string_references.push_back(shared.strings.intern(text));
+    shared.string_references.push_back(shared.strings.refer(text));
   }
   for (const LocationGroup& group : shared.definitions->groups) {
-    Shared::Program program{shared.strings.intern(group.executable), {}};
+    Shared::Program program{shared.strings.refer(group.executable), {}};
     for (const std::string& argument : group.arguments) {
-      program.arguments.push_back(shared.strings.intern(argument));
+      program.arguments.push_back(shared.strings.refer(argument));
     }
     shared.programs.push_back(std::move(program));
   }

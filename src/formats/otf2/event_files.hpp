@@ -25,7 +25,10 @@ struct EventReferences {
   std::uint32_t first_communicator = 0;
   std::uint32_t offset_attribute = 0;
   std::vector<MetricClass> metrics;
-  std::vector<std::string> strings, io_files;  // by reference
+  // Of the strings only those that events can refer to.
+  std::vector<std::uint32_t> string_references;
+  std::vector<std::string> strings;   // each the text of the reference at its place
+  std::vector<std::string> io_files;  // by reference
 };
 
 // The number of events of a location, and the times of the first and the last of them.
@@ -53,7 +56,8 @@ struct EventFiles {
   LocationGroupId process{};    // here
   std::vector<File> files;      // not empty
   std::vector<Offset> offsets;  // at the begin and the end; the line between them holds
-  // Asked for twice and not kept: there may be many processes. Throws Error.
+  // Asked for twice and not kept: there may be many processes. References are small: tables are
+  // made for them. Throws Error.
   std::function<Meaning()> meaning;
   // Puts the file where it is wanted, which nothing has as its name yet. Throws Error.
   std::function<void(const File& file, const std::filesystem::path& to)> put;

@@ -74,10 +74,12 @@ class LocalDefinitions {
     }
     if (!equal.front().empty()) write_own(equal.front().front());
     ok(OTF2_Archive_CloseDefFiles(shared_.archive));
-    for (const std::vector<LocationId>& locations : equal) copy_first(locations);
+    for (const std::vector<LocationId>& locations : equal) repeat_first(locations);
   }
 
  private:
+  using Map = std::unique_ptr<OTF2_IdMap, decltype(&OTF2_IdMap_Free)>;
+
   void ok(OTF2_ErrorCode code) const { check(code, shared_.what); }
 
   OTF2_DefWriter* open(LocationId location) const {
@@ -96,14 +98,11 @@ class LocalDefinitions {
   void write_taken(const EventFiles& files) {
     const EventFiles::Meaning meaning = files.meaning();
     OTF2_DefWriter* const writer = open(files.files.front().here);
-    Table strings, io_files;
-    for (const std::string& text : meaning.references.strings) {
-      strings.push_back(shared_.strings.intern(text));
-    }
+    Table io_files;
     for (const std::string& path : meaning.references.io_files) {
       io_files.push_back(io_file(shared_, path));
     }
-    write_table(writer, OTF2_MAPPING_STRING, strings);
+    write_strings(writer, meaning.references);
     write_table(writer, OTF2_MAPPING_ATTRIBUTE, attributes_of(meaning, shared_));
     write_table(writer, OTF2_MAPPING_REGION, meaning.regions);
     write_table(writer, OTF2_MAPPING_METRIC, metrics_of(meaning, shared_));
@@ -117,21 +116,37 @@ class LocalDefinitions {
     ok(OTF2_Archive_CloseDefWriter(shared_.archive, writer));
   }
 
+  // There are many more than events refer to.
+  void write_strings(OTF2_DefWriter* writer, const EventReferences& references) const {
+    const Map map(
+        check(OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, references.strings.size()), shared_.what),
+        &OTF2_IdMap_Free);
+    for (std::size_t i = 0; i < references.strings.size(); ++i) {
+      ok(OTF2_IdMap_AddIdPair(map.get(), references.string_references.at(i),
+                              shared_.strings.intern(references.strings[i])));
+    }
+    if (!references.strings.empty()) {
+      ok(OTF2_DefWriter_WriteMappingTable(writer, OTF2_MAPPING_STRING, map.get()));
+    }
+  }
+
   // Without a table, references stay what they are.
   void write_table(OTF2_DefWriter* writer, OTF2_MappingType type, const Table& table) const {
     if (table == same(table.size())) return;
-    const std::unique_ptr<OTF2_IdMap, decltype(&OTF2_IdMap_Free)> map(
+    const Map map(
         check(OTF2_IdMap_CreateFromUint32Array(table.size(), table.data(), true), shared_.what),
         &OTF2_IdMap_Free);
     ok(OTF2_DefWriter_WriteMappingTable(writer, type, map.get()));
   }
 
-  void copy_first(const std::vector<LocationId>& locations) const {
+  void repeat_first(const std::vector<LocationId>& locations) const {
     const auto file = [&](LocationId location) {
       return shared_.files / (std::to_string(location.value()) + ".def");
     };
     for (std::size_t i = 1; i < locations.size(); ++i) {
       std::error_code error;
+      std::filesystem::create_hard_link(file(locations.front()), file(locations[i]), error);
+      if (!error) continue;
       std::filesystem::copy_file(file(locations.front()), file(locations[i]), error);
       if (error) throw Error(shared_.what + ": " + error.message());
     }
@@ -157,22 +172,28 @@ EventReferences references_of(const Shared& shared) {
     }
   }
   const auto& strings = shared.strings.strings();
-  result.strings.assign(strings.begin(), strings.end());
+  for (std::uint32_t i = 0; i < strings.size(); ++i) {
+    if (!shared.strings.is_referred(i)) continue;
+    result.string_references.push_back(i);
+    result.strings.push_back(strings[i]);
+  }
   const auto& files = shared.io_files.strings();
   result.io_files.assign(std::next(files.begin()), files.end());  // the first is none
   return result;
 }
 
 void intern_meanings(Shared& shared) {
+  constexpr std::size_t kEntry = 5, kPair = 10;  // bytes at most, of compressed references
   for (const EventFiles& files : shared.taken) {
     const EventFiles::Meaning meaning = files.meaning();
     for (const std::string& text : meaning.references.strings) (void)shared.strings.intern(text);
     for (const std::string& path : meaning.references.io_files) (void)io_file(shared, path);
     const std::size_t longest =
-        std::max({meaning.references.strings.size(), meaning.references.io_files.size(),
-                  meaning.regions.size(), meaning.parameters.size(), meaning.io_handles.size(),
+        std::max({meaning.references.io_files.size(), meaning.regions.size(),
+                  meaning.parameters.size(), meaning.io_handles.size(),
                   meaning.communicators.size() + meaning.references.first_communicator});
-    shared.longest_table = std::max(shared.longest_table, longest);
+    shared.largest_table = std::max(
+        {shared.largest_table, kEntry * longest, kPair * meaning.references.strings.size()});
   }
 }
 

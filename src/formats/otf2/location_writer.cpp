@@ -124,7 +124,7 @@ class LocationWriter : public LocationSink {
       case EventKind::kParameterFloat:
         return OTF2_EvtWriter_ParameterString(
             writer_, nullptr, time, event.ref,
-            shared_.strings.intern(shortest_text(event.as_double())));
+            shared_.strings.refer(shortest_text(event.as_double())));
       case EventKind::kParameterString:
         return OTF2_EvtWriter_ParameterString(writer_, nullptr, time, event.ref, string_of(event));
       case EventKind::kMetric: return write_metric(event, time);

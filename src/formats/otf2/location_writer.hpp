@@ -49,7 +49,7 @@ struct Shared {
   // Of classes of metrics of a process, on a location for these.
   std::map<std::pair<LocationId, OTF2_MetricRef>, OTF2_MetricRef> metric_instances;
   std::vector<EventFiles> taken;
-  std::size_t longest_table = 0;  // of what their references become
+  std::size_t largest_table = 0;  // of what their references become, in bytes at most
 };
 
 // Numbers classes and instances without gaps, as readers want them.

@@ -31,6 +31,18 @@ std::string writable(const std::string& text, std::size_t longest) {
 
 OTF2_StringRef StringTable::intern(const std::string& text) {
   const std::lock_guard lock(mutex_);
+  return find_or_add(text);
+}
+
+OTF2_StringRef StringTable::refer(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  const OTF2_StringRef reference = find_or_add(text);
+  if (referred_.size() <= reference) referred_.resize(reference + 1);
+  referred_[reference] = true;
+  return reference;
+}
+
+OTF2_StringRef StringTable::find_or_add(const std::string& text) {
   const auto [entry, fresh] =
       references_.try_emplace(text, static_cast<OTF2_StringRef>(strings_.size()));
   if (fresh) {

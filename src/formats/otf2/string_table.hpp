@@ -1,6 +1,6 @@
 // The strings of an archive that is being written: text in, OTF2 reference out.
 //
-// Owned by the writer; any thread may call intern(), the rest only when no
+// Owned by the writer; any thread may call intern() and refer(), the rest only when no
 // other thread does. Reference 0 is the empty string, as readers expect.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace timeloom::otf2 {
 
@@ -21,14 +22,22 @@ class StringTable {
  public:
   StringTable() { intern(""); }
   OTF2_StringRef intern(const std::string& text);
+  // The same for a string that events refer to, not only definitions.
+  OTF2_StringRef refer(const std::string& text);
+  bool is_referred(OTF2_StringRef reference) const {
+    return reference < referred_.size() && referred_[reference];
+  }
   // By reference, ready to be written.
   const std::deque<std::string>& strings() const { return strings_; }
   std::size_t longest() const { return longest_; }
 
  private:
+  OTF2_StringRef find_or_add(const std::string& text);
+
   std::mutex mutex_;
   std::unordered_map<std::string, OTF2_StringRef> references_;
   std::deque<std::string> strings_;
+  std::vector<bool> referred_;
   std::size_t longest_ = 0;
 };
 

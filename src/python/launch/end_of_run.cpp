@@ -207,7 +207,8 @@ void convert_as_rank(const SessionResult& result) {
   if (!g_start->weave || !g_start->place || result.profile || result.error != 0) return;
   const std::optional<RankInRun> rank = g_start->place->rank();
   const bool shared = rank && !rank->spools.empty() && rank->size > 1;
-  if (shared && result.bytes >= kWorthConverting) convert_in_child(result.spool, g_start->package);
+  if (!shared || result.bytes < kWorthConverting) return;
+  convert_in_child(result.spool, rank->size, g_start->package);
 }
 
 void finish_weave_and_report() {

@@ -236,9 +236,10 @@ WeaveResult weave_in_child(const std::string& run, const std::string& package,
   return answer.result();
 }
 
-void convert_in_child(const std::string& spool, const std::string& package) {
+void convert_in_child(const std::string& spool, std::uint32_t ranks, const std::string& package) {
   const std::string program = find_program(package);
-  if (!program.empty()) run_weave(program, {"--convert", spool}, true, Answer());
+  if (program.empty()) return;
+  run_weave(program, {"--convert", std::to_string(ranks), spool}, true, Answer());
 }
 
 }  // namespace timeloom::python

@@ -41,7 +41,7 @@ WeaveResult weave_in_child(const std::string& run, const std::string& package,
                            const ChildWeave& how);
 
 // The same for what one rank has recorded, before the run is woven: see weave/convert.hpp. What
-// fails is left to the weave of the run. `spool`: that of the rank.
-void convert_in_child(const std::string& spool, const std::string& package);
+// fails is left to the weave of the run. `spool`: that of the rank, which is one of `ranks`.
+void convert_in_child(const std::string& spool, std::uint32_t ranks, const std::string& package);
 
 }  // namespace timeloom::python

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <numeric>
 
 #include "core/mpi_rank.hpp"
 #include "core/run_properties.hpp"
@@ -160,10 +161,10 @@ class ConversionTest : public WeaveTest {
 
 TEST_F(ConversionTest, GivesTheSameRun) {
   record_three();
-  for (const std::uint32_t number : {0u, 2u}) convert(spool_of(number));
+  for (const std::uint32_t number : {0u, 2u}) convert(spool_of(number), 3);
   EXPECT_EQ(taken(), 2u);
   expect_same(woven(true), woven(false));
-  convert(spool_of(1));
+  convert(spool_of(1), 3);
   EXPECT_EQ(taken(), 3u);
   expect_same(woven(true), woven(false));
 }
@@ -173,7 +174,7 @@ TEST_F(ConversionTest, IsReadInPlaceOfTheRecords) {
   record_three();
   const Woven expected = woven(false);
   for (std::uint32_t number = 0; number < 3; ++number) {
-    convert(spool_of(number));
+    convert(spool_of(number), 3);
     std::string log = test::read_bytes(spool_of(number) / "log");
     for (std::size_t at = 0; at < log.size();) {  // heads of segments stay
       std::uint32_t size = 0;
@@ -190,7 +191,7 @@ TEST_F(ConversionTest, IsReadInPlaceOfTheRecords) {
 TEST_F(ConversionTest, OfWhatIsNotSoundTheRecordsAreRead) {
   record_three();
   const Woven expected = woven(false);
-  convert(spool_of(0));
+  convert(spool_of(0), 3);
   const fs::path result = spool_of(0) / kConvertedName / "result";
   const std::string sound = test::read_bytes(result);
   ASSERT_EQ(taken(), 1u);
@@ -218,13 +219,16 @@ TEST_F(ConversionTest, OfWhatIsNotSoundTheRecordsAreRead) {
   EXPECT_EQ(taken(), 0u);
   fs::create_symlink(run() / "elsewhere", events);
   EXPECT_EQ(taken(), 0u);
+  fs::remove(events);
+  fs::create_directory(events);
+  EXPECT_EQ(taken(), 0u);
   expect_same(woven(true), expected);
 }
 
 // Whoever has made it up.
 TEST_F(ConversionTest, WhatRefersToNothingIsNotTaken) {
   record_three();
-  convert(spool_of(0));
+  convert(spool_of(0), 3);
   const std::optional<Conversion> sound = read_conversion(spool_of(0));
   ASSERT_TRUE(sound);
   const auto taken_with = [&](auto change) {
@@ -246,6 +250,75 @@ TEST_F(ConversionTest, WhatRefersToNothingIsNotTaken) {
   EXPECT_EQ(taken_with([](C& c) { c.end = c.begin; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.with_profile = false; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { ++c.definitions; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.references.metrics[0].first = 1000; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.references.metrics[0].reference = UINT32_MAX; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.references.metrics[0].reference = UINT32_MAX - 1; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.references.offset_attribute = UINT32_MAX; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.references.first_communicator = 100'000'000; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.references.strings.pop_back(); }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.begin.time = 0; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.end.time = UINT64_MAX; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.locations[0].count.last = UINT64_MAX; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.first = Timestamp{1}; }), 0u);
+}
+
+// OTF2 has one definition for metrics that are sampled together, with all of them.
+TEST_F(ConversionTest, OfOtherMetricsThatAreSampledTogetherTheRecordsAreRead) {
+  for (const std::uint32_t number : {0u, 1u, 2u}) {
+    spool::Writer& writer = rank(number, {"main", "f"});
+    const std::uint32_t metrics = number == 0 ? 2 : 3;
+    for (std::uint32_t i = 0; i < metrics; ++i) {
+      Metric metric{"sampled " + std::to_string(i), "#", ""};
+      metric.set = "together";
+      writer.define_metric(MetricId{10 + i}, metric);
+    }
+    spool::Pen pen(writer, 0);
+    pen.enter(begin_of(number) + 1000, 0);
+    for (std::uint32_t i = 0; i < metrics; ++i) {
+      pen.valued(begin_of(number) + 1000, EventKind::kMetric, 10 + i, i);
+    }
+    pen.leave(begin_of(number) + 2000, 0);
+    pen.retire();
+    writer.close();
+    convert(spool_of(number), 3);
+  }
+  EXPECT_EQ(taken(), 2u);
+  expect_same(woven(true), woven(false));
+}
+
+TEST_F(ConversionTest, CountsWhatTheRecordsCount) {
+  spool::Writer& writer = rank(0, {"main", "f"});
+  spool::Pen pen(writer, 0);
+  pen.enter(begin_of(0) + 1000, 0);
+  pen.leave(begin_of(0) + 1100, 1);  // of nothing
+  pen.enter(begin_of(0) + 1200, 1);  // and left open
+  pen.retire();
+  writer.close();
+  spool::Writer& killed = rank(1, {"main", "f"});
+  write_calls(killed, 0, 3);
+  kill("rank-1/p-1-1-0");
+  record(2, {"main", "f", "g"});
+  for (const std::uint32_t number : {0u, 2u}) convert(spool_of(number), 3);
+  EXPECT_EQ(taken(), 2u);
+  const Woven got = woven(true);
+  expect_same(got, woven(false));
+  EXPECT_EQ(got.properties.at("timeloom::dropped_events"), "1");
+  EXPECT_EQ(got.properties.at("timeloom::closed_regions"), "2");
+}
+
+// What comes of a conversion later must not keep the records from being woven.
+TEST_F(ConversionTest, WhereItCannotBeWrittenTheRecordsAreRead) {
+  record_three();
+  const Woven expected = woven(false);
+  convert(spool_of(0), 3);
+  std::optional<Conversion> one = read_conversion(spool_of(0));
+  ASSERT_TRUE(one);
+  one->references.strings.assign(3'000'000, "x");  // a table of them is larger than a chunk
+  one->references.string_references.resize(3'000'000);
+  std::iota(one->references.string_references.begin(), one->references.string_references.end(), 0u);
+  write_conversion(*one, spool_of(0) / kConvertedName);
+  EXPECT_EQ(taken(), 1u);
+  expect_same(woven(true), expected);
 }
 
 TEST_F(ConversionTest, IsLeftToTheWeaveWhereItCannotBeComplete) {
@@ -257,11 +330,11 @@ TEST_F(ConversionTest, IsLeftToTheWeaveWhereItCannotBeComplete) {
   spool::Writer& killed = rank(2, {"main", "f"});
   write_calls(killed, 0, 3);
   kill("rank-2/p-1-1-0");
-  for (const std::uint32_t number : {0u, 1u, 2u}) convert(spool_of(number));
+  for (const std::uint32_t number : {0u, 1u, 2u}) convert(spool_of(number), 3);
   EXPECT_TRUE(fs::exists(spool_of(0) / kConvertedName));
   EXPECT_FALSE(fs::exists(spool_of(1) / kConvertedName));
   EXPECT_FALSE(fs::exists(spool_of(2) / kConvertedName));
-  EXPECT_NE(error_of([&] { convert(spool_of(0)); }), "none");  // once is enough
+  EXPECT_NE(error_of([&] { convert(spool_of(0), 3); }), "none");  // once is enough
   EXPECT_EQ(taken(), 1u);
 }
 
