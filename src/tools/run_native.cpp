@@ -169,6 +169,7 @@ std::string weave_run(const fs::path& directory, const Settings& settings) try {
   options.keep_spool = settings.flag("keep-spool");
   options.progress = ::isatty(STDERR_FILENO) == 1;
   options.patience = weave::kPatienceAtEnd;
+  options.just_ended = true;
   const weave::WeaveSummary summary = weave::weave(directory, options);
   warn_of_depth(summary);
   return describe(summary);

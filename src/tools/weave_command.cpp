@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <memory>
 
 #include "core/error.hpp"
@@ -45,6 +46,7 @@ std::string numbers_of(const weave::WeaveSummary& summary) {
 std::optional<weave::WeaveSummary> weave_at_end(const std::filesystem::path& run,
                                                 weave::WeaveOptions options) try {
   options.patience = weave::kPatienceAtEnd;
+  options.just_ended = true;
   return weave::weave(run, options);
 } catch (const Error&) {
   if (weave::unfinished(run)) throw;
@@ -52,6 +54,7 @@ std::optional<weave::WeaveSummary> weave_at_end(const std::filesystem::path& run
 }
 
 int run_weave(WeaveCommandOptions options) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not become so large is an error like others
   if (options.convert) {
     weave::convert(options.run, *options.convert);
     return kDone;

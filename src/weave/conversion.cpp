@@ -9,7 +9,6 @@
 #include "core/error.hpp"
 #include "core/life.hpp"
 #include "os/directory.hpp"
-#include "os/file.hpp"
 
 namespace timeloom::weave {
 namespace {
@@ -169,6 +168,7 @@ void pass(Stream& stream, Whole& whole) {
     same.value(location.there);
     same.value(location.count);
     same.value(location.bytes);
+    same.value(location.check);
     pass_folded(same, location.folded);
   });
   stream.value(whole.references.first_communicator);
@@ -237,6 +237,21 @@ std::optional<Conversion> read_conversion(const spool::SpoolDirectory& spool) tr
 
 std::string event_file(LocationId there) {
   return std::string(kConvertedName) + "/events/" + std::to_string(there.value()) + ".evt";
+}
+
+std::optional<std::uint64_t> check_of(const os::File& file) {
+  Words part(1 << 17);
+  std::uint64_t hash = 0;
+  for (std::uint64_t at = 0;;) {
+    int error = 0;
+    const std::size_t size = file.read_at(at, std::as_writable_bytes(std::span(part)), &error);
+    if (error != 0) return std::nullopt;
+    if (size == 0) return hash;
+    const std::size_t words = words_of(size);
+    std::memset(reinterpret_cast<std::byte*>(part.data()) + size, 0, words * 8 - size);
+    hash = mix(hash, words_check(std::span(part).first(words)));
+    at += size;
+  }
 }
 
 std::uint64_t size_of_definitions(const spool::SpoolDirectory& spool) {

@@ -18,6 +18,7 @@
 
 #include "core/ids.hpp"
 #include "formats/otf2/event_files.hpp"
+#include "os/file.hpp"
 #include "profile/location_fold.hpp"
 #include "spool/spool_directory.hpp"
 #include "weave/message_balance.hpp"
@@ -49,6 +50,7 @@ struct Conversion {
     LocationId there{};
     otf2::EventCount count;   // times of there
     std::uint64_t bytes = 0;  // of its event file
+    std::uint64_t check = 0;  // check_of() that
     profile::FoldedLocation folded;
   };
 
@@ -73,6 +75,9 @@ std::optional<Conversion> read_conversion(const spool::SpoolDirectory& spool);
 
 // The way to an event file in a spool.
 std::string event_file(LocationId there);
+
+// A checksum of the whole file. None: it cannot be read.
+std::optional<std::uint64_t> check_of(const os::File& file);
 
 // Bytes of the definitions of a spool.
 std::uint64_t size_of_definitions(const spool::SpoolDirectory& spool);

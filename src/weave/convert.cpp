@@ -79,7 +79,12 @@ void convert(const fs::path& spool, std::uint32_t ranks, std::uint64_t least) tr
     if (i < folded.size()) one.folded = std::move(folded[i]);
     if (!trace) continue;
     one.count = trace->written(one.there);
-    one.bytes = fs::file_size(spool / event_file(one.there));
+    int error = 0;
+    const os::File events = directory.open(event_file(one.there), &error);
+    const auto check = check_of(events);
+    if (!check) throw Error("cannot read " + directory.path() + "/" + event_file(one.there));
+    one.bytes = events.size(&error);
+    one.check = *check;
   }
   if (trace) {
     result.references = trace->references();

@@ -345,7 +345,8 @@ struct Attempt {
 std::unique_ptr<Attempt> write_results(const run::Directory& run,
                                        const std::vector<spool::SpoolDirectory>& spools,
                                        const WeaveOptions& options) {
-  auto attempt = std::make_unique<Attempt>(run, spools, SpoolSource::Conversions::kUsed);
+  using enum SpoolSource::Conversions;
+  auto attempt = std::make_unique<Attempt>(run, spools, options.just_ended ? kJustMade : kCompared);
   try {
     attempt->written = write_results(attempt->source, attempt->working.get(), options);
     return attempt;
@@ -353,7 +354,7 @@ std::unique_ptr<Attempt> write_results(const run::Directory& run,
     if (!attempt->source.has_conversions()) throw;
   }
   attempt.reset();  // and its directory
-  attempt = std::make_unique<Attempt>(run, spools, SpoolSource::Conversions::kIgnored);
+  attempt = std::make_unique<Attempt>(run, spools, kIgnored);
   attempt->written = write_results(attempt->source, attempt->working.get(), options);
   return attempt;
 }
@@ -384,8 +385,8 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   summary.refused_profile_name = name_profile(source, run);
   count_joined(summary, joined);
   if (!running) mark_as_ended(run);
+  if (!running && source.out_of_sight() == 0) run::forget_job(run);
   if (!keep_spool) {
-    run::forget_job(run);
     count_joined(summary, remove_woven_spools(run, spools.size()));
   }
   return summary;

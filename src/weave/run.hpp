@@ -57,6 +57,7 @@ struct WeaveOptions {
   // How long to wait for another weave of the run; then, this one is refused.
   std::chrono::milliseconds patience{};
   bool more_ranks = false;  // of the job may join the run: it is not finished
+  bool just_ended = false;  // what its ranks have converted, if so, they have converted now
 };
 
 // At the end of a program: as long as a weave of some gigabytes takes.

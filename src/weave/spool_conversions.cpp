@@ -159,11 +159,14 @@ void translate(profile::FoldedLocation& folded, const IdsHere& ids, const TimesH
   folded.last = Timestamp{times.of(ticks(folded.last))};
 }
 
-// Its content was compared when it was written.
-bool has_events(const spool::SpoolDirectory& spool, const Conversion::OfLocation& location) {
-  int error = 0;
-  const os::File file = spool.open(event_file(location.there), &error);
-  return file.is_plain() && file.size(&error) == location.bytes && error == 0;
+// Whether the event files are there, and if they are to be compared, have their checksums.
+bool has_events(const spool::SpoolDirectory& spool, const Conversion& conversion, bool compared) {
+  return std::ranges::all_of(conversion.locations, [&](const Conversion::OfLocation& one) {
+    int error = 0;
+    const os::File file = spool.open(event_file(one.there), &error);
+    return file.is_plain() && file.size(&error) == one.bytes && error == 0 &&
+           (!compared || check_of(file) == one.check);
+  });
 }
 
 }  // namespace
@@ -215,16 +218,18 @@ Conversion SpoolSource::conversion() const {
     const auto index = std::ranges::find(process.locations, location.id, [&](std::uint32_t one) {
       return location_id(process, one);
     });
-    result.locations.push_back({*index, location.id, {}, 0, {}});
+    result.locations.push_back({*index, location.id, {}, 0, 0, {}});
   }
   return result;
 }
 
-void SpoolSource::add_conversions() {
+void SpoolSource::add_conversions(bool compared) {
   for (Process& process : processes_) {
     if (!is_whole_rank(process)) continue;
     std::optional<Conversion> conversion = read_conversion(process.directory);
-    if (conversion && fits(*conversion, process)) add_conversion(*conversion, process);
+    if (!conversion || !fits(*conversion, process)) continue;
+    if (wants_trace() && !has_events(process.directory, *conversion, compared)) continue;
+    add_conversion(*conversion, process);
   }
 }
 
@@ -242,7 +247,6 @@ bool SpoolSource::fits(const Conversion& conversion, const Process& process) con
     if (last != Timestamp{} && !is_within(conversion, ticks(one.folded.first), ticks(last))) {
       return false;
     }
-    if (wants_trace() && !has_events(process.directory, one)) return false;
   }
   if (conversion.locations.size() != indices.size()) return false;
   if (!std::ranges::equal(indices, process.locations)) return false;

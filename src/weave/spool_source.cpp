@@ -54,7 +54,9 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   add_locations();
   if (has_aliases_) add_aliases();
   add_profiles();
-  if (conversions == Conversions::kUsed) add_conversions();
+  if (conversions != Conversions::kIgnored) {
+    add_conversions(conversions == Conversions::kCompared);
+  }
   add_tasks();
   add_properties();
 }

@@ -30,12 +30,14 @@ namespace timeloom::weave {
 
 class SpoolSource : public RunSource {
  public:
-  // Whether what ranks have converted of their own events is used in place of their records.
-  enum class Conversions : std::uint8_t { kUsed, kIgnored };
+  // Whether what ranks have converted of their own events is used in place of their records: if it
+  // has the checksums that it should, or, where it was made this moment, without a look at the
+  // events.
+  enum class Conversions : std::uint8_t { kIgnored, kCompared, kJustMade };
   // `directories`: one spool each, all of one run. Unreadable spools are left out and
   // counted; throws Error if none can be read.
   explicit SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
-                       Conversions conversions = Conversions::kUsed);
+                       Conversions conversions = Conversions::kCompared);
 
   const Definitions& definitions() const override { return definitions_; }
   void feed(std::span<RunSink* const> sinks, unsigned threads) override;
@@ -126,7 +128,7 @@ class SpoolSource : public RunSource {
   void add_profiles();
   bool wants_only(const char* results) const;
   bool is_whole_rank(const Process& process) const;
-  void add_conversions();
+  void add_conversions(bool compared);
   bool fits(const Conversion& conversion, const Process& process) const;
   void add_conversion(Conversion& conversion, Process& process);
   void add_creators();
