@@ -85,9 +85,10 @@ def native_table(figures: Figures) -> list[str]:
                  verdict(max(dormant) <= DORMANT)])  # fmt: skip
     for one in figures["ranks"]:
         recorded = f"{one['record_files']} files of {one['record_bytes'] / 1e6:.1f} MB recorded"
-        woven = (f"{one['result_files']} woven, in {one['weave_peak_bytes'] / 1e6:.0f} MB of memory and {one['weave_seconds']:.3f} s; "
-                 f"where ranks convert: {one['convert_seconds']:.3f} s each, then {one['joining_peak_bytes'] / 1e6:.0f} MB "
-                 f"and {one['joining_seconds']:.3f} s")  # fmt: skip
+        whole = f"{one['weave_peak_bytes'] / 1e6:.0f} MB of memory and {one['weave_seconds']:.3f} s"
+        last = f"{one['joining_peak_bytes'] / 1e6:.0f} MB and {one['joining_seconds']:.3f} s"
+        converted = f"where ranks convert: {one['convert_seconds']:.3f} s each, then {last}"
+        woven = f"{one['result_files']} woven, in {whole}; {converted}"
         rows.append([f"{one['ranks']} ranks, {one['calls']:,} calls each", f"{recorded}, {woven}", "–", "–"])
     return table(["", "measured", "at most", "holds"], rows)
 

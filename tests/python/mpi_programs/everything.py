@@ -6,8 +6,9 @@ import multiprocessing
 import os
 import threading
 
-import timeloom
 from mpi4py import MPI
+
+import timeloom
 
 world = MPI.COMM_WORLD
 rank, size = world.Get_rank(), world.Get_size()
