@@ -195,8 +195,8 @@ Conversion SpoolSource::conversion() const {
   Conversion result;
   result.with_trace = wants_trace();
   result.with_profile = wants_profile();
-  result.counts = {events_,         bytes(),       closed_regions_,
-                   dropped_events_, kept_rewinds_, tasks_on_lanes_};
+  result.counts = {events_,       bytes(),         closed_regions_,     dropped_events_,
+                   kept_rewinds_, tasks_on_lanes_, os::process_cpu_ns()};
   // Far behind the end the line is the same, and no event is behind it.
   const std::uint64_t behind = 2 * process.last_ticks - process.first_ticks + (1u << 30);
   result.begin = {process.first_ticks, ticks(process.begin)};
@@ -295,14 +295,13 @@ void SpoolSource::add_conversion(Conversion& conversion, Process& process) {
 
 namespace {
 
+// REQUIRES: the conversion fits the process.
 otf2::EventFiles::Meaning meaning_of(Conversion&& conversion, const WovenProcess& process,
                                      const std::vector<Metric>& all) {
   otf2::EventFiles::Meaning meaning;
   const Ids metrics = metrics_here(conversion, process.ids.metrics, all);
   meaning.references = std::move(conversion.references);
   for (auto& one : meaning.references.metrics) {
-    if (one.first >= metrics.size())
-      throw Error("a conversion refers to a metric that is not there");
     one.first = metrics[one.first];
     const auto where =
         std::ranges::find(conversion.locations, one.instance, &Conversion::OfLocation::there);
@@ -343,7 +342,7 @@ std::vector<otf2::EventFiles> SpoolSource::event_files() const {
     files.offsets.assign(times.offsets().begin(), times.offsets().end());
     files.meaning = [this, &process] {
       std::optional<Conversion> conversion = read_conversion(process.directory);
-      if (!conversion) {
+      if (!conversion || !fits(*conversion, process)) {
         throw Error(process.directory.path() + " has changed while it was woven; weave again");
       }
       return meaning_of(std::move(*conversion), process, definitions_.metrics);

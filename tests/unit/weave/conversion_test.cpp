@@ -235,6 +235,7 @@ TEST_F(ConversionTest, WhatRefersToNothingIsNotTaken) {
   convert(spool_of(0), 3);
   const std::optional<Conversion> sound = read_conversion(spool_of(0));
   ASSERT_TRUE(sound);
+  EXPECT_GT(sound->counts.cpu_ns, 0u);
   const auto taken_with = [&](auto change) {
     Conversion one = *sound;
     change(one);
