@@ -51,7 +51,9 @@ KINDS = {
     "folded": ["--profile", "--no-weave"],
     "kept": ["--keep-spool"],
     "scorep": ["--layout", "scorep", "--no-weave"],
+    "converted": ["--no-weave"],  # of two ranks
 }
+RANKS = 2
 
 
 class Fallen(Exception):
@@ -64,7 +66,13 @@ def make_runs(directory: pathlib.Path) -> None:
     for name, options in KINDS.items():
         words = [sys.executable, "-W", "ignore", "-m", "timeloom", "--quiet", "-o", str(directory / name), *options,
                  "-c", PROGRAM, name]  # fmt: skip
-        subprocess.run(words, env=environment, check=name != "killed", stderr=subprocess.DEVNULL)
+        for rank in range(RANKS if name == "converted" else 1):
+            job = {"PMI_RANK": str(rank), "PMI_SIZE": str(RANKS), "TIMELOOM_JOB": "fuzz"} if name == "converted" else {}
+            subprocess.run(words, env={**environment, **job}, check=name != "killed", stderr=subprocess.DEVNULL)
+    for defs in (directory / "converted").glob("spool/rank-*/*/defs"):
+        subprocess.run([TIMELOOM, "weave", "--convert", str(RANKS), str(defs.parent)], check=True)
+    if len(list((directory / "converted").glob("spool/rank-*/*/converted/result"))) != RANKS:
+        raise SystemExit("fuzz_runs.py: the ranks have not converted their events")
 
 
 def snapshot(directory: pathlib.Path) -> dict[str, tuple[int, int, str]]:
@@ -85,6 +93,19 @@ def checksum(data: bytes, value: int = 2166136261) -> int:
     """The checksum of definitions (docs/formats/spool.md)."""
     for byte in data:
         value = (value ^ byte) * 16777619 & 0xFFFFFFFF
+    return value
+
+
+def words_check(data: bytes) -> int:
+    """That of what a rank has converted (src/core/checksum.hpp)."""
+    most = (1 << 64) - 1
+    lanes = [1, 2, 3, 4]
+    for number, (word,) in enumerate(struct.iter_unpack("<Q", data)):
+        lanes[number % 4] = (lanes[number % 4] ^ word) * 0x9FB21C651E98DF25 & most
+    value = len(data) // 8
+    for lane in lanes:
+        value = (value ^ lane) * 0xFF51AFD7ED558CCD & most
+        value ^= value >> 32
     return value
 
 
@@ -172,9 +193,24 @@ class Attack:
             with open(path, "ab") as file:
                 file.write(b"".join(self.rng.sample(records, 3)))
 
+    def conversion(self) -> None:
+        """Sound ones, with numbers that nobody should trust; src/weave/conversion.cpp has the head."""
+        for path in self.run.glob("spool/rank-*/*/converted/result"):
+            data = bytearray(path.read_bytes()) if path.is_file() and not path.is_symlink() else bytearray()
+            if len(data) <= 64 or len(data) % 8 != 0 or len(data) > 1 << 22:
+                continue
+            for _ in range(self.rng.choice([1, 1, 3, 10])):
+                at = 64 + 8 * min(int(self.rng.expovariate(1 / 40)), (len(data) - 64) // 8 - 1)
+                at = self.rng.choice([at, 64 + 8 * self.rng.randrange((len(data) - 64) // 8)])
+                values = [0, 1, 7, 2**16, 2**31, 2**32 - 1, 2**32, 2**63, 2**64 - 1, self.rng.randrange(2**64)]
+                struct.pack_into("<Q", data, at, self.rng.choice(values))
+            struct.pack_into("<Q", data, 24, words_check(bytes(data[64:])))
+            path.write_bytes(data)
+
     def damage(self) -> None:
         ways: list[Callable[[], None]] = [self.bytes_changed, self.cut_or_grown, self.link, self.extra_link,
-                                          self.other_kind, self.swapped, self.definitions]  # fmt: skip
+                                          self.other_kind, self.swapped, self.definitions,
+                                          self.conversion, self.conversion]  # fmt: skip
         for way in self.rng.choices(ways, k=self.rng.choice([1, 1, 2, 4])):
             if self.files():
                 self.done.append(way.__name__)
