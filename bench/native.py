@@ -8,8 +8,8 @@ Method
            timeloom weave. Counted are, of the records: files and bytes, the nodes of the tree by which
            the ranks find out who is last; of the result: files and bytes; of the weave: peak memory and CPU
            seconds, with CALLS and with four times as many; the same where each rank has converted its
-           events before, as it does at its end unless it is told --no-weave, and the CPU seconds of that,
-           for one rank.
+           events before, as it does at its end unless it is told --no-weave (the weave is then that of the
+           last rank, with --numbers), and the CPU seconds of that, for one rank.
            Ranks send no messages to each other when they end.
   calls    instructions that a wrapper library takes in a call while nothing is measured, counted step
            by step (tests/native/count_steps.c; x86-64); of MPI where there is an mpicc, in one process
@@ -162,7 +162,7 @@ def of_ranks(ranks: int, calls: int, scratch: str | None) -> dict[str, float]:
         shutil.copytree(run, apart)
         figures["weave_peak_bytes"], figures["weave_seconds"] = usage_of_weave(str(apart))
         figures["convert_seconds"] = convert(run)
-        figures["joining_peak_bytes"], figures["joining_seconds"] = usage_of_weave(str(run))
+        figures["joining_peak_bytes"], figures["joining_seconds"] = usage_of_weave("--numbers", str(run))
         figures["result_files"], figures["result_bytes"] = files_and_bytes(run)
     return figures
 
