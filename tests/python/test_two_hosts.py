@@ -9,6 +9,7 @@ import mpi_runs
 import pytest
 from mpi_runs import PATTERNS, archive, assert_matched, messages
 from process_runs import Run
+from test_conversions import EVERYTHING, assert_same, conversions, woven_of_records
 from test_mpi import SEND, check_known
 from two_hosts import ON_TWO_HOSTS, RANKS, fall_silent, hosts, nodes  # noqa: F401
 
@@ -47,6 +48,17 @@ def test_ranks_of_two_hosts_share_one_run(hosts, open_mpi, tmp_path, timeloom, t
     assert nodes(tmp_path / "run") == ON_TWO_HOSTS
     facts = json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout)
     assert facts["unmatched"] == facts["backwards"] == 0
+
+
+@pytest.mark.parametrize("clocks", ["", "on"], ids=["time of day", "compared"])
+def test_each_rank_converts_its_own_events(hosts, open_mpi, tmp_path, timeloom, timeloom_program, clocks):
+    """With the clock of its own host, and times of the run are of one clock nevertheless."""
+    mpi = hosts.mpi(open_mpi, tmp_path, "TIMELOOM_COMPARE_CLOCKS")
+    start(mpi, tmp_path, timeloom_program, "run", "--keep-spool", "-o", "run", EVERYTHING, TIMELOOM_COMPARE_CLOCKS=clocks)
+    run = tmp_path / "run"
+    assert sorted(conversions(run)) == [0, 1, 2, 3]
+    assert_same(run, woven_of_records(run, timeloom), 40_000)
+    assert nodes(run) == {**ON_TWO_HOSTS, "ForkProcess-1": "a"}
 
 
 def test_the_bindings_of_score_p_on_two_hosts(hosts, open_mpi, tmp_path):
