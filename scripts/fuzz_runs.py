@@ -97,7 +97,7 @@ def checksum(data: bytes, value: int = 2166136261) -> int:
 
 
 def words_check(data: bytes) -> int:
-    """That of what a rank has converted (src/core/checksum.hpp)."""
+    """The checksum of what a rank has converted (src/core/checksum.hpp)."""
     most = (1 << 64) - 1
     lanes = [1, 2, 3, 4]
     for number, (word,) in enumerate(struct.iter_unpack("<Q", data)):

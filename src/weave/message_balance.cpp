@@ -27,6 +27,7 @@ struct Place {
   std::uint64_t own = 0;
   std::uint64_t before_peers = 0;  // the place of what events call rank 0
   std::uint64_t members = 0;       // 0: the place is not known
+  std::uint64_t hash = 0;          // of the communicator, and where it is of one process, of that
 };
 
 }  // namespace
@@ -61,10 +62,9 @@ class MessageBalance::LocationBalance : public LocationSink {
       ends_.has_gaps = true;
       return;
     }
-    const Communicator& one = run_.definitions_->communicators[event.ref];
     const std::uint64_t from = sent ? place.own : peer, to = sent ? peer : place.own;
-    std::uint64_t hash = one.self ? identity_of(run_.definitions_->groups[process_]) : 0;
-    for (const std::uint64_t part : {one.identity, std::uint64_t{operands_.tag()}, from, to}) {
+    std::uint64_t hash = place.hash;
+    for (const std::uint64_t part : {std::uint64_t{operands_.tag()}, from, to}) {
       hash = mixed(hash + part);
     }
     ends_.sum += sent ? hash : -hash;
@@ -74,7 +74,10 @@ class MessageBalance::LocationBalance : public LocationSink {
   Place place_in(std::uint32_t communicator) const {
     if (communicator >= run_.definitions_->communicators.size()) return {};
     const Communicator& one = run_.definitions_->communicators[communicator];
-    if (one.self) return {0, 0, 1};
+    if (one.self) {
+      const std::uint64_t process = identity_of(run_.definitions_->groups[process_]);
+      return {0, 0, 1, mixed(process + one.identity)};
+    }
     const auto is_own = [this](LocationId member) {
       const auto found = run_.processes_.find(member);
       return found != run_.processes_.end() && found->second == process_;
@@ -82,7 +85,7 @@ class MessageBalance::LocationBalance : public LocationSink {
     const auto own = std::ranges::find_if(one.members, is_own);
     if (own == one.members.end()) return {};
     return {static_cast<std::uint64_t>(own - one.members.begin()),
-            members_before_peers(one, is_own), one.members.size()};
+            members_before_peers(one, is_own), one.members.size(), mixed(one.identity)};
   }
 
   MessageBalance& run_;

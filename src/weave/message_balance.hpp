@@ -28,7 +28,7 @@ class MessageBalance : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override {}
 
-  // Those of processes that are not fed. Any thread.
+  // Adds the ends of messages of processes that are not fed. Any thread.
   void add(const Ends& ends) noexcept;
   Ends ends() const noexcept { return {sum_, has_gaps_}; }
   bool complete() const noexcept { return sum_ == 0 && !has_gaps_; }

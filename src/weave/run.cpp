@@ -342,9 +342,9 @@ struct Attempt {
 };
 
 // Where something comes of a conversion that nobody could foresee, the records are still there.
-std::unique_ptr<Attempt> write_results(const run::Directory& run,
-                                       const std::vector<spool::SpoolDirectory>& spools,
-                                       const WeaveOptions& options) {
+std::unique_ptr<Attempt> make_results(const run::Directory& run,
+                                      const std::vector<spool::SpoolDirectory>& spools,
+                                      const WeaveOptions& options) {
   using enum SpoolSource::Conversions;
   auto attempt = std::make_unique<Attempt>(run, spools, options.just_ended ? kJustMade : kCompared);
   try {
@@ -366,7 +366,7 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   run.remove(Item::kWoven);  // left by a weave that was interrupted at its end
   const std::vector<spool::SpoolDirectory> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(path);
-  const std::unique_ptr<Attempt> attempt = write_results(run, spools, options);
+  const std::unique_ptr<Attempt> attempt = make_results(run, spools, options);
   SpoolSource& source = attempt->source;
   const WorkingDirectory& working = attempt->working;
   const run::Layout& layout = layout_of(source);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -111,7 +112,10 @@ bool has_sound_references(const Conversion& conversion, std::size_t metrics_here
   constexpr std::uint32_t kMostFixed = 16;
   // A location has an instance of each class at most.
   const std::size_t most = (metrics_here + 1) * (conversion.locations.size() + 1);
-  return all.offset_attribute < kMostFixed && all.first_communicator < kMostFixed &&
+  // Ascending, so that a table of them is made in a time that grows with their number.
+  const bool ascending = std::ranges::adjacent_find(all.string_references, std::greater_equal()) ==
+                         all.string_references.end();
+  return ascending && all.offset_attribute < kMostFixed && all.first_communicator < kMostFixed &&
          all.strings.size() == all.string_references.size() &&
          std::ranges::all_of(all.metrics, [&](const auto& one) {
            return one.reference < most && one.first < conversion.ids.metrics.size();
@@ -181,8 +185,8 @@ bool SpoolSource::is_whole_rank(const Process& process) const {
   const auto is_profiled = [&](std::uint32_t index) {
     return profiles_.contains(location_id(process, index));
   };
-  return process.rank && process.spawn == 0 && process.timed && !process.running &&
-         process.reader->complete() && std::ranges::none_of(process.locations, is_profiled);
+  return process.is_rank() && process.timed && !process.running && process.reader->complete() &&
+         std::ranges::none_of(process.locations, is_profiled);
 }
 
 bool SpoolSource::can_be_converted() const {

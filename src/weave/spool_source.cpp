@@ -43,8 +43,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   leave_out_unborn();
   set_process_clocks();
   sort_processes();
-  has_ranks_ = std::ranges::any_of(processes_,
-                                   [](const Process& one) { return one.rank && one.spawn == 0; });
+  has_ranks_ = std::ranges::any_of(processes_, &Process::is_rank);
   Unifier unifier(definitions_);
   for (Process& process : processes_) add_process(process, unifier);
   add_bytes_metrics();
@@ -99,7 +98,7 @@ void SpoolSource::sort_processes() {
   // There ids begin with the rank.
   if (run::layout_of(processes_.front().reader->definitions().properties).dense_ids) return;
   std::stable_partition(processes_.begin(), processes_.end(),
-                        [](const Process& p) { return p.rank && p.spawn == 0; });
+                        [](const Process& p) { return p.is_rank(); });
 }
 
 void SpoolSource::add_process(Process& process, Unifier& unifier) {
@@ -165,10 +164,11 @@ void SpoolSource::add_bytes_metric(const char* name) {
 // A rank that converts its events alone has the same number there.
 void SpoolSource::set_created(Process& process) const {
   constexpr std::uint64_t kNoRank = std::uint64_t{1} << 31;
-  const bool is_rank = process.rank && process.spawn == 0;
-  process.ids.threads.rank = is_rank      ? *process.rank
-                             : has_ranks_ ? kNoRank | process.group.value()
-                                          : process.group.value();
+  if (process.is_rank()) {
+    process.ids.threads.rank = *process.rank;
+  } else {
+    process.ids.threads.rank = (has_ranks_ ? kNoRank : 0) | process.group.value();
+  }
   for (const auto& [index, thread] : process.reader->definitions().threads) {
     if (thread.number == 0) continue;
     auto& end = process.ids.threads.ends[thread.number];

@@ -98,6 +98,7 @@ class SpoolSource : public RunSource {
     std::string parent;                 // to that of the process that started it; or empty
     std::optional<std::uint32_t> rank;  // in the job of a launcher
     std::uint32_t spawn = 0;            // of a spawned process, whose rank is one of these
+    bool is_rank() const { return rank && spawn == 0; }  // of the job itself
     bool running = false;
     // A child that ended in a way that is said needs no other word.
     bool end_is_known() const {

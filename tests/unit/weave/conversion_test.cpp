@@ -263,6 +263,7 @@ TEST_F(ConversionTest, WhatRefersToNothingIsNotTaken) {
   EXPECT_EQ(taken_with([](C& c) { c.references.offset_attribute = UINT32_MAX; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.references.first_communicator = 100'000'000; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.references.strings.pop_back(); }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.references.string_references.back() = 0; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.begin.time = 0; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.end.time = UINT64_MAX; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.locations[0].count.last = UINT64_MAX; }), 0u);
