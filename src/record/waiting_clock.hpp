@@ -23,24 +23,27 @@ class WaitingClock {
   static constexpr std::uint64_t kGap = 100'000;  // nanoseconds
 
   explicit WaitingClock(pthread_t thread) noexcept
-      : known_(pthread_getcpuclockid(thread, &clock_) == 0), ticks_(os::now()) {
-    (void)read(CLOCK_MONOTONIC, wall_);
-    known_ = known_ && read(clock_, cpu_);
+      : known_(pthread_getcpuclockid(thread, &clock_) == 0) {
+    known_ = known_ && read(clock_, cpu_) && read(CLOCK_MONOTONIC, wall_);
+    ticks_ = os::now();
   }
 
   // kGap in ticks: at first less, until the rate of the ticks is known.
   std::uint64_t gap() const noexcept { return gap_; }
 
-  // The nanoseconds of the last `gap` ticks up to `now` in which the thread waited.
+  // The nanoseconds of the last `gap` ticks up to `now`, which was just read, in which the thread
+  // waited.
   std::uint64_t waited(std::uint64_t gap, std::uint64_t now) noexcept {
     std::uint64_t wall = 0, cpu = 0;
-    if (!known_ || now <= ticks_ || !read(CLOCK_MONOTONIC, wall) || !read(clock_, cpu)) return 0;
+    if (!known_ || now <= ticks_ || !read(clock_, cpu) || !read(CLOCK_MONOTONIC, wall)) return 0;
+    // Not `now`: the thread may have been kept from running since.
+    const std::uint64_t ticks = os::now();
     const std::uint64_t passed = wall - std::min(wall, wall_);
     const std::uint64_t ran = cpu - std::min(cpu, cpu_);
-    const double rate = static_cast<double>(passed) / static_cast<double>(now - ticks_);
+    const double rate = static_cast<double>(passed) / static_cast<double>(ticks - ticks_);
     const auto most = static_cast<std::uint64_t>(static_cast<double>(gap) * rate);
     if (rate > 0) gap_ = static_cast<std::uint64_t>(static_cast<double>(kGap) / rate);
-    ticks_ = now;
+    ticks_ = ticks;
     wall_ = wall;
     cpu_ = cpu;
     const std::uint64_t waiting = std::min(passed - std::min(ran, passed), most);
@@ -61,7 +64,7 @@ class WaitingClock {
 
   clockid_t clock_{};
   bool known_;
-  std::uint64_t ticks_;  // of the last reading
+  std::uint64_t ticks_ = 0;  // of the last reading
   std::uint64_t wall_ = 0;
   std::uint64_t cpu_ = 0;
   std::uint64_t gap_ = kGap;

@@ -17,7 +17,8 @@ namespace timeloom::python {
 namespace {
 
 constexpr int kTurns = 7;
-constexpr std::size_t kMostWords = 2048;  // that two calls of mixture() record
+constexpr int kRuns = 4;                  // of a program, plain and observed, in each turn
+constexpr std::size_t kMostWords = 4096;  // that so many runs record
 
 // c_calls(): calls that may be reported and are not recorded.
 constexpr char kProgram[] =
@@ -114,11 +115,10 @@ class Scratch {
   std::size_t used() const noexcept {
     return static_cast<std::size_t>(std::ranges::find(words_, EventWord{0}) - words_.begin());
   }
-  // Of the time between the events from word `from` on, the part in visits without others inside.
-  double share_of_leaves(std::size_t from) const noexcept {
+  // Of the time between the events in words [from, end), the part in visits without others inside.
+  double share_of_leaves(std::size_t from, std::size_t end) const noexcept {
     std::uint64_t inside = 0, last = 0;
     WordKind before = WordKind::kEnd;
-    const std::size_t end = used();
     for (std::size_t i = from; i < end; ++i) {
       const WordKind kind = kind_of(words_[i]);
       if (kind == WordKind::kExtended) {
@@ -168,30 +168,46 @@ double median(std::vector<double>& values) noexcept {
   return std::max(*middle, 0.0);
 }
 
-// The median over turns. `warm`: the program runs once before it is timed, since the
-// interpreter rewrites code when it first runs observed.
+struct Run {
+  double seconds = 0;
+  std::size_t begin = 0, end = 0;  // the words of `scratch` that it recorded
+};
+
+// The shortest of so many runs: what disturbs one lengthens it. Where there are several, the first
+// does not count, since the interpreter rewrites code that is now observed, or no longer is.
 template <typename Program>
-Extra extra_of(const Instrumenter& instrumenter, bool warm, const Program& program) {
+Run shortest_run(int runs, const Program& program, const Scratch* scratch = nullptr) {
+  Run shortest;
+  for (int i = 0; i < runs; ++i) {
+    Run run;
+    if (scratch != nullptr) run.begin = scratch->used();
+    run.seconds = seconds_of(program);
+    if (scratch != nullptr) run.end = scratch->used();
+    if (i < 2 || run.seconds < shortest.seconds) shortest = run;
+  }
+  return shortest;
+}
+
+// The median over turns.
+template <typename Program>
+Extra extra_of(const Instrumenter& instrumenter, int runs, const Program& program) {
   Extra extra;
   std::vector<double> seconds, inside;
   for (int turn = 0; turn < kTurns; ++turn) {
-    if (warm) (void)seconds_of(program);
-    const double plain = seconds_of(program);
+    const double plain = shortest_run(runs, program).seconds;
     const Scratch scratch;
     if (!instrumenter.install({})) return PyErr_Clear(), Extra{};
     const std::uint64_t ignored_before = instrumenter.ignored_callbacks();
     try {
-      if (warm) (void)seconds_of(program);
-      const std::size_t begin = scratch.used();
-      const double observed = seconds_of(program);
-      seconds.push_back(observed - plain);
+      const Run observed = shortest_run(runs, program, &scratch);
+      seconds.push_back(observed.seconds - plain);
       // Half of what a plain call takes is the callee's.
-      inside.push_back(observed * scratch.share_of_leaves(begin) - plain / 2);
+      inside.push_back(observed.seconds * scratch.share_of_leaves(observed.begin, observed.end) -
+                       plain / 2);
     } catch (const Failed&) {
       instrumenter.uninstall();
       throw;
     }
-    const int runs = warm ? 2 : 1;
     extra.ignored = static_cast<double>(instrumenter.ignored_callbacks() - ignored_before) / runs;
     instrumenter.uninstall();
     extra.events = static_cast<double>(scratch.events()) / runs;
@@ -232,7 +248,7 @@ double first_call_seconds(const Instrumenter& instrumenter, double event_seconds
     mark(codes.back().get(), observed());
   }
   auto next = codes.begin();
-  const Extra extra = extra_of(instrumenter, false, [&] {
+  const Extra extra = extra_of(instrumenter, 1, [&] {
     for (int i = 0; i < kFunctions; ++i, ++next) {
       if (!Ref(PyEval_EvalCode(next->get(), names.get(), names.get()))) return false;
     }
@@ -250,7 +266,7 @@ class Programs {
     mark_all(item("unobserved"), kExcluded);
   }
   Extra extra(const Instrumenter& instrumenter, const char* name) const {
-    return extra_of(instrumenter, true, [function = item(name)] {
+    return extra_of(instrumenter, kRuns, [function = item(name)] {
       return static_cast<bool>(Ref(PyObject_CallNoArgs(function)));
     });
   }

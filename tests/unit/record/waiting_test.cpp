@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "record/waiting_clock.hpp"
 #include "record_fixture.hpp"
 #include "spool/profile_file.hpp"
 
@@ -55,6 +56,19 @@ TEST_F(WaitingTest, AGapIsWaitingBeforeTheEventThatEndsIt) {
   EXPECT_GE(waited(), 10'000'000u);
   ASSERT_EQ(recorded.definitions.metrics.size(), 1u);
   EXPECT_TRUE(recorded.definitions.metrics.begin()->second.is_waiting());
+}
+
+TEST_F(WaitingTest, AThreadThatIsStoppedAtTheEventHasWaitedNoLongerThanTheGap) {
+  WaitingClock clock(pthread_self());
+  const auto before = std::chrono::steady_clock::now();
+  const std::uint64_t last = os::now();
+  sleep();
+  const std::uint64_t now = os::now();
+  const std::chrono::nanoseconds gap = std::chrono::steady_clock::now() - before;
+  sleep();
+  const std::uint64_t waited = clock.waited(now - last, now);
+  EXPECT_GE(waited, 10'000'000u);
+  EXPECT_LE(waited, static_cast<std::uint64_t>(gap.count()) * 101 / 100);
 }
 
 TEST_F(WaitingTest, OtherRecordsEndAGapToo) {
