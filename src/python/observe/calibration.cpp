@@ -16,8 +16,8 @@
 namespace timeloom::python {
 namespace {
 
-constexpr int kTurns = 7;
-constexpr int kRuns = 4;                  // of a program, plain and observed, in each turn
+constexpr int kTurns = 5;
+constexpr int kRuns = 3;                  // of a program, plain and observed, in each turn
 constexpr std::size_t kMostWords = 4096;  // that so many runs record
 
 // c_calls(): calls that may be reported and are not recorded.

@@ -18,7 +18,8 @@ struct EventCost {
 
 // Times a program of many kinds of calls (functions, methods, constructors, generators, calls
 // by C functions) with and without the instrumenter, by turns, since a machine changes its speed
-// within milliseconds: the medians of the differences count. The instrumenter must not be
+// within milliseconds: the medians of the differences count, of the shortest runs of each turn,
+// since what interrupts a run lengthens it. The instrumenter must not be
 // installed and is not afterwards; the events go to scratch memory. A cost that cannot be
 // measured is 0. What a signal handler raises meanwhile is raised again as soon as Python code
 // runs. Needs the GIL and a recorder on this thread.
