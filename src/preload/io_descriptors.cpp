@@ -178,7 +178,9 @@ using namespace timeloom::preload;
 #define OPEN(name)                                                        \
   TIMELOOM_WRAPPER(int, name, const char* path, int flags, mode_t mode) { \
     const auto call = [=] { return next_##name(path, flags, mode); };     \
-    return wrapping() ? open_by(kOpen, CALLER, flags, call) : call();     \
+    if (!wrapping()) [[likely]]                                           \
+      return call();                                                      \
+    return open_by(kOpen, CALLER, flags, call);                           \
   }
 OPEN(open)
 OPEN(open64)

@@ -251,7 +251,8 @@ TIMELOOM_WRAPPER(ssize_t, getline, char** line, size_t* room, FILE* stream) {
 #define GETDELIM(symbol, next)                                                                   \
   TIMELOOM_WRAPPER(ssize_t, symbol, char** line, size_t* room, int delimiter, FILE* stream) {    \
     const auto call = [=] { return next(line, room, delimiter, stream); };                       \
-    if (!wrapping()) return call();                                                              \
+    if (!wrapping()) [[likely]]                                                                  \
+      return call();                                                                             \
     return transfer_by(kGetdelim, IoOperation::kRead, CALLER, stream, kNoBytes, call, bytes_of); \
   }
 GETDELIM(getdelim, next_getdelim)

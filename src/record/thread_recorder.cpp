@@ -89,20 +89,18 @@ void ThreadRecorder::switch_to(Track* track) noexcept {
   has_tracks_ = true;
   use(track == nullptr ? own_ : track->open_);
   // Without room the next segment says it.
-  if (!has_room(1) || !make_room(now, top_)) return;
-  put_track(now);
-  if (writer_->keeps_newest()) say_open_regions(now);
-}
-
-// After a switch: all segments before this one may be dropped, and the switches there.
-void ThreadRecorder::say_open_regions(std::uint64_t now) noexcept {
-  if (stack_->said_in == sequence_) return;
-  const std::size_t words = depth() + 1;  // more than enough
-  if (has_room(words)) {
-    put_open_regions(top_, end_);
-  } else {
-    next_segment(now, top_);
+  if (!has_room(1)) return;
+  // All segments before this one may be dropped, and the switches there. The switch and what is open
+  // are in one segment, since readers take what is open where a track appears first.
+  const bool says_open = writer_->keeps_newest() && stack_->said_in != sequence_;
+  constexpr std::size_t kSwitchWords = 4;  // a time base and the track
+  if (says_open && !has_room(kSwitchWords + depth() + 1)) {
+    (void)next_segment(now, top_);
+    return;
   }
+  if (!make_room(now, top_)) return;
+  put_track(now);
+  if (says_open) put_open_regions(top_, end_);
 }
 
 void ThreadRecorder::put_track(std::uint64_t now) noexcept {

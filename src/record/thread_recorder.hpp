@@ -265,7 +265,6 @@ class ThreadRecorder {
   void fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
                      std::uint64_t now) noexcept;
   void fold_bytes(BytesOf what, std::uint64_t bytes) noexcept;
-  void say_open_regions(std::uint64_t now) noexcept;
   void put_open_regions(const OpenRegion* last, const std::uint64_t* end) noexcept;
   std::uint64_t last_time(std::uint64_t now) const noexcept;
   std::uint64_t waited_until(std::uint64_t now) noexcept;

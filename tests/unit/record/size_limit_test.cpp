@@ -173,6 +173,33 @@ TEST_F(SizeLimitTest, EveryTrackGoesOnAtItsDepth) {
   }
 }
 
+// The switch to a track that comes once in a segment may be the last that fits in the oldest one.
+TEST_F(SizeLimitTest, ATrackThatBeginsAtTheEndOfTheOldestSegmentGoesOnAtItsDepth) {
+  constexpr int kDepth = 40, kCalls = 230;
+  for (int rounds = 400; rounds < 530; rounds += 3) {
+    SCOPED_TRACE(rounds);
+    next_run();
+    begin_limited(true);
+    const EventWord f = region("f"), h = region("h");
+    const auto track = make_track("one", 0);
+    ASSERT_NE(track, nullptr);
+    t_recorder->switch_to(track.get());
+    for (int depth = 0; depth < kDepth; ++depth) enter(f);
+    for (int round = 0; round < rounds; ++round) {
+      t_recorder->switch_to(nullptr);
+      call(h, kCalls);
+      t_recorder->switch_to(track.get());
+      call(h, 1);
+    }
+    for (int depth = 0; depth < kDepth; ++depth) leave(f);
+    const Recorded recorded = end();
+    ASSERT_GT(totals_.dropped_events, 0u);
+    const Lines lines = by_track(recorded.threads.at(0))["track 1"];
+    ASSERT_EQ(std::ranges::count(lines, "enter f"), kDepth);
+    ASSERT_EQ(balance(lines), 0u);
+  }
+}
+
 // The window begins wherever a segment does: before an enter, a leave, an
 // extended record; with regions that only look open.
 TEST_F(SizeLimitTest, EveryBeginningIsBalanced) {
