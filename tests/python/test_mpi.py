@@ -30,10 +30,10 @@ def check(mpi, ranks, directory, pattern):
     return check_known(known, ranks, directory)
 
 
-def check_known(known, ranks, directory):
+def check_known(known, ranks, directory, backwards=0):
     read = archive(directory / "run")
     assert sorted(known) == sorted(read["processes"]) == list(range(ranks))
-    assert_matched(read)
+    assert_matched(read, backwards)
     for rank, one in known.items():
         assert sorted(messages(read, rank, *SEND)) == sorted(one["sent"])
         assert sorted(messages(read, rank, *RECEIVE)) == sorted(one["received"])

@@ -44,10 +44,11 @@ def test_ranks_of_two_hosts_share_one_run(hosts, open_mpi, tmp_path, timeloom, t
     assert "in 4 processes" in said[0]
     assert os.listdir(tmp_path) == ["run"]
     assert not (tmp_path / "run" / "spool").exists()
-    check_known(known, 4, tmp_path)
-    assert nodes(tmp_path / "run") == ON_TWO_HOSTS
     facts = json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout)
-    assert facts["unmatched"] == facts["backwards"] == 0
+    check_known(known, 4, tmp_path, facts["backwards"])
+    assert nodes(tmp_path / "run") == ON_TWO_HOSTS
+    # Clocks are compared by round trips, which tell less on a busy machine: then what remains is counted.
+    assert facts["unmatched"] == 0 and (clocks or facts["backwards"] == 0)
 
 
 @pytest.mark.parametrize("clocks", ["", "on"], ids=["time of day", "compared"])
