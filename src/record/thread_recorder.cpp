@@ -90,8 +90,8 @@ void ThreadRecorder::switch_to(Track* track) noexcept {
   use(track == nullptr ? own_ : track->open_);
   // Without room the next segment says it.
   if (!has_room(1)) return;
-  // All segments before this one may be dropped, and the switches there. The switch and what is open
-  // are in one segment, since readers take what is open where a track appears first.
+  // The segments before this one may be dropped, with what was open there. It is said again in the
+  // segment of the switch, since readers take it only where a track appears first.
   const bool says_open = writer_->keeps_newest() && stack_->said_in != sequence_;
   constexpr std::size_t kSwitchWords = 4;  // a time base and the track
   if (says_open && !has_room(kSwitchWords + depth() + 1)) {
