@@ -61,11 +61,14 @@ void IoFigures::add(const IoFigures& other) noexcept {
 namespace {
 
 constexpr char kPipes[] = "pipes", kSockets[] = "sockets";
+constexpr char kCompiled[] = "compiled modules (__pycache__)";
 
-// All pipes are one row, and all sockets: nobody knows one of them by its number.
+// All pipes are one row, and all sockets: nobody knows one of them by its number. What Python
+// reads and writes in order to import is one, too, or it would hide the files of the program.
 std::string name_of(const IoHandle& handle) {
   const std::string& name = handle.file.empty() ? handle.name : handle.file;
   if (name.starts_with("pipe:[")) return kPipes;
+  if (name.find("/__pycache__/") != std::string::npos) return kCompiled;
   if (name.empty()) return "(not open)";
   return name.starts_with("socket:[") ? kSockets : name;
 }
@@ -217,7 +220,8 @@ std::vector<std::string> IoReport::remarks() const {
     if (one) all.push_back(std::move(*one));
   };
   for (const auto& [target, figures] : by_time(targets_)) {
-    if (target.name == kPipes || target.name == kSockets) continue;  // each has its own
+    const bool many = target.name == kPipes || target.name == kSockets || target.name == kCompiled;
+    if (many) continue;  // each has its own
     const bool write = target.operation == IoOperation::kWrite;
     add(remark(target.operation, figures, (write ? "to " : "from ") + target.name));
   }

@@ -204,6 +204,24 @@ def test_pipes_are_one_row(record, io_of):
     assert rows[0]["operations"] >= 10 and rows[0]["bytes"] == 5
 
 
+def test_compiled_modules_are_one_row(record, io_of, data):
+    """A program that imports much would not find its own files among theirs."""
+    for i in range(5):
+        (data / f"imported_{i}.py").write_text("x = 1\n")
+    program = """
+        import importlib, sys
+        sys.path.insert(0, sys.argv[1])
+        for _ in range(2):
+            for i in range(5):
+                importlib.import_module(f"imported_{i}")
+                del sys.modules[f"imported_{i}"]
+    """
+    report = io_of(record(program, PYTHONDONTWRITEBYTECODE=""))
+    rows = {row["operation"]: row for row in report["files"] if "pycache" in row["file"]}
+    assert {row["file"] for row in rows.values()} == {"compiled modules (__pycache__)"}
+    assert rows["write"]["operations"] == 5 and rows["read"]["bytes"] >= rows["write"]["bytes"]
+
+
 def test_profile_mode_has_regions_and_bytes(record, timeloom_program):
     run = record(PROGRAM, "--profile")
     done = subprocess.run(
