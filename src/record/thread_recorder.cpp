@@ -89,9 +89,12 @@ void ThreadRecorder::switch_to(Track* track) noexcept {
   has_tracks_ = true;
   use(track == nullptr ? own_ : track->open_);
   // Without room the next segment says it.
-  if (!has_room(1)) return;
-  // The segments before this one may be dropped, with what was open there. It is said again in the
-  // segment of the switch, since readers take it only where a track appears first.
+  if (has_room(1)) put_switch(now);
+}
+
+// The segments before this one may be dropped, with what was open there. It is said again in the
+// segment of the switch, since readers take it only where a track appears first.
+void ThreadRecorder::put_switch(std::uint64_t now) noexcept {
   const bool says_open = writer_->keeps_newest() && stack_->said_in != sequence_;
   constexpr std::size_t kSwitchWords = 4;  // a time base and the track
   if (says_open && !has_room(kSwitchWords + depth() + 1)) {
@@ -100,7 +103,7 @@ void ThreadRecorder::switch_to(Track* track) noexcept {
   }
   if (!make_room(now, top_)) return;
   put_track(now);
-  if (says_open) put_open_regions(top_, end_);
+  if (says_open) put_open_regions(now, top_, end_);
 }
 
 void ThreadRecorder::put_track(std::uint64_t now) noexcept {
@@ -191,7 +194,9 @@ bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noe
   remember_time(now);
   move_horizon(now);
   if (has_tracks_) put_track(now);
-  if (writer_->keeps_newest()) put_open_regions(last, segment_->words() + segment_->room() / 2);
+  if (writer_->keeps_newest()) {
+    put_open_regions(now, last, segment_->words() + segment_->room() / 2);
+  }
   return true;
 }
 
@@ -225,7 +230,8 @@ void ThreadRecorder::fold_from_here(std::uint64_t now, const OpenRegion* last) n
 
 // Says what is open: what was recorded before this segment may be dropped. Two ids a word,
 // up to `end`; of a deeper stack the innermost are left out.
-void ThreadRecorder::put_open_regions(const OpenRegion* last, const std::uint64_t* end) noexcept {
+void ThreadRecorder::put_open_regions(std::uint64_t now, const OpenRegion* last,
+                                      const std::uint64_t* end) noexcept {
   constexpr std::size_t kMostWords = 128;
   stack_->said_in = sequence_;
   for (const OpenRegion* next = stack_->base + 1; next <= last && cursor_ + 1 < end;) {
@@ -246,7 +252,7 @@ void ThreadRecorder::put_open_regions(const OpenRegion* last, const std::uint64_
     __atomic_store_n(head, make_extended(ExtendedKind::kOpenRegions, static_cast<unsigned>(words)),
                      __ATOMIC_RELEASE);
   }
-  remember_time(base_);
+  remember_time(now);
 }
 
 // Makes sure that a record at time `now` can be put; false: it is lost.

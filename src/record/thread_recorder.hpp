@@ -252,6 +252,7 @@ class ThreadRecorder {
   bool is_hidden() const noexcept;
   void put_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
                     std::uint64_t now) noexcept;
+  void put_switch(std::uint64_t now) noexcept;
   void put_track(std::uint64_t now) noexcept;
   void put_track(std::uint64_t index, std::uint64_t now) noexcept;
   void put_samples(std::uint64_t now) noexcept;
@@ -265,7 +266,8 @@ class ThreadRecorder {
   void fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
                      std::uint64_t now) noexcept;
   void fold_bytes(BytesOf what, std::uint64_t bytes) noexcept;
-  void put_open_regions(const OpenRegion* last, const std::uint64_t* end) noexcept;
+  void put_open_regions(std::uint64_t now, const OpenRegion* last,
+                        const std::uint64_t* end) noexcept;
   std::uint64_t last_time(std::uint64_t now) const noexcept;
   std::uint64_t waited_until(std::uint64_t now) noexcept;
   void move_horizon(std::uint64_t now) noexcept;

@@ -61,14 +61,24 @@ void IoFigures::add(const IoFigures& other) noexcept {
 namespace {
 
 constexpr char kPipes[] = "pipes", kSockets[] = "sockets";
-constexpr char kCompiled[] = "compiled modules (__pycache__)";
+constexpr char kCompiled[] = "compiled modules (.pyc)";
 
-// All pipes are one row, and all sockets: nobody knows one of them by its number. What Python
-// reads and writes in order to import is one, too, or it would hide the files of the program.
+// What Python reads to import, also under the name that it has while it is written: x.pyc.123.
+bool is_compiled_module(std::string_view name) {
+  constexpr std::string_view kEnding = ".pyc";
+  const std::size_t found = name.rfind(kEnding);
+  if (found == std::string_view::npos) return false;
+  const std::string_view rest = name.substr(found + kEnding.size());
+  return rest.empty() || (rest.starts_with('.') && rest.size() > 1 &&
+                          rest.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
+
+// All pipes are one row, and all sockets: nobody knows one of them by its number. Compiled modules
+// are one, too, or they would hide the files of the program.
 std::string name_of(const IoHandle& handle) {
   const std::string& name = handle.file.empty() ? handle.name : handle.file;
   if (name.starts_with("pipe:[")) return kPipes;
-  if (name.find("/__pycache__/") != std::string::npos) return kCompiled;
+  if (is_compiled_module(name)) return kCompiled;
   if (name.empty()) return "(not open)";
   return name.starts_with("socket:[") ? kSockets : name;
 }

@@ -142,9 +142,14 @@ def messages(read, rank, *kinds):
     return [[peer, tag, size] for kind, _, _, peer, tag, size in read["processes"][rank]["messages"] if kind in kinds]
 
 
-def assert_matched(read, backwards=0):
-    """Each send has its receive, with the same bytes and not before but for so many; by sender, receiver, communicator
-    and tag."""
+# Nanoseconds. Clocks are compared by round trips, which tell less on a busy machine, but not as little as this.
+MOST_BACKWARDS = 100_000_000
+
+
+def assert_matched(read, most_backwards=0):
+    """Each send has its receive, with the same bytes and not before, or by so many nanoseconds; by sender, receiver,
+    communicator and tag. The number of those before."""
+    backwards = 0
     sent, received = {}, {}
     for rank, process in read["processes"].items():
         for kind, time, communicator, peer, tag, size in process["messages"]:
@@ -155,5 +160,7 @@ def assert_matched(read, backwards=0):
     for key, ends in sent.items():
         arrived = received[key]
         assert sorted(size for _, size in ends) == sorted(size for _, size in arrived), key
-        backwards -= sum(begin > end for (begin, _), (end, _) in zip(sorted(ends), sorted(arrived), strict=True))
-    assert backwards == 0
+        for (begin, _), (end, _) in zip(sorted(ends), sorted(arrived), strict=True):
+            assert begin - end <= most_backwards, key
+            backwards += begin > end
+    return backwards

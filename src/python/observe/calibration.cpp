@@ -173,12 +173,12 @@ struct Run {
   std::size_t begin = 0, end = 0;  // the words of `scratch` that it recorded
 };
 
-// The shortest of so many runs: what disturbs one lengthens it. Where there are several, the first
-// does not count, since the interpreter rewrites code that is now observed, or no longer is.
+// The shortest of kRuns: what disturbs one lengthens it. The first does not count, since the
+// interpreter rewrites code that is now observed, or no longer is.
 template <typename Program>
-Run shortest_run(int runs, const Program& program, const Scratch* scratch = nullptr) {
+Run shortest_run(const Program& program, const Scratch* scratch = nullptr) {
   Run shortest;
-  for (int i = 0; i < runs; ++i) {
+  for (int i = 0; i < kRuns; ++i) {
     Run run;
     if (scratch != nullptr) run.begin = scratch->used();
     run.seconds = seconds_of(program);
@@ -190,16 +190,16 @@ Run shortest_run(int runs, const Program& program, const Scratch* scratch = null
 
 // The median over turns.
 template <typename Program>
-Extra extra_of(const Instrumenter& instrumenter, int runs, const Program& program) {
+Extra extra_of(const Instrumenter& instrumenter, const Program& program) {
   Extra extra;
   std::vector<double> seconds, inside;
   for (int turn = 0; turn < kTurns; ++turn) {
-    const double plain = shortest_run(runs, program).seconds;
+    const double plain = shortest_run(program).seconds;
     const Scratch scratch;
     if (!instrumenter.install({})) return PyErr_Clear(), Extra{};
     const std::uint64_t ignored_before = instrumenter.ignored_callbacks();
     try {
-      const Run observed = shortest_run(runs, program, &scratch);
+      const Run observed = shortest_run(program, &scratch);
       seconds.push_back(observed.seconds - plain);
       // Half of what a plain call takes is the callee's.
       inside.push_back(observed.seconds * scratch.share_of_leaves(observed.begin, observed.end) -
@@ -208,9 +208,9 @@ Extra extra_of(const Instrumenter& instrumenter, int runs, const Program& progra
       instrumenter.uninstall();
       throw;
     }
-    extra.ignored = static_cast<double>(instrumenter.ignored_callbacks() - ignored_before) / runs;
+    extra.ignored = static_cast<double>(instrumenter.ignored_callbacks() - ignored_before) / kRuns;
     instrumenter.uninstall();
-    extra.events = static_cast<double>(scratch.events()) / runs;
+    extra.events = static_cast<double>(scratch.events()) / kRuns;
   }
   extra.seconds = median(seconds);
   extra.inside = median(inside);
@@ -233,7 +233,7 @@ void mark_all(PyObject* functions, std::uint64_t kept) {
   }
 }
 
-// Called for the first time, each turn with other code objects.
+// Called for the first time, each run with other code objects.
 double first_call_seconds(const Instrumenter& instrumenter, double event_seconds) {
   const Ref names(names_of(kFunction));
   if (!names) throw PythonError();
@@ -241,14 +241,14 @@ double first_call_seconds(const Instrumenter& instrumenter, double event_seconds
   const Ref bytes(PyMarshal_WriteObjectToString(PyFunction_GetCode(function), Py_MARSHAL_VERSION));
   if (!bytes) throw PythonError();
   std::vector<Ref> codes;
-  for (int i = 0; i < 2 * kTurns * kFunctions; ++i) {
+  for (int i = 0; i < 2 * kTurns * kRuns * kFunctions; ++i) {
     codes.emplace_back(PyMarshal_ReadObjectFromString(PyBytes_AS_STRING(bytes.get()),
                                                       PyBytes_GET_SIZE(bytes.get())));
     if (!codes.back()) throw PythonError();
     mark(codes.back().get(), observed());
   }
   auto next = codes.begin();
-  const Extra extra = extra_of(instrumenter, 1, [&] {
+  const Extra extra = extra_of(instrumenter, [&] {
     for (int i = 0; i < kFunctions; ++i, ++next) {
       if (!Ref(PyEval_EvalCode(next->get(), names.get(), names.get()))) return false;
     }
@@ -266,7 +266,7 @@ class Programs {
     mark_all(item("unobserved"), kExcluded);
   }
   Extra extra(const Instrumenter& instrumenter, const char* name) const {
-    return extra_of(instrumenter, kRuns, [function = item(name)] {
+    return extra_of(instrumenter, [function = item(name)] {
       return static_cast<bool>(Ref(PyObject_CallNoArgs(function)));
     });
   }

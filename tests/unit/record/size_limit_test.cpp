@@ -193,6 +193,7 @@ TEST_F(SizeLimitTest, ATrackThatBeginsAtTheEndOfTheOldestSegmentGoesOnAtItsDepth
     }
     for (int depth = 0; depth < kDepth; ++depth) leave(f);
     const Recorded recorded = end();
+    ASSERT_EQ(recorded.damage, 0u);
     ASSERT_GT(totals_.dropped_events, 0u);
     const Lines lines = by_track(recorded.threads.at(0))["track 1"];
     ASSERT_EQ(std::ranges::count(lines, "enter f"), kDepth);
