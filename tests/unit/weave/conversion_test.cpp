@@ -66,8 +66,7 @@ class ConversionTest : public WeaveTest {
     spool::Pen pen(writer, 0);
     std::uint64_t now = begin_of(number) + 1000;
     pen.enter(now, 0);
-    // Fewer than fill the ring: who drains it compares the clocks, and these are none of the
-    // machine.
+    // Fewer than fill a segment, see spool(): the clocks of these are none of the machine.
     for (std::uint32_t i = 0; i < 60; ++i) {
       const auto inner = static_cast<std::uint32_t>(1 + i % (regions.size() - 1));
       pen.enter(now += 1000 + 7 * i, inner);
