@@ -9,6 +9,15 @@ bool only_neighbours(std::string_view name) noexcept {
   return name.starts_with("MPI_Neighbor_") || name.starts_with("MPI_Ineighbor_");
 }
 
+bool is_blocking_probe(std::string_view name) noexcept {
+  return name == "MPI_Probe" || name == "MPI_Mprobe";
+}
+
+bool reads_status(std::string_view name) noexcept {
+  return name.starts_with("MPI_Get_count") || name.starts_with("MPI_Get_elements") ||
+         name.starts_with("MPI_Status_");
+}
+
 bool waits_unseen(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 13> kBegins = {
       "MPI_Win_",       "MPI_File_",       "MPI_Neighbor_",         "MPI_Ineighbor_",

@@ -33,6 +33,12 @@ bool all_to_all(CollectiveKind kind) noexcept;
 // An operation between neighbours of a topology.
 bool only_neighbours(std::string_view name) noexcept;
 
+// Waits until there is a message that another call receives.
+bool is_blocking_probe(std::string_view name) noexcept;
+
+// Asks for facts of a status, as programs do between a probe and the receive.
+bool reads_status(std::string_view name) noexcept;
+
 // A function of MPI that waits for other processes without an event that says for whom.
 bool waits_unseen(std::string_view name) noexcept;
 

@@ -63,7 +63,11 @@ class MessageSink::OneLocation final : public LocationSink {
     std::uint64_t entered;
     bool mpi;
     std::size_t first_part;  // in parts_
-    bool only_neighbours;
+    bool only_neighbours, probe, reads_status;
+  };
+  struct Probe {
+    std::uint64_t entered, left;
+    std::uint32_t call;
   };
   struct Part {  // of a message, in the calls of one region
     std::size_t slot;
@@ -101,7 +105,8 @@ class MessageSink::OneLocation final : public LocationSink {
       own_.work_after = 0;
       if (sink_.waits_unseen_[region]) obstacles_.insert(region);
     }
-    open_.push_back({time, mpi, parts_.size(), mpi && sink_.only_neighbours_[region]});
+    open_.push_back({time, mpi, parts_.size(), mpi && sink_.only_neighbours_[region],
+                     mpi && sink_.probes_[region], mpi && sink_.reads_status_[region]});
   }
 
   // Operations that have begun are still completed, so that the kept ends of a channel are its
@@ -113,14 +118,36 @@ class MessageSink::OneLocation final : public LocationSink {
   void leave(std::uint64_t time) {
     work_until(time);
     if (!open_.empty()) {
-      const bool ends_call = open_.back().mpi && --inside_mpi_ == 0;
-      if (ends_call && !own_.calls.empty()) own_.calls.back().left = time;
+      if (open_.back().mpi) end_call(open_.back(), time);
       share(open_.back(), time);
       open_.pop_back();
     }
     for (; handed_visits_ < visits_.size(); ++handed_visits_) {
       visits_[handed_visits_].visit.left = time;
     }
+  }
+
+  void end_call(const Open& region, std::uint64_t time) {
+    const std::uint32_t number = call();
+    if (--inside_mpi_ != 0) return;
+    if (!own_.calls.empty()) own_.calls.back().left = time;
+    if (region.probe) {
+      probe_ = {region.entered, time, number};
+    } else if (!region.reads_status) {
+      probe_.reset();
+    }
+  }
+
+  // A message that a probe has found is there when the receive begins: what there was to wait, the
+  // probe has waited.
+  void take_probe(Message& received) {
+    if (!probe_ || inside_mpi_ == 0) return;
+    received.end.probed = true;
+    received.end.probe_entered = probe_->entered;
+    received.end.probe_left = probe_->left;
+    received.end.probe_call = probe_->call;
+    spent_[received.slot] += between(probe_->entered, probe_->left);
+    probe_.reset();
   }
 
   // The time of a call of MPI is shared evenly by the messages that it sends, receives or
@@ -253,6 +280,7 @@ class MessageSink::OneLocation final : public LocationSink {
                       .call = call(),
                       .blocks = blocks},
                      begun.slot});
+    if (event.kind == EventKind::kMpiRecv) take_probe(ends_.back());
   }
 
   void collective(const Event& event, bool blocks, const Began& began) {
@@ -301,6 +329,7 @@ class MessageSink::OneLocation final : public LocationSink {
   Operands operands_;
   std::vector<Open> open_;
   std::uint32_t inside_mpi_ = 0;  // open regions of MPI
+  std::optional<Probe> probe_;    // the call of MPI before was one
   std::uint64_t last_ = 0;        // the last enter or leave
   IdealNetwork::Process own_{.first = kNever, .calls = {}, .work_after = 0};
   std::set<std::uint32_t> obstacles_;  // regions

@@ -16,6 +16,8 @@ void MessageSink::begin(const Definitions& definitions) {
     is_mpi_.push_back(region.paradigm == Paradigm::kMpi);
     waits_unseen_.push_back(is_mpi_.back() && waits_unseen(region.name));
     only_neighbours_.push_back(is_mpi_.back() && only_neighbours(region.name));
+    probes_.push_back(is_mpi_.back() && is_blocking_probe(region.name));
+    reads_status_.push_back(is_mpi_.back() && reads_status(region.name));
   }
 }
 
@@ -67,8 +69,9 @@ void MessageSink::match(Sides& sides, const MessageChannel& channel) {
   for (std::size_t i = 0; i < both; ++i) {
     compare(channel, sent[i], received[i]);
     if (listener_ != nullptr) continue;
-    network_.add_meeting({place_of(sent[i].process, sent[i].call)},
-                         {place_of(received[i].process, received[i].call)});
+    const MessageEnd& end = received[i];
+    const std::uint32_t waits = is_probed(sent[i], end) ? end.probe_call : end.call;
+    network_.add_meeting({place_of(sent[i].process, sent[i].call)}, {place_of(end.process, waits)});
   }
 }
 

@@ -67,17 +67,23 @@ struct MessageEnd {
   std::uint64_t spent = 0;  // its share of the calls that send, receive, test and complete it
   std::uint64_t order = 0;  // among those of the location: of a receive, when it was begun
   std::uint64_t bytes = 0;
+  std::uint64_t probe_entered = 0, probe_left = 0;  // where it is `probed`
   std::uint32_t process = 0;
   std::uint32_t location = 0;  // by its place in Definitions::locations
   std::size_t place = 0;       // among the sends and receives of its location, see is_message()
   std::uint32_t call = 0;      // of those of the process in MPI, see IdealNetwork
+  std::uint32_t probe_call = 0;
   bool blocks = false;
+  bool probed = false;  // a receive, directly before which the location has waited in a probe
 };
 
 struct MessageChannel {
   std::uint32_t communicator, sender, receiver, tag;  // processes
   auto operator<=>(const MessageChannel&) const = default;
 };
+
+// Whether the probe before the receive has waited for this message, and not for another.
+bool is_probed(const MessageEnd& sent, const MessageEnd& received) noexcept;
 
 // Ticks that the two sides of a message have waited for each other.
 struct MessageWaits {
@@ -161,7 +167,7 @@ class MessageSink final : public RunSink {
   };
   std::map<Meeting, std::vector<CollectiveVisit>> visits_;
   std::map<LocationId, Place> places_;
-  std::vector<bool> is_mpi_, waits_unseen_, only_neighbours_;  // regions
+  std::vector<bool> is_mpi_, waits_unseen_, only_neighbours_, probes_, reads_status_;  // regions
   IdealNetwork network_;
   std::set<std::string> obstacles_;  // to an ideal network
   MessageSummary summary_;

@@ -199,6 +199,24 @@ def test_efficiency_of_a_slow_rank(mpi, tmp_path, timeloom):
     timeloom("check", tmp_path / "run", "efficiency > 0%", "balance <= 100%", "communication < 100%")
 
 
+@each_library
+def test_a_receiver_of_objects_waits_in_the_probe(mpi, tmp_path, timeloom):
+    """comm.recv() of mpi4py waits in MPI_Mprobe, and receives what is there."""
+    mpi_runs.run(mpi, 2, tmp_path, PATTERNS, "late")
+    facts = json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout)
+    sender, receiver = (archive(tmp_path / "run")["processes"][rank]["calls"] for rank in (0, 1))
+    sent = [begin for name, _, begin, _ in sender if name.removesuffix("_c") in ("MPI_Send", "MPI_Isend")]
+    probes = [(begin, end) for name, _, begin, end in receiver if name == "MPI_Mprobe"]
+    receives = [end - begin for name, _, begin, end in receiver if name.removesuffix("_c") == "MPI_Mrecv"]
+    late = [time - begin for time, (begin, _) in zip(sent, probes, strict=True)]
+    assert len(late) == 3 and min(late) > 0
+    found = [(one["process"], one["count"], one["time_s"]) for one in facts["waits"] if one["kind"] == "late sender"]
+    assert found == [(1, 3, pytest.approx(sum(late) / 1e9))]
+    (pair,) = facts["messages"]
+    spent = sum(receives) + sum(end - begin for begin, end in probes)
+    assert pair["receive_s"] == pytest.approx(spent / 1e9)
+
+
 @pytest.mark.many_ranks
 @each_library
 def test_efficiency_of_four_ranks_and_of_a_profile(mpi, tmp_path, timeloom):

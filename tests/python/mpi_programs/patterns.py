@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+import time
 
 import numpy as np
 from mpi4py import MPI
@@ -247,6 +248,17 @@ def objects():
         assert world.recv(source=0, tag=rank)["to"] == rank
     everybody = world.allgather(("rank", rank))
     assert len(everybody) == size
+
+
+def late():
+    """Objects that are sent long after the receiver waits for them."""
+    for tag in range(3):
+        world.Barrier()
+        if rank == 0:
+            time.sleep(0.1)
+            world.send("late", 1, tag=tag)
+        elif rank == 1:
+            assert world.recv(source=0, tag=tag) == "late"
 
 
 def killed():

@@ -44,6 +44,12 @@ class Job {
     definitions_.regions[0].paradigm = Paradigm::kMpi;
     return *this;
   }
+  // A region beside the two.
+  std::uint32_t mpi(const char* name) {
+    definitions_.regions.emplace_back().name = name;
+    definitions_.regions.back().paradigm = Paradigm::kMpi;
+    return static_cast<std::uint32_t>(definitions_.regions.size() - 1);
+  }
   Job& enter(std::uint32_t process, std::uint64_t time, std::uint32_t region = 0) {
     return add(process, time, EventKind::kEnter, region);
   }
@@ -146,6 +152,39 @@ TEST(Messages, AReceiverWaitsForALateSender) {
   const Traffic& traffic = summary.traffic.at({0, 1});
   EXPECT_EQ(traffic.messages, 1u);
   EXPECT_EQ(traffic.bytes, 80u);
+}
+
+// As comm.recv() of mpi4py: it waits from 10 to 52, asks for the size, and receives from 60 on.
+// `between`: the function that it calls in between.
+Job received_after_probe(std::uint64_t sent, const char* between = "MPI_Get_count_c") {
+  Job job(2);
+  const std::uint32_t send = job.mpi("MPI_Send"), probe = job.mpi("MPI_Mprobe");
+  const std::uint32_t asks = job.mpi(between), receive = job.mpi("MPI_Mrecv");
+  job.enter(0, 0, 1).enter(0, sent, send).message(0, sent, kMpiSend, 1, 8).leave(0, sent + 30);
+  job.leave(0, 100).enter(1, 0, 1).enter(1, 10, probe).leave(1, 52).enter(1, 53, asks).leave(1, 55);
+  job.enter(1, 60, receive).message(1, 64, kMpiRecv, 0, 8).leave(1, 65).leave(1, 100);
+  return job;
+}
+
+TEST(Messages, AReceiverWaitsForALateSenderInItsProbe) {
+  const MessageSummary summary = received_after_probe(50).summary();
+  EXPECT_EQ(waited(summary, 1, WaitKind::kLateSender), 40u);
+  EXPECT_EQ(waited(summary, 0, WaitKind::kLateReceiver), 10u);  // it is held until the receive
+  EXPECT_EQ(summary.traffic.at({0, 1}).receive_time, 42u + 5u);
+  // The probe waits until 50, then there are 1, 5 and 35 of work.
+  EXPECT_EQ(summary.ideal_runtime, 91u);
+}
+
+TEST(Messages, ThatWereSentAfterTheProbeWereNotProbed) {
+  const MessageSummary summary = received_after_probe(62).summary();
+  EXPECT_EQ(waited(summary, 1, WaitKind::kLateSender), 2u);
+  EXPECT_EQ(summary.ideal_runtime, 97u);
+}
+
+TEST(Messages, AProbeBeforeAnotherCallWasForAnotherMessage) {
+  const MessageSummary summary = received_after_probe(50, "MPI_Iprobe").summary();
+  EXPECT_EQ(waited(summary, 1, WaitKind::kLateSender), 0u);
+  EXPECT_EQ(summary.traffic.at({0, 1}).receive_time, 5u);
 }
 
 // A call of 11 ticks that completes a send and a receive, and calls something itself; one that
