@@ -26,7 +26,7 @@ struct EventOfPrefix {
 constexpr std::string_view kImmediateSends[] = {"MPI_Isend",      "MPI_Ibsend",    "MPI_Irsend",
                                                 "MPI_Issend",     "MPI_Send_init", "MPI_Bsend_init",
                                                 "MPI_Rsend_init", "MPI_Ssend_init"};
-constexpr std::string_view kImmediateReceives[] = {"MPI_Irecv", "MPI_Irecv_init"};
+constexpr std::string_view kImmediateReceives[] = {"MPI_Irecv", "MPI_Irecv_init", "MPI_Imrecv"};
 constexpr std::string_view kCollectives[] = {
     "MPI_Allgather", "MPI_Allgatherv",     "MPI_Allreduce",
     "MPI_Alltoall",  "MPI_Alltoallv",      "MPI_Alltoallw",
@@ -133,7 +133,8 @@ constexpr std::string_view kLocks[] = {"lockf", "flockfile", "ftrylockfile"};
 
 constexpr std::string_view kOfMpiSend[] = {"MPI_Send",  "MPI_Bsend",    "MPI_Rsend",
                                            "MPI_Ssend", "MPI_Sendrecv", "MPI_Sendrecv_replace"};
-constexpr std::string_view kOfMpiRecv[] = {"MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace"};
+constexpr std::string_view kOfMpiRecv[] = {"MPI_Recv", "MPI_Mrecv", "MPI_Sendrecv",
+                                           "MPI_Sendrecv_replace"};
 constexpr std::string_view kOfIoDuplicateHandle[] = {"dup", "dup2", "dup3", "fcntl"};
 constexpr std::string_view kOfIoReleaseLock[] = {"funlockfile"};
 constexpr std::string_view kOfIoOperationCancelled[] = {"aio_cancel"};
@@ -184,6 +185,12 @@ bool contains(Names names, std::string_view name) {
   return false;
 }
 
+// Functions with counts of type MPI_Count make the events of those with int.
+std::string_view without_count_type(std::string_view name) {
+  if (name.starts_with("MPI_") && name.ends_with("_c")) name.remove_suffix(2);
+  return name;
+}
+
 bool has_enter_and_leave(const ScoreProfile::Region& region) {
   if (region.paradigm == "measurement") return false;
   const bool of_user = region.paradigm.starts_with("user");
@@ -221,8 +228,9 @@ std::uint64_t bytes_per_visit(const ScoreProfile::Region& region, const EventSiz
     add("ProgramBegin", true, *region.arguments);
     add("ProgramEnd", true);
   }
+  const std::string_view name = without_count_type(region.name);
   for (const EventOfNames& one : kOfNames) {
-    if (contains(one.names, region.name)) add(one.event, one.stamped);
+    if (contains(one.names, name)) add(one.event, one.stamped);
   }
   for (const EventOfPrefix& one : kOfPrefixes) {
     if (region.name.starts_with(one.prefix)) add(one.event, one.stamped);

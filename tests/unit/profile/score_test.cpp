@@ -178,6 +178,10 @@ TEST(BytesPerVisit, AreThoseOfScorepScore) {
   EXPECT_EQ(per_visit(region("MPI_Allreduce", "mpi")), 66u);
   EXPECT_EQ(per_visit(region("MPI_Ibcast", "mpi")), 24u + 11 + 40 + 9);
   EXPECT_EQ(per_visit(region("MPI_Sendrecv", "mpi")), 24u + 2 * 35);
+  EXPECT_EQ(per_visit(region("MPI_Send_c", "mpi")), 59u);
+  EXPECT_EQ(per_visit(region("MPI_Mrecv_c", "mpi")), 59u);
+  EXPECT_EQ(per_visit(region("MPI_Imrecv", "mpi")), per_visit(region("MPI_Irecv", "mpi")));
+  EXPECT_EQ(per_visit(region("MPI_Allreduce_c", "mpi")), 66u);
   EXPECT_EQ(per_visit(region("f"), false, 2), 24u + 59);
   EXPECT_EQ(per_visit(region("f", "sampling")), 0u);
   EXPECT_EQ(per_visit(region("instance=3")), 0u);
