@@ -38,11 +38,10 @@ inline CommunicatorGroups groups_of(const Communicator& one) noexcept {
 }
 
 // The place, among the members, of rank 0 in the events of a process: where the group begins whose
-// ranks these are. `is_own` tells whether a member belongs to the process.
-template <typename IsOwn>
-std::uint32_t members_before_peers(const Communicator& one, IsOwn is_own) {
-  const CommunicatorGroups groups = groups_of(one);
-  if (!groups.between || std::ranges::any_of(groups.second, is_own)) return 0;
+// ranks these are. `in_second`: whether the process is in the second one.
+inline std::uint32_t members_before_peers(const CommunicatorGroups& groups,
+                                          bool in_second) noexcept {
+  if (!groups.between || in_second) return 0;
   return static_cast<std::uint32_t>(groups.first.size() + 1);
 }
 

@@ -3,7 +3,6 @@
 #include <limits>
 #include <map>
 
-#include "core/communicator_groups.hpp"
 #include "profile/messages.hpp"
 
 namespace timeloom::profile {
@@ -308,18 +307,10 @@ class MessageSink::OneLocation final : public LocationSink {
     visits_.push_back({event.ref, began.order, visit, rank == kRootInGroup});
   }
 
-  // Between two groups the rank is one of the group that this process is not in.
-  std::uint32_t process_at(std::uint32_t communicator, std::uint32_t rank) {
-    const auto [known, is_new] = before_peers_.try_emplace(communicator, 0);
-    const auto& all = sink_.definitions_->communicators;
-    if (is_new && communicator < all.size()) {
-      known->second = members_before_peers(all[communicator], [&](LocationId member) {
-        const auto place = sink_.places_.find(member);
-        return place != sink_.places_.end() && place->second.process == process_;
-      });
-    }
-    if (rank > kNobody - known->second) return kNobody;
-    return sink_.process_at(communicator, rank + known->second, process_);
+  std::uint32_t process_at(std::uint32_t communicator, std::uint32_t rank) const {
+    const std::uint32_t before = sink_.before_peers(communicator, process_);
+    if (rank > kNobody - before) return kNobody;
+    return sink_.process_at(communicator, rank + before, process_);
   }
 
   MessageSink& sink_;
@@ -337,10 +328,9 @@ class MessageSink::OneLocation final : public LocationSink {
   std::map<std::uint64_t, Begun> begun_;          // receives, by request
   std::map<std::uint64_t, std::size_t> sending_;  // slots, by request
   std::vector<Message> ends_;
-  std::vector<std::uint64_t> spent_;                     // in calls, by message
-  std::vector<Part> parts_;                              // of the open regions
-  std::map<std::uint64_t, Began> begun_collectives_;     // by request
-  std::map<std::uint32_t, std::uint32_t> before_peers_;  // members, by communicator
+  std::vector<std::uint64_t> spent_;                  // in calls, by message
+  std::vector<Part> parts_;                           // of the open regions
+  std::map<std::uint64_t, Began> begun_collectives_;  // by request
   std::vector<OwnVisit> visits_;
   std::size_t handed_visits_ = 0;
   std::map<CollectiveKind, CollectiveTotals> totals_;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/communicator_groups.hpp"
-
 namespace timeloom::profile {
 
 void MessageSink::begin(const Definitions& definitions) {
@@ -19,6 +17,21 @@ void MessageSink::begin(const Definitions& definitions) {
     probes_.push_back(is_mpi_.back() && is_blocking_probe(region.name));
     reads_status_.push_back(is_mpi_.back() && reads_status(region.name));
   }
+  for (const Communicator& one : definitions.communicators) {
+    const auto communicator = static_cast<std::uint32_t>(groups_.size());
+    groups_.push_back(groups_of(one));
+    for (const LocationId member : groups_.back().second) {
+      const auto found = places_.find(member);
+      if (found != places_.end()) second_group_.emplace(communicator, found->second.process);
+    }
+  }
+}
+
+// Between two groups the rank is one of the group that the process is not in.
+std::uint32_t MessageSink::before_peers(std::uint32_t communicator, std::uint32_t process) const {
+  if (communicator >= groups_.size() || !groups_[communicator].between) return 0;
+  return members_before_peers(groups_[communicator],
+                              second_group_.contains({communicator, process}));
 }
 
 // One definition for all processes, each of which is alone in it.

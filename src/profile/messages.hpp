@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/communicator_groups.hpp"
 #include "core/event.hpp"
 #include "core/mpi_event.hpp"
 #include "profile/ideal_network.hpp"
@@ -146,6 +147,8 @@ class MessageSink final : public RunSink {
   // `own`: the process that asks.
   std::uint32_t process_at(std::uint32_t communicator, std::uint32_t rank,
                            std::uint32_t own) const noexcept;
+  // The place, among the members, of what events of the process call rank 0.
+  std::uint32_t before_peers(std::uint32_t communicator, std::uint32_t process) const;
   void add_message(const MessageChannel& channel, bool sent, const MessageEnd& end);
   void match(Sides& sides, const MessageChannel& channel);
   void compare(const MessageChannel& channel, const MessageEnd& sent, const MessageEnd& received);
@@ -167,6 +170,8 @@ class MessageSink final : public RunSink {
   };
   std::map<Meeting, std::vector<CollectiveVisit>> visits_;
   std::map<LocationId, Place> places_;
+  std::vector<CommunicatorGroups> groups_;                          // of the communicators
+  std::set<std::pair<std::uint32_t, std::uint32_t>> second_group_;  // communicator, process in it
   std::vector<bool> is_mpi_, waits_unseen_, only_neighbours_, probes_, reads_status_;  // regions
   IdealNetwork network_;
   std::set<std::string> obstacles_;  // to an ideal network

@@ -1,6 +1,7 @@
 #include "weave/message_balance.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "core/communicator_groups.hpp"
 #include "core/mpi_event.hpp"
@@ -78,14 +79,13 @@ class MessageBalance::LocationBalance : public LocationSink {
       const std::uint64_t process = identity_of(run_.definitions_->groups[process_]);
       return {0, 0, 1, mixed(process + one.identity)};
     }
-    const auto is_own = [this](LocationId member) {
-      const auto found = run_.processes_.find(member);
-      return found != run_.processes_.end() && found->second == process_;
-    };
-    const auto own = std::ranges::find_if(one.members, is_own);
-    if (own == one.members.end()) return {};
-    return {static_cast<std::uint64_t>(own - one.members.begin()),
-            members_before_peers(one, is_own), one.members.size(), mixed(one.identity)};
+    const auto own = std::ranges::lower_bound(run_.members_, Member{communicator, process_, 0});
+    if (own == run_.members_.end()) return {};
+    const auto [of, process, place] = *own;
+    if (of != communicator || process != process_) return {};
+    const CommunicatorGroups& groups = run_.groups_[communicator];
+    return {place, members_before_peers(groups, place > groups.first.size()), one.members.size(),
+            mixed(one.identity)};
   }
 
   MessageBalance& run_;
@@ -101,9 +101,19 @@ bool MessageBalance::wanted(const Definitions& definitions) {
 
 void MessageBalance::begin(const Definitions& definitions) {
   definitions_ = &definitions;
+  std::map<LocationId, std::uint32_t> processes;
   for (const Location& location : definitions.locations) {
-    processes_.emplace(location.id, location.group.value());
+    processes.emplace(location.id, location.group.value());
   }
+  for (const Communicator& one : definitions.communicators) {
+    const auto communicator = static_cast<std::uint32_t>(groups_.size());
+    groups_.push_back(groups_of(one));
+    for (std::size_t place = 0; place < one.members.size(); ++place) {
+      const auto found = processes.find(one.members[place]);
+      if (found != processes.end()) members_.push_back({communicator, found->second, place});
+    }
+  }
+  std::ranges::sort(members_);
 }
 
 std::unique_ptr<LocationSink> MessageBalance::open_location(const Location& location) {

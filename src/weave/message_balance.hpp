@@ -9,8 +9,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
+#include <tuple>
+#include <vector>
 
+#include "core/communicator_groups.hpp"
 #include "core/event.hpp"
 
 namespace timeloom::weave {
@@ -37,7 +39,10 @@ class MessageBalance : public RunSink {
   class LocationBalance;
 
   const Definitions* definitions_ = nullptr;
-  std::map<LocationId, std::uint32_t> processes_;  // of the locations
+  using Member = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;
+
+  std::vector<Member> members_;             // communicator, process, its place; in order
+  std::vector<CommunicatorGroups> groups_;  // of the communicators
   std::atomic<std::uint64_t> sum_ = 0;
   std::atomic<bool> has_gaps_ = false;
 };

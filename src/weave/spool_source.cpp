@@ -202,13 +202,15 @@ void SpoolSource::add_location(const Process& process, std::uint32_t index) {
   definitions_.locations.push_back(std::move(location));
 }
 
-// Each process has said which rank it has in its communicators.
-void SpoolSource::add_members(const Process& process) {
-  constexpr std::uint32_t kMost = 1 << 24;  // more come from damage
+// Each process has said which rank it has in its communicators. `room`: for members, which none may
+// turn out to have; sizes beyond it come from damage.
+void SpoolSource::add_members(const Process& process, std::uint64_t& room) {
   for (const auto& [id, local] : process.reader->definitions().communicators) {
-    if (local.size > kMost) continue;
-    add_member(definitions_.communicators[process.ids.communicators[id]], local,
-               location_id(process, 0));
+    Communicator& one = definitions_.communicators[process.ids.communicators[id]];
+    const std::size_t known = one.members.size();
+    if (local.size > known + room) continue;
+    add_member(one, local, location_id(process, 0));
+    room -= std::min<std::uint64_t>(room, one.members.size() - known);
   }
 }
 
@@ -226,13 +228,18 @@ void SpoolSource::add_markers(const Process& process) {
 
 void SpoolSource::add_locations() {
   const bool dense = run::layout_of(definitions_.properties).dense_ids;
+  // Where all processes were measured, each member has its record; others are not many.
+  std::uint64_t room = 1 << 24;
+  for (const Process& process : processes_) {
+    room += process.reader->definitions().communicators.size();
+  }
   for (Process& process : processes_) {
     process.locations = process.reader->locations();
     // Killed before it defined a thread: a trace without locations is none to its readers.
     if (process.locations.empty()) process.locations.push_back(0);
     if (dense) process.first_location = LocationId{definitions_.locations.size()};
     for (const std::uint32_t index : process.locations) add_location(process, index);
-    add_members(process);
+    add_members(process, room);
     add_markers(process);
   }
   std::stable_sort(definitions_.locations.begin(), definitions_.locations.end(),

@@ -141,7 +141,7 @@ class SpoolSource : public RunSource {
   void set_clock();
   void add_locations();
   void add_location(const Process& process, std::uint32_t index);
-  void add_members(const Process& process);
+  void add_members(const Process& process, std::uint64_t& room);
   void add_markers(const Process& process);
   void add_tasks();
   void add_properties();

@@ -68,8 +68,9 @@ class Communicators {
   // The locations of all members, those of the first communicator (the world) by their ranks.
   void collect() {
     for (const Communicator& one : all_) {
+      const bool between = groups_of(one).between;
       for (const LocationId member : one.members) {
-        if (member == kSecondGroup || (groups_of(one).between && !member.defined())) continue;
+        if (member == kSecondGroup || (between && !member.defined())) continue;
         const auto [known, is_new] = places_.try_emplace(member.value(), locations_.size());
         if (is_new) locations_.push_back(member.value());
       }

@@ -62,6 +62,28 @@ TEST_F(SourceTest, TimesAreNanosecondsOfTheMonotonicClock) {
   EXPECT_TRUE(clock.realtime.has_value());
 }
 
+// Of sizes that no process but one knows of, there is room for a limited number of members.
+TEST_F(SourceTest, SizesOfCommunicatorsAreNotAllBelieved) {
+  constexpr std::uint32_t kLarge = 1 << 23;
+  for (const std::uint32_t rank : {0u, 1u}) {
+    spool::Writer& writer = spool(rank == 0 ? "a" : "b");
+    write_calls(writer, 0, 1);
+    for (std::uint32_t id = 0; id < 20; ++id) {
+      writer.define_communicator(id, {100 * rank + id + 1, 0, false, kLarge, 0});
+    }
+    writer.define_communicator(20, {1000, 0, false, 2, rank});
+    end(writer);
+  }
+  SpoolSource source = this->source();
+  std::uint64_t members = 0;
+  for (const Communicator& one : source.definitions().communicators) members += one.members.size();
+  EXPECT_LE(members, 2u * kLarge + 42);
+  const auto both =
+      std::ranges::find(source.definitions().communicators, 1000u, &Communicator::identity);
+  ASSERT_NE(both, source.definitions().communicators.end());
+  EXPECT_EQ(both->members.size(), 2u);
+}
+
 TEST_F(SourceTest, DefinitionsOfTwoProcessesAreJoined) {
   spool::Writer& a = spool("a", {"f", "g"});
   spool::Writer& b = spool("b", {"h", "f", "g"}, 100);
