@@ -41,7 +41,9 @@ class MessageSink::OneLocation final : public LocationSink {
       end.spent = spent_[slot];
       sink_.add_message(channel, sent, end);
     }
-    add_visits();
+    for (const auto& [communicator, visit] : visits_) {
+      sink_.own_visits_[{communicator, process_}].push_back(visit);
+    }
     add_calls();
     for (const auto& [kind, totals] : totals_) {
       CollectiveTotals& all = sink_.summary_.collectives[kind];
@@ -73,18 +75,12 @@ class MessageSink::OneLocation final : public LocationSink {
     std::size_t end;  // in ends_, or kNoEnd
   };
   struct Begun {  // a send or receive
-    std::uint64_t order;
+    std::uint64_t time, order;
     std::size_t slot;
   };
   struct Began {  // an operation that does not block
-    std::uint64_t order;
+    std::uint64_t time, order;
     std::uint32_t call;
-  };
-  struct OwnVisit {
-    std::uint32_t communicator;
-    std::uint64_t order;
-    CollectiveVisit visit;
-    bool apart;  // of two groups, that of the root, without being it: it waits for nobody
   };
 
   static constexpr std::uint64_t kNever = UINT64_MAX;
@@ -122,7 +118,7 @@ class MessageSink::OneLocation final : public LocationSink {
       open_.pop_back();
     }
     for (; handed_visits_ < visits_.size(); ++handed_visits_) {
-      visits_[handed_visits_].visit.left = time;
+      visits_[handed_visits_].second.visit.left = time;
     }
   }
 
@@ -186,17 +182,6 @@ class MessageSink::OneLocation final : public LocationSink {
     }
   }
 
-  // All processes call the operations of a communicator in the same order.
-  void add_visits() {
-    std::ranges::stable_sort(visits_, {}, &OwnVisit::order);
-    std::map<std::uint32_t, std::uint64_t> counts;  // by communicator
-    for (const OwnVisit& one : visits_) {
-      const std::uint32_t alone = sink_.is_self(one.communicator) ? process_ : 0;
-      const std::uint64_t before = counts[one.communicator]++;
-      if (!one.apart) sink_.visits_[{one.communicator, alone, before}].push_back(one.visit);
-    }
-  }
-
   void add_calls() {
     for (const std::uint32_t region : obstacles_) {
       sink_.obstacles_.insert(sink_.definitions_->regions[region].name +
@@ -215,6 +200,17 @@ class MessageSink::OneLocation final : public LocationSink {
                : static_cast<std::uint32_t>(own_.calls.size() - 1);
   }
 
+  // By the call of MPI, as far as it is one.
+  std::uint64_t begin_of(std::uint64_t time) const {
+    return inside_mpi_ == 0 ? time : entered(time);
+  }
+  Begun begin_message(const Event& event) {
+    return {begin_of(ticks(event.time)), ++order_, new_slot()};
+  }
+  Began begin_operation(const Event& event, std::uint32_t call) {
+    return {begin_of(ticks(event.time)), ++order_, call};
+  }
+
   void other(const Event& event) {
     full_ = full_ || is_full();
     const bool begins =
@@ -222,15 +218,15 @@ class MessageSink::OneLocation final : public LocationSink {
         event.kind != EventKind::kMpiIsendComplete && event.kind != EventKind::kMpiRequestTest;
     if (full_ && begins) return;
     switch (event.kind) {
-      case EventKind::kMpiSend: return message(event, true, true, {++order_, new_slot()});
+      case EventKind::kMpiSend: return message(event, true, true, begin_message(event));
       case EventKind::kMpiIsend: {
-        const Begun begun{++order_, new_slot()};
+        const Begun begun = begin_message(event);
         sending_[operands_.request()] = begun.slot;
         return message(event, true, false, begun);
       }
-      case EventKind::kMpiRecv: return message(event, false, true, {++order_, new_slot()});
+      case EventKind::kMpiRecv: return message(event, false, true, begin_message(event));
       case EventKind::kMpiIrecvRequest: {
-        const Begun begun{++order_, new_slot()};
+        const Begun begun = begin_message(event);
         add_part(begun.slot);
         begun_[event.value] = begun;
         return;
@@ -240,19 +236,20 @@ class MessageSink::OneLocation final : public LocationSink {
       case EventKind::kMpiIrecv: {
         const auto found = begun_.find(operands_.request());
         if (full_ && found == begun_.end()) return;
-        const Begun begun = found == begun_.end() ? Begun{++order_, new_slot()} : found->second;
+        const Begun begun = found == begun_.end() ? begin_message(event) : found->second;
         if (found != begun_.end()) begun_.erase(found);
         return message(event, false, true, begun);
       }
       case EventKind::kMpiRequestCancelled: begun_.erase(event.value); return;
       case EventKind::kMpiCollectiveRequest:
-        begun_collectives_[event.value] = {++order_, call()};
+        begun_collectives_[event.value] = begin_operation(event, call());
         return;
-      case EventKind::kMpiCollectiveEnd: return collective(event, true, {++order_, call()});
+      case EventKind::kMpiCollectiveEnd:
+        return collective(event, true, begin_operation(event, call()));
       case EventKind::kMpiCollectiveComplete: {
         const auto begun = begun_collectives_.find(operands_.request());
         const bool known = begun != begun_collectives_.end();
-        const Began began = known ? begun->second : Began{++order_, kNoCall};
+        const Began began = known ? begun->second : begin_operation(event, kNoCall);
         if (known) begun_collectives_.erase(begun);
         return collective(event, false, began);
       }
@@ -271,6 +268,7 @@ class MessageSink::OneLocation final : public LocationSink {
                      {.entered = entered(time),
                       .left = time,
                       .time = time,
+                      .began = begun.time,
                       .order = begun.order,
                       .bytes = event.value,
                       .process = process_,
@@ -304,7 +302,7 @@ class MessageSink::OneLocation final : public LocationSink {
     visit.blocks = blocks;
     visit.begun = began.call;
     visit.ended = call();
-    visits_.push_back({event.ref, began.order, visit, rank == kRootInGroup});
+    visits_.push_back({event.ref, {began.time, began.order, visit, rank == kRootInGroup}});
   }
 
   std::uint32_t process_at(std::uint32_t communicator, std::uint32_t rank) const {
@@ -328,10 +326,10 @@ class MessageSink::OneLocation final : public LocationSink {
   std::map<std::uint64_t, Begun> begun_;          // receives, by request
   std::map<std::uint64_t, std::size_t> sending_;  // slots, by request
   std::vector<Message> ends_;
-  std::vector<std::uint64_t> spent_;                  // in calls, by message
-  std::vector<Part> parts_;                           // of the open regions
-  std::map<std::uint64_t, Began> begun_collectives_;  // by request
-  std::vector<OwnVisit> visits_;
+  std::vector<std::uint64_t> spent_;                        // in calls, by message
+  std::vector<Part> parts_;                                 // of the open regions
+  std::map<std::uint64_t, Began> begun_collectives_;        // by request
+  std::vector<std::pair<std::uint32_t, OwnVisit>> visits_;  // by communicator
   std::size_t handed_visits_ = 0;
   std::map<CollectiveKind, CollectiveTotals> totals_;
 };

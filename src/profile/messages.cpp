@@ -1,6 +1,7 @@
 #include "profile/messages.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace timeloom::profile {
 
@@ -64,12 +65,19 @@ void MessageSink::add_wait(std::uint32_t process, WaitKind kind, std::uint64_t t
   wait.time += time;
 }
 
+// The threads of a process one behind the other, each in its own order.
+template <typename Begun>
+auto moment_of(const Begun& one, std::uint32_t location) noexcept {
+  return std::tuple(one.began, location, one.order);
+}
+
 // Messages of one channel do not overtake each other: the first that is sent goes to the receive
 // that was begun first.
 void MessageSink::match(Sides& sides, const MessageChannel& channel) {
   auto& [sent, received] = sides;
-  std::ranges::stable_sort(sent, {}, &MessageEnd::order);
-  std::ranges::stable_sort(received, {}, &MessageEnd::order);
+  const auto moment = [](const MessageEnd& end) { return moment_of(end, end.location); };
+  std::ranges::sort(sent, {}, moment);
+  std::ranges::sort(received, {}, moment);
   const std::size_t both = std::min(sent.size(), received.size());
   summary_.unmatched += sent.size() + received.size() - 2 * both;
   Traffic& traffic = summary_.traffic[{channel.sender, channel.receiver}];
@@ -151,7 +159,23 @@ void MessageSink::compare(std::vector<CollectiveVisit>& visits) {
   }
 }
 
+// All processes call the operations of a communicator in the same order.
+void MessageSink::gather_visits() {
+  for (auto& [key, visits] : own_visits_) {
+    const auto [communicator, process] = key;
+    std::ranges::sort(visits, {},
+                      [](const OwnVisit& one) { return moment_of(one, one.visit.location); });
+    Meeting meeting{communicator, is_self(communicator) ? process : 0, 0};
+    for (const OwnVisit& one : visits) {
+      if (!one.apart) visits_[meeting].push_back(one.visit);
+      ++meeting.before;
+    }
+    visits = {};
+  }
+}
+
 void MessageSink::finish() {
+  gather_visits();
   for (auto& [channel, sides] : channels_) match(sides, channel);
   for (auto& [key, visits] : visits_) {
     if (visits.front().blocks) {

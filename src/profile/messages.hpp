@@ -66,7 +66,8 @@ struct MessageEnd {
   std::uint64_t entered = 0, left = 0;  // the region
   std::uint64_t time = 0;               // the event
   std::uint64_t spent = 0;  // its share of the calls that send, receive, test and complete it
-  std::uint64_t order = 0;  // among those of the location: of a receive, when it was begun
+  std::uint64_t began = 0;  // the call that began it
+  std::uint64_t order = 0;  // in which those of the location were begun
   std::uint64_t bytes = 0;
   std::uint64_t probe_entered = 0, probe_left = 0;  // where it is `probed`
   std::uint32_t process = 0;
@@ -153,6 +154,7 @@ class MessageSink final : public RunSink {
   void match(Sides& sides, const MessageChannel& channel);
   void compare(const MessageChannel& channel, const MessageEnd& sent, const MessageEnd& received);
   void compare(std::vector<CollectiveVisit>& visits);
+  void gather_visits();
   IdealNetwork::Place place_of(std::uint32_t process, std::uint32_t call);
   void connect(std::uint32_t communicator, const std::vector<CollectiveVisit>& visits);
   void add_wait(std::uint32_t process, WaitKind kind, std::uint64_t time);
@@ -168,6 +170,13 @@ class MessageSink final : public RunSink {
     std::uint64_t before;   // how many there were in it
     auto operator<=>(const Meeting&) const = default;
   };
+  struct OwnVisit {
+    std::uint64_t began, order;  // as those of a message
+    CollectiveVisit visit;
+    bool apart;  // of two groups, that of the root, without being it: it waits for nobody
+  };
+  // By communicator and process, whose threads together take part in each operation once.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<OwnVisit>> own_visits_;
   std::map<Meeting, std::vector<CollectiveVisit>> visits_;
   std::map<LocationId, Place> places_;
   std::vector<CommunicatorGroups> groups_;                          // of the communicators

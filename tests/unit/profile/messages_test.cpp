@@ -44,6 +44,15 @@ class Job {
     definitions_.regions[0].paradigm = Paradigm::kMpi;
     return *this;
   }
+  // A further thread, whose place stands for that of a process in its events.
+  std::uint32_t thread_of(std::uint32_t process) {
+    Location location;
+    location.id = LocationId{events_.size()};
+    location.group = LocationGroupId{process};
+    definitions_.locations.push_back(location);
+    events_.emplace_back();
+    return static_cast<std::uint32_t>(events_.size() - 1);
+  }
   // A region beside the two.
   std::uint32_t mpi(const char* name) {
     definitions_.regions.emplace_back().name = name;
@@ -387,6 +396,31 @@ TEST(Messages, TheRootMakesOthersWaitOrWaits) {
   EXPECT_EQ(waited(summary, 1, WaitKind::kLateRoot), 40u);
   EXPECT_EQ(waited(summary, 0, WaitKind::kLateRoot), 0u);
   EXPECT_EQ(waited(summary, 0, WaitKind::kEarlyRoot), 20u);
+}
+
+TEST(Messages, OfTheThreadsOfAProcessAreInOneOrder) {
+  Job job(2);
+  const std::uint32_t thread = job.thread_of(0);
+  job.message(0, 10, kMpiSend, 1, 1).message(0, 20, kMpiSend, 1, 2);
+  job.message(thread, 30, kMpiSend, 1, 3).message(thread, 40, kMpiSend, 1, 4);
+  for (const std::uint64_t i : {1u, 2u, 3u, 4u}) job.message(1, 10 * i + 5, kMpiRecv, 0, i);
+  Listened heard;
+  EXPECT_EQ(job.summary(&heard).backwards, 0u);
+  EXPECT_EQ(heard.bytes,
+            (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1, 1}, {2, 2}, {3, 3}, {4, 4}}));
+}
+
+TEST(Messages, TheThreadsOfAProcessTakePartInAnOperationOnce) {
+  Job job(2);
+  const std::uint32_t thread = job.thread_of(0);
+  job.only_mpi();
+  job.collective(0, 10, 35, CollectiveKind::kBarrier);
+  job.collective(thread, 50, 60, CollectiveKind::kBarrier);
+  job.collective(1, 30, 36, CollectiveKind::kBarrier);
+  job.collective(1, 55, 61, CollectiveKind::kBarrier);
+  const MessageSummary summary = job.summary();
+  EXPECT_EQ(waited(summary, 0, WaitKind::kBarrier), 20u + 5u);
+  EXPECT_EQ(waited(summary, 1, WaitKind::kBarrier), 0u);
 }
 
 // Processes 0 and 1 are the first group, 2 to 4 the second.
