@@ -24,6 +24,7 @@ class MessageSink::OneLocation final : public LocationSink {
   void consume(std::span<const Event> events) override {
     for (const Event& event : events) {
       if (operands_.take(event)) continue;
+      if (event.kind == EventKind::kRecordingOn) has_gap_ = true;
       if (own_.first == kNever) own_.first = last_ = ticks(event.time);
       if (event.kind == EventKind::kEnter) {
         enter(event.ref, ticks(event.time));
@@ -37,6 +38,7 @@ class MessageSink::OneLocation final : public LocationSink {
 
   void finish() override {
     const std::lock_guard lock(sink_.mutex_);
+    if (has_gap_ && ends_.size() + visits_.size() != 0) sink_.unsure_.insert(process_);
     for (auto& [channel, sent, end, slot] : ends_) {
       end.spent = spent_[slot];
       sink_.add_message(channel, sent, end);
@@ -315,6 +317,7 @@ class MessageSink::OneLocation final : public LocationSink {
   const std::uint32_t process_, location_;
   const std::size_t most_;
   bool full_ = false;
+  bool has_gap_ = false;  // recording was off
   Operands operands_;
   std::vector<Open> open_;
   std::uint32_t inside_mpi_ = 0;  // open regions of MPI

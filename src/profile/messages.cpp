@@ -4,9 +4,61 @@
 #include <tuple>
 
 namespace timeloom::profile {
+namespace {
+
+// Whether events before others may be missing without a word in the events themselves. Beyond a
+// size limit only the last ones are.
+bool may_miss_events(const Definitions& definitions) {
+  const auto& properties = definitions.properties;
+  const auto has = [&](const char* key) { return properties.contains(key); };
+  return has("timeloom::attached") || has("timeloom::older_events") ||
+         has("timeloom::dropped_events") || has("timeloom::damaged_segments") ||
+         (has("timeloom::lost_events") && !has("timeloom::size_limit"));
+}
+
+// What each visit of an operation waits for, and until when.
+class Awaited {
+ public:
+  explicit Awaited(std::span<const CollectiveVisit> visits) {
+    for (const CollectiveVisit& visit : visits) {
+      last_ = std::max(last_, visit.entered);
+      std::uint64_t& of_side = visit.root ? root_ : last_of_others_;
+      of_side = std::max(of_side, visit.entered);
+    }
+  }
+  std::optional<std::pair<WaitKind, std::uint64_t>> by(const CollectiveVisit& visit) const {
+    if (visit.kind == CollectiveKind::kBarrier) return {{WaitKind::kBarrier, last_}};
+    if (all_to_all(visit.kind)) return {{WaitKind::kAllToAll, last_}};
+    if (one_to_all(visit.kind) && !visit.root) return {{WaitKind::kLateRoot, root_}};
+    if (all_to_one(visit.kind) && visit.root) return {{WaitKind::kEarlyRoot, last_of_others_}};
+    return std::nullopt;
+  }
+
+ private:
+  std::uint64_t last_ = 0, root_ = 0, last_of_others_ = 0;
+};
+
+// As many messages were sent as received, and none was received before it was sent.
+bool fit(const std::vector<MessageEnd>& sent, const std::vector<MessageEnd>& received) {
+  return std::ranges::equal(sent, received, std::ranges::less_equal(), &MessageEnd::time,
+                            &MessageEnd::time);
+}
+
+// The same operation, which none has left before those that it waits for have come.
+bool fit(std::span<const CollectiveVisit> visits) {
+  const Awaited awaited(visits);
+  return std::ranges::all_of(visits, [&](const CollectiveVisit& visit) {
+    if (visit.kind != visits.front().kind) return false;
+    const auto one = awaited.by(visit);
+    return !one || !visit.blocks || visit.only_neighbours || one->second <= visit.left;
+  });
+}
+
+}  // namespace
 
 void MessageSink::begin(const Definitions& definitions) {
   definitions_ = &definitions;
+  all_unsure_ = may_miss_events(definitions);
   std::uint32_t place = 0;
   for (const Location& location : definitions.locations) {
     places_[location.id] = {location.group.value(), place++};
@@ -78,7 +130,12 @@ void MessageSink::match(Sides& sides, const MessageChannel& channel) {
   const auto moment = [](const MessageEnd& end) { return moment_of(end, end.location); };
   std::ranges::sort(sent, {}, moment);
   std::ranges::sort(received, {}, moment);
-  const std::size_t both = std::min(sent.size(), received.size());
+  std::size_t both = std::min(sent.size(), received.size());
+  const bool unsure = is_unsure(channel.sender) || is_unsure(channel.receiver);
+  if (both != 0 && unsure && !fit(sent, received)) {
+    summary_.uncertain = true;
+    both = 0;
+  }
   summary_.unmatched += sent.size() + received.size() - 2 * both;
   Traffic& traffic = summary_.traffic[{channel.sender, channel.receiver}];
   for (const MessageEnd& end : sent) {
@@ -139,30 +196,33 @@ void MessageSink::compare(const MessageChannel& channel, const MessageEnd& sent,
 
 void MessageSink::compare(std::vector<CollectiveVisit>& visits) {
   if (visits.front().only_neighbours) return;
-  std::uint64_t last = 0, root_entered = 0, last_of_others = 0;
-  for (const CollectiveVisit& visit : visits) {
-    last = std::max(last, visit.entered);
-    (visit.root ? root_entered : last_of_others) =
-        std::max(visit.root ? root_entered : last_of_others, visit.entered);
-  }
+  const Awaited awaited(visits);
   for (CollectiveVisit& visit : visits) {
-    const auto wait = [&](WaitKind kind, std::uint64_t until) {
-      visit.waits_for = kind;
-      const std::uint64_t waited_until = std::min(until, visit.left);
-      visit.waited = waited_until > visit.entered ? waited_until - visit.entered : 0;
-      add_wait(visit.process, kind, visit.waited);
-    };
-    if (visit.kind == CollectiveKind::kBarrier) wait(WaitKind::kBarrier, last);
-    if (all_to_all(visit.kind)) wait(WaitKind::kAllToAll, last);
-    if (one_to_all(visit.kind) && !visit.root) wait(WaitKind::kLateRoot, root_entered);
-    if (all_to_one(visit.kind) && visit.root) wait(WaitKind::kEarlyRoot, last_of_others);
+    const auto one = awaited.by(visit);
+    if (!one) continue;
+    visit.waits_for = one->first;
+    const std::uint64_t until = std::min(one->second, visit.left);
+    visit.waited = until > visit.entered ? until - visit.entered : 0;
+    add_wait(visit.process, one->first, visit.waited);
   }
 }
 
-// All processes call the operations of a communicator in the same order.
-void MessageSink::gather_visits() {
+bool MessageSink::is_unsure(std::uint32_t process) const {
+  return all_unsure_ || unsure_.contains(process);
+}
+
+// All processes call the operations of a communicator in the same order. Returned are the
+// communicators of unsure processes whose operations do not fit together.
+std::set<std::uint32_t> MessageSink::gather_visits() {
+  std::set<std::uint32_t> unsure, uncertain;
+  std::map<std::uint32_t, std::size_t> counts;
   for (auto& [key, visits] : own_visits_) {
     const auto [communicator, process] = key;
+    if (!is_self(communicator)) {
+      if (is_unsure(process)) unsure.insert(communicator);
+      const std::size_t others = counts.try_emplace(communicator, visits.size()).first->second;
+      if (others != visits.size()) uncertain.insert(communicator);
+    }
     std::ranges::sort(visits, {},
                       [](const OwnVisit& one) { return moment_of(one, one.visit.location); });
     Meeting meeting{communicator, is_self(communicator) ? process : 0, 0};
@@ -172,12 +232,19 @@ void MessageSink::gather_visits() {
     }
     visits = {};
   }
+  for (const auto& [key, visits] : visits_) {
+    if (unsure.contains(key.communicator) && !fit(visits)) uncertain.insert(key.communicator);
+  }
+  std::erase_if(uncertain, [&](std::uint32_t one) { return !unsure.contains(one); });
+  return uncertain;
 }
 
 void MessageSink::finish() {
-  gather_visits();
+  const std::set<std::uint32_t> uncertain = gather_visits();
+  if (!uncertain.empty()) summary_.uncertain = true;
   for (auto& [channel, sides] : channels_) match(sides, channel);
   for (auto& [key, visits] : visits_) {
+    if (uncertain.contains(key.communicator)) continue;
     if (visits.front().blocks) {
       compare(visits);
       if (listener_ != nullptr) listener_->collective(key.communicator, visits);
@@ -186,6 +253,9 @@ void MessageSink::finish() {
   }
   channels_.clear();
   visits_.clear();
+  if (all_unsure_ || !unsure_.empty()) {
+    obstacles_.insert("calls of MPI may be missing, since recording was off or events are lost");
+  }
   if (summary_.unmatched != 0) {
     obstacles_.insert("of some messages only the sender or the receiver is known");
   }

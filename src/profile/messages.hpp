@@ -56,6 +56,9 @@ struct MessageSummary {
   std::uint64_t unmatched = 0;       // sent and never received, or the other way round
   std::uint64_t backwards = 0;       // received before they were sent
   std::uint64_t most_backwards = 0;  // ticks
+  // Earlier messages or operations of a process may be missing, and so it is not known which of the
+  // others belong together: `unmatched` has these messages, `waits` nothing of them.
+  bool uncertain = false;
   // Ticks of the run on an ideal network; nothing: `not_ideal` says why, if there are calls of MPI.
   std::optional<std::uint64_t> ideal_runtime;
   std::string not_ideal;
@@ -154,7 +157,8 @@ class MessageSink final : public RunSink {
   void match(Sides& sides, const MessageChannel& channel);
   void compare(const MessageChannel& channel, const MessageEnd& sent, const MessageEnd& received);
   void compare(std::vector<CollectiveVisit>& visits);
-  void gather_visits();
+  std::set<std::uint32_t> gather_visits();
+  bool is_unsure(std::uint32_t process) const;
   IdealNetwork::Place place_of(std::uint32_t process, std::uint32_t call);
   void connect(std::uint32_t communicator, const std::vector<CollectiveVisit>& visits);
   void add_wait(std::uint32_t process, WaitKind kind, std::uint64_t time);
@@ -179,7 +183,9 @@ class MessageSink final : public RunSink {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<OwnVisit>> own_visits_;
   std::map<Meeting, std::vector<CollectiveVisit>> visits_;
   std::map<LocationId, Place> places_;
-  std::vector<CommunicatorGroups> groups_;                          // of the communicators
+  bool all_unsure_ = false;
+  std::set<std::uint32_t> unsure_;          // processes of which earlier messages may be missing
+  std::vector<CommunicatorGroups> groups_;  // of the communicators
   std::set<std::pair<std::uint32_t, std::uint32_t>> second_group_;  // communicator, process in it
   std::vector<bool> is_mpi_, waits_unseen_, only_neighbours_, probes_, reads_status_;  // regions
   IdealNetwork network_;

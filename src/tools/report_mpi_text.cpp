@@ -122,8 +122,12 @@ class Writer {
   void remarks() {
     const profile::MessageSummary& messages = facts_.messages;
     if (messages.unmatched != 0) {
-      line(formatted("{} of which only the sender or the receiver is known",
-                     plural(messages.unmatched, "message")));
+      line(formatted("{} {}", plural(messages.unmatched, "message"),
+                     messages.uncertain ? "sent or received that are not matched"
+                                        : "of which only the sender or the receiver is known"));
+    }
+    if (messages.uncertain) {
+      line("recording was off for a while, or events are lost: not all waiting is known");
     }
     if (messages.backwards != 0) {
       line(
@@ -239,6 +243,7 @@ void write_mpi_json(const MpiFacts& facts, Output& output) {
   }
   all["matched"] = messages.messages;
   all["unmatched"] = messages.unmatched;
+  all["uncertain"] = messages.uncertain;
   all["backwards"] = messages.backwards;
   output.write(json_text(all, 2) + "\n");
 }

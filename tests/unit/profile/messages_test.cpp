@@ -53,6 +53,10 @@ class Job {
     events_.emplace_back();
     return static_cast<std::uint32_t>(events_.size() - 1);
   }
+  Job& lost(const char* what) {
+    definitions_.properties[what] = "1";
+    return *this;
+  }
   // A region beside the two.
   std::uint32_t mpi(const char* name) {
     definitions_.regions.emplace_back().name = name;
@@ -421,6 +425,67 @@ TEST(Messages, TheThreadsOfAProcessTakePartInAnOperationOnce) {
   const MessageSummary summary = job.summary();
   EXPECT_EQ(waited(summary, 0, WaitKind::kBarrier), 20u + 5u);
   EXPECT_EQ(waited(summary, 1, WaitKind::kBarrier), 0u);
+}
+
+// The first message was sent while nothing was recorded.
+Job without_first_send() {
+  Job job(2);
+  job.only_mpi();
+  job.add(0, 0, kRecordingOff).add(0, 30, kRecordingOn).message(0, 40, kMpiSend, 1, 2);
+  job.message(1, 20, kMpiRecv, 0, 1).message(1, 50, kMpiRecv, 0, 2);
+  return job;
+}
+
+TEST(Messages, AreNotMatchedWhereEarlierOnesMayBeMissing) {
+  const MessageSummary summary = without_first_send().summary();
+  EXPECT_EQ(summary.messages, 0u);
+  EXPECT_EQ(summary.unmatched, 3u);
+  EXPECT_EQ(summary.backwards, 0u);
+  EXPECT_TRUE(summary.uncertain);
+  EXPECT_EQ(summary.traffic.at({0, 1}).messages, 1u);
+}
+
+TEST(Messages, AreMatchedAfterAGapOfBothSides) {
+  Job job(2);
+  for (const std::uint32_t process : {0u, 1u}) {
+    job.enter(process, 0, 1).add(process, 0, kRecordingOff).add(process, 30, kRecordingOn);
+  }
+  job.only_mpi().message(0, 40, kMpiSend, 1, 2).message(1, 50, kMpiRecv, 0, 2);
+  job.collective(0, 60, 75, CollectiveKind::kBarrier);
+  job.collective(1, 70, 75, CollectiveKind::kBarrier);
+  const MessageSummary summary = job.summary();
+  EXPECT_EQ(summary.messages, 1u);
+  EXPECT_FALSE(summary.uncertain);
+  EXPECT_EQ(waited(summary, 0, WaitKind::kBarrier), 10u);
+  EXPECT_FALSE(summary.ideal_runtime);
+  EXPECT_EQ(summary.not_ideal,
+            "calls of MPI may be missing, since recording was off or events are lost");
+}
+
+// Events that a full ring has dropped have left no event of their own.
+TEST(Messages, OfARunThatMissesEventsAreNotMatchedUnlessTheyFit) {
+  Job job(2);
+  job.message(0, 40, kMpiSend, 1, 1).message(0, 60, kMpiSend, 1, 2);
+  job.message(1, 50, kMpiRecv, 0, 1);
+  EXPECT_EQ(job.summary().messages, 1u);
+  EXPECT_EQ(job.lost("timeloom::older_events").summary().messages, 0u);
+  job.message(1, 70, kMpiRecv, 0, 2);
+  EXPECT_EQ(job.summary().messages, 2u);
+}
+
+// Process 1 has recorded one barrier more, or as many, the first of which is another one.
+TEST(Messages, OperationsAreNotComparedWhereEarlierOnesMayBeMissing) {
+  for (const bool as_many : {false, true}) {
+    Job job(2);
+    job.add(0, 0, kRecordingOff).add(0, 40, kRecordingOn);
+    job.collective(0, 70, 81, CollectiveKind::kBarrier);
+    job.collective(1, 30, 36, CollectiveKind::kBarrier);
+    if (!as_many) job.collective(1, 80, 81, CollectiveKind::kBarrier);
+    const MessageSummary summary = job.summary();
+    EXPECT_TRUE(summary.waits.empty());
+    EXPECT_TRUE(summary.uncertain);
+    EXPECT_EQ(summary.collectives.at(CollectiveKind::kBarrier).count, as_many ? 2u : 3u);
+  }
 }
 
 // Processes 0 and 1 are the first group, 2 to 4 the second.
