@@ -12,6 +12,7 @@ from timeloom import _core
 from timeloom._launch import _read_pyproject as read_pyproject
 
 with _core.unrecorded():
+    import contextlib
     import json
     import os
     import re
@@ -148,8 +149,7 @@ def _failed(what: str) -> BaseException:
 class _Part:
     """The tests that one process records, as regions of one measurement."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self) -> None:
         self._measurement: timeloom.Measurement | None = None
         self._number = 0
 
@@ -158,10 +158,10 @@ class _Part:
         """Whether a measurement runs that is this one."""
         return self._measurement is not None
 
-    def enter(self) -> None:
+    def enter(self, parts: Path) -> None:
         """Begin to record a test. Raises timeloom.Error or OSError when that cannot be."""
         if self._measurement is None:
-            self._measurement = self._start()
+            self._measurement = self._start(parts)
         _core.enable_recording()
 
     def leave(self) -> None:
@@ -175,10 +175,10 @@ class _Part:
             _core.enable_recording()  # for those that come
             measurement.finish()
 
-    def _start(self) -> timeloom.Measurement:
-        self._directory.mkdir(parents=True, exist_ok=True)
+    def _start(self, parts: Path) -> timeloom.Measurement:
+        parts.mkdir(parents=True, exist_ok=True)
         self._number += 1
-        output = self._directory / f"{os.getpid()}-{self._number}"
+        output = parts / f"{os.getpid()}-{self._number}"
         return timeloom.Measurement(output=str(output), exclude=_FRAMES, profile=True, weave=False).start()
 
 
@@ -186,8 +186,12 @@ def _merge(directory: Path) -> str | None:
     """Make one run of what the processes of a session have recorded; return what went wrong."""
     spools = directory / "spool"
     spools.mkdir(exist_ok=True)
-    for number, spool in enumerate(sorted(directory.glob(f"{_PARTS}/*/spool/*/"))):
-        spool.rename(spools / f"{spool.name}-{number}")
+    for entry in sorted(directory.glob(f"{_PARTS}/*/spool/*")):
+        if entry.is_dir():
+            entry.rename(_claimed(spools / entry.name))  # children name the spool of their parent
+        elif entry.name == "unmeasured" and entry.is_file():  # a byte for each process
+            with open(spools / entry.name, "ab") as counted:
+                counted.write(entry.read_bytes())
     shutil.rmtree(directory / _PARTS, ignore_errors=True)
     done = _timeloom("weave", str(directory))
     return None if done.returncode == 0 else done.stderr.strip()
@@ -211,15 +215,27 @@ class _Session:
         worker = getattr(config, "workerinput", None)
         name = output or time.strftime("timeloom-pytest-%Y%m%d-%H%M%S")
         self._here = here
-        place = here / name if traces else _fresh(here / name)
-        self._directory = Path(worker["timeloom_directory"]) if worker else place
+        self._directory = Path(worker["timeloom_directory"]) if worker else here / name
+        self._made = False  # the directory, by this process
         self._is_worker = worker is not None
         self._traces = traces
-        self._part = _Part(self._directory / _PARTS)
+        self._part = _Part()
         self._problem: str | None = None
         self._found: dict[str, list[tuple[float, str]]] = {
             _RUN: [], _JOINED: [], _UNCHECKED: [], _MEASURED: []}
         self._durations: list[tuple[float, str]] = []
+
+    @pytest.hookimpl(tryfirst=True)  # before xdist starts workers
+    def pytest_sessionstart(self) -> None:
+        if not self._is_worker and not self._traces:
+            with contextlib.suppress(OSError):  # the first test says why
+                self._directory = _claimed(self._directory)
+                self._made = True
+
+    def pytest_unconfigure(self) -> None:
+        if self._made:
+            with contextlib.suppress(OSError):  # nothing was recorded, if it is empty
+                self._directory.rmdir()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:  # of xdist: a worker begins
@@ -255,7 +271,7 @@ class _Session:
 
     def _as_region(self, item: pytest.Item) -> Generator[None, Any, Any]:
         try:
-            self._part.enter()
+            self._part.enter(self._directory / _PARTS)
         except (timeloom.Error, OSError) as error:
             self._warn(item, error)
             return (yield)
@@ -268,7 +284,7 @@ class _Session:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         self._part.finish()
-        if not self._is_worker and (self._directory / _PARTS).exists():
+        if not self._is_worker and not self._traces and (self._directory / _PARTS).exists():
             self._problem = _merge(self._directory)
 
     @staticmethod
@@ -288,16 +304,8 @@ class _Session:
 
     def _claim(self, test: str) -> Path:
         """An empty directory for the run of a test."""
-        self._directory.mkdir(parents=True, exist_ok=True)
         name = re.sub(r"[^\w.=+-]+", "-", test).strip("-.")[-100:] or "test"
-        for number in range(1, 1 << 20):
-            path = self._directory / (name if number == 1 else f"{name}-{number}")
-            try:
-                path.mkdir()
-            except FileExistsError:
-                continue
-            return path
-        raise FileExistsError(str(path))
+        return _claimed(self._directory / name)
 
     def _judge(self, item: pytest.Item, run: str | None, limits: list[_Limit]) -> None:
         if not limits:
@@ -356,14 +364,19 @@ class _Session:
         return ["slowest tests:", *(f"{_duration(length):>10}  {test}" for length, test in tests[:_MOST_SLOW])]
 
 
-def _fresh(path: Path) -> Path:
-    """The path, or with a number where a session of the same second, or of the same name, has been."""
+def _claimed(path: Path) -> Path:
+    """Make a directory that nobody else has made: the path, or with a number where it is taken."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     number = 1
     place = path
-    while place.exists():
-        number += 1
-        place = path.with_name(f"{path.name}-{number}")
-    return place
+    while True:
+        try:
+            place.mkdir()
+        except FileExistsError:
+            number += 1
+            place = path.with_name(f"{path.name}-{number}")
+        else:
+            return place
 
 
 def _tests(found: list[tuple[float, str]]) -> str:

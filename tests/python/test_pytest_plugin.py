@@ -1,6 +1,7 @@
 """`pytest --timeloom`: real test files, run by a pytest of their own."""
 
 import collections
+import json
 import os
 import re
 import subprocess
@@ -171,6 +172,84 @@ def test_the_workers_of_xdist_make_one_run(session):
     assert visits_of(directory)["test_shop.py::test_slow"] == 1
     assert not (directory / "parts").exists() and not (directory / "spool").exists()
     assert "slowest tests:" in done.text and "5 tests measured as regions of the run" in done.text
+
+
+BESIDE = """
+import os, pathlib, subprocess, sys, time
+
+inner = "INNER" in os.environ
+begun, over = pathlib.Path("begun"), pathlib.Path("over")
+
+def wait_for(mark):
+    end = time.monotonic() + 60
+    while not mark.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+
+def pytest_collection_finish():  # no session has recorded anything yet
+    if not inner:
+        global other
+        other = subprocess.Popen(sys.orig_argv, env={**os.environ, "INNER": "1"}, stdout=subprocess.DEVNULL)
+        wait_for(begun)
+
+def pytest_unconfigure():
+    if not inner:
+        over.touch()
+        assert other.wait(60) == 0
+"""
+
+
+def test_sessions_of_one_output_have_directories_of_their_own(session, tmp_path):
+    """The first one ends while the test of another is measured."""
+    (tmp_path / "conftest.py").write_text(BESIDE)
+    done = session("""
+import conftest
+
+def test_it():
+    if conftest.inner:
+        conftest.begun.touch()
+        conftest.wait_for(conftest.over)
+    else:
+        shop.load(1)
+    shop.load(2)
+""", "--timeloom", variables={"TIMELOOM_OUTPUT": "mine"})
+    assert (done.status, done.counts) == (0, {"passed": 1})
+    assert visits_of(tmp_path / "mine")["shop.load"] == 2
+    assert visits_of(tmp_path / "mine-2")["shop.load"] == 1
+
+
+def test_a_session_that_records_nothing_leaves_no_directory(session, tmp_path):
+    (tmp_path / "mine").mkdir()
+    for options in (["--collect-only"], ["--help"], ["-k", "nothing"]):
+        session(PLAIN, "--timeloom", *options, variables={"TIMELOOM_OUTPUT": "mine"})
+        assert [path.name for path in tmp_path.glob("mine*")] == ["mine"], options
+
+
+def test_processes_of_tests_are_processes_of_the_run(session, timeloom):
+    """Also those that are not measured, and who has started whom where a process has recorded twice."""
+    done = session("""
+import multiprocessing, subprocess, sys
+
+def start():
+    process = multiprocessing.get_context("spawn").Process(target=shop.load, args=(1,))
+    process.start()
+    process.join()
+    subprocess.run([sys.executable, "-c", ""])
+
+def test_first():
+    start()
+
+@pytest.mark.timeloom(max_total="10min")
+def test_limited():
+    pass
+
+def test_second():
+    start()
+""", "--timeloom")
+    assert (done.status, done.counts) == (0, {"passed": 3})
+    (directory,) = done.directory.glob("timeloom-pytest-*")
+    info = json.loads(timeloom("info", "--json", directory).stdout)
+    assert sorted(group["creator"] is None for group in info["groups"]) == [False, False, True, True]
+    assert info["properties"]["timeloom::unmeasured_processes"] == "2"
 
 
 LIMITED = """
