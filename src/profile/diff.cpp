@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "core/child_table.hpp"
-#include "profile/flat_profile.hpp"
+#include "core/given_up.hpp"
+#include "profile/on_path.hpp"
 
 namespace timeloom::profile {
 
@@ -19,19 +20,23 @@ class Comparer {
            double& total) {
     const std::vector<std::uint32_t> regions = add_regions(tree.definitions);
     const std::vector<Totals> totals = sum_locations(tree);
+    const std::vector<bool> given_up = given_up_regions(tree.definitions);
     const double tick = 1 / static_cast<double>(tree.definitions.clock.ticks_per_second);
-    total = static_cast<double>(total_time(tree, totals)) * tick;
+    total = static_cast<double>(signed_value(total_time(tree, totals))) * tick;
     std::vector<std::uint32_t> nodes;
+    RegionsOnPath on_path;
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
       const Node& node = tree.nodes[i];
       const std::uint32_t above = node.parent.defined() ? nodes[node.parent.value()] : kTop;
       const std::string parameters =
           node.parameters.defined() ? text_of(tree.parameter_sets[node.parameters.value()]) : "";
-      nodes.push_back(child_of(above, number_of(node.region, regions), parameters));
-      add_to(diff_.nodes[nodes.back()].*of_node, totals[i], tick);
-    }
-    for (const FlatRow& row : flat_profile(tree, totals)) {
-      add_to(diff_.regions[number_of(row.region, regions)].*of_region, row.totals, tick);
+      const std::uint32_t region = number_of(node.region, regions);
+      nodes.push_back(child_of(above, region, parameters));
+      const bool at_least = node.region.defined() && given_up[node.region.value()];
+      add_to(diff_.nodes[nodes.back()].*of_node, totals[i], tick, at_least);
+      Totals outermost = totals[i];
+      if (!on_path.enter(region, node.depth)) outermost.inclusive = 0;
+      add_to(diff_.regions[region].*of_region, outermost, tick, at_least);
     }
   }
 
@@ -45,12 +50,13 @@ class Comparer {
  private:
   static constexpr std::uint32_t kTop = UINT32_MAX - 1;  // above the roots
 
-  static void add_to(DiffSide& side, const Totals& totals, double tick) {
+  static void add_to(DiffSide& side, const Totals& totals, double tick, bool at_least) {
     if (totals.visits == 0 && totals.inclusive == 0 && totals.exclusive == 0) return;
     side.there = true;
+    side.at_least |= at_least;
     side.visits += signed_value(totals.visits);
-    side.inclusive += static_cast<double>(totals.inclusive) * tick;
-    side.exclusive += static_cast<double>(totals.exclusive) * tick;
+    side.inclusive += static_cast<double>(signed_value(totals.inclusive)) * tick;
+    side.exclusive += static_cast<double>(signed_value(totals.exclusive)) * tick;
   }
 
   // The numbers in the result, by those of the run.
@@ -66,6 +72,13 @@ class Comparer {
       numbers.push_back(found->second);
     }
     return numbers;
+  }
+
+  static std::vector<bool> given_up_regions(const Definitions& definitions) {
+    const GivenUp given_up(definitions.properties);
+    std::vector<bool> result;
+    for (const Region& region : definitions.regions) result.push_back(given_up.holds(region));
+    return result;
   }
 
   std::uint32_t number_of(RegionId region, const std::vector<std::uint32_t>& numbers) {

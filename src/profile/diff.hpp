@@ -17,12 +17,14 @@
 
 namespace timeloom::profile {
 
-// The time and visits of one of the two runs. Times in seconds.
+// The time and visits of one of the two runs. Times in seconds. All can be negative, see
+// call_tree.hpp.
 struct DiffSide {
   std::int64_t visits = 0;
   double inclusive = 0;
   double exclusive = 0;
   bool there = false;
+  bool at_least = false;  // a function that --overhead has not timed to the end: there was more
 };
 
 struct DiffRegion {

@@ -2,37 +2,14 @@
 
 #include <cstddef>
 
+#include "profile/on_path.hpp"
+
 namespace timeloom::profile {
-
-namespace {
-
-// How often each region occurs on the path from a root to the current node,
-// while the nodes go by in pre-order.
-class RegionsOnPath {
- public:
-  explicit RegionsOnPath(std::size_t rows) : occurrences_(rows, 0) {}
-
-  // Moves on to the next node; true if its region is not on its path yet.
-  bool enter(std::size_t row, std::uint32_t depth) {
-    while (path_.size() > depth) {
-      --occurrences_[path_.back()];
-      path_.pop_back();
-    }
-    path_.push_back(row);
-    return occurrences_[row]++ == 0;
-  }
-
- private:
-  std::vector<std::uint32_t> occurrences_;
-  std::vector<std::size_t> path_;
-};
-
-}  // namespace
 
 std::vector<FlatRow> flat_profile(const CallTree& tree, const std::vector<Totals>& totals) {
   const std::size_t regions = tree.definitions.regions.size();
   std::vector<FlatRow> rows(regions + 1);  // the last is for nodes without a region
-  RegionsOnPath on_path(rows.size());
+  RegionsOnPath on_path;
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     const Node& node = tree.nodes[i];
     const std::size_t index = node.region.defined() ? node.region.value() : regions;

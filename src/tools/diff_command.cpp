@@ -53,6 +53,9 @@ int run_diff(const DiffOptions& options) {
   if (!options.fail_above) return kDone;
   const std::vector<std::string> slow = too_slow(diff, *options.fail_above);
   for (const std::string& one : slow) say(one);
+  if (const std::string left_out = not_timed(diff); !left_out.empty()) {
+    say("left out of --fail-above, not timed to the end (--overhead): " + left_out);
+  }
   return slow.empty() ? kDone : kFailed;
 }
 

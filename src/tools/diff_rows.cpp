@@ -6,6 +6,7 @@
 
 #include "core/mpi_rank.hpp"
 #include "tools/run_facts.hpp"
+#include "tools/text.hpp"
 
 namespace timeloom::tools {
 
@@ -18,6 +19,12 @@ namespace {
 
 constexpr double kLeastShare = 0.01;  // of the run, for a region to be too slow
 
+constexpr std::size_t kMostNamed = 5;
+
+bool is_not_timed(const DiffRegion& region) {
+  return region.before.at_least || region.after.at_least;
+}
+
 std::string name_of_region(const DiffRegion& region) {
   return region.name.empty() ? "(more call paths)" : region.name;
 }
@@ -27,7 +34,7 @@ DiffRow row_of(const DiffRegion& region, const DiffSide& before, const DiffSide&
 }
 
 void finish(DiffRows& rows, const Diff& diff, const DiffRowOptions& options) {
-  const double least = std::max(diff.before, diff.after) * options.min_percent / 100;
+  const double least = longer(diff) * options.min_percent / 100;
   const std::size_t all = rows.rows.size();
   std::erase_if(rows.rows, [&](const DiffRow& row) { return std::abs(row.difference()) < least; });
   rows.hidden = all - rows.rows.size();
@@ -99,7 +106,7 @@ DiffRows region_rows(const Diff& diff, const DiffRowOptions& options) {
 DiffRows call_path_rows(const Diff& diff, const DiffRowOptions& options) {
   DiffRows rows;
   std::vector<std::size_t> nodes;
-  const double least = std::max(diff.before, diff.after) * options.min_percent / 100;
+  const double least = longer(diff) * options.min_percent / 100;
   for (std::size_t i = 0; i < diff.nodes.size(); ++i) {
     const DiffNode& node = diff.nodes[i];
     if (!node.before.there && !node.after.there) continue;
@@ -118,21 +125,38 @@ DiffRows call_path_rows(const Diff& diff, const DiffRowOptions& options) {
   return rows;
 }
 
+double longer(const Diff& diff) { return std::max(std::abs(diff.before), std::abs(diff.after)); }
+
 std::vector<std::string> too_slow(const Diff& diff, double percent) {
   std::vector<std::string> result;
-  const double factor = 1 + percent / 100;
   const auto check = [&](const std::string& what, double before, double after) {
-    if (after <= before * factor) return;
+    if (after - before <= std::abs(before) * percent / 100) return;
     result.push_back(formatted("{} takes {:.3g} s instead of {:.3g} s", what, after, before));
   };
   check("the whole", diff.before, diff.after);
   for (const DiffRegion& region : diff.regions) {
-    const bool counts = region.after.inclusive >= kLeastShare * diff.after;
-    if (region.before.there && region.after.there && counts) {
+    const bool counts = region.after.inclusive >= kLeastShare * std::abs(diff.after);
+    if (region.before.there && region.after.there && counts && !is_not_timed(region)) {
       check(name_of_region(region), region.before.inclusive, region.after.inclusive);
     }
   }
   return result;
+}
+
+std::string not_timed(const Diff& diff) {
+  std::vector<const DiffRegion*> all;
+  for (const DiffRegion& region : diff.regions) {
+    if (is_not_timed(region)) all.push_back(&region);
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(), [](const DiffRegion* one) {
+    return std::max(one->before.inclusive, one->after.inclusive);
+  });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + name_of_region(*all[i]);
+  }
+  if (all.size() > kMostNamed) text += " and " + plural(all.size() - kMostNamed, "other");
+  return text;
 }
 
 }  // namespace timeloom::tools

@@ -54,8 +54,14 @@ struct DiffRows {
 DiffRows region_rows(const profile::Diff& diff, const DiffRowOptions& options);
 DiffRows call_path_rows(const profile::Diff& diff, const DiffRowOptions& options);
 
+// The whole of the longer run, by which changes are large or small.
+double longer(const profile::Diff& diff);
+
 // Names the whole run and the regions with at least a hundredth of it whose inclusive time
-// grew by more than `percent`. Empty: none.
+// grew by more than `percent`. Empty: none. Functions that --overhead has not timed to the end in
+// one of the runs are left out.
 std::vector<std::string> too_slow(const profile::Diff& diff, double percent);
+// Names these functions, those that took longest first; empty: none.
+std::string not_timed(const profile::Diff& diff);
 
 }  // namespace timeloom::tools

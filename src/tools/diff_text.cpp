@@ -25,7 +25,7 @@ std::string signed_duration(double seconds, const Terminal& terminal) {
 
 std::string relative(double before, double after) {
   if (before == 0) return after == 0 ? "0%" : "-";
-  return formatted("{:+.1f}%", (after / before - 1) * 100);
+  return formatted("{:+.1f}%", (after - before) / std::abs(before) * 100);
 }
 
 std::string change_of(const DiffRow& row) {
@@ -38,10 +38,13 @@ std::string seconds_of(const DiffSide& side, const Terminal& terminal) {
   return side.there ? duration(side.exclusive, terminal) : "-";
 }
 
-std::string visits_of(const DiffRow& row) {
-  std::string after = short_count(row.after.visits);
-  if (row.before.visits == row.after.visits) return after;
-  return short_count(row.before.visits) + ">" + after;
+std::string visits_of(const DiffRow& row, const Terminal& terminal) {
+  const DiffSide& before = row.before;
+  const DiffSide& after = row.after;
+  const std::string text = visits_text(after.visits, after.at_least, terminal);
+  if (before.visits == after.visits && before.at_least == after.at_least) return text;
+  const std::string_view between = before.at_least || after.at_least ? " > " : ">";
+  return formatted("{}{}{}", visits_text(before.visits, before.at_least, terminal), between, text);
 }
 
 std::string joined(const std::vector<std::string>& path) {
@@ -77,7 +80,7 @@ Cells cells_of(const DiffRow& row, const std::optional<DiffParts>& parts,
   const std::string change = signed_duration(row.difference(), terminal);
   const std::string before = seconds_of(row.before, terminal);
   const std::string after = seconds_of(row.after, terminal);
-  if (!parts) return {change, change_of(row), before, after, visits_of(row)};
+  if (!parts) return {change, change_of(row), before, after, visits_of(row, terminal)};
   const double mean_before = mean(row.before, parts->before);
   const double mean_after = mean(row.after, parts->after);
   const bool both = row.before.there && row.after.there;
@@ -100,7 +103,7 @@ void write_table(const char* title, const DiffRows& rows, const Diff& diff, cons
     line.cells = cells_of(row, runs.parts, terminal);
     line.name = printable(row.path.empty() ? row.name : joined(row.path));
     line.place = place_of(row);
-    const double much = kMuch * std::max(diff.before, diff.after);
+    const double much = kMuch * longer(diff);
     line.ink = std::abs(row.difference()) >= much ? Ink::kBold : Ink::kPlain;
     table.add_row(std::move(line));
   }
@@ -115,8 +118,10 @@ void write_table(const char* title, const DiffRows& rows, const Diff& diff, cons
 
 ordered_json side_json(const DiffSide& side, std::uint64_t parts) {
   if (!side.there) return {};
-  ordered_json one = {
-      {"visits", side.visits}, {"inclusive_s", side.inclusive}, {"exclusive_s", side.exclusive}};
+  ordered_json one = {{"visits", side.visits},
+                      {"given_up", side.at_least},
+                      {"inclusive_s", side.inclusive},
+                      {"exclusive_s", side.exclusive}};
   if (parts > 0) one["mean_exclusive_s"] = mean(side, parts);
   return one;
 }
@@ -165,6 +170,12 @@ void write_diff(const Diff& diff, const DiffRuns& runs, const DiffTables& tables
     output.write(terminal.paint(
         formatted("! {} before, {} after: times are sums of all, those with /{} the mean of one\n",
                   plural(before, noun), count(after), noun),
+        Ink::kWarning));
+  }
+  if (const std::string names = not_timed(diff); !names.empty()) {
+    output.write(terminal.paint(
+        "! not timed to the end (--overhead), later time is their callers': " + printable(names) +
+            "\n",
         Ink::kWarning));
   }
   if (tables.flat) {

@@ -6,6 +6,7 @@ so that the tests ask the run for them.
 
 import collections
 import json
+import shutil
 import subprocess
 import sys
 
@@ -137,6 +138,23 @@ def test_everything_that_shows_visits_names_them(tmp_path, timeloom):
     assert f"\n>= {seen:,} visits" in one
     facts = json.loads(timeloom("report", "--function", "fib", "--json", "run", cwd=tmp_path).stdout)
     assert facts["given_up"] is True and facts["visits"] == seen
+
+
+def test_a_comparison_shows_and_does_not_judge_them(tmp_path, timeloom):
+    (tmp_path / "app.py").write_text(HOT + "fib(28)\n")
+    record(tmp_path, SMALL, program="app.py")
+    (spool,) = spools_of(tmp_path / "run")
+    shutil.copytree(tmp_path / "run", tmp_path / "other")
+    done = timeloom("diff", "--fail-above", "0", "--min-percent", "0", "run", "other", cwd=tmp_path, COLUMNS="200")
+    left_out = "timeloom: left out of --fail-above, not timed to the end (--overhead): "
+    assert done.stderr.startswith(left_out) and done.stderr.count("\n") == 1
+    assert set(done.stderr.removeprefix(left_out).strip().split(", ")) == given_up(spool)
+    assert "\n! not timed to the end (--overhead), later time is their callers': " in done.stdout
+    rows = json.loads(timeloom("diff", "--json", "run", "other", cwd=tmp_path).stdout)["regions"]["rows"]
+    for side in ("before", "after"):
+        assert {row["name"] for row in rows if row[side]["given_up"]} == given_up(spool)
+    (fib,) = [row for row in rows if row["name"] == "__main__.fib"]
+    assert f" >= {fib['after']['visits']:,}  __main__.fib" in done.stdout
 
 
 def test_rules_are_judged_by_what_is_certain(tmp_path, timeloom):

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/given_up.hpp"
 #include "story.hpp"
 
 namespace timeloom::profile {
@@ -72,6 +73,37 @@ TEST(Diff, KnowsRegionsByNameAndFileWithoutDirectory) {
   const Diff other = compare(before, after);
   EXPECT_EQ(other.regions.size(), 2u);
   EXPECT_FALSE(other.shared);
+}
+
+TEST(Diff, CountsTheTimeOfRegionsThatAreOneToItOnce) {
+  CallTree tree = run("main a +2 b +5 a +1 ) ) ) )");
+  Region& b = tree.definitions.regions[2];
+  b.name = tree.definitions.regions[1].name;  // another lambda of the file
+  b.file = tree.definitions.regions[1].file;
+  EXPECT_EQ(regions(compare(tree, tree)),
+            "main 1/0.008/0 1/0.008/0; a 3/0.008/0.008 3/0.008/0.008; ");
+}
+
+TEST(Diff, TakesDifferencesOfProfiles) {
+  CallTree tree = run("main +3 f +2 ) )");
+  for (Cell& cell : tree.locations[0].cells) {
+    cell.statistics.visits = 0 - cell.statistics.visits;
+    cell.statistics.inclusive = 0 - cell.statistics.inclusive;
+  }
+  const Diff diff = compare(run("main +1 f +2 ) )"), tree);
+  EXPECT_EQ(regions(diff),
+            "main 1/0.003/0.001 -1/-0.005/-0.003; f 1/0.002/0.002 -1/-0.002/-0.002; ");
+  EXPECT_DOUBLE_EQ(diff.after, -0.005);
+}
+
+TEST(Diff, KnowsWhatWasNotTimedToTheEnd) {
+  CallTree after = run("main f +5 ) g +1 ) )");
+  after.definitions.properties[kGivenUp] = given_up_text({&after.definitions.regions[1]});
+  const Diff diff = compare(run("main f +5 ) g +1 ) )"), after);
+  EXPECT_TRUE(diff.regions[1].after.at_least);
+  EXPECT_FALSE(diff.regions[1].before.at_least || diff.regions[2].after.at_least);
+  EXPECT_TRUE(diff.nodes[1].after.at_least);
+  EXPECT_FALSE(diff.nodes[1].before.at_least || diff.nodes[2].after.at_least);
 }
 
 TEST(Diff, TakesEmptyRuns) {

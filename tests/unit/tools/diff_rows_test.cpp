@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/given_up.hpp"
 #include "profile/story.hpp"
 
 namespace timeloom::tools {
@@ -53,6 +54,23 @@ TEST(DiffRows, SayWhatIsTooSlow) {
                                       "slow takes 0.45 s instead of 0.2 s"}));
   const profile::Diff small = compare(run("main +1000 tiny +1 ) )"), run("main +1000 tiny +9 ) )"));
   EXPECT_EQ(too_slow(small, 5), (std::vector<std::string>{}));
+}
+
+TEST(DiffRows, DoNotJudgeWhatWasNotTimedToTheEnd) {
+  profile::CallTree before = run("main +900 fib +260 ) )");
+  before.definitions.properties[kGivenUp] = given_up_text({&before.definitions.regions[1]});
+  const profile::Diff diff = compare(before, run("main +760 fib +400 ) )"));
+  EXPECT_EQ(too_slow(diff, 20), (std::vector<std::string>{}));
+  EXPECT_EQ(not_timed(diff), "fib");
+  EXPECT_EQ(not_timed(sample()), "");
+}
+
+TEST(DiffRows, TakeDifferencesOfProfiles) {
+  profile::CallTree negative = run("main +100 )");
+  negative.locations[0].cells[0].statistics.inclusive = static_cast<std::uint64_t>(-100);
+  const profile::Diff diff = compare(negative, negative);
+  EXPECT_EQ(too_slow(diff, 20), (std::vector<std::string>{}));
+  EXPECT_EQ(text(region_rows(diff, {.min_percent = 1})), "1");
 }
 
 }  // namespace
