@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/given_up.hpp"
 #include "tools/answer_text.hpp"
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
@@ -36,6 +37,7 @@ std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey ke
                                       const std::optional<CallCost>& cost) {
   const Answer answer(tree, filter, cost);
   const WorkTimes& times = answer.times();
+  const GivenUp given_up(tree.definitions.properties);
   std::vector<GroupRow> rows;
   std::map<std::string, std::size_t> places;
   std::vector<std::size_t> place_of_region;
@@ -68,6 +70,7 @@ std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey ke
     if (!node.region.defined() || seen[node.region.value()] || times.visits[i] == 0) continue;
     seen[node.region.value()] = true;
     ++row.functions;
+    row.at_least |= given_up.holds(tree.definitions.regions[node.region.value()]);
   }
   return rows;
 }
@@ -75,8 +78,10 @@ std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey ke
 std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey key,
                                         const std::set<LocationId>& locations,
                                         const std::optional<CallCost>& cost) {
+  const GivenUp given_up(tree.definitions.properties);
   std::vector<GroupRow> rows;
   std::map<std::uint32_t, std::size_t> places;  // of processes
+  std::vector<std::vector<bool>> seen;          // regions of each row
   for (const Location& location : tree.definitions.locations) {
     if (!locations.contains(location.id)) continue;
     const std::uint32_t group = location.group.value();
@@ -84,6 +89,7 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
     std::size_t place = rows.size();
     if (key == GroupKey::kProcess) place = places.try_emplace(group, place).first->second;
     if (place == rows.size()) {
+      seen.emplace_back(tree.definitions.regions.size());
       rows.emplace_back().name = key == GroupKey::kThread ? name_of(location)
                                  : known                  ? tree.definitions.groups[group].name
                                                           : tree.definitions.machine_name;
@@ -93,7 +99,6 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
     }
     const WorkTimes times = work_times(
         tree, [&](const Location& one) { return one.id == location.id; }, cost);
-    std::vector<bool> seen(tree.definitions.regions.size());
     GroupRow& row = rows[place];
     row.working += times.all_working;
     row.waiting += times.all_waiting;
@@ -101,9 +106,10 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
     for (std::size_t i = 0; i < times.visits.size(); ++i) {
       row.visits += times.visits[i];
       const RegionId region = tree.nodes[i].region;
-      if (!region.defined() || times.visits[i] == 0 || seen[region.value()]) continue;
-      seen[region.value()] = true;
+      if (!region.defined() || times.visits[i] == 0 || seen[place][region.value()]) continue;
+      seen[place][region.value()] = true;
       ++row.functions;
+      row.at_least |= given_up.holds(tree.definitions.regions[region.value()]);
     }
   }
   return rows;
@@ -127,17 +133,20 @@ void write_by(const std::vector<GroupRow>& rows, GroupKey key, const Terminal& t
               Output& output) {
   double working = 0;
   for (const GroupRow& row : rows) working += row.working;
-  output.write(terminal.paint(
-      formatted(" share    own  total waited  visits functions  {}\n", word_of(key)), Ink::kDim));
+  const std::size_t width = std::ranges::any_of(rows, &GroupRow::at_least) ? 10 : 7;
+  output.write(terminal.paint(formatted(" share    own  total waited {} functions  {}\n",
+                                        pad_left("visits", width), word_of(key)),
+                              Ink::kDim));
   for (const GroupRow& row : rows) {
     if (output.closed()) return;
     const double share = working == 0 ? 0 : row.working / std::abs(working);
     AnswerLine line;
-    line.numbers = formatted(
-        "{} {} {} {} {} {}", pad_left(percent(share), 6),
-        pad_left(duration(row.working, terminal), 6), pad_left(duration(row.total, terminal), 6),
-        pad_left(duration(row.waiting, terminal), 6), pad_left(short_count(row.visits), 7),
-        pad_left(count(row.functions), 9));
+    line.numbers = formatted("{} {} {} {} {} {}", pad_left(percent(share), 6),
+                             pad_left(duration(row.working, terminal), 6),
+                             pad_left(duration(row.total, terminal), 6),
+                             pad_left(duration(row.waiting, terminal), 6),
+                             pad_left(visits_text(row.visits, row.at_least, terminal), width),
+                             pad_left(count(row.functions), 9));
     line.name = printable(row.name);
     if (key == GroupKey::kFile) {
       const std::size_t room =
@@ -161,6 +170,7 @@ void write_by_json(const std::vector<GroupRow>& rows, GroupKey key, Output& outp
                            {"waiting_s", row.waiting},
                            {"total_s", row.total},
                            {"visits", row.visits},
+                           {"given_up", row.at_least},
                            {"functions", row.functions},
                            {"project", row.project}});
   }

@@ -27,7 +27,8 @@ struct GroupRow {
   double waiting = 0;
   double total = 0;
   std::int64_t visits = 0;
-  std::uint64_t functions = 0;
+  std::uint64_t functions = 0;  // each once, on however many threads
+  bool at_least = false;        // as many visits: a function was not timed to the end
   bool project = false;
 };
 

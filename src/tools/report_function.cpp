@@ -147,6 +147,10 @@ class FactsOfFunction {
         regions_(regions),
         places_(tree.nodes.size()) {
     facts_.region = regions.front();
+    const GivenUp given_up(tree.definitions.properties);
+    facts_.at_least = std::ranges::any_of(regions, [&](RegionId one) {
+      return given_up.holds(tree.definitions.regions[one.value()]);
+    });
   }
 
   FunctionFacts take() {
@@ -275,11 +279,10 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   const Region& region = tree.definitions.regions[facts.region.value()];
   const CodeOwner owner(tree.definitions);
   const GivenUp given_up(tree.definitions.properties);
-  const bool at_least = given_up.holds(region);
   output.write(terminal.paint(printable(name_of(tree.definitions, facts.region)), Ink::kBold));
   if (const std::string place = place_of(region); !place.empty()) output.write("  " + place);
   output.write(formatted("\n{}{}own {}",
-                         (at_least ? std::string(terminal.at_least()) : "") +
+                         (facts.at_least ? std::string(terminal.at_least()) : "") +
                              plural(static_cast<std::uint64_t>(facts.visits), "visit"),
                          terminal.dot(), duration(facts.own, terminal, " ")));
   if (facts.waiting > 0)
@@ -292,7 +295,7 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   }
   // Calls that one of the two functions was not timed for are not in these numbers.
   const auto is_given_up = [&](const Neighbour& one) {
-    return at_least ||
+    return facts.at_least ||
            (one.region.defined() && given_up.holds(tree.definitions.regions[one.region.value()]));
   };
   const std::size_t width = given_up.any() ? 10 : 7;
@@ -342,7 +345,7 @@ void write_function_json(const FunctionFacts& facts, const profile::CallTree& tr
                             {"file", region.file},
                             {"line", region.first_line},
                             {"visits", facts.visits},
-                            {"given_up", GivenUp(tree.definitions.properties).holds(region)},
+                            {"given_up", facts.at_least},
                             {"own_s", facts.own},
                             {"waiting_s", facts.waiting},
                             {"total_s", facts.total},

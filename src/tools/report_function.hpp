@@ -38,6 +38,7 @@ struct FunctionFacts {
   double total = 0;
   double shortest = 0, longest = 0;
   std::int64_t visits = 0;
+  bool at_least = false;           // as many visits: the function was not timed to the end
   std::vector<Neighbour> callers;  // by their time
   std::vector<Neighbour> callees;
 };

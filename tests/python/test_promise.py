@@ -136,6 +136,8 @@ def test_everything_that_shows_visits_names_them(tmp_path, timeloom):
     assert "--c-functions" not in answer  # their time is not in long stretches
     one = timeloom("report", "--function", "fib", "run", cwd=tmp_path).stdout
     assert f"\n>= {seen:,} visits" in one
+    by = timeloom("report", "--by", "process", "run", cwd=tmp_path).stdout.splitlines()
+    assert by[0].split()[4] == "visits" and by[1].split()[4] == ">="
     facts = json.loads(timeloom("report", "--function", "fib", "--json", "run", cwd=tmp_path).stdout)
     assert facts["given_up"] is True and facts["visits"] == seen
 
