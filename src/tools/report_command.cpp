@@ -71,11 +71,13 @@ std::string scope_of(const std::set<LocationId>& ids, const Definitions& definit
   }
   // A location by itself does not tell whether it is a thread or one of tasks.
   const std::string noun = facts.tasks > 0 ? "location" : "thread";
-  if (ids.size() != 1 || all) return plural(ids.size(), noun);
+  std::vector<const Location*> chosen;
   for (const Location& location : definitions.locations) {
-    if (ids.contains(location.id)) return noun + " " + printable(name_of(location));
+    const bool of_metrics = location.type == LocationType::kMetric;
+    if (ids.contains(location.id) && !of_metrics) chosen.push_back(&location);
   }
-  return {};
+  if (chosen.size() != 1 || all) return plural(chosen.size(), noun);
+  return noun + " " + printable(name_of(*chosen.front()));
 }
 
 void write_text(const ReportOptions& options, const RowOptions& rows, const ReportData& data,

@@ -76,6 +76,8 @@ def test_rusage_of_the_process(work, timeloom):
     said = timeloom("info", "--all", work / "run").stdout
     for name in ("ru_stime", "ru_utime_per_process", "ru_maxrss_per_process"):
         assert re.search(rf"timeloom::total_{name} = \d+ x (10\^-6 s|2\^10 Bytes)", said), said
+    assert " 2 threads" in timeloom("report", work / "run").stdout.splitlines()[0]  # that location is none
+    assert " in 2 threads" in timeloom("report", "--flat", work / "run").stdout
 
 
 @needs_printer
