@@ -101,6 +101,9 @@ def test_everything_that_shows_visits_says_so(tmp_path, timeloom, profile):
     assert not rows["part"]["given_up"] and rows["part"]["visits"] == 1
     full = timeloom("report", "--full", "--flat", "run", cwd=tmp_path, COLUMNS="200").stdout
     assert f" >= {rows['__main__.fib']['visits']:,} " in full
+    left_out = timeloom("diff", "--fail-above", "0", "run", "run", cwd=tmp_path).stderr
+    assert left_out.startswith("timeloom: left out of --fail-above, not timed to the end (--overhead): ")
+    assert "__main__.fib" in left_out and "part" not in left_out
 
 
 def test_rules_are_judged_by_what_is_certain(tmp_path, timeloom):
