@@ -4,8 +4,8 @@
 
 Prints JSON: the communicators with the ranks of MPI_COMM_WORLD in them, and of each process, by its rank there, its
 messages as [KIND, NANOSECONDS, COMMUNICATOR, PEER (in the world), TAG, BYTES], its collective operations as [NAME,
-COMMUNICATOR, ROOT, SENT, RECEIVED], the numbers of events of requests, communicators and files, the names of the
-regions of MPI that it has entered, its calls of MPI as [NAME, WORK BEFORE, BEGIN, END], times of its first and last event,
+COMMUNICATOR, ROOT, SENT, RECEIVED], the numbers of events of requests, communicators and files, the requests of
+messages as [KIND, NUMBER], the names of the regions of MPI that it has entered, its calls of MPI as [NAME, WORK BEFORE, BEGIN, END], times of its first and last event,
 and its work after the last call. Work is the time in regions outside MPI.
 """
 
@@ -41,7 +41,7 @@ class Ranks:
 
 
 def new_process() -> dict[str, Any]:
-    return {"messages": [], "collectives": [], "counts": collections.Counter(), "regions": collections.Counter(),
+    return {"messages": [], "requests": [], "collectives": [], "counts": collections.Counter(), "regions": collections.Counter(),
             "calls": [], "first": None, "last": None, "work_after": 0}
 
 
@@ -96,6 +96,8 @@ def main():
             groups[rank] = location.group.name
             time = (event.time - clock.global_offset) * 10**9 // clock.timer_resolution
             follow.setdefault(rank, Calls(of)).add(event, time)
+            if name.startswith("Mpi") and hasattr(event, "request_id"):
+                of["requests"].append([name, event.request_id])
             if name in MESSAGES:
                 kind, *rest = described(event, name, ranks)
                 of["messages"].append([kind, time, *rest])

@@ -25,11 +25,13 @@ int main(void) {
   printf("status_bytes %d\n", (int)sizeof status);
   printf("source_at %d\n", (int)offsetof(MPI_Status, MPI_SOURCE));
   printf("tag_at %d\n", (int)offsetof(MPI_Status, MPI_TAG));
+  printf("tag_at %d\n", (int)(offsetof(MPI_Status, MPI_ERROR) - sizeof(int)));
   printf("proc_null %d\n", MPI_PROC_NULL);
   printf("any_source %d\n", MPI_ANY_SOURCE);
   printf("any_tag %d\n", MPI_ANY_TAG);
   printf("root %d\n", MPI_ROOT);
   printf("undefined %d\n", MPI_UNDEFINED);
+  printf("in_status %d\n", MPI_ERR_IN_STATUS);
   printf("in_place %lld\n", (long long)(size_t)MPI_IN_PLACE);
   printf("no_status %lld\n", (long long)(size_t)MPI_STATUS_IGNORE);
   printf("no_status %lld\n", (long long)(size_t)MPI_STATUSES_IGNORE);

@@ -21,8 +21,8 @@ using Aint = std::intptr_t;
 struct Abi {
   const char* name;
   std::size_t handle_bytes;
-  std::size_t status_bytes, source_at, tag_at;  // of MPI_Status
-  int proc_null, any_source, any_tag, root, undefined;
+  std::size_t status_bytes, source_at, tag_at;  // of MPI_Status; its error stands after the tag
+  int proc_null, any_source, any_tag, root, undefined, in_status;  // MPI_ERR_IN_STATUS
   std::uintptr_t in_place, no_status;  // MPI_IN_PLACE, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
   Handle world, self, no_comm, no_request, no_info, byte, unsigned_long, max, no_op;
   // MPI_MODE_CREATE …

@@ -12,7 +12,7 @@ namespace timeloom::mpi {
 // memory neither is there: then `complete` records nothing.
 class Requests {
  public:
-  Requests(int count, const void* requests, void* statuses) noexcept {
+  Requests(int count, const void* requests, void* statuses) noexcept : array_(requests) {
     if (abi() == nullptr || count < 0) return;
     const auto size = static_cast<std::size_t>(count);
     const bool ignored = reinterpret_cast<std::uintptr_t>(statuses) == abi()->no_status;
@@ -30,11 +30,17 @@ class Requests {
   // For the real function, whose own are `statuses`.
   void* statuses(void* given) const noexcept { return handles_ == nullptr ? given : statuses_; }
 
-  // Request `index` is complete, with the status at `place`.
-  void complete(int index, int place) const noexcept {
+  // A call for the request `index` has returned `result`, and the status at `place`. Where it has
+  // failed, a request may be complete all the same, or gone, of which nothing is recorded.
+  void complete(int index, int place, int result) const noexcept {
     if (handles_ == nullptr || index < 0) return;
-    const auto* const all = static_cast<const char*>(statuses_);
-    put_completion(handles_[index], all + static_cast<std::size_t>(place) * abi()->status_bytes);
+    const void* const status =
+        static_cast<const char*>(statuses_) + static_cast<std::size_t>(place) * abi()->status_bytes;
+    if (ok(result) || (is_in_status(result) && ok(error_of(status)))) {
+      put_completion(handles_[index], status);
+    } else if (abi()->load(array_, static_cast<std::size_t>(index)) == abi()->no_request) {
+      (void)complete_request(handles_[index]);
+    }
   }
 
  private:
@@ -42,6 +48,7 @@ class Requests {
   struct alignas(8) Room {
     std::byte bytes[kStatusBytes];
   };
+  const void* array_;
   Handle few_[kFew];
   Room few_statuses_[kFew];
   std::unique_ptr<Handle[]> many_;
@@ -68,7 +75,7 @@ template <typename Real>
 int wait(Call&, Real real, void* request, void* status) {
   const Requests requests(1, request, status);
   const int result = real(request, requests.statuses(status));
-  if (ok(result)) requests.complete(0, 0);
+  requests.complete(0, 0, result);
   return result;
 }
 
@@ -76,7 +83,7 @@ template <typename Real>
 int test(Call&, Real real, void* request, int* flag, void* status) {
   const Requests requests(1, request, status);
   const int result = real(request, flag, requests.statuses(status));
-  if (ok(result) && *flag != 0) requests.complete(0, 0);
+  if (!ok(result) || *flag != 0) requests.complete(0, 0, result);
   return result;
 }
 
@@ -84,7 +91,8 @@ template <typename Real>
 int waitany(Call&, Real real, int count, void* array, int* index, void* status) {
   const Requests requests(count, array, status);
   const int result = real(count, array, index, requests.statuses(status));
-  if (ok(result)) requests.complete(*index, 0);
+  if (ok(result)) requests.complete(*index, 0, result);
+  for (int i = 0; i < count && !ok(result); ++i) requests.complete(i, 0, result);
   return result;
 }
 
@@ -92,7 +100,8 @@ template <typename Real>
 int testany(Call&, Real real, int count, void* array, int* index, int* flag, void* status) {
   const Requests requests(count, array, status);
   const int result = real(count, array, index, flag, requests.statuses(status));
-  if (ok(result) && *flag != 0) requests.complete(*index, 0);
+  if (ok(result) && *flag != 0) requests.complete(*index, 0, result);
+  for (int i = 0; i < count && !ok(result); ++i) requests.complete(i, 0, result);
   return result;
 }
 
@@ -100,7 +109,7 @@ template <typename Real>
 int waitall(Call&, Real real, int count, void* array, void* statuses) {
   const Requests requests(count, array, statuses);
   const int result = real(count, array, requests.statuses(statuses));
-  for (int i = 0; i < count && ok(result); ++i) requests.complete(i, i);
+  for (int i = 0; i < count; ++i) requests.complete(i, i, result);
   return result;
 }
 
@@ -108,7 +117,8 @@ template <typename Real>
 int testall(Call&, Real real, int count, void* array, int* flag, void* statuses) {
   const Requests requests(count, array, statuses);
   const int result = real(count, array, flag, requests.statuses(statuses));
-  for (int i = 0; i < count && ok(result) && *flag != 0; ++i) requests.complete(i, i);
+  const bool complete = !ok(result) || *flag != 0;
+  for (int i = 0; i < count && complete; ++i) requests.complete(i, i, result);
   return result;
 }
 
@@ -118,7 +128,11 @@ int waitsome(Call&, Real real, int count, void* array, int* completed, int* indi
              void* statuses) {
   const Requests requests(count, array, statuses);
   const int result = real(count, array, completed, indices, requests.statuses(statuses));
-  for (int i = 0; ok(result) && i < *completed; ++i) requests.complete(indices[i], i);
+  if (ok(result) || is_in_status(result)) {
+    for (int i = 0; i < *completed; ++i) requests.complete(indices[i], i, result);
+  } else {
+    for (int i = 0; i < count; ++i) requests.complete(i, 0, result);
+  }
   return result;
 }
 

@@ -157,7 +157,6 @@ void put_flushed(IoHandleId handle) noexcept {
 }
 
 void put_transferred(const Pending& pending, const void* status) noexcept {
-  if (pending.measurement != record::measurement_number()) return;
   const std::uint64_t bytes = bytes_in(status);
   put_begin(pending.file, pending.transfer, bytes);
   put(ExtendedKind::kIoComplete, {word_of(pending.file, pending.transfer), bytes});
@@ -168,8 +167,7 @@ void add_transfer(IoHandleId handle, IoOperation operation, const void* request)
                                      .active = true,
                                      .number = next_request(),
                                      .file = handle,
-                                     .transfer = operation,
-                                     .measurement = record::measurement_number()});
+                                     .transfer = operation});
 }
 
 }  // namespace timeloom::mpi

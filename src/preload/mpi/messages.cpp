@@ -73,6 +73,15 @@ Envelope envelope_of(const void* status) noexcept {
   return envelope;
 }
 
+int error_of(const void* status) noexcept { return field(status, abi()->tag_at + sizeof(int)); }
+
+bool is_in_status(int result) noexcept {
+  if (result == 0 || abi() == nullptr) return false;
+  int kind = result;
+  real<int(int, int*)>(Function::kError_class)(result, &kind);
+  return kind == abi()->in_status;
+}
+
 void put_send(Handle comm, int dest, int tag, std::uint64_t bytes) noexcept {
   const Communicator* const communicator = defined_communicator(comm);
   if (communicator == nullptr || dest == abi()->proc_null) return;

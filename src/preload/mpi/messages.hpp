@@ -35,6 +35,9 @@ struct Envelope {
   bool from_nobody = false;  // MPI_PROC_NULL
 };
 Envelope envelope_of(const void* status) noexcept;
+// The error in a status, which is set by calls that return MPI_ERR_IN_STATUS.
+int error_of(const void* status) noexcept;
+bool is_in_status(int result) noexcept;
 
 // Of a message that is sent now, before it is.
 void put_send(Handle comm, int dest, int tag, std::uint64_t bytes) noexcept;

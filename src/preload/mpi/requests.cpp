@@ -1,14 +1,17 @@
 #include "requests.hpp"
 
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <unordered_map>
 
+#include "record/measurement.hpp"
+
 namespace timeloom::mpi {
 namespace {
 
-// Several may have the same handle: MPICH has one for all sends that are complete at once.
+// Several may have the same handle: libraries have one for all that is complete at once.
 struct Table {
   std::mutex mutex;
   std::unordered_multimap<Handle, Pending> requests;
@@ -21,12 +24,31 @@ Table& table() {
 
 constinit std::atomic<std::uint64_t> g_requests = 0;
 
-// Calls `change` for the operation that was begun first; it is removed if that returns true.
+bool is_of_now(const Pending& one) noexcept {
+  return one.measurement == record::measurement_number();
+}
+
+// Whether it may be complete as soon as it is begun, and then share its handle with others.
+bool shares_handle(const Pending& one) noexcept {
+  using enum Pending::Kind;
+  return !one.persistent && (one.kind == kSend || one.kind == kCollective);
+}
+
+template <typename Wanted>
+void erase(Table& all, Handle handle, Wanted wanted) noexcept {
+  auto [next, end] = all.requests.equal_range(handle);
+  while (next != end) next = wanted(next->second) ? all.requests.erase(next) : std::next(next);
+}
+
+// Calls `change` for the operation that was begun first; it is removed if that returns true. What
+// was begun in an earlier measurement has been completed since, unless it can be started again.
 template <typename Change>
 void with(Handle request, Change change) noexcept {
   Table& all = table();
   const std::lock_guard lock(all.mutex);
-  auto [next, end] = all.requests.equal_range(abi()->handle(request));
+  const Handle handle = abi()->handle(request);
+  erase(all, handle, [](const Pending& one) { return !one.persistent && !is_of_now(one); });
+  auto [next, end] = all.requests.equal_range(handle);
   auto first = next;
   for (; next != end; ++next) {
     if (next->second.number < first->second.number) first = next;
@@ -42,8 +64,12 @@ void add_request(Handle request, const Pending& pending) noexcept {
   if (abi()->handle(request) == abi()->no_request) return;
   Table& all = table();
   const std::lock_guard lock(all.mutex);
+  const Handle handle = abi()->handle(request);
+  const bool alone = !shares_handle(pending);
+  erase(all, handle,
+        [=](const Pending& one) { return alone || !shares_handle(one) || !is_of_now(one); });
   try {
-    all.requests.emplace(abi()->handle(request), pending);
+    all.requests.emplace(handle, pending)->second.measurement = record::measurement_number();
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -52,7 +78,7 @@ void add_request(Handle request, const Pending& pending) noexcept {
 std::optional<Pending> complete_request(Handle request) noexcept {
   std::optional<Pending> completed;
   with(request, [&](Pending& one) {
-    if (one.active) completed = one;
+    if (one.active && is_of_now(one)) completed = one;
     one.active = false;
     return !one.persistent;
   });
@@ -65,6 +91,7 @@ std::optional<Pending> start_request(Handle request) noexcept {
     one.active = true;
     one.cancelled = false;
     one.number = next_request();
+    one.measurement = record::measurement_number();
     started = one;
     return false;
   });
@@ -81,7 +108,7 @@ void mark_cancelled(Handle request) noexcept {
 std::optional<Pending> forget_request(Handle request) noexcept {
   std::optional<Pending> forgotten;
   with(request, [&](Pending& one) {
-    if (one.active) forgotten = one;
+    if (one.active && is_of_now(one)) forgotten = one;
     return true;
   });
   return forgotten;

@@ -32,15 +32,17 @@ struct Pending {
   Handle parent = 0;
   IoHandleId file{};  // that is read or written
   IoOperation transfer{};
-  std::uint32_t measurement = 0;  // in which the file has that number
+  std::uint32_t measurement = 0;  // in which it was begun
 };
 
 // A number for a request that begins now.
 std::uint64_t next_request() noexcept;
 
+// Of the running measurement. Others under the handle that cannot have it any more, since their
+// ends were not seen, are forgotten.
 void add_request(Handle request, const Pending& pending) noexcept;
 // The operation that a completed request stood for, which is forgotten, or, of a persistent one,
-// not active from now on. Nothing: it is none that is recorded.
+// not active from now on. Nothing: it is none that is recorded in the running measurement.
 std::optional<Pending> complete_request(Handle request) noexcept;
 // Begins a persistent one under a new number.
 std::optional<Pending> start_request(Handle request) noexcept;
