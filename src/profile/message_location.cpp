@@ -39,7 +39,8 @@ class MessageSink::OneLocation final : public LocationSink {
   void finish() override {
     const std::lock_guard lock(sink_.mutex_);
     if (has_gap_ && ends_.size() + visits_.size() != 0) sink_.unsure_.insert(process_);
-    for (auto& [channel, sent, end, slot] : ends_) {
+    for (auto& [channel, sent, end, slot, cancelled] : ends_) {
+      if (cancelled) continue;
       end.spent = spent_[slot];
       sink_.add_message(channel, sent, end);
     }
@@ -61,6 +62,7 @@ class MessageSink::OneLocation final : public LocationSink {
     bool sent;
     MessageEnd end;
     std::size_t slot;  // in spent_
+    bool cancelled = false;
   };
   struct Open {  // a region
     std::uint64_t entered;
@@ -177,11 +179,20 @@ class MessageSink::OneLocation final : public LocationSink {
   void ask(std::uint64_t request, bool complete) {
     const auto sent = sending_.find(request);
     if (sent != sending_.end()) {
-      add_part(sent->second);
+      add_part(ends_[sent->second].slot);
       if (complete) sending_.erase(sent);
     } else if (const auto begun = begun_.find(request); begun != begun_.end()) {
       add_part(begun->second.slot);
     }
+  }
+
+  // What was not sent has no receive.
+  void cancel(std::uint64_t request) {
+    begun_.erase(request);
+    const auto sent = sending_.find(request);
+    if (sent == sending_.end()) return;
+    ends_[sent->second].cancelled = true;
+    sending_.erase(sent);
   }
 
   void add_calls() {
@@ -223,7 +234,7 @@ class MessageSink::OneLocation final : public LocationSink {
       case EventKind::kMpiSend: return message(event, true, true, begin_message(event));
       case EventKind::kMpiIsend: {
         const Begun begun = begin_message(event);
-        sending_[operands_.request()] = begun.slot;
+        sending_[operands_.request()] = ends_.size();
         return message(event, true, false, begun);
       }
       case EventKind::kMpiRecv: return message(event, false, true, begin_message(event));
@@ -242,7 +253,7 @@ class MessageSink::OneLocation final : public LocationSink {
         if (found != begun_.end()) begun_.erase(found);
         return message(event, false, true, begun);
       }
-      case EventKind::kMpiRequestCancelled: begun_.erase(event.value); return;
+      case EventKind::kMpiRequestCancelled: return cancel(event.value);
       case EventKind::kMpiCollectiveRequest:
         begun_collectives_[event.value] = begin_operation(event, call());
         return;
@@ -327,7 +338,7 @@ class MessageSink::OneLocation final : public LocationSink {
   std::set<std::uint32_t> obstacles_;  // regions
   std::uint64_t order_ = 0;
   std::map<std::uint64_t, Begun> begun_;          // receives, by request
-  std::map<std::uint64_t, std::size_t> sending_;  // slots, by request
+  std::map<std::uint64_t, std::size_t> sending_;  // places in ends_, by request
   std::vector<Message> ends_;
   std::vector<std::uint64_t> spent_;                        // in calls, by message
   std::vector<Part> parts_;                                 // of the open regions

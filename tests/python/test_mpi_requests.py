@@ -1,5 +1,6 @@
 """Requests of MPI whose ends nobody sees, or that fail: those that have their handles next are none of them."""
 
+import json
 import subprocess
 import sys
 
@@ -85,3 +86,23 @@ with timeloom.Measurement(output="run", mpi=True):
     assert of_requests(of_run("run", tmp_path)) == [
         [asked, 0], [asked, 1], [arrived, 0], [asked, 2], [arrived, 2], [asked, 3], [arrived, 3]
     ]  # fmt: skip
+
+
+@each_library
+def test_a_send_that_is_cancelled(mpi, tmp_path, timeloom):
+    """Open MPI cancels none: there it has a receive."""
+    said = run_alone(mpi, tmp_path, timeloom, """
+with timeloom.Measurement(output="run", mpi=True):
+    never, status = me.Issend(bytes(3), 0, 5), MPI.Status()
+    never.Cancel()
+    if not never.Test(status):
+        me.Recv(room, 0, 5)
+        never.Wait(status)
+    receive(6)
+print(status.Is_cancelled())
+""").stdout  # fmt: skip
+    end = "MpiRequestCancelled" if said == "True\n" else "MpiIsendComplete"
+    assert of_requests(of_run("run", tmp_path)) == [["MpiIsend", 0], [end, 0], ["MpiIrecvRequest", 1], ["MpiIrecv", 1]]
+    facts = json.loads(timeloom("report", "--mpi", "--json", of_run("run", tmp_path)).stdout)
+    assert facts["unmatched"] == 0
+    assert sum(one["messages"] for one in facts["messages"]) == (1 if said == "True\n" else 2)

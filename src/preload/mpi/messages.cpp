@@ -37,9 +37,6 @@ Messages& messages() {
 
 void put_received(const Pending& pending, const void* status) noexcept {
   const Envelope envelope = envelope_of(status);
-  if (pending.cancelled && was_cancelled(status)) {
-    return put(ExtendedKind::kMpiRequestCancelled, {pending.number});
-  }
   if (envelope.from_nobody) return;
   put(ExtendedKind::kMpiIrecv, {where(*pending.communicator, envelope.source), envelope.tag,
                                 envelope.bytes, pending.number});
@@ -119,6 +116,9 @@ void put_completion(Handle request, const void* status) noexcept {
   if (pending->kind == Pending::Kind::kFile) return put_transferred(*pending, status);
   if (!record::recording() || pending->communicator == nullptr) return;
   define(*pending->communicator);
+  if (pending->cancelled && was_cancelled(status)) {
+    return put(ExtendedKind::kMpiRequestCancelled, {pending->number});
+  }
   switch (pending->kind) {
     case Pending::Kind::kSend: return put(ExtendedKind::kMpiIsendComplete, {pending->number});
     case Pending::Kind::kReceive: return put_received(*pending, status);

@@ -237,6 +237,21 @@ TEST(Messages, HaveEqualPartsOfACallThatAsksForThem) {
   EXPECT_EQ(summary.traffic.at({0, 2}).send_time, 1u + 5u);
 }
 
+TEST(Messages, OfACancelledRequestWereNotSent) {
+  Job job(2);
+  job.only_mpi();
+  job.enter(0, 0).message(0, 0, kMpiIsend, 1, 8, 1).leave(0, 1);
+  job.enter(0, 1).message(0, 1, kMpiIsend, 1, 5, 2).leave(0, 2);
+  job.enter(0, 10).add(0, 12, kMpiRequestCancelled, 0, 1).leave(0, 20);
+  job.enter(0, 20).add(0, 22, kMpiIsendComplete, 0, 2).leave(0, 25);
+  job.enter(1, 30).message(1, 31, kMpiRecv, 0, 5).leave(1, 32);
+  const MessageSummary summary = job.summary();
+  EXPECT_EQ(summary.messages, 1u);
+  EXPECT_EQ(summary.unmatched, 0u);
+  EXPECT_EQ(summary.traffic.at({0, 1}).bytes, 5u);
+  EXPECT_EQ(summary.traffic.at({0, 1}).send_time, 1u + 5u);
+}
+
 // What a blocking send calls itself, such as a write to a socket, is not its end.
 TEST(Messages, AreSentUntilTheirOwnCallEnds) {
   Job job(2);
