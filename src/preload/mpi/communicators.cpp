@@ -92,6 +92,14 @@ std::uint64_t world_identity() noexcept {
   return spawn == nullptr ? kWorldIdentity : timeloom::mix(spawn->identity, kWorldIdentity);
 }
 
+// A process that uses sessions alone has none.
+bool has_world() noexcept {
+  int begun = 0, ended = 0;
+  real<int(int*)>(Function::kInitialized)(&begun);
+  real<int(int*)>(Function::kFinalized)(&ended);
+  return begun != 0 && ended == 0;
+}
+
 // Processes have made the same ones of the same members, in the same order: the next of these.
 std::uint64_t next_of(std::uint64_t of_members) noexcept {
   static auto* const kMutex = new std::mutex;
@@ -121,7 +129,7 @@ std::string of_spawn(const Spawn* spawn) {
   return spawn == nullptr ? std::string() : " of spawn " + std::to_string(spawn->number);
 }
 
-// `identity` 0: that of its members; between two groups: it is not known.
+// `identity` 0: that of its members; between two groups, and without a world: it is not known.
 Communicator* add(Handle raw, std::uint64_t parent, std::uint64_t identity, bool second = false,
                   const std::string& name = {}) noexcept try {
   const Handle handle = abi()->handle(raw);
@@ -132,7 +140,7 @@ Communicator* add(Handle raw, std::uint64_t parent, std::uint64_t identity, bool
   one->name = name;
   if (handle == abi()->world) one->name = "MPI_COMM_WORLD" + of_spawn(own_spawn());
   if (handle == abi()->self) one->name = "MPI_COMM_SELF";
-  if (identity == 0 && !one->inter()) {
+  if (identity == 0 && !one->inter() && has_world()) {
     identity = timeloom::mix(members_of(Group(handle), Group(abi()->world)), world_identity());
   }
   one->identity = identity;
@@ -165,7 +173,7 @@ Communicator* any(Handle raw) noexcept {
 
 Communicator* communicator(Handle handle) noexcept {
   Communicator* const one = any(handle);
-  return one == nullptr || (one->inter() && one->identity == 0) ? nullptr : one;
+  return one == nullptr || one->identity == 0 ? nullptr : one;
 }
 
 void define(Communicator& one) noexcept {
@@ -204,7 +212,7 @@ std::uint64_t next_identity(Handle parent) noexcept {
 Communicator* add_promised(Handle parent, Handle handle, std::uint64_t identity) noexcept {
   if (abi() == nullptr || abi()->handle(handle) == abi()->no_comm) return nullptr;
   const Communicator* const from = any(parent);
-  if (from == nullptr || (from->inter() && from->identity == 0)) return add(handle, 0, 0);
+  if (from == nullptr || from->identity == 0) return add(handle, 0, 0);
   int inter = 0;
   real<int(Handle, int*)>(Function::kComm_test_inter)(handle, &inter);
   if (inter != 0) {
@@ -223,7 +231,7 @@ Communicator* add_child(Handle parent, Handle handle) noexcept {
 Communicator* add_of_group(Handle parent, Handle handle) noexcept try {
   if (abi() == nullptr || abi()->handle(handle) == abi()->no_comm) return nullptr;
   const Communicator* const from = any(parent);
-  if (from == nullptr) return add(handle, 0, 0);
+  if (from == nullptr || from->identity == 0) return add(handle, 0, 0);
   const std::uint64_t members = members_of(Group(handle), Group(parent));
   return add(handle, from->identity, next_of(timeloom::mix(from->identity, members)));
 } catch (const std::bad_alloc&) {
@@ -233,6 +241,7 @@ Communicator* add_of_group(Handle parent, Handle handle) noexcept try {
 Communicator* add_between(Handle local, Handle handle) noexcept try {
   if (abi() == nullptr || abi()->handle(handle) == abi()->no_comm) return nullptr;
   const Communicator* const from = any(local);
+  if (!has_world()) return add(handle, 0, 0);
   const Group world(abi()->world);
   const std::uint64_t own = members_of(Group(handle), world);
   const std::uint64_t other = members_of(Group::remote_of(handle), world);
@@ -248,7 +257,7 @@ std::uint64_t spawn_identity(Handle parent) noexcept {
   std::uint64_t identity = next_identity(parent);
   if (from == nullptr || from->size > 1) return identity;
   // MPI_COMM_SELF has the same identity everywhere.
-  const Communicator* const world = any(abi()->world);
+  const Communicator* const world = has_world() ? any(abi()->world) : nullptr;
   identity = timeloom::mix(identity, world_identity());
   return world == nullptr ? identity : timeloom::mix(identity, std::uint64_t{world->rank} + 1);
 }
