@@ -100,6 +100,18 @@ def test_a_program_in_c(ranks, compiler, tmp_path, timeloom, timeloom_program):
     assert (tmp_path / "written").read_text() == str(tmp_path / "written")[:10]
 
 
+@pytest.mark.parametrize("compiler", mpi_runs.COMPILERS)
+def test_what_has_no_elements_has_no_type_to_ask_for(compiler, tmp_path, timeloom, timeloom_program):
+    program = mpi_runs.compiled(PATTERNS.with_name("nothing.c"), compiler, tmp_path)
+    mpi = mpi_runs.library_of(compiler)
+    alone = subprocess.run([*mpi.command(1), program], capture_output=True, env={**mpi_runs.environment(), **mpi.variables}, check=False)
+    if alone.returncode != 0:
+        pytest.skip("the library wants a type")
+    mpi_runs.run_native(mpi, 1, tmp_path, timeloom_program, program)
+    (message,) = json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout)["messages"]
+    assert (message["messages"], message["bytes"]) == (1, 0)
+
+
 def test_a_library_that_nobody_knows(tmp_path, timeloom, timeloom_program):
     """Its calls are regions, its messages are not recorded, and a line says so."""
     source = PATTERNS.with_name("foreign.c")

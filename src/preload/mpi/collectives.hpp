@@ -80,6 +80,11 @@ int collect(Later later, const Operation& operation, Count count, Run run) {
   return result;
 }
 
+// Of all parts, which have one type.
+inline std::uint64_t bytes_of_parts(std::uint64_t count, Handle datatype) noexcept {
+  return bytes_of(static_cast<Count>(count), datatype);
+}
+
 template <typename Size>
 std::uint64_t sum(const Size* counts, std::uint64_t size) noexcept {
   std::uint64_t total = 0;
@@ -136,7 +141,7 @@ int gatherv(Call&, Real real, When when, const void* sendbuf, Size sendcount, Ha
     Bytes result{kept || !team.shares(root) ? 0 : bytes_of(sendcount, sendtype), 0};
     if (!team.is(root)) return result;
     const std::uint64_t own = kept ? static_cast<std::uint64_t>(recvcounts[team.rank]) : 0;
-    result.received = (sum(recvcounts, team.size) - own) * bytes_of(1, recvtype);
+    result.received = bytes_of_parts(sum(recvcounts, team.size) - own, recvtype);
     return result;
   };
   return collect(when, {Kind::kGatherv, comm, root}, bytes, [&] {
@@ -169,7 +174,7 @@ int scatterv(Call&, Real real, When when, const void* sendbuf, const Size* sendc
     Bytes result{0, kept || !team.shares(root) ? 0 : bytes_of(recvcount, recvtype)};
     if (!team.is(root)) return result;
     const std::uint64_t own = kept ? static_cast<std::uint64_t>(sendcounts[team.rank]) : 0;
-    result.sent = (sum(sendcounts, team.size) - own) * bytes_of(1, sendtype);
+    result.sent = bytes_of_parts(sum(sendcounts, team.size) - own, sendtype);
     return result;
   };
   return collect(when, {Kind::kScatterv, comm, root}, bytes, [&] {
@@ -196,12 +201,13 @@ int allgatherv(Call&, Real real, When when, const void* sendbuf, Size sendcount,
                void* recvbuf, const Size* recvcounts, Displs displs, Handle recvtype, Handle comm,
                Request... request) {
   const auto bytes = [&](Team team) {
-    const std::uint64_t type = bytes_of(1, recvtype), all = sum(recvcounts, team.size);
+    const std::uint64_t all = sum(recvcounts, team.size);
     if (!in_place(sendbuf)) {
-      return Bytes{team.size * bytes_of(sendcount, sendtype), all * type};
+      return Bytes{team.size * bytes_of(sendcount, sendtype), bytes_of_parts(all, recvtype)};
     }
     const auto own = static_cast<std::uint64_t>(recvcounts[team.rank]);
-    return Bytes{(team.size - 1) * own * type, (all - own) * type};
+    return Bytes{bytes_of_parts((team.size - 1) * own, recvtype),
+                 bytes_of_parts(all - own, recvtype)};
   };
   return collect(when, {Kind::kAllgatherv, comm}, bytes, [&] {
     return real(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
@@ -226,12 +232,14 @@ int alltoallv(Call&, Real real, When when, const void* sendbuf, const Size* send
               Displs sdispls, Handle sendtype, void* recvbuf, const Size* recvcounts,
               Displs rdispls, Handle recvtype, Handle comm, Request... request) {
   const auto bytes = [&](Team team) {
-    const std::uint64_t type = bytes_of(1, recvtype), all = sum(recvcounts, team.size);
+    const std::uint64_t all = sum(recvcounts, team.size);
     if (!in_place(sendbuf)) {
-      return Bytes{sum(sendcounts, team.size) * bytes_of(1, sendtype), all * type};
+      return Bytes{bytes_of_parts(sum(sendcounts, team.size), sendtype),
+                   bytes_of_parts(all, recvtype)};
     }
-    const std::uint64_t others = all - static_cast<std::uint64_t>(recvcounts[team.rank]);
-    return Bytes{others * type, others * type};
+    const std::uint64_t others =
+        bytes_of_parts(all - static_cast<std::uint64_t>(recvcounts[team.rank]), recvtype);
+    return Bytes{others, others};
   };
   return collect(when, {Kind::kAlltoallv, comm}, bytes, [&] {
     return real(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
@@ -294,9 +302,10 @@ int reduce_scatter(Call&, Real real, When when, const void* sendbuf, void* recvb
                    const Size* recvcounts, Handle datatype, Handle op, Handle comm,
                    Request... request) {
   const auto bytes = [&](Team team) {
-    const std::uint64_t type = bytes_of(1, datatype), kept = in_place(sendbuf) ? 1 : 0;
+    const std::uint64_t kept = in_place(sendbuf) ? 1 : 0;
     const auto own = static_cast<std::uint64_t>(recvcounts[team.rank]);
-    return Bytes{(sum(recvcounts, team.own) - kept * own) * type, (team.size - kept) * own * type};
+    return Bytes{bytes_of_parts(sum(recvcounts, team.own) - kept * own, datatype),
+                 bytes_of_parts((team.size - kept) * own, datatype)};
   };
   return collect(when, {Kind::kReduceScatter, comm}, bytes, [&] {
     return real(sendbuf, recvbuf, recvcounts, datatype, op, comm, request...);

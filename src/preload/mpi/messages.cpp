@@ -53,9 +53,10 @@ void put_exchanged(const Pending& pending) noexcept {
 }  // namespace
 
 std::uint64_t bytes_of(Count count, Handle datatype) noexcept {
-  int size = 0;
-  real<int(Handle, int*)>(Function::kType_size)(datatype, &size);
-  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+  if (count <= 0) return 0;
+  Count size = 0;
+  real<int(Handle, Count*)>(Function::kType_size_x)(datatype, &size);
+  return size < 0 ? 0 : static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
 
 Envelope envelope_of(const void* status) noexcept {
@@ -79,11 +80,11 @@ bool is_in_status(int result) noexcept {
   return kind == abi()->in_status;
 }
 
-void put_send(Handle comm, int dest, int tag, std::uint64_t bytes) noexcept {
+void put_send(Handle comm, int dest, int tag, Count count, Handle datatype) noexcept {
   const Communicator* const communicator = defined_communicator(comm);
   if (communicator == nullptr || dest == abi()->proc_null) return;
   put(ExtendedKind::kMpiSend, {where(*communicator, static_cast<std::uint32_t>(dest)),
-                               static_cast<std::uint32_t>(tag), bytes});
+                               static_cast<std::uint32_t>(tag), bytes_of(count, datatype)});
 }
 
 void put_isend(const Communicator& communicator, int dest, int tag, std::uint64_t bytes,

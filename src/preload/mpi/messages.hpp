@@ -14,7 +14,7 @@
 
 namespace timeloom::mpi {
 
-// Of so many elements.
+// Of so many elements. Without any the type may be none; 0 of a type whose size is not defined.
 std::uint64_t bytes_of(Count count, Handle datatype) noexcept;
 
 // An MPI_Status: the user's, or one of ours where the user ignores it.
@@ -40,7 +40,7 @@ int error_of(const void* status) noexcept;
 bool is_in_status(int result) noexcept;
 
 // Of a message that is sent now, before it is.
-void put_send(Handle comm, int dest, int tag, std::uint64_t bytes) noexcept;
+void put_send(Handle comm, int dest, int tag, Count count, Handle datatype) noexcept;
 // The same of one that does not block, to another than MPI_PROC_NULL.
 void put_isend(const Communicator& communicator, int dest, int tag, std::uint64_t bytes,
                std::uint64_t request) noexcept;

@@ -2,8 +2,11 @@
 
 namespace timeloom::mpi::one_sided {
 
-void put_moved(int result, int target, std::uint64_t put, std::uint64_t got) noexcept {
-  if (!ok(result) || abi() == nullptr || target == abi()->proc_null) return;
+bool moves(int result, int target) noexcept {
+  return ok(result) && abi() != nullptr && target != abi()->proc_null;
+}
+
+void put_moved(std::uint64_t put, std::uint64_t got) noexcept {
   if (put != 0) put_bytes(record::BytesOf::kPut, put);
   if (got != 0) put_bytes(record::BytesOf::kGot, got);
 }

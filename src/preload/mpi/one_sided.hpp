@@ -6,8 +6,9 @@
 
 namespace timeloom::mpi::one_sided {
 
-// Does nothing for MPI_PROC_NULL, and for a call that has failed.
-void put_moved(int result, int target, std::uint64_t put, std::uint64_t got) noexcept;
+// Not for MPI_PROC_NULL, nor by a call that has failed.
+bool moves(int result, int target) noexcept;
+void put_moved(std::uint64_t put, std::uint64_t got) noexcept;
 // The bytes of the origin, which are not used with MPI_NO_OP.
 std::uint64_t bytes_for(Handle op, Count count, Handle datatype) noexcept;
 
@@ -16,14 +17,14 @@ template <typename Real, typename Size, typename... More>
 int put(Call&, Real real, const void* origin, Size count, Handle datatype, int target,
         More... more) {
   const int result = real(origin, count, datatype, target, more...);
-  put_moved(result, target, bytes_of(count, datatype), 0);
+  if (moves(result, target)) put_moved(bytes_of(count, datatype), 0);
   return result;
 }
 
 template <typename Real, typename Size, typename... More>
 int get(Call&, Real real, void* origin, Size count, Handle datatype, int target, More... more) {
   const int result = real(origin, count, datatype, target, more...);
-  put_moved(result, target, 0, bytes_of(count, datatype));
+  if (moves(result, target)) put_moved(0, bytes_of(count, datatype));
   return result;
 }
 
@@ -33,7 +34,8 @@ int get_accumulate(Call&, Real real, const void* origin, Size count, Handle data
                    Handle target_datatype, Handle op, More... more) {
   const int result = real(origin, count, datatype, got, got_count, got_datatype, target, disp,
                           target_count, target_datatype, op, more...);
-  put_moved(result, target, bytes_for(op, count, datatype), bytes_of(got_count, got_datatype));
+  if (moves(result, target))
+    put_moved(bytes_for(op, count, datatype), bytes_of(got_count, got_datatype));
   return result;
 }
 
@@ -41,7 +43,7 @@ template <typename Real>
 int fetch_and_op(Call&, Real real, const void* origin, void* got, Handle datatype, int target,
                  Aint disp, Handle op, Handle win) {
   const int result = real(origin, got, datatype, target, disp, op, win);
-  put_moved(result, target, bytes_for(op, 1, datatype), bytes_of(1, datatype));
+  if (moves(result, target)) put_moved(bytes_for(op, 1, datatype), bytes_of(1, datatype));
   return result;
 }
 
@@ -50,7 +52,7 @@ template <typename Real>
 int compare_and_swap(Call&, Real real, const void* origin, const void* compared, void* got,
                      Handle datatype, int target, Aint disp, Handle win) {
   const int result = real(origin, compared, got, datatype, target, disp, win);
-  put_moved(result, target, bytes_of(1, datatype), bytes_of(1, datatype));
+  if (moves(result, target)) put_moved(bytes_of(1, datatype), bytes_of(1, datatype));
   return result;
 }
 

@@ -13,7 +13,7 @@ inline bool ok(int result) noexcept { return result == 0; }  // MPI_SUCCESS in a
 template <typename Real, typename Size>
 int send(Call&, Real real, const void* buf, Size count, Handle datatype, int dest, int tag,
          Handle comm) {
-  put_send(comm, dest, tag, bytes_of(count, datatype));
+  put_send(comm, dest, tag, count, datatype);
   return real(buf, count, datatype, dest, tag, comm);
 }
 
@@ -45,7 +45,7 @@ int sendrecv(Call&, Real real, const void* sendbuf, Size sendcount, Handle sendt
     return real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                 recvtag, comm, status);
   }
-  put_send(comm, dest, sendtag, bytes_of(sendcount, sendtype));
+  put_send(comm, dest, sendtag, sendcount, sendtype);
   Status own(status);
   const int result = real(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                           source, recvtag, comm, own.get());
@@ -59,7 +59,7 @@ int sendrecv_replace(Call&, Real real, void* buf, Size count, Handle datatype, i
   if (abi() == nullptr) {
     return real(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
   }
-  put_send(comm, dest, sendtag, bytes_of(count, datatype));
+  put_send(comm, dest, sendtag, count, datatype);
   Status own(status);
   const int result = real(buf, count, datatype, dest, sendtag, source, recvtag, comm, own.get());
   if (ok(result)) put_receive(comm, own.get());
