@@ -189,6 +189,7 @@ void define(Communicator& one) noexcept {
     if (one.second) definition.rank += one.remote_size;
   }
   try {
+    const std::shared_lock lock(table().mutex);  // another thread may name it
     definition.name = one.name;
   } catch (const std::bad_alloc&) {  // it goes without its name
   }
@@ -272,22 +273,35 @@ Communicator* add_spawned(Handle parent, Handle handle, std::uint64_t identity,
   return nullptr;
 }
 
-void forget_communicator(Handle raw) noexcept {
-  if (abi() == nullptr) return;
+Communicator* take_communicator(Handle raw) noexcept {
+  if (abi() == nullptr) return nullptr;
   Table& all = table();
   const std::unique_lock lock(all.mutex);
-  all.by_handle.erase(abi()->handle(raw));
+  const auto found = all.by_handle.find(abi()->handle(raw));
+  if (found == all.by_handle.end()) return nullptr;
+  Communicator* const taken = found->second;
+  all.by_handle.erase(found);
+  return taken;
 }
 
-void name_communicator(Handle handle, const char* name) noexcept {
+void keep_communicator(Handle raw, Communicator* taken) noexcept try {
+  if (taken == nullptr) return;
+  Table& all = table();
+  const std::unique_lock lock(all.mutex);
+  all.by_handle[abi()->handle(raw)] = taken;
+} catch (const std::bad_alloc&) {
+  return;
+}
+
+void name_communicator(Handle handle, const char* name) noexcept try {
   Communicator* const one = any(handle);
   if (one == nullptr || name == nullptr) return;
-  try {
-    one->name = name;
-  } catch (const std::bad_alloc&) {
-    return;
-  }
+  std::string given(name);
+  const std::unique_lock lock(table().mutex);
+  one->name.swap(given);
   one->defined_in = 0;  // the next definition has the name
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 }  // namespace timeloom::mpi

@@ -52,8 +52,12 @@ std::uint64_t spawn_identity(Handle parent) noexcept;
 Communicator* add_spawned(Handle parent, Handle handle, std::uint64_t identity,
                           std::uint32_t number) noexcept;
 
-// The handle means nothing any more. `name`: the user has named it.
-void forget_communicator(Handle handle) noexcept;
+// The communicator is about to be freed, and its handle means nothing any more; nullptr: it was not
+// known.
+Communicator* take_communicator(Handle handle) noexcept;
+// It was not freed.
+void keep_communicator(Handle handle, Communicator* taken) noexcept;
+// The user has named it.
 void name_communicator(Handle handle, const char* name) noexcept;
 
 }  // namespace timeloom::mpi
