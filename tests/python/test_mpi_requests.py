@@ -106,3 +106,21 @@ print(status.Is_cancelled())
     facts = json.loads(timeloom("report", "--mpi", "--json", of_run("run", tmp_path)).stdout)
     assert facts["unmatched"] == 0
     assert sum(one["messages"] for one in facts["messages"]) == (1 if said == "True\n" else 2)
+
+
+@each_library
+def test_persistent_requests_that_are_made_before(mpi, tmp_path, timeloom):
+    run_alone(mpi, tmp_path, timeloom, """
+requests = [me.Recv_init(room, 0, 1), me.Send_init(bytes(5), 0, 1)]
+for name in ("first", "second"):
+    with timeloom.Measurement(output=name, mpi=True):
+        MPI.Prequest.Startall(requests)
+        MPI.Request.Waitall(requests)
+for request in requests:
+    request.Free()
+with timeloom.Measurement(output="third", mpi=True):
+    receive(2)
+""")  # fmt: skip
+    both = [["MpiIrecvRequest", 0], ["MpiIsend", 1], ["MpiIrecv", 0], ["MpiIsendComplete", 1]]
+    assert of_requests(of_run("first", tmp_path)) == of_requests(of_run("second", tmp_path)) == both
+    assert of_requests(of_run("third", tmp_path)) == [["MpiIrecvRequest", 0], ["MpiIrecv", 0]]

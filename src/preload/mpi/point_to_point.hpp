@@ -173,7 +173,7 @@ template <typename Real, typename Size>
 int send_init(Call&, Real real, const void* buf, Size count, Handle datatype, int dest, int tag,
               Handle comm, void* request) {
   const int result = real(buf, count, datatype, dest, tag, comm, request);
-  Communicator* const communicator = defined_communicator(comm);
+  Communicator* const communicator = mpi::communicator(comm);
   if (!ok(result) || communicator == nullptr || dest == abi()->proc_null) return result;
   add_request(abi()->load(request), {.kind = Pending::Kind::kSend,
                                      .persistent = true,
@@ -188,7 +188,7 @@ template <typename Real, typename Size>
 int recv_init(Call&, Real real, void* buf, Size count, Handle datatype, int source, int tag,
               Handle comm, void* request) {
   const int result = real(buf, count, datatype, source, tag, comm, request);
-  Communicator* const communicator = defined_communicator(comm);
+  Communicator* const communicator = mpi::communicator(comm);
   if (!ok(result) || communicator == nullptr || source == abi()->proc_null) return result;
   add_request(abi()->load(request),
               {.kind = Pending::Kind::kReceive, .persistent = true, .communicator = communicator});
