@@ -4,14 +4,20 @@
 
 #include <stdio.h>
 
+#include <cerrno>
+
 #include "preload/io_functions.hpp"
 #include "preload/io_handles.hpp"
 
 namespace timeloom::preload {
 
-// Of a valid stream; -1: it has none.
+// Of a valid stream; -1: it has none. Keeps errno.
 inline int descriptor_of(FILE* stream) noexcept {
-  return stream == nullptr ? -1 : ::fileno_unlocked(stream);
+  if (stream == nullptr) return -1;
+  const int error = errno;
+  const int descriptor = ::fileno_unlocked(stream);
+  errno = error;
+  return descriptor;
 }
 
 // `bytes`: what a result says.
