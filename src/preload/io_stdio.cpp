@@ -119,9 +119,10 @@ template <typename Call>
   WrappedFunction& function = function_of(which);
   if (!begin_call(function, caller)) return call();
   const int result = call();
+  const off64_t reached = result == 0 ? position_of(stream) : 0;
   record::WrapperScope scope(record::kAgain);
   if (result == 0 && scope.wanted()) {
-    put_seek(scope, stream_of(descriptor_of(stream)), {offset, whence, ::ftello64(stream)});
+    put_seek(scope, stream_of(descriptor_of(stream)), {offset, whence, reached});
   }
   scope.leave(function);
   return result;

@@ -1,7 +1,6 @@
 // The wrappers of C's calls for formatted text.
 #include <stdio.h>
 
-#include <cerrno>
 #include <cstdarg>
 
 #include "preload/io_functions.hpp"
@@ -22,19 +21,13 @@ std::uint64_t bytes_written(int result) noexcept { return bytes_of(result); }
 // Of calls that do not say how much they have read, the position does.
 class Position {
  public:
-  explicit Position(FILE* stream) noexcept : stream_(stream), begin_(at()) {}
+  explicit Position(FILE* stream) noexcept : stream_(stream), begin_(position_of(stream)) {}
   std::uint64_t passed() const noexcept {
-    const off64_t end = at();
+    const off64_t end = position_of(stream_);
     return begin_ < 0 || end < begin_ ? 0 : static_cast<std::uint64_t>(end - begin_);
   }
 
  private:
-  off64_t at() const noexcept {
-    const int error = errno;
-    const off64_t position = ::ftello64(stream_);
-    errno = error;
-    return position;
-  }
   FILE* stream_;
   off64_t begin_;
 };

@@ -20,6 +20,15 @@ inline int descriptor_of(FILE* stream) noexcept {
   return descriptor;
 }
 
+// Negative: it has none. Keeps errno. REQUIRES: outside of a WrapperScope, since it may wait for
+// the lock of the stream, and of fopencookie() it calls functions of the program.
+inline off64_t position_of(FILE* stream) noexcept {
+  const int error = errno;
+  const off64_t position = ::ftello64(stream);
+  errno = error;
+  return position;
+}
+
 // `bytes`: what a result says.
 template <typename Call, typename Bytes>
 [[gnu::noinline]] auto transfer_by(StdioFunction which, IoOperation operation, const void* caller,
