@@ -20,8 +20,8 @@ using record::wrapping;
 // ---- Opening and closing
 
 // A descriptor has been opened, by a call that begin_call() has recorded.
-int opened(WrappedFunction& function, int descriptor, int flags) noexcept {
-  record::WrapperScope scope(record::kAgain);
+int opened(WrappedFunction& function, std::uint32_t begun, int descriptor, int flags) noexcept {
+  record::WrapperScope scope(record::kAgain, begun);
   if (descriptor >= 0 && scope.wanted()) {
     const IoHandleId handle = new_handle(descriptor);
     if (handle.defined()) {
@@ -34,15 +34,15 @@ int opened(WrappedFunction& function, int descriptor, int flags) noexcept {
 }
 
 // Between vfork() and exec a child has our memory, but descriptors of its own.
-bool begins_here(WrappedFunction& function, const void* caller) noexcept {
-  return record::in_measured_process() && begin_call(function, caller);
+std::uint32_t begin_here(WrappedFunction& function, const void* caller) noexcept {
+  return record::in_measured_process() ? begin_call(function, caller) : 0;
 }
 
 template <typename Call>
 [[gnu::noinline]] int open_by(PosixFunction which, const void* caller, int flags, Call call) {
   WrappedFunction& function = function_of(which);
-  if (!begins_here(function, caller)) return call();
-  return opened(function, call(), flags);
+  const std::uint32_t begun = begin_here(function, caller);
+  return begun == 0 ? call() : opened(function, begun, call(), flags);
 }
 
 // The arguments stay where they are, so that the wrapper has nothing to move.
@@ -56,11 +56,11 @@ template <typename Call>
   if (!record::in_measured_process()) return call();
   WrappedFunction& function = function_of(kClose);
   // Before it is closed: then another thread may be given the number.
-  const bool recorded = begin_call(function, caller);
+  const std::uint32_t begun = begin_call(function, caller);
   const ClosedHandles closed = take_handles(descriptor);
   const int result = call();
-  if (!recorded) return result;
-  record::WrapperScope scope(record::kAgain);
+  if (begun == 0) return result;
+  record::WrapperScope scope(record::kAgain, begun);
   if (result == 0) put_destroyed(scope, closed);
   scope.leave(function);
   return result;
@@ -73,11 +73,11 @@ template <typename Call>
                                    Call call) {
   WrappedFunction& function = function_of(which);
   if (!record::in_measured_process()) return call();
-  const bool recorded = begin_call(function, caller);
+  const std::uint32_t begun = begin_call(function, caller);
   const ClosedHandles closed = to >= 0 && to != from ? take_handles(to) : ClosedHandles{};
   const int result = call();
-  if (!recorded) return result;
-  record::WrapperScope scope(record::kAgain);
+  if (begun == 0) return result;
+  record::WrapperScope scope(record::kAgain, begun);
   if (result >= 0 && result != from && scope.wanted()) {
     put_destroyed(scope, closed);
     const IoHandleId old = handle_of(from);
@@ -112,9 +112,10 @@ template <typename Call>
 [[gnu::noinline]] int delete_by(PosixFunction which, const void* caller, int directory,
                                 const char* path, Call call) try {
   WrappedFunction& function = function_of(which);
-  if (!begin_call(function, caller)) return call();
+  const std::uint32_t begun = begin_call(function, caller);
+  if (begun == 0) return call();
   const int result = call();
-  record::WrapperScope scope(record::kAgain);
+  record::WrapperScope scope(record::kAgain, begun);
   if (result == 0 && scope.wanted()) put_deleted(scope, absolute_path(directory, path));
   scope.leave(function);
   return result;
@@ -122,8 +123,9 @@ template <typename Call>
   return 0;  // after the call, which has succeeded
 }
 
-void change_status(WrappedFunction& function, int descriptor, int flags, int result) noexcept {
-  record::WrapperScope scope(record::kAgain);
+void change_status(WrappedFunction& function, std::uint32_t begun, int descriptor, int flags,
+                   int result) noexcept {
+  record::WrapperScope scope(record::kAgain, begun);
   if (result >= 0 && scope.wanted()) {
     const IoHandleId handle = handle_of(descriptor);
     if (handle.defined()) {
@@ -142,10 +144,11 @@ void change_status(WrappedFunction& function, int descriptor, int flags, int res
   if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
     return duplicate_by(kFcntl, caller, descriptor, -1, call);
   }
-  if (command != F_SETFL || !begin_call(function_of(kFcntl), caller)) return call();
+  const std::uint32_t begun = command == F_SETFL ? begin_call(function_of(kFcntl), caller) : 0;
+  if (begun == 0) return call();
   const int result = call();
   const auto flags = static_cast<int>(reinterpret_cast<std::intptr_t>(argument));
-  change_status(function_of(kFcntl), descriptor, flags, result);
+  change_status(function_of(kFcntl), begun, descriptor, flags, result);
   return result;
 }
 

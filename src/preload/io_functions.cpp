@@ -69,7 +69,7 @@ WrappedFunction& function_of(StdioFunction which) noexcept {
 
 void end_transfer(WrappedFunction& function, const BegunCall& begun, IoOperation operation,
                   std::uint64_t bytes) noexcept {
-  record::WrapperScope scope(record::kAgain);
+  record::WrapperScope scope(record::kAgain, begun.measurement);
   if (begun.handle.defined()) {
     scope.put(ExtendedKind::kIoComplete,
               {io_word(begun.handle.value(), static_cast<std::uint32_t>(operation)), bytes});
@@ -79,7 +79,7 @@ void end_transfer(WrappedFunction& function, const BegunCall& begun, IoOperation
 
 void begin_inside(const BegunCall& begun, const Transfer& transfer) noexcept {
   if (!begun.handle.defined()) return;
-  record::WrapperScope(record::kAgain)
+  record::WrapperScope(record::kAgain, begun.measurement)
       .put(ExtendedKind::kIoBegin,
            {io_word(begun.handle.value(), static_cast<std::uint32_t>(transfer.operation)),
             transfer.asked});
@@ -87,7 +87,7 @@ void begin_inside(const BegunCall& begun, const Transfer& transfer) noexcept {
 
 void end_inside(const BegunCall& begun, IoOperation operation, std::uint64_t bytes) noexcept {
   if (!begun.handle.defined()) return;
-  record::WrapperScope(record::kAgain)
+  record::WrapperScope(record::kAgain, begun.measurement)
       .put(ExtendedKind::kIoComplete,
            {io_word(begun.handle.value(), static_cast<std::uint32_t>(operation)), bytes});
 }

@@ -96,10 +96,10 @@ enum class StdioFunction : std::uint8_t {
 record::WrappedFunction& function_of(PosixFunction which) noexcept;
 record::WrappedFunction& function_of(StdioFunction which) noexcept;
 
-// A call whose begin has been recorded; `recorded` is false for others.
+// A call whose begin has been recorded in a measurement.
 struct BegunCall {
-  bool recorded = false;
-  IoHandleId handle{};  // of what it uses; undefined: not known
+  std::uint32_t measurement = 0;  // 0: nothing is recorded
+  IoHandleId handle{};            // of what it uses; undefined: not known
 };
 
 // ---- Transfers of data on a handle
@@ -118,7 +118,8 @@ BegunCall begin_transfer(record::WrappedFunction& function, const void* caller,
   if (!scope.wanted()) return {};
   const IoHandleId handle = find();
   scope.enter(function);
-  if (!handle.defined()) return {true, handle};
+  const BegunCall begun{record::measurement_number(), handle};
+  if (!handle.defined()) return begun;
   const std::uint64_t word =
       io_word(handle.value(), static_cast<std::uint32_t>(transfer.operation));
   if (transfer.offset) {
@@ -126,7 +127,7 @@ BegunCall begin_transfer(record::WrappedFunction& function, const void* caller,
   } else {
     scope.put(ExtendedKind::kIoBegin, {word, transfer.asked});
   }
-  return {true, handle};
+  return begun;
 }
 // `bytes`: that were transferred; kNoBytes for a flush.
 void end_transfer(record::WrappedFunction& function, const BegunCall& begun, IoOperation operation,
@@ -138,7 +139,7 @@ auto transfer_around(record::WrappedFunction& function, const void* caller,
                      const Transfer& transfer, FindHandle find, Call call, Bytes bytes) {
   const BegunCall begun = begin_transfer(function, caller, transfer, find);
   const auto result = call();
-  if (begun.recorded) end_transfer(function, begun, transfer.operation, bytes(result));
+  if (begun.measurement != 0) end_transfer(function, begun, transfer.operation, bytes(result));
   return result;
 }
 

@@ -102,9 +102,10 @@ template <typename Note, typename Call>
 template <typename Call>
 [[gnu::noinline]] ssize_t return_by(const void* caller, const aiocb* request, Call call) {
   WrappedFunction& function = function_of(kAioReturn);
-  if (!begin_call(function, caller)) return call();
+  const std::uint32_t begun = begin_call(function, caller);
+  if (begun == 0) return call();
   const ssize_t result = call();
-  record::WrapperScope scope(record::kAgain);
+  record::WrapperScope scope(record::kAgain, begun);
   if (scope.wanted() && transfers(*request)) put_transferred(scope, *request, bytes_of(result));
   scope.leave(function);
   return result;

@@ -33,12 +33,12 @@ template <typename Call>
                                 FILE* before, Call call) {
   WrappedFunction& function = function_of(which);
   if (!record::in_measured_process()) return call();
-  const bool recorded = begin_call(function, caller);
+  const std::uint32_t begun = begin_call(function, caller);
   const ClosedHandles closed =
       before == nullptr ? ClosedHandles{} : take_handles(descriptor_of(before));
   FILE* const stream = call();
-  if (!recorded) return stream;
-  record::WrapperScope scope(record::kAgain);
+  if (begun == 0) return stream;
+  record::WrapperScope scope(record::kAgain, begun);
   if (scope.wanted()) put_destroyed(scope, closed);
   if (stream != nullptr && scope.wanted()) put_created(scope, stream, mode);
   scope.leave(function);
@@ -49,9 +49,10 @@ template <typename Call>
 template <typename Call>
 [[gnu::noinline]] FILE* open_upon(const void* caller, const char* mode, Call call) {
   WrappedFunction& function = function_of(kFdopen);
-  if (!begin_call(function, caller)) return call();
+  const std::uint32_t begun = begin_call(function, caller);
+  if (begun == 0) return call();
   FILE* const stream = call();
-  record::WrapperScope scope(record::kAgain);
+  record::WrapperScope scope(record::kAgain, begun);
   if (stream != nullptr && scope.wanted()) {
     const IoHandleId handle = new_stream(descriptor_of(stream));
     const std::uint64_t modes = io_modes(access_of(flags_of_mode(mode)), 0, 0);
@@ -69,11 +70,11 @@ template <typename Call>
     record::set_own_descriptor(-1);
     return call();
   }
-  const bool recorded = begin_call(function, caller);
+  const std::uint32_t begun = begin_call(function, caller);
   const ClosedHandles closed = take_handles(descriptor_of(stream));
   const int result = call();
-  if (!recorded) return result;
-  record::WrapperScope scope(record::kAgain);
+  if (begun == 0) return result;
+  record::WrapperScope scope(record::kAgain, begun);
   if (scope.wanted()) put_destroyed(scope, closed);
   scope.leave(function);
   return result;
@@ -117,10 +118,11 @@ template <typename Call>
                               int whence, Call call) {
   if (record::is_own_descriptor(descriptor_of(stream))) return call();
   WrappedFunction& function = function_of(which);
-  if (!begin_call(function, caller)) return call();
+  const std::uint32_t begun = begin_call(function, caller);
+  if (begun == 0) return call();
   const int result = call();
   const off64_t reached = result == 0 ? position_of(stream) : 0;
-  record::WrapperScope scope(record::kAgain);
+  record::WrapperScope scope(record::kAgain, begun);
   if (result == 0 && scope.wanted()) {
     put_seek(scope, stream_of(descriptor_of(stream)), {offset, whence, reached});
   }

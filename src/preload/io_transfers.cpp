@@ -53,9 +53,10 @@ template <typename Call>
     writes.handle = handle_of(to);
     return handle_of(from);
   });
-  if (reads.recorded) begin_inside(writes, {IoOperation::kWrite, asked});
+  writes.measurement = reads.measurement;
+  if (reads.measurement != 0) begin_inside(writes, {IoOperation::kWrite, asked});
   const ssize_t result = call();
-  if (!reads.recorded) return result;
+  if (reads.measurement == 0) return result;
   end_inside(writes, IoOperation::kWrite, bytes_of(result));
   end_transfer(function, reads, IoOperation::kRead, bytes_of(result));
   return result;
@@ -66,9 +67,10 @@ template <typename Call>
                                   Call call) {
   if (record::is_own_descriptor(descriptor)) return call();
   WrappedFunction& function = function_of(kLseek);
-  if (!begin_call(function, caller)) return call();
+  const std::uint32_t begun = begin_call(function, caller);
+  if (begun == 0) return call();
   const off64_t result = call();
-  record::WrapperScope scope(record::kAgain);
+  record::WrapperScope scope(record::kAgain, begun);
   if (result >= 0 && scope.wanted()) {
     put_seek(scope, handle_of(descriptor), {offset, whence, result});
   }

@@ -2,6 +2,7 @@
 // nothing throws.
 #pragma once
 
+#include "record/measurement.hpp"
 #include "record/wrapper_interface.hpp"
 
 // The return address of a wrapper, of which the caller's library is known.
@@ -9,11 +10,12 @@
 
 namespace timeloom::preload {
 
-// Enters the region. False: nothing is recorded.
-inline bool begin_call(record::WrappedFunction& function, const void* caller) noexcept {
+// Enters the region. The number of the measurement; 0: nothing is recorded.
+inline std::uint32_t begin_call(record::WrappedFunction& function, const void* caller) noexcept {
   record::WrapperScope scope(caller);
-  if (scope.wanted()) scope.enter(function);
-  return scope.wanted();
+  if (!scope.wanted()) return 0;
+  scope.enter(function);
+  return record::measurement_number();
 }
 
 // Leaves it.
@@ -29,7 +31,7 @@ struct LeftAtEnd {
 // `call` in its region, with nothing else.
 template <typename Call>
 auto region_around(record::WrappedFunction& function, const void* caller, Call call) {
-  if (!begin_call(function, caller)) return call();
+  if (begin_call(function, caller) == 0) return call();
   const LeftAtEnd region{function};
   return call();
 }

@@ -155,6 +155,10 @@ WrapperScope::WrapperScope(Again) noexcept : error_(errno) {
   now_ = os::now();
 }
 
+WrapperScope::WrapperScope(Again, std::uint32_t measurement) noexcept : WrapperScope(kAgain) {
+  if (measurement != measurement_number()) recorder_ = nullptr;
+}
+
 WrapperScope::~WrapperScope() {
   call_.reset();
   errno = error_;

@@ -11,6 +11,7 @@
 //   }
 //   result = next(…);
 //   { WrapperScope scope(kAgain); scope.put(…); scope.leave(function); }
+// (with the number of the measurement where words are of that)
 //
 // keeps errno as the wrapped function leaves it. Nothing here throws.
 #pragma once
@@ -104,6 +105,8 @@ class WrapperScope {
   WrapperScope(const void* caller, std::uint64_t began) noexcept;
   // After the wrapped call, whose begin was recorded.
   explicit WrapperScope(Again) noexcept;
+  // The same; nothing is wanted if another measurement runs than the one that has the begin.
+  WrapperScope(Again, std::uint32_t measurement) noexcept;
   ~WrapperScope();
   WrapperScope(const WrapperScope&) = delete;
   WrapperScope& operator=(const WrapperScope&) = delete;

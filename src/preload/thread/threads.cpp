@@ -81,7 +81,8 @@ constinit Next<int(pthread_t)> next_pthread_cancel{"pthread_cancel"},
 int create(pthread_t* thread, const pthread_attr_t* attributes, StartRoutine* routine,
            void* argument, const void* caller) {
   WrappedFunction& function = function_of(kCreate);
-  if (!begin_call(function, caller)) {
+  const std::uint32_t begun = begin_call(function, caller);
+  if (begun == 0) {
     return next_pthread_create(thread, attributes, routine, argument);
   }
   std::unique_ptr<Beginning> beginning = beginning_of(attributes, routine, argument);
@@ -89,7 +90,7 @@ int create(pthread_t* thread, const pthread_attr_t* attributes, StartRoutine* ro
   if (beginning == nullptr) {
     result = next_pthread_create(thread, attributes, routine, argument);
   } else {
-    record::WrapperScope(record::kAgain).put(ExtendedKind::kCreate, {beginning->number});
+    record::WrapperScope(record::kAgain, begun).put(ExtendedKind::kCreate, {beginning->number});
     result = next_pthread_create(thread, attributes, begin_thread, beginning.get());
     if (result == 0) (void)beginning.release();  // it is the thread's now
   }
@@ -100,15 +101,15 @@ int create(pthread_t* thread, const pthread_attr_t* attributes, StartRoutine* ro
 template <typename Call>
 int join_by(pthread_t thread, const void* caller, Call call) {
   WrappedFunction& function = function_of(kJoin);
-  const bool recorded = begin_call(function, caller);
+  const std::uint32_t begun = begin_call(function, caller);
   // Before the thread has ended: then another may have its id.
   std::uint64_t number = take_thread(thread);
   const int result = call();
   if (result != 0 && number != 0) remember_thread(thread, number);
   if (result == 0 && number == 0) number = take_thread(thread);  // it had not begun yet
-  if (!recorded) return result;
+  if (begun == 0) return result;
   if (result == 0 && number != 0) {
-    record::WrapperScope(record::kAgain).put(ExtendedKind::kWait, {number});
+    record::WrapperScope(record::kAgain, begun).put(ExtendedKind::kWait, {number});
   }
   end_call(function);
   return result;
@@ -152,14 +153,14 @@ TIMELOOM_WRAPPER(void, pthread_exit, void* result) {
 }
 
 TIMELOOM_WRAPPER(int, pthread_cancel, pthread_t thread) {
-  const bool recorded = wrapping() && begin_call(function_of(kCancel), CALLER);
+  const bool recorded = wrapping() && begin_call(function_of(kCancel), CALLER) != 0;
   const int result = next_pthread_cancel(thread);
   if (recorded) end_call(function_of(kCancel));
   return result;
 }
 
 TIMELOOM_WRAPPER(int, pthread_detach, pthread_t thread) {
-  const bool recorded = wrapping() && begin_call(function_of(kDetach), CALLER);
+  const bool recorded = wrapping() && begin_call(function_of(kDetach), CALLER) != 0;
   if (wrapping()) (void)take_thread(thread);
   const int result = next_pthread_detach(thread);
   if (recorded) end_call(function_of(kDetach));
