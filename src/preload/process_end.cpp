@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <cstdarg>
+#include <cstddef>
+
 #include "preload/next_function.hpp"
 #include "record/measurement.hpp"
 #include "record/wrapper_interface.hpp"
@@ -12,7 +15,7 @@ namespace {
 
 using Arguments = char* const*;
 
-constinit Next<void(int)> next__exit{"_exit"}, next__Exit{"_Exit"};
+constinit Next<void(int)> next__exit{"_exit"}, next__Exit{"_Exit"}, next_quick_exit{"quick_exit"};
 constinit Next<int(const char*, Arguments)> next_execv{"execv"}, next_execvp{"execvp"};
 constinit Next<int(const char*, Arguments, Arguments)> next_execve{"execve"},
     next_execvpe{"execvpe"};
@@ -36,6 +39,18 @@ int replace(Call call) {
   return result;
 }
 
+// The words of execl() and its kind, which end with a null pointer: their number with that.
+std::size_t count_words(const char* first, va_list values) noexcept {
+  std::size_t count = 1;
+  for (const char* word = first; word != nullptr; word = va_arg(values, const char*)) ++count;
+  return count;
+}
+
+void take_words(char** words, std::size_t count, const char* first, va_list values) noexcept {
+  words[0] = const_cast<char*>(first);
+  for (std::size_t i = 1; i < count; ++i) words[i] = va_arg(values, char*);
+}
+
 }  // namespace
 }  // namespace timeloom::preload
 
@@ -48,6 +63,12 @@ TIMELOOM_WRAPPER(void, _exit, int status) {
 TIMELOOM_WRAPPER(void, _Exit, int status) {
   note_exit(status);
   next__Exit(status);
+}
+
+// Functions that at_quick_exit() has registered are still called.
+TIMELOOM_WRAPPER(void, quick_exit, int status) {
+  note_exit(status);
+  next_quick_exit(status);
 }
 
 TIMELOOM_WRAPPER(int, execv, const char* program, Arguments words) {
@@ -65,3 +86,21 @@ TIMELOOM_WRAPPER(int, execvpe, const char* program, Arguments words, Arguments e
 TIMELOOM_WRAPPER(int, fexecve, int program, Arguments words, Arguments environment) {
   return replace([=] { return next_fexecve(program, words, environment); });
 }
+
+// The words stay on the stack: a child of vfork() has the memory of its parent.
+#define EXECL(name, result)                                                            \
+  TIMELOOM_WRAPPER(int, name, const char* program, const char* first, ...) {           \
+    va_list values;                                                                    \
+    va_start(values, first);                                                           \
+    const std::size_t count = count_words(first, values);                              \
+    va_end(values);                                                                    \
+    auto** const words = static_cast<char**>(__builtin_alloca(count * sizeof(char*))); \
+    va_start(values, first);                                                           \
+    take_words(words, count, first, values);                                           \
+    const int status = result;                                                         \
+    va_end(values);                                                                    \
+    return status;                                                                     \
+  }
+EXECL(execl, wrapped_execv(program, words))
+EXECL(execlp, wrapped_execvp(program, words))
+EXECL(execle, wrapped_execve(program, words, va_arg(values, Arguments)))

@@ -56,7 +56,8 @@ def by_file(report, folder):
 
 
 # What every wrapper library stands before, to learn how a process ends and where handlers run.
-OF_EVERY_LIBRARY = {"_exit", "_Exit", "vfork", "sigaltstack", "fexecve", "execv", "execve", "execvp", "execvpe"}
+OF_EVERY_LIBRARY = {"_exit", "_Exit", "quick_exit", "vfork", "sigaltstack", "fexecve", "execv", "execve", "execvp", "execvpe",
+                    "execl", "execle", "execlp"}
 
 
 def plain_name(symbol):
