@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <new>
 #include <string>
 
@@ -159,8 +160,17 @@ constinit Next<int(int, const char*, int)> next_openat_2{"__openat_2"},
     next_openat64_2{"__openat64_2"};
 constinit Next<int(const char*, mode_t)> next_creat{"creat"}, next_creat64{"creat64"};
 constinit Next<int(int)> next_close{"close"}, next_dup{"dup"};
-constinit Next<int(unsigned, unsigned, int)> next_close_range{"close_range"};
-constinit Next<void(int)> next_closefrom{"closefrom"};
+// The last two came with version 2.34 of the C library.
+int no_close_range(unsigned, unsigned, int) {
+  errno = ENOSYS;
+  return -1;
+}
+void close_each_from(int first) {
+  const auto most = static_cast<int>(::sysconf(_SC_OPEN_MAX));
+  for (int next = first < 0 ? 0 : first; next < most; ++next) (void)next_close(next);
+}
+constinit Next<int(unsigned, unsigned, int)> next_close_range{"close_range", no_close_range};
+constinit Next<void(int)> next_closefrom{"closefrom", close_each_from};
 constinit Next<int(int, int)> next_dup2{"dup2"};
 constinit Next<int(int, int, int)> next_dup3{"dup3"};
 constinit Next<int(int, int, ...)> next_fcntl{"fcntl"}, next_fcntl64{"fcntl64"};

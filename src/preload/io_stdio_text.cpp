@@ -40,9 +40,17 @@ template <typename Call>
 }
 
 constinit Next<int(FILE*, const char*, va_list)> next_vfprintf{"vfprintf"}, next_vfscanf{"vfscanf"},
-    next_isoc99_vfscanf{"__isoc99_vfscanf"}, next_isoc23_vfscanf{"__isoc23_vfscanf"};
+    next_isoc99_vfscanf{"__isoc99_vfscanf"};
 constinit Next<int(const char*, va_list)> next_vscanf{"vscanf"},
-    next_isoc99_vscanf{"__isoc99_vscanf"}, next_isoc23_vscanf{"__isoc23_vscanf"};
+    next_isoc99_vscanf{"__isoc99_vscanf"};
+// An older C library has no others than those of C99.
+constinit Next<int(FILE*, const char*, va_list)> next_isoc23_vfscanf{
+    "__isoc23_vfscanf", [](FILE* stream, const char* format, va_list values) {
+      return next_isoc99_vfscanf(stream, format, values);
+    }};
+constinit Next<int(const char*, va_list)> next_isoc23_vscanf{
+    "__isoc23_vscanf",
+    [](const char* format, va_list values) { return next_isoc99_vscanf(format, values); }};
 constinit Next<int(const char*, va_list)> next_vprintf{"vprintf"};
 constinit Next<int(FILE*, int, const char*, va_list)> next_vfprintf_chk{"__vfprintf_chk"};
 constinit Next<int(int, const char*, va_list)> next_vprintf_chk{"__vprintf_chk"};

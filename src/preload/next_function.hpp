@@ -18,7 +18,7 @@ namespace timeloom::preload {
 
 // `Function` may take any number of arguments. It may throw, or unwind the stack of a thread that
 // is cancelled. REQUIRES: a library of the process has a function of that name, which is no wrapper
-// of ours.
+// of ours, or there is another one for where none has.
 template <typename Function>
 class Next {
  public:
@@ -26,6 +26,8 @@ class Next {
   // `library` has the function, and may have been loaded for another library alone, so that those
   // of the program come without it.
   constexpr Next(const char* name, const char* library) noexcept : name_(name), library_(library) {}
+  // `instead` is called in a system that is older than the function.
+  constexpr Next(const char* name, Function* instead) noexcept : name_(name), instead_(instead) {}
 
   template <typename... Arguments>
   auto operator()(Arguments... arguments) {
@@ -48,13 +50,14 @@ class Next {
       void* const loaded = ::dlopen(library_, RTLD_LAZY | RTLD_NOLOAD);
       if (loaded != nullptr) found = ::dlsym(loaded, name_);
     }
-    auto* const function = reinterpret_cast<Function*>(found);
+    auto* const function = found != nullptr ? reinterpret_cast<Function*>(found) : instead_;
     function_.store(function, std::memory_order_relaxed);
     return function;
   }
 
   const char* name_;
   const char* library_ = nullptr;
+  Function* instead_ = nullptr;
   std::atomic<Function*> function_ = nullptr;
 };
 

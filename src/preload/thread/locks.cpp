@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <time.h>
 
+#include <cerrno>
+
 #include "os/clock.hpp"
 #include "preload/next_function.hpp"
 #include "preload/thread/functions.hpp"
@@ -82,7 +84,8 @@ template <typename Call>
 using namespace timeloom;
 using namespace timeloom::preload;
 
-// A wrapper NAME of so many arguments, whose region is WHICH.
+// A wrapper NAME of so many arguments, whose region is WHICH. Those with a clock came with version
+// 2.30 of the C library.
 #define LOCK_1(name, which, A)                                     \
   namespace {                                                      \
   constinit Next<int(A)> next_##name{#name};                       \
@@ -99,21 +102,21 @@ using namespace timeloom::preload;
     const auto call = [=] { return next_##name(a, b); };           \
     return locks_wanted() ? lock_by(which, CALLER, call) : call(); \
   }
-#define LOCK_3(name, which, A, B, C)                               \
-  namespace {                                                      \
-  constinit Next<int(A, B, C)> next_##name{#name};                 \
-  }                                                                \
-  TIMELOOM_WRAPPER(int, name, A a, B b, C c) {                     \
-    const auto call = [=] { return next_##name(a, b, c); };        \
-    return locks_wanted() ? lock_by(which, CALLER, call) : call(); \
+#define LOCK_3(name, which, A, B, C)                                               \
+  namespace {                                                                      \
+  constinit Next<int(A, B, C)> next_##name{#name, [](A, B, C) { return ENOSYS; }}; \
+  }                                                                                \
+  TIMELOOM_WRAPPER(int, name, A a, B b, C c) {                                     \
+    const auto call = [=] { return next_##name(a, b, c); };                        \
+    return locks_wanted() ? lock_by(which, CALLER, call) : call();                 \
   }
-#define LOCK_4(name, which, A, B, C, D)                            \
-  namespace {                                                      \
-  constinit Next<int(A, B, C, D)> next_##name{#name};              \
-  }                                                                \
-  TIMELOOM_WRAPPER(int, name, A a, B b, C c, D d) {                \
-    const auto call = [=] { return next_##name(a, b, c, d); };     \
-    return locks_wanted() ? lock_by(which, CALLER, call) : call(); \
+#define LOCK_4(name, which, A, B, C, D)                                                  \
+  namespace {                                                                            \
+  constinit Next<int(A, B, C, D)> next_##name{#name, [](A, B, C, D) { return ENOSYS; }}; \
+  }                                                                                      \
+  TIMELOOM_WRAPPER(int, name, A a, B b, C c, D d) {                                      \
+    const auto call = [=] { return next_##name(a, b, c, d); };                           \
+    return locks_wanted() ? lock_by(which, CALLER, call) : call();                       \
   }
 
 using Mutex = pthread_mutex_t*;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include <cerrno>
 #include <memory>
 #include <new>
 #include <string>
@@ -73,7 +74,7 @@ constinit Next<int(pthread_t, void**)> next_pthread_join{"pthread_join"},
 constinit Next<int(pthread_t, void**, const timespec*)> next_pthread_timedjoin_np{
     "pthread_timedjoin_np"};
 constinit Next<int(pthread_t, void**, clockid_t, const timespec*)> next_pthread_clockjoin_np{
-    "pthread_clockjoin_np"};
+    "pthread_clockjoin_np", [](pthread_t, void**, clockid_t, const timespec*) { return ENOSYS; }};
 constinit Next<void(void*)> next_pthread_exit{"pthread_exit"};
 constinit Next<int(pthread_t)> next_pthread_cancel{"pthread_cancel"},
     next_pthread_detach{"pthread_detach"};
