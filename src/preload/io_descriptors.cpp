@@ -1,4 +1,5 @@
 // The wrappers of the system's calls that open, close and copy descriptors, and delete files.
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -171,11 +172,17 @@ void close_each_from(int first) {
 }
 constinit Next<int(unsigned, unsigned, int)> next_close_range{"close_range", no_close_range};
 constinit Next<void(int)> next_closefrom{"closefrom", close_each_from};
+constinit Next<int(DIR*)> next_closedir{"closedir"};
 constinit Next<int(int, int)> next_dup2{"dup2"};
 constinit Next<int(int, int, int)> next_dup3{"dup3"};
 constinit Next<int(int, int, ...)> next_fcntl{"fcntl"}, next_fcntl64{"fcntl64"};
 constinit Next<int(const char*)> next_unlink{"unlink"}, next_remove{"remove"};
 constinit Next<int(int, const char*, int)> next_unlinkat{"unlinkat"};
+
+[[gnu::noinline]] int close_directory(DIR* directory, const void* caller) {
+  if (directory != nullptr) destroy_handles(::dirfd(directory), caller);
+  return next_closedir(directory);
+}
 
 }  // namespace
 }  // namespace timeloom::preload
@@ -251,6 +258,10 @@ TIMELOOM_WRAPPER(void, closefrom, int first) {
     forget_handles(static_cast<unsigned>(first), UINT32_MAX);
   }
   next_closefrom(first);
+}
+
+TIMELOOM_WRAPPER(int, closedir, DIR* directory) {
+  return wrapping() ? close_directory(directory, CALLER) : next_closedir(directory);
 }
 
 // ---- dup, fcntl

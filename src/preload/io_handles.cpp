@@ -160,6 +160,13 @@ ClosedHandles take_handles(int descriptor) noexcept {
   return {own, id_of(entry->stream.exchange(0, std::memory_order_relaxed))};
 }
 
+void destroy_handles(int descriptor, const void* caller) noexcept {
+  if (!record::in_measured_process()) return;
+  const ClosedHandles closed = take_handles(descriptor);
+  record::WrapperScope scope(caller);
+  if (scope.wanted()) put_destroyed(scope, closed);
+}
+
 void forget_handles(unsigned first, unsigned last) noexcept {
   last = std::min(last, kPages * kPageEntries - 1);
   for (unsigned next = first; next <= last; ++next) {

@@ -24,6 +24,8 @@ struct ClosedHandles {
 };
 // The descriptor is about to be closed: its handles, which it has no more. Anywhere.
 ClosedHandles take_handles(int descriptor) noexcept;
+// A call without a region is about to close the descriptor. Outside of a WrapperScope.
+void destroy_handles(int descriptor, const void* caller) noexcept;
 // Those from `first` to `last` are closed. Anywhere.
 void forget_handles(unsigned first, unsigned last) noexcept;
 

@@ -141,8 +141,8 @@ constinit Next<FILE*(const char*, const char*, FILE*)> next_freopen{"freopen"},
     next_freopen64{"freopen64"};
 constinit Next<FILE*()> next_tmpfile{"tmpfile"}, next_tmpfile64{"tmpfile64"};
 constinit Next<FILE*(int, const char*)> next_fdopen{"fdopen"};
-constinit Next<int(FILE*)> next_fclose{"fclose"}, next_fflush{"fflush"}, next_fgetc{"fgetc"},
-    next_getc{"getc"};
+constinit Next<int(FILE*)> next_fclose{"fclose"}, next_pclose{"pclose"}, next_fflush{"fflush"},
+    next_fgetc{"fgetc"}, next_getc{"getc"};
 constinit Next<size_t(void*, size_t, size_t, FILE*)> next_fread{"fread"},
     next_fread_unlocked{"fread_unlocked"};
 constinit Next<size_t(void*, size_t, size_t, size_t, FILE*)> next_fread_chk{"__fread_chk"};
@@ -162,6 +162,11 @@ constinit Next<int(FILE*, long, int)> next_fseek{"fseek"};
 constinit Next<int(FILE*, off64_t, int)> next_fseeko{"fseeko"}, next_fseeko64{"fseeko64"};
 constinit Next<int(FILE*, const fpos_t*)> next_fsetpos{"fsetpos"}, next_fsetpos64{"fsetpos64"};
 constinit Next<void(FILE*)> next_rewind{"rewind"};
+
+[[gnu::noinline]] int close_command(FILE* stream, const void* caller) {
+  destroy_handles(descriptor_of(stream), caller);
+  return next_pclose(stream);
+}
 
 }  // namespace
 }  // namespace timeloom::preload
@@ -202,6 +207,11 @@ TIMELOOM_WRAPPER(FILE*, fdopen, int descriptor, const char* mode) {
 TIMELOOM_WRAPPER(int, fclose, FILE* stream) {
   const auto call = [=] { return next_fclose(stream); };
   return wrapping() ? close_by(CALLER, stream, call) : call();
+}
+
+// The stream of a popen(), which has no region either.
+TIMELOOM_WRAPPER(int, pclose, FILE* stream) {
+  return wrapping() ? close_command(stream, CALLER) : next_pclose(stream);
 }
 
 // ---- Items and lines

@@ -2,6 +2,7 @@
  * second one, step by step. For x86-64. With -DWITH_MPI, built by an mpicc, of functions of MPI. */
 #define _GNU_SOURCE
 #include <aio.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,6 +20,8 @@
 static char g_data[16];
 static int g_file;
 static FILE *g_stream, *g_null, *g_open[2];
+static DIR* g_directories[2];
+static FILE* g_pipes[2];
 static int g_closed;
 static struct iovec g_part = {g_data, 1};
 static char* g_line;
@@ -86,6 +89,7 @@ static void call_of_stream(const char* name) {
   CALL(freopen, "/dev/null", "r", g_null);
   CALL(fdopen, g_file, "r");
   CALL(fclose, g_open[g_closed++]);
+  CALL(pclose, g_pipes[g_closed++]);
   CALL(fread, g_data, 1, 1, g_stream);
   CALL(fwrite, g_data, 1, 1, g_null);
   CALL(fseek, g_null, 0, SEEK_SET);
@@ -170,6 +174,7 @@ static void call(const char* name) {
   CALL(openat, AT_FDCWD, "/nowhere/at/all", O_RDONLY);
   CALL(creat, "/nowhere/at/all", 0);
   CALL(close, -1);
+  CALL(closedir, g_directories[g_closed++]);
   CALL(close_range, 1000, 1000, 0);
   RUN(closefrom, 1000);
   CALL(dup, g_file);
@@ -186,7 +191,11 @@ static void run(const char* name) {
   g_file = open("/dev/zero", O_RDWR);
   g_stream = fdopen(g_file, "r");
   g_null = fopen("/dev/null", "r+");
-  for (int i = 0; i < 2; ++i) g_open[i] = fopen("/dev/null", "r");
+  for (int i = 0; i < 2; ++i) {
+    g_open[i] = fopen("/dev/null", "r");
+    g_directories[i] = opendir("/");
+    g_pipes[i] = popen("true", "r");
+  }
   begin_mpi();
   ptrace(PTRACE_TRACEME, 0, NULL, NULL);
   call(name); /* finds the function */
