@@ -62,9 +62,10 @@ int collect(Now, const Operation& operation, Count count, Run run) {
   const Communicator* const communicator = defined_communicator(operation.comm);
   if (communicator == nullptr) return run();
   const Bytes bytes = count(team_of(*communicator));
+  const std::uint32_t begun = record::measurement_number();
   put(ExtendedKind::kMpiCollectiveBegin, {});
   const int result = run();
-  put_collective_end(*communicator, operation, bytes);
+  if (begun == record::measurement_number()) put_collective_end(*communicator, operation, bytes);
   return result;
 }
 

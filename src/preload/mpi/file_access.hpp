@@ -16,21 +16,24 @@ int open(Call&, Real real, Handle comm, const char* name, int mode, Handle info,
 
 template <typename Real>
 int close(Call&, Real real, void* file) {
+  const std::uint32_t begun = record::measurement_number();
   const IoHandleId handle = take_file(load_file(file));
   const int result = real(file);
-  if (ok(result)) put_closed(handle);
+  if (ok(result) && begun == record::measurement_number()) put_closed(handle);
   return result;
 }
 
-// `run` transfers, and leaves the bytes in the status that it is given.
+// `run` transfers, and leaves the bytes in the status that it is given. Another measurement, which
+// may have begun meanwhile, has other handles.
 template <typename Run>
 int transfer(IoOperation operation, Handle file, std::uint64_t asked, void* given, Run run) {
   const IoHandleId handle = file_handle(file);
   if (!handle.defined()) return run(given);
   Status status(given);
+  const std::uint32_t begun = record::measurement_number();
   put_begin(handle, operation, asked);
   const int result = run(status.get());
-  put_end(handle, operation, result, status.get());
+  if (begun == record::measurement_number()) put_end(handle, operation, result, status.get());
   return result;
 }
 
@@ -96,9 +99,10 @@ template <typename Real>
 int sync(Call&, Real real, Handle file) {
   const IoHandleId handle = file_handle(file);
   if (!handle.defined()) return real(file);
+  const std::uint32_t begun = record::measurement_number();
   put_begin(handle, IoOperation::kFlush, kNoBytes);
   const int result = real(file);
-  put_flushed(handle);
+  if (begun == record::measurement_number()) put_flushed(handle);
   return result;
 }
 
