@@ -46,9 +46,10 @@ std::size_t count_words(const char* first, va_list values) noexcept {
   return count;
 }
 
-void take_words(char** words, std::size_t count, const char* first, va_list values) noexcept {
+// `values` has gone on behind them.
+void take_words(char** words, std::size_t count, const char* first, va_list* values) noexcept {
   words[0] = const_cast<char*>(first);
-  for (std::size_t i = 1; i < count; ++i) words[i] = va_arg(values, char*);
+  for (std::size_t i = 1; i < count; ++i) words[i] = va_arg(*values, char*);
 }
 
 }  // namespace
@@ -96,7 +97,7 @@ TIMELOOM_WRAPPER(int, fexecve, int program, Arguments words, Arguments environme
     va_end(values);                                                                    \
     auto** const words = static_cast<char**>(__builtin_alloca(count * sizeof(char*))); \
     va_start(values, first);                                                           \
-    take_words(words, count, first, values);                                           \
+    take_words(words, count, first, &values);                                          \
     const int status = result;                                                         \
     va_end(values);                                                                    \
     return status;                                                                     \
