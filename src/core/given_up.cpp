@@ -20,6 +20,19 @@ std::string entry_of(const Region& region) {
   return text;
 }
 
+std::set<std::string> entries_in(const std::map<std::string, std::string>& properties,
+                                 const char* key) {
+  std::set<std::string> entries;
+  const auto found = properties.find(key);
+  std::string_view rest = found == properties.end() ? std::string_view() : found->second;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(kSeparator), rest.size());
+    if (end > 0) entries.emplace(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + kSeparator.size(), rest.size()));
+  }
+  return entries;
+}
+
 }  // namespace
 
 std::string ids_text(const std::vector<std::uint32_t>& ids) {
@@ -88,14 +101,8 @@ std::string given_up_text(const std::vector<const Region*>& regions) {
   return text;
 }
 
-GivenUp::GivenUp(const std::map<std::string, std::string>& properties) {
-  const auto found = properties.find(kGivenUp);
-  std::string_view rest = found == properties.end() ? std::string_view() : found->second;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(kSeparator), rest.size());
-    if (end > 0) entries_.emplace(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + kSeparator.size(), rest.size()));
-  }
+GivenUp::GivenUp(const std::map<std::string, std::string>& properties)
+    : entries_(entries_in(properties, kGivenUp)), cut_short_(entries_in(properties, kCutShort)) {
   const auto share = properties.find(kObservedShare);
   rested_ = share != properties.end();
   if (!rested_) return;
@@ -107,6 +114,10 @@ GivenUp::GivenUp(const std::map<std::string, std::string>& properties) {
 
 bool GivenUp::names(const Region& region) const {
   return !entries_.empty() && entries_.contains(entry_of(region));
+}
+
+bool GivenUp::cuts_short(const Region& region) const {
+  return !cut_short_.empty() && cut_short_.contains(entry_of(region));
 }
 
 bool GivenUp::holds(const Region& region) const {

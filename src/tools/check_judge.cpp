@@ -52,7 +52,8 @@ double excess(const Rule& rule, double measured) {
   return 0;
 }
 
-// Whether more visits, of a function that was not timed to the end, cannot change the answer.
+// Whether more visits, of a function that was not timed to the end, or more time in these cannot
+// change the answer.
 bool is_certain(const Rule& rule, double measured) {
   const bool grows = rule.quantity == Quantity::kVisits || rule.quantity == Quantity::kTotal ||
                      rule.quantity == Quantity::kSelf || rule.quantity == Quantity::kMax;
@@ -138,7 +139,9 @@ class Judge {
     for (const Row& row : matching(rule.region)) {
       const Region& region = data_.region(row.region);
       const double measured = figure(row.figures, rule);
-      const bool unknown_rest = row.figures.at_least && !is_certain(rule, measured);
+      const bool has_rest =
+          row.figures.at_least || (row.figures.cut_short && rule.quantity != Quantity::kVisits);
+      const bool unknown_rest = has_rest && !is_certain(rule, measured);
       if (std::isnan(measured) || unknown_rest) {
         verdict.problem = "the profile does not say it of " + data_.name_of(row.region);
         if (unknown_rest) verdict.problem += ", which was not timed to the end (--overhead)";

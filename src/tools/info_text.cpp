@@ -105,9 +105,14 @@ class InfoWriter {
   void given_up() {
     const GivenUp known(all_.properties);
     if (known.rested()) line("--overhead", seen_text(known.observed_share()));
-    const std::vector<std::string> functions = facts_of(all_).given_up;
-    if (!functions.empty()) title("Not timed to the end (--overhead)");
-    // At full width, however long: their files and lines tell them apart.
+    const RunFacts facts = facts_of(all_);
+    places("Not timed to the end (--overhead)", facts.given_up);
+    places("Ended with a visit of these", facts.cut_short);
+  }
+
+  // At full width, however long: their files and lines tell them apart.
+  void places(const char* what, const std::vector<std::string>& functions) {
+    if (!functions.empty()) title(what);
     for (const std::string& function : functions) {
       output_.write(pad_right("", kLabel) + printable(function) + "\n");
     }

@@ -21,6 +21,7 @@ void add_facts(ordered_json& object, const RunFacts& facts, const std::string& r
   object["task_lanes"] = facts.task_lanes;
   object["events"] = facts.events;
   object["given_up"] = facts.given_up;
+  object["cut_short"] = facts.cut_short;
   if (facts.rested) {
     object["observed_share"] =
         facts.observed_share ? ordered_json(*facts.observed_share) : ordered_json();

@@ -66,6 +66,7 @@ Figures ReportData::figures_of(RegionId id, const Totals& totals, const Totals& 
   Figures figures;
   figures.visits = profile::signed_value(totals.visits);
   figures.at_least = id.defined() && given_up_.holds(region(id));
+  figures.cut_short = id.defined() && given_up_.cuts_short(region(id));
   figures.inclusive = to_seconds(totals.inclusive);
   figures.exclusive = to_seconds(totals.exclusive);
   figures.compensated_inclusive = to_seconds(compensated.inclusive);

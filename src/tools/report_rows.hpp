@@ -29,7 +29,8 @@ struct RowOptions {
 // Times in seconds; shares of the time of all roots, 0 to 1. Unknown values are NaN.
 struct Figures {
   std::int64_t visits = 0;
-  bool at_least = false;  // as many visits: the function was not timed to the end
+  bool at_least = false;   // as many visits: the function was not timed to the end
+  bool cut_short = false;  // some visits have only a part of their time (core/given_up.hpp)
   double inclusive = 0;
   double exclusive = 0;
   // Less what measuring cost; without ReportData::compensate() as above.

@@ -167,6 +167,7 @@ RunFacts facts_of(const Definitions& definitions) {
   facts.threads -= facts.task_lanes > 0 ? facts.task_lanes : facts.tasks;
   const GivenUp given_up(definitions.properties);
   facts.given_up.assign(given_up.entries().begin(), given_up.entries().end());
+  facts.cut_short.assign(given_up.cut_short().begin(), given_up.cut_short().end());
   facts.rested = given_up.rested();
   facts.observed_share = given_up.observed_share();
   facts.losses = losses_of(definitions);

@@ -24,7 +24,8 @@ struct RunFacts {
   std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
   std::uint64_t events = 0;
   std::vector<std::string> given_up;  // functions that were not timed to the end, with their places
-  bool rested = false;                // functions were not seen all the time
+  std::vector<std::string> cut_short;    // regions that ended with a visit of one, the same
+  bool rested = false;                   // functions were not seen all the time
   std::optional<double> observed_share;  // of the CPU time; none: all of it, or not known
   std::vector<std::string> losses;       // lost and cut-off parts, one sentence each
 };

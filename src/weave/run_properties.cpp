@@ -60,10 +60,11 @@ void SpoolSource::take_names() {
   has_aliases_ = !take(kLocationNames).empty();
 }
 
-void SpoolSource::note_given_up(const Process& process, const std::string& ids) {
+void SpoolSource::note_regions(const Process& process, const std::string& ids,
+                               std::set<std::uint32_t>& noted) {
   for (const std::uint32_t id : ids_of(ids)) {
     const std::uint32_t in_run = process.ids.regions[id];
-    if (in_run < definitions_.regions.size()) given_up_.insert(in_run);
+    if (in_run < definitions_.regions.size()) noted.insert(in_run);
   }
 }
 
@@ -87,11 +88,14 @@ void SpoolSource::add_properties() {
   put("timeloom::dropped_events", dropped_events_);
   put("timeloom::kept_rewinds", kept_rewinds_);
   put("timeloom::unreadable_spools", unreadable_spools_);
-  if (!given_up_.empty()) {
+  const auto name = [this](const char* key, const std::set<std::uint32_t>& ids) {
+    if (ids.empty()) return;
     std::vector<const Region*> regions;
-    for (const std::uint32_t id : given_up_) regions.push_back(&definitions_.regions[id]);
-    definitions_.properties[kGivenUp] = given_up_text(regions);
-  }
+    for (const std::uint32_t id : ids) regions.push_back(&definitions_.regions[id]);
+    definitions_.properties[key] = given_up_text(regions);
+  };
+  name(kGivenUp, given_up_);
+  name(kCutShort, cut_short_);
   if (std::string share = observed_share_text(observed_cpu_); !share.empty()) {
     definitions_.properties[kObservedShare] = std::move(share);
   }

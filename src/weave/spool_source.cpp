@@ -122,7 +122,9 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
     if (key == kProcessCost)
       add_cost_of(process, value);
     else if (key.starts_with(kGivenUpIds))
-      note_given_up(process, value);
+      note_regions(process, value, given_up_);
+    else if (key.starts_with(kCutShortIds))
+      note_regions(process, value, cut_short_);
     else if (key == kWindows)
       windows_ = windows_.value_or(0) + number_of(from.properties, kWindows).value_or(0);
     else if (key == kObservedCpu)

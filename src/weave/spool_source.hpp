@@ -149,7 +149,7 @@ class SpoolSource : public RunSource {
   bool is_whole() const;
   void add_cost();
   void add_cost_of(const Process& process, const std::string& text);
-  void note_given_up(const Process& process, const std::string& ids);
+  void note_regions(const Process& process, const std::string& ids, std::set<std::uint32_t>& noted);
   std::uint64_t tasks_of_threads() const;
   void feed_thread(const Task& task, std::span<RunSink* const> sinks);
 
@@ -164,6 +164,7 @@ class SpoolSource : public RunSource {
   std::vector<std::uint64_t> metric_totals_;
   bool profile_mode_ = false;
   std::set<std::uint32_t> given_up_;       // regions that some process has not timed to its end
+  std::set<std::uint32_t> cut_short_;      // the same of single visits
   std::vector<ObservedCpu> observed_cpu_;  // of processes with a limit whose instrumenter rests
   CostSum cost_;                           // of measuring, over all processes
   std::optional<std::uint64_t> windows_;   // that came; none: no process says it

@@ -6,6 +6,7 @@ so that the tests ask the run for them.
 
 import collections
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -171,6 +172,28 @@ def test_rules_are_judged_by_what_is_certain(tmp_path, timeloom):
                  "visits(__main__.fib) >= 1028457", "self(__main__.fib) < 99%"):  # fmt: skip
         done = timeloom("check", "run", rule, cwd=tmp_path, status=3)
         assert "__main__.fib, which was not timed to the end (--overhead)" in done.stdout + done.stderr, rule
+
+
+@pytest.mark.parametrize("options", [[], ["--profile"]])
+def test_no_rule_holds_for_the_part_of_a_visit_that_was_cut_short(tmp_path, timeloom, options):
+    (tmp_path / "app.py").write_text(
+        "def fib(n, first=False):\n"
+        "    if first: return once(n)\n"
+        "    return n if n < 2 else fib(n - 1) + fib(n - 2)\n\n"
+        "def once(n):\n    return fib(n)\n\nfib(28, True)\n")
+    record(tmp_path, SMALL, *options, program="app.py")
+    info = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)
+    assert [place.split(" (")[0] for place in info["given_up"]] == ["__main__.fib"]
+    assert info["cut_short"] == [f"__main__.once ({tmp_path}/app.py:5)"]
+    text = timeloom("info", "run", cwd=tmp_path, COLUMNS="40").stdout
+    assert f"\nEnded with a visit of these\n  {info['cut_short'][0]}\n" in re.sub("  +", "  ", text)
+    for rule in ("total(__main__.once) < 60min", "self(__main__.once) < 60min", "max(__main__.once) < 60min",
+                 "mean(__main__.once) < 60min", "min(__main__.once) < 60min"):  # fmt: skip
+        done = timeloom("check", "run", rule, cwd=tmp_path, status=3)
+        assert "__main__.once, which was not timed to the end (--overhead)" in done.stdout + done.stderr, rule
+    for rule, status in {"visits(__main__.once) == 1": 0, "total(__main__.once) > 1ns": 0,
+                         "total(__main__.once) < 1ns": 1}.items():  # fmt: skip
+        timeloom("check", "run", rule, cwd=tmp_path, status=status)
 
 
 def test_a_killed_run_names_them(tmp_path, timeloom):

@@ -49,7 +49,7 @@ def test_numbers_of_the_flat_table(timeloom, run):
 def test_head_of_the_json(timeloom, run):
     report = report_json(timeloom, run)
     assert list(report) == ["format", "version", "run", "program", "host", "start", "wall_s",
-                            "processes", "threads", "tasks", "task_lanes", "events", "given_up", "losses",
+                            "processes", "threads", "tasks", "task_lanes", "events", "given_up", "cut_short", "losses",
                             "total_s", "tree", "flat"]
     assert (report["format"], report["version"]) == ("timeloom-report", 1)
     assert (report["processes"], report["threads"], report["events"]) == (1, 2, 18)

@@ -44,7 +44,7 @@ def test_a_trace_that_is_cut_off(timeloom, run):
 def test_info(timeloom, run):
     info = json.loads(timeloom("info", "--json", run).stdout)
     assert list(info) == ["format", "version", "run", "program", "host", "start", "wall_s",
-                          "processes", "threads", "tasks", "task_lanes", "events", "given_up", "losses", "overhead",
+                          "processes", "threads", "tasks", "task_lanes", "events", "given_up", "cut_short", "losses", "overhead",
                           "creator", "machine",
                           "ticks_per_second", "files", "groups", "locations", "regions",
                           "metrics", "parameters", "markers", "properties"]

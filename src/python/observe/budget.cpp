@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <new>
+#include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -61,6 +63,7 @@ struct Budget {
   Samples samples;  // of the window
   std::vector<GivenUpCode> given_up;
   std::vector<record::Token> tokens;  // of these, in order
+  std::set<std::uint32_t> cut_short;  // regions that ended with a visit of one, as it was noted
 };
 
 Budget& budget() {
@@ -74,29 +77,50 @@ bool is_given_up(const record::OpenRegion& open) noexcept {
          std::ranges::binary_search(tokens, record::bare_token(open.token));
 }
 
+using OpenRegions = std::vector<record::OpenRegion>;
+
 // Leaves the visits of given-up functions that are open, and what was entered inside them, whose
-// ends are then not recorded.
-void close_given_up(record::ThreadRecorder& recorder, std::uintptr_t, void*) {
+// ends are then not recorded. `cut_short`, OpenRegions: gets what still runs.
+void close_given_up(record::ThreadRecorder& recorder, std::uintptr_t, void* cut_short) {
   const auto open = recorder.open_regions();
   const auto first = std::ranges::find_if(open, is_given_up);
   if (first == open.end()) return;
-  std::vector<record::OpenRegion> inside(first, open.end());
+  OpenRegions inside(first, open.end());
   recorder.close_from(static_cast<std::size_t>(first - open.begin()));
-  for (const record::OpenRegion& region : inside) {
-    if (is_given_up(region) || region.token == record::kEndedUnseen) continue;
-    recorder.enter_unrecorded(region.token);
+  std::erase_if(inside, [](const record::OpenRegion& region) {
+    return is_given_up(region) || region.token == record::kEndedUnseen;
+  });
+  auto& cut = *static_cast<OpenRegions*>(cut_short);
+  cut.insert(cut.end(), inside.begin(), inside.end());
+  for (const record::OpenRegion& region : inside) recorder.enter_unrecorded(region.token);
+}
+
+// Notes each region once.
+void note_cut_short(std::span<const record::OpenRegion> regions) noexcept try {
+  std::set<std::uint32_t>& known = budget().cut_short;
+  std::vector<std::uint32_t> ids;
+  for (const record::OpenRegion& region : regions) {
+    if ((region.token & record::kUnrecorded) != 0) continue;
+    const auto id = static_cast<std::uint32_t>(payload_of(region.enter));
+    if (known.insert(id).second) ids.push_back(id);
   }
+  if (ids.empty()) return;
+  record::note_property(kCutShortIds + std::to_string(known.size()), ids_text(ids));
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 // Without memory they are closed later, by an outer leave.
 void close_visits() noexcept {
-  with_world_stopped([] {
+  OpenRegions cut_short;
+  with_world_stopped([&] {
     try {
-      record::for_each_recorder(close_given_up, nullptr);
+      record::for_each_recorder(close_given_up, &cut_short);
     } catch (const std::bad_alloc&) {
       return;
     }
   });
+  note_cut_short(cut_short);
 }
 
 // Marks the code objects; ids of their regions.
@@ -245,6 +269,7 @@ void end_budget() noexcept {
   b.on = false;
   end_resting();
   b.tokens.clear();
+  b.cut_short.clear();
   release(b.samples);
   for (const GivenUpCode& one : b.given_up) {
     store_code_extra(one.code, one.index, one.word);
@@ -263,6 +288,7 @@ void leave_out_given_up(std::vector<record::OpenRegion>& regions) noexcept {
   const auto first = std::ranges::find_if(regions, is_given_up);
   if (first == regions.end()) return;
   regions.erase(std::remove_if(first, regions.end(), is_given_up), regions.end());
+  note_cut_short({first, regions.end()});
   for (auto open = first; open != regions.end(); ++open) open->token |= record::kUnrecorded;
 }
 

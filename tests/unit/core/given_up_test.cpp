@@ -36,6 +36,14 @@ TEST(GivenUp, RegionsAreFoundByNameAndPlace) {
   EXPECT_FALSE(given_up.holds(region("m.f", "n.py", 3)));
 }
 
+TEST(GivenUp, RegionsThatAreCutShortAreNotGivenUp) {
+  const Region f = region("m.f", "m.py", 3), g = region("m.g", "m.py", 9);
+  const GivenUp given_up({{kGivenUp, given_up_text({&f})}, {kCutShort, given_up_text({&g})}});
+  EXPECT_EQ(given_up.cut_short(), std::set<std::string>{"m.g (m.py:9)"});
+  EXPECT_TRUE(given_up.holds(f) && given_up.cuts_short(g));
+  EXPECT_FALSE(given_up.holds(g) || given_up.cuts_short(f));
+}
+
 TEST(GivenUp, CpuTimesAreReadBack) {
   const ObservedCpu read = observed_cpu_of(to_text({.seen_ns = 7, .all_ns = 28}));
   EXPECT_EQ(read.seen_ns, 7u);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "profile/story.hpp"
 #include "tools/check_text.hpp"
@@ -120,6 +121,25 @@ TEST(CheckJudge, WhatTheRunDoesNotSayIsAnError) {
     for (profile::Cell& cell : location.cells) cell.statistics.min = UINT64_MAX;
   }
   EXPECT_EQ(line("min(main) < 5s", tree), "ERROR the profile does not say it of main");
+}
+
+TEST(CheckJudge, TimesThatWereCutShortAreLowerLimits) {
+  profile::CallTree tree = sample();
+  for (const Region& region : tree.definitions.regions) {
+    if (region.name == "app.load")
+      tree.definitions.properties[kCutShort] = given_up_text({&region});
+  }
+  const std::string unknown =
+      "ERROR the profile does not say it of app.load, which was not timed to the end (--overhead)";
+  for (const char* rule :
+       {"total(app.load) < 2s", "self(app.load) < 2s", "max(app.load) < 2s", "mean(app.load) < 2s",
+        "min(app.load) > 1ms", "total(app.load) == 1s", "self(app.load) < 99%"}) {
+    EXPECT_EQ(line(rule, tree), unknown) << rule;
+  }
+  EXPECT_EQ(line("total(app.load) > 79ms", tree), "PASS 80 ms");
+  EXPECT_EQ(line("total(app.load) < 79ms", tree), "FAIL 80 ms");
+  EXPECT_EQ(line("visits(app.load) == 2", tree), "PASS 2");
+  EXPECT_EQ(line("total(main) == 118ms", tree), "PASS 118 ms");
 }
 
 TEST(CheckJudge, ShowsEnoughDigitsToTellFromTheLimit) {
