@@ -245,6 +245,21 @@ def test_the_next_measurement_times_all_functions_again(tmp_path):
         assert 0 < visits(streams_of(tmp_path / run))["__main__.fib"] < 1028457
 
 
+def test_what_is_hidden_stays_so_where_a_function_around_it_is_given_up(tmp_path):
+    (tmp_path / "app.py").write_text(
+        "def fib(n, first=False):\n"
+        "    if first: return busy(n)\n"
+        "    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
+        "def busy(n):\n    helper(n)\n    helper(0)\n"
+        "def helper(n): return fib(n)\n"
+        "fib(28, True)\nhelper(0)\n")
+    record(tmp_path, SMALL, "--no-weave", "--function-exclude=^busy$", program="app.py")
+    (spool,) = spools_of(tmp_path / "run")
+    assert given_up(spool) == {"__main__.fib"}
+    seen = visits(streams_of(tmp_path / "run"))
+    assert (seen["__main__.fib"], seen["__main__.helper"]) == (1, 1)
+
+
 def test_regions_of_the_program_end_where_a_function_around_them_is_given_up(tmp_path):
     (tmp_path / "app.py").write_text(
         "import timeloom\n"

@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 from spool_reader import spools_of
-from streams import assert_same, measure, run_python
+from streams import INSTRUMENTERS, assert_same, measure, run_python
 from test_streams_programs import calls, check, each_instrumenter, kept
 
 REGIONS = {
@@ -234,6 +234,13 @@ def test_pauses(name, instrumenter, tmp_path):
     if isinstance(expected, dict):
         expected = expected.get(instrumenter, expected[""])
     check(HEADER + text, instrumenter, tmp_path, expected)
+
+
+@pytest.mark.parametrize("instrumenter", [one for one in INSTRUMENTERS if one != "frame"])
+def test_a_function_that_hides_its_calls_hides_them_when_recording_goes_on(instrumenter, tmp_path):
+    """The frame hook learns of no return from a call that began without it."""
+    program = HEADER + "timeloom.stop()\ndef busy(): timeloom.start(); leaf()\nbusy()\nleaf()"
+    check(program, instrumenter, tmp_path, "<module> leaf. .", options=["--function-exclude=^busy$"])
 
 
 OFF, ON = ["recording_off", None], ["recording_on", None]

@@ -92,7 +92,8 @@ void close_given_up(record::ThreadRecorder& recorder, std::uintptr_t, void* cut_
   });
   auto& cut = *static_cast<OpenRegions*>(cut_short);
   cut.insert(cut.end(), inside.begin(), inside.end());
-  for (const record::OpenRegion& region : inside) recorder.enter_unrecorded(region.token);
+  for (record::OpenRegion& region : inside) region.token |= record::kUnrecorded;
+  recorder.enter_again(inside);
 }
 
 // Notes each region once.

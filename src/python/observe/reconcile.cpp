@@ -9,6 +9,7 @@
 #include "python/interpreter/compat_frame.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
+#include "python/observe/watched.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -48,6 +49,16 @@ Codes known_codes(PyThreadState* thread) {
   return codes;
 }
 
+// Without being recorded. Functions that hide their calls go on to hide them.
+void enter_unseen(record::ThreadRecorder& recorder, record::Token token) noexcept {
+  auto* const code = reinterpret_cast<PyCodeObject*>(token);
+  if (word_of_open_call(code, known_word(code)) == record::kHidesCalls) {
+    recorder.enter_hiding(token);
+  } else {
+    recorder.enter_unrecorded(token);
+  }
+}
+
 void reconcile(record::ThreadRecorder& recorder, const Codes& codes) {
   auto running = codes.begin();
   std::size_t kept = 0;
@@ -61,7 +72,7 @@ void reconcile(record::ThreadRecorder& recorder, const Codes& codes) {
     ++kept;
   }
   recorder.close_from(kept);
-  for (; running != codes.end(); ++running) recorder.enter_unrecorded(*running);
+  for (; running != codes.end(); ++running) enter_unseen(recorder, *running);
 }
 
 // A thread without any Python code runs nothing.
