@@ -57,6 +57,7 @@ void end_of_thread(void* recorder) {
   own->close_all();
   s.finished_events += own->events();
   s.finished_folded += own->folded_events();
+  s.finished_samples += own->samples();
   s.finished_bytes += own->profile_bytes();
   note_end(s, *own);
   own->detach();

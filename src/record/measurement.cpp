@@ -95,9 +95,11 @@ Totals totals_locked(const State& s) {
   Totals result;
   result.events = s.finished_events + (s.profile ? 0 : s.begins_and_ends);
   result.folded_events = s.finished_folded;
+  result.samples = s.finished_samples;
   for (const Attached& a : s.attached) {
     result.events += a.recorder->events();
     result.folded_events += a.recorder->folded_events();
+    result.samples += a.recorder->samples();
   }
   result.threads = s.next_location - s.tracks - s.of_process;
   result.tracks = s.tracks;
@@ -146,6 +148,7 @@ void start(const StartOptions& options) {
     s.finished_events = 0;
     s.begins_and_ends = 0;
     s.finished_folded = 0;
+    s.finished_samples = 0;
     s.finished_bytes = 0;
     s.unmatched_leaves = 0;
     detail::g_number.fetch_add(1);

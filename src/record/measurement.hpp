@@ -39,6 +39,7 @@ struct StartOptions {
 struct Totals {
   std::uint64_t events = 0;
   std::uint64_t folded_events = 0;  // of these: only call paths have been kept of them
+  std::uint64_t samples = 0;        // of these: records of metrics that were sampled at an event
   std::uint64_t threads = 0;
   std::uint64_t tracks = 0;  // of threads: see Track
   std::uint64_t bytes = 0;   // of records

@@ -46,7 +46,8 @@ struct State {
   // Of threads and tasks whose creator is known: events of a trace, which weaving makes.
   std::uint64_t begins_and_ends = 0;
   std::uint64_t finished_folded = 0;  // of these, in profiles
-  std::uint64_t finished_bytes = 0;   // of their profiles
+  std::uint64_t finished_samples = 0;
+  std::uint64_t finished_bytes = 0;  // of their profiles
   std::uint64_t unmatched_leaves = 0;
   std::atomic<ThreadNamer> namer = nullptr;  // called without the mutex
   LocationGroup process;

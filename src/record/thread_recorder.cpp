@@ -19,7 +19,7 @@ void ThreadRecorder::attach(spool::Writer* writer, std::uint32_t location) noexc
   location_ = location;
   sequence_ = 0;
   retired_words_ = 0;
-  extra_words_ = 0;
+  extra_words_ = samples_ = 0;
   has_tracks_ = false;
   record_depth_ = SIZE_MAX;
   may_hide_ = hides_all_ = false;
@@ -120,11 +120,13 @@ void ThreadRecorder::put_samples(std::uint64_t now) noexcept {
   sampler_->sample();
   if (const auto values = sampler_->of_thread(); !values.empty()) {
     put_extended(ExtendedKind::kSamples, values, now);
+    ++samples_;
   }
   if (const auto values = sampler_->of_process(); !values.empty()) {
     put_track(sampler_->process_location(), now);
     put_extended(ExtendedKind::kSamples, values, now);
     put_track(now);
+    ++samples_;
   }
 }
 

@@ -226,6 +226,8 @@ class ThreadRecorder {
   bool in_native_call() const noexcept { return in_native_call_.load(); }
   std::uint32_t location() const noexcept { return location_; }
   std::uint64_t events() const noexcept;
+  // Of these, the records of samples.
+  std::uint64_t samples() const noexcept { return samples_; }
   // Counts of the profile; 0 without one.
   std::uint64_t folded_events() const noexcept {
     return profile_ == nullptr ? 0 : profile_->events();
@@ -304,6 +306,7 @@ class ThreadRecorder {
   std::uint64_t sequence_ = 0;
   std::uint64_t retired_words_ = 0;
   std::uint64_t extra_words_ = 0;  // words that are no events of their own
+  std::uint64_t samples_ = 0;
   std::uint32_t location_ = 0;
   std::size_t record_depth_ = SIZE_MAX;
   std::size_t hidden_depth_ = SIZE_MAX;  // functions inside as many open regions are hidden

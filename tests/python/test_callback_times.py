@@ -31,6 +31,21 @@ def test_callbacks_are_timed_when_the_cost_is_calibrated_at_the_start(timeloom, 
     timeloom("check", "run", "visits(__main__.f) == 100000", cwd=tmp_path)
 
 
+def test_metrics_are_counted_once_for_each_event(timeloom, tmp_path):
+    """One sample is taken inside a visit, one after it, and the callbacks that are timed have them, too."""
+    (tmp_path / "app.py").write_text("def f(): pass\nfor i in range(20000): f()\n")
+    metrics = ["--metric-rusage=all", "--metric-rusage-per-process=all"]
+    costs = []
+    for mode in ([], ["--profile"]) * 3:
+        timeloom("run", "--quiet", "--force", *mode, *metrics, "-o", "run", "app.py", cwd=tmp_path)
+        properties = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)["properties"]
+        cost = {key: float(value) for key, value in (word.split("=") for word in properties["timeloom::cost"].split())}
+        assert 0.25 < cost["inside"] / (2 * cost["event"]) < 0.75, cost
+        assert 40_000 <= round(cost["events"] / cost["event"]) < 42_000
+        costs.append(cost["event"])
+    assert min(costs[::2]) < 2 * max(costs[1::2])
+
+
 def test_space_that_is_taken_without_the_gil(timeloom, tmp_path):
     """By native code, with a sub-interpreter, since which CPython says that everybody has the GIL."""
     (tmp_path / "app.py").write_text("""

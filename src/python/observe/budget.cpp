@@ -53,6 +53,7 @@ struct Budget {
   double limit = 0;
   EventCost calibrated;
   const Instrumenter* instrumenter = nullptr;
+  double metrics_seconds = 0;  // to sample them once
   std::uint64_t begin_cpu_ns = 0;
   double begin_sight_seconds = 0;
   std::uint64_t all_samples = 0;
@@ -162,10 +163,10 @@ std::vector<PyCodeObject*> most_sampled(const Samples& samples, double kept) {
 
 // The cost of the calls that a sample stands for, as far as it is known by now.
 double sample_seconds(const Budget& b) noexcept {
-  const EventCost cost = slowed(b.calibrated, callback_times(), *b.instrumenter);
+  const EventCost cost = slowed(b.calibrated, callback_times(), *b.instrumenter, b.metrics_seconds);
   const double untimed = cost.timed_callbacks > 0 ? 1 : kUntimedCost;
-  return kEntersPerSample * kEventsPerCall * untimed *
-         std::max(cost.event_seconds, kLeastEventSeconds);
+  const double event = std::max(cost.event_seconds - b.metrics_seconds, kLeastEventSeconds);
+  return kEntersPerSample * kEventsPerCall * (untimed * event + b.metrics_seconds);
 }
 
 // The cost of seeing functions for the first time, which no function can be given up for.
@@ -241,13 +242,14 @@ void take_sample(PyCodeObject* code) noexcept {
   release(over);
 }
 
-void begin_budget(double limit, const EventCost& calibrated,
-                  const Instrumenter& instrumenter) noexcept {
+void begin_budget(double limit, const EventCost& calibrated, const Instrumenter& instrumenter,
+                  double metrics_seconds) noexcept {
   const CriticalSection critical;
   Budget& b = budget();
   b.limit = limit;
   b.calibrated = calibrated;
   b.instrumenter = &instrumenter;
+  b.metrics_seconds = metrics_seconds;
   b.decisions = 0;
   b.on = true;
   if (instrumenter.rest != nullptr) begin_resting(instrumenter.rest, end_of_rest);

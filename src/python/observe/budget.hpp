@@ -35,8 +35,9 @@ inline bool is_sample() noexcept { return --t_enters_to_sample <= 0; }
 void take_sample(PyCodeObject* code) noexcept;
 
 // From now on, in a measurement that has begun: at most `limit` of the CPU time is for measuring.
-void begin_budget(double limit, const EventCost& calibrated,
-                  const Instrumenter& instrumenter) noexcept;
+// An event samples metrics for `metrics_seconds`.
+void begin_budget(double limit, const EventCost& calibrated, const Instrumenter& instrumenter,
+                  double metrics_seconds) noexcept;
 // In the child of a fork: what was given up stays so.
 void continue_budget() noexcept;
 // The measurement has ended: later ones time all functions again.

@@ -25,8 +25,9 @@ struct EventCost {
 // runs. Needs the GIL and a recorder on this thread.
 EventCost calibrate_events(const Instrumenter& instrumenter) noexcept;
 
-// The same in a program whose callbacks took this long. A few calls do not tell it.
-EventCost slowed(EventCost cost, const CallbackTimes& in_program,
-                 const Instrumenter& instrumenter) noexcept;
+// The same in a program whose callbacks took this long, and in which an event samples metrics for
+// `sample_seconds`, which the calibrated ones do not. A few calls do not tell how long they take.
+EventCost slowed(EventCost cost, const CallbackTimes& in_program, const Instrumenter& instrumenter,
+                 double sample_seconds) noexcept;
 
 }  // namespace timeloom::python

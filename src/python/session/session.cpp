@@ -227,11 +227,14 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   take_rules(session.plan);
   const std::optional<double> limit = session.plan.overhead_limit;
   const EventCost calibrated = limit ? calibrate_events(*session.plan.instrumenter) : EventCost{};
+  const double metrics_seconds = limit ? record::sample_seconds(session.plan.metrics) : 0;
   record::end_program_session();
   install_thread_namer();
   watch_threads();
   start_recording(session);
-  if (limit) begin_budget(*limit, calibrated, *session.plan.instrumenter);
+  if (limit) {
+    begin_budget(*limit, calibrated, *session.plan.instrumenter, metrics_seconds);
+  }
   session.ignored_before = session.plan.instrumenter->ignored_callbacks();
   session.started = true;
   g_session = std::move(session);
@@ -281,9 +284,9 @@ bool finish_session(SessionResult& result, Ending ending) {
   const std::uint64_t ignored = s.plan.instrumenter->ignored_callbacks() - s.ignored_before;
   const CallbackTimes in_program = take_callback_times();
   const Instrumenter& instrumenter = *s.plan.instrumenter;
-  EventCost cost =
-      last ? slowed(calibrate_events(instrumenter), in_program, instrumenter) : EventCost{};
-  if (last) cost.event_seconds += record::sample_seconds(s.plan.metrics);
+  const EventCost cost = last ? slowed(calibrate_events(instrumenter), in_program, instrumenter,
+                                       record::sample_seconds(s.plan.metrics))
+                              : EventCost{};
   fill(result, end_ns);
   if (result.error == 0 && !record::has_spool(s.spool)) result.error = ENOENT;
   result.cost = cost_of(s.cpu, totals, cost, ignored, result.wall_seconds);

@@ -19,7 +19,7 @@ ProcessCost cost_of(const SessionCpuTimes& times, const record::Totals& totals,
   const std::uint64_t now = record::process_cpu_ns();
   const std::uint64_t begin = times.launched_ns.value_or(times.begin_ns);
   ProcessCost cost;
-  cost.events = static_cast<double>(totals.events);
+  cost.events = static_cast<double>(totals.events - totals.samples);
   cost.event = events.event_seconds;
   cost.inside = events.inside_seconds;
   cost.timed = static_cast<double>(events.timed_callbacks);

@@ -21,8 +21,8 @@ struct SessionCpuTimes {
   std::uint64_t end_ns = 0;      // when it began to end
 };
 
-// Up to now. `events`: as calibrated, zeros where they were not; `ignored_callbacks`: those that
-// recorded nothing.
+// Up to now. Samples are a part of the cost of the event that they were taken at. `events`: as
+// calibrated, zeros where they were not; `ignored_callbacks`: those that recorded nothing.
 ProcessCost cost_of(const SessionCpuTimes& times, const record::Totals& totals,
                     const EventCost& events, std::uint64_t ignored_callbacks,
                     double wall_seconds) noexcept;
