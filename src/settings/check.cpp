@@ -19,6 +19,12 @@ void check_tasks(const Settings& settings) {
               (profile ? settings.origin("profile") : settings.origin("at-max-size") + "=profile"));
 }
 
+// Then each call is of a region by its arguments.
+bool labels_arguments(const Settings& settings) {
+  return settings.text("region-names") == "omnitrace" &&
+         ("," + settings.text("label") + ",").find(",args,") != std::string::npos;
+}
+
 // Functions are given up one by one, by what the interpreter reports of calls of Python code.
 void check_overhead(const Settings& settings) {
   if (!overhead_limit_of(settings)) return;
@@ -26,6 +32,10 @@ void check_overhead(const Settings& settings) {
     if (!settings.flag(other)) continue;
     throw Error(settings.origin("overhead") + " cannot be kept with " + settings.origin(other) +
                 "; leave one of them out");
+  }
+  if (labels_arguments(settings)) {
+    throw Error(settings.origin("overhead") + " cannot be kept with the arguments of calls in " +
+                settings.origin("label") + "; leave one of them out");
   }
 }
 

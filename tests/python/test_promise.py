@@ -245,6 +245,18 @@ def test_the_next_measurement_times_all_functions_again(tmp_path):
         assert 0 < visits(streams_of(tmp_path / run))["__main__.fib"] < 1028457
 
 
+def test_functions_of_short_threads_are_given_up(tmp_path):
+    (tmp_path / "app.py").write_text(
+        "import threading\n"
+        "def hot(): pass\n"
+        "def work():\n    for _ in range(150): hot()\n"
+        "for _ in range(1000):\n"
+        "    thread = threading.Thread(target=work)\n    thread.start()\n    thread.join()\n")
+    record(tmp_path, SMALL, "--no-weave", program="app.py")
+    (spool,) = spools_of(tmp_path / "run")
+    assert "__main__.hot" in given_up(spool)
+
+
 def test_what_is_hidden_stays_so_where_a_function_around_it_is_given_up(tmp_path):
     (tmp_path / "app.py").write_text(
         "def fib(n, first=False):\n"

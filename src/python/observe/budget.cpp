@@ -1,6 +1,7 @@
 #include "python/observe/budget.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <set>
 #include <span>
@@ -18,9 +19,25 @@
 
 namespace timeloom::python {
 
-constinit thread_local int t_enters_to_sample = kEntersPerSample;
+constinit thread_local int t_enters_to_sample = 0;
 
 namespace {
+
+// The enter of a thread that is its first sample, from 1 to kEntersPerSample: those of threads that
+// follow each other are evenly spread, the steps being about the golden section.
+int first_sample() noexcept {
+  constexpr unsigned kStep = 155;
+  static constinit std::atomic<unsigned> steps = 0;
+  const unsigned enters_later = steps.fetch_add(kStep, std::memory_order_relaxed);
+  return kEntersPerSample - static_cast<int>(enters_later % kEntersPerSample);
+}
+
+// Whether the first enter of a thread, whose samples begin with it, is none.
+bool begins_later() noexcept {
+  if (t_enters_to_sample == 0) return false;
+  t_enters_to_sample = first_sample() - 1;
+  return t_enters_to_sample > 0;
+}
 
 constexpr std::uint64_t kWindowNs = 20'000'000;  // of CPU time, between two decisions
 constexpr std::uint64_t kLookNs = 1'000'000;     // between two looks at the CPU clock
@@ -230,6 +247,7 @@ void end_of_rest(std::uint64_t cpu_ns) noexcept { begin_window(budget(), cpu_ns)
 }  // namespace
 
 void take_sample(PyCodeObject* code) noexcept {
+  if (begins_later()) return;
   t_enters_to_sample = kEntersPerSample;
   const ErrorGuard guard;
   Samples over;

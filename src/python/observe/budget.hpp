@@ -2,14 +2,15 @@
 // that are called often and briefly are found while the program runs, and given up; or, where the
 // instrumenter cannot leave out single functions, it rests for stretches of time.
 //
-// One enter in kEntersPerSample of a thread is a sample. From the number of samples, the cost of
-// an event in this program (slowed()), what first sights of functions have cost, and the CPU time
-// of the process follows the share that measuring takes. Where it is too much, the code objects
-// with the most samples are given up: their visits are exact until then, and from there on their
-// time is that of their callers. They keep kGivenUp as their word, and sys.monitoring makes no
-// further calls for them. An instrumenter that rests goes on when the CPU time has grown so far
-// that its cost is within the limit again (rest.hpp). Needs the GIL, or on builds without one an
-// attached thread state; nothing throws.
+// One enter in kEntersPerSample of a thread is a sample, beginning with one of its first, another
+// one in each thread: so those of threads that end early have their share. From the number of
+// samples, the cost of an event in this program (slowed()), what first sights of functions have
+// cost, and the CPU time of the process follows the share that measuring takes. Where it is too
+// much, the code objects with the most samples are given up: their visits are exact until then, and
+// from there on their time is that of their callers. They keep kGivenUp as their word, and
+// sys.monitoring makes no further calls for them. An instrumenter that rests goes on when the CPU
+// time has grown so far that its cost is within the limit again (rest.hpp). Needs the GIL, or on
+// builds without one an attached thread state; nothing throws.
 #pragma once
 
 #include <string>
@@ -26,7 +27,7 @@ struct Instrumenter;
 // A prime, so that no loop of the program is in step with it.
 inline constexpr int kEntersPerSample = 251;
 
-// Found by a load, as the thread's recorder is.
+// Found by a load, as the thread's recorder is. 0: the thread has entered nothing yet.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local int t_enters_to_sample;
 
 inline bool is_sample() noexcept { return --t_enters_to_sample <= 0; }

@@ -57,6 +57,21 @@ TEST(Check, TheOverheadIsThatOfPythonCallsAlone) {
             "<overhead> cannot be kept with <async-tasks>; leave one of them out");
 }
 
+TEST(Check, TheOverheadIsThatOfFunctionsWhateverTheirArguments) {
+  const Values labels{{"region-names", "omnitrace"}, {"label", "line,args"}};
+  EXPECT_EQ(error_of(labels, Measured::kProgram), "");
+  Values limited = labels;
+  limited.emplace_back("overhead", "5%");
+  EXPECT_EQ(error_of(limited, Measured::kProgram),
+            "<overhead> cannot be kept with the arguments of calls in <label>; leave one of them "
+            "out");
+  limited[1].second = "line";
+  EXPECT_EQ(error_of(limited, Measured::kProgram), "");
+  limited[0].second = "scorep";
+  limited[1].second = "args";
+  EXPECT_EQ(error_of(limited, Measured::kProgram), "");
+}
+
 TEST(Check, WindowsAreChecked) {
   EXPECT_EQ(error_of({{"from", "2s"}, {"until", "1s"}}, Measured::kBlock),
             "<until>: the window ends before it begins; write a later time");
