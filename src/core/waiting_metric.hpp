@@ -1,5 +1,5 @@
-// Waiting in definitions, which recorder and readers make: its metric, and the region of a task
-// that waits. Plain functions.
+// Waiting in definitions, which recorder and readers make: its metric, and the regions of a task
+// that waits and of a thread that runs one. Plain functions.
 #pragma once
 
 #include "core/definitions.hpp"
@@ -24,6 +24,14 @@ inline Metric waiting_metric() {
 inline constexpr char kSuspended[] = "suspended";
 inline bool is_suspension(const Region& region) noexcept {
   return region.paradigm == Paradigm::kMeasurement && region.name == kSuspended;
+}
+
+// The region that a thread is in, on its own location, while it runs a task: what it works and
+// waits then is on the location of the task. A lane has the region of a function, with its file.
+inline constexpr char kTaskRun[] = "task";
+inline bool is_task_run(const Region& region) noexcept {
+  return region.paradigm == Paradigm::kMeasurement && region.name == kTaskRun &&
+         region.file.empty();
 }
 
 }  // namespace timeloom

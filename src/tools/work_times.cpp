@@ -89,15 +89,16 @@ WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilte
     waits.push_back(is_suspension(region) || (!times.measured && waits_by_name(region.name)));
   }
   for (std::size_t i = 0; i < totals.size(); ++i) {
-    const double own = seconds(totals[i].exclusive, tree.definitions);
     const RegionId region = tree.nodes[i].region;
+    const bool counts = !region.defined() || !is_task_run(tree.definitions.regions[region.value()]);
+    const double own = counts ? seconds(totals[i].exclusive, tree.definitions) : 0;
     double& waiting = times.waiting[i];
     waiting =
         region.defined() && waits[region.value()] ? own : std::min(waiting, std::max(own, 0.0));
     times.measured_working.push_back(own - waiting);
     times.working.push_back(
-        cost ? std::max(seconds(less[i].exclusive, tree.definitions) - waiting, 0.0)
-             : own - waiting);
+        cost && counts ? std::max(seconds(less[i].exclusive, tree.definitions) - waiting, 0.0)
+                       : own - waiting);
     times.visits.push_back(profile::signed_value(totals[i].visits));
     times.all_working += times.working.back();
     times.all_waiting += waiting;

@@ -3,7 +3,8 @@
 // Plain values made from a CallTree. Nothing throws.
 //
 // A run of Timeloom has measured the waiting (wall time less CPU time). In runs without it, the
-// functions that are known to wait are taken to do nothing else.
+// functions that are known to wait are taken to do nothing else. While a thread runs a task, its
+// time is that of the task, whose location has it (is_task_run()).
 #pragma once
 
 #include <cstdint>

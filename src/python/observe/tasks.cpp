@@ -354,7 +354,7 @@ void begin_tasks(bool on_lanes) noexcept {
       watch_function("asyncio.base_events.BaseEventLoop.create_task", on_create_task);
     }
     watch_wakes();
-    s.task_word = word_of("task");
+    s.task_word = word_of(kTaskRun);
     s.suspended_word = word_of(kSuspended);
   } catch (const std::bad_alloc&) {
     return;
