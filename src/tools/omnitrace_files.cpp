@@ -285,7 +285,15 @@ class FilesWriter {
     const std::string path = path_of(file_name(place_of_group(group), metric, extension));
     files_[kind].emplace_back(metric, path);
     tell(group, metric, "Outputting '" + path + "'");
-    return convert::Destination(path, true);
+    return open(path);
+  }
+
+  convert::Destination open(const std::string& path) const {
+    // A pipe or a device would be written to, too.
+    if (!job_.replaces && fs::exists(fs::symlink_status(path))) {
+      throw Error(path + " exists and is not replaced");
+    }
+    return convert::Destination(path, job_.replaces);
   }
 
   // ---- the rest
@@ -296,7 +304,7 @@ class FilesWriter {
     });
     if (empty) return;
     const std::string path = path_of(perfetto_file_name(job_.place));
-    convert::Destination out(path, true);
+    convert::Destination out = open(path);
     convert::Options options;
     options.title = job_.run.string();
     options.threads = job_.threads;
@@ -331,7 +339,7 @@ class FilesWriter {
   }
 
   void put(const std::string& name, const std::string& text) const {
-    convert::Destination out(path_of(name), true);
+    convert::Destination out = open(path_of(name));
     out.write(text);
     out.finish();
   }

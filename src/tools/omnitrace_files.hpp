@@ -23,6 +23,7 @@ struct OmnitraceJob {
   OmnitracePlace before;  // of the reports for OMNITRACE_DIFF_OUTPUT
   convert::Selection selection;
   unsigned threads = 1;
+  bool replaces = true;  // what has the name of a file; else that is an error
 };
 
 // The settings that a run was recorded with, overruled by those of the environment, which alone say
@@ -30,13 +31,13 @@ struct OmnitraceJob {
 OmnitraceJob omnitrace_job(const std::filesystem::path& run,
                            const std::optional<std::string>& directory);
 
-// Writes the files that the settings ask for, and says on standard error what it writes. Files that
-// have the names are replaced. Returns what the run lacks, a sentence each.
+// Writes the files that the settings ask for, and says on standard error what it writes. Returns
+// what the run lacks, a sentence each.
 std::vector<std::string> write_omnitrace_files(const OmnitraceJob& job);
 
 // After a weave of a run of this door: its files go beside it. An error is said, not thrown. `own`:
-// the program that recorded it ends just now, and its settings name files; another run may come
-// from anybody, and only the environment does.
+// the program that recorded it ends just now, and its settings name files. Another run may come
+// from anybody: its files have no folder, replace nothing and follow no link.
 void write_files_beside(const std::filesystem::path& run, bool own);
 
 }  // namespace timeloom::tools

@@ -56,13 +56,15 @@ OmnitracePlace place_before(const OmnitraceSettings& settings, const OmnitraceFa
   return place;
 }
 
-// Has an absolute path of the trace, and earlier reports, only where the user of this command asks.
+// Names new files beside the run, and has other places and earlier reports only where the user of
+// this command asks.
 void name_files_of_environment(OmnitraceJob& job, const OmnitraceFacts& facts) {
   const OmnitraceSettings now(environ);
-  const bool asked =
-      now.text("OMNITRACE_PERFETTO_FILE") == job.settings.text("OMNITRACE_PERFETTO_FILE");
-  if (fs::path(job.place.perfetto).is_absolute() && !asked) {
-    job.place.perfetto = fs::path(job.place.perfetto).filename().string();
+  job.replaces = false;
+  job.place.prefix = fs::path(job.place.prefix).filename().string();
+  const fs::path asked = place_of(now, facts).perfetto;
+  if (!asked.is_absolute() || asked != job.place.perfetto) {
+    job.place.perfetto = fs::path(job.place.perfetto).stem().string() + ".proto";
   }
   job.before = place_before(now, facts, fs::current_path());
   if (!now.flag("OMNITRACE_DIFF_OUTPUT")) {

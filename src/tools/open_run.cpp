@@ -11,10 +11,11 @@
 
 #include "core/error.hpp"
 #include "core/given_up.hpp"
+#include "core/shell_word.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
-#include "tools/omnitrace_files.hpp"
+#include "settings/omnitrace_settings.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/text.hpp"
 
@@ -54,7 +55,10 @@ void weave_now(const fs::path& run) {
   const weave::WeaveSummary summary = weave::weave(run, options);
   say(run.string() + " was unfinished, woven now: " + describe(summary));
   warn_of_depth(summary);
-  if (summary.layout->name == kOmnitraceLayoutName) write_files_beside(run, /*own=*/false);
+  if (summary.layout->name != kOmnitraceLayoutName) return;
+  // The run may come from anybody, and what it names would lie outside of it.
+  say("its files of Omnitrace are made by timeloom convert " + shell_word(run.string()) +
+      " --to omnitrace");
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ def test_a_program_that_was_killed_has_its_files_later(tmp_path, timeloom_progra
     run_omnitrace(tmp_path, "-R", "^f$", "--", "example.py", status=-9, OMNITRACE_PROFILE="ON", OMNITRACE_TIMEMORY_COMPONENTS="trip_count")
     (run,) = tmp_path.rglob("timeloom-run-*")
     assert not list(tmp_path.rglob("trip_count*"))
-    subprocess.run([timeloom_program, "report", run], check=True, capture_output=True)
+    subprocess.run([timeloom_program, "weave", run], check=True, capture_output=True)
     assert table(tmp_path) == [("f", 1, 0)]
 
 
