@@ -29,11 +29,14 @@ class PlainRun : public RunPlace {
         program_(name_for_run(program)),
         path_(run::choose_directory(settings_.text("output"), program_)) {}
 
-  void check() override { run::check_directory(path_, settings_.flag("force")); }
+  // A path with the time is claimed anew by make(): a job of the same second may have this one.
+  void check() override {
+    if (!is_claimed()) run::check_directory(path_, settings_.flag("force"));
+  }
   void make() override {
     const std::string& output = settings_.text("output");
     std::error_code ignored;
-    if (output.empty() && suffix_.empty()) path_ = run::claim_directory(output, program_);
+    if (is_claimed()) path_ = run::claim_directory(output, program_);
     existed_ = !output.empty() && std::filesystem::exists(path_, ignored);
     run::make_directory(path_, settings_.flag("force"), settings_.as_variables());
   }
@@ -53,6 +56,8 @@ class PlainRun : public RunPlace {
   }
 
  private:
+  bool is_claimed() const { return settings_.text("output").empty() && suffix_.empty(); }
+
   Settings settings_;
   std::string program_;
   std::filesystem::path path_;
