@@ -245,6 +245,21 @@ OF_TORCHRUN = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "here"
                "TORCHELASTIC_RUN_ID": "none"}  # fmt: skip
 
 
+def test_an_experiment_directory_keeps_its_name_for_late_ranks(work):
+    """Here rank 1 begins when rank 0, which has found nobody else, has woven the run."""
+    def one(rank):
+        done = subprocess.run([*door("scorep"), "app.py"], cwd=work, stderr=subprocess.PIPE, text=True, timeout=100,
+                              env=of_launcher(rank, 2, TIMELOOM_JOB="a", SCOREP_ENABLE_TRACING="true"))  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return sorted(name for name in os.listdir(work) if not name.startswith("."))
+
+    assert one(0) == ["app.py", "scorep-measurement-tmp"]
+    assert (work / "scorep-measurement-tmp" / "traces.otf2").exists()
+    _, run = one(1)
+    assert run.startswith("scorep-2")
+    assert len(list((work / run / "traces").glob("*.evt"))) == 2
+
+
 @pytest.mark.parametrize("kind", ["timeloom", "native", "layout of Score-P"])
 def test_workers_that_torchrun_starts_anew(work, kind, timeloom_program):
     """Nothing overwrites the run of those before. The ranks end together."""

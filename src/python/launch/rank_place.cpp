@@ -107,6 +107,11 @@ void RankPlace::forget() noexcept try {
 } catch (const std::exception&) {  // then it keeps the name that it has
 }
 
+// Ranks that are still to come, or record already, know the run by its name.
+void RankPlace::finish() {
+  if (missing().empty()) own_->finish();
+}
+
 std::optional<RankInRun> RankPlace::rank() const {
   const std::string run = own_->path();
   const std::string spools =

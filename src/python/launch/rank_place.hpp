@@ -21,7 +21,7 @@ class RankPlace : public RunPlace {
   void check() override;
   void make() override;
   void forget() noexcept override;
-  void finish() override { own_->finish(); }
+  void finish() override;
   std::string path() const override { return own_->path(); }
   RunDescription description() const override { return own_->description(); }
   std::optional<RankInRun> rank() const override;
