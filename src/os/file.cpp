@@ -269,7 +269,7 @@ int File::link_to(const std::string& path) const {
 int File::mark_in_use() noexcept {
   marked_ = true;
   struct flock lock {};
-  lock.l_type = F_WRLCK;
+  lock.l_type = F_RDLCK;
   lock.l_whence = SEEK_SET;
   return ::fcntl(fd_, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
 }

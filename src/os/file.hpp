@@ -68,9 +68,9 @@ class File {
   bool is_plain() const noexcept;
   void close() noexcept;
 
-  // Marks the file as in use until it is closed, or the process ends in whatever
-  // way. A forked child inherits the mark with the descriptor and has to close
-  // it: the mark stays as long as one of them has the file open.
+  // Marks the file, which is open for reading, as in use until it is closed, or the process ends in
+  // whatever way; several may do so. A forked child inherits the mark with the descriptor and has
+  // to close it: the mark stays as long as one of them has the file open.
   int mark_in_use() noexcept;
   // Whether somebody has marked the file, through a descriptor that is not a copy of this.
   bool in_use() const noexcept;

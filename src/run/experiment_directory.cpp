@@ -39,11 +39,19 @@ std::time_t changed(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 ? status.st_mtime : std::time(nullptr);
 }
 
+// By a program, or by a weave after its end.
 bool being_written(const fs::path& directory) {
   int error = 0;
   const os::Directory open = os::Directory::open_unlisted(directory.string(), &error);
   const os::File manifest = open.open_file(name_of(Item::kManifest), &error);
-  return manifest.is_open() && manifest.in_use();
+  return (manifest.is_open() && manifest.in_use()) || being_woven(directory);
+}
+
+// None: there is nothing at the path.
+std::optional<std::pair<std::uint64_t, std::uint64_t>> identity_of(const fs::path& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return std::pair<std::uint64_t, std::uint64_t>(status.st_dev, status.st_ino);
 }
 
 // Of canonical paths: whether the one is the other or lies in it.
@@ -61,7 +69,15 @@ fs::path ExperimentDirectory::path_of(const ExperimentOptions& options) {
 }
 
 ExperimentDirectory ExperimentDirectory::joined(ExperimentOptions options, fs::path path) {
-  return {std::move(options), std::move(path)};
+  ExperimentDirectory directory(std::move(options), std::move(path));
+  directory.identity_ = identity_of(directory.path_);
+  // The process that has made it may end before this one.
+  int error = 0;
+  const os::File manifest =
+      os::File::open_read((directory.path_ / name_of(Item::kManifest)).string(), &error);
+  if (error == 0) directory.manifest_ = os::File::copy_of(manifest.fd(), &error);
+  if (error == 0) static_cast<void>(directory.manifest_.mark_in_use());
+  return directory;
 }
 
 ExperimentDirectory::ExperimentDirectory(ExperimentOptions options)
@@ -230,6 +246,7 @@ void ExperimentDirectory::create() {
   const std::string hidden = make_hidden_directory(parent);
   try {
     fill(parent, hidden);
+    identity_ = identity_of(path_.parent_path() / hidden);
     int error = 0;
     while ((error = parent.rename_to_new(hidden, path_.filename().string())) == EEXIST) {
       make_room(parent);
@@ -245,18 +262,22 @@ void ExperimentDirectory::create() {
 void ExperimentDirectory::shorten_manifest() {
   int error = 0;
   const fs::path path = path_ / name_of(Item::kManifest);
-  if (!manifest_.is_open()) manifest_ = os::File::open_write(path.string(), &error);
-  const std::uint64_t size = manifest_.is_open() ? manifest_.size(&error) : 0;
+  os::File manifest = os::File::open_write(path.string(), &error);
+  const std::uint64_t size = manifest.is_open() ? manifest.size(&error) : 0;
   const std::string_view end = unfinished_experiment_text();
   if (error != 0 || size < end.size()) return;
   std::string text(end.size(), '\0');
-  manifest_.read_at(size - end.size(), std::as_writable_bytes(std::span(text)), &error);
-  if (error == 0 && text == end) static_cast<void>(manifest_.truncate(size - end.size()));
+  manifest.read_at(size - end.size(), std::as_writable_bytes(std::span(text)), &error);
+  if (error == 0 && text == end) static_cast<void>(manifest.truncate(size - end.size()));
 }
 
 void ExperimentDirectory::finish() {
+  const os::File marked = std::move(manifest_);  // until it has its name
+  const auto present = identity_of(path_);
+  if (present && present != identity_) {
+    throw Error(path_.string() + " is that of another run by now; this one was renamed meanwhile");
+  }
   shorten_manifest();
-  manifest_.close();
   if (named()) return;
   const std::string name = "scorep-" + stamp(std::time(nullptr)) + options_.suffix;
   const int error = open_parent().rename_to_new(path_.filename().string(), name);

@@ -71,7 +71,8 @@ class ExperimentDirectory {
 
   // Makes it, with its files.
   void create();
-  // The run is complete: gives the directory its final name.
+  // The run is complete: gives the directory its final name. Throws where another one has its path
+  // by now.
   void finish();
 
   const std::filesystem::path& path() const noexcept { return path_; }
@@ -111,6 +112,8 @@ class ExperimentDirectory {
   std::vector<Home> homes_;
   bool evaded_ = false;
   os::File manifest_;  // marked as in use while the directory is being written
+  // The device and the number of the directory, which may be renamed by others; none: not made.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> identity_;
 };
 
 }  // namespace timeloom::run

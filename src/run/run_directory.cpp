@@ -94,6 +94,11 @@ void refuse_unusable(const Directory& directory, bool force) {
     throw Error("the program of the run " + path +
                 " is still running; wait until it has ended or choose another with --output");
   }
+  // The lock is held until the run is removed: no weave may begin meanwhile.
+  if (!directory.try_lock()) {
+    throw Error("the run " + path +
+                " is being woven; wait until that has ended or choose another with --output");
+  }
   directory.check_removable();
 }
 
@@ -136,6 +141,12 @@ bool being_recorded(const fs::path& run) {
              return spools.open_file(name + "/" + part, failed);
            }) == Alive::kYes;
   });
+}
+
+bool being_woven(const fs::path& run) {
+  int error = 0;
+  const os::Directory directory = os::Directory::open(run.string(), &error);
+  return directory.is_open() && directory.try_lock() != 0;
 }
 
 bool is_husk(const Directory& directory) {

@@ -28,7 +28,7 @@ std::filesystem::path choose_directory(const std::string& output, std::string_vi
 std::filesystem::path claim_directory(const std::string& output, std::string_view program);
 
 // Throws if `path` exists and may not be used: it is no empty directory, and
-// either `force` is off, or it is no run of Timeloom, or one being recorded.
+// either `force` is off, or it is no run of Timeloom, or one being recorded or woven.
 void check_directory(const std::filesystem::path& path, bool force);
 
 // Whether a start that failed left it: nothing is in it but settings of which not even the
@@ -37,6 +37,8 @@ bool is_husk(const Directory& directory);
 
 // Whether a program records into it just now.
 bool being_recorded(const std::filesystem::path& run);
+// Whether a weave of it goes on.
+bool being_woven(const std::filesystem::path& run);
 
 // Makes the directory with its parents, after removing the run that is in it
 // (with `force`; checked as above), and writes `settings` to scorep.cfg and a MANIFEST.md that says

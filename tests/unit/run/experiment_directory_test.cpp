@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <vector>
 
 #include "../support/temp_directory.hpp"
 #include "core/error.hpp"
+#include "os/directory.hpp"
 
 namespace timeloom::run {
 namespace fs = std::filesystem;
@@ -166,6 +168,47 @@ TEST_F(ExperimentDirectoryTest, NamedByOutputFollowsTheRulesOfOutput) {
   ExperimentDirectory second(named("../run", InTheWay::kRenamed));
   second.create();
   EXPECT_TRUE(fs::exists(second.previous() / "scorep.cfg"));
+}
+
+// Also when the process that has made the directory has ended.
+TEST_F(ExperimentDirectoryTest, IsInUseWhileAProcessThatHasJoinedIsThere) {
+  std::optional<ExperimentDirectory> made(named(""));
+  made->create();
+  ExperimentDirectory joined = ExperimentDirectory::joined(named(""), made->path());
+  made.reset();
+  ExperimentDirectory another(named(""));
+  another.create();
+  EXPECT_TRUE(another.evaded());
+  joined.finish();
+  EXPECT_TRUE(joined.path().filename().string().starts_with("scorep-2"));
+  ExperimentDirectory third(named(""));
+  third.create();
+  EXPECT_FALSE(third.evaded());
+}
+
+TEST_F(ExperimentDirectoryTest, IsInUseWhileItIsWoven) {
+  std::optional<ExperimentDirectory> made(named(""));
+  made->create();
+  const fs::path path = made->path();
+  made.reset();
+  int error = 0;
+  const os::Directory weave = os::Directory::open(path.string(), &error);
+  ASSERT_EQ(weave.try_lock(), 0);
+  EXPECT_EQ(refusal(path.string(), {}, InTheWay::kRenamed),
+            "the program of the run " + path.string() +
+                " is still running; wait until it has ended or choose another with --output");
+  ExperimentDirectory another(named(""));
+  another.create();
+  EXPECT_TRUE(another.evaded());
+}
+
+TEST_F(ExperimentDirectoryTest, OfAnotherRunIsNotRenamed) {
+  ExperimentDirectory made(named(""));
+  made.create();
+  fs::rename(made.path(), base_ / "moved");
+  fs::create_directory(made.path());
+  EXPECT_THROW(made.finish(), Error);
+  EXPECT_TRUE(fs::is_empty(made.path()));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "../support/temp_directory.hpp"
 #include "core/error.hpp"
+#include "os/directory.hpp"
 #include "os/file.hpp"
 #include "run/contents.hpp"
 
@@ -263,6 +264,20 @@ TEST_F(RunDirectory, HoldsTheSettings) {
   std::ifstream file(root_ / "a" / "run" / "scorep.cfg");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(text, std::string("# A run of Timeloom: the settings used.\n") + kSettings);
+}
+
+TEST_F(RunDirectory, IsNotReplacedWhileItIsWoven) {
+  make_directory(root_ / "run", false, kSettings);
+  {
+    int error = 0;
+    const os::Directory weave = os::Directory::open((root_ / "run").string(), &error);
+    ASSERT_EQ(weave.try_lock(), 0);
+    EXPECT_EQ(check(root_ / "run", true),
+              "the run " + (root_ / "run").string() +
+                  " is being woven; wait until that has ended or choose another with --output");
+    EXPECT_THROW(make_directory(root_ / "run", true, kSettings), Error);
+  }
+  EXPECT_EQ(check(root_ / "run", true), "");
 }
 
 }  // namespace
